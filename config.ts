@@ -1,0 +1,152 @@
+/**
+ * The only reader of environment variables: environment -> zod -> a frozen `Config`.
+ * docs/configuration.md lists every variable; test/config.test.ts compares the two.
+ */
+import { randomBytes } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+
+const port = z.coerce.number().int().min(0).max(65_535);
+const count = z.coerce.number().int().min(0);
+const positive = z.coerce.number().int().min(1);
+const list = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean),
+);
+
+const oidcProviders = z
+  .string()
+  .transform((text, issues) => {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      issues.addIssue({ code: 'custom', message: 'is not valid JSON' });
+      return z.NEVER;
+    }
+  })
+  .pipe(z.record(z.string(), z.strictObject({ issuer: z.url(), client_id: z.string(), client_secret: z.string() })));
+
+/** Every variable, its form and its default. */
+export const environment = z.object({
+  PORT: port.default(3000),
+  HOST: z.string().default('127.0.0.1'),
+  PUBLIC_URL: z.url().optional(),
+  DATA_DIR: z.string().min(1).default('.data'),
+  SEARCH_URI: z.string().optional(),
+  MONGODB_URI: z.string().optional(),
+  TEMPORAL_ADDRESS: z.string().optional(),
+  TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
+  TASK_QUEUE_PREFIX: z
+    .string()
+    .regex(/^[\w.-]*$/)
+    .default(''),
+  FLEETS: list.optional(),
+  WORKER_METRICS_PORT: port.optional(),
+  EGRESS_ALLOW: list.default([]),
+  TRUST_PROXY: z.stringbool().default(false),
+  SECRET_KEY: z
+    .string()
+    .regex(/^[0-9a-fA-F]{64}$/, 'must be 64 hexadecimal digits (32 bytes); make one with: openssl rand -hex 32')
+    .optional(),
+  OIDC_PROVIDERS: oidcProviders.default({}),
+  JWT_KEY_DAYS: positive.default(30),
+  OPENAI_BASE_URL: z.url().optional(),
+  OPENAI_API_KEY: z.string().optional(),
+  OPENAI_MODEL: z.string().optional(),
+  OPENAI_EMBEDDING_MODEL: z.string().optional(),
+  OPENAI_TIMEOUT_MS: positive.default(30_000),
+  SANDBOX_DOCUMENTS: count.default(25),
+  SANDBOX_PAGES: count.default(200),
+  PLAN_DOCUMENTS: count.default(50),
+  PLAN_PAGES: count.default(1000),
+  MAX_UPLOAD_BYTES: positive.default(25 * 1024 * 1024),
+  RATE_SIGN_IN_PER_MINUTE: positive.default(5),
+  RATE_ACCOUNTS_PER_HOUR: positive.default(100),
+  RATE_WRITES_PER_MINUTE: positive.default(600),
+  RATE_QUERIES_PER_MINUTE: positive.default(600),
+  DRAIN_SECONDS: positive.default(20),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+});
+
+export type Config = ReturnType<typeof readConfig>;
+
+/** A variable that is missing or malformed, in sentences for whoever starts the process. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/**
+ * Reads the configuration. Creates DATA_DIR, and in it the secret key when SECRET_KEY is not set.
+ * @throws ConfigError naming each bad variable.
+ */
+export function readConfig(env: Record<string, string | undefined>) {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const parsed = environment.safeParse(given);
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+    throw new ConfigError(`The configuration is not valid.\n${lines.join('\n')}\nSee docs/configuration.md.`);
+  }
+  const v = parsed.data;
+  const dataDir = resolve(v.DATA_DIR);
+  return Object.freeze({
+    port: v.PORT,
+    host: v.HOST,
+    publicUrl: (v.PUBLIC_URL ?? `http://127.0.0.1:${v.PORT}`).replace(/\/$/, ''),
+    dataDir,
+    searchUri: v.SEARCH_URI ?? join(dataDir, 'search'),
+    mongodbUri: v.MONGODB_URI,
+    temporalAddress: v.TEMPORAL_ADDRESS,
+    temporalNamespace: v.TEMPORAL_NAMESPACE,
+    taskQueuePrefix: v.TASK_QUEUE_PREFIX,
+    fleets: v.FLEETS,
+    workerMetricsPort: v.WORKER_METRICS_PORT,
+    egressAllow: v.EGRESS_ALLOW,
+    trustProxy: v.TRUST_PROXY,
+    secretKey: Buffer.from(v.SECRET_KEY ?? keptSecretKey(dataDir), 'hex'),
+    oidcProviders: v.OIDC_PROVIDERS,
+    jwtKeyDays: v.JWT_KEY_DAYS,
+    openai: {
+      baseUrl: v.OPENAI_BASE_URL,
+      apiKey: v.OPENAI_API_KEY,
+      model: v.OPENAI_MODEL,
+      embeddingModel: v.OPENAI_EMBEDDING_MODEL,
+      timeoutMs: v.OPENAI_TIMEOUT_MS,
+    },
+    quotas: {
+      sandbox: { documents: v.SANDBOX_DOCUMENTS, knowledge_pages: v.SANDBOX_PAGES },
+      production: { documents: v.PLAN_DOCUMENTS, knowledge_pages: v.PLAN_PAGES },
+    },
+    maxUploadBytes: v.MAX_UPLOAD_BYTES,
+    rates: {
+      sign_in: { points: v.RATE_SIGN_IN_PER_MINUTE, seconds: 60 },
+      accounts: { points: v.RATE_ACCOUNTS_PER_HOUR, seconds: 3600 },
+      writes: { points: v.RATE_WRITES_PER_MINUTE, seconds: 60 },
+      queries: { points: v.RATE_QUERIES_PER_MINUTE, seconds: 60 },
+    },
+    drainSeconds: v.DRAIN_SECONDS,
+    logLevel: v.LOG_LEVEL,
+  });
+}
+
+/** The key in DATA_DIR, made by whichever process comes first: a hard link appears whole or not at all. */
+function keptSecretKey(dataDir: string): string {
+  const path = join(dataDir, 'secret.key');
+  const draft = `${path}.${randomBytes(6).toString('hex')}`;
+  try {
+    mkdirSync(dataDir, { recursive: true });
+    writeFileSync(draft, randomBytes(32).toString('hex'), { mode: 0o600 });
+    linkSync(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+      throw new ConfigError(`DATA_DIR ${dataDir} cannot be written: ${(error as Error).message}`);
+    }
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  const key = readFileSync(path, 'utf8').trim();
+  if (!/^[0-9a-f]{64}$/.test(key)) throw new ConfigError(`${path} does not hold a key; restore it, or set SECRET_KEY.`);
+  return key;
+}

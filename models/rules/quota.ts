@@ -1,0 +1,26 @@
+/** Whether there is room for one more: the allowance an organization has, and what is said when it is used up. Pure. */
+import { Problem } from './errors.ts';
+import type { Environment } from './keys.ts';
+
+export const features = ['documents', 'knowledge_pages'] as const;
+export type Feature = (typeof features)[number];
+export type Quotas = Record<Environment, Record<Feature, number>>;
+
+/**
+ * Throws when `used` fills the allowance: `SANDBOX_LIMIT` in the sandbox, `BETA_LIMIT_REACHED` with `feature` in production.
+ * `used` is what exists now, so that deleting gives room back.
+ */
+export function checkQuota(quotas: Quotas, environment: Environment, feature: Feature, used: number): void {
+  const limit = quotas[environment][feature];
+  if (used < limit) return;
+  const noun = feature === 'documents' ? 'documents' : 'pages';
+  if (environment === 'sandbox') {
+    throw new Problem('SANDBOX_LIMIT', {
+      message: `The sandbox allowance of ${limit} ${noun} is used up; delete some, or take the organization live.`,
+    });
+  }
+  throw new Problem('BETA_LIMIT_REACHED', {
+    message: `The plan's limit of ${limit} ${noun} is reached; delete some to make room.`,
+    extra: { feature },
+  });
+}
