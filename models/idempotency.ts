@@ -1,0 +1,61 @@
+/** First answers kept by Idempotency-Key, 24 hours, per credential and route. Bodies are sealed: some hold a secret shown once. */
+import mongoose from 'mongoose';
+import { isDuplicate } from './connect.ts';
+
+export type IdempotentReply = { status: number; body: string };
+type Entry = {
+  /** A hash over credential, route and key. */
+  _id: string;
+  fingerprint: string;
+  /** Until then the first request is taken to be running; after it, to have died with its process. */
+  running_until: Date;
+  reply?: IdempotentReply;
+  expires_at: Date;
+};
+
+const schema = new mongoose.Schema<Entry>(
+  {
+    _id: { type: String, required: true },
+    fingerprint: { type: String, required: true },
+    running_until: { type: Date, required: true },
+    reply: { type: new mongoose.Schema<IdempotentReply>({ status: Number, body: String }, { _id: false }) },
+    expires_at: { type: Date, required: true },
+  },
+  { collection: 'idempotency', versionKey: false },
+);
+schema.index({ expires_at: 1 }, { expireAfterSeconds: 0 });
+
+const IdempotencyModel = mongoose.model<Entry>('Idempotency', schema);
+
+/** Takes the key for this request (undefined), or gives what stands there. A dead holder's key is taken over. */
+export async function takeIdempotencyKey(
+  id: string,
+  fingerprint: string,
+  now: Date,
+  lease: { runMs: number; keepMs: number },
+): Promise<Entry | undefined> {
+  const mine = {
+    fingerprint,
+    running_until: new Date(now.getTime() + lease.runMs),
+    expires_at: new Date(now.getTime() + lease.keepMs),
+  };
+  try {
+    await IdempotencyModel.create({ _id: id, ...mine });
+    return undefined;
+  } catch (error) {
+    if (!isDuplicate(error)) throw error;
+  }
+  const abandoned = { _id: id, fingerprint, reply: { $exists: false }, running_until: { $lte: now } };
+  if (await IdempotencyModel.findOneAndUpdate(abandoned, { $set: mine })) return undefined;
+  const standing = await IdempotencyModel.findById(id).lean();
+  // It was released between the two reads: the caller may try again at once.
+  return standing ?? { _id: id, ...mine };
+}
+
+export async function keepReply(id: string, reply: IdempotentReply): Promise<void> {
+  await IdempotencyModel.updateOne({ _id: id }, { $set: { reply } });
+}
+
+export async function releaseIdempotencyKey(id: string): Promise<void> {
+  await IdempotencyModel.deleteOne({ _id: id, reply: { $exists: false } });
+}
