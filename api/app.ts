@@ -1,0 +1,122 @@
+/** The onion, in order, on one screen: what every request passes through. */
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import { createRequire } from 'node:module';
+import { Router } from '@koa/router';
+import Koa from 'koa';
+import { createAuthenticator } from './auth.ts';
+import type { Context } from './context.ts';
+import { docsPage } from './docs.ts';
+import { errorBody, toProblem } from './errors.ts';
+import { readiness } from './health.ts';
+import { createLimiter } from './limits.ts';
+import { createMetrics } from './metrics.ts';
+import { openApiDocument } from './openapi.ts';
+import { serve } from './route.ts';
+import { routeGroups } from './routes/index.ts';
+import { newId } from '../models/ids.ts';
+import { Problem } from '../models/rules/errors.ts';
+
+export const VERSION = '0.1.0';
+const docsAssets = { 'swagger-ui.css': 'text/css', 'swagger-ui-bundle.js': 'text/javascript' } as const;
+
+/** `state.draining` turns true when the process is about to stop: it answers what it has and tells clients to reconnect. */
+export function createApp(ctx: Context, state: { draining: boolean } = { draining: false }): Koa {
+  const app = new Koa({ proxy: ctx.config.trustProxy, maxIpsCount: 1 });
+  const metrics = createMetrics();
+  const shared = { authenticate: createAuthenticator(ctx), limit: createLimiter(ctx.config) };
+
+  app.use(async (koa, next) => {
+    const started = performance.now();
+    const given = koa.get('x-request-id');
+    const requestId = /^[\w.:-]{1,128}$/.test(given) ? given : newId('request');
+    koa.set('x-request-id', requestId);
+    koa.set('x-content-type-options', 'nosniff');
+    if (state.draining) koa.set('connection', 'close');
+    let problem: Problem | undefined;
+    try {
+      await next();
+      if (koa.status === 404 && koa.body === undefined) throw unrouted(koa);
+    } catch (error) {
+      problem = toProblem(error);
+      koa.status = problem.status;
+      koa.set(problem.headers);
+      koa.type = 'application/json';
+      koa.body = JSON.stringify(errorBody(problem, requestId));
+      // A refused upload is not read to its end; the connection cannot be used for another request.
+      if (!koa.req.complete) koa.set('connection', 'close');
+    }
+    const ms = performance.now() - started;
+    const route = (koa['_matchedRoute'] as string | undefined) ?? 'none';
+    metrics.requests.observe({ method: koa.method, route, status: koa.status }, ms / 1000);
+    const line = {
+      request_id: requestId,
+      org_id: koa.state['orgId'] as string | undefined,
+      method: koa.method,
+      route,
+      status: koa.status,
+      ms: Math.round(ms * 10) / 10,
+      code: problem?.code,
+    };
+    if (koa.status >= 500) ctx.log.error({ ...line, path: koa.path, err: problem?.cause }, 'request failed');
+    else ctx.log.info(line, 'request');
+  });
+
+  const outside = new Router();
+  outside.get('/health/live', (koa) => {
+    koa.body = { status: 'ok' };
+  });
+  outside.get('/health/ready', async (koa) => {
+    const { ready, ...parts } = await readiness(ctx);
+    const serving = ready && !state.draining;
+    koa.status = serving ? 200 : 503;
+    koa.body = { status: state.draining ? 'draining' : ready ? 'ok' : 'down', ...parts };
+  });
+  outside.get('/metrics', async (koa) => {
+    koa.type = metrics.registry.contentType;
+    koa.body = await metrics.registry.metrics();
+  });
+  outside.get('/.well-known/jwks.json', async (koa) => {
+    koa.set('cache-control', 'public, max-age=60');
+    koa.body = await ctx.tokens.jwks();
+  });
+  const document = openApiDocument(routeGroups, { serverUrl: `${ctx.config.publicUrl}/v1`, version: VERSION });
+  outside.get('/v1/openapi.json', (koa) => {
+    koa.body = document;
+  });
+  outside.get('/docs', (koa) => {
+    koa.type = 'text/html';
+    koa.set('content-security-policy', docsPage.policy);
+    koa.body = docsPage.html;
+  });
+  const assets = join(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'), '..');
+  for (const [name, type] of Object.entries(docsAssets)) {
+    outside.get(`/docs/${name}`, (koa) => {
+      koa.type = type;
+      koa.set('cache-control', 'public, max-age=3600');
+      koa.body = createReadStream(join(assets, name));
+    });
+  }
+
+  const inside = new Router({ prefix: '/v1' });
+  for (const route of Object.values(routeGroups).flat()) {
+    inside.register(
+      route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+      [route.method.toLowerCase()],
+      serve(route, ctx, shared),
+    );
+  }
+  app.use(outside.routes());
+  app.use(inside.routes());
+  // Koa reports what broke after an answer began, such as a client that left.
+  app.on('error', (error: unknown) => ctx.log.debug({ err: error }, 'an answer was cut off'));
+  return app;
+}
+
+/** Why no route took a request: another method would have, or nothing is there. */
+function unrouted(koa: Koa.ParameterizedContext): Problem {
+  const matched = (koa['matched'] ?? []) as { methods: string[] }[];
+  const methods = [...new Set(matched.flatMap((layer) => layer.methods))];
+  if (methods.length === 0) return new Problem('NOT_FOUND', { message: `There is nothing at ${koa.path}; see /docs.` });
+  return new Problem('METHOD_NOT_ALLOWED', { headers: { Allow: methods.join(', ') } });
+}

@@ -1,0 +1,154 @@
+/** Reads what a request carries: path, query, a JSON body, or a form with one file, bounded in size. */
+import { createHash, createHmac, randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import busboy from 'busboy';
+import type { ParameterizedContext } from 'koa';
+import getRawBody from 'raw-body';
+import { parse, type Route } from './route.ts';
+import type { Config } from '../config.ts';
+import { Problem } from '../models/rules/errors.ts';
+
+const MAX_JSON_BYTES = 1024 * 1024;
+/** Beside the file: names, boundaries and the few text fields of a form. */
+const MAX_FORM_FIELD_BYTES = 16 * 1024;
+
+export type UploadedFile = {
+  /** A temporary file, removed when the request is over. */
+  path: string;
+  filename: string;
+  size: number;
+  /** Hexadecimal. */
+  sha256: string;
+};
+
+export type ParsedInput = AsyncDisposable & {
+  params: unknown;
+  query: unknown;
+  body: unknown;
+  file: UploadedFile | undefined;
+  /** What an Idempotency-Key is bound to: the same for the same request. */
+  fingerprint(): string;
+};
+
+/** Parses everything a route's schemas name. Throws `VALIDATION`, `MALFORMED_JSON`, `TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE`. */
+export async function parseInput(route: Route, koa: ParameterizedContext, config: Config): Promise<ParsedInput> {
+  const params = route.params ? parse(route.params, koa['params'], 'params') : undefined;
+  const query = route.query ? parse(route.query, koa.query, 'query') : undefined;
+  const { fields, file } = route.upload
+    ? await readForm(koa, config.maxUploadBytes)
+    : { fields: route.body ? await readJson(koa) : undefined, file: undefined };
+  const dispose = async () => {
+    if (file) await rm(file.path, { force: true });
+  };
+  try {
+    const body = route.body ? parse(route.body, fields, 'body') : undefined;
+    return {
+      params,
+      query,
+      body,
+      file,
+      // Keyed, for a body may hold a password, and a plain hash of one could be guessed from a stolen database.
+      fingerprint: () =>
+        createHmac('sha256', config.secretKey)
+          .update(JSON.stringify([body, query, file && [file.filename, file.sha256]]))
+          .digest('hex'),
+      [Symbol.asyncDispose]: dispose,
+    };
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+}
+
+async function readJson(koa: ParameterizedContext): Promise<unknown> {
+  if (koa.request.length === 0 || (koa.request.length === undefined && !koa.get('transfer-encoding'))) return {};
+  if (!koa.is('application/json')) {
+    throw new Problem('UNSUPPORTED_MEDIA_TYPE', { message: 'Send the body as Content-Type: application/json.' });
+  }
+  const text = await getRawBody(koa.req, { limit: MAX_JSON_BYTES, length: koa.request.length, encoding: 'utf8' }).catch(
+    (error: { type?: string }) => {
+      throw error.type === 'entity.too.large'
+        ? new Problem('TOO_LARGE', { message: `A JSON body may have ${MAX_JSON_BYTES} bytes.` })
+        : new Problem('VALIDATION', { message: 'The body did not arrive whole.', cause: error });
+    },
+  );
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new Problem('MALFORMED_JSON', { message: `The body is not valid JSON: ${(error as Error).message}` });
+  }
+}
+
+/** Streams the one file to disk, counting and hashing; nothing of it is held in memory. */
+async function readForm(
+  koa: ParameterizedContext,
+  maxBytes: number,
+): Promise<{ fields: Record<string, string>; file: UploadedFile }> {
+  if (!koa.is('multipart/form-data')) {
+    throw new Problem('UNSUPPORTED_MEDIA_TYPE', {
+      message: 'Send the file as multipart/form-data, in the field `file`.',
+    });
+  }
+  const fields: Record<string, string> = Object.create(null) as Record<string, string>;
+  const path = join(tmpdir(), `upload-${randomUUID()}`);
+  const hash = createHash('sha256');
+  let filename: string | undefined;
+  let problem: Problem | undefined;
+  let writing: Promise<void> = Promise.resolve();
+  const invalid = (field: string, message: string) =>
+    new Problem('VALIDATION', { details: [{ path: ['body', field], message }] });
+  try {
+    const form = busboy({
+      headers: koa.req.headers,
+      defParamCharset: 'utf8',
+      preservePath: true,
+      limits: { files: 1, fileSize: maxBytes, fields: 20, fieldSize: MAX_FORM_FIELD_BYTES, parts: 25 },
+    });
+    form.on('field', (name, value, { valueTruncated, nameTruncated }) => {
+      if (valueTruncated || nameTruncated) problem ??= invalid(name, 'is too long');
+      else if (name in fields) problem ??= invalid(name, 'was sent twice');
+      else fields[name] = value;
+    });
+    form.on('file', (name, stream, info) => {
+      if (name !== 'file') {
+        problem ??= invalid(name, 'is not a field of this request; send the file as `file`');
+        stream.resume();
+        return;
+      }
+      filename = info.filename ?? '';
+      stream.on('data', (piece: Buffer) => hash.update(piece));
+      stream.on(
+        'limit',
+        () => (problem ??= new Problem('TOO_LARGE', { message: `A file may have ${maxBytes} bytes; split it.` })),
+      );
+      writing = pipeline(stream, createWriteStream(path, { mode: 0o600 }));
+      writing.catch(() => undefined);
+    });
+    form.on('filesLimit', () => (problem ??= invalid('file', 'takes one file a request')));
+    form.on('partsLimit', () => (problem ??= invalid('file', 'comes with too many fields')));
+    form.on('fieldsLimit', () => (problem ??= invalid('file', 'comes with too many fields')));
+    await pipeline(koa.req, form).catch((error: unknown) => {
+      problem ??= new Problem('VALIDATION', { message: 'The form did not arrive whole.', cause: error });
+    });
+    // A form that broke off has destroyed the file's stream, so this always settles.
+    await writing.catch((error: unknown) => {
+      if (!problem) throw error;
+    });
+    if (problem) throw problem;
+    if (filename === undefined) throw invalid('file', 'is required');
+    return {
+      fields: { ...fields },
+      file: { path, filename, size: (await stat(path)).size, sha256: hash.digest('hex') },
+    };
+  } catch (error) {
+    await rm(path, { force: true });
+    if (error instanceof Error && /^(Multipart|Malformed|Unsupported)/.test(error.message)) {
+      throw new Problem('VALIDATION', { message: `The form is not valid: ${error.message}`, cause: error });
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,42 @@
+/** What all replies share: times, pages, errors, the warning of a downgraded key. Zod only. */
+import { z } from 'zod';
+import { modes } from '../../models/rules/keys.ts';
+
+/** ISO 8601, UTC, milliseconds. */
+export const timestamp = z.iso.datetime({ precision: 3 });
+export const id = z.string().min(1).max(100);
+export const orgParams = z.object({ orgId: id });
+export const mode = z.enum(modes);
+
+/** Text as people write it: trimmed ends are their business, NUL and other control characters are not text. */
+export const line = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    // oxlint-disable-next-line no-control-regex -- control characters are what it refuses
+    .regex(/^[^\u0000-\u001f\u007f]*\S[^\u0000-\u001f\u007f]*$/, 'must be one line with something on it');
+
+export const pageQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(100).optional().meta({ description: 'Entries a page; 20 unless told.' }),
+  cursor: z.string().max(400).optional().meta({ description: 'The `cursor` of the page before.' }),
+});
+/** Null at the end of the list. */
+export const cursor = z.string().nullable();
+
+/** Spec 4.8: on reads of the whole organization; both modes when omitted by a member, the key's own for a key. */
+export const modeQuery = z.object({ mode: mode.optional(), environment: mode.optional() });
+
+export const warning = z
+  .object({ code: z.literal('LIVE_KEY_NOT_ACTIVE'), message: z.string() })
+  .meta({ id: 'Warning', description: 'A live key was used before the organization is live; it acted as a test key.' });
+
+export const errorReply = z
+  .object({
+    error: z.string(),
+    code: z.string().optional(),
+    details: z.array(z.object({ path: z.array(z.union([z.string(), z.number()])), message: z.string() })).optional(),
+    feature: z.string().optional(),
+    request_id: z.string(),
+  })
+  .meta({ id: 'Error' });

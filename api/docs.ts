@@ -1,0 +1,27 @@
+/** The rendered API reference at /docs. Its assets are served by this process: no other host is asked. */
+import { createHash } from 'node:crypto';
+
+const script = `SwaggerUIBundle({ url: '/v1/openapi.json', dom_id: '#reference', deepLinking: true, tryItOutEnabled: true, persistAuthorization: false });`;
+
+const html = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Support platform: API reference</title>
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+<link rel="icon" href="data:,">
+</head>
+<body>
+<main id="reference"></main>
+<script src="/docs/swagger-ui-bundle.js"></script>
+<script>${script}</script>
+</body>
+</html>
+`;
+
+const hash = createHash('sha256').update(script).digest('base64');
+/** Only our own files and the one inline script above run; styles are set inline by the viewer itself. */
+const policy = `default-src 'self'; script-src 'self' 'sha256-${hash}'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'`;
+
+export const docsPage = { html, policy };

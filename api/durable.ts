@@ -1,0 +1,86 @@
+/**
+ * Save, then start: the only lines that start a workflow. The record and its intent are one write; the start that follows
+ * is best effort and under a second, since the sweeper repeats what is left behind under the same workflow id.
+ */
+import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import type { Model } from 'mongoose';
+import type { Logger } from 'pino';
+import { settleIntent, SWEEP_AFTER_MS, type Intent, type Launchable } from '../models/pending.ts';
+import type { Queue } from '../workflows/queues.ts';
+
+const START_DEADLINE_MS = 1_000;
+
+/** What operators filter by; workers/searchattributes.ts registers them. */
+export const searchAttributes = {
+  organization: defineSearchAttributeKey('Organization', SearchAttributeType.KEYWORD),
+  mode: defineSearchAttributeKey('Mode', SearchAttributeType.KEYWORD),
+  status: defineSearchAttributeKey('Status', SearchAttributeType.KEYWORD),
+};
+
+export type Starter = { temporal: Client; clock: () => Date; log: Logger; config: { taskQueuePrefix: string } };
+
+/** `workflow` is the definition itself; `id` is `<noun>:<id>` or `<noun>:<id>:<generation>`, the same for the same work. */
+export type Start<A extends unknown[]> = {
+  workflow: (...args: A) => Promise<unknown>;
+  id: string;
+  queue: Queue;
+  args: A;
+};
+
+/**
+ * Saves a record together with the intent to start a workflow for it, then starts it. When the start fails the record
+ * stands and the sweeper starts it; the caller is not told. `save` stores the intent in `pending` in the same write, and
+ * gives nothing when there turned out to be nothing to start.
+ */
+export async function launch<T extends Launchable, S extends Launchable | null, A extends unknown[]>(
+  ctx: Starter,
+  model: Model<T>,
+  start: Start<A>,
+  save: (intent: Intent) => Promise<S>,
+): Promise<S> {
+  const intent: Intent = {
+    workflow: start.workflow.name,
+    workflow_id: start.id,
+    queue: start.queue,
+    args: start.args,
+    next_at: new Date(ctx.clock().getTime() + SWEEP_AFTER_MS),
+    tries: 0,
+  };
+  const record = await save(intent);
+  if (record) {
+    await startIntent(ctx, model, record, intent).catch((error: unknown) =>
+      ctx.log.warn({ err: error, workflow_id: intent.workflow_id }, 'workflow not started; the sweeper will'),
+    );
+  }
+  return record;
+}
+
+/** Starts an intent under its own id and settles it. Already started, running or long finished, is success. */
+export async function startIntent<T extends Launchable>(
+  ctx: Starter,
+  model: Model<T>,
+  record: Launchable,
+  intent: Intent,
+): Promise<void> {
+  try {
+    await ctx.temporal.withDeadline(Date.now() + START_DEADLINE_MS, () =>
+      ctx.temporal.workflow.start(intent.workflow, {
+        workflowId: intent.workflow_id,
+        taskQueue: `${ctx.config.taskQueuePrefix}${intent.queue}`,
+        args: intent.args,
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        typedSearchAttributes: [
+          { key: searchAttributes.organization, value: record.org_id },
+          { key: searchAttributes.mode, value: record.mode },
+        ],
+        // One organization's thousand files do not make another's single one wait.
+        priority: { fairnessKey: record.org_id },
+      }),
+    );
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+  await settleIntent(model, record._id, intent.workflow_id);
+}

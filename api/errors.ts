@@ -1,0 +1,49 @@
+/** Anything thrown becomes a status and a JSON body here, and nowhere else. */
+import type { z } from 'zod';
+import { isDuplicate } from '../models/connect.ts';
+import { Problem, type Detail } from '../models/rules/errors.ts';
+
+export type ErrorBody = { error: string; code: string; details?: Detail[]; request_id: string } & Record<
+  string,
+  unknown
+>;
+
+/** The problem behind anything that was thrown. What we did not foresee is `INTERNAL`, and says nothing of itself. */
+export function toProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (isDuplicate(error))
+    return new Problem('CONFLICT', { message: 'Another request was faster; try again.', cause: error });
+  const name = (error as { name?: string } | null)?.name ?? '';
+  if (
+    /^Mongo(Network|ServerSelection|NotConnected|WriteConcern|PoolCleared|Topology)/.test(name) ||
+    name === 'MongooseServerSelectionError'
+  ) {
+    return new Problem('UNAVAILABLE', { cause: error });
+  }
+  // Koa's own refusals (a malformed path, an aborted request) carry a status under 500.
+  const status = (error as { status?: unknown } | null)?.status;
+  if (status === 413) return new Problem('TOO_LARGE', { cause: error });
+  if (typeof status === 'number' && status >= 400 && status < 500) return new Problem('VALIDATION', { cause: error });
+  return new Problem('INTERNAL', { cause: error });
+}
+
+export function errorBody(problem: Problem, requestId: string): ErrorBody {
+  return {
+    error: problem.message,
+    code: problem.code,
+    ...(problem.details ? { details: problem.details } : {}),
+    ...problem.extra,
+    request_id: requestId,
+  };
+}
+
+/** zod's issues as `details`, unknown fields each named. `place` is `body`, `query` or `params`. */
+export function toDetails(error: z.ZodError, place: string): Detail[] {
+  return error.issues.flatMap((issue): Detail[] => {
+    const path = [place, ...issue.path.map((p) => (typeof p === 'symbol' ? String(p) : p))];
+    if (issue.code === 'unrecognized_keys') {
+      return issue.keys.map((name) => ({ path: [...path, name], message: 'is not a field of this request' }));
+    }
+    return [{ path, message: issue.message }];
+  });
+}

@@ -1,0 +1,21 @@
+/** Whether this process lives, and whether it can serve: what an orchestrator asks. */
+import type { Context } from './context.ts';
+import { pingMongo } from '../models/connect.ts';
+
+const CHECK_MS = 1_000;
+
+type State = 'ok' | 'down';
+
+/** Each dependency is asked anew, for at most a second. */
+export async function readiness(ctx: Context): Promise<{ ready: boolean; mongo: State; temporal: State }> {
+  const state = (check: Promise<unknown>): Promise<State> =>
+    check.then(
+      () => 'ok' as const,
+      () => 'down' as const,
+    );
+  const [mongo, temporal] = await Promise.all([
+    state(pingMongo(CHECK_MS)),
+    state(ctx.temporal.withDeadline(Date.now() + CHECK_MS, () => ctx.temporal.workflowService.getSystemInfo({}))),
+  ]);
+  return { ready: mongo === 'ok' && temporal === 'ok', mongo, temporal };
+}

@@ -1,0 +1,123 @@
+/** The list of routes -> OpenAPI 3.1. Nothing is described twice: the schemas are those that validate. */
+import { createDocument, type ZodOpenApiObject, type ZodOpenApiPathsObject } from 'zod-openapi';
+import { z } from 'zod';
+import { errorReply } from './contract/common.ts';
+import type { Route } from './route.ts';
+import type { RouteGroups } from './routes/index.ts';
+import { errorTable, type ErrorCode } from '../models/rules/errors.ts';
+
+export function openApiDocument(groups: RouteGroups, options: { serverUrl: string; version: string }) {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const [tag, routes] of Object.entries(groups)) {
+    for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = operation(tag, route);
+  }
+  return createDocument({
+    openapi: '3.1.0',
+    info: {
+      title: 'Support platform',
+      version: options.version,
+      description: 'A customer-support platform with an AI agent. Errors are `{ error, code, details?, request_id }`.',
+    },
+    servers: [{ url: options.serverUrl }],
+    tags: Object.keys(groups).map((name) => ({ name })),
+    components: {
+      securitySchemes: {
+        dashboardLogin: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description: 'From `POST /auth/login`; valid 7 days.',
+        },
+        apiKey: { type: 'http', scheme: 'bearer', description: 'A secret key, `svc_sk_…`. Keep it on your server.' },
+      },
+    },
+    paths: paths as ZodOpenApiPathsObject,
+  } satisfies ZodOpenApiObject);
+}
+
+function operation(tag: string, route: Route) {
+  const json = (schema: z.ZodType) => ({ 'application/json': { schema } });
+  const reply = route.envelope ? z.object({ success: z.literal(true), data: route.reply }) : route.reply;
+  const responses: Record<string, unknown> = {};
+  for (const status of [route.status, ...(route.otherStatuses ?? [])]) {
+    responses[status] =
+      status === 302 ? { description: 'Continue there.' } : { description: 'Done.', content: json(reply) };
+  }
+  for (const [status, codes] of errorsByStatus(route)) {
+    const description = codes.map((code) => `\`${code}\`: ${errorTable[code].message}`).join('\n\n');
+    responses[status] = { description, content: json(errorReply) };
+  }
+  return {
+    operationId: route.name,
+    tags: [tag],
+    summary: route.summary,
+    security: security(route),
+    requestParams: {
+      ...(route.params ? { path: route.params } : {}),
+      ...(route.query ? { query: route.query } : {}),
+      ...(route.method === 'POST'
+        ? {
+            header: z.object({
+              'Idempotency-Key': z
+                .string()
+                .min(1)
+                .max(255)
+                .optional()
+                .meta({ description: 'Makes a repeated request answer as the first did; kept 24 hours.' }),
+            }),
+          }
+        : {}),
+    },
+    ...(route.body ? { requestBody: requestBody(route) } : {}),
+    responses,
+  };
+}
+
+function requestBody(route: Route) {
+  if (!route.upload) return { required: true, content: { 'application/json': { schema: route.body } } };
+  const file = z.any().meta({ override: { type: 'string', format: 'binary' } });
+  return {
+    required: true,
+    content: {
+      'multipart/form-data': { schema: (route.body as z.ZodObject).extend({ file }).required({ file: true }) },
+    },
+  };
+}
+
+function security(route: Route): Record<string, string[]>[] {
+  switch (route.auth.kind) {
+    case 'open':
+      return [];
+    case 'jwt':
+    case 'member':
+      return [{ dashboardLogin: [] }];
+    case 'self':
+      return [{ apiKey: [] }];
+    case 'key':
+      return route.auth.keyOnly ? [{ apiKey: [] }] : [{ apiKey: [] }, { dashboardLogin: [] }];
+  }
+}
+
+/** Every problem a route can answer with: its own, and those that its guard, body and limits bring. */
+export function errorsOf(route: Route): Set<ErrorCode> {
+  const codes = new Set<ErrorCode>(['VALIDATION', 'INTERNAL', 'UNAVAILABLE', ...(route.errors ?? [])]);
+  const add = (...more: ErrorCode[]) => more.forEach((code) => codes.add(code));
+  if (route.auth.kind !== 'open') add('UNAUTHENTICATED', 'WRONG_CREDENTIAL_KIND');
+  if (route.auth.kind === 'key') add('MISSING_SCOPE');
+  if (route.auth.kind === 'member') add('MISSING_ROLE');
+  if (route.params) add('NOT_FOUND');
+  if (route.body) add('TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'CONFLICT');
+  if (route.body && !route.upload) add('MALFORMED_JSON');
+  if (route.method === 'POST') add('IDEMPOTENCY_KEY_REUSED', 'IDEMPOTENCY_KEY_IN_PROGRESS');
+  if (route.limit) add('RATE_LIMITED');
+  return codes;
+}
+
+function errorsByStatus(route: Route): Map<number, ErrorCode[]> {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of errorsOf(route)) {
+    const { status } = errorTable[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return byStatus;
+}

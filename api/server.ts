@@ -1,0 +1,82 @@
+/** The API process: configuration, connections, listen; on SIGTERM it finishes what it has and leaves. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Client, Connection } from '@temporalio/client';
+import { createApp } from './app.ts';
+import type { Context } from './context.ts';
+import { createLog } from './log.ts';
+import { createTokens } from './tokens.ts';
+import { createAi } from '../clients/ai.ts';
+import { createSearch } from '../clients/search.ts';
+import { ConfigError, readConfig, type Config } from '../config.ts';
+import { connectMongo, disconnectMongo } from '../models/connect.ts';
+import { createSecretBox } from '../models/secretbox.ts';
+
+/** A started API. `close` refuses new requests, waits for the running ones up to DRAIN_SECONDS, and disconnects. */
+export type Api = { url: string; close(): Promise<void> };
+
+/** Starts an API in this process. `adapt` lets a test hand in other parts. */
+export async function startApi(config: Config, adapt: (ctx: Context) => Context = (ctx) => ctx): Promise<Api> {
+  if (!config.mongodbUri || !config.temporalAddress) {
+    throw new ConfigError('MONGODB_URI and TEMPORAL_ADDRESS are not set; `npm start` starts both and sets them.');
+  }
+  const log = createLog('api', config.logLevel);
+  await connectMongo(config.mongodbUri);
+  // Lazy: the API takes and stores requests also while Temporal is down.
+  const connection = Connection.lazy({ address: config.temporalAddress });
+  const clock = () => new Date();
+  const secrets = createSecretBox(config.secretKey);
+  const search = createSearch({ uri: config.searchUri });
+  const ctx = adapt({
+    config,
+    log,
+    clock,
+    temporal: new Client({ connection, namespace: config.temporalNamespace }),
+    search,
+    ai: createAi(config.openai),
+    secrets,
+    tokens: createTokens({ config, clock, secrets }),
+  });
+  const state = { draining: false };
+  const server = createServer(createApp(ctx, state).callback());
+  server.listen(config.port, config.host);
+  await once(server, 'listening');
+  const url = `http://${config.host}:${(server.address() as AddressInfo).port}`;
+  log.info({ url }, 'api ready');
+  return {
+    url,
+    async close() {
+      state.draining = true;
+      const closed = new Promise((resolve) => server.close(resolve));
+      const force = setTimeout(() => server.closeAllConnections(), config.drainSeconds * 1000);
+      await closed;
+      clearTimeout(force);
+      search.close();
+      await connection.close();
+      await disconnectMongo();
+      log.info('api stopped');
+    },
+  };
+}
+
+if (import.meta.main) {
+  try {
+    const api = await startApi(readConfig(process.env));
+    process.send?.({ type: 'ready', url: api.url });
+    let closing: Promise<void> | undefined;
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(signal, () => {
+        closing ??= api.close().then(() => process.exit(0));
+      });
+    }
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    const sentence =
+      code === 'EADDRINUSE'
+        ? `The port is taken: ${(error as Error).message}. Set PORT to another one.`
+        : (error as Error).message;
+    process.stderr.write(`${sentence}\n`);
+    process.exit(1);
+  }
+}
