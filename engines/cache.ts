@@ -1,0 +1,278 @@
+/**
+ * What every engine's installer shares: the cache folder, one installer at a time, whole-or-nothing installs,
+ * checksums and running another program. It knows no engine by name, and must not start a server.
+ */
+import { spawn } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import {
+  access,
+  constants,
+  link,
+  mkdir,
+  mkdtemp,
+  readFile,
+  readdir,
+  rename,
+  rm,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Where progress goes: one finished sentence or line a call. */
+export type Report = (line: string) => void;
+
+/** Something the person at the keyboard can put right; its message is shown alone, without a stack. */
+export class EngineError extends Error {
+  override readonly name = 'EngineError';
+}
+
+/**
+ * The folder that all clones of this project share. Engines belong to the machine and not to one system's
+ * configuration, so this is the only place besides config.ts that looks at the environment.
+ */
+export function cacheRoot(env: NodeJS.ProcessEnv = process.env): string {
+  return join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'support-platform', 'engines');
+}
+
+/**
+ * Returns the folder `<cache>/<name>-<version>`, filling it first with `fill(temporaryFolder)` when it is not
+ * there. The folder appears by a rename, so a half-finished install is never seen; a second installer waits
+ * for the first.
+ */
+export async function cached(
+  options: { name: string; version: string; report: Report; root?: string },
+  fill: (folder: string) => Promise<void>,
+): Promise<string> {
+  const root = options.root ?? cacheRoot();
+  const label = `${options.name}-${options.version}`;
+  const folder = join(root, label);
+  if (await exists(folder)) return folder;
+  await makeFolder(root);
+  return withLock(
+    join(root, `${label}.lock`),
+    `another process installs ${label}; waiting for it`,
+    options.report,
+    async () => {
+      if (await exists(folder)) return folder;
+      // We hold the lock, so an older attempt's folder belongs to an installer that was killed.
+      const left = (await readdir(root)).filter((name) => name.startsWith(`.${label}-`));
+      await Promise.all(left.map((name) => rm(join(root, name), { recursive: true, force: true })));
+      const temporary = await mkdtemp(join(root, `.${label}-`));
+      try {
+        await fill(temporary);
+        await rename(temporary, folder);
+      } catch (error) {
+        throw readable(error);
+      } finally {
+        await rm(temporary, { recursive: true, force: true, maxRetries: 3 });
+      }
+      return folder;
+    },
+  );
+}
+
+/**
+ * Runs `work` while this process alone holds the lock file. The file names its holder, so a lock whose holder
+ * died is taken over. `link` makes the file appear with its content in one step.
+ */
+export async function withLock<T>(path: string, waiting: string, report: Report, work: () => Promise<T>): Promise<T> {
+  const mine = `${path}.${process.pid}-${randomUUID()}`;
+  await writeFile(mine, String(process.pid)).catch((error: unknown) => {
+    throw readable(error);
+  });
+  try {
+    let said = false;
+    while (!(await tryLink(mine, path))) {
+      const holder = Number(await readFile(path, 'utf8').catch(() => '0'));
+      if (holder > 0 && !isAlive(holder)) {
+        await dropStale(path, holder);
+        continue;
+      }
+      if (!said) report(waiting);
+      said = true;
+      await sleep(200);
+    }
+    try {
+      return await work();
+    } finally {
+      await unlink(path).catch(() => undefined);
+    }
+  } finally {
+    await unlink(mine).catch(() => undefined);
+  }
+}
+
+/** Removes a dead holder's lock; should a live process have replaced it just now, that one is put back. */
+async function dropStale(path: string, holder: number): Promise<void> {
+  const aside = `${path}.${process.pid}-${randomUUID()}.stale`;
+  try {
+    await rename(path, aside);
+    if (Number(await readFile(aside, 'utf8')) !== holder) await link(aside, path);
+  } catch {
+    // Another waiter was quicker; the next try sees its result.
+  } finally {
+    await unlink(aside).catch(() => undefined);
+  }
+}
+
+async function tryLink(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw readable(error);
+  }
+}
+
+/** Whether a process with this id exists, whoever owns it. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** Whether there is anything at `path`. */
+export async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Makes a folder and its parents; a full or read-only disk becomes a sentence. */
+export async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true });
+  } catch (error) {
+    throw readable(error);
+  }
+}
+
+/** Turns the errors of a disk into a sentence that says what to do; anything else is returned as it is. */
+export function readable(error: unknown): unknown {
+  const { code, path } = error as NodeJS.ErrnoException;
+  const where = path === undefined ? '' : ` (at ${path})`;
+  if (code === 'ENOSPC') return new EngineError(`The disk is full${where}. Free some space and try again.`);
+  if (code === 'EDQUOT') return new EngineError(`Your disk quota is used up${where}. Free some space and try again.`);
+  if (code === 'EROFS' || code === 'EACCES' || code === 'EPERM') {
+    return new EngineError(`No permission to write${where}. Choose another folder or change its owner.`);
+  }
+  return error;
+}
+
+/** The full path of a program on PATH, or undefined. */
+export async function onPath(program: string): Promise<string | undefined> {
+  for (const folder of (process.env['PATH'] ?? '').split(delimiter).filter(Boolean)) {
+    const candidate = join(folder, program);
+    const usable = await access(candidate, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (usable) return candidate;
+  }
+  return undefined;
+}
+
+/** The hex SHA-256 of a file. */
+export async function sha256(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}
+
+/** Refuses a file whose SHA-256 is not the pinned one. */
+export async function verify(path: string, pinned: string): Promise<void> {
+  const found = await sha256(path);
+  if (found !== pinned)
+    throw new EngineError(`${path} has SHA-256 ${found}, but ${pinned} is pinned; it was not used.`);
+}
+
+/**
+ * Fetches `url` into `path`. Gives up within `connectMs` when the host does not answer, so that a machine
+ * without the internet moves on to its package registry at once. Throws on anything but a 200.
+ */
+export async function download(url: string, path: string, connectMs = 4000): Promise<void> {
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort(), connectMs);
+  let response: Response;
+  try {
+    response = await fetch(url, { signal: abort.signal });
+  } finally {
+    clearTimeout(timer);
+  }
+  if (response.status !== 200 || response.body === null) throw new Error(`${url} answered ${response.status}`);
+  await makeFolder(dirname(path));
+  await pipeline(Readable.fromWeb(response.body), createWriteStream(path));
+}
+
+/**
+ * Runs a program to its end and returns what it printed. `onLine` sees each line of both streams. A failure
+ * throws an Error carrying the last lines. `heartbeat` is reported every 15 seconds with the seconds gone by,
+ * so that a long silent step does not look like a hang.
+ */
+export async function run(
+  command: string,
+  args: readonly string[],
+  options: {
+    env?: Record<string, string | undefined>;
+    cwd?: string;
+    onLine?: (line: string) => void;
+    heartbeat?: { text: string; report: Report };
+  } = {},
+): Promise<string> {
+  const child = spawn(command, args, {
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    env: { ...process.env, ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  // Stopping us stops it: an install must not go on without whoever asked for it.
+  const passOn = (signal: NodeJS.Signals): void => void child.kill(signal);
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const signal of signals) process.on(signal, passOn);
+  const lines: string[] = [];
+  let out = '';
+  const take = (chunk: Buffer): void => {
+    for (const line of chunk.toString().split('\n').filter(Boolean)) {
+      lines.push(line);
+      if (lines.length > 40) lines.shift();
+      options.onLine?.(line);
+    }
+  };
+  child.stdout.on('data', (chunk: Buffer) => {
+    out += chunk.toString();
+    take(chunk);
+  });
+  child.stderr.on('data', take);
+  const started = Date.now();
+  const { heartbeat } = options;
+  const beat = heartbeat
+    ? setInterval(() => heartbeat.report(`${heartbeat.text} (${Math.round((Date.now() - started) / 1000)} s)`), 15_000)
+    : undefined;
+  try {
+    const code = await new Promise<number | NodeJS.Signals>((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', (status, signal) => resolve(status ?? signal ?? 1));
+    });
+    if (code === 0) return out;
+    if (lines.some((line) => /no space left on device|ENOSPC/i.test(line))) {
+      throw new EngineError('The disk is full. Free some space and try again.');
+    }
+    throw new Error(`${command} ended with ${code}:\n${lines.slice(-12).join('\n')}`);
+  } finally {
+    clearInterval(beat);
+    for (const signal of signals) process.off(signal, passOn);
+  }
+}
+
+/** `linux-x64`, `darwin-arm64`, …: the key of every table of checksums. */
+export const platform = `${process.platform}-${process.arch}`;

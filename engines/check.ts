@@ -1,0 +1,65 @@
+/**
+ * `npm run check`: types, lint, format and import directions, side by side, each with its findings printed
+ * readably. It changes no file.
+ */
+import { spawn } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { importViolations } from '../test/imports.ts';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** One check's outcome: `output` is what to show when it failed. */
+export type CheckResult = { name: string; passed: boolean; output: string; seconds: number };
+
+const checks: readonly { name: string; run: () => Promise<{ passed: boolean; output: string }> }[] = [
+  { name: 'types', run: () => tool('tsc', ['--noEmit', '--pretty', 'false']) },
+  { name: 'lint', run: () => tool('oxlint', ['--type-aware', '--deny-warnings', '.']) },
+  { name: 'format', run: () => tool('prettier', ['--check', '--log-level', 'warn', '.']) },
+  {
+    name: 'imports',
+    run: async () => {
+      const found = await importViolations(root);
+      return { passed: found.length === 0, output: found.join('\n') };
+    },
+  },
+];
+
+/** Runs a tool of node_modules under this Node, from the project's root. */
+async function tool(name: string, args: readonly string[]): Promise<{ passed: boolean; output: string }> {
+  const { promise, resolve } = Promise.withResolvers<{ passed: boolean; output: string }>();
+  // Some of the tools are scripts that take whatever `node` comes first on PATH.
+  const path = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
+  const child = spawn(join(root, 'node_modules', '.bin', name), args, {
+    cwd: root,
+    env: { ...process.env, PATH: path, NO_COLOR: '1' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
+  child.stderr.on('data', (chunk: Buffer) => output.push(chunk));
+  child.once('error', (error) => resolve({ passed: false, output: error.message }));
+  child.once('close', (code) => resolve({ passed: code === 0, output: Buffer.concat(output).toString().trim() }));
+  return promise;
+}
+
+/** Runs the four checks at once and prints each as it ends. A check that throws counts as failed. */
+export async function runChecks(print: (line: string) => void): Promise<CheckResult[]> {
+  return Promise.all(
+    checks.map(async ({ name, run }) => {
+      const started = performance.now();
+      const { passed, output } = await run().catch((error: unknown) => ({ passed: false, output: String(error) }));
+      const seconds = (performance.now() - started) / 1000;
+      print(`${passed ? 'ok    ' : 'FAILED'} ${name.padEnd(8)} ${seconds.toFixed(1)} s`);
+      if (!passed) print(output.replaceAll(/^/gm, '    '));
+      return { name, passed, output, seconds };
+    }),
+  );
+}
+
+if (import.meta.main) {
+  const results = await runChecks((line) => console.log(line));
+  const failed = results.filter(({ passed }) => !passed).map(({ name }) => name);
+  console.log(failed.length === 0 ? 'all checks passed' : `failed: ${failed.join(', ')}`);
+  process.exitCode = failed.length === 0 ? 0 : 1;
+}

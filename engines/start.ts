@@ -1,0 +1,114 @@
+/**
+ * `npm start`: the whole system on this machine, with progress while it comes up, one screen when it is ready, and
+ * an orderly end on Ctrl-C. The starting itself is system.ts.
+ */
+import { isAbsolute, relative } from 'node:path';
+import { ConfigError, readConfig } from '../config.ts';
+import { EngineError, readable } from './cache.ts';
+import { demoOrganization } from './demo.ts';
+import type { Demo } from './demo.ts';
+import { freePort } from './ports.ts';
+import { startSystem } from './system.ts';
+import type { System } from './system.ts';
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** The one screen. Its last line is what scripts wait for. */
+export function screen(
+  system: Pick<System, 'url' | 'uiAddress' | 'temporalAddress' | 'logDir'>,
+  demo: Demo,
+  dataDir: string,
+): string {
+  const documents = `${system.url}/v1/orgs/${demo.org_id}/documents`;
+  const auth = `-H 'Authorization: Bearer ${demo.key}'`;
+  return `
+  API            ${system.url}/v1
+  Docs           ${system.url}/docs
+  Temporal UI    ${system.uiAddress ?? `that of ${system.temporalAddress}`}
+  Organization   ${demo.org_id} (${demo.org_name}; sign in as ${demo.email}, password in ${dataDir}/demo.json)
+  Test key       ${demo.key}
+  Data, logs     ${dataDir}, ${system.logDir}
+
+  Upload a document, list the documents, ask a question:
+
+curl -sS ${auth} -F 'file=# Lost card. Call +49 30 555 0100 at any hour and the card is blocked at once. A new card arrives within three working days.;filename=lost-card.md;type=text/markdown' ${documents}
+
+curl -sS ${auth} ${documents}
+
+curl -sS ${auth} -H 'Content-Type: application/json' -d '{"query":"How long does a new card take?"}' ${system.url}/v1/orgs/${demo.org_id}/kb/query
+
+  Ctrl-C stops it; the data stay.
+ready ${system.url}/v1`;
+}
+
+/** A path as a person would type it from here. */
+function short(path: string): string {
+  const fromHere = relative(process.cwd(), path);
+  return fromHere === '' || fromHere.startsWith('..') || isAbsolute(fromHere) ? path : fromHere;
+}
+
+function sentence(error: unknown): string {
+  const known = readable(error);
+  if (known instanceof EngineError || known instanceof ConfigError) return known.message;
+  return known instanceof Error ? (known.stack ?? known.message) : String(known);
+}
+
+/**
+ * Calls `first` on the first SIGINT, SIGTERM or SIGHUP and `again` on a later one. One Ctrl-C may arrive more than
+ * once, from the terminal and from npm, so what follows within half a second is the same one.
+ */
+function onStopSignals(first: () => void, again: () => void): void {
+  let at: number | undefined;
+  const handle = (): void => {
+    const now = performance.now();
+    if (at === undefined) {
+      at = now;
+      first();
+    } else if (now - at > 500) again();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, handle);
+}
+
+/** Waits for `work`, unless a process of the system dies first: then that is the reason, not a broken connection. */
+async function untilFailure<T>(work: Promise<T>, system: System): Promise<T> {
+  const failed = system.failed.then((failure) => {
+    throw new EngineError(failure.message);
+  });
+  return Promise.race([work, failed]);
+}
+
+async function main(): Promise<number> {
+  const stopAsked = Promise.withResolvers<void>();
+  const abort = new AbortController();
+  let system: System | undefined;
+  onStopSignals(
+    () => {
+      abort.abort(new EngineError('Stopped while starting.'));
+      stopAsked.resolve();
+    },
+    () => {
+      print('stopping at once');
+      system?.kill();
+      process.exit(130);
+    },
+  );
+  try {
+    const given = readConfig(process.env);
+    const config = given.port === 0 ? { ...given, port: await freePort() } : given;
+    system = await startSystem({ config, env: process.env, report: print, aborted: abort.signal });
+    const demo = await untilFailure(demoOrganization(system.url, config.dataDir), system);
+    if (!abort.signal.aborted) print(screen({ ...system, logDir: short(system.logDir) }, demo, short(config.dataDir)));
+    const failure = await Promise.race([system.failed, stopAsked.promise.then(() => undefined)]);
+    print(failure === undefined ? 'stopping: requests and work in hand are finished first' : failure.message);
+    await system.stop();
+    if (failure === undefined) print('stopped');
+    return failure === undefined ? 0 : 1;
+  } catch (error) {
+    await system?.stop();
+    print(sentence(error));
+    return abort.signal.aborted ? 0 : 1;
+  }
+}
+
+// Some client libraries keep sockets open; whatever must be finished is finished here.
+if (import.meta.main) process.exit(await main());

@@ -1,0 +1,294 @@
+/**
+ * The whole system on one machine: MongoDB and Temporal where no address is configured, then the API and the
+ * workers, in the order in which they need each other. It prints nothing itself.
+ */
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Config } from '../config.ts';
+import { EngineError, isAlive, makeFolder, readable } from './cache.ts';
+import type { Report } from './cache.ts';
+import { startGuarded } from './child.ts';
+import type { Guarded } from './child.ts';
+import { findChromium } from './chromium.ts';
+import { lockDataDir } from './lock.ts';
+import { startMongod } from './mongod.ts';
+import { freePort, isFree } from './ports.ts';
+import { startTemporal } from './temporal.ts';
+
+/** A process died that should not have; `message` says which, and shows its last lines. */
+export type Failure = { name: string; message: string };
+
+export type System = {
+  /** `http://HOST:PORT`, without `/v1`. */
+  url: string;
+  mongodbUri: string;
+  temporalAddress: string;
+  /** The Temporal UI of the embedded server; undefined with an external one. */
+  uiAddress: string | undefined;
+  logDir: string;
+  /** Resolves when a process ends unasked; stays pending otherwise. */
+  failed: Promise<Failure>;
+  /** API and workers drain, then Temporal stops, then MongoDB. */
+  stop(): Promise<void>;
+  /** Everything is killed at once. Data already acknowledged are safe. */
+  kill(): void;
+};
+
+type Ports = { mongod?: number; temporal?: number; ui?: number; pids?: number[] };
+
+/** Whatever runs, in the order of its start. */
+type Running = { name: string; child: Guarded; stop: () => Promise<void>; layer: 0 | 1 | 2 };
+
+/**
+ * Starts everything and resolves when the API is ready and a worker polls. `env` is what the API and the workers
+ * get besides the addresses. `aborted` is looked at between the steps. Throws EngineError with one sentence;
+ * what was already started is then stopped.
+ */
+export async function startSystem(options: {
+  config: Config;
+  env: NodeJS.ProcessEnv;
+  report: Report;
+  aborted?: AbortSignal;
+}): Promise<System> {
+  const { config, report } = options;
+  const logDir = join(config.dataDir, 'logs');
+  await makeFolder(logDir);
+  await checkWritable(config.dataDir);
+  const lock = await lockDataDir(config.dataDir, report);
+  const running: Running[] = [];
+  let stopping = false;
+  const stop = async (): Promise<void> => {
+    stopping = true;
+    await lock.stopping();
+    for (const layer of [2, 1, 0]) {
+      await Promise.all(running.filter((one) => one.layer === layer).map((one) => one.stop()));
+    }
+    await lock.release();
+  };
+  const { promise: failed, resolve: fail } = Promise.withResolvers<Failure>();
+  const tellWhenDead = async (one: Running): Promise<void> => {
+    const code = await one.child.exited;
+    if (stopping) return;
+    const lines = await one.child.lastLines(8);
+    fail({ name: one.name, message: `${one.name} stopped with code ${code}. Its last lines:\n${lines}` });
+  };
+  const watch = (one: Running): void => {
+    running.push(one);
+    void tellWhenDead(one);
+  };
+  try {
+    const ports = await choosePorts(config);
+    const began = Date.now();
+    const done = (what: string): void => report(`${what} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
+    const context = { config, ports, logDir, report, watch, done };
+    const [mongodbUri, temporal, chromium] = await settleAll([
+      embedMongod(context),
+      embedTemporal(context),
+      findChromium(report).catch((error: Error) => {
+        report(`Pages that need a browser will not be read: ${error.message}`);
+        return undefined;
+      }),
+    ]);
+    options.aborted?.throwIfAborted();
+    await remember(config.dataDir, { ...ports, pids: running.map(({ child }) => child.pid) });
+    const env = {
+      ...options.env,
+      PORT: String(config.port),
+      DATA_DIR: config.dataDir,
+      MONGODB_URI: mongodbUri,
+      TEMPORAL_ADDRESS: temporal.address,
+      ...(chromium === undefined ? {} : { PUPPETEER_EXECUTABLE_PATH: chromium }),
+    };
+    const host = ['0.0.0.0', '::', 'localhost'].includes(config.host) ? '127.0.0.1' : config.host;
+    const url = `http://${host}:${config.port}`;
+    await startProcesses({ ...context, env, url, failed });
+    await remember(config.dataDir, { ...ports, pids: running.map(({ child }) => child.pid) });
+    const kill = (): void => {
+      stopping = true;
+      for (const one of running) one.child.kill();
+    };
+    return {
+      url,
+      mongodbUri,
+      temporalAddress: temporal.address,
+      uiAddress: temporal.uiAddress,
+      logDir,
+      failed,
+      stop,
+      kill,
+    };
+  } catch (error) {
+    await stop();
+    throw readable(error);
+  }
+}
+
+/** Like Promise.all, but a failure waits until the others are settled too, so that nothing starts behind its back. */
+async function settleAll<T extends readonly unknown[]>(promises: { [K in keyof T]: Promise<T[K]> }): Promise<T> {
+  const results = await Promise.allSettled(promises);
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+  return results.map((result) => (result.status === 'fulfilled' ? result.value : undefined)) as unknown as T;
+}
+
+type Context = {
+  config: Config;
+  ports: Ports;
+  logDir: string;
+  report: Report;
+  watch: (one: Running) => void;
+  done: (what: string) => void;
+};
+
+async function embedMongod({ config, ports, logDir, report, watch, done }: Context): Promise<string> {
+  if (config.mongodbUri !== undefined) return config.mongodbUri;
+  const port = await freePort(ports.mongod);
+  const dataDir = join(config.dataDir, 'mongodb');
+  const mongod = await startMongod({ dataDir, port, report, logPath: join(logDir, 'mongod.log') });
+  ports.mongod = port;
+  watch({ name: 'MongoDB', child: mongod.child, stop: () => mongod.stop(), layer: 0 });
+  done('MongoDB is ready');
+  return mongod.uri;
+}
+
+async function embedTemporal({ config, ports, logDir, report, watch, done }: Context) {
+  if (config.temporalAddress !== undefined) return { address: config.temporalAddress, uiAddress: undefined };
+  const port = await freePort(ports.temporal);
+  const uiPort = await freePort(ports.ui);
+  const dataDir = join(config.dataDir, 'temporal');
+  const temporal = await startTemporal({ dataDir, port, uiPort, report, logPath: join(logDir, 'temporal.log') });
+  Object.assign(ports, { temporal: port, ui: uiPort });
+  watch({ name: 'Temporal', child: temporal.child, stop: () => temporal.stop(), layer: 1 });
+  done('Temporal is ready');
+  return { address: temporal.address, uiAddress: temporal.uiAddress };
+}
+
+/** The API and the workers are started together and waited for together: neither needs the other to come up. */
+async function startProcesses(
+  context: Context & { env: NodeJS.ProcessEnv; url: string; failed: Promise<Failure> },
+): Promise<void> {
+  const { config, logDir, env, url, watch, done, failed } = context;
+  if (!(await isFree(config.port, config.host))) throw portTaken(config.port);
+  // They drain by themselves within the configured time; five seconds more before they are killed.
+  const graceMs = (config.drainSeconds + 5) * 1000;
+  const start = async (name: string, entry: string, log: string): Promise<Guarded> => {
+    const child = await startGuarded({
+      command: process.execPath,
+      args: ['--disable-warning=ExperimentalWarning', fileURLToPath(new URL(`../${entry}`, import.meta.url))],
+      logPath: join(logDir, log),
+      env,
+      ipc: true,
+    });
+    watch({ name, child, stop: () => child.stop(graceMs), layer: 2 });
+    return child;
+  };
+  const [, worker] = await Promise.all([
+    start('The API', 'api/server.ts', 'api.log'),
+    start('The worker', 'workers/main.ts', 'worker.log'),
+  ]);
+  const enough = new AbortController();
+  try {
+    const ready = Promise.all([
+      workerSaysReady(worker, enough.signal, done),
+      apiAnswersReady(url, enough.signal, done),
+    ]);
+    const failure = await Promise.race([ready.then(() => undefined), failed]);
+    if (failure !== undefined) throw new EngineError(failure.message);
+  } finally {
+    enough.abort();
+  }
+}
+
+/** How long the API and the workers may take to come up. Measured: two to three seconds on two idle cores. */
+const startUpMs = 90_000;
+
+async function workerSaysReady(worker: Guarded, enough: AbortSignal, done: Report): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  worker.onMessage((message) => {
+    if ((message as { type?: unknown } | null)?.type === 'ready') resolve();
+  });
+  const late = sleep(startUpMs, 'late' as const, { signal: enough }).catch(() => undefined);
+  if ((await Promise.race([promise, late])) === 'late') {
+    throw new EngineError(
+      `The worker was not ready within ${startUpMs / 1000} s. Its last lines:\n${await worker.lastLines(8)}`,
+    );
+  }
+  done('The worker is ready');
+}
+
+async function apiAnswersReady(url: string, enough: AbortSignal, done: Report): Promise<void> {
+  const deadline = Date.now() + startUpMs;
+  let last = 'no answer';
+  while (Date.now() < deadline && !enough.aborted) {
+    try {
+      const response = await fetch(`${url}/health/ready`, {
+        signal: AbortSignal.any([enough, AbortSignal.timeout(5000)]),
+      });
+      const text = await response.text();
+      if (response.status === 200) return done('The API is ready');
+      last = `${response.status} ${text}`;
+    } catch (error) {
+      last = (error as Error).message;
+    }
+    await sleep(50);
+  }
+  throw new EngineError(`The API at ${url} was not ready within ${startUpMs / 1000} s: ${last}`);
+}
+
+function portTaken(port: number): EngineError {
+  return new EngineError(
+    `Port ${port} is taken by another program. Stop it, or choose another: PORT=${port + 1} npm start`,
+  );
+}
+
+const portsFile = 'engines.json';
+
+/**
+ * The engines' ports: those of the last start on this data folder, else ones derived from PORT, so that a person
+ * finds them again; whichever is taken is replaced when it is about to be used. Also waits for what a killed start
+ * left running: its guards are just ending it.
+ */
+async function choosePorts(config: Config): Promise<Ports> {
+  const stored = await readFile(join(config.dataDir, portsFile), 'utf8').catch(() => '{}');
+  let remembered: Ports = {};
+  try {
+    remembered = JSON.parse(stored) as Ports;
+  } catch {
+    // A torn file: the preferences below do.
+  }
+  const deadline = Date.now() + 20_000;
+  while (Date.now() < deadline && (await stillRunning(remembered.pids ?? []))) await sleep(50);
+  if (!(await isFree(config.port, config.host))) throw portTaken(config.port);
+  const derived = (offset: number): number => (config.port + offset <= 65_535 ? config.port + offset : 0);
+  return {
+    mongod: remembered.mongod ?? derived(24_017),
+    temporal: remembered.temporal ?? derived(4233),
+    ui: remembered.ui ?? derived(5233),
+  };
+}
+
+/** Whether one of these processes lives and is still what it was: ids are used again. */
+async function stillRunning(pids: readonly number[]): Promise<boolean> {
+  for (const pid of pids.filter(isAlive)) {
+    const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    if (/mongod|temporal|api\/server\.ts|workers\/main\.ts/.test(command)) return true;
+  }
+  return false;
+}
+
+async function remember(dataDir: string, ports: Ports): Promise<void> {
+  await writeFile(join(dataDir, portsFile), JSON.stringify(ports));
+}
+
+/** Finds a full or read-only disk before an engine does, whose message would be less clear. Tries one MiB. */
+async function checkWritable(dataDir: string): Promise<void> {
+  const probe = join(dataDir, `.probe-${process.pid}`);
+  try {
+    await writeFile(probe, Buffer.alloc(1024 * 1024));
+  } catch (error) {
+    throw readable(error);
+  } finally {
+    await rm(probe, { force: true });
+  }
+}

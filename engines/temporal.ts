@@ -1,0 +1,218 @@
+/**
+ * Finds or obtains the Temporal command-line tool, and runs its development server on 127.0.0.1. Not the
+ * production shape: that is docker-compose.yml.
+ */
+import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection } from '@temporalio/client';
+import { EngineError, cached, download, exists, makeFolder, onPath, platform, run, verify } from './cache.ts';
+import type { Report } from './cache.ts';
+import { startGuarded } from './child.ts';
+import type { Guarded } from './child.ts';
+import { accepts, freePort, isFree } from './ports.ts';
+
+/**
+ * 1.5.1 (server 1.29.1) is the newest version that `go install` accepts: later ones carry a replace directive.
+ * The archives are those of the project's releases.
+ */
+const version = '1.5.1';
+const archives: Record<string, { name: string; sha256: string }> = {
+  'linux-x64': { name: 'linux_amd64', sha256: 'ddc95e08b0b076efd4ea9733a3f488eb7d2be875f8834e616cd2a37358b4852d' },
+  'linux-arm64': { name: 'linux_arm64', sha256: 'bd1b0db9f18b051026de8bf6cc1505f2510f14bbb7a8b9a4a91fff46c77454f5' },
+  'darwin-x64': { name: 'darwin_amd64', sha256: 'bbb73e2a31135abe50a1f1cdb35030c42961df618e8ce9c60ae89f201540c5d9' },
+  'darwin-arm64': { name: 'darwin_arm64', sha256: 'cca01b7ea35ad56e2a328d9ae596bf716bd22313ef63c7a761c88354457c2415' },
+};
+const goModule = 'github.com/temporalio/cli/cmd/temporal';
+/** How many packages the build compiles, for the progress line. Counted on a finished build. */
+const goPackages = 1450;
+
+/** Search attributes of every workflow, by which the UI and the dashboards filter. */
+export const searchAttributes = { Organization: 'Keyword', Mode: 'Keyword', Status: 'Keyword' } as const;
+
+/**
+ * Measured (decisions, "engines"): the dev server's default of 20 polls a second costs each step 50 ms; one
+ * partition keeps the order of a queue; the new matcher and fairness keep one organization from starving another.
+ */
+const dynamicConfig = [
+  'matching.numTaskqueueReadPartitions=1',
+  'matching.numTaskqueueWritePartitions=1',
+  'history.transferProcessorMaxPollRPS=1000',
+  'history.timerProcessorMaxPollRPS=1000',
+  'history.visibilityProcessorMaxPollRPS=1000',
+  'history.outboundProcessorMaxPollRPS=1000',
+  'matching.useNewMatcher=true',
+  'matching.enableFairness=true',
+  'system.forceSearchAttributesCacheRefreshOnRead=true',
+];
+
+/** The path of a usable `temporal`: PATH, our cache, the project's release, then built from source by Go. */
+export async function findTemporal(report: Report): Promise<string> {
+  const installed = await onPath('temporal');
+  if (installed !== undefined) {
+    const found = /version (\d+)\.(\d+)/.exec(await run(installed, ['--version']).catch(() => ''));
+    if (found?.[1] === '1' && Number(found[2]) >= 5) return installed;
+    report(`temporal on PATH is not 1.5 or newer; it is not used`);
+  }
+  const folder = await cached({ name: 'temporal', version, report }, async (temporary) => {
+    if (!(await fromRelease(temporary, report))) await fromSource(temporary, report);
+    const printed = await run(join(temporary, 'temporal'), ['--version']);
+    if (!printed.includes(version))
+      throw new EngineError(`The temporal that was obtained is not ${version}: ${printed.trim()}`);
+  });
+  return join(folder, 'temporal');
+}
+
+async function fromRelease(temporary: string, report: Report): Promise<boolean> {
+  const archive = archives[platform];
+  if (archive === undefined) return false;
+  const file = join(temporary, 'archive.tar.gz');
+  const name = `temporal_cli_${version}_${archive.name}.tar.gz`;
+  try {
+    await download(`https://github.com/temporalio/cli/releases/download/v${version}/${name}`, file);
+  } catch {
+    return false;
+  }
+  report(`downloaded Temporal ${version}`);
+  await verify(file, archive.sha256);
+  await run('tar', ['-xzf', file, '-C', temporary, 'temporal']);
+  await rm(file);
+  return true;
+}
+
+async function fromSource(temporary: string, report: Report): Promise<void> {
+  const go = (await onPath('go')) ?? ((await exists('/usr/local/go/bin/go')) ? '/usr/local/go/bin/go' : undefined);
+  if (go === undefined) {
+    throw new EngineError(
+      `Temporal is not installed, its release could not be downloaded, and there is no Go to build it with. ` +
+        `Install Go 1.25 or newer, or the Temporal CLI ${version}, or set TEMPORAL_ADDRESS to a running server.`,
+    );
+  }
+  report(`building Temporal ${version} with Go; once per machine, about three minutes and 3 GB of temporary space`);
+  const work = join(temporary, 'go');
+  let compiled = 0;
+  let said = 0;
+  const onLine = (line: string): void => {
+    if (line.includes(' ') || !line.includes('/')) return;
+    compiled += 1;
+    if (compiled - said < 200) return;
+    said = compiled;
+    report(`  compiled ${compiled} of about ${goPackages} packages`);
+  };
+  const flags = `-s -w -X github.com/temporalio/cli/temporalcli.Version=${version}`;
+  await run(go, ['install', '-v', '-trimpath', '-ldflags', flags, `${goModule}@v${version}`], {
+    env: {
+      CGO_ENABLED: '0',
+      GOPATH: join(work, 'path'),
+      GOCACHE: join(work, 'cache'),
+      GOTMPDIR: await makeFolder(join(work, 'tmp')).then(() => join(work, 'tmp')),
+      GOBIN: join(work, 'bin'),
+      // Without it the module cache is read-only and cannot be removed.
+      GOFLAGS: '-modcacherw',
+    },
+    onLine,
+    heartbeat: { text: '  still building Temporal', report },
+  }).catch((error: unknown) => {
+    if (error instanceof EngineError) throw error;
+    throw new EngineError(
+      `Temporal could not be built (${(error as Error).message}). Install the Temporal CLI ${version}, or set TEMPORAL_ADDRESS to a running server.`,
+    );
+  });
+  await rename(join(work, 'bin', 'temporal'), join(temporary, 'temporal'));
+  report('  removing the build folder');
+  await rm(work, { recursive: true, force: true });
+}
+
+/** A running embedded Temporal server, namespace `default`. */
+export type Temporal = {
+  /** host:port of the gRPC frontend. */
+  address: string;
+  /** The web UI, or undefined when it was not asked for. */
+  uiAddress: string | undefined;
+  pid: number;
+  child: Guarded;
+  stop(): Promise<void>;
+};
+
+/**
+ * Starts the development server and resolves when namespace `default` answers. Without `dataDir` it keeps its
+ * state in memory; with it in `<dataDir>/temporal.db`. Without `uiPort` there is no web UI. Throws EngineError.
+ */
+export async function startTemporal(options: {
+  dataDir?: string;
+  port?: number;
+  uiPort?: number;
+  report: Report;
+  logPath?: string;
+}): Promise<Temporal> {
+  const command = await findTemporal(options.report);
+  const port = options.port ?? (await freePort());
+  if (!(await isFree(port))) throw new EngineError(`Port ${port}, chosen for Temporal, is taken by another program.`);
+  const temporary = options.dataDir === undefined ? await mkdtemp(join(tmpdir(), 'support-temporal-')) : undefined;
+  const folder = options.dataDir ?? temporary ?? '';
+  await makeFolder(folder);
+  const child = await startGuarded({
+    command,
+    args: [
+      'server',
+      'start-dev',
+      '--ip=127.0.0.1',
+      `--port=${port}`,
+      '--log-level=error',
+      '--sqlite-pragma=synchronous=normal',
+      ...(options.uiPort === undefined ? ['--headless'] : ['--ui-ip=127.0.0.1', `--ui-port=${options.uiPort}`]),
+      ...(options.dataDir === undefined ? [] : [`--db-filename=${join(folder, 'temporal.db')}`]),
+      ...dynamicConfig.flatMap((setting) => ['--dynamic-config-value', setting]),
+      ...Object.entries(searchAttributes).flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),
+    ],
+    logPath: options.logPath ?? join(folder, 'temporal.log'),
+    ...(temporary === undefined ? {} : { removeAfter: temporary }),
+  });
+  const stop = async (): Promise<void> => {
+    await child.stop(15_000);
+    if (temporary !== undefined) await rm(temporary, { recursive: true, force: true, maxRetries: 5 });
+  };
+  try {
+    await becomeReady(child, port);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const uiAddress = options.uiPort === undefined ? undefined : `http://127.0.0.1:${options.uiPort}`;
+  return { address: `127.0.0.1:${port}`, uiAddress, pid: child.pid, child, stop };
+}
+
+async function becomeReady(child: Guarded, port: number): Promise<void> {
+  const deadline = Date.now() + 60_000;
+  const until = async (state: () => Promise<boolean>): Promise<void> => {
+    while (!(await state())) {
+      if (!child.running()) throw new EngineError(`Temporal stopped while starting:\n${await explain(child)}`);
+      if (Date.now() > deadline) throw new EngineError(`Temporal was not ready within 60 s:\n${await explain(child)}`);
+      await sleep(25);
+    }
+  };
+  await until(() => accepts(port));
+  const connection = Connection.lazy({ address: `127.0.0.1:${port}` });
+  try {
+    await until(async () => {
+      try {
+        const known = await connection.withDeadline(Date.now() + 2000, () =>
+          connection.operatorService.listSearchAttributes({ namespace: 'default' }),
+        );
+        return Object.keys(searchAttributes).every((name) => name in known.customAttributes);
+      } catch {
+        return false;
+      }
+    });
+  } finally {
+    await connection.close();
+  }
+}
+
+async function explain(child: Guarded): Promise<string> {
+  const text = await child.lastLines(8);
+  if (/no space left|disk is full/i.test(text)) return 'The disk is full. Free some space and try again.';
+  if (/address already in use/i.test(text)) return 'Its port is taken by another program.';
+  return text;
+}

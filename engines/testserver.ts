@@ -1,0 +1,92 @@
+/**
+ * Obtains Temporal's time-skipping test server (Java), in which thirty days pass in two seconds. Tests only: it
+ * has no schedules, no listing and no storage.
+ */
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { EngineError, cached, onPath, run, verify } from './cache.ts';
+import type { Report } from './cache.ts';
+
+const version = '1.38.0';
+const jarSha256 = 'c6c813bbee46dcdc9df5a018fe6ed4caaf79b0c3c9511a3dd6275232a6d8538e';
+
+const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>local</groupId><artifactId>testserver</artifactId><version>1</version>
+  <dependencies>
+    <dependency><groupId>io.temporal</groupId><artifactId>temporal-test-server</artifactId><version>${version}</version></dependency>
+  </dependencies>
+</project>
+`;
+
+/** The server's own entry listens on every interface; this one takes the same arguments and stays on 127.0.0.1. */
+const java = `import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.temporal.internal.testservice.GRPCServerHelper;
+import io.temporal.internal.testservice.TestServicesStarter;
+import java.net.InetSocketAddress;
+import java.util.Arrays;
+
+public class Loopback {
+  public static void main(String[] args) throws Exception {
+    boolean lockTimeSkipping = !Arrays.asList(args).contains("--enable-time-skipping");
+    TestServicesStarter services = new TestServicesStarter(lockTimeSkipping, 0);
+    NettyServerBuilder builder =
+        NettyServerBuilder.forAddress(new InetSocketAddress("127.0.0.1", Integer.parseInt(args[0])));
+    GRPCServerHelper.registerServicesAndHealthChecks(services.getServices(), builder);
+    builder.build().start().awaitTermination();
+  }
+}
+`;
+
+/** Small heap and one compiler tier: it lives for seconds beside other test processes. */
+const script = `#!/bin/sh
+here=$(cd "$(dirname "$0")" && pwd)
+exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx512m -cp "$here/classes:$here/lib/*" Loopback "$@"
+`;
+
+/**
+ * The path of an executable that takes `PORT [--enable-time-skipping]`, for
+ * `TestWorkflowEnvironment.createTimeSkipping({ server: { executable: { type: 'existing-path', path } } })`.
+ */
+export async function findTestServer(report: Report): Promise<string> {
+  if ((await onPath('java')) === undefined) {
+    throw new EngineError('The workflow tests need Java: install a JDK, 17 or newer, and try again.');
+  }
+  const folder = await cached({ name: 'temporal-test-server', version, report }, async (temporary) => {
+    for (const program of ['javac', 'mvn']) {
+      if ((await onPath(program)) !== undefined) continue;
+      throw new EngineError(
+        `The workflow tests need ${program}: install a JDK (17 or newer) and Maven, and try again.`,
+      );
+    }
+    report(`obtaining Temporal's test server ${version} (38 MB)`);
+    await writeFile(join(temporary, 'pom.xml'), pom);
+    const repository = join(temporary, 'repository');
+    const goals = [
+      'dependency:copy-dependencies',
+      '-DincludeScope=runtime',
+      `-DoutputDirectory=${join(temporary, 'lib')}`,
+    ];
+    await run('mvn', ['-q', '-B', '-C', `-Dmaven.repo.local=${repository}`, ...goals], {
+      cwd: temporary,
+      heartbeat: { text: '  still fetching the test server', report },
+    }).catch((error: unknown) => {
+      if (error instanceof EngineError) throw error;
+      throw new EngineError(`Maven could not fetch Temporal's test server (${(error as Error).message}).`);
+    });
+    await verify(join(temporary, 'lib', `temporal-test-server-${version}.jar`), jarSha256);
+    await rm(repository, { recursive: true, force: true });
+    await mkdir(join(temporary, 'classes'));
+    await writeFile(join(temporary, 'Loopback.java'), java);
+    await run('javac', [
+      '-cp',
+      join(temporary, 'lib', '*'),
+      '-d',
+      join(temporary, 'classes'),
+      join(temporary, 'Loopback.java'),
+    ]);
+    await writeFile(join(temporary, 'testserver'), script);
+    await chmod(join(temporary, 'testserver'), 0o755);
+  });
+  return join(folder, 'testserver');
+}
