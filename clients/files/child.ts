@@ -1,0 +1,99 @@
+/**
+ * The process that reads one file and ends: a line of JSON and the file's bytes come in on stdin, one line of JSON goes
+ * out on stdout. It has no environment, may read only code, and must not outlive its parent or see a second file.
+ */
+import { toChunks } from '../../models/rules/chunks.ts';
+import { fileTypes, Unreadable, type FileType, type UnreadableReason } from '../../models/rules/document.ts';
+import { defaultLimits, type Blocks, type Limits } from './limits.ts';
+
+/** What the parent asks for: `chunks` with the document's `title`, or the `blocks` themselves. */
+export type FileJob = { type: FileType; want: 'blocks' | 'chunks'; title: string; maxBytes: number; limits: Limits };
+export type FileReply = { ok: true; result: unknown } | { ok: false; reason: UnreadableReason; detail: string };
+
+type Reader = (bytes: Buffer, limits: Limits) => Blocks | Promise<Blocks>;
+
+/** Readers are loaded one by one: all of them while waiting, only the one asked for when a file is there already. */
+const readers: Record<FileType, () => Promise<Reader>> = {
+  md: async () => (await import('./text.ts')).readMarkdown,
+  txt: async () => (await import('./text.ts')).readText,
+  csv: async () => (await import('./csv.ts')).readCsv,
+  docx: async () => (await import('./docx.ts')).readDocx,
+  xlsx: async () => (await import('./xlsx.ts')).readXlsx,
+};
+
+/** The whole input: undefined when the parent went away without asking for anything. `onJob` hears of it at once. */
+async function readInput(onJob: () => void): Promise<{ job: FileJob; bytes: Buffer } | undefined> {
+  const parts: Buffer[] = [];
+  let job: FileJob | undefined;
+  let length = 0;
+  for await (const part of process.stdin as AsyncIterable<Buffer>) {
+    parts.push(part);
+    length += part.length;
+    if (!job) {
+      const line = Buffer.concat(parts);
+      const end = line.indexOf(10);
+      if (end === -1) continue;
+      job = JSON.parse(line.toString('utf8', 0, end)) as FileJob;
+      onJob();
+      parts.splice(0, parts.length, line.subarray(end + 1));
+      length = line.length - end - 1;
+    }
+    if (length > job.maxBytes) throw new Unreadable('too_large');
+  }
+  return job && { job, bytes: Buffer.concat(parts) };
+}
+
+/** Text for the first run of a reader, which compiles it: 20 ms that a small file then does not wait for. */
+const sample = Buffer.from(
+  '# A\n\nOne *two* [three](https://a.example). Four.\n\n- b\n\n| c | d |\n|---|---|\n| e | 1 |\n',
+);
+
+/** Loads and warms the readers while there is nothing to do. */
+async function prepare(busy: () => boolean): Promise<void> {
+  for (const type of fileTypes.toSorted()) {
+    // A turn of the event loop lets a file that has arrived be noticed.
+    await new Promise((resolve) => setImmediate(resolve));
+    if (busy()) return;
+    const read = await readers[type]();
+    if (type !== 'docx' && type !== 'xlsx') toChunks((await read(sample, defaultLimits)).list);
+  }
+}
+
+/** Why a reader failed, in terms of the file. A parser's own error means that the file is damaged. */
+function reasonOf(error: unknown): UnreadableReason {
+  if (error instanceof Unreadable) return error.reason;
+  // marked turns a stack overflow into an ordinary error.
+  if (error instanceof Error && /call stack/i.test(error.message)) return 'too_deep';
+  // What is left of RangeError is a string or buffer beyond what can be allocated.
+  if (error instanceof RangeError) return 'out_of_memory';
+  // A right that this process lacks is our mistake, not the file's: let the parent see the process fail.
+  if (error instanceof Error && 'code' in error && error.code === 'ERR_ACCESS_DENIED') throw error;
+  return 'broken';
+}
+
+async function answer(): Promise<FileReply | undefined> {
+  let asked = false;
+  const reading = readInput(() => {
+    asked = true;
+  });
+  // Handled below; until then a rejection must not count as unhandled.
+  reading.catch(() => undefined);
+  await prepare(() => asked);
+  try {
+    const input = await reading;
+    if (!input) return undefined;
+    const { type, limits, want, title } = input.job;
+    const read = await readers[type]();
+    const { list } = await read(input.bytes, limits);
+    const chunks = toChunks(list, { title });
+    return { ok: true, result: want === 'chunks' ? chunks : list };
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    const detail = cause instanceof Error ? `${cause.name}: ${cause.message}` : 'not an error';
+    return { ok: false, reason: reasonOf(error), detail: detail.slice(0, 300) };
+  }
+}
+
+const reply = await answer();
+// The line end tells the parent that the reply is whole: it need not wait for this process to end.
+if (reply) process.stdout.write(`${JSON.stringify(reply)}\n`, () => process.exit(0));

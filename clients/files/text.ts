@@ -1,0 +1,98 @@
+/** Reads plain text and Markdown, in whatever encoding they are. */
+import chardet from 'chardet';
+import iconv from 'iconv-lite';
+import { marked } from 'marked';
+import { detectUtf16, isCompoundFile, isZip, looksBinary, Unreadable } from '../../models/rules/document.ts';
+import { addHtml } from './html.ts';
+import { Blocks, type Limits } from './limits.ts';
+
+/** How much of a file the encoding is guessed from, in bytes: more does not change the guess, only the time. */
+const sampleBytes = 64 * 1024;
+
+/**
+ * The text of a file: UTF-16 and UTF-8 by mark or form, else the likeliest older encoding (windows-1252 for Latin).
+ * Throws `Unreadable('binary')` when it is no text, `too_much_text` when it is longer than twice the text limit.
+ */
+export function decodeText(bytes: Buffer, limits: Limits): string {
+  if (isZip(bytes) || isCompoundFile(bytes) || looksBinary(bytes)) throw new Unreadable('binary');
+  if (bytes.length > limits.maxTextCharacters * 4) throw new Unreadable('too_much_text');
+  const text = decode(bytes);
+  if (text.length > limits.maxTextCharacters * 2) throw new Unreadable('too_much_text');
+  return text.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n');
+}
+
+function decode(bytes: Buffer): string {
+  const utf16 = detectUtf16(bytes);
+  if (utf16) return new TextDecoder(utf16).decode(bytes);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    const first = bytes.findIndex((byte) => byte > 127);
+    const from = Math.max(0, first - 1024);
+    const guess = chardet.detect(bytes.subarray(from, from + sampleBytes)) ?? 'windows-1252';
+    // Whoever writes ISO-8859-1 means windows-1252, which adds the euro sign; ASCII here is a guess gone wrong.
+    const latin = /^(?:ASCII|ISO-8859-1)$/i.test(guess) || !iconv.encodingExists(guess);
+    return iconv.decode(bytes, latin ? 'windows-1252' : guess);
+  }
+}
+
+/** The blocks of Markdown: GitHub's flavour, front matter left out. */
+export function readMarkdown(bytes: Buffer, limits: Limits): Blocks {
+  const source = decodeText(bytes, limits).replace(/^---\n[\s\S]{0,20000}?\n(?:---|\.\.\.)[ \t]*(?:\n|$)/, '');
+  const blocks = new Blocks(limits);
+  addHtml(blocks, limits, marked.parse(source, { gfm: true, async: false }));
+  return blocks;
+}
+
+const listMarker = /^\s*(?:[-*•–]|\d{1,3}[.)])\s+/;
+/** A line that ends before this column was ended on purpose: an address, a verse, `label: value`. */
+const wrapColumn = 50;
+
+/** The level of a paragraph that is a heading by its look (underlined, in capitals, numbered), else undefined. */
+function headingLevel(lines: readonly string[]): number | undefined {
+  const [first = '', second = ''] = lines;
+  if (first.length > 80) return undefined;
+  if (lines.length === 2 && /^={3,}$/.test(second)) return 1;
+  if (lines.length === 2 && /^-{3,}$/.test(second)) return 2;
+  if (lines.length !== 1 || /[.!?;:,]$/.test(first)) return undefined;
+  const numbered = /^(\d{1,2}(?:\.\d{1,2})*)\.?\s+\p{Lu}/u.exec(first)?.[1];
+  if (numbered) return Math.min(6, numbered.split('.').length + 1);
+  const letters = first.match(/\p{L}/gu) ?? [];
+  return letters.length >= 4 && first === first.toUpperCase() && /\p{Lu}/u.test(first) ? 2 : undefined;
+}
+
+/** The blocks of plain text: blank lines part paragraphs, wrapped lines are joined, list lines are items. */
+export function readText(bytes: Buffer, limits: Limits): Blocks {
+  const blocks = new Blocks(limits);
+  const paragraphs = decodeText(bytes, limits).split(/\n[^\S\n]*\n/);
+  for (const [at, paragraph] of paragraphs.entries()) {
+    const lines = paragraph
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '');
+    const level = headingLevel(lines);
+    if (level !== undefined && at < paragraphs.length - 1) {
+      blocks.heading(level, lines[0] ?? '');
+      continue;
+    }
+    addParagraph(blocks, lines);
+  }
+  return blocks;
+}
+
+function addParagraph(blocks: Blocks, lines: readonly string[]): void {
+  let open = '';
+  let item = false;
+  let previous = '';
+  for (const line of lines) {
+    const starts = listMarker.test(line);
+    if (starts) {
+      blocks.text(open, item);
+      open = line;
+      item = true;
+    } else if (open) open += (previous.length >= wrapColumn ? ' ' : '\n') + line;
+    else open = line;
+    previous = line;
+  }
+  blocks.text(open, item);
+}

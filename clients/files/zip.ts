@@ -1,0 +1,129 @@
+/**
+ * Opens the ZIP container of a DOCX or XLSX held in memory, after every entry was unpacked once under caps. No parser
+ * sees an archive that this has not passed; nothing is ever written to disk.
+ */
+import type { Readable } from 'node:stream';
+import { SaxesParser } from 'saxes';
+import { fromBuffer, type Entry, type ZipFile } from 'yauzl';
+import { Unreadable } from '../../models/rules/document.ts';
+import { maxDepth, maxRatio, ratioMattersFromBytes, type Limits } from './limits.ts';
+
+export type Archive = { names: string[]; open(name: string): Promise<Readable> };
+
+const openZip = (bytes: Buffer): Promise<ZipFile> =>
+  new Promise((resolve, reject) => {
+    // Sizes that lie and names that leave the archive ("../x") are errors of yauzl's own.
+    fromBuffer(bytes, { lazyEntries: true, validateEntrySizes: true, decodeStrings: true }, (error, zip) =>
+      error ? reject(error) : resolve(zip),
+    );
+  });
+
+const openEntry = (zip: ZipFile, entry: Entry): Promise<Readable> =>
+  new Promise((resolve, reject) => {
+    zip.openReadStream(entry, (error, stream) => (error ? reject(error) : resolve(stream)));
+  });
+
+const readEntries = (zip: ZipFile, maxEntries: number): Promise<Map<string, Entry>> =>
+  new Promise((resolve, reject) => {
+    const entries = new Map<string, Entry>();
+    zip.on('entry', (entry: Entry) => {
+      if (entry.isEncrypted()) return reject(new Unreadable('encrypted'));
+      entries.set(entry.fileName, entry);
+      if (entries.size > maxEntries) return reject(new Unreadable('bomb'));
+      zip.readEntry();
+    });
+    zip.on('end', () => resolve(entries));
+    zip.on('error', reject);
+    zip.readEntry();
+  });
+
+/**
+ * Unpacks everything once, counting. With `checkXml` every XML part must also be well-formed, without a document type
+ * declaration (office programs write none; entity bombs need one) and not deeper than a parser's stack allows.
+ * Throws `Unreadable` (bomb, encrypted, too_deep, broken) or the library's error for a damaged archive.
+ */
+export async function openArchive(
+  bytes: Buffer,
+  limits: Limits,
+  { checkXml }: { checkXml: boolean },
+): Promise<Archive> {
+  const zip = await openZip(bytes);
+  const entries = await readEntries(zip, limits.maxEntries);
+  let unpacked = 0;
+  for (const [name, entry] of entries) {
+    if (name.endsWith('/')) continue;
+    const check = checkXml && /\.(?:xml|rels)$/i.test(name) ? xmlReader({}) : undefined;
+    for await (const chunk of (await openEntry(zip, entry)) as AsyncIterable<Buffer>) {
+      unpacked += chunk.length;
+      const ratio = unpacked / bytes.length;
+      if (unpacked > limits.maxUnpackedBytes) throw new Unreadable('bomb');
+      if (unpacked > ratioMattersFromBytes && ratio > maxRatio) throw new Unreadable('bomb');
+      check?.write(chunk);
+    }
+    check?.end();
+  }
+  return {
+    names: [...entries.keys()],
+    open(name) {
+      const entry = entries.get(name);
+      if (!entry) throw new Unreadable('broken', { cause: new Error(`the archive has no ${name}`) });
+      return openEntry(zip, entry);
+    },
+  };
+}
+
+export type XmlHandlers = {
+  /** Local name without its prefix, and attributes by local name. */
+  open?(name: string, attributes: Record<string, string>): void;
+  close?(name: string): void;
+  text?(text: string): void;
+};
+
+const localName = (name: string): string => name.slice(name.indexOf(':') + 1);
+
+/** A strict streaming XML reader: any error of form, a document type, or too deep nesting throws. */
+export function xmlReader(handlers: XmlHandlers): { write(bytes: Uint8Array): void; end(): void } {
+  const parser = new SaxesParser({ position: false });
+  let depth = 0;
+  let decoder: InstanceType<typeof TextDecoder> | undefined;
+  const fail = (cause: Error): never => {
+    throw new Unreadable('broken', { cause });
+  };
+  parser.on('error', fail);
+  parser.on('doctype', () => fail(new Error('the XML declares a document type')));
+  parser.on('opentag', (tag) => {
+    depth += 1;
+    if (depth > maxDepth) throw new Unreadable('too_deep');
+    if (!handlers.open) return;
+    const attributes: Record<string, string> = {};
+    for (const [name, value] of Object.entries(tag.attributes)) attributes[localName(name)] = value;
+    handlers.open(localName(tag.name), attributes);
+  });
+  parser.on('closetag', (tag) => {
+    depth -= 1;
+    handlers.close?.(localName(tag.name));
+  });
+  if (handlers.text) {
+    parser.on('text', (value) => handlers.text?.(value));
+    parser.on('cdata', (value) => handlers.text?.(value));
+  }
+  return {
+    write(bytes) {
+      decoder ??= new TextDecoder(bytes[0] === 0xff ? 'utf-16le' : bytes[0] === 0xfe ? 'utf-16be' : 'utf-8', {
+        fatal: true,
+      });
+      parser.write(decoder.decode(bytes, { stream: true }));
+    },
+    end() {
+      parser.write(decoder?.decode() ?? '');
+      parser.close();
+    },
+  };
+}
+
+/** Streams one XML part of an archive through handlers. */
+export async function readXml(archive: Archive, name: string, handlers: XmlHandlers): Promise<void> {
+  const reader = xmlReader(handlers);
+  for await (const chunk of (await archive.open(name)) as AsyncIterable<Buffer>) reader.write(chunk);
+  reader.end();
+}

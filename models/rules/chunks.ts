@@ -1,0 +1,232 @@
+/**
+ * Cuts a document into the passages that are searched and quoted: under their headings, at sentence ends, with every
+ * table row readable by itself. Pure and deterministic; it never drops, reorders or splits a sentence that fits.
+ */
+import { Unreadable } from './document.ts';
+
+/** One piece of a document in reading order. `level` is 1 to 6; `item` marks an entry of a list. */
+export type Block =
+  | { kind: 'heading'; level: number; text: string }
+  | { kind: 'text'; text: string; item?: boolean }
+  | { kind: 'row'; table: string; cells: [column: string, value: string][] };
+
+/** `heading` is the path to the passage, as `Cards > Lost card`; lines of `text` are paragraphs, list items or rows. */
+export type Chunk = { ordinal: number; heading: string; text: string };
+
+/** A passage of text ends at the first paragraph after this many words: long enough to answer, short enough to rank. */
+export const targetWords = 120;
+/** No passage is longer than this, in words; a sentence is only split when it alone is longer. */
+export const maxWords = 220;
+/** The same in characters, for text without blanks: 220 words of the longest usual language (German, about 11). */
+export const maxCharacters = 2_400;
+/** Table rows share a passage up to this many words: fewer than text has, since each row is a fact of its own. */
+export const targetRowWords = 80;
+/** The most passages one document may have: about a thousand pages, or 25,000 rows of an ordinary table. */
+export const maxChunks = 5_000;
+
+const maxHeadingCharacters = 160;
+const sentenceSegmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
+const abbreviation =
+  /(?:^|[\s(])(?:Mr|Mrs|Ms|Dr|Prof|St|Str|No|Nr|Art|Abs|Fig|pp|ca|approx|vs|bzw|inkl|(?:\p{L}\.\s?)?\p{L})\.\s*$/u;
+
+/** The sentences of a text, each line at least one, without what only separates them. Joined again they lose no word. */
+export function sentences(text: string): string[] {
+  const found: string[] = [];
+  for (const line of text.split(/\n+/)) {
+    let open = '';
+    for (const { segment } of sentenceSegmenter.segment(line)) {
+      open += segment;
+      // Unicode's rules see an end after "e.g. Visa" too; quoting half a sentence would be worse than a long one.
+      if (abbreviation.test(open)) continue;
+      if (open.trim()) found.push(open.trim());
+      open = '';
+    }
+    if (open.trim()) found.push(open.trim());
+  }
+  return found;
+}
+
+/**
+ * Words between blanks; in scripts written without blanks two characters count as one more. Parts never count less than
+ * the whole, so that sums keep the caps.
+ */
+export function countWords(text: string): number {
+  const unspaced = text.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/gu)?.length ?? 0;
+  return (text.match(/\S+/g)?.length ?? 0) + Math.ceil(unspaced / 2);
+}
+
+const fits = (words: number, characters: number): boolean => words <= maxWords && characters <= maxCharacters;
+
+/** One sentence, or the parts of it when it alone is over the cap: cut at blanks, else between characters. */
+function split(sentence: string): string[] {
+  if (fits(countWords(sentence), sentence.length)) return [sentence];
+  const parts: string[] = [];
+  let open = '';
+  let words = 0;
+  for (const word of sentence.split(/\s+/).flatMap(splitWord)) {
+    const count = countWords(word);
+    if (open && !fits(words + count, open.length + 1 + word.length)) {
+      parts.push(open);
+      open = '';
+      words = 0;
+    }
+    open = open ? `${open} ${word}` : word;
+    words += count;
+  }
+  if (open) parts.push(open);
+  return parts;
+}
+
+/** A "word" without any blank over the cap (a long code, or a script without blanks), in pieces of whole characters. */
+function splitWord(word: string): string[] {
+  if (fits(countWords(word), word.length)) return [word];
+  const characters = Array.from(word);
+  const pieces: string[] = [];
+  for (let at = 0; at < characters.length; at += 400) pieces.push(characters.slice(at, at + 400).join(''));
+  return pieces;
+}
+
+type Unit = { text: string; before: '\n\n' | '\n' | ' ' };
+
+/** Fills passages with units in order; `restart` says where a new one may begin early. */
+function pack(units: readonly Unit[], restart: (unit: Unit, words: number, unitWords: number) => boolean): string[] {
+  const packed: string[] = [];
+  let open = '';
+  let words = 0;
+  for (const unit of units) {
+    const count = countWords(unit.text);
+    const room = fits(words + count, open.length + unit.before.length + unit.text.length);
+    if (open && (!room || restart(unit, words, count))) {
+      packed.push(open);
+      open = '';
+      words = 0;
+    }
+    open = open ? open + unit.before + unit.text : unit.text;
+    words += count;
+  }
+  if (open) packed.push(open);
+  return packed;
+}
+
+function packText(blocks: readonly { text: string; item?: boolean }[]): string[] {
+  const units = blocks.flatMap((block, at): Unit[] => {
+    const start = block.item && blocks[at - 1]?.item ? '\n' : '\n\n';
+    return block.text.split(/\n+/).flatMap((line, lineAt) =>
+      sentences(line)
+        .flatMap(split)
+        .map((text, index) => ({ text, before: index > 0 ? ' ' : lineAt > 0 ? '\n' : start })),
+    );
+  });
+  return pack(units, (unit, words) => unit.before === '\n\n' && words >= targetWords);
+}
+
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
+const cellText = ([column, value]: readonly [string, string]): string =>
+  column && value ? `${oneLine(column)}: ${oneLine(value)}` : oneLine(value);
+
+/** A row as a sentence of its own: `Product: Gold card; Annual fee: 49 EUR`. Empty cells say nothing. */
+export function rowText(cells: readonly [column: string, value: string][]): string {
+  return cells
+    .map(cellText)
+    .filter((text) => text !== '')
+    .join('; ');
+}
+
+/** A row, in parts when it is over the cap; each further part repeats the row's first cell, to say what it is about. */
+function rowParts(cells: readonly [column: string, value: string][]): string[] {
+  const whole = rowText(cells);
+  if (fits(countWords(whole), whole.length)) return whole ? [whole] : [];
+  const filled = cells.filter(([, value]) => oneLine(value) !== '');
+  const first = filled[0] ? cellText(filled[0]) : '';
+  const label = countWords(first) <= 25 && first.length <= 300 ? first : '';
+  const room = { words: maxWords - countWords(label) - 1, characters: maxCharacters - label.length - 2 };
+  const parts: string[] = [];
+  let open = '';
+  let words = 0;
+  for (const cell of filled) {
+    for (const [index, sentence] of sentences(cellText(cell)).flatMap(split).entries()) {
+      for (const piece of halves(sentence, room)) {
+        const glue = index === 0 ? '; ' : ' ';
+        const count = countWords(piece);
+        const full = words + count > room.words || open.length + glue.length + piece.length > room.characters;
+        if (open && full) {
+          parts.push(open);
+          open = '';
+          words = 0;
+        }
+        open = open ? open + glue + piece : piece;
+        words += count;
+      }
+    }
+  }
+  if (open) parts.push(open);
+  return parts.map((part, index) => (index === 0 || label === '' ? part : `${label}; ${part}`));
+}
+
+/** Splits what would not fit beside a label; `split` already kept it under the cap without one. */
+function halves(text: string, room: { words: number; characters: number }): string[] {
+  if (countWords(text) <= room.words && text.length <= room.characters) return [text];
+  const words = text.split(' ');
+  if (words.length < 2) {
+    const characters = Array.from(text);
+    const middle = Math.ceil(characters.length / 2);
+    return [characters.slice(0, middle).join(''), characters.slice(middle).join('')].flatMap((half) =>
+      halves(half, room),
+    );
+  }
+  const middle = Math.ceil(words.length / 2);
+  return [words.slice(0, middle).join(' '), words.slice(middle).join(' ')].flatMap((half) => halves(half, room));
+}
+
+function packRows(rows: readonly (readonly [string, string][])[]): string[] {
+  const units = rows.flatMap((cells) => rowParts(cells).map((text): Unit => ({ text, before: '\n' })));
+  return pack(units, (_unit, words, count) => words + count > targetRowWords);
+}
+
+/** What stands under one heading, one table at a time. */
+type Section = { path: string[]; table: string | undefined; blocks: Block[] };
+
+/** Groups blocks by heading path and table; a heading that nothing follows becomes text, so that it is not lost. */
+function sections(blocks: readonly Block[]): Section[] {
+  const found: Section[] = [];
+  let open: string[] = [];
+  for (const [at, block] of blocks.entries()) {
+    if (block.kind === 'heading' && block.text.length <= maxHeadingCharacters) {
+      open = open.slice(0, Math.max(0, block.level - 1));
+      for (let level = open.length; level < block.level - 1; level += 1) open.push('');
+      const next = blocks[at + 1];
+      const bare = next === undefined || (next.kind === 'heading' && next.level <= block.level);
+      if (bare) found.push({ path: [...open], table: undefined, blocks: [{ kind: 'text', text: block.text }] });
+      open.push(oneLine(block.text));
+      continue;
+    }
+    const body: Block = block.kind === 'heading' ? { kind: 'text', text: block.text } : block;
+    const table = body.kind === 'row' ? body.table : undefined;
+    const last = found.at(-1);
+    if (last && last.table === table && last.path.join('\n') === open.join('\n')) last.blocks.push(body);
+    else found.push({ path: [...open], table, blocks: [body] });
+  }
+  return found;
+}
+
+/**
+ * The passages of a document, in order. `title` (what the document is called) stands in where there is no heading.
+ * Throws `Unreadable('too_much_text')` beyond `maxChunks`, `Unreadable('empty')` when no word is found.
+ */
+export function toChunks(blocks: readonly Block[], { title = '' }: { title?: string } = {}): Chunk[] {
+  const chunks: Chunk[] = [];
+  for (const section of sections(blocks)) {
+    const path = section.path.filter((heading) => heading !== '');
+    const table = oneLine(section.table ?? '').slice(0, maxHeadingCharacters);
+    if (table && path.at(-1) !== table) path.push(table);
+    const heading = path.join(' > ') || oneLine(title).slice(0, maxHeadingCharacters);
+    const texts =
+      section.table === undefined
+        ? packText(section.blocks.filter((block) => block.kind === 'text'))
+        : packRows(section.blocks.filter((block) => block.kind === 'row').map((block) => block.cells));
+    for (const text of texts) chunks.push({ ordinal: chunks.length, heading, text });
+    if (chunks.length > maxChunks) throw new Unreadable('too_much_text');
+  }
+  if (!chunks.some(({ text }) => /[\p{L}\p{N}]/u.test(text))) throw new Unreadable('empty');
+  return chunks;
+}
