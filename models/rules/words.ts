@@ -1,0 +1,141 @@
+/**
+ * What the words of a question are, for deciding whether a passage speaks of them: folding, a light stem, and the words
+ * that carry no subject. Pure. It never ranks: ranking is the index's work; this only has to agree with itself.
+ */
+
+/**
+ * Function words, by language. They never count as a word that an answer has to speak of. The index removes the English
+ * ones only; the others are here so that a German or French question is not judged by its articles.
+ */
+const functionWords = [
+  // English
+  `a about after again all am an and any are as at be been before being but by can could did do does doing for from had has
+  have having he her here hers him his how i if in into is it its itself just long lot lots many me more most much my no nor not now of off often on once
+  only or other our ours out over own per please same she should so some such than that the their theirs them then there
+  these they this those through to too under until up very was we were what when where which while who whom whose why will
+  with without would you your yours s t d ll m re ve`,
+  // German
+  `aber als am an auch auf aus bei bin bis da damit dann das dass dein dem den der des die dies diese dieser doch dort du durch
+  ein eine einem einen einer eines er es euch fur gibt hat habe haben ich ihr im in ins ist ja kann kein keine konnen man
+  mein meine meinem meinen meiner mich mir mit muss nach nicht noch nur ob oder ohne sehr sein sich sie sind so uber um
+  und uns unser unter vom von vor wann war warum was weil wenn wer werden wie wieviel wird wir wo zu zum zur`,
+  // French
+  `au aux avec c ce ces cette comment dans de des du elle en est et eux il ils j je l la le les leur lui ma mais me mes moi
+  mon n ne nos notre nous on ou par pas pour pourquoi qu quand que quel quelle quels quelles qui sa se ses son sont sur ta te
+  tes toi ton tu un une vos votre vous y`,
+  // Spanish, Italian, Portuguese, Dutch
+  `al como con cual cuando cuanto de del donde el ella en es esta este hay la las lo los me mi mis no para pero por que quien se
+  si sin sobre son su sus tu un una y yo che chi come cosa da dei della di dove e gli ho il io le mio nel non per quale quando
+  quanto sono sul tra ao aos com da das do dos em eu fazer meu minha na nas nao nos o os ou pela pelo qual uma aan bij dat de
+  een en hebben het hoe ik is kan maar met mijn naar niet of om op te van voor waar wanneer wat wie zijn`,
+];
+const vowel = /[aeiouy]/u;
+const stopWords: ReadonlySet<string> = new Set(functionWords.join(' ').split(/\s+/u));
+
+/**
+ * Words that shape a support question rather than name its subject. They help to order sentences, but an answer that speaks
+ * of the subject without them is still an answer.
+ */
+const genericWords: ReadonlySet<string> = new Set(
+  `actually also amount another anything available back best bring buy call change check come contact cost currently day
+  different else enter evening ever every exactly explain find first found friday get getting give go going good got happen help hello hi
+  hour   information inform kind know last learn let like look make may maximum mean might minimum monday money month morning must name
+  need new number offer old one onto open opening part pay person possible price provide question really receive reach see send
+  saturday set show someone something start still sunday sure take tell thank thing thursday time today tomorrow try tuesday two type use
+  using want way wednesday week weekday weekend   work wrong year kosten kostet preis bitte brauche mochte finde welche welcher welches hoch lange viel viele combien cout coute
+  prix cuesta precio costa`
+    .split(/\s+/u)
+    .map((word) => stem(word)),
+);
+
+/** Lower case, compatibility forms and Latin accents folded: what the index's own folding does to a token. */
+export function fold(text: string): string {
+  const lower = text.toLowerCase();
+  // oxlint-disable-next-line no-control-regex -- the plain ASCII case is most texts and needs no second pass
+  if (/^[\u0000-\u007f]*$/u.test(lower)) return lower;
+  return lower
+    .normalize('NFKD')
+    .replaceAll(/[\u0300-\u036f]/gu, '')
+    .normalize('NFC')
+    .replaceAll('ß', 'ss')
+    .replaceAll('’', "'");
+}
+
+/**
+ * A light English stem: plural, `-ing`, `-ed`, `-ment`, `-ation`, `-ly`, final `e` and `y`. Words of other languages keep
+ * enough of themselves to match themselves. Expects a folded word.
+ */
+export function stem(word: string): string {
+  let out = word.replace(/'s?$/u, '');
+  if (out.length <= 3 || /\d/u.test(out)) return out;
+  if (out.endsWith('ies') && out.length > 4) out = `${out.slice(0, -3)}y`;
+  else if (/(?:ss|sh|ch|x|z)es$/u.test(out)) out = out.slice(0, -2);
+  else if (/[^suioa]s$/u.test(out) || /[aeo]es$|[aeio]os$/u.test(out)) out = out.slice(0, -1);
+  for (const suffix of ['ment', 'ation', 'ing', 'ed', 'ly']) {
+    const base = out.slice(0, -suffix.length);
+    if (!out.endsWith(suffix) || base.length < (suffix === 'ly' ? 5 : 3) || !vowel.test(base)) continue;
+    out = suffix === 'ing' || suffix === 'ed' || suffix === 'ation' ? base.replace(/([^aeiouylsz])\1$/u, '$1') : base;
+    break;
+  }
+  // `cancelled` and `cancel`, `installed` and `install`; but `bill` and `call` are too short for a doubled ending.
+  if (out.endsWith('ll') && out.length > 5) out = out.slice(0, -1);
+  return out.length > 3 ? out.replace(/e$/u, '').replace(/y$/u, 'i') : out;
+}
+
+/** Japanese particles and endings arrive as short runs of Hiragana. */
+const particle = /^\p{Script=Hiragana}{1,3}$/u;
+const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
+
+/** A word that an answer has to speak of. */
+export type Term = {
+  stem: string;
+  /** How much it tells about the subject before anything is known of the corpus: 1, or less for a generic word. */
+  weight: number;
+};
+
+/** How much a generic word weighs beside a word that names the subject. */
+export const genericWeight = 0.25;
+
+/** The content words of a question, each stem once, in order; at most `limit`. Works for scripts without spaces too. */
+export function terms(question: string, limit = 64): Term[] {
+  const found = new Map<string, Term>();
+  for (const { segment, isWordLike } of segmenter.segment(fold(question.slice(0, 4_000)))) {
+    if (!isWordLike) continue;
+    for (const part of segment.split(/[^\p{L}\p{M}\p{N}]+/u)) {
+      if (part === '' || stopWords.has(part) || particle.test(part)) continue;
+      const root = stem(part);
+      if (!found.has(root)) found.set(root, { stem: root, weight: genericWords.has(root) ? genericWeight : 1 });
+      if (found.size >= limit) return [...found.values()];
+    }
+  }
+  return [...found.values()];
+}
+
+const spaced = /^[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}]/u;
+const escaped = (text: string): string => text.replaceAll(/[^\p{L}\p{M}\p{N}]/gu, '');
+
+/**
+ * Builds a test that tells which of the stems a text speaks of, as a set. One pass of one expression over the text: only
+ * words that begin like a wanted stem are stemmed, which keeps a question over many passages cheap.
+ */
+export function matcher(stems: readonly string[]): (text: string) => Set<string> {
+  const wanted = new Set(stems);
+  const roots = (words: string[]): string => words.map((word) => escaped(word).replace(/(?<=..)[iy]$/u, '')).join('|');
+  const latin = stems.filter((word) => spaced.test(word));
+  const solid = stems.filter((word) => !spaced.test(word) && escaped(word) !== '');
+  const words =
+    latin.length === 0
+      ? undefined
+      : new RegExp(`(?<![\\p{L}\\p{M}\\p{N}])(?:${roots(latin)})[\\p{L}\\p{M}\\p{N}]*`, 'gu');
+  return (text) => {
+    const folded = fold(text);
+    const seen = new Set<string>();
+    if (words !== undefined)
+      for (const [word] of folded.matchAll(words)) {
+        const root = stem(word);
+        if (wanted.has(root)) seen.add(root);
+      }
+    for (const word of solid) if (folded.includes(word)) seen.add(word);
+    return seen;
+  };
+}
