@@ -1,0 +1,88 @@
+/** What travels about questions to the knowledge base, and about those it could not answer. */
+import { z } from 'zod';
+import { id, mode, orgParams, timestamp } from './common.ts';
+import { segments } from './documents.ts';
+import { authorities, sourceTypes } from '../../models/rules/authority.ts';
+import { gapReasons, gapStatuses } from '../../models/rules/gap.ts';
+
+export { orgParams };
+
+export const queryBody = z.strictObject({
+  query: z.string().min(1).max(2000).regex(/\S/, 'must hold a question'),
+  context: z
+    .strictObject({ productType: z.string().max(200).optional() })
+    .optional()
+    .meta({ description: '`productType` is the segment that is searched, together with the shared ones.' }),
+  segments: segments.optional().meta({ description: 'Further segments to search.' }),
+  conversation_history: z
+    .array(z.strictObject({ role: z.enum(['customer', 'ai', 'agent', 'system']), body: z.string().max(8000) }))
+    .max(50)
+    .optional()
+    .meta({ description: 'What was said before, oldest first, so that a follow-up question is understood.' }),
+  explain: z.boolean().optional().meta({ description: 'Also show how the answer was found.' }),
+});
+
+const tier = z.enum(authorities);
+const explanation = z.object({
+  mode,
+  searched: z.string().meta({ description: 'The question as it was searched, with what a follow-up refers to.' }),
+  terms: z.array(z.object({ stem: z.string(), weight: z.number() })),
+  filter: z
+    .object({ tags: z.array(z.string()), untagged: z.boolean() })
+    .nullable()
+    .meta({ description: 'Sources with one of these tags, or with none when `untagged`; null: all.' }),
+  strict: z.boolean(),
+  tier: tier.nullable().meta({ description: 'The priority that answered.' }),
+  degraded: z.boolean().meta({ description: 'The embedding model did not answer; words alone decided.' }),
+  candidates: z.array(
+    z.object({
+      chunk_id: z.string(),
+      source_id: z.string(),
+      name: z.string(),
+      heading: z.string(),
+      text: z.string(),
+      authority: tier,
+      segments: z.array(z.string()),
+      text_score: z.number().nullable(),
+      similarity: z.number().nullable(),
+      fused: z.number(),
+      coverage: z.number(),
+      strength: z.number(),
+      score: z.number(),
+      relevant: z.boolean(),
+    }),
+  ),
+});
+
+export const queryReply = z.object({
+  answer: z.string(),
+  sources: z.array(z.object({ type: z.enum(sourceTypes), id, name: z.string(), score: z.number().min(0).max(1) })),
+  has_context: z.boolean(),
+  generated_by: z.enum(['extractive', 'model']),
+  explain: explanation.optional(),
+});
+
+export const gapsQuery = z.object({
+  status: z.enum(gapStatuses).optional(),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(100)
+    .optional()
+    .meta({ description: 'Groups at most, those asked last first; 20 unless told.' }),
+});
+export const gap = z
+  .object({
+    question: z.string(),
+    count: z.number().int(),
+    first_asked: timestamp,
+    last_asked: timestamp,
+    why_missing: z.enum(gapReasons),
+    gap_ids: z.array(id),
+    status: z.enum(gapStatuses),
+  })
+  .meta({ id: 'Gap' });
+export const gapList = z.object({ gaps: z.array(gap), count: z.number().int() });
+export const gapsBody = z.strictObject({ gap_ids: z.array(id).min(1).max(500), status: z.enum(gapStatuses) });
+export const gapsChanged = z.object({ updated: z.number().int() });

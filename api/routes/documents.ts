@@ -1,0 +1,255 @@
+/** Documents of the knowledge base: upload, list, tag, reprocess, delete. Processing is workflows/document.ts. */
+import { createReadStream } from 'node:fs';
+import { key } from '../auth.ts';
+import type { Context } from '../context.ts';
+import * as contract from '../contract/documents.ts';
+import { afterCursor, DEFAULT_LIMIT, page } from '../cursor.ts';
+import { launch, type Start } from '../durable.ts';
+import { route, withStatus } from '../route.ts';
+import { sniffFile } from '../../clients/files.ts';
+import {
+  countDocuments,
+  createDocument,
+  DocumentModel,
+  findDocument,
+  findDocumentByHash,
+  listDocuments,
+  RemovalModel,
+  removeBytes,
+  removeDocument,
+  restartDocument,
+  tagDocument,
+  writeBytes,
+  type Document,
+} from '../../models/document.ts';
+import { newId } from '../../models/ids.ts';
+import { effectiveAuthority, type Authority } from '../../models/rules/authority.ts';
+import { cleanFilename, mimeTypes } from '../../models/rules/document.ts';
+import { Problem } from '../../models/rules/errors.ts';
+import { checkQuota } from '../../models/rules/quota.ts';
+import { normalizeSegments } from '../../models/rules/segments.ts';
+import { eraseDocument, processDocument, retagDocument } from '../../workflows/document.ts';
+import { queues } from '../../workflows/queues.ts';
+
+const missing = () => new Problem('NOT_FOUND', { message: 'There is no such document; it may have been deleted.' });
+
+/** A record as callers see it. */
+function view(document: Document) {
+  return {
+    ...document,
+    doc_id: document._id,
+    authority: effectiveAuthority(document.authority, 'document'),
+    created_at: document.created_at.toISOString(),
+    updated_at: document.updated_at.toISOString(),
+    indexed_at: document.indexed_at?.toISOString() ?? null,
+  };
+}
+
+const processing = (orgId: string, docId: string, generation: number): Start<Parameters<typeof processDocument>> => ({
+  workflow: processDocument,
+  id: generation === 1 ? `document:${docId}` : `document:${docId}:${generation}`,
+  queue: queues.documents,
+  args: [{ orgId, docId, generation }],
+});
+
+const retagging = (orgId: string, docId: string): Start<Parameters<typeof retagDocument>> => ({
+  workflow: retagDocument,
+  // Each change of tags is a piece of work of its own.
+  id: `document:${docId}:tags:${newId('request')}`,
+  queue: queues.documents,
+  args: [{ orgId, docId }],
+});
+
+const erasing = (orgId: string, docId: string): Start<Parameters<typeof eraseDocument>> => ({
+  workflow: eraseDocument,
+  id: `document:${docId}:erase`,
+  queue: queues.documents,
+  args: [{ orgId, docId }],
+});
+
+/** Stores new tags; the index follows durably, and until it has, what became unreachable is already not shown. */
+async function retag(
+  ctx: Context,
+  orgId: string,
+  modes: Document['mode'][],
+  docId: string,
+  tags: { segments?: string[]; authority?: Authority },
+) {
+  const tagged = await launch(ctx, DocumentModel, retagging(orgId, docId), (intent) =>
+    tagDocument(orgId, modes, docId, tags, ctx.clock(), intent),
+  );
+  if (!tagged) throw missing();
+  return { document: view(tagged) };
+}
+
+export const documentRoutes = [
+  route({
+    name: 'uploadDocument',
+    method: 'POST',
+    path: '/orgs/{orgId}/documents',
+    summary:
+      'Upload a document (DOCX, TXT, MD, CSV or XLSX); it is processed afterwards: poll its status until `indexed`.',
+    auth: key('support:write'),
+    params: contract.orgOnly,
+    upload: true,
+    body: contract.uploadForm,
+    status: 201,
+    otherStatuses: [200],
+    reply: contract.uploadReply,
+    limit: 'writes',
+    errors: ['UNSUPPORTED_FILE_TYPE', 'SANDBOX_LIMIT', 'BETA_LIMIT_REACHED', 'TOO_LARGE'],
+    async handle({ params: { orgId }, body, file, principal }, ctx) {
+      const { mode, environment, actor } = principal;
+      const segments = normalizeSegments((body.segments ?? '').split(',').filter((s) => s.trim() !== ''));
+      const filename = cleanFilename(file.filename);
+      const type = await sniffFile(file.path, filename);
+      const duplicate = await findDocumentByHash(orgId, mode, file.sha256);
+      if (duplicate) return withStatus(200, { document: view(duplicate), duplicate: true as const });
+      const checkRoom = (used: number) => checkQuota(ctx.config.quotas, environment, 'documents', used);
+      checkRoom(await countDocuments(orgId, [mode]));
+
+      const docId = newId('document');
+      const now = ctx.clock();
+      await writeBytes(docId, createReadStream(file.path));
+      const created = await launch(ctx, DocumentModel, processing(orgId, docId, 1), (intent) =>
+        createDocument(
+          {
+            _id: docId,
+            org_id: orgId,
+            mode,
+            filename,
+            file_type: type,
+            mime_type: mimeTypes[type],
+            file_size: file.size,
+            sha256: file.sha256,
+            status: 'uploaded',
+            segments,
+            ...(body.authority ? { authority: body.authority } : {}),
+            uploaded_by: actor,
+            generation: 1,
+            chunk_count: 0,
+            tags_version: 0,
+            created_at: now,
+            updated_at: now,
+            pending: [intent],
+          },
+          checkRoom,
+        ),
+      ).catch(async (error: unknown) => {
+        // After any other failure the record may exist after all; bytes nobody owns are dropped by maintenance.
+        if (error instanceof Problem) await removeBytes(docId);
+        throw error;
+      });
+      if (created) return { document: view(created) };
+      await removeBytes(docId);
+      const first = await findDocumentByHash(orgId, mode, file.sha256);
+      if (!first)
+        throw new Problem('CONFLICT', {
+          message: 'The same file was uploaded and deleted meanwhile; upload it again.',
+        });
+      return withStatus(200, { document: view(first), duplicate: true as const });
+    },
+  }),
+  route({
+    name: 'listDocuments',
+    method: 'GET',
+    path: '/orgs/{orgId}/documents',
+    summary: 'List documents, newest first.',
+    auth: key('support:read'),
+    params: contract.orgOnly,
+    query: contract.documentListQuery,
+    reply: contract.documentList,
+    async handle({ params: { orgId }, query, principal: { modes } }) {
+      const limit = query.limit ?? DEFAULT_LIMIT;
+      const [found, count] = await Promise.all([
+        listDocuments(orgId, modes, limit + 1, afterCursor(query.cursor)),
+        countDocuments(orgId, modes),
+      ]);
+      const { entries, cursor } = page(found, limit);
+      return { documents: entries.map(view), count, cursor };
+    },
+  }),
+  route({
+    name: 'getDocument',
+    method: 'GET',
+    path: '/orgs/{orgId}/documents/{docId}',
+    summary: 'Read a document’s status and details.',
+    auth: key('support:read'),
+    params: contract.documentParams,
+    reply: contract.documentReply,
+    async handle({ params: { orgId, docId }, principal: { modes } }) {
+      const found = await findDocument(orgId, modes, docId);
+      if (!found) throw missing();
+      return { document: view(found) };
+    },
+  }),
+  route({
+    name: 'setDocumentSegments',
+    method: 'PATCH',
+    path: '/orgs/{orgId}/documents/{docId}/segments',
+    summary: 'Replace a document’s segments; an empty list makes it answer every segment.',
+    auth: key('support:write'),
+    params: contract.documentParams,
+    body: contract.segmentsBody,
+    reply: contract.documentReply,
+    limit: 'writes',
+    async handle({ params: { orgId, docId }, body, principal: { modes } }, ctx) {
+      return retag(ctx, orgId, modes, docId, { segments: normalizeSegments(body.segments) });
+    },
+  }),
+  route({
+    name: 'setDocumentAuthority',
+    method: 'PATCH',
+    path: '/orgs/{orgId}/documents/{docId}/authority',
+    summary: 'Set a document’s priority.',
+    auth: key('support:write'),
+    params: contract.documentParams,
+    body: contract.authorityBody,
+    reply: contract.documentReply,
+    limit: 'writes',
+    async handle({ params: { orgId, docId }, body, principal: { modes } }, ctx) {
+      return retag(ctx, orgId, modes, docId, { authority: body.authority });
+    },
+  }),
+  route({
+    name: 'deleteDocument',
+    method: 'DELETE',
+    path: '/orgs/{orgId}/documents/{docId}',
+    summary: 'Delete a document; when this returns, nothing of it answers any more.',
+    auth: key('support:write'),
+    params: contract.documentParams,
+    reply: contract.removedReply,
+    limit: 'writes',
+    async handle({ params: { orgId, docId }, principal: { modes } }, ctx) {
+      const removal = await launch(ctx, RemovalModel, erasing(orgId, docId), (intent) =>
+        removeDocument(orgId, modes, docId, ctx.clock(), intent),
+      );
+      if (!removal) throw missing();
+      return { doc_id: docId, deleted: true as const };
+    },
+  }),
+  route({
+    name: 'reprocessDocument',
+    method: 'POST',
+    path: '/orgs/{orgId}/documents/{docId}/reprocess',
+    summary: 'Read and index a document again; until that is done, the former text goes on answering.',
+    auth: key('support:write'),
+    params: contract.documentParams,
+    body: contract.emptyBody,
+    status: 202,
+    reply: contract.documentReply,
+    limit: 'writes',
+    errors: ['CONFLICT'],
+    async handle({ params: { orgId, docId }, principal: { modes } }, ctx) {
+      const found = await findDocument(orgId, modes, docId);
+      if (!found) throw missing();
+      const generation = found.generation + 1;
+      const restarted = await launch(ctx, DocumentModel, processing(orgId, docId, generation), (intent) =>
+        restartDocument(orgId, modes, docId, generation, ctx.clock(), intent),
+      );
+      if (!restarted)
+        throw new Problem('CONFLICT', { message: 'This document is being processed already; wait for it to end.' });
+      return { document: view(restarted) };
+    },
+  }),
+];

@@ -1,0 +1,94 @@
+/** Questions to the knowledge base, and the gaps they showed. */
+import { answerQuestion, type KnowledgeAnswer } from '../answer.ts';
+import { key } from '../auth.ts';
+import * as contract from '../contract/knowledge.ts';
+import { DEFAULT_LIMIT } from '../cursor.ts';
+import { route } from '../route.ts';
+import { listGaps, setGapStatus } from '../../models/gap.ts';
+import type { Mode } from '../../models/rules/keys.ts';
+
+/** Every number of the decision, for whoever asks why. */
+function explain({ searched, strict, retrieval }: KnowledgeAnswer, mode: Mode) {
+  const { filter, terms, authority, degraded, judged } = retrieval;
+  return {
+    mode,
+    searched,
+    terms: terms.map(({ stem, weight }) => ({ stem, weight })),
+    filter: filter ?? null,
+    strict,
+    tier: authority ?? null,
+    degraded,
+    candidates: judged.map(({ passage, candidate, fused, coverage, strength, relevance, relevant }) => ({
+      ...passage,
+      segments: [...passage.segments],
+      chunk_id: passage.id,
+      text_score: candidate.text_score ?? null,
+      similarity: candidate.similarity ?? null,
+      fused,
+      coverage,
+      strength,
+      score: relevance,
+      relevant,
+    })),
+  };
+}
+
+export const knowledgeRoutes = [
+  route({
+    name: 'queryKnowledge',
+    method: 'POST',
+    path: '/orgs/{orgId}/kb/query',
+    summary: 'Ask the knowledge base; the answer comes with its sources, or says that there are none.',
+    auth: key('support:read'),
+    params: contract.orgParams,
+    body: contract.queryBody,
+    reply: contract.queryReply,
+    limit: 'queries',
+    errors: ['MODEL_FAILED'],
+    async handle({ params: { orgId }, body, principal: { mode } }, ctx) {
+      const answer = await answerQuestion(ctx, {
+        orgId,
+        mode,
+        query: body.query,
+        segments: [body.context?.productType, ...(body.segments ?? [])],
+        history: body.conversation_history ?? [],
+      });
+      return { ...answer, ...(body.explain ? { explain: explain(answer, mode) } : {}) };
+    },
+  }),
+  route({
+    name: 'listGaps',
+    method: 'GET',
+    path: '/orgs/{orgId}/kb/gaps',
+    summary: 'List questions that found no answer, grouped by what they ask.',
+    auth: key('support:read'),
+    params: contract.orgParams,
+    query: contract.gapsQuery,
+    reply: contract.gapList,
+    async handle({ params: { orgId }, query, principal: { modes } }) {
+      const { gaps, count } = await listGaps(orgId, modes, query.limit ?? DEFAULT_LIMIT, query.status);
+      return {
+        gaps: gaps.map((g) => ({
+          ...g,
+          first_asked: g.first_asked.toISOString(),
+          last_asked: g.last_asked.toISOString(),
+        })),
+        count,
+      };
+    },
+  }),
+  route({
+    name: 'setGapStatus',
+    method: 'PATCH',
+    path: '/orgs/{orgId}/kb/gaps',
+    summary: 'Acknowledge or resolve gaps; a resolved one opens again when it is asked again.',
+    auth: key('support:write'),
+    params: contract.orgParams,
+    body: contract.gapsBody,
+    reply: contract.gapsChanged,
+    limit: 'writes',
+    async handle({ params: { orgId }, body, principal: { modes } }) {
+      return { updated: await setGapStatus(orgId, modes, body.gap_ids, body.status) };
+    },
+  }),
+];

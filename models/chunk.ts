@@ -1,0 +1,66 @@
+/** The passages questions are answered from. This collection is the truth; the search index only proposes candidates from it. */
+import mongoose from 'mongoose';
+import { modes, type Mode } from './rules/keys.ts';
+import type { Chunk as Passage } from './rules/chunks.ts';
+
+export type Chunk = {
+  /** `<source>:<generation>:<ordinal>`, so that writing a generation again changes nothing. */
+  _id: string;
+  org_id: string;
+  mode: Mode;
+  source_type: 'document' | 'website';
+  source_id: string;
+  generation: number;
+  ordinal: number;
+  heading: string;
+  text: string;
+};
+
+const schema = new mongoose.Schema<Chunk>(
+  {
+    _id: { type: String, required: true },
+    org_id: { type: String, required: true },
+    mode: { type: String, enum: modes, required: true },
+    source_type: { type: String, enum: ['document', 'website'], required: true },
+    source_id: { type: String, required: true },
+    generation: { type: Number, required: true },
+    ordinal: { type: Number, required: true },
+    heading: { type: String, default: '' },
+    text: { type: String, required: true },
+  },
+  { collection: 'chunks', versionKey: false },
+);
+schema.index({ source_id: 1, generation: 1, ordinal: 1 });
+
+export const ChunkModel = mongoose.model<Chunk>('Chunk', schema);
+
+export type ChunkSource = Pick<Chunk, 'org_id' | 'mode' | 'source_type' | 'source_id' | 'generation'>;
+
+/** Writes a generation's chunks; writing them again leaves one copy. */
+export async function writeChunks(source: ChunkSource, passages: readonly Passage[]): Promise<void> {
+  await ChunkModel.collection.deleteMany({ source_id: source.source_id, generation: source.generation });
+  if (passages.length === 0) return;
+  await ChunkModel.insertMany(
+    passages.map((p) => ({ ...source, ...p, _id: `${source.source_id}:${source.generation}:${p.ordinal}` })),
+    { ordered: false, lean: true },
+  );
+}
+
+/** One generation, in reading order. */
+export async function listChunks(orgId: string, sourceId: string, generation: number): Promise<Chunk[]> {
+  return ChunkModel.find({ org_id: orgId, source_id: sourceId, generation }).sort({ ordinal: 1 }).lean();
+}
+
+/** Removes the chunks of a source, all but those of the generation to keep. Safe to repeat. */
+export async function removeChunks(orgId: string, sourceId: string, keep?: number): Promise<void> {
+  await ChunkModel.deleteMany({
+    org_id: orgId,
+    source_id: sourceId,
+    ...(keep === undefined ? {} : { generation: { $ne: keep } }),
+  });
+}
+
+/** The chunks that exist now, of these ids, in this organization and mode: what an index proposes beyond is not shown. */
+export async function findChunks(orgId: string, mode: Mode, ids: readonly string[]): Promise<Chunk[]> {
+  return ChunkModel.find({ _id: { $in: ids }, org_id: orgId, mode }).lean();
+}

@@ -1,0 +1,40 @@
+/** The table of fleets: which queue a fleet works, what it can do, and how much at once. One service a fleet in production. */
+import type { Logger } from 'pino';
+import { createDocumentActivities } from '../activities/document.ts';
+import { createMaintenanceActivities } from '../activities/maintenance.ts';
+import type { Ai } from '../clients/ai.ts';
+import type { Files } from '../clients/files.ts';
+import type { Search } from '../clients/search.ts';
+import { queues, type Queue } from '../workflows/queues.ts';
+
+/** What activities are made of; a test hands in its own. */
+export type WorkerDeps = { files: Files; search: Search; ai: Ai; clock: () => Date; log: Logger };
+
+export type Fleet = {
+  queue: Queue;
+  activities(deps: WorkerDeps): object;
+  /** Activities at once in one process. */
+  maxActivities: number;
+  /** Workflow tasks at once in one process: they are short, and two cores are kept busy by a few. */
+  maxWorkflowTasks: number;
+};
+
+export const fleets = {
+  documents: {
+    queue: queues.documents,
+    activities: createDocumentActivities,
+    // Each reads in a process of its own of up to 512 MiB; four fit beside the worker into 3 GiB.
+    maxActivities: 4,
+    maxWorkflowTasks: 10,
+  },
+  maintenance: {
+    queue: queues.maintenance,
+    activities: createMaintenanceActivities,
+    // Merging an index is disk work; a second one at once would only slow the first.
+    maxActivities: 1,
+    maxWorkflowTasks: 2,
+  },
+} as const satisfies Record<string, Fleet>;
+
+export type FleetName = keyof typeof fleets;
+export const fleetNames = Object.keys(fleets) as FleetName[];

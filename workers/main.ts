@@ -1,0 +1,136 @@
+/** A worker process: the fleets named by FLEETS (all when unset), the sweeper, and the schedules. Drains on SIGTERM. */
+import { fileURLToPath } from 'node:url';
+import { Client, Connection } from '@temporalio/client';
+import {
+  bundleWorkflowCode,
+  DefaultLogger,
+  NativeConnection,
+  Runtime,
+  Worker,
+  type WorkflowBundleOption,
+} from '@temporalio/worker';
+import { fleetNames, fleets, type FleetName, type WorkerDeps } from './fleets.ts';
+import { ensureSchedules } from './schedules.ts';
+import { ensureSearchAttributes } from './searchattributes.ts';
+import { startSweeper } from './sweeper.ts';
+import { createLog } from '../api/log.ts';
+import { createAi } from '../clients/ai.ts';
+import { createFiles } from '../clients/files.ts';
+import { createSearch } from '../clients/search.ts';
+import { ConfigError, readConfig, type Config } from '../config.ts';
+import { connectMongo, disconnectMongo } from '../models/connect.ts';
+
+/** Started workers of one process. `close` takes no new work, lets running activities end for DRAIN_SECONDS, and disconnects. */
+export type WorkerProcess = {
+  close(): Promise<void>;
+  /** Settles when a worker stops; rejects when it broke. */ running: Promise<void>;
+};
+
+/** Starts the fleets in this process. `adapt` lets a test hand in other parts, `bundle` a bundle made before. */
+export async function startWorkers(
+  config: Config,
+  adapt: (deps: WorkerDeps) => WorkerDeps = (deps) => deps,
+  bundle?: WorkflowBundleOption,
+): Promise<WorkerProcess> {
+  if (!config.mongodbUri || !config.temporalAddress) {
+    throw new ConfigError('MONGODB_URI and TEMPORAL_ADDRESS are not set; `npm start` starts both and sets them.');
+  }
+  const names = chosenFleets(config.fleets);
+  const log = createLog('worker', config.logLevel);
+  Runtime.install({
+    logger: new DefaultLogger('WARN', ({ level, message, meta }) => log.warn({ ...meta, level_name: level }, message)),
+    // Signals are ours: the process drains in an order of its own.
+    shutdownSignals: [],
+    ...(config.workerMetricsPort === undefined
+      ? {}
+      : {
+          telemetryOptions: { metrics: { prometheus: { bindAddress: `${config.host}:${config.workerMetricsPort}` } } },
+        }),
+  });
+  await connectMongo(config.mongodbUri);
+  const address = config.temporalAddress;
+  const connection = await NativeConnection.connect({ address }).catch((error: unknown) => {
+    throw new Error(`Temporal does not answer at ${address}: ${(error as Error).message}`, { cause: error });
+  });
+  const clientConnection = await Connection.connect({ address });
+  const temporal = new Client({ connection: clientConnection, namespace: config.temporalNamespace });
+  await ensureSearchAttributes(clientConnection, config.temporalNamespace);
+
+  const files = createFiles();
+  const search = createSearch({ uri: config.searchUri });
+  const clock = () => new Date();
+  const deps = adapt({ files, search, ai: createAi(config.openai), clock, log });
+  const workflowBundle = bundle ?? (await bundleWorkflows());
+  const workers = await Promise.all(
+    names.map((name) =>
+      Worker.create({
+        connection,
+        namespace: config.temporalNamespace,
+        taskQueue: `${config.taskQueuePrefix}${fleets[name].queue}`,
+        workflowBundle,
+        activities: fleets[name].activities(deps),
+        maxConcurrentActivityTaskExecutions: fleets[name].maxActivities,
+        maxConcurrentWorkflowTaskExecutions: fleets[name].maxWorkflowTasks,
+        shutdownGraceTime: `${config.drainSeconds}s`,
+        shutdownForceTime: `${config.drainSeconds + 5}s`,
+      }),
+    ),
+  );
+  const running = Promise.all(workers.map((worker) => worker.run())).then(() => undefined);
+  running.catch(() => undefined);
+  if (names.includes('maintenance')) await ensureSchedules(temporal, config.taskQueuePrefix);
+  const sweeper = startSweeper({ temporal, clock, log, config });
+  log.info({ fleets: names }, 'worker ready');
+  return {
+    running,
+    async close() {
+      await sweeper.stop();
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      await running;
+      await files.close();
+      search.close();
+      await connection.close();
+      await clientConnection.close();
+      await disconnectMongo();
+      log.info('worker stopped');
+    },
+  };
+}
+
+/** Bundles the workflows once; several workers can run the same bundle. */
+export async function bundleWorkflows(): Promise<WorkflowBundleOption> {
+  return bundleWorkflowCode({
+    workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)),
+    logger: new DefaultLogger('ERROR'),
+  });
+}
+
+function chosenFleets(wanted: string[] | undefined): FleetName[] {
+  const unknown = wanted?.filter((name) => !(name in fleets)) ?? [];
+  if (unknown.length > 0)
+    throw new ConfigError(`FLEETS names ${unknown.join(', ')}; there are ${fleetNames.join(', ')}.`);
+  return wanted ? (wanted as FleetName[]) : fleetNames;
+}
+
+if (import.meta.main) {
+  try {
+    const workers = await startWorkers(readConfig(process.env));
+    process.send?.({ type: 'ready' });
+    let closing: Promise<void> | undefined;
+    const close = () => {
+      closing ??= workers.close().then(
+        () => process.exit(0),
+        (error: unknown) => {
+          process.stderr.write(`${(error as Error).message}\n`);
+          process.exit(1);
+        },
+      );
+    };
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, close);
+    // A worker that broke stops the process; whoever supervises it starts it again.
+    workers.running.catch(close);
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n`);
+    process.exit(1);
+  }
+}

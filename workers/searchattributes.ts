@@ -1,0 +1,27 @@
+/** Registers the search attributes that workflows are started with, on a server that does not have them yet. */
+import type { Connection } from '@temporalio/client';
+import proto from '@temporalio/proto';
+import { searchAttributes } from '../api/durable.ts';
+
+const Keyword = proto.temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
+
+/** Adds what is missing. Fails with a sentence when this client may not: an operator then adds them by hand. */
+export async function ensureSearchAttributes(connection: Connection, namespace: string): Promise<void> {
+  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+  const missing = Object.values(searchAttributes).filter(({ name }) => !(name in (customAttributes ?? {})));
+  if (missing.length === 0) return;
+  await connection.operatorService
+    .addSearchAttributes({
+      namespace,
+      searchAttributes: Object.fromEntries(missing.map(({ name }) => [name, Keyword])),
+    })
+    .catch((error: { code?: number; message?: string }) => {
+      // Another worker was faster.
+      if (error.code === 6) return;
+      throw new Error(
+        `Temporal lacks the search attributes ${missing.map((m) => m.name).join(', ')} (Keyword) in namespace ${namespace}, and adding them failed (${error.message}). ` +
+          'Add them with: temporal operator search-attribute create --name NAME --type Keyword',
+        { cause: error },
+      );
+    });
+}

@@ -1,0 +1,34 @@
+/**
+ * A document becomes knowledge: read it, then index it. Two activities, since each costs a worker round trip:
+ * the first claims, extracts and stores the passages, the second indexes and publishes them.
+ */
+import { proxyActivities } from '@temporalio/workflow';
+import type { DocumentActivities } from '../activities/document.ts';
+
+export type DocumentRef = { orgId: string; docId: string; generation: number };
+export type DocumentOutcome = 'indexed' | 'failed' | 'gone';
+
+const activities = proxyActivities<DocumentActivities>({
+  // Reading is killed after 60 s by its own limit; the rest is database work.
+  startToCloseTimeout: '3 minutes',
+  // Activities beat every second once they take longer than that, so a dead worker is noticed in seconds.
+  heartbeatTimeout: '8 seconds',
+  // Only outages are retried (a bad file is an outcome, not a failure), and an outage has no fixed length.
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
+});
+
+/** Ends `indexed`, `failed` with a reason on the record, or `gone` when the document was deleted or asked for again. */
+export async function processDocument(ref: DocumentRef): Promise<DocumentOutcome> {
+  const outcome = await activities.readDocument(ref);
+  return outcome === 'read' ? activities.indexDocument(ref) : outcome;
+}
+
+/** Brings a document's segments and authority into the index. */
+export async function retagDocument(ref: Omit<DocumentRef, 'generation'>): Promise<void> {
+  await activities.retagDocument(ref);
+}
+
+/** Removes what a deleted document left in the index and in storage. */
+export async function eraseDocument(ref: Omit<DocumentRef, 'generation'>): Promise<void> {
+  await activities.eraseDocument(ref);
+}
