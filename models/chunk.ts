@@ -1,5 +1,5 @@
 /** The passages questions are answered from. This collection is the truth; the search index only proposes candidates from it. */
-import mongoose from 'mongoose';
+import { defineModel } from './define.ts';
 import { modes, type Mode } from './rules/keys.ts';
 import type { Chunk as Passage } from './rules/chunks.ts';
 
@@ -16,7 +16,9 @@ export type Chunk = {
   text: string;
 };
 
-const schema = new mongoose.Schema<Chunk>(
+export const ChunkModel = defineModel<Chunk>(
+  'Chunk',
+  'chunks',
   {
     _id: { type: String, required: true },
     org_id: { type: String, required: true },
@@ -28,11 +30,8 @@ const schema = new mongoose.Schema<Chunk>(
     heading: { type: String, default: '' },
     text: { type: String, required: true },
   },
-  { collection: 'chunks', versionKey: false },
+  [{ fields: { source_id: 1, generation: 1, ordinal: 1 } }],
 );
-schema.index({ source_id: 1, generation: 1, ordinal: 1 });
-
-export const ChunkModel = mongoose.model<Chunk>('Chunk', schema);
 
 export type ChunkSource = Pick<Chunk, 'org_id' | 'mode' | 'source_type' | 'source_id' | 'generation'>;
 

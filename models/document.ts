@@ -2,9 +2,10 @@
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import mongoose, { type ClientSession } from 'mongoose';
+import { defineModel } from './define.ts';
 import { ChunkModel } from './chunk.ts';
 import { isDuplicate } from './connect.ts';
-import { withPending, type Intent } from './pending.ts';
+import { pendingField, pendingIndex, type Intent } from './pending.ts';
 import { authorities, type Authority } from './rules/authority.ts';
 import { documentStatuses, fileTypes, type DocumentStatus, type FileType } from './rules/document.ts';
 import { modes, type Mode } from './rules/keys.ts';
@@ -39,7 +40,9 @@ export type Document = {
   pending?: Intent[];
 };
 
-const schema = new mongoose.Schema<Document>(
+export const DocumentModel = defineModel<Document>(
+  'Document',
+  'documents',
   {
     _id: { type: String, required: true },
     org_id: { type: String, required: true },
@@ -61,37 +64,34 @@ const schema = new mongoose.Schema<Document>(
     created_at: { type: Date, required: true },
     updated_at: { type: Date, required: true },
     indexed_at: Date,
+    pending: pendingField,
   },
-  { collection: 'documents', versionKey: false },
+  [{ fields: { org_id: 1, mode: 1, sha256: 1 }, unique: true }, { fields: { org_id: 1, _id: -1 } }, pendingIndex],
 );
-withPending(schema);
-schema.index({ org_id: 1, mode: 1, sha256: 1 }, { unique: true });
-schema.index({ org_id: 1, _id: -1 });
-
-export const DocumentModel = mongoose.model<Document>('Document', schema);
 
 /**
  * A document that was deleted and whose traces outside MongoDB's truth (index rows, bytes) are still to be removed.
  * Made in the same transaction that deletes the document; gone when the work is done.
  */
 export type Removal = { _id: string; org_id: string; mode: Mode; removed_at: Date; pending?: Intent[] };
-const removalSchema = new mongoose.Schema<Removal>(
+export const RemovalModel = defineModel<Removal>(
+  'Removal',
+  'removals',
   {
     _id: { type: String, required: true },
     org_id: { type: String, required: true },
     mode: { type: String, enum: modes, required: true },
     removed_at: { type: Date, required: true },
+    pending: pendingField,
   },
-  { collection: 'removals', versionKey: false },
+  [pendingIndex],
 );
-withPending(removalSchema);
-export const RemovalModel = mongoose.model<Removal>('Removal', removalSchema);
 
 /** Racing uploads of an organization meet here: its row is written inside each upload's transaction. */
-const QuotaLockModel = mongoose.model(
-  'QuotaLock',
-  new mongoose.Schema({ _id: String, uploads: Number }, { collection: 'quota_locks', versionKey: false }),
-);
+const QuotaLockModel = defineModel<{ _id: string; uploads: number }>('QuotaLock', 'quota_locks', {
+  _id: { type: String, required: true },
+  uploads: Number,
+});
 
 export async function findDocument(orgId: string, modes: readonly Mode[], docId: string): Promise<Document | null> {
   return DocumentModel.findOne({ _id: docId, org_id: orgId, mode: { $in: modes } }).lean();

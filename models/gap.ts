@@ -1,6 +1,6 @@
 /** Unanswered questions, one record a wording, grouped when they are read; forgotten half a year after they were last asked. */
 import { createHash } from 'node:crypto';
-import mongoose from 'mongoose';
+import { defineModel } from './define.ts';
 import { gapReasons, gapStatuses, type GapReason, type GapStatus } from './rules/gap.ts';
 import { modes, type Mode } from './rules/keys.ts';
 
@@ -20,7 +20,9 @@ export type Gap = {
 
 const KEEP_SECONDS = 180 * 86_400;
 
-const schema = new mongoose.Schema<Gap>(
+export const GapModel = defineModel<Gap>(
+  'Gap',
+  'gaps',
   {
     _id: { type: String, required: true },
     org_id: { type: String, required: true },
@@ -33,12 +35,8 @@ const schema = new mongoose.Schema<Gap>(
     why_missing: { type: String, enum: gapReasons, required: true },
     status: { type: String, enum: gapStatuses, required: true },
   },
-  { collection: 'gaps', versionKey: false },
+  [{ fields: { org_id: 1, mode: 1, last_asked: -1 } }, { fields: { last_asked: 1 }, expireAfterSeconds: KEEP_SECONDS }],
 );
-schema.index({ org_id: 1, mode: 1, last_asked: -1 });
-schema.index({ last_asked: 1 }, { expireAfterSeconds: KEEP_SECONDS });
-
-export const GapModel = mongoose.model<Gap>('Gap', schema);
 
 /** Counts an unanswered question. One that was resolved and is asked again is open again. */
 export async function recordGap(

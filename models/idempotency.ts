@@ -1,5 +1,5 @@
 /** First answers kept by Idempotency-Key, 24 hours, per credential and route. Bodies are sealed: some hold a secret shown once. */
-import mongoose from 'mongoose';
+import { defineModel, embedded } from './define.ts';
 import { isDuplicate } from './connect.ts';
 
 export type IdempotentReply = { status: number; body: string };
@@ -13,19 +13,18 @@ type Entry = {
   expires_at: Date;
 };
 
-const schema = new mongoose.Schema<Entry>(
+const IdempotencyModel = defineModel<Entry>(
+  'Idempotency',
+  'idempotency',
   {
     _id: { type: String, required: true },
     fingerprint: { type: String, required: true },
     running_until: { type: Date, required: true },
-    reply: { type: new mongoose.Schema<IdempotentReply>({ status: Number, body: String }, { _id: false }) },
+    reply: { type: embedded<IdempotentReply>({ status: Number, body: String }) },
     expires_at: { type: Date, required: true },
   },
-  { collection: 'idempotency', versionKey: false },
+  [{ fields: { expires_at: 1 }, expireAfterSeconds: 0 }],
 );
-schema.index({ expires_at: 1 }, { expireAfterSeconds: 0 });
-
-const IdempotencyModel = mongoose.model<Entry>('Idempotency', schema);
 
 /** Takes the key for this request (undefined), or gives what stands there. A dead holder's key is taken over. */
 export async function takeIdempotencyKey(

@@ -2,6 +2,7 @@
 import { createHash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import mongoose from 'mongoose';
+import { defineModel } from './define.ts';
 import { modes, scopes, splitToken, tokenPrefix, type KeyPrefix, type Mode, type Scope } from './rules/keys.ts';
 
 export type Key = {
@@ -25,7 +26,9 @@ export type Key = {
   rotated_to?: string | null;
 };
 
-const schema = new mongoose.Schema<Key>(
+export const KeyModel = defineModel<Key>(
+  'Key',
+  'keys',
   {
     _id: { type: String, required: true },
     org_id: { type: String, required: true },
@@ -42,11 +45,8 @@ const schema = new mongoose.Schema<Key>(
     revoked_at: Date,
     rotated_to: String,
   },
-  { collection: 'keys', versionKey: false },
+  [{ fields: { org_id: 1, _id: -1 } }],
 );
-schema.index({ org_id: 1, _id: -1 });
-
-export const KeyModel = mongoose.model<Key>('Key', schema);
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 

@@ -1,5 +1,5 @@
 /** Organizations, the tenants. Members live inside the record, so that "the last owner stays" is one atomic update. */
-import mongoose from 'mongoose';
+import { defineModel } from './define.ts';
 import { environments, type Environment } from './rules/keys.ts';
 import { checkAdding, checkRemoval, maxMembers, roles, type Role } from './rules/roles.ts';
 import { Problem } from './rules/errors.ts';
@@ -13,7 +13,9 @@ export type Organization = {
   created_at: Date;
 };
 
-const schema = new mongoose.Schema<Organization>(
+export const OrganizationModel = defineModel<Organization>(
+  'Organization',
+  'organizations',
   {
     _id: { type: String, required: true },
     name: { type: String, required: true },
@@ -28,11 +30,8 @@ const schema = new mongoose.Schema<Organization>(
     ],
     created_at: { type: Date, required: true },
   },
-  { collection: 'organizations', versionKey: false },
+  [{ fields: { 'members.user_id': 1, _id: 1 } }],
 );
-schema.index({ 'members.user_id': 1, _id: 1 });
-
-export const OrganizationModel = mongoose.model<Organization>('Organization', schema);
 
 export async function findOrganization(orgId: string): Promise<Organization | null> {
   return OrganizationModel.findById(orgId).lean();

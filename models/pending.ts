@@ -2,7 +2,8 @@
  * The intent to start a workflow, stored inside the record it is for: one write makes both, so neither is ever lost.
  * api/durable.ts starts it at once; workers/sweeper.ts starts what was left behind.
  */
-import mongoose, { type Model, type Schema } from 'mongoose';
+import type { Model } from 'mongoose';
+import { embedded, Mixed, type Field, type IndexDefinition } from './define.ts';
 
 export type Intent = {
   workflow: string;
@@ -20,23 +21,24 @@ export type Launchable = { _id: string; org_id: string; mode: string; pending?: 
 export const SWEEP_AFTER_MS = 5_000;
 const MAX_WAIT_MS = 5 * 60_000;
 
-const intentSchema = new mongoose.Schema<Intent>(
-  {
-    workflow: { type: String, required: true },
-    workflow_id: { type: String, required: true },
-    queue: { type: String, required: true },
-    args: { type: [mongoose.Schema.Types.Mixed], required: true },
-    next_at: { type: Date, required: true },
-    tries: { type: Number, required: true },
-  },
-  { _id: false },
-);
-
-/** Gives a schema the field `pending` and the index that finds it. */
-export function withPending(schema: Schema): void {
-  schema.add({ pending: { type: [intentSchema], default: undefined } });
-  schema.index({ 'pending.next_at': 1 }, { partialFilterExpression: { 'pending.next_at': { $exists: true } } });
-}
+/** The field of a record that starts workflows, and the index that finds those left behind. */
+export const pendingField: Field = {
+  type: [
+    embedded<Intent>({
+      workflow: { type: String, required: true },
+      workflow_id: { type: String, required: true },
+      queue: { type: String, required: true },
+      args: { type: [Mixed], required: true },
+      next_at: { type: Date, required: true },
+      tries: { type: Number, required: true },
+    }),
+  ],
+  default: undefined,
+};
+export const pendingIndex: IndexDefinition = {
+  fields: { 'pending.next_at': 1 },
+  partialFilterExpression: { 'pending.next_at': { $exists: true } },
+};
 
 /** Removes a started intent; others on the same record stay. */
 export async function settleIntent<T extends Launchable>(

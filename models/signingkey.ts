@@ -1,5 +1,5 @@
 /** The keys that sign login tokens. Private halves are sealed; all processes share them through the database. */
-import mongoose from 'mongoose';
+import { defineModel, Mixed } from './define.ts';
 import { isDuplicate } from './connect.ts';
 
 export type SigningKey = {
@@ -13,22 +13,20 @@ export type SigningKey = {
   created_at: Date;
 };
 
-const schema = new mongoose.Schema<SigningKey>(
-  {
-    _id: { type: String, required: true },
-    number: { type: Number, required: true, unique: true },
-    public_jwk: { type: mongoose.Schema.Types.Mixed, required: true },
-    private_jwk: { type: String, required: true },
-    created_at: { type: Date, required: true },
-  },
-  { collection: 'signing_keys', versionKey: false },
-);
+export const SigningKeyModel = defineModel<SigningKey>('SigningKey', 'signing_keys', {
+  _id: { type: String, required: true },
+  number: { type: Number, required: true, unique: true },
+  public_jwk: { type: Mixed, required: true },
+  private_jwk: { type: String, required: true },
+  created_at: { type: Date, required: true },
+});
 
-export const SigningKeyModel = mongoose.model<SigningKey>('SigningKey', schema);
-
-/** Newest first. */
+/**
+ * Newest first. Read as the primary has it: a process that lost the race to add a key must see the winner's at once, before
+ * a majority has it.
+ */
 export async function listSigningKeys(): Promise<SigningKey[]> {
-  return SigningKeyModel.find().sort({ number: -1 }).lean();
+  return SigningKeyModel.find().readConcern('local').sort({ number: -1 }).lean();
 }
 
 /** Stores a new key; false when another process was faster with the same number. */

@@ -1,5 +1,6 @@
 /** People who sign in to the dashboard: one account an e-mail address, with a password, federated identities, or both. */
 import mongoose from 'mongoose';
+import { defineModel } from './define.ts';
 import { OrganizationModel, type Organization } from './organization.ts';
 
 /** Who somebody is at an identity provider: its configured name, and the `sub` it calls them by. */
@@ -20,7 +21,9 @@ export type User = {
   created_at: Date;
 };
 
-const schema = new mongoose.Schema<User>(
+export const UserModel = defineModel<User>(
+  'User',
+  'users',
   {
     _id: { type: String, required: true },
     email: { type: String, required: true, unique: true },
@@ -32,14 +35,14 @@ const schema = new mongoose.Schema<User>(
     epoch: { type: Number, required: true, default: 0 },
     created_at: { type: Date, required: true },
   },
-  { collection: 'users', versionKey: false },
+  [
+    {
+      fields: { 'identities.provider': 1, 'identities.subject': 1 },
+      unique: true,
+      partialFilterExpression: { 'identities.subject': { $exists: true } },
+    },
+  ],
 );
-schema.index(
-  { 'identities.provider': 1, 'identities.subject': 1 },
-  { unique: true, partialFilterExpression: { 'identities.subject': { $exists: true } } },
-);
-
-export const UserModel = mongoose.model<User>('User', schema);
 
 export async function findUser(userId: string): Promise<User | null> {
   return UserModel.findById(userId).lean();

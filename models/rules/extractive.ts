@@ -135,10 +135,10 @@ function choose(best: Unit, ranked: readonly Unit[], scored: readonly Unit[]): U
 
 function shorten(text: string): string {
   if (text.length <= maxQuoteLength) return text;
-  const cut = Array.from(text.slice(0, maxQuoteLength + 1))
-    .slice(0, -1)
-    .join('');
-  return `${cut.replace(/\s+\S*$/u, '')}…`;
+  return `${text
+    .slice(0, maxQuoteLength)
+    .replace(/[\ud800-\udbff]$/u, '')
+    .replace(/\s+\S*$/u, '')}…`;
 }
 
 /** Sentences run on; rows and list items stand on lines of their own. */

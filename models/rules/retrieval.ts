@@ -53,8 +53,8 @@ export type Judged<P extends Passage = Passage> = {
 };
 
 /**
- * The thresholds of relevance, calibrated on the bank help centre in test/fixtures (every answerable question keeps its
- * passage, every unanswerable one loses them all).
+ * The thresholds of relevance, set on the bank help centre in test/fixtures with 62 questions: of 40 that it answers, 39 keep
+ * their passage (the other one shares no word with it); of 22 that it does not, none keeps one. Not a held-out set.
  */
 export const relevanceRule = {
   /** A passage that speaks of less than this share of the question does not answer it. */
@@ -288,14 +288,14 @@ function distinct(found: readonly Candidate[]): Candidate[] {
   });
 }
 
-/** Candidates that could still be relevant, at most ten of each tier: the rest need not be read from the database. */
+/** Candidates that could still be relevant, at most eight of each tier: the rest need not be read from the database. */
 function worthReading(found: readonly Candidate[]): Candidate[] {
   const best = Math.max(0, ...found.map(({ text_score }) => text_score ?? 0));
   const near = found.filter(
     ({ text_score = 0, vector_rank }) => vector_rank !== undefined || text_score >= relevanceRule.strengthOfBest * best,
   );
   const ordered = near.sort((a, b) => fuse(b) - fuse(a));
-  return authorities.flatMap((tier) => ordered.filter(({ authority }) => authority === tier).slice(0, 10));
+  return authorities.flatMap((tier) => ordered.filter(({ authority }) => authority === tier).slice(0, 8));
 }
 
 /**

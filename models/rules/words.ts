@@ -84,6 +84,8 @@ export function stem(word: string): string {
 
 /** Japanese particles and endings arrive as short runs of Hiragana. */
 const particle = /^\p{Script=Hiragana}{1,3}$/u;
+const unspaced =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
 
 /** A word that an answer has to speak of. */
@@ -99,16 +101,22 @@ export const genericWeight = 0.25;
 /** The content words of a question, each stem once, in order; at most `limit`. Works for scripts without spaces too. */
 export function terms(question: string, limit = 64): Term[] {
   const found = new Map<string, Term>();
-  for (const { segment, isWordLike } of segmenter.segment(fold(question.slice(0, 4_000)))) {
-    if (!isWordLike) continue;
-    for (const part of segment.split(/[^\p{L}\p{M}\p{N}]+/u)) {
-      if (part === '' || stopWords.has(part) || particle.test(part)) continue;
-      const root = stem(part);
-      if (!found.has(root)) found.set(root, { stem: root, weight: genericWords.has(root) ? genericWeight : 1 });
-      if (found.size >= limit) return [...found.values()];
-    }
+  for (const word of words(fold(question.slice(0, 4_000)))) {
+    if (word === '' || stopWords.has(word) || particle.test(word)) continue;
+    const root = stem(word);
+    if (!found.has(root)) found.set(root, { stem: root, weight: genericWords.has(root) ? genericWeight : 1 });
+    if (found.size >= limit) break;
   }
   return [...found.values()];
+}
+
+/** Scripts written without blanks need a segmenter, which is slow; others part at whatever is no letter or digit. */
+function words(folded: string): string[] {
+  const split = (text: string): string[] => text.split(/[^\p{L}\p{M}\p{N}]+/u);
+  if (!unspaced.test(folded)) return split(folded);
+  return [...segmenter.segment(folded)].flatMap(({ segment, isWordLike }) =>
+    isWordLike === true ? split(segment) : [],
+  );
 }
 
 const spaced = /^[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}]/u;
