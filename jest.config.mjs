@@ -7,5 +7,6 @@ export default {
   globalSetup: '<rootDir>/test/setup.ts',
   globalTeardown: '<rootDir>/test/teardown.ts',
   maxWorkers: 2,
-  testTimeout: 60_000,
+  // A guard against what hangs, generous enough for a loaded machine; tests wait for states.
+  testTimeout: 180_000,
 };

@@ -167,6 +167,8 @@ export function readable(error: unknown): unknown {
   if (code === 'EROFS' || code === 'EACCES' || code === 'EPERM') {
     return new EngineError(`No permission to write${where}. Choose another folder or change its owner.`);
   }
+  if (code === 'ENOTDIR' || code === 'EEXIST')
+    return new EngineError(`A file stands where a folder is needed${where}.`);
   return error;
 }
 

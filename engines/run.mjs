@@ -146,7 +146,7 @@ async function install() {
     const [command, first] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []];
     const args = [
       ...first,
-      'ci',
+      ...(lockIsComplete() ? ['ci'] : ['install', '--no-save']),
       '--include=dev',
       '--include=optional',
       '--ignore-scripts',
@@ -166,13 +166,27 @@ async function install() {
     if (/ENOSPC|no space left/i.test(printed)) throw new Error('The disk is full. Free some space and try again.');
     if (code !== 0)
       throw new Error(
-        `The packages could not be installed (npm ended with ${code}):\n${printed.split('\n').slice(-15).join('\n')}`,
+        `The packages could not be installed (npm ended with ${code}):\n${printed.split('\n').slice(0, 12).join('\n')}`,
       );
     writeFileSync(stamp, wanted());
     say(`installed in ${Math.round((Date.now() - started) / 1000)} s`);
   } finally {
     clearInterval(beat);
   }
+}
+
+/**
+ * Whether the lock file names the binaries of every platform. Where a registry did not have some of them yet when it
+ * was written, `npm ci` refuses it on every platform; `npm install --no-save` takes the same versions and checksums
+ * from it, looks up only what is missing, and leaves it as it is.
+ */
+function lockIsComplete() {
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
+  return Object.entries(lock).every(([path, entry]) =>
+    Object.keys(entry.optionalDependencies ?? {}).every(
+      (name) => `node_modules/${name}` in lock || `${path}/node_modules/${name}` in lock,
+    ),
+  );
 }
 
 function countPackages() {

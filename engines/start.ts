@@ -105,7 +105,8 @@ async function main(): Promise<number> {
     return failure === undefined ? 0 : 1;
   } catch (error) {
     await system?.stop();
-    print(sentence(error));
+    // Whatever a stop interrupted fails in its own way; the person knows why.
+    print(abort.signal.aborted ? 'stopped while starting' : sentence(error));
     return abort.signal.aborted ? 0 : 1;
   }
 }

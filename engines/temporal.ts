@@ -91,14 +91,16 @@ async function fromSource(temporary: string, report: Report): Promise<void> {
   }
   report(`building Temporal ${version} with Go; once per machine, about three minutes and 3 GB of temporary space`);
   const work = join(temporary, 'go');
-  let compiled = 0;
-  let said = 0;
+  // Go names each module it fetches and each package it compiles; people get a line for every hundredth.
+  const seen = { modules: 0, packages: 0 };
   const onLine = (line: string): void => {
-    if (line.includes(' ') || !line.includes('/')) return;
-    compiled += 1;
-    if (compiled - said < 200) return;
-    said = compiled;
-    report(`  compiled ${compiled} of about ${goPackages} packages`);
+    if (line.startsWith('go: downloading ')) {
+      seen.modules += 1;
+      if (seen.modules % 100 === 0) report(`  fetched ${seen.modules} modules`);
+    } else if (line.includes('/') && !line.includes(' ')) {
+      seen.packages += 1;
+      if (seen.packages % 100 === 0) report(`  compiled ${seen.packages} of about ${goPackages} packages`);
+    }
   };
   const flags = `-s -w -X github.com/temporalio/cli/temporalcli.Version=${version}`;
   await run(go, ['install', '-v', '-trimpath', '-ldflags', flags, `${goModule}@v${version}`], {

@@ -1,0 +1,15 @@
+# One image for the API and every worker fleet; docker-compose.yml says which one a container is.
+FROM node:24.21.0-bookworm-slim
+WORKDIR /app
+ENV NODE_ENV=production NODE_OPTIONS=--disable-warning=ExperimentalWarning
+COPY package.json package-lock.json .npmrc ./
+# Not `npm ci`: see lockIsComplete in engines/run.mjs. Versions and checksums are those of the lock file.
+RUN npm install --no-save --omit=dev --ignore-scripts && npm cache clean --force
+COPY . .
+RUN mkdir /data && chown node:node /data
+USER node
+VOLUME /data
+ENV DATA_DIR=/data HOST=0.0.0.0 PORT=3000
+EXPOSE 3000
+# Node itself is process 1, so SIGTERM reaches it and it drains.
+CMD ["node", "api/server.ts"]

@@ -1,0 +1,257 @@
+/** Installing and running the engines: nothing half-installed is used, nothing outlives its owner, data survive. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { MongoClient } from 'mongodb';
+import { EngineError, cached, download, isAlive, readable, run, verify, withLock } from '../engines/cache.ts';
+import { startGuarded } from '../engines/child.ts';
+import { lockDataDir } from '../engines/lock.ts';
+import { startMongod } from '../engines/mongod.ts';
+import { accepts, freePort, isFree } from '../engines/ports.ts';
+import { startTemporal } from '../engines/temporal.ts';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const silent = (): void => undefined;
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'engines-'));
+});
+afterEach(async () => {
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+});
+
+async function until(state: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await state())) await sleep(20);
+}
+
+/** The process id of something that has certainly ended. */
+async function deadPid(): Promise<number> {
+  const child = spawn('/bin/true');
+  await once(child, 'exit');
+  return child.pid ?? 0;
+}
+
+describe('cached', () => {
+  const options = () => ({ name: 'thing', version: '1', report: silent, root: folder });
+
+  it('two installers at once: one fills, both get the whole folder', async () => {
+    let fills = 0;
+    const fill = async (temporary: string): Promise<void> => {
+      fills += 1;
+      await sleep(50);
+      await writeFile(join(temporary, 'binary'), 'whole');
+    };
+    const found = await Promise.all([cached(options(), fill), cached(options(), fill)]);
+    expect(found).toEqual([join(folder, 'thing-1'), join(folder, 'thing-1')]);
+    expect(fills).toBe(1);
+    expect(await readFile(join(folder, 'thing-1', 'binary'), 'utf8')).toBe('whole');
+  });
+
+  it('a failed install leaves nothing behind and is tried again', async () => {
+    const failing = cached(options(), async (temporary) => {
+      await writeFile(join(temporary, 'half'), '');
+      throw new Error('connection lost');
+    });
+    await expect(failing).rejects.toThrow('connection lost');
+    expect(await readdir(folder)).toEqual([]);
+    await cached(options(), (temporary) => writeFile(join(temporary, 'binary'), 'whole'));
+    expect(await readdir(join(folder, 'thing-1'))).toEqual(['binary']);
+  });
+
+  it('the lock and the leavings of a killed installer are cleared away', async () => {
+    await writeFile(join(folder, 'thing-1.lock'), String(await deadPid()));
+    await mkdtemp(join(folder, '.thing-1-'));
+    await cached(options(), (temporary) => writeFile(join(temporary, 'binary'), 'whole'));
+    expect(await readdir(folder)).toEqual(['thing-1']);
+  });
+});
+
+describe('withLock', () => {
+  it('many callers hold the lock one after another, although it begins as that of a dead process', async () => {
+    const path = join(folder, 'lock');
+    await writeFile(path, String(await deadPid()));
+    let inside = 0;
+    let most = 0;
+    const work = async (): Promise<void> => {
+      inside += 1;
+      most = Math.max(most, inside);
+      await sleep(5);
+      inside -= 1;
+    };
+    await Promise.all(Array.from({ length: 8 }, () => withLock(path, 'waiting', silent, work)));
+    expect(most).toBe(1);
+    expect(await readdir(folder)).toEqual([]);
+  });
+});
+
+describe('what is fetched', () => {
+  it('a file with another checksum than the pinned one is refused', async () => {
+    const path = join(folder, 'file');
+    await writeFile(path, 'abc');
+    await verify(path, 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+    await expect(verify(path, '0'.repeat(64))).rejects.toThrow(/has SHA-256 ba7816bf/);
+  });
+
+  it('a host that accepts and never answers is given up on', async () => {
+    const server = createServer(silent).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    await expect(download(`http://127.0.0.1:${port}/`, join(folder, 'file'), 100)).rejects.toThrow(/abort/i);
+    server.close();
+  });
+
+  it('a full disk becomes a sentence, also when another program reports it', async () => {
+    const full = Object.assign(new Error('ENOSPC'), { code: 'ENOSPC', path: '/data/x' });
+    expect(readable(full)).toEqual(new EngineError('The disk is full (at /data/x). Free some space and try again.'));
+    await expect(run('/bin/sh', ['-c', 'echo "write: no space left on device" >&2; exit 1'])).rejects.toThrow(
+      EngineError,
+    );
+  });
+});
+
+describe('a guarded process', () => {
+  it('dies with its owner, even when that is killed with SIGKILL', async () => {
+    const owner = join(folder, 'owner.ts');
+    const child = join(root, 'engines', 'child.ts');
+    await writeFile(
+      owner,
+      `import { startGuarded } from ${JSON.stringify(child)};
+       const it = await startGuarded({ command: 'sleep', args: ['600'], logPath: ${JSON.stringify(join(folder, 'log'))} });
+       process.stdout.write(String(it.pid));
+       setInterval(() => undefined, 1000);`,
+    );
+    const process_ = spawn(process.execPath, [owner], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [printed] = (await once(process_.stdout, 'data')) as [Buffer];
+    const pid = Number(printed.toString());
+    expect(isAlive(pid)).toBe(true);
+    process_.kill('SIGKILL');
+    await until(() => !isAlive(pid));
+  });
+
+  it('one that ignores SIGTERM is killed after its grace', async () => {
+    const logPath = join(folder, 'log');
+    const stubborn = await startGuarded({
+      command: '/bin/sh',
+      args: ['-c', `trap '' TERM; echo deaf; while :; do sleep 0.05; done`],
+      logPath,
+    });
+    await until(async () => (await stubborn.lastLines()).includes('deaf'));
+    await stubborn.stop(100);
+    expect(await stubborn.exited).toBe(137);
+    expect(isAlive(stubborn.pid)).toBe(false);
+  });
+
+  it('passes messages of a Node child, and its exit code', async () => {
+    const node = await startGuarded({
+      command: process.execPath,
+      args: ['-e', `process.send({ type: 'ready' }, () => process.exit(7))`],
+      logPath: join(folder, 'log'),
+      ipc: true,
+    });
+    const message = await new Promise((resolve) => {
+      node.onMessage(resolve);
+    });
+    expect(message).toEqual({ type: 'ready' });
+    expect(await node.exited).toBe(7);
+  });
+});
+
+describe('the data folder', () => {
+  const writeLock = (holder: object): Promise<void> => writeFile(join(folder, 'start.lock'), JSON.stringify(holder));
+
+  it('a second start on it is told so', async () => {
+    const lock = await lockDataDir(folder, silent);
+    await expect(lockDataDir(folder, silent)).rejects.toThrow(/Another npm start \(process \d+\) uses/);
+    await lock.release();
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('a start waits for one that is stopping', async () => {
+    const first = await lockDataDir(folder, silent);
+    await first.stopping();
+    const waited = Promise.withResolvers<string>();
+    const second = lockDataDir(folder, waited.resolve);
+    expect(await waited.promise).toMatch(/which is stopping/);
+    await first.release();
+    await (await second).release();
+  });
+
+  it('the lock of a killed start is taken over, also when its process id is used again', async () => {
+    await writeLock({ pid: await deadPid(), started: '' });
+    await (await lockDataDir(folder, silent)).release();
+    await writeLock({ pid: process.pid, started: 'before the last boot' });
+    await (await lockDataDir(folder, silent)).release();
+    expect(await readdir(folder)).toEqual([]);
+  });
+});
+
+describe('ports', () => {
+  it('the preferred port is taken when it is free, and another one when it is not', async () => {
+    const port = await freePort();
+    expect(await freePort(port)).toBe(port);
+    const server = createServer().listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    expect([await isFree(port), await accepts(port)]).toEqual([false, true]);
+    expect(await freePort(port)).not.toBe(port);
+    server.close();
+    await once(server, 'close');
+    expect([await isFree(port), await accepts(port)]).toEqual([true, false]);
+  });
+});
+
+describe('startMongod', () => {
+  it('data written under one port are there under another', async () => {
+    for (const expected of [0, 1]) {
+      const mongod = await startMongod({ dataDir: folder, port: await freePort(), report: silent });
+      const client = new MongoClient(mongod.uri);
+      try {
+        const things = client.db('x').collection('things');
+        expect(await things.countDocuments()).toBe(expected);
+        await things.insertOne({ a: 1 }, { writeConcern: { w: 'majority' } });
+      } finally {
+        await client.close();
+        await mongod.stop();
+      }
+    }
+  });
+
+  it('a taken port is a sentence', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    await expect(startMongod({ dataDir: folder, port, report: silent })).rejects.toThrow(EngineError);
+    server.close();
+  });
+});
+
+describe('startTemporal', () => {
+  it('a taken port is a sentence', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    await expect(startTemporal({ port, report: silent })).rejects.toThrow(EngineError);
+    server.close();
+  });
+});
+
+describe('run.mjs', () => {
+  it("keeps the caller's working directory, arguments and exit code", async () => {
+    const entry = join(folder, 'entry.ts');
+    await writeFile(
+      entry,
+      `const at: string = process.cwd(); console.log(at, ...process.argv.slice(2)); process.exitCode = 3;`,
+    );
+    const child = spawn(process.execPath, [join(root, 'engines', 'run.mjs'), entry, 'a', '--b'], { cwd: folder });
+    const output: Buffer[] = [];
+    child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
+    const [code] = (await once(child, 'close')) as [number];
+    expect([Buffer.concat(output).toString(), code]).toEqual([`${folder} a --b\n`, 3]);
+  });
+});

@@ -1,0 +1,18 @@
+/** Ends what setup.ts started: the processes drain before the engines go. */
+import type { TestRun } from './setup.ts';
+import { rm } from 'node:fs/promises';
+import { removeDataDir } from './processes.ts';
+
+/** jest's globalTeardown. Fails the run when a process did not end cleanly. */
+export default async function teardown(): Promise<void> {
+  const run = (globalThis as { testRun?: TestRun }).testRun;
+  if (!run) return;
+  try {
+    await Promise.all(run.processes.map((process) => process.stop()));
+  } finally {
+    await run.temporal.stop();
+    await run.mongod.stop();
+    await removeDataDir(run.env);
+    await rm(run.folder, { recursive: true, force: true });
+  }
+}
