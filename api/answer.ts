@@ -17,6 +17,8 @@ export type Question = {
   /** The segments it names, as given; none: everything may answer. */
   segments: readonly (string | undefined)[];
   history: { role: 'customer' | 'ai' | 'agent' | 'system'; body: string }[];
+  /** Judge every candidate, also those too weak to matter, so that the whole ranking can be shown. */
+  everything?: boolean | undefined;
 };
 
 export type KnowledgeAnswer = {
@@ -46,7 +48,7 @@ export async function answerQuestion(
   };
   const searched = contextualize(query, history);
   const asked = askedSegments(question.segments);
-  const retrieval = await retrieve(deps, { question: searched, asked, strict });
+  const retrieval = await retrieve(deps, { question: searched, asked, strict, everything: question.everything ?? false });
   const given = retrieval.hits.length === 0 ? undefined : await compose(ctx, question, searched, retrieval.hits);
   if (!given) {
     const anywhere =

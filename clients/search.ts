@@ -145,7 +145,8 @@ type Open = {
   folder: bigint | undefined;
   /** Its change time when the table was last brought up to date; undefined when that can't be relied on. */
   seen: bigint | undefined;
-  tiers: { version: number; list: Authority[] } | undefined;
+  /** The tiers at a version, and the change time up to which that version is known to be the latest. */
+  tiers: { version: number; seen: bigint | undefined; list: Authority[] } | undefined;
 };
 
 const isMissing = (error: unknown): boolean => /was not found|not found:|no such file/iu.test(String(error));
@@ -361,13 +362,15 @@ export function createSearch(options: SearchOptions): Search {
 
     async tiers(key) {
       return read(tableName(key), [], async (opened) => {
+        if (opened.tiers?.seen !== undefined && opened.tiers.seen === opened.seen) return opened.tiers.list;
+        const { seen } = opened;
         const version = await opened.table.version();
-        if (opened.tiers?.version !== version) {
-          const counts = await Promise.all(
-            authorities.map((tier) => opened.table.countRows(`authority = ${sql(tier)}`)),
-          );
-          opened.tiers = { version, list: authorities.filter((_, index) => (counts[index] ?? 0) > 0) };
+        if (opened.tiers?.version === version) {
+          opened.tiers.seen = seen;
+          return opened.tiers.list;
         }
+        const counts = await Promise.all(authorities.map((tier) => opened.table.countRows(`authority = ${sql(tier)}`)));
+        opened.tiers = { version, seen, list: authorities.filter((_, index) => (counts[index] ?? 0) > 0) };
         return opened.tiers.list;
       });
     },

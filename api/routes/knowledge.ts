@@ -52,6 +52,7 @@ export const knowledgeRoutes = [
         query: body.query,
         segments: [body.context?.productType, ...(body.segments ?? [])],
         history: body.conversation_history ?? [],
+        everything: body.explain,
       });
       return { ...answer, ...(body.explain ? { explain: explain(answer, mode) } : {}) };
     },

@@ -1,0 +1,266 @@
+/**
+ * Makes the files that attack or trouble a reader: bombs, broken and mislabelled files, odd encodings, absurd shapes.
+ * Everything is built in memory by a writer of its own, so that what the product reads was not written by what it reads
+ * with. `test/fixtures/encrypted.docx` (password-protected, made by msoffcrypto-tool) is the one that is stored.
+ */
+import { crc32, deflateRawSync } from 'node:zlib';
+
+export type ZipEntry = {
+  name: string;
+  data: Buffer;
+  /** Overrides what the headers claim, to lie. */
+  claimedSize?: number;
+  /** Points the directory at another entry's data instead of storing any: entries that overlap. */
+  sameDataAs?: number;
+};
+
+/** A ZIP archive, deflated; deliberately free of every check. */
+export function makeZip(entries: readonly ZipEntry[]): Buffer {
+  const parts: Buffer[] = [];
+  const directory: Buffer[] = [];
+  const offsets: number[] = [];
+  const packed: Buffer[] = [];
+  let offset = 0;
+  for (const [index, entry] of entries.entries()) {
+    const source = entry.sameDataAs ?? index;
+    const data = entry.sameDataAs === undefined ? deflateRawSync(entry.data, { level: 9 }) : packed[source];
+    if (!data) throw new Error('sameDataAs names an entry before this one');
+    packed.push(data);
+    const original = entries[source]?.data ?? entry.data;
+    const fields = Buffer.alloc(26);
+    fields.writeUInt16LE(20, 0);
+    fields.writeUInt16LE(8, 4);
+    fields.writeUInt32LE(crc32(original), 10);
+    fields.writeUInt32LE(data.length, 14);
+    fields.writeUInt32LE(entry.claimedSize ?? original.length, 18);
+    fields.writeUInt16LE(Buffer.byteLength(entry.name), 22);
+    if (entry.sameDataAs === undefined) {
+      const local = Buffer.concat([Buffer.from('PK\u0003\u0004'), fields, Buffer.from(entry.name), data]);
+      offsets.push(offset);
+      parts.push(local);
+      offset += local.length;
+    } else offsets.push(offsets[source] ?? 0);
+    const tail = Buffer.alloc(14);
+    tail.writeUInt32LE(offsets[index] ?? 0, 10);
+    directory.push(Buffer.from('PK\u0001\u0002'), Buffer.from([20, 0]), fields, tail, Buffer.from(entry.name));
+  }
+  const central = Buffer.concat(directory);
+  const end = Buffer.alloc(18);
+  end.writeUInt16LE(entries.length, 4);
+  end.writeUInt16LE(entries.length, 6);
+  end.writeUInt32LE(central.length, 8);
+  end.writeUInt32LE(offset, 12);
+  return Buffer.concat([...parts, central, Buffer.from('PK\u0005\u0006'), end]);
+}
+
+const part = (name: string, text: string): ZipEntry => ({ name, data: Buffer.from(text) });
+const xml = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
+const relationsNamespace = 'http://schemas.openxmlformats.org/package/2006/relationships';
+const officeNamespace = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+const wordNamespace = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
+const sheetNamespace = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
+
+const relations = (...targets: [id: string, type: string, target: string][]): string =>
+  `${xml}<Relationships xmlns="${relationsNamespace}">${targets
+    .map(([id, type, target]) => `<Relationship Id="${id}" Type="${officeNamespace}/${type}" Target="${target}"/>`)
+    .join('')}</Relationships>`;
+const contentTypes = (name: string, type: string): ZipEntry =>
+  part(
+    '[Content_Types].xml',
+    `${xml}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/${name}" ContentType="application/vnd.openxmlformats-officedocument.${type}.main+xml"/></Types>`,
+  );
+
+export const wordDocument = (body: string): string =>
+  `${xml}<w:document xmlns:w="${wordNamespace}"><w:body>${body}</w:body></w:document>`;
+export const paragraph = (text: string): string => `<w:p><w:r><w:t>${text}</w:t></w:r></w:p>`;
+
+/** A DOCX whose main part is `document`, with further entries. */
+export const makeDocx = (document: string, more: readonly ZipEntry[] = []): Buffer =>
+  makeZip([
+    contentTypes('word/document.xml', 'wordprocessingml.document'),
+    part('_rels/.rels', relations(['rId1', 'officeDocument', 'word/document.xml'])),
+    part('word/document.xml', document),
+    ...more,
+  ]);
+
+/** An XLSX of one sheet whose `sheetData` holds `rows`. `sheet` replaces the whole part; `styles` are cell formats. */
+export const makeXlsx = ({
+  rows = '',
+  sheet,
+  styles = '',
+}: {
+  rows?: string;
+  sheet?: string;
+  styles?: string;
+}): Buffer =>
+  makeZip([
+    contentTypes('xl/workbook.xml', 'spreadsheetml.sheet'),
+    part('_rels/.rels', relations(['rId1', 'officeDocument', 'xl/workbook.xml'])),
+    part(
+      'xl/workbook.xml',
+      `${xml}<workbook xmlns="${sheetNamespace}" xmlns:r="${officeNamespace}"><sheets><sheet name="Fees" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+    ),
+    part(
+      'xl/_rels/workbook.xml.rels',
+      relations(['rId1', 'worksheet', 'worksheets/sheet1.xml'], ['rId2', 'styles', 'styles.xml']),
+    ),
+    part(
+      'xl/styles.xml',
+      `${xml}<styleSheet xmlns="${sheetNamespace}">${styles || '<cellXfs count="1"><xf numFmtId="0"/></cellXfs>'}</styleSheet>`,
+    ),
+    part(
+      'xl/worksheets/sheet1.xml',
+      sheet ?? `${xml}<worksheet xmlns="${sheetNamespace}"><sheetData>${rows}</sheetData></worksheet>`,
+    ),
+  ]);
+
+export const textCell = (reference: string, text: string): string =>
+  `<c r="${reference}" t="inlineStr"><is><t>${text}</t></is></c>`;
+
+/** 1.5 GiB of blanks behind a DOCX of about 1.5 MB. */
+export function zipBombDocx(): Buffer {
+  const filler = Buffer.alloc(128 * 1024 * 1024, ' ');
+  const media = Array.from({ length: 12 }, (_, at): ZipEntry =>
+    at === 0
+      ? { name: 'word/media/image0.xml', data: filler }
+      : { name: `word/media/image${at}.xml`, data: Buffer.alloc(0), sameDataAs: 3 },
+  );
+  return makeDocx(wordDocument(paragraph('bomb')), media);
+}
+
+/** A DOCX that carries an archive of archives; each level is small, unpacking all of them would not be. */
+export function nestedZipBombDocx(): Buffer {
+  let inner = makeZip([{ name: 'zero', data: Buffer.alloc(10 * 1024 * 1024) }]);
+  for (let level = 0; level < 5; level += 1) {
+    const data = inner;
+    inner = makeZip(Array.from({ length: 10 }, (_, at) => ({ name: `${level}-${at}.zip`, data })));
+  }
+  return makeDocx(wordDocument(paragraph('The outer text is harmless.')), [
+    { name: 'word/embeddings/a.zip', data: inner },
+  ]);
+}
+
+/** An entry that unpacks to more than its header claims. */
+export const lyingDocx = (): Buffer =>
+  makeDocx(wordDocument(paragraph('lie')), [
+    { name: 'word/big.xml', data: Buffer.alloc(1_000_000, ' '), claimedSize: 10 },
+  ]);
+
+export const tooManyEntriesDocx = (): Buffer =>
+  makeDocx(
+    wordDocument(paragraph('many')),
+    Array.from({ length: 6_000 }, (_, at) => ({ name: `word/media/${at}`, data: Buffer.from('x') })),
+  );
+
+const laughs = (root: string): string =>
+  `<!DOCTYPE ${root} [<!ENTITY a "haha">${'bcdefghij'
+    .split('')
+    .map((name, at) => `<!ENTITY ${name} "${`&${'abcdefghi'[at] ?? 'a'};`.repeat(10)}">`)
+    .join('')}]>`;
+export const billionLaughsDocx = (): Buffer =>
+  makeDocx(wordDocument(paragraph('&j;')).replace(xml, `${xml}${laughs('w:document')}`));
+export const billionLaughsXlsx = (): Buffer =>
+  makeXlsx({
+    sheet: `${xml}${laughs('worksheet')}<worksheet xmlns="${sheetNamespace}"><sheetData><row r="1">${textCell('A1', '&j;')}</row></sheetData></worksheet>`,
+  });
+
+/** Tables inside tables, deeper than any parser's stack. */
+export const deepDocx = (): Buffer => {
+  const depth = 20_000;
+  return makeDocx(
+    wordDocument(`${'<w:tbl><w:tr><w:tc>'.repeat(depth)}${paragraph('deep')}${'</w:tc></w:tr></w:tbl>'.repeat(depth)}`),
+  );
+};
+
+export const truncatedXlsx = (): Buffer => {
+  const whole = makeXlsx({ rows: `<row r="1">${textCell('A1', 'whole')}</row>` });
+  return whole.subarray(0, Math.floor(whole.length * 0.6));
+};
+export const invalidXmlXlsx = (): Buffer =>
+  makeXlsx({ sheet: `${xml}<worksheet><sheetData><row r="1"><c r="A1"><v>1</row></sheetData></worksheet>` });
+export const invalidXmlDocx = (): Buffer => makeDocx('<w:document><w:body><w:p>');
+/** The right names in the directory, no workbook behind them. */
+export const hollowXlsx = (): Buffer => makeZip([part('xl/workbook.xml', '')]);
+
+/** Excel's full height of styled rows without content, and one fee at the top. */
+export function millionRowsXlsx(): Buffer {
+  const rows = [`<row r="1">${textCell('A1', 'Service')}${textCell('B1', 'Price')}</row>`];
+  rows.push(`<row r="2">${textCell('A2', 'Gold card')}${textCell('B2', '59 EUR')}</row>`);
+  for (let row = 3; row <= 2 ** 20; row += 1) rows.push(`<row r="${row}" s="0" customFormat="1"/>`);
+  return makeXlsx({ rows: rows.join('') });
+}
+/** One cell in the last column: a grid of 16,384 columns if it were filled. */
+export const farCellXlsx = (): Buffer => makeXlsx({ rows: `<row r="1048576">${textCell('XFD1048576', 'far')}</row>` });
+
+/** One byte more than is taken. */
+export const tooLargeText = (): Buffer => Buffer.alloc(25 * 1024 * 1024 + 1, 'lorem ipsum dolor sit amet\n');
+/** Within the size, over the amount of text. */
+export const tooMuchText = (): Buffer => Buffer.alloc(12 * 1024 * 1024, 'Lorem ipsum dolor sit amet.\n');
+/** A text head, so that it passes the upload, and binary data after it. */
+export const binaryTail = (): Buffer =>
+  Buffer.concat([Buffer.alloc(100_000, 'An ordinary line of text.\n'), Buffer.alloc(100_000)]);
+export const binaryText = (): Buffer => Buffer.from(Array.from({ length: 4_096 }, (_, at) => (at * 7919) % 256));
+export const pdf = (): Buffer =>
+  Buffer.from('%PDF-1.7\n1 0 obj\n<< /Type /Catalog >>\nendobj\ntrailer << /Root 1 0 R >>\n%%EOF\n');
+export const png = (): Buffer => Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
+export const windowsProgram = (): Buffer =>
+  Buffer.concat([Buffer.from('MZ'), Buffer.alloc(200), Buffer.from('PE\0\0')]);
+
+const german =
+  'Die Jahresgebühr für die Karte beträgt 59 € – auch für Schüler. Öffnungszeiten: täglich, außer sonntags.';
+export const germanText = german;
+/** The same sentence as windows-1252, where € is 0x80 and – is 0x96. */
+export const windows1252Text = (): Buffer =>
+  Buffer.from(german.replaceAll('€', '\u0080').replaceAll('–', '\u0096'), 'latin1');
+export const utf16leWithoutMark = (): Buffer => Buffer.from(german, 'utf16le');
+export const utf16beWithMark = (): Buffer => Buffer.from(`\ufeff${german}`, 'utf16le').swap16();
+export const utf8WithMark = (): Buffer => Buffer.from(`\ufeff${german}`);
+
+export const wideCsv = (columns = 100_000): Buffer => {
+  const row = (text: string): string => Array.from({ length: columns }, (_, at) => `${text}${at}`).join(',');
+  return Buffer.from(`${row('column ')}\n${row('')}\n`);
+};
+/** A quoted field of 20 MB that is well-formed. */
+export const hugeFieldCsv = (): Buffer =>
+  Buffer.concat([Buffer.from('name,text\na,"'), Buffer.alloc(20_000_000, 'blah '), Buffer.from('"\n')]);
+/** A quotation mark that swallows the rest of the file. */
+export const unclosedQuoteCsv = (): Buffer => Buffer.from(`name,text\na,"never closed\n${'b,c\n'.repeat(1_000)}`);
+
+export const nestedBrackets = (): Buffer => Buffer.from(`${'['.repeat(100_000)}text${']('.repeat(100_000)}`);
+export const nestedQuotes = (): Buffer => Buffer.from(`${'> '.repeat(100_000)}text`);
+export const nestedLists = (): Buffer =>
+  Buffer.from(Array.from({ length: 3_000 }, (_, at) => `${'  '.repeat(at)}- item`).join('\n'));
+export const nestedHtml = (): Buffer => Buffer.from(`${'<div>'.repeat(100_000)}text`);
+
+/** Names that try to leave a folder, hide an ending, break a terminal or a header, or name a device. */
+export const hostileNames: readonly string[] = [
+  '../../etc/passwd.md',
+  '..\\..\\windows\\system32\\drivers\\etc\\hosts.txt',
+  '/absolute/path.csv',
+  'C:\\Users\\me\\fees.xlsx',
+  'nul\0byte.md',
+  'line\r\nSet-Cookie: a=b.md',
+  'bell\u0007escape\u001b[31m.txt',
+  'right\u202edm.exe.md',
+  'zero\u200bwidth\ufeff.md',
+  `${'a'.repeat(10_000)}.md`,
+  `${'ä'.repeat(300)}.docx`,
+  `${'👩‍👩‍👧'.repeat(100)}.txt`,
+  '',
+  '.',
+  '..',
+  '...',
+  '.md',
+  '   .md',
+  'CON.md',
+  'com1.txt',
+  'lpt9',
+  'name. . .',
+  'a<b>c:d"e|f?g*h.csv',
+  '\ud800lone.md',
+  'e\u0301.md',
+  '${jndi:ldap://x}.md',
+  "'; DROP TABLE documents; --.md",
+  '<img src=x onerror=alert(1)>.md',
+  'report.pdf.md',
+];

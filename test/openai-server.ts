@@ -1,0 +1,179 @@
+/**
+ * A loopback server that speaks the OpenAI protocol as compatible endpoints do: chat completions (whole and streamed) and
+ * embeddings. Tests script its failures and read what it was sent. It knows nothing of the code under test.
+ */
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export type ChatRequest = {
+  model: string;
+  messages: { role: string; content: string }[];
+  stream?: boolean;
+  response_format?: unknown;
+};
+export type RecordedRequest = {
+  path: string;
+  authorization: string | undefined;
+  body: ChatRequest & { input?: string[] };
+};
+
+/** What the next request meets. Used up one by one; with none left the server answers well. */
+export type Script =
+  | { kind: 'reply'; content: string }
+  | { kind: 'status'; status: number; message?: string; headers?: Record<string, string> }
+  /** Takes the request and never says anything. */
+  | { kind: 'hang' }
+  /** Streams this much of the content, then stands still. */
+  | { kind: 'stall'; after: number }
+  /** Streams this much of the content, then closes the connection. */
+  | { kind: 'truncate'; after: number }
+  /** HTTP 200 and a body that is not JSON. */
+  | { kind: 'garbage' };
+
+export type OpenAiServer = {
+  /** `http://127.0.0.1:PORT/v1` */
+  baseUrl: string;
+  requests: RecordedRequest[];
+  script(...next: Script[]): void;
+  /** The content of an unscripted chat reply. By default a grounded answer from source 1. */
+  reply: (request: ChatRequest) => string;
+  /** Resolves when the next request has been read. */
+  next(): Promise<void>;
+  /** Forgets scripts and requests, and answers by default again. */
+  reset(): void;
+  close(): Promise<void>;
+};
+
+/** Length of the vectors it gives. */
+export const embeddingSize = 512;
+
+/** Words hashed into buckets, and their first letters too, so that texts that share words or word stems are near. */
+export function hashEmbedding(text: string): number[] {
+  const vector = Array.from({ length: embeddingSize }, () => 0);
+  for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
+    for (const [part, weight] of [
+      [word, 1],
+      [word.slice(0, 5), 0.7],
+    ] as const) {
+      let hash = 2_166_136_261;
+      for (const character of part) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 16_777_619) >>> 0;
+      const at = ((hash ^ (hash >>> 15)) >>> 0) % embeddingSize;
+      vector[at] = (vector[at] ?? 0) + weight;
+    }
+  }
+  const norm = Math.hypot(...vector) || 1;
+  return vector.map((value) => value / norm);
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of request) text += String(chunk);
+  return text;
+}
+
+function json(response: ServerResponse, status: number, value: unknown, headers: Record<string, string> = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
+}
+
+function completion(content: string): unknown {
+  return {
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    created: 1,
+    model: 'test',
+    choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content, refusal: null } }],
+    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+  };
+}
+
+function streamReply(response: ServerResponse, content: string, script: Script | undefined): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const send = (delta: unknown, finish: string | null): void => {
+    const chunk = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'test' };
+    response.write(`data: ${JSON.stringify({ ...chunk, choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`);
+  };
+  const shown = script?.kind === 'stall' || script?.kind === 'truncate' ? content.slice(0, script.after) : content;
+  send({ role: 'assistant', content: '' }, null);
+  for (let at = 0; at < shown.length; at += 7) send({ content: shown.slice(at, at + 7) }, null);
+  if (script?.kind === 'stall') return;
+  if (script?.kind === 'truncate') {
+    response.end();
+    return;
+  }
+  send({}, 'stop');
+  response.end('data: [DONE]\n\n');
+}
+
+export async function startOpenAiServer(): Promise<OpenAiServer> {
+  const scripts: Script[] = [];
+  const requests: RecordedRequest[] = [];
+  const waiting: (() => void)[] = [];
+  const usual = (): string => JSON.stringify({ answered: true, sources: [1], answer: 'As the source says.' });
+  const state: Pick<OpenAiServer, 'reply'> = { reply: usual };
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = request.url ?? '';
+    const body = JSON.parse(await readBody(request)) as RecordedRequest['body'];
+    requests.push({ path, authorization: request.headers.authorization, body });
+    for (const told of waiting.splice(0)) told();
+    const script = scripts.shift();
+    if (script?.kind === 'hang') return;
+    if (script?.kind === 'status') {
+      json(
+        response,
+        script.status,
+        { error: { message: script.message ?? 'scripted', type: 'scripted', code: null, param: null } },
+        script.headers,
+      );
+    } else if (script?.kind === 'garbage') {
+      response.writeHead(200, { 'content-type': 'application/json' }).end('<html>not json');
+    } else if (path === '/v1/chat/completions') {
+      const content = script?.kind === 'reply' ? script.content : state.reply(body);
+      if (body.stream === true) streamReply(response, content, script);
+      else json(response, 200, completion(content));
+    } else if (path === '/v1/embeddings') {
+      const data = (body.input ?? []).map((text, index) => ({
+        object: 'embedding',
+        index,
+        embedding: hashEmbedding(text),
+      }));
+      json(response, 200, {
+        object: 'list',
+        model: body.model,
+        data: data.toReversed(),
+        usage: { prompt_tokens: 1, total_tokens: 1 },
+      });
+    } else json(response, 404, { error: { message: 'no such route' } });
+  }
+
+  const server = createServer((request, response) => {
+    handle(request, response).catch(() => response.destroy());
+  });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.listen(0, '127.0.0.1', resolve);
+  await promise;
+  const { port } = server.address() as AddressInfo;
+
+  return Object.assign(state, {
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    requests,
+    script: (...next: Script[]) => void scripts.push(...next),
+    async next() {
+      const { promise: arrived, resolve: told } = Promise.withResolvers<void>();
+      waiting.push(told);
+      await arrived;
+    },
+    reset() {
+      scripts.length = 0;
+      requests.length = 0;
+      state.reply = usual;
+    },
+    async close() {
+      const closed = Promise.withResolvers<void>();
+      server.close(() => closed.resolve());
+      server.closeAllConnections();
+      await closed.promise;
+    },
+  });
+}
