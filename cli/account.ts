@@ -1,0 +1,95 @@
+/** `register`, `login`, `logout`: who you are at a server. The password is typed unseen or read from stdin, never an argument. */
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import { ask, readAll } from './prompt.ts';
+import type { Act, Session } from './session.ts';
+import { loginReply } from '../api/contract/auth.ts';
+import { usageError } from './errors.ts';
+
+type Given = { email?: string; passwordStdin?: boolean; name?: string; company?: string };
+
+export function addAccountCommands(program: Command, act: Act): void {
+  program
+    .command('register')
+    .description('create an account and log in')
+    .option('--email <address>', 'your e-mail address; asked for when left out')
+    .option('--name <name>', 'your name; asked for when left out')
+    .option('--company <name>', 'also create an organization of this name')
+    .option('--password-stdin', 'read the password (12 characters or more) from stdin')
+    .action(
+      act(async (session, given: Given) => {
+        const email = await field(session, given.email, 'E-mail', '--email');
+        const name = await field(session, given.name, 'Name', '--name');
+        const password = await readPassword(session, given);
+        if (!given.passwordStdin && (await readPassword(session, given, 'Password again')) !== password) {
+          throw usageError('The two passwords differ.');
+        }
+        const company = given.company === undefined ? {} : { company: given.company };
+        await signIn(session, '/auth/register', { email, password, name, ...company });
+      }),
+    );
+  program
+    .command('login')
+    .description('log in with e-mail and password')
+    .option('--email <address>', 'your e-mail address; asked for when left out')
+    .option('--password-stdin', 'read the password from stdin')
+    .action(
+      act(async (session, given: Given) => {
+        const email = await field(session, given.email, 'E-mail', '--email');
+        await signIn(session, '/auth/login', { email, password: await readPassword(session, given) });
+      }),
+    );
+  program
+    .command('logout')
+    .description('forget the login')
+    .action(
+      act(async ({ credentials, url, output }) => {
+        const known = (await credentials.read(url)) !== undefined;
+        await credentials.write(url, undefined);
+        output.result({ url, logged_out: known }, () => [
+          known ? `Logged out of ${url}.` : `There was no login at ${url}.`,
+        ]);
+      }),
+    );
+}
+
+async function field(
+  { stdin, output }: Session,
+  given: string | undefined,
+  label: string,
+  option: string,
+): Promise<string> {
+  return given ?? ask({ stdin, stderr: output.stderr }, label, { instead: `give ${option}` });
+}
+
+async function readPassword({ stdin, output }: Session, given: Given, label = 'Password'): Promise<string> {
+  if (given.passwordStdin) return readAll(stdin);
+  return ask({ stdin, stderr: output.stderr }, label, {
+    hidden: true,
+    instead: 'pipe the password in and give --password-stdin',
+  });
+}
+
+/** Sends the sign-in once (a repeated registration would meet its own account) and remembers the login. */
+async function signIn(session: Session, path: string, body: Record<string, string>): Promise<void> {
+  const reply = await session.anonymous.request('POST', path, loginReply, { body, once: true });
+  const former = await session.credentials.read(session.url);
+  const { token, expires_at, user, organizations } = reply;
+  const org = organizations.find(({ org_id }) => org_id === former?.org)?.org_id;
+  await session.credentials.write(session.url, {
+    token,
+    expires_at,
+    email: user.email,
+    ...(org === undefined ? {} : { org }),
+  });
+  // The token stays out of the output: scripts that log everything would keep it.
+  session.output.result({ url: session.url, expires_at, user, organizations }, () => [
+    `Logged in as ${user.email} at ${session.url} until ${expires_at.slice(0, 10)}.`,
+    ...organizationLines(organizations),
+  ]);
+}
+
+function organizationLines(organizations: z.infer<typeof loginReply>['organizations']): string[] {
+  if (organizations.length === 0) return ['You have no organization yet: create one with org create.'];
+  return organizations.map(({ org_id, name, role }) => `  ${org_id}  ${role}  ${name}`);
+}

@@ -1,0 +1,28 @@
+/** Reads what is written on the command line: addresses, identifiers, lists. It sends nothing. */
+import { usageError } from './errors.ts';
+
+export const defaultUrl = 'http://127.0.0.1:3000/v1';
+
+/** The address of an API as people write it; `/v1` may be left out. Throws a usage error. */
+export function apiUrl(given: string): string {
+  const url = URL.parse(given);
+  if (url === null || !['http:', 'https:'].includes(url.protocol))
+    throw usageError(`“${given}” is not an address; write it like ${defaultUrl}.`);
+  if (url.username !== '' || url.search !== '' || url.hash !== '')
+    throw usageError('The address of the server may not hold a user name, ? or #.');
+  const path = url.pathname.replace(/\/+$/, '');
+  return `${url.origin}${path === '' ? '/v1' : path}`;
+}
+
+/** An identifier of the API; anything else could change the path it is put into. Throws a usage error. */
+export function identifier(given: string): string {
+  if (!/^[\w-]{1,100}$/.test(given)) throw usageError(`“${given}” is not an identifier; list commands show them.`);
+  return given;
+}
+
+/** `a, b,` as `['a', 'b']`. */
+export const list = (text: string): string[] =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');

@@ -1,0 +1,79 @@
+/**
+ * The logins this tool remembers, one for each server address, in a file only its owner may read. A login is never given
+ * out for another address than the one it came from.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join } from 'node:path';
+import { z } from 'zod';
+import { CliError } from './errors.ts';
+
+const login = z.object({
+  token: z.string(),
+  /** ISO 8601. */
+  expires_at: z.string(),
+  email: z.string(),
+  /** The organization that `org use` chose. */
+  org: z.string().optional(),
+});
+const file = z.object({ servers: z.record(z.string(), login) });
+export type Login = z.infer<typeof login>;
+
+export type Credentials = {
+  path: string;
+  read(url: string): Promise<Login | undefined>;
+  /** Stores a login, or forgets it when undefined. */
+  write(url: string, login: Login | undefined): Promise<void>;
+};
+
+/** `$XDG_CONFIG_HOME/support-platform/credentials.json`; a relative XDG_CONFIG_HOME does not count, as its specification says. */
+export function openCredentials(env: Record<string, string | undefined>): Credentials {
+  const configured = env['XDG_CONFIG_HOME'];
+  const base =
+    configured !== undefined && isAbsolute(configured) ? configured : join(env['HOME'] ?? homedir(), '.config');
+  const path = join(base, 'support-platform', 'credentials.json');
+
+  async function readAll(): Promise<z.infer<typeof file>> {
+    let text: string;
+    try {
+      text = await readFile(path, 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { servers: {} };
+      throw new CliError(`The stored logins cannot be read: ${(error as Error).message}`, {
+        code: 'CREDENTIALS',
+        cause: error,
+      });
+    }
+    try {
+      return file.parse(JSON.parse(text));
+    } catch (error) {
+      throw new CliError(`${path} is damaged; remove it and log in again.`, { code: 'CREDENTIALS', cause: error });
+    }
+  }
+
+  return {
+    path,
+    async read(url) {
+      return (await readAll()).servers[url];
+    },
+    async write(url, login) {
+      const { servers } = await readAll();
+      const { [url]: _former, ...others } = servers;
+      const next = { servers: login === undefined ? others : { ...others, [url]: login } };
+      const draft = `${path}.${randomUUID()}`;
+      try {
+        await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+        // Renamed into place, so that a reader never sees half a file and a former, wider mode does not stay.
+        await writeFile(draft, `${JSON.stringify(next, undefined, 2)}\n`, { mode: 0o600 });
+        await rename(draft, path);
+      } catch (error) {
+        await rm(draft, { force: true }).catch(() => undefined);
+        throw new CliError(`The login could not be stored: ${(error as Error).message}`, {
+          code: 'CREDENTIALS',
+          cause: error,
+        });
+      }
+    },
+  };
+}

@@ -1,0 +1,201 @@
+/**
+ * `npm run demo`: the main job on real files, as a customer would do it: register, create a key, upload documents, ask
+ * questions, see sources. It uses the running system or starts one of its own, and fails when an answer is not the expected one.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { apiUrl, defaultUrl } from './arguments.ts';
+import { createClient, type Client } from './client.ts';
+import { CliError, errorLines } from './errors.ts';
+import { answerLines, type Answer } from './knowledge.ts';
+import { createOutput, type Output } from './output.ts';
+import { addDocument } from './upload.ts';
+import { loginReply } from '../api/contract/auth.ts';
+import { newKeyReply } from '../api/contract/keys.ts';
+import { queryReply } from '../api/contract/knowledge.ts';
+import { startGuarded } from '../engines/child.ts';
+import { freePort } from '../engines/ports.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** `questions.json` of the folder. `source` is the file that must be among an answer's sources, null when nothing answers. */
+const script = z.object({
+  documents: z.array(z.object({ filename: z.string(), segments: z.array(z.string()) })).min(1),
+  questions: z
+    .array(
+      z.object({
+        question: z.string(),
+        segment: z.string().optional(),
+        source: z.string().nullable(),
+        /** Words of the right answer. */
+        contains: z.string().nullable(),
+      }),
+    )
+    .min(1),
+});
+type Question = z.infer<typeof script>['questions'][number];
+
+/** What is wrong with an answer, one sentence each. `docIds` names the uploaded documents. */
+export function judge(question: Question, answer: Answer, docIds: ReadonlyMap<string, string>): string[] {
+  if (question.source === null) return answer.has_context ? ['expected no answer: the documents do not say this'] : [];
+  const wanted = docIds.get(question.source);
+  const wrong: string[] = [];
+  if (!answer.sources.some(({ id }) => id === wanted)) wrong.push(`expected ${question.source} among the sources`);
+  if (question.contains !== null && !flat(answer.answer).includes(flat(question.contains))) {
+    wrong.push(`expected the answer to say “${question.contains}”`);
+  }
+  return wrong;
+}
+
+/** Case and line breaks are not what an answer is judged by. */
+const flat = (text: string): string => text.toLowerCase().replace(/\s+/g, ' ');
+
+/**
+ * Runs the demo against the API at `url` with the files of `folder`; gives how many answers were not the expected ones.
+ * Throws CliError when a step fails. What it creates (a person, an organization, documents) stays.
+ */
+export async function runDemo(url: string, folder: string, output: Output): Promise<number> {
+  const { documents, questions } = script.parse(JSON.parse(await readFile(join(folder, 'questions.json'), 'utf8')));
+  output.say(`The demo asks ${url}`);
+  const { client, orgId } = await createBank(url, output);
+
+  heading(output, 'Documents');
+  const docIds = new Map<string, string>();
+  for (const { filename, segments } of documents) {
+    const target = { client, orgId, mode: undefined };
+    const added = await addDocument(target, join(folder, filename), { segments, wait: true }, output);
+    if (added.error !== undefined) throw added.error;
+    docIds.set(filename, added.document.doc_id);
+  }
+
+  heading(output, 'Questions');
+  let failures = 0;
+  for (const [i, question] of questions.entries()) {
+    const body = {
+      query: question.question,
+      ...(question.segment === undefined ? {} : { context: { productType: question.segment } }),
+    };
+    const answer = await client.request('POST', `/orgs/${orgId}/kb/query`, queryReply, { body });
+    const whom = question.segment === undefined ? '' : `  (asked for: ${question.segment})`;
+    output.say(`${i + 1}. ${question.question}${whom}`);
+    for (const line of answerLines(answer, output.width - 3)) output.say(line === '' ? '' : `   ${line}`);
+    const wrong = judge(question, answer, docIds);
+    for (const sentence of wrong) output.say(`   WRONG: ${sentence}`);
+    if (wrong.length > 0) failures += 1;
+    output.say('');
+  }
+  output.say(`${questions.length - failures} of ${questions.length} answers are as expected.`);
+  return failures;
+}
+
+function heading(output: Output, text: string): void {
+  for (const line of ['', text, '-'.repeat(text.length)]) output.say(line);
+}
+
+/** A new person with a new organization, and a client with a key of it that may upload and ask. */
+async function createBank(url: string, output: Output): Promise<{ client: Client; orgId: string }> {
+  const email = `demo-${randomBytes(6).toString('hex')}@example.com`;
+  const registered = await createClient({ url }).request('POST', '/auth/register', loginReply, {
+    body: { email, password: randomBytes(18).toString('base64url'), name: 'Demo', company: 'Lindenbank' },
+    once: true,
+  });
+  const orgId = registered.organizations[0]?.org_id;
+  if (orgId === undefined) throw new CliError('The new account came without an organization.');
+  output.say(`Registered ${email} with the organization Lindenbank, ${orgId}`);
+  const path = `/support/developer-keys/orgs/${orgId}/keys`;
+  const { key, token } = await createClient({ url, token: registered.token }).request('POST', path, newKeyReply, {
+    body: { name: 'demo', scopes: ['support:read', 'support:write'], mode: 'test' },
+  });
+  output.say(`Created the key ${key.token_prefix}… (${key.environment} mode) for: ${key.scopes.join(', ')}`);
+  return { client: createClient({ url, token }), orgId };
+}
+
+/** Whether the API at `url` serves; false when nobody answers there, or another program. */
+async function serves(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(new URL('/health/ready', url), {
+      signal: AbortSignal.timeout(3_000),
+      redirect: 'manual',
+    });
+    return response.ok && ((await response.json()) as { mongo?: unknown }).mongo === 'ok';
+  } catch {
+    return false;
+  }
+}
+
+/** A system of its own, in a folder that is removed with it; it ends with this process, however that ends. */
+async function startOwn(env: NodeJS.ProcessEnv, output: Output): Promise<{ url: string } & AsyncDisposable> {
+  const folder = await mkdtemp(join(tmpdir(), 'support-demo-'));
+  const port = await freePort();
+  // Databases, addresses and ports of the caller's own system are not for this one.
+  const {
+    MONGODB_URI: _m,
+    TEMPORAL_ADDRESS: _t,
+    SEARCH_URI: _s,
+    PUBLIC_URL: _p,
+    HOST: _h,
+    FLEETS: _f,
+    ...others
+  } = env;
+  const started = await startGuarded({
+    command: process.execPath,
+    args: ['--disable-warning=ExperimentalWarning', join(root, 'engines', 'start.ts')],
+    cwd: root,
+    logPath: join(folder, 'start.log'),
+    env: { ...others, PORT: String(port), DATA_DIR: join(folder, 'data') },
+    removeAfter: folder,
+  });
+  const stop = async (): Promise<void> => {
+    await started.stop(60_000);
+    await rm(folder, { recursive: true, force: true });
+  };
+  const url = `http://127.0.0.1:${port}/v1`;
+  try {
+    let shown = 0;
+    for (;;) {
+      const lines = (await readFile(join(folder, 'start.log'), 'utf8')).split('\n').slice(0, -1);
+      // An empty line begins the screen for people, which is not about this demo.
+      const progress = lines.includes('') ? lines.slice(0, lines.indexOf('')) : lines;
+      for (const line of progress.slice(shown)) output.say(`  ${line}`);
+      shown = progress.length;
+      if (lines.some((line) => line.startsWith('ready http'))) break;
+      if (!started.running()) throw new CliError('The system for the demo could not be started; the reason is above.');
+      await wait(100);
+    }
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url, [Symbol.asyncDispose]: stop };
+}
+
+async function main(argv: readonly string[], env: NodeJS.ProcessEnv, output: Output): Promise<number> {
+  const started = performance.now();
+  const folder = resolve(argv[0] ?? join(root, 'test', 'fixtures'));
+  const given = env['SUPPORT_URL'] ? apiUrl(env['SUPPORT_URL']) : undefined;
+  try {
+    if (given !== undefined && !(await serves(given))) {
+      throw new CliError(`No ready system answers at ${given}; leave SUPPORT_URL out and the demo starts one.`);
+    }
+    const running = given ?? ((await serves(defaultUrl)) ? defaultUrl : undefined);
+    if (running === undefined) output.say(`No system answers at ${defaultUrl}, so the demo starts one of its own:`);
+    await using own = running === undefined ? await startOwn(env, output) : undefined;
+    const failures = await runDemo(running ?? own!.url, folder, output);
+    output.say(`The demo took ${((performance.now() - started) / 1000).toFixed(1)} s.`);
+    return failures === 0 ? 0 : 1;
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    for (const line of errorLines(error)) output.note(line);
+    return 1;
+  }
+}
+
+if (import.meta.main) {
+  const { stdout, stderr } = process;
+  process.exitCode = await main(process.argv.slice(2), process.env, createOutput({ json: false, stdout, stderr }));
+}

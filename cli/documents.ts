@@ -1,0 +1,167 @@
+/** `docs`: upload documents and wait until they answer, list them, tag them, remove them. */
+import type { Command } from 'commander';
+import { Argument, Option } from 'commander';
+import type { z } from 'zod';
+import { identifier, list } from './arguments.ts';
+import { allPages, type Client } from './client.ts';
+import { CliError, errorJson } from './errors.ts';
+import { shortTime, size, table } from './output.ts';
+import type { Act, Session } from './session.ts';
+import { addDocument, processingError, waitUntilProcessed, type Added, type Document } from './upload.ts';
+import { documentList, documentReply, removedReply } from '../api/contract/documents.ts';
+import type { authority } from '../api/contract/documents.ts';
+
+type Authority = z.infer<typeof authority>;
+const authorities = ['primary', 'normal', 'background'] as const satisfies readonly Authority[];
+
+export function addDocumentCommands(program: Command, act: Act): void {
+  const docs = program.command('docs').description('documents that questions are answered from');
+  docs
+    .command('add')
+    .description('upload files (DOCX, TXT, MD, CSV, XLSX) and wait until they answer questions')
+    .argument('<file...>')
+    .option('--segments <a,b>', 'tags: who the documents are for; everybody when left out', list)
+    .addOption(new Option('--authority <authority>', 'priority among sources').choices(authorities))
+    .option('--no-wait', 'end when they are uploaded')
+    .action(act(addAll));
+  docs.command('list').description('all documents, newest first').action(act(listAll));
+  docs
+    .command('tag')
+    .description('replace the segments of a document')
+    .argument('<doc>', 'its identifier', identifier)
+    .argument('<segments>', 'comma-separated; "" for none, which answers everybody')
+    .action(
+      act(async (session, docId: string, segments: string) => {
+        await change(
+          session,
+          'PATCH',
+          `${docId}/segments`,
+          { segments: list(segments) },
+          (d) => `${d.doc_id} is for: ${forWhom(d)}`,
+        );
+      }),
+    );
+  docs
+    .command('authority')
+    .description('set the priority of a document')
+    .argument('<doc>', 'its identifier', identifier)
+    .addArgument(new Argument('<authority>').choices(authorities))
+    .action(
+      act(async (session, docId: string, authority: Authority) => {
+        await change(session, 'PATCH', `${docId}/authority`, { authority }, (d) => `${d.doc_id} is ${d.authority}`);
+      }),
+    );
+  docs
+    .command('rm')
+    .description('delete a document; it answers no more when this returns')
+    .argument('<doc>', 'its identifier', identifier)
+    .action(
+      act(async ({ client, orgId, mode, output }, docId: string) => {
+        const path = `/orgs/${await orgId()}/documents/${docId}`;
+        const removed = await (await client()).request('DELETE', path, removedReply, { query: { mode } });
+        output.result(removed, () => [`Deleted ${removed.doc_id}`]);
+      }),
+    );
+  docs
+    .command('reprocess')
+    .description('read a document again and wait until that is done')
+    .argument('<doc>', 'its identifier', identifier)
+    .option('--no-wait', 'end when it is accepted')
+    .action(act(reprocess));
+}
+
+const forWhom = ({ segments }: Document): string => (segments.length === 0 ? 'everybody' : segments.join(', '));
+
+async function change(
+  session: Session,
+  method: 'PATCH',
+  path: string,
+  body: unknown,
+  line: (document: Document) => string,
+): Promise<void> {
+  const client = await session.client();
+  const reply = await client.request(method, `/orgs/${await session.orgId()}/documents/${path}`, documentReply, {
+    query: { mode: session.mode },
+    body,
+  });
+  session.output.result(reply, () => [line(reply.document)]);
+}
+
+async function listAll({ client, orgId, mode, output }: Session): Promise<void> {
+  const connected = await client();
+  const path = `/orgs/${await orgId()}/documents`;
+  const documents = await allPages(async (query) => {
+    const { documents, cursor } = await connected.request('GET', path, documentList, { query: { ...query, mode } });
+    return { entries: documents, cursor };
+  });
+  output.result({ documents, count: documents.length }, () =>
+    documents.length === 0 ? ['There are no documents yet: add one with docs add.'] : documentTable(documents),
+  );
+}
+
+function documentTable(documents: readonly Document[]): string[] {
+  const failures = documents.filter((d) => d.error !== undefined).map((d) => `${d.doc_id}: ${d.error}`);
+  const rows = documents.map((d) => [
+    d.doc_id,
+    d.status,
+    d.mode,
+    d.authority,
+    String(d.chunk_count),
+    size(d.file_size),
+    shortTime(d.created_at),
+    d.segments.join(',') || '-',
+    d.filename,
+  ]);
+  return [
+    ...table(['DOCUMENT', 'STATUS', 'MODE', 'AUTHORITY', 'PASSAGES', 'SIZE', 'ADDED', 'SEGMENTS', 'NAME'], rows),
+    ...failures,
+  ];
+}
+
+/** Codes of failures that have nothing to do with the file. */
+const hopeless = new Set(['NO_SERVER', 'UNAUTHENTICATED', 'MISSING_SCOPE', 'NOT_FOUND']);
+
+/** One file after another; one that fails does not keep the others back, but the command then fails. */
+async function addAll(
+  session: Session,
+  files: string[],
+  given: { segments?: string[]; authority?: Authority; wait: boolean },
+): Promise<void> {
+  const target = { client: await session.client(), orgId: await session.orgId(), mode: session.mode };
+  const results: Added[] = [];
+  for (const file of files) {
+    const result = await addDocument(target, file, given, session.output);
+    results.push(result);
+    // What every further file would meet as well is met once.
+    if (result.error && hopeless.has(result.error.code)) break;
+  }
+  const failed = results.filter(({ error }) => error !== undefined).length;
+  const shown = results.map(({ error, ...r }) => ({ ...r, ok: !error, ...(error ? { error: errorJson(error) } : {}) }));
+  session.output.result({ files: shown, added: results.length - failed, failed }, () => []);
+  const last = results.at(-1)?.error;
+  if (last && results.length < files.length) throw last;
+  if (failed > 0) {
+    throw new CliError(
+      files.length === 1 ? 'The document was not added.' : `${failed} of ${files.length} documents were not added.`,
+      { code: 'NOT_ADDED' },
+    );
+  }
+}
+
+async function reprocess(
+  { client, orgId, mode, output }: Session,
+  docId: string,
+  given: { wait: boolean },
+): Promise<void> {
+  const connected: Client = await client();
+  const org = await orgId();
+  const path = `/orgs/${org}/documents/${docId}/reprocess`;
+  let reply = await connected.request('POST', path, documentReply, { query: { mode }, body: {} });
+  if (given.wait)
+    reply = { document: await waitUntilProcessed({ client: connected, orgId: org, mode }, reply.document) };
+  const { document } = reply;
+  output.result(reply, () => [
+    `${document.doc_id} ${document.status === 'indexed' ? `is indexed: ${document.chunk_count} passages` : `is ${document.status}`}`,
+  ]);
+  if (document.status === 'failed') throw processingError(document);
+}

@@ -1,0 +1,103 @@
+/** `ask` and `gaps`: what the knowledge base answers, and what it could not. */
+import type { Command } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
+import type { z } from 'zod';
+import type { Act } from './session.ts';
+import { shortTime, table, wrap, type Output } from './output.ts';
+import { gapList, queryReply } from '../api/contract/knowledge.ts';
+
+export type Answer = z.infer<typeof queryReply>;
+
+export function addKnowledgeCommands(program: Command, act: Act): void {
+  program
+    .command('ask')
+    .description('ask the knowledge base')
+    .argument('<question>')
+    .option('--segment <segment>', 'whom the answer is for; everybody when left out')
+    .option('--explain', 'also show how the answer was found')
+    .action(
+      act(async ({ client, orgId, mode, output }, question: string, given: { segment?: string; explain?: boolean }) => {
+        const answer = await (
+          await client()
+        ).request('POST', `/orgs/${await orgId()}/kb/query`, queryReply, {
+          query: { mode },
+          body: {
+            query: question,
+            ...(given.segment === undefined ? {} : { context: { productType: given.segment } }),
+            ...(given.explain ? { explain: true } : {}),
+          },
+        });
+        output.result(answer, () => [...answerLines(answer, output.width), ...explainLines(answer)]);
+      }),
+    );
+  program
+    .command('gaps')
+    .description('questions that could not be answered, those asked last first')
+    .addOption(new Option('--status <status>', 'only these').choices(['open', 'acknowledged', 'resolved']))
+    .option('--limit <n>', 'at most this many, 1 to 100', count)
+    .action(
+      act(async ({ client, orgId, mode, output }, given: { status?: string; limit?: number }) => {
+        const query = { mode, status: given.status, limit: given.limit ?? 100 };
+        const reply = await (await client()).request('GET', `/orgs/${await orgId()}/kb/gaps`, gapList, { query });
+        output.result(reply, () => gapLines(reply.gaps));
+      }),
+    );
+}
+
+function count(text: string): number {
+  const n = Number(text);
+  if (!Number.isInteger(n) || n < 1 || n > 100) throw new InvalidArgumentError('Give a number from 1 to 100.');
+  return n;
+}
+
+/** The answer and, numbered, where it comes from. */
+export function answerLines(answer: Answer, width: Output['width']): string[] {
+  const sources = answer.sources.map(
+    ({ name, score, type, id }, i) => `  [${i + 1}] ${name}  (${type} ${id}, score ${score.toFixed(2)})`,
+  );
+  return [...wrap(answer.answer, width), ...(sources.length === 0 ? [] : ['', 'Sources', ...sources])];
+}
+
+function explainLines({ explain, generated_by }: Answer): string[] {
+  if (explain === undefined) return [];
+  const { filter } = explain;
+  const reach =
+    filter === null ? 'everything' : [...filter.tags, ...(filter.untagged ? ['what has no segment'] : [])].join(', ');
+  const number = (value: number | null): string => (value === null ? '-' : value.toFixed(3));
+  const rows = explain.candidates.map((c) => [
+    c.relevant ? 'yes' : 'no',
+    number(c.score),
+    number(c.coverage),
+    number(c.strength),
+    number(c.text_score),
+    number(c.similarity),
+    c.authority,
+    [c.name, c.heading].filter(Boolean).join(' / '),
+  ]);
+  return [
+    '',
+    'How it was found',
+    `  searched: ${explain.searched}`,
+    `  in: ${reach} (${explain.mode} mode${explain.strict ? ', strict segments' : ''})`,
+    `  answered by: ${explain.tier ?? 'no'} sources, ${generated_by}${explain.degraded ? ', by words alone: the embedding model did not answer' : ''}`,
+    `  words: ${explain.terms.map(({ stem, weight }) => `${stem} ${weight.toFixed(2)}`).join(', ') || 'none'}`,
+    '',
+    ...(rows.length === 0
+      ? ['  no passage came near']
+      : table(['RELEVANT', 'SCORE', 'COVERAGE', 'STRENGTH', 'TEXT', 'MEANING', 'AUTHORITY', 'PASSAGE'], rows)),
+  ];
+}
+
+function gapLines(gaps: z.infer<typeof gapList>['gaps']): string[] {
+  if (gaps.length === 0) return ['Every question so far was answered.'];
+  return table(
+    ['ASKED', 'LAST', 'STATUS', 'WHY', 'QUESTION'],
+    gaps.map((g) => [
+      `${g.count} x`,
+      shortTime(g.last_asked),
+      g.status,
+      g.why_missing.replaceAll('_', ' '),
+      g.question,
+    ]),
+  );
+}

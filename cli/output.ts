@@ -1,0 +1,114 @@
+/**
+ * The only way to the terminal: text for people or one JSON document for scripts. Everything passes `visible`, so that
+ * nothing a server sent (names, answers) can move the cursor, set a colour or forge a line. It must not use colours.
+ */
+import type { Writable } from 'node:stream';
+
+export type Stream = Writable & { isTTY?: boolean; columns?: number };
+
+export type Output = {
+  json: boolean;
+  /** Whether a progress bar may be drawn: a person watches, and wants text. */
+  live: boolean;
+  /** Where bars and prompts go, so that stdout holds results only. */
+  stderr: Stream;
+  /** Characters a line may have: the terminal's, at most 100; 100 when there is none. */
+  width: number;
+  /** The command's result: `value` with --json, else `lines`. Call it once a command. */
+  result(value: unknown, lines: () => readonly string[]): void;
+  /** Something that is said at once and is no part of the result: plain text on stdout for people, nothing with --json. */
+  say(line: string): void;
+  /** A hint or a warning, on stderr; nothing with --json. */
+  note(line: string): void;
+};
+
+/**
+ * What a terminal obeys instead of showing: control characters (C0, DEL, C1), line and paragraph separators, direction
+ * overrides, the byte order mark, and the invisible tag characters.
+ */
+// oxlint-disable-next-line no-control-regex -- control characters are what it finds
+const obeyed = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|[\u{e0000}-\u{e007f}]/gu;
+
+/** One line as it may be shown: what a terminal would obey is written out, like `\u001b`. A tab becomes a blank. */
+export function visible(text: string): string {
+  return text.toWellFormed().replaceAll('\t', ' ').replace(obeyed, escaped);
+}
+
+/** Several lines, each made visible; only `\n` (or `\r\n`) separates them. */
+export function visibleLines(text: string): string[] {
+  return text.split(/\r?\n/).map(visible);
+}
+
+function escaped(character: string): string {
+  return Array.from(
+    { length: character.length },
+    (_, i) => `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`,
+  ).join('');
+}
+
+/** The same value as JSON, in ASCII escapes wherever a terminal would obey a character. */
+export function visibleJson(value: unknown): string {
+  return JSON.stringify(value, undefined, 2)
+    .split('\n')
+    .map((line) => line.replace(obeyed, escaped))
+    .join('\n');
+}
+
+/** Breaks text at blanks into lines of at most `width` characters; a longer word stays whole. Keeps the text's own lines. */
+export function wrap(text: string, width: number): string[] {
+  return visibleLines(text).flatMap((line) => {
+    const lines: string[] = [];
+    let current = '';
+    for (const word of line.trimEnd().split(' ')) {
+      if (current !== '' && current.length + 1 + word.length > width) {
+        lines.push(current);
+        current = word;
+      } else current = current === '' ? word : `${current} ${word}`;
+    }
+    return [...lines, current];
+  });
+}
+
+/** Rows under a header, in columns; the last column is not padded, so it is the place for names. */
+export function table(header: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const cells = [header, ...rows].map((row) => row.map(visible));
+  const widths = header.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+  return cells.map((row) =>
+    row
+      .map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0)))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+/** `2025-11-21 00:14`, in UTC. */
+export function shortTime(iso: string | null): string {
+  return iso === null ? '-' : iso.slice(0, 16).replace('T', ' ');
+}
+
+/** Bytes with a unit: `512 B`, `1.4 KiB`. */
+export function size(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  return bytes < 1024 ** 2 ? `${(bytes / 1024).toFixed(1)} KiB` : `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
+}
+
+export function createOutput(options: { json: boolean; stdout: Stream; stderr: Stream }): Output {
+  const { json, stdout, stderr } = options;
+  const print = (stream: Stream, line: string): void => void stream.write(`${visible(line)}\n`);
+  return {
+    json,
+    live: !json && stdout.isTTY === true && stderr.isTTY === true,
+    stderr,
+    width: Math.min(stdout.columns ?? 100, 100),
+    result(value, lines) {
+      if (json) stdout.write(`${visibleJson(value)}\n`);
+      else for (const line of lines()) print(stdout, line);
+    },
+    say(line) {
+      if (!json) print(stdout, line);
+    },
+    note(line) {
+      if (!json) print(stderr, line);
+    },
+  };
+}

@@ -1,0 +1,98 @@
+/** The frame of the command-line tool: commands, options, errors, exit codes. A command is cli/<noun>.ts; the process is main.ts. */
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError, Option } from 'commander';
+import { addAccountCommands } from './account.ts';
+import { openCredentials } from './credentials.ts';
+import { defaultUrl } from './arguments.ts';
+import { addDocumentCommands } from './documents.ts';
+import { CliError, errorJson, errorLines, exitCodes, usageError } from './errors.ts';
+import { addKeyCommands } from './keys.ts';
+import { addKnowledgeCommands } from './knowledge.ts';
+import { addOrgCommands } from './orgs.ts';
+import { createOutput, visible, visibleJson, visibleLines, type Stream } from './output.ts';
+import type { Input } from './prompt.ts';
+import { createSession, type Globals, type Session } from './session.ts';
+
+export type Io = { env: Record<string, string | undefined>; stdin: Input; stdout: Stream; stderr: Stream };
+
+function version(): string {
+  return (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }).version;
+}
+
+/** All commands. What commander itself has to say goes to `say`. */
+function createProgram(io: Io, say: { out(text: string): void; err(text: string): void }): Command {
+  const program = new Command('support-platform')
+    .description('The support platform from a terminal or a script.')
+    .version(version())
+    .exitOverride()
+    .configureOutput({
+      writeOut: say.out,
+      writeErr: say.err,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .option('--url <address>', `the server (SUPPORT_URL); ${defaultUrl} unless told`)
+    .option('--org <id>', 'the organization (SUPPORT_ORG); else the one of org use, or your only one')
+    .option('--key <key>', 'an API key instead of the login (better: SUPPORT_API_KEY)')
+    .addOption(
+      new Option('--mode <mode>', 'test or live data; with a login, what the organization is in unless told').choices([
+        'test',
+        'live',
+      ]),
+    )
+    .option('--json', 'one JSON document on stdout, errors as JSON on stderr');
+  function act<A extends unknown[]>(run: (session: Session, ...args: A) => Promise<void>) {
+    return async (...args: [...A, ...unknown[]]): Promise<void> => {
+      // commander ends the arguments with the command itself.
+      const globals: Globals = (args.at(-1) as Command).optsWithGlobals();
+      const output = createOutput({ json: globals.json === true, stdout: io.stdout, stderr: io.stderr });
+      const credentials = openCredentials(io.env);
+      const session = createSession({
+        globals,
+        env: io.env,
+        credentials,
+        output,
+        stdin: io.stdin,
+        now: () => new Date(),
+      });
+      await run(session, ...(args.slice(0, -1) as A));
+    };
+  }
+  for (const add of [addAccountCommands, addOrgCommands, addKeyCommands, addDocumentCommands, addKnowledgeCommands])
+    add(program, act);
+  return program;
+}
+
+/** Runs one command; gives its exit code: 0 it worked, 1 the request failed, 2 wrong usage, 130 interrupted. */
+export async function run(argv: readonly string[], io: Io): Promise<number> {
+  const json = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length).includes('--json');
+  const said: string[] = [];
+  const print = (stream: Stream, text: string): void => void stream.write(visibleLines(text).join('\n'));
+  const program = createProgram(io, {
+    out: (text) => print(io.stdout, text),
+    // With --json the sentence is in the error's JSON.
+    err: (text) => (json ? said.push(text) : print(io.stderr, text)),
+  });
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return 0;
+      const sentence =
+        error.code === 'commander.help' ? 'Name a command; --help lists them.' : error.message.replace(/^error: /, '');
+      if (json) io.stderr.write(`${visibleJson(errorJson(usageError(sentence)))}\n`);
+      return exitCodes.usage;
+    }
+    const failure = error instanceof CliError ? error : defect(error);
+    if (json) io.stderr.write(`${visibleJson(errorJson(failure))}\n`);
+    else for (const line of errorLines(failure)) io.stderr.write(`${visible(line)}\n`);
+    return failure.exitCode;
+  }
+}
+
+/** What nobody foresaw is shown with its stack, to be reported. */
+function defect(error: unknown): CliError {
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return new CliError(`This is a defect of the command-line tool: ${stack}`, { code: 'DEFECT', cause: error });
+}

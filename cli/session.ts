@@ -1,0 +1,109 @@
+/** What a command works with: where the server is, who asks, which organization is meant, and where output goes. */
+import { createClient, allPages, type Client } from './client.ts';
+import { apiUrl, defaultUrl, identifier } from './arguments.ts';
+import type { Credentials, Login } from './credentials.ts';
+import { CliError } from './errors.ts';
+import type { Output } from './output.ts';
+import type { Input } from './prompt.ts';
+import { selfReply } from '../api/contract/keys.ts';
+import { listReply, type organization } from '../api/contract/orgs.ts';
+import type { z } from 'zod';
+
+/** The options every command takes. */
+export type Globals = { url?: string; org?: string; key?: string; mode?: 'test' | 'live'; json?: boolean };
+export type Organization = z.infer<typeof organization>;
+
+export type Session = {
+  url: string;
+  mode: Globals['mode'];
+  output: Output;
+  stdin: Input;
+  credentials: Credentials;
+  /** Without any credential, to sign in. */
+  anonymous: Client;
+  /** The API key if one is given, else the login. */
+  client(): Promise<Client>;
+  /** The login, for what an API key may not do. */
+  member(): Promise<Client>;
+  /** The stored login, if it still holds. */
+  login(): Promise<Login | undefined>;
+  /**
+   * `--org`, `SUPPORT_ORG`, the key's own, the one chosen with `org use`, or the only one there is, in this order.
+   * `as: 'member'` is for commands that ignore an API key.
+   */
+  orgId(as?: 'member'): Promise<string>;
+};
+
+/** Makes a commander action of a command that works with a session; the arguments are the command's own, then its options. */
+export type Act = <A extends unknown[]>(
+  run: (session: Session, ...args: A) => Promise<void>,
+) => (...args: [...A, ...unknown[]]) => Promise<void>;
+
+/** Every organization of the login. */
+export async function listOrganizations(client: Client): Promise<Organization[]> {
+  return allPages(async (query) => {
+    const { organizations, cursor } = await client.request('GET', '/orgs', listReply, { query });
+    return { entries: organizations, cursor };
+  });
+}
+
+export function createSession(options: {
+  globals: Globals;
+  env: Record<string, string | undefined>;
+  credentials: Credentials;
+  output: Output;
+  stdin: Input;
+  now: () => Date;
+}): Session {
+  const { globals, env, credentials, output } = options;
+  const url = apiUrl(globals.url ?? (env['SUPPORT_URL'] || defaultUrl));
+  const key = globals.key ?? (env['SUPPORT_API_KEY'] || undefined);
+  const org = globals.org ?? (env['SUPPORT_ORG'] || undefined);
+  const connect = (token?: string): Client =>
+    createClient({ url, token, onWarning: (message) => output.note(`Note: ${message}`) });
+
+  async function login(): Promise<Login | undefined> {
+    const stored = await credentials.read(url);
+    return stored !== undefined && new Date(stored.expires_at) > options.now() ? stored : undefined;
+  }
+
+  async function member(): Promise<Client> {
+    const current = await login();
+    if (current !== undefined) return connect(current.token);
+    const why = key === undefined ? `You are not logged in at ${url}` : 'An API key cannot do this; it takes a login';
+    throw new CliError(`${why}: use the login command.`, { code: 'NOT_LOGGED_IN' });
+  }
+
+  async function onlyOrganization(): Promise<string> {
+    const organizations = await listOrganizations(await member());
+    const [only, another] = organizations;
+    if (only !== undefined && another === undefined) return only.org_id;
+    const message =
+      only === undefined
+        ? 'You have no organization yet: create one with org create.'
+        : `You have ${organizations.length} organizations: choose one with org use, or name it with --org.`;
+    throw new CliError(message, { code: 'NO_ORGANIZATION' });
+  }
+
+  return {
+    url,
+    mode: globals.mode,
+    output,
+    stdin: options.stdin,
+    credentials,
+    anonymous: connect(),
+    async client() {
+      return key === undefined ? member() : connect(key);
+    },
+    member,
+    login,
+    async orgId(as) {
+      if (org !== undefined) return identifier(org);
+      if (key !== undefined && as !== 'member') {
+        const self = await connect(key).request('GET', '/support/developer-keys/self', selfReply);
+        return self.organization.org_id;
+      }
+      return (await login())?.org ?? onlyOrganization();
+    },
+  };
+}

@@ -1,0 +1,142 @@
+/** Uploads one file and follows it until it answers questions, with a progress bar where a person watches. */
+import { openAsBlob } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import progress from 'cli-progress';
+import type { z } from 'zod';
+import type { Client } from './client.ts';
+import { CliError } from './errors.ts';
+import { size, visible, type Output } from './output.ts';
+import { documentReply, uploadReply, type document } from '../api/contract/documents.ts';
+
+export type Document = z.infer<typeof document>;
+export type Target = { client: Client; orgId: string; mode: 'test' | 'live' | undefined };
+/** What became of one file. `document` is missing when there is none, `error` when the document answers questions (or may soon). */
+export type Added = { file: string; duplicate: boolean } & (
+  { document: Document; error?: undefined } | { document?: Document; error: CliError }
+);
+
+/** How often a document's status is asked for: soon at first, for most are ready at once. ms. */
+const FIRST_POLL_MS = 100;
+const LAST_POLL_MS = 2_000;
+/** The worker gives up on a document long before this; then something else is wrong. ms. */
+const PROCESSING_TIMEOUT_MS = 15 * 60_000;
+
+/** Uploads `file` and, unless told not to, waits until it is processed. A failure is a result, shown like any other. */
+export async function addDocument(
+  target: Target,
+  file: string,
+  given: { segments?: string[]; authority?: string; wait: boolean },
+  output: Output,
+): Promise<Added> {
+  const name = basename(file);
+  let bar: Bar | undefined;
+  let uploaded: z.infer<typeof uploadReply> | undefined;
+  try {
+    const blob = await openFile(file);
+    const drawn = (bar = createBar(output, name, blob.size));
+    const data = new FormData();
+    if (given.segments !== undefined) data.append('segments', given.segments.join(','));
+    if (given.authority !== undefined) data.append('authority', given.authority);
+    // Control characters cannot stand in the header of a form's part; the server makes the rest of the name safe.
+    // oxlint-disable-next-line no-control-regex -- control characters are what it replaces
+    data.append('file', blob, name.replace(/[\u0000-\u001f\u007f]/g, '_'));
+    uploaded = await target.client.request('POST', `/orgs/${target.orgId}/documents`, uploadReply, {
+      query: { mode: target.mode },
+      form: { data, onSent: (bytes) => drawn.update(bytes, 'uploading') },
+    });
+    drawn.update(blob.size, 'processing');
+    const document = given.wait ? await waitUntilProcessed(target, uploaded.document) : uploaded.document;
+    const duplicate = uploaded.duplicate === true;
+    bar.stop();
+    if (document.status === 'failed')
+      return failed(output, { file, duplicate, document, error: processingError(document) });
+    const passages = document.status === 'indexed' ? `, ${document.chunk_count} passages` : '';
+    output.say(`${name}: ${duplicate ? 'was there already' : document.status}${passages}, ${document.doc_id}`);
+    if (duplicate && differs(document, given)) {
+      output.note(`${document.doc_id} keeps its segments and priority; change them with docs tag and docs authority.`);
+    }
+    return { file, duplicate, document };
+  } catch (error) {
+    bar?.stop();
+    if (!(error instanceof CliError)) throw error;
+    return failed(output, { file, duplicate: false, ...(uploaded ? { document: uploaded.document } : {}), error });
+  }
+}
+
+function failed(output: Output, added: Added & { error: CliError }): Added {
+  const { error, document } = added;
+  const sentences = new Set([error.message, ...error.details.map(({ message }) => message)]);
+  output.note(`${basename(added.file)}: failed: ${[...sentences].join(' ')}${document ? ` (${document.doc_id})` : ''}`);
+  return added;
+}
+
+/** Why a document that ended `failed` did. */
+export function processingError(document: Document): CliError {
+  return new CliError(document.error ?? 'The document could not be read.', { code: 'PROCESSING_FAILED' });
+}
+
+/** The document once it is `indexed` or `failed`. */
+export async function waitUntilProcessed({ client, orgId, mode }: Target, document: Document): Promise<Document> {
+  const deadline = performance.now() + PROCESSING_TIMEOUT_MS;
+  let current = document;
+  for (
+    let delay = FIRST_POLL_MS;
+    current.status !== 'indexed' && current.status !== 'failed';
+    delay = Math.min(delay * 1.5, LAST_POLL_MS)
+  ) {
+    if (performance.now() > deadline)
+      throw new CliError(`${document.doc_id} is still ${current.status}; look again with docs list.`, {
+        code: 'TIMEOUT',
+      });
+    await wait(delay);
+    current = (
+      await client.request('GET', `/orgs/${orgId}/documents/${document.doc_id}`, documentReply, { query: { mode } })
+    ).document;
+  }
+  return current;
+}
+
+async function openFile(file: string): Promise<Blob> {
+  try {
+    if (!(await stat(file)).isFile()) throw new CliError('This is not a file.', { code: 'FILE' });
+    return await openAsBlob(file);
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    const known: Record<string, string> = { ENOENT: 'There is no such file.', EACCES: 'You may not read this file.' };
+    throw new CliError(known[code ?? ''] ?? message, { code: 'FILE', cause: error });
+  }
+}
+
+function differs(document: Document, given: { segments?: string[]; authority?: string }): boolean {
+  const segments = given.segments !== undefined && given.segments.join() !== document.segments.join();
+  return segments || (given.authority !== undefined && given.authority !== document.authority);
+}
+
+type Bar = { update(bytes: number, state: string): void; stop(): void };
+
+/** Bytes sent as a bar, then what the server does with them in words. Draws nothing unless a person watches. */
+function createBar(output: Output, name: string, bytes: number): Bar {
+  if (!output.live) return { update: () => undefined, stop: () => undefined };
+  const shown = visible(name);
+  const bar = new progress.SingleBar({
+    stream: output.stderr,
+    format: `[{bar}] {percentage}% of ${size(bytes)}  {state}  {file}`,
+    barsize: 20,
+    barCompleteChar: '#',
+    barIncompleteChar: '-',
+    // The line of the bar makes room for the plain line of the result.
+    clearOnComplete: true,
+    linewrap: true,
+    // Its handler would swallow the first Ctrl-C, and there is no hidden cursor to bring back.
+    gracefulExit: false,
+  });
+  bar.start(bytes, 0, { state: 'uploading', file: shown.length > 40 ? `${shown.slice(0, 39)}…` : shown });
+  return {
+    // The form around the file counts too, so the last bytes are over its size.
+    update: (sent, state) => bar.update(Math.min(sent, bytes), { state }),
+    stop: () => bar.stop(),
+  };
+}
