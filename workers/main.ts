@@ -1,14 +1,7 @@
 /** A worker process: the fleets named by FLEETS (all when unset), the sweeper, and the schedules. Drains on SIGTERM. */
-import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
-import {
-  bundleWorkflowCode,
-  DefaultLogger,
-  NativeConnection,
-  Runtime,
-  Worker,
-  type WorkflowBundleOption,
-} from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import { bundleWorkflows } from './bundle.ts';
 import { fleetNames, fleets, type FleetName, type WorkerDeps } from './fleets.ts';
 import { ensureSchedules } from './schedules.ts';
 import { ensureSearchAttributes } from './searchattributes.ts';
@@ -95,14 +88,6 @@ export async function startWorkers(
       log.info('worker stopped');
     },
   };
-}
-
-/** Bundles the workflows once; several workers can run the same bundle. */
-export async function bundleWorkflows(): Promise<WorkflowBundleOption> {
-  return bundleWorkflowCode({
-    workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)),
-    logger: new DefaultLogger('ERROR'),
-  });
 }
 
 function chosenFleets(wanted: string[] | undefined): FleetName[] {

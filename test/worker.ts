@@ -1,0 +1,53 @@
+/**
+ * The worker program with the bundle of the test run, so that it starts quickly; with FAULT set, it dies (SIGKILL) the first
+ * time it comes to that point.
+ */
+import { readFile } from 'node:fs/promises';
+import type { WorkerDeps } from '../workers/fleets.ts';
+import { startWorkers } from '../workers/main.ts';
+import { readConfig } from '../config.ts';
+import { ChunkModel } from '../models/chunk.ts';
+
+/** In the order in which processing comes to them. */
+export type Fault =
+  'before claim' | 'claimed' | 'extracted' | 'chunks stored' | 'before index' | 'in the index' | 'published';
+const fault = process.env['FAULT'] as Fault | undefined;
+
+function die(): never {
+  process.kill(process.pid, 'SIGKILL');
+  // The signal is delivered before anything else runs; this only says so to the compiler.
+  throw new Error('killed');
+}
+
+function adapt(deps: WorkerDeps): WorkerDeps {
+  return {
+    ...deps,
+    clock: () => (fault === 'before claim' ? die() : deps.clock()),
+    files: {
+      ...deps.files,
+      async chunk(...args) {
+        if (fault === 'claimed') die();
+        const chunks = await deps.files.chunk(...args);
+        return fault === 'extracted' ? die() : chunks;
+      },
+    },
+    search: {
+      ...deps.search,
+      async add(...args) {
+        if (fault === 'before index') die();
+        await deps.search.add(...args);
+        if (fault === 'in the index') die();
+      },
+      async removeSource(...args) {
+        if (fault === 'published') die();
+        await deps.search.removeSource(...args);
+      },
+    },
+  };
+}
+
+if (fault === 'chunks stored') ChunkModel.schema.post('insertMany', die);
+const code = await readFile(process.env['TEST_WORKFLOW_BUNDLE']!, 'utf8');
+const workers = await startWorkers(readConfig(process.env), adapt, { code });
+process.on('SIGTERM', () => void workers.close().then(() => process.exit(0)));
+process.send?.({ type: 'ready' });
