@@ -109,9 +109,7 @@ async function readKeyring(deps: TokenDeps): Promise<Keyring> {
   const newest = records[0];
   if (!newest || ageOf(newest) > deps.config.jwtKeyDays * DAY_MS) {
     await addSigningKey(await newSigningKey(deps, (newest?.number ?? 0) + 1, now));
-    // Where another process was faster, its key can be read once the majority has it.
-    do records = await listSigningKeys();
-    while (records.length === 0);
+    records = await listSigningKeys();
   }
   // A key stops signing soon after its successor appears; the day that is added is far more than that.
   const needed = records.find((r) => ageOf(r) > (TOKEN_DAYS + 1) * DAY_MS);

@@ -2,7 +2,7 @@
  * Publishable keys: one per organization and mode, for pages and apps. They are public by nature, so they are stored
  * readable; they name an organization and never authorize anything by themselves.
  */
-import mongoose from 'mongoose';
+import type mongoose from 'mongoose';
 import { defineModel } from './define.ts';
 import { isDuplicate } from './connect.ts';
 import { newToken } from './key.ts';

@@ -8,14 +8,15 @@ export const id = z.string().min(1).max(100);
 export const orgParams = z.object({ orgId: id });
 export const mode = z.enum(modes);
 
-/** Text as people write it: trimmed ends are their business, NUL and other control characters are not text. */
+/** Control characters, line ends, and what turns the direction of writing, which would show a name as another one. */
+const unprintable = String.raw`\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069`;
+const blank = String.raw` \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff`;
+/** The first two parts share no character, so that a long text is refused in one pass over it. */
+const oneLine = new RegExp(`^[${blank}]*[^${blank}${unprintable}][^${unprintable}]*$`);
+
+/** Text as people write it: trimmed ends are their business. */
 export const line = (max: number) =>
-  z
-    .string()
-    .min(1)
-    .max(max)
-    // oxlint-disable-next-line no-control-regex -- control characters are what it refuses
-    .regex(/^[^\u0000-\u001f\u007f]*\S[^\u0000-\u001f\u007f]*$/, 'must be one line with something on it');
+  z.string().min(1).max(max).regex(oneLine, 'must be one line with something on it, without control characters');
 
 export const pageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(100).optional().meta({ description: 'Entries a page; 20 unless told.' }),

@@ -19,6 +19,7 @@ export const errorTable = {
   BETA_LIMIT_REACHED: { status: 403, message: "The plan's limit is reached; delete something to make room." },
   NOT_FOUND: { status: 404, message: 'There is no such resource.' },
   METHOD_NOT_ALLOWED: { status: 405, message: 'This path does not take this method; see the Allow header.' },
+  REQUEST_TIMEOUT: { status: 408, message: 'The request did not arrive whole in time; send it again.' },
   CONFLICT: { status: 409, message: 'The resource is not in a state that allows this.' },
   EMAIL_TAKEN: { status: 409, message: 'An account with this e-mail exists; log in instead.' },
   ALREADY_MEMBER: { status: 409, message: 'This person is already a member of the organization.' },
@@ -39,6 +40,7 @@ export const errorTable = {
     message: 'This file type is not supported; upload DOCX, TXT, MD, CSV or XLSX.',
   },
   RATE_LIMITED: { status: 429, message: 'Too many requests; wait as Retry-After says.' },
+  HEADERS_TOO_LARGE: { status: 431, message: 'The address and the headers together are too large; shorten them.' },
   INTERNAL: {
     status: 500,
     message: 'Something failed on our side; try again, and name the request_id if it persists.',

@@ -1,0 +1,37 @@
+/** What travels about organizations and their members. */
+import { z } from 'zod';
+import { email } from './auth.ts';
+import { cursor, id, line, orgParams, pageQuery, timestamp } from './common.ts';
+import { environments } from '../../models/rules/keys.ts';
+import { roles } from '../../models/rules/roles.ts';
+
+const role = z.enum(roles);
+
+export const organization = z
+  .object({
+    org_id: id,
+    name: z.string(),
+    environment: z.enum(environments),
+    role: role.meta({ description: 'Yours in it.' }),
+    created_at: timestamp,
+  })
+  .meta({ id: 'Organization' });
+export const member = z
+  .object({
+    userId: id,
+    email: z.string(),
+    name: z.string(),
+    picture: z.string().optional(),
+    role,
+    joined_at: timestamp,
+  })
+  .meta({ id: 'Member' });
+
+export const createBody = z.strictObject({ name: line(100) });
+export const listQuery = pageQuery;
+export const listReply = z.object({ organizations: z.array(organization), cursor });
+export const memberList = z.object({ members: z.array(member), count: z.number().int() });
+export const addMemberBody = z.strictObject({ email, role });
+export const memberReply = z.object({ member });
+export const memberParams = orgParams.extend({ userId: id });
+export const removedReply = z.object({ userId: id, removed: z.literal(true) });

@@ -1,0 +1,176 @@
+/** Signing in: with e-mail and password, or through an identity provider. */
+import { createAttempts } from '../attempts.ts';
+import { jwt, open } from '../auth.ts';
+import type { Context } from '../context.ts';
+import * as contract from '../contract/auth.ts';
+import { beginSignIn, cookieName, finishSignIn, type FederatedPerson } from '../oidc.ts';
+import { createPasswords } from '../passwords.ts';
+import { perConfig } from '../perconfig.ts';
+import { redirect, route } from '../route.ts';
+import { isDuplicate } from '../../models/connect.ts';
+import { newId } from '../../models/ids.ts';
+import { listOrganizationsOf, newOrganization } from '../../models/organization.ts';
+import { normalizeEmail } from '../../models/rules/email.ts';
+import { Problem } from '../../models/rules/errors.ts';
+import {
+  createUser,
+  findUser,
+  findUserByEmail,
+  findUserByIdentity,
+  joinIdentity,
+  type User,
+} from '../../models/user.ts';
+
+const passwords = perConfig(() => createPasswords());
+const attempts = perConfig(createAttempts);
+
+function view(user: User) {
+  return { userId: user._id, email: user.email, name: user.name, ...(user.picture ? { picture: user.picture } : {}) };
+}
+
+async function memberships(userId: string) {
+  const found = await listOrganizationsOf(userId, contract.maxMemberships);
+  return found.map((org) => ({ org_id: org._id, name: org.name, role: org.members[0]!.role }));
+}
+
+async function login(ctx: Context, user: User) {
+  const [{ token, expiresAt }, organizations] = await Promise.all([
+    ctx.tokens.sign(user._id, user.epoch),
+    memberships(user._id),
+  ]);
+  return { token, expires_at: expiresAt.toISOString(), user: view(user), organizations };
+}
+
+function newUser(
+  ctx: Context,
+  user: Pick<User, 'email' | 'email_verified' | 'name' | 'identities'> & { picture?: string; password_hash?: string },
+): User {
+  return { ...user, _id: newId('user'), epoch: 0, created_at: ctx.clock() };
+}
+
+/** The account of a federated person: the one with this identity, else the one with this e-mail, else a new one. */
+async function accountOf(ctx: Context, person: FederatedPerson): Promise<User> {
+  const { provider, subject, email, emailVerified, name } = person;
+  const identity = { provider, subject };
+  for (;;) {
+    const known = await findUserByIdentity(identity);
+    if (known) return known;
+    const sameEmail = await findUserByEmail(email);
+    if (sameEmail && !emailVerified) {
+      const message =
+        'An account with this e-mail exists, and the identity provider has not verified that the address is yours.';
+      throw new Problem('FEDERATED_LOGIN_FAILED', { message });
+    }
+    try {
+      if (sameEmail) {
+        const joined = await joinIdentity(sameEmail, identity);
+        if (joined) return joined;
+      } else {
+        const user = newUser(ctx, {
+          email,
+          email_verified: emailVerified,
+          name,
+          identities: [identity],
+          ...(person.picture ? { picture: person.picture } : {}),
+        });
+        await createUser(user);
+        return user;
+      }
+    } catch (error) {
+      // The same person's other tab was faster: the account is there now.
+      if (!isDuplicate(error)) throw error;
+    }
+  }
+}
+
+export const authRoutes = [
+  route({
+    name: 'register',
+    method: 'POST',
+    path: '/auth/register',
+    summary: 'Create an account, and with `company` its organization, and log in.',
+    auth: open,
+    body: contract.registerBody,
+    status: 201,
+    reply: contract.loginReply,
+    limit: 'accounts',
+    errors: ['EMAIL_TAKEN'],
+    async handle({ body }, ctx) {
+      const email = normalizeEmail(body.email);
+      const password_hash = await passwords(ctx.config).hash(body.password);
+      const user = newUser(ctx, { email, email_verified: false, name: body.name, identities: [], password_hash });
+      const org =
+        body.company === undefined ? undefined : newOrganization(newId('org'), body.company, user._id, ctx.clock());
+      await createUser(user, org).catch((error: unknown) => {
+        throw isDuplicate(error) ? new Problem('EMAIL_TAKEN') : error;
+      });
+      return login(ctx, user);
+    },
+  }),
+  route({
+    name: 'login',
+    method: 'POST',
+    path: '/auth/login',
+    summary: 'Log in with e-mail and password.',
+    auth: open,
+    body: contract.loginBody,
+    reply: contract.loginReply,
+    errors: ['BAD_LOGIN', 'RATE_LIMITED'],
+    async handle({ body, principal }, ctx) {
+      const email = normalizeEmail(body.email);
+      const user = await attempts(ctx.config)({ email, address: principal.address }, async () => {
+        const account = await findUserByEmail(email);
+        const matches = await passwords(ctx.config).verify(account?.password_hash, body.password);
+        return account && matches ? account : undefined;
+      });
+      if (!user) throw new Problem('BAD_LOGIN');
+      return login(ctx, user);
+    },
+  }),
+  route({
+    name: 'getLogin',
+    method: 'GET',
+    path: '/auth/me',
+    summary: 'Who is logged in.',
+    auth: jwt,
+    reply: contract.meReply,
+    async handle({ principal }) {
+      const [user, organizations] = await Promise.all([findUser(principal.userId), memberships(principal.userId)]);
+      if (!user) throw new Problem('UNAUTHENTICATED');
+      return { user: view(user), organizations };
+    },
+  }),
+  route({
+    name: 'startFederatedLogin',
+    method: 'GET',
+    path: '/auth/oidc/{provider}/start',
+    summary: 'Send the browser to an identity provider.',
+    auth: open,
+    params: contract.oidcParams,
+    status: 302,
+    reply: contract.redirectReply,
+    limit: 'accounts',
+    async handle({ params, cookies }, ctx) {
+      const { url, cookie } = await beginSignIn(ctx, params.provider);
+      cookies.set(cookie.name, cookie.value, cookie.seconds);
+      return redirect(url);
+    },
+  }),
+  route({
+    name: 'finishFederatedLogin',
+    method: 'GET',
+    path: '/auth/oidc/{provider}/callback',
+    summary: 'Where an identity provider sends the browser back to; answers as a login does.',
+    auth: open,
+    params: contract.oidcParams,
+    query: contract.oidcCallbackQuery,
+    reply: contract.loginReply,
+    errors: ['FEDERATED_LOGIN_FAILED'],
+    async handle({ params, query, cookies }, ctx) {
+      const cookie = query.state === undefined ? undefined : cookieName(query.state);
+      const person = await finishSignIn(ctx, params.provider, query, cookie && cookies.get(cookie));
+      if (cookie) cookies.set(cookie, '', 0);
+      return login(ctx, await accountOf(ctx, person));
+    },
+  }),
+];

@@ -1,0 +1,139 @@
+/** Organizations and who belongs to them. */
+import { jwt, member } from '../auth.ts';
+import * as contract from '../contract/orgs.ts';
+import { orgParams } from '../contract/common.ts';
+import { afterCursor, DEFAULT_LIMIT, page } from '../cursor.ts';
+import { route } from '../route.ts';
+import { newId } from '../../models/ids.ts';
+import {
+  addMember,
+  createOrganization,
+  listOrganizationsOf,
+  newOrganization,
+  removeMember,
+  type Member,
+  type Organization,
+} from '../../models/organization.ts';
+import { normalizeEmail } from '../../models/rules/email.ts';
+import { Problem } from '../../models/rules/errors.ts';
+import { checkAdding, type Role } from '../../models/rules/roles.ts';
+import { findUserByEmail, listUsers, type User } from '../../models/user.ts';
+
+function view(org: Organization, role: Role) {
+  return {
+    org_id: org._id,
+    name: org.name,
+    environment: org.environment,
+    role,
+    created_at: org.created_at.toISOString(),
+  };
+}
+
+function memberView(user: User, { role, joined_at }: Member) {
+  const picture = user.picture ? { picture: user.picture } : {};
+  return { userId: user._id, email: user.email, name: user.name, ...picture, role, joined_at: joined_at.toISOString() };
+}
+
+export const orgRoutes = [
+  route({
+    name: 'createOrganization',
+    method: 'POST',
+    path: '/orgs',
+    summary: 'Create an organization, in the sandbox, with you as its owner.',
+    auth: jwt,
+    body: contract.createBody,
+    status: 201,
+    reply: contract.organization,
+    limit: 'accounts',
+    async handle({ body, principal }, ctx) {
+      const org = newOrganization(newId('org'), body.name, principal.userId, ctx.clock());
+      await createOrganization(org);
+      return view(org, 'owner');
+    },
+  }),
+  route({
+    name: 'listOrganizations',
+    method: 'GET',
+    path: '/orgs',
+    summary: 'The organizations you belong to, newest first.',
+    auth: jwt,
+    query: contract.listQuery,
+    reply: contract.listReply,
+    async handle({ query, principal }) {
+      const limit = query.limit ?? DEFAULT_LIMIT;
+      const { entries, cursor } = page(
+        await listOrganizationsOf(principal.userId, limit + 1, afterCursor(query.cursor)),
+        limit,
+      );
+      // Of the members, only the caller's own entry was read.
+      return { organizations: entries.map((org) => view(org, org.members[0]!.role)), cursor };
+    },
+  }),
+  route({
+    name: 'getOrganization',
+    method: 'GET',
+    path: '/orgs/{orgId}',
+    summary: 'One organization.',
+    auth: member(),
+    params: orgParams,
+    reply: contract.organization,
+    async handle({ principal }) {
+      return view(principal.org, principal.role);
+    },
+  }),
+  route({
+    name: 'listMembers',
+    method: 'GET',
+    path: '/orgs/{orgId}/members',
+    summary: 'All members, in the order they joined.',
+    auth: member(),
+    params: orgParams,
+    reply: contract.memberList,
+    async handle({ principal }) {
+      const entries = principal.org.members;
+      const users = new Map((await listUsers(entries.map((m) => m.user_id))).map((user) => [user._id, user]));
+      const members = entries.flatMap((entry) => {
+        const user = users.get(entry.user_id);
+        return user ? [memberView(user, entry)] : [];
+      });
+      return { members, count: members.length };
+    },
+  }),
+  route({
+    name: 'addMember',
+    method: 'POST',
+    path: '/orgs/{orgId}/members',
+    summary: 'Add somebody who has an account. Only an owner makes an owner.',
+    auth: member('admin'),
+    params: orgParams,
+    body: contract.addMemberBody,
+    status: 201,
+    reply: contract.memberReply,
+    limit: 'writes',
+    errors: ['ALREADY_MEMBER'],
+    async handle({ body, principal }, ctx) {
+      // Before the look-up, so that who may not add learns nothing about accounts.
+      checkAdding(principal.role, body.role);
+      const user = await findUserByEmail(normalizeEmail(body.email));
+      if (!user)
+        throw new Problem('NOT_FOUND', { message: 'There is no account with this e-mail; they register first.' });
+      const entry = { user_id: user._id, role: body.role, joined_at: ctx.clock() };
+      await addMember(principal.orgId, principal.userId, entry);
+      return { member: memberView(user, entry) };
+    },
+  }),
+  route({
+    name: 'removeMember',
+    method: 'DELETE',
+    path: '/orgs/{orgId}/members/{userId}',
+    summary: 'Take somebody out, or leave. The last owner stays.',
+    auth: member(),
+    params: contract.memberParams,
+    reply: contract.removedReply,
+    errors: ['LAST_OWNER'],
+    async handle({ params, principal }) {
+      await removeMember(principal.orgId, principal.userId, params.userId);
+      return { userId: params.userId, removed: true as const };
+    },
+  }),
+];
