@@ -138,13 +138,15 @@ function keptSecretKey(dataDir: string): string {
   try {
     mkdirSync(dataDir, { recursive: true });
     writeFileSync(draft, randomBytes(32).toString('hex'), { mode: 0o600 });
+  } catch (error) {
+    throw new ConfigError(`DATA_DIR ${dataDir} cannot be written: ${(error as Error).message}`);
+  }
+  try {
     linkSync(draft, path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
-      throw new ConfigError(`DATA_DIR ${dataDir} cannot be written: ${(error as Error).message}`);
-    }
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
-    rmSync(draft, { force: true });
+    rmSync(draft);
   }
   const key = readFileSync(path, 'utf8').trim();
   if (!/^[0-9a-f]{64}$/.test(key)) throw new ConfigError(`${path} does not hold a key; restore it, or set SECRET_KEY.`);

@@ -1,6 +1,6 @@
 /** Configuration: every variable is documented, a bad one is named, and the kept secret key is one for all processes. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError, environment, readConfig } from '../config.ts';
@@ -62,6 +62,7 @@ describe('readConfig', () => {
   });
 
   it('says so when DATA_DIR cannot be written', () => {
-    expect(() => readConfig({ DATA_DIR: '/proc/nowhere' })).toThrow('cannot be written');
+    writeFileSync(join(folder, 'file'), '');
+    expect(() => readConfig({ DATA_DIR: join(folder, 'file', 'inside') })).toThrow('cannot be written');
   });
 });
