@@ -5,8 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { Client, Connection } from '@temporalio/client';
 import { createApp } from './app.ts';
 import type { Context } from './context.ts';
+import { prepareRates } from './limits.ts';
 import { createLog } from './log.ts';
 import { createTokens } from './tokens.ts';
+import { refuseUnreadable } from './unreadable.ts';
 import { createAi } from '../clients/ai.ts';
 import { createSearch } from '../clients/search.ts';
 import { ConfigError, readConfig, type Config } from '../config.ts';
@@ -23,6 +25,7 @@ export async function startApi(config: Config, adapt: (ctx: Context) => Context 
   }
   const log = createLog('api', config.logLevel);
   await connectMongo(config.mongodbUri);
+  await prepareRates(config);
   // Lazy: the API takes and stores requests also while Temporal is down.
   const connection = Connection.lazy({ address: config.temporalAddress });
   const clock = () => new Date();
@@ -39,7 +42,11 @@ export async function startApi(config: Config, adapt: (ctx: Context) => Context 
     tokens: createTokens({ config, clock, secrets }),
   });
   const state = { draining: false };
-  const server = createServer(createApp(ctx, state).callback());
+  const serveRequest = createApp(ctx, state).callback();
+  const server = createServer(serveRequest);
+  // An expectation we do not know is no reason to refuse (RFC 9110, 10.1.1); Node would, without a body.
+  server.on('checkExpectation', serveRequest);
+  refuseUnreadable(server, log);
   server.listen(config.port, config.host);
   await once(server, 'listening');
   const url = `http://${config.host}:${(server.address() as AddressInfo).port}`;
