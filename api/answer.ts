@@ -48,7 +48,12 @@ export async function answerQuestion(
   };
   const searched = contextualize(query, history);
   const asked = askedSegments(question.segments);
-  const retrieval = await retrieve(deps, { question: searched, asked, strict, everything: question.everything ?? false });
+  const retrieval = await retrieve(deps, {
+    question: searched,
+    asked,
+    strict,
+    everything: question.everything ?? false,
+  });
   const given = retrieval.hits.length === 0 ? undefined : await compose(ctx, question, searched, retrieval.hits);
   if (!given) {
     const anywhere =

@@ -194,11 +194,11 @@ function bearer(authorization: string | undefined): string {
 }
 
 function unauthenticated(message: string): Problem {
-  return new Problem('UNAUTHENTICATED', { message, headers: { 'WWW-Authenticate': 'Bearer' } });
+  return new Problem('UNAUTHENTICATED', { message });
 }
 
 function wrongKind(message: string): Problem {
-  return new Problem('WRONG_CREDENTIAL_KIND', { message, headers: { 'WWW-Authenticate': 'Bearer' } });
+  return new Problem('WRONG_CREDENTIAL_KIND', { message });
 }
 
 /** Remembers a read for `ttl` ms, counted from before it began; concurrent callers share one read, failures are forgotten. */

@@ -2,9 +2,11 @@
 import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
+import type { Writable } from 'node:stream';
+import { finished, pipeline } from 'node:stream/promises';
 import busboy from 'busboy';
 import type { ParameterizedContext } from 'koa';
 import getRawBody from 'raw-body';
@@ -83,6 +85,37 @@ async function readJson(koa: ParameterizedContext): Promise<unknown> {
   }
 }
 
+/**
+ * Feeds a request to a parser of forms. After an error the rest is read and dropped, for a caller who is still sending
+ * would lose the answer with the connection; Node's requestTimeout bounds that.
+ */
+async function readInto(form: Writable, request: IncomingMessage): Promise<void> {
+  try {
+    await new Promise<void>((resolve, reject) => {
+      form.once('close', resolve);
+      form.on('error', reject);
+      request.once('close', () => {
+        if (!request.complete) reject(new Error('The connection was closed.'));
+      });
+      request.pipe(form);
+    });
+  } catch (error) {
+    request.unpipe(form);
+    form.destroy();
+    if (!request.destroyed) await finished(request.resume()).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Why a form could not be read: busboy's words for what is wrong with it, or it broke off. */
+function unreadableForm(error: unknown): Problem {
+  if ((error as Error).message === 'Malformed part header') {
+    const message = 'comes with a header that cannot be read; shorten its name and take control characters out of it';
+    return new Problem('VALIDATION', { details: [{ path: ['body', 'file'], message }], cause: error });
+  }
+  return new Problem('VALIDATION', { message: 'The form did not arrive whole.', cause: error });
+}
+
 /** Streams the one file to disk, counting and hashing; nothing of it is held in memory. */
 async function readForm(
   koa: ParameterizedContext,
@@ -106,7 +139,8 @@ async function readForm(
       headers: koa.req.headers,
       defParamCharset: 'utf8',
       preservePath: true,
-      limits: { files: 1, fileSize: maxBytes, fields: 20, fieldSize: MAX_FORM_FIELD_BYTES, parts: 25 },
+      // busboy's limit is the first size it refuses.
+      limits: { files: 1, fileSize: maxBytes + 1, fields: 20, fieldSize: MAX_FORM_FIELD_BYTES, parts: 25 },
     });
     form.on('field', (name, value, { valueTruncated, nameTruncated }) => {
       if (valueTruncated || nameTruncated) problem ??= invalid(name, 'is too long');
@@ -131,8 +165,8 @@ async function readForm(
     form.on('filesLimit', () => (problem ??= invalid('file', 'takes one file a request')));
     form.on('partsLimit', () => (problem ??= invalid('file', 'comes with too many fields')));
     form.on('fieldsLimit', () => (problem ??= invalid('file', 'comes with too many fields')));
-    await pipeline(koa.req, form).catch((error: unknown) => {
-      problem ??= new Problem('VALIDATION', { message: 'The form did not arrive whole.', cause: error });
+    await readInto(form, koa.req).catch((error: unknown) => {
+      problem ??= unreadableForm(error);
     });
     // A form that broke off has destroyed the file's stream, so this always settles.
     await writing.catch((error: unknown) => {

@@ -23,8 +23,8 @@ export async function once(
   request: Request,
   answer: () => Promise<Reply>,
 ): Promise<Reply & { replayed: boolean }> {
-  if (request.key.length > MAX_KEY_LENGTH) {
-    const message = `Idempotency-Key may have ${MAX_KEY_LENGTH} characters.`;
+  if (request.key.length < 1 || request.key.length > MAX_KEY_LENGTH) {
+    const message = `Idempotency-Key has 1 to ${MAX_KEY_LENGTH} characters; leave it out to have none.`;
     throw new Problem('VALIDATION', { message, details: [{ path: ['headers', 'idempotency-key'], message }] });
   }
   const id = createHash('sha256')

@@ -6,6 +6,22 @@ import type { Route } from './route.ts';
 import type { RouteGroups } from './routes/index.ts';
 import { errorTable, type ErrorCode } from '../models/rules/errors.ts';
 
+const header = (description: string, { required = true } = {}) => ({
+  description,
+  required,
+  schema: { type: 'string' as const },
+});
+const headers = {
+  'x-request-id': header('Names this request in our logs; one of yours, when you sent a harmless one.'),
+  'RateLimit-Policy': header('How many requests the route takes in how many seconds.'),
+  RateLimit: header('What is left of them, and when all of them are back.'),
+  'Retry-After': header('Seconds to wait.'),
+  'WWW-Authenticate': header('`Bearer`'),
+  Location: header('Where to continue.'),
+  'Idempotent-Replayed': header('`true` when this is the first answer again.', { required: false }),
+};
+type HeaderName = keyof typeof headers;
+
 export function openApiDocument(groups: RouteGroups, options: { serverUrl: string; version: string }) {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const [tag, routes] of Object.entries(groups)) {
@@ -30,6 +46,7 @@ export function openApiDocument(groups: RouteGroups, options: { serverUrl: strin
         },
         apiKey: { type: 'http', scheme: 'bearer', description: 'A secret key, `svc_sk_…`. Keep it on your server.' },
       },
+      headers,
     },
     paths: paths as ZodOpenApiPathsObject,
   } satisfies ZodOpenApiObject);
@@ -40,12 +57,26 @@ function operation(tag: string, route: Route) {
   const reply = route.envelope ? z.object({ success: z.literal(true), data: route.reply }) : route.reply;
   const responses: Record<string, unknown> = {};
   for (const status of [route.status, ...(route.otherStatuses ?? [])]) {
-    responses[status] =
-      status === 302 ? { description: 'Continue there.' } : { description: 'Done.', content: json(reply) };
+    responses[status] = {
+      description: status === 302 ? 'Continue there.' : 'Done.',
+      headers: headersOf(
+        ...(status === 302 ? ['Location' as const] : []),
+        ...(route.limit ? (['RateLimit-Policy', 'RateLimit'] as const) : []),
+        ...(route.method === 'POST' ? ['Idempotent-Replayed' as const] : []),
+      ),
+      ...(status === 302 ? {} : { content: json(reply) }),
+    };
   }
   for (const [status, codes] of errorsByStatus(route)) {
     const description = codes.map((code) => `\`${code}\`: ${errorTable[code].message}`).join('\n\n');
-    responses[status] = { description, content: json(errorReply) };
+    responses[status] = {
+      description,
+      headers: headersOf(
+        ...(status === 401 ? ['WWW-Authenticate' as const] : []),
+        ...(status === 429 ? (['Retry-After', 'RateLimit-Policy', 'RateLimit'] as const) : []),
+      ),
+      content: json(errorReply),
+    };
   }
   return {
     operationId: route.name,
@@ -73,13 +104,32 @@ function operation(tag: string, route: Route) {
   };
 }
 
+/** The part's own header: a file is told by its name's ending. */
+const fileDisposition = {
+  description: 'Carries the name of the file; its ending says what the file is.',
+  schema: { type: 'string' as const },
+  example: 'form-data; name="file"; filename="help.md"',
+};
+
+/** The headers of a reply, by name; `x-request-id` is on every one. */
+function headersOf(...names: HeaderName[]) {
+  return Object.fromEntries(
+    (['x-request-id', ...names] as const).map((n) => [n, { $ref: `#/components/headers/${n}` }]),
+  );
+}
+
 function requestBody(route: Route) {
-  if (!route.upload) return { required: true, content: { 'application/json': { schema: route.body } } };
+  // No body at all is read as an empty object.
+  const required = !route.body?.safeParse({}).success;
+  if (!route.upload) return { required, content: { 'application/json': { schema: route.body } } };
   const file = z.any().meta({ override: { type: 'string', format: 'binary' } });
   return {
     required: true,
     content: {
-      'multipart/form-data': { schema: (route.body as z.ZodObject).extend({ file }).required({ file: true }) },
+      'multipart/form-data': {
+        schema: (route.body as z.ZodObject).extend({ file }).required({ file: true }),
+        encoding: { file: { headers: { 'Content-Disposition': fileDisposition } } },
+      },
     },
   };
 }
@@ -100,7 +150,14 @@ function security(route: Route): Record<string, string[]>[] {
 
 /** Every problem a route can answer with: its own, and those that its guard, body and limits bring. */
 export function errorsOf(route: Route): Set<ErrorCode> {
-  const codes = new Set<ErrorCode>(['VALIDATION', 'INTERNAL', 'UNAVAILABLE', ...(route.errors ?? [])]);
+  const codes = new Set<ErrorCode>([
+    'VALIDATION',
+    'REQUEST_TIMEOUT',
+    'HEADERS_TOO_LARGE',
+    'INTERNAL',
+    'UNAVAILABLE',
+    ...(route.errors ?? []),
+  ]);
   const add = (...more: ErrorCode[]) => more.forEach((code) => codes.add(code));
   if (route.auth.kind !== 'open') add('UNAUTHENTICATED', 'WRONG_CREDENTIAL_KIND');
   if (route.auth.kind === 'key') add('MISSING_SCOPE');

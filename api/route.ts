@@ -159,19 +159,20 @@ export function serve(
       const { status, value } = result instanceof WithStatus ? result : { status: route.status, value: result };
       return { status, body: present(route, principal, value) };
     };
-    const idempotencyKey = route.method === 'POST' ? koa.get('idempotency-key') : '';
-    const reply = idempotencyKey
-      ? await once(
-          ctx,
-          {
-            credential: credentialId(principal),
-            route: `${route.method} ${koa.path}`,
-            key: idempotencyKey,
-            fingerprint: input.fingerprint(),
-          },
-          answer,
-        )
-      : await answer();
+    const idempotencyKey = route.method === 'POST' ? koa.headers['idempotency-key'] : undefined;
+    const reply =
+      idempotencyKey === undefined
+        ? await answer()
+        : await once(
+            ctx,
+            {
+              credential: credentialId(principal),
+              route: `${route.method} ${koa.path}`,
+              key: String(idempotencyKey),
+              fingerprint: input.fingerprint(),
+            },
+            answer,
+          );
     if ('replayed' in reply && reply.replayed) koa.set('Idempotent-Replayed', 'true');
     koa.status = reply.status;
     // Answers belong to one caller; some hold a secret, and a GET would else be stored.

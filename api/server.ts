@@ -47,6 +47,9 @@ export async function startApi(config: Config, adapt: (ctx: Context) => Context 
   // An expectation we do not know is no reason to refuse (RFC 9110, 10.1.1); Node would, without a body.
   server.on('checkExpectation', serveRequest);
   refuseUnreadable(server, log);
+  // Longer than the minute after which proxies give up an idle connection: whoever closes first must not be us, in the
+  // moment in which the next request is on its way.
+  server.keepAliveTimeout = 65_000;
   server.listen(config.port, config.host);
   await once(server, 'listening');
   const url = `http://${config.host}:${(server.address() as AddressInfo).port}`;

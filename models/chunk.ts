@@ -1,5 +1,5 @@
 /** The passages questions are answered from. This collection is the truth; the search index only proposes candidates from it. */
-import { defineModel } from './define.ts';
+import { collectionOf, defineModel } from './define.ts';
 import { modes, type Mode } from './rules/keys.ts';
 import type { Chunk as Passage } from './rules/chunks.ts';
 
@@ -61,5 +61,8 @@ export async function removeChunks(orgId: string, sourceId: string, keep?: numbe
 
 /** The chunks that exist now, of these ids, in this organization and mode: what an index proposes beyond is not shown. */
 export async function findChunks(orgId: string, mode: Mode, ids: readonly string[]): Promise<Chunk[]> {
-  return ChunkModel.find({ _id: { $in: ids }, org_id: orgId, mode }).lean();
+  const found = await collectionOf(ChunkModel)
+    .find({ _id: { $in: [...ids] } })
+    .toArray();
+  return found.filter((chunk) => chunk.org_id === orgId && chunk.mode === mode);
 }

@@ -38,3 +38,11 @@ export function defineModel<T extends object>(
 export function embedded<T extends object>(fields: Fields<T>): Field {
   return new PlainSchema(fields, { _id: false });
 }
+
+/**
+ * The collection behind a model, typed by its record, for reads on the hot path: the driver's own objects, nothing cast.
+ * Values given to it must have been validated before.
+ */
+export function collectionOf<T extends object>(model: mongoose.Model<T>): mongoose.mongo.Collection<T> {
+  return model.collection as unknown as mongoose.mongo.Collection<T>;
+}

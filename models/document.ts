@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import mongoose, { type ClientSession } from 'mongoose';
-import { defineModel } from './define.ts';
+import { collectionOf, defineModel } from './define.ts';
 import { ChunkModel } from './chunk.ts';
 import { isDuplicate } from './connect.ts';
 import { pendingField, pendingIndex, type Intent } from './pending.ts';
@@ -94,7 +94,22 @@ const QuotaLockModel = defineModel<{ _id: string; uploads: number }>('QuotaLock'
 });
 
 export async function findDocument(orgId: string, modes: readonly Mode[], docId: string): Promise<Document | null> {
-  return DocumentModel.findOne({ _id: docId, org_id: orgId, mode: { $in: modes } }).lean();
+  // By the primary key alone, which takes MongoDB's fast path; whose it is is looked at here.
+  const found = await collectionOf(DocumentModel).findOne({ _id: docId });
+  return found && found.org_id === orgId && modes.includes(found.mode) ? found : null;
+}
+
+/** Those of these documents that are of this organization and mode, as far as an answer needs them. */
+export async function findSources(
+  orgId: string,
+  mode: Mode,
+  docIds: readonly string[],
+): Promise<Pick<Document, '_id' | 'filename' | 'segments' | 'authority' | 'live_generation'>[]> {
+  const projection = { org_id: 1, mode: 1, filename: 1, segments: 1, authority: 1, live_generation: 1 };
+  const found = await collectionOf(DocumentModel)
+    .find({ _id: { $in: [...docIds] } }, { projection })
+    .toArray();
+  return found.filter((document) => document.org_id === orgId && document.mode === mode);
 }
 
 export async function findDocumentByHash(orgId: string, mode: Mode, sha256: string): Promise<Document | null> {

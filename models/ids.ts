@@ -1,5 +1,6 @@
 /** Identifiers: a prefix that says what it names, then a ULID, so that they sort by time of creation. */
-import { ulid } from 'ulid';
+import { randomFillSync } from 'node:crypto';
+import { ulid, type PRNG } from 'ulid';
 
 const prefixes = {
   user: 'usr',
@@ -10,7 +11,22 @@ const prefixes = {
   request: 'req',
 } as const;
 
+/** Random numbers from a pool: asking the system for each of the sixteen characters took a twentieth of a request's time. */
+function pooledRandom(): PRNG {
+  const pool = new Uint32Array(1024);
+  let next = pool.length;
+  return () => {
+    if (next === pool.length) {
+      randomFillSync(pool);
+      next = 0;
+    }
+    return pool[next++]! / 2 ** 32;
+  };
+}
+
+const random = pooledRandom();
+
 /** `newId('document')` is `doc_01J…`. */
 export function newId(noun: keyof typeof prefixes): string {
-  return `${prefixes[noun]}_${ulid()}`;
+  return `${prefixes[noun]}_${ulid(undefined, random)}`;
 }

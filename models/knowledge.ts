@@ -1,6 +1,6 @@
 /** What may answer: passages joined with the sources they are of, as both are now. */
 import { findChunks } from './chunk.ts';
-import { DocumentModel } from './document.ts';
+import { findSources } from './document.ts';
 import { effectiveAuthority } from './rules/authority.ts';
 import type { Mode } from './rules/keys.ts';
 import type { Passage } from './rules/retrieval.ts';
@@ -14,10 +14,7 @@ export async function findPassages(orgId: string, mode: Mode, chunkIds: readonly
   const sourceIds = [...new Set(chunkIds.map((id) => id.slice(0, id.indexOf(':'))))];
   const [chunks, documents] = await Promise.all([
     findChunks(orgId, mode, chunkIds),
-    DocumentModel.find(
-      { _id: { $in: sourceIds }, org_id: orgId, mode },
-      { filename: 1, segments: 1, authority: 1, live_generation: 1 },
-    ).lean(),
+    findSources(orgId, mode, sourceIds),
   ]);
   const sources = new Map(documents.map((d) => [d._id, d]));
   return chunks.flatMap((chunk): Passage[] => {

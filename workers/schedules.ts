@@ -8,7 +8,7 @@ export async function ensureSchedules(client: Client, taskQueuePrefix: string): 
   try {
     await client.schedule.create({
       scheduleId: `${taskQueuePrefix}maintain-stores`,
-      spec: { intervals: [{ every: '5 minutes' }] },
+      spec: { intervals: [{ every: '1 minute' }] },
       policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 minute' },
       action: {
         type: 'startWorkflow',

@@ -1,0 +1,59 @@
+/** GET one document with an API key, against bare Koa with one findOne. Asked: at least 0.7 of its requests/s. */
+import autocannon from 'autocannon';
+import { onStage, quantile, type Stage } from './stage.ts';
+import { apiAt } from '../test/harness.ts';
+import { startProcess } from '../test/processes.ts';
+
+const rounds = 5;
+const seconds = 4;
+const connections = 16;
+
+export async function run(): Promise<void> {
+  await onStage(async (stage) => {
+    const peer = await startProcess('bench/peers/koa.ts', { DATA_DIR: stage.dataDir, MONGODB_URI: stage.mongodbUri });
+    try {
+      await compare(stage, peer.url);
+    } finally {
+      await peer.stop();
+    }
+  });
+}
+
+async function compare({ url, orgId, key }: Stage, peerUrl: string): Promise<void> {
+  const api = apiAt(url);
+  const { body } = await api.upload(orgId, key, { name: 'note.md', content: 'One fact.' });
+  const docId = body.document.doc_id as string;
+  await api.processed(orgId, key, docId);
+  const contestants = [
+    { name: 'bare Koa + findOne', url: `${peerUrl}/documents/${docId}`, headers: {} },
+    {
+      name: 'GET document with a key',
+      url: `${url}/v1/orgs/${orgId}/documents/${docId}`,
+      headers: { authorization: `Bearer ${key}` },
+    },
+  ];
+  const rates = contestants.map((): number[] => []);
+  // Interleaved, so that both see the same machine; round 0 warms up and does not count.
+  for (let round = 0; round <= rounds; round++) {
+    for (const [index, { name, ...target }] of contestants.entries()) {
+      const result = await autocannon({ ...target, connections, duration: seconds });
+      if (result.non2xx > 0 || result.errors > 0)
+        throw new Error(`${name}: ${result.non2xx} bad answers, ${result.errors} errors`);
+      if (round === 0) continue;
+      rates[index]!.push(result.requests.average);
+      console.log(
+        `  round ${round}  ${name.padEnd(24)} ${Math.round(result.requests.average)}/s  p99 ${result.latency.p99} ms`,
+      );
+    }
+  }
+  const [bare, ours] = rates.map((all) =>
+    quantile(
+      all.toSorted((a, b) => a - b),
+      0.5,
+    ),
+  ) as [number, number];
+  console.log(`${rounds} rounds of ${seconds} s, ${connections} connections, medians:`);
+  console.log(`  bare Koa + findOne       ${Math.round(bare)}/s`);
+  console.log(`  GET document with a key  ${Math.round(ours)}/s`);
+  console.log(`  share ${(ours / bare).toFixed(2)} (to reach: 0.7)`);
+}

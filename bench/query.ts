@@ -1,0 +1,221 @@
+/**
+ * Questions a second: `POST /kb/query` (key check, segment filter, index, the passages from MongoDB, tiers, an extractive answer)
+ * against the same search in LanceDB directly: one table of 100,000 chunks, the same filter and limit, eight callers each.
+ */
+import { Agent, request } from 'node:http';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { connect, MatchQuery } from '@lancedb/lancedb';
+import { askedSegments, segmentFilter } from '../models/rules/segments.ts';
+import { storeDocuments } from './store.ts';
+import { onStage, peakMemory, quantile } from './stage.ts';
+import type { Stage } from './stage.ts';
+
+const chunkCount = Number(process.argv[3] ?? 100_000);
+const chunksPerDocument = 20;
+const callers = 8;
+const roundMs = 5_000;
+const rounds = 3;
+/** What `retrieve` asks of the index. */
+const limit = 20;
+const target = { share: 0.6, p99: 100 };
+
+/** A generator with a seed: the same corpus on every machine. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = Math.trunc(state + 0x6d_2b_79_f5);
+    let value = Math.imul(state ^ (state >>> 15), 1 | state);
+    value = (value + Math.imul(value ^ (value >>> 7), 61 | value)) ^ value;
+    return ((value ^ (value >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+const syllables = [
+  'ba',
+  'ce',
+  'di',
+  'fo',
+  'gu',
+  'ha',
+  'je',
+  'ki',
+  'lo',
+  'mu',
+  'na',
+  'pe',
+  'qui',
+  'ro',
+  'su',
+  'ta',
+  've',
+  'wi',
+  'xo',
+  'zu',
+];
+const vocabulary = Array.from({ length: 30_000 }, (_, index) => {
+  let word = '';
+  for (let rest = index + 400; rest > 0; rest = Math.floor(rest / 20)) word += syllables[rest % 20] ?? '';
+  return word;
+});
+
+/** Words as frequent as in a language: the n-th most common is used about 1/n as often as the first. */
+function corpus() {
+  const random = seeded(7);
+  const word = (): string => vocabulary[Math.floor(Math.exp(random() * Math.log(vocabulary.length))) - 1] ?? '';
+  const segments = (): string[] => {
+    const draw = random();
+    if (draw < 0.3) return [];
+    if (draw < 0.55) return ['business'];
+    if (draw < 0.8) return ['personal'];
+    return draw < 0.9 ? ['all'] : ['business', 'personal'];
+  };
+  const sentence = (): string => Array.from({ length: 12 }, () => word()).join(' ');
+  return Array.from({ length: Math.ceil(chunkCount / chunksPerDocument) }, (_, index) => ({
+    id: `doc_bench${String(index).padStart(8, '0')}`,
+    filename: `${index}.md`,
+    segments: segments(),
+    chunks: Array.from({ length: chunksPerDocument }, () => ({
+      heading: `${word()} ${word()}`,
+      text: Array.from({ length: 7 + Math.floor(random() * 6) }, () => `${sentence()}.`).join(' '),
+    })),
+  }));
+}
+
+type Corpus = ReturnType<typeof corpus>;
+
+/** Six words of a sentence that a business customer may see: questions that have an answer. */
+function questionsOf(documents: Corpus): string[] {
+  const random = seeded(11);
+  const open = documents.filter(({ segments }) => segments.length === 0 || segments.includes('business'));
+  return Array.from({ length: 400 }, () => {
+    const document = open[Math.floor(random() * open.length)];
+    const chunk = document?.chunks[Math.floor(random() * chunksPerDocument)];
+    return `What about ${chunk?.text.split('. ')[1]?.split(' ').slice(0, 6).join(' ')}?`;
+  });
+}
+
+type Measured = { perSecond: number; p50: number; p99: number };
+
+/** The same table, filter and limit, with nothing around it. */
+/** Eight callers ask as fast as they are answered. */
+async function drive(questions: readonly string[], ask: (question: string) => Promise<unknown>): Promise<Measured> {
+  const times: number[] = [];
+  const began = performance.now();
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: callers }, async () => {
+      while (performance.now() < began + roundMs) {
+        const question = questions[next % questions.length] ?? '';
+        next += 1;
+        const asked = performance.now();
+        await ask(question);
+        times.push(performance.now() - asked);
+      }
+    }),
+  );
+  const seconds = (performance.now() - began) / 1000;
+  times.sort((a, b) => a - b);
+  return { perSecond: times.length / seconds, p50: quantile(times, 0.5), p99: quantile(times, 0.99) };
+}
+
+/** The same table, filter and limit, with nothing around it. */
+async function direct(stage: Stage, questions: string[]): Promise<Measured> {
+  const filter = segmentFilter(askedSegments(['business']), false);
+  const tags = [...(filter?.tags ?? []), '-'].map((tag) => `'${tag}'`).join(', ');
+  const db = await connect(stage.searchUri);
+  const table = await db.openTable(`${stage.orgId}.test`);
+  const measured = await drive(questions, async (question) =>
+    table
+      .query()
+      .fullTextSearch(new MatchQuery(question, 'text'))
+      .where(`array_has_any(labels, [${tags}])`)
+      .select(['id', 'source_id', 'authority', '_score'])
+      .limit(limit)
+      .toArray(),
+  );
+  db.close();
+  return measured;
+}
+
+/** One POST over a kept connection; fetch would take a quarter of the machine for itself. */
+async function post(agent: Agent, stage: Stage, body: string): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const headers = {
+    authorization: `Bearer ${stage.key}`,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+  };
+  const sent = request(`${stage.base}/orgs/${stage.orgId}/kb/query`, { method: 'POST', agent, headers }, (response) => {
+    let text = '';
+    response.setEncoding('utf8');
+    response.on('data', (piece: string) => (text += piece));
+    response.on('end', () =>
+      response.statusCode === 200 ? resolve(text) : reject(new Error(`HTTP ${response.statusCode}: ${text}`)),
+    );
+  });
+  sent.on('error', reject);
+  sent.end(body);
+  return promise;
+}
+
+async function overHttp(stage: Stage, questions: string[]): Promise<Measured & { answered: number }> {
+  const agent = new Agent({ keepAlive: true, maxSockets: callers });
+  let [asked, answered] = [0, 0];
+  const measured = await drive(questions, async (query) => {
+    const reply = await post(agent, stage, JSON.stringify({ query, context: { productType: 'business' } }));
+    asked += 1;
+    if (reply.includes('"has_context":true')) answered += 1;
+  });
+  agent.destroy();
+  return { ...measured, answered: answered / asked };
+}
+
+const median = (values: number[]): number =>
+  quantile(
+    [...values].sort((a, b) => a - b),
+    0.5,
+  );
+
+export async function run(): Promise<void> {
+  await onStage(async (stage) => {
+    const documents = corpus();
+    const questions = questionsOf(documents);
+    const stats = await storeDocuments(stage, documents);
+    console.log(`  ${stats.rows} chunks stored and indexed, ${stats.unindexed} not yet in the index`);
+    const peer: Measured[] = [];
+    const ours: (Measured & { answered: number })[] = [];
+    await overHttp(stage, questions.slice(0, 100));
+    for (let round = 0; round < rounds; round += 1) {
+      peer.push(await direct(stage, questions));
+      ours.push(await overHttp(stage, questions));
+    }
+    const line = (name: string, list: Measured[]): string =>
+      `  ${name.padEnd(24)} ${median(list.map((one) => one.perSecond)).toFixed(0)}/s   p50 ${median(list.map((one) => one.p50)).toFixed(1)} ms   p99 ${median(list.map((one) => one.p99)).toFixed(1)} ms`;
+    const share = median(ours.map((one, index) => one.perSecond / (peer[index]?.perSecond ?? Number.NaN)));
+    const p99 = median(ours.map((one) => one.p99));
+    console.log(
+      `${chunkCount} chunks, ${callers} callers, segment filter, ${rounds} rounds of ${roundMs / 1000} s, medians:`,
+    );
+    console.log(line('LanceDB directly', peer));
+    console.log(line('POST /kb/query', ours));
+    console.log(
+      `  share ${share.toFixed(2)} (to reach: ${target.share}), p99 ${p99.toFixed(1)} ms (to stay under: ${target.p99}), answered ${((ours[0]?.answered ?? 0) * 100).toFixed(0)} %`,
+    );
+    console.log(`  peak memory: ${await memoryOf(stage)}`);
+    if (share < target.share || p99 >= target.p99) process.exitCode = 1;
+  });
+}
+
+/** The API and MongoDB at their highest. A guard process beside each has the same words in its command and is far smaller. */
+async function memoryOf(stage: Stage): Promise<string> {
+  const peaks = new Map<string, number>();
+  for (const pid of (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/u.test(name))) {
+    const environ = await readFile(join('/proc', pid, 'environ'), 'utf8').catch(() => '');
+    const command = await readFile(join('/proc', pid, 'cmdline'), 'utf8').catch(() => '');
+    if (!environ.includes(`DATA_DIR=${stage.dataDir}\0`) && !command.includes(stage.dataDir)) continue;
+    const name = command.includes('api/server.ts') ? 'API' : command.includes('mongod') ? 'MongoDB' : undefined;
+    if (name !== undefined) peaks.set(name, Math.max(peaks.get(name) ?? 0, (await peakMemory(Number(pid))) ?? 0));
+  }
+  return [...peaks].map(([name, mib]) => `${name} ${mib} MiB`).join(', ') || 'not known on this system';
+}

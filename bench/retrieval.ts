@@ -1,0 +1,126 @@
+/**
+ * Retrieval quality on Cranfield: every abstract is a Markdown document, read, cut and indexed by the code the workers run; every
+ * question goes to `POST /kb/query`. Beside it, LanceDB asked directly over whole abstracts, with no cutting and no rules.
+ * `npm run bench -- retrieval --upload` also uploads every one through the API and the workers (some minutes longer).
+ */
+import { join } from 'node:path';
+import { connect, Index, MatchQuery } from '@lancedb/lancedb';
+import { defaultLimits } from '../clients/files/limits.ts';
+import { readMarkdown } from '../clients/files/text.ts';
+import { toChunks } from '../models/rules/chunks.ts';
+import { readCranfield, ndcg10 } from './cranfield.ts';
+import type { Cranfield } from './cranfield.ts';
+import { inLanes, onStage } from './stage.ts';
+import { storeDocuments } from './store.ts';
+import type { Stage } from './stage.ts';
+
+const target = 0.37;
+const folder = (): string => process.env['CRANFIELD'] ?? join(import.meta.dirname, '../../shared/data/cranfield');
+
+export async function run(): Promise<void> {
+  const data = await readCranfield(folder());
+  await onStage(async (stage) => {
+    const ours = await throughTheSystem(stage, data);
+    const peer = await throughLance(stage, data);
+    console.log(
+      `Cranfield, ${data.documents.length} documents, ${data.questions.length} questions, nDCG@10 (gain 5 - grade):`,
+    );
+    console.log(`  documents, chunks, POST /kb/query  ${ours.toFixed(4)}   (to reach: ${target})`);
+    console.log(`  LanceDB directly, whole abstracts  ${peer.toFixed(4)}`);
+    if (ours < target) process.exitCode = 1;
+  });
+}
+
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+const markdown = ({ title, text }: Cranfield['documents'][number]): string => `# ${title}\n\n${text}\n`;
+
+/** Uploads every document and waits until each can answer. Document id -> number in the collection. */
+async function upload(stage: Stage, documents: Cranfield['documents']): Promise<Map<string, number>> {
+  const headers = { authorization: `Bearer ${stage.key}` };
+  const url = `${stage.base}/orgs/${stage.orgId}/documents`;
+  const uploaded = new Map<string, number>();
+  await inLanes(documents, 8, async (document) => {
+    const form = new FormData();
+    form.set('file', new Blob([markdown(document)], { type: 'text/markdown' }), `${document.id}.md`);
+    const response = await fetch(url, { method: 'POST', headers, body: form });
+    const body = (await response.json()) as { document?: { doc_id: string } };
+    if (body.document === undefined)
+      throw new Error(`Document ${document.id}: ${response.status} ${JSON.stringify(body)}`);
+    uploaded.set(body.document.doc_id, document.id);
+  });
+  await inLanes([...uploaded.keys()], 4, async (docId) => {
+    for (;;) {
+      const response = await fetch(`${url}/${docId}`, { headers });
+      const { document } = (await response.json()) as { document: { status: string; error?: string } };
+      if (document.status === 'indexed') return;
+      if (document.status === 'failed') throw new Error(`Document ${uploaded.get(docId)}: ${document.error}`);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  });
+  return uploaded;
+}
+
+/** The same code in this process: the reader of Markdown, the cutting, the models and the index. */
+async function store(stage: Stage, documents: Cranfield['documents']): Promise<Map<string, number>> {
+  const named = new Map(documents.map((document) => [`doc_cranfield${document.id}`, document]));
+  const stored = [...named].map(([id, document]) => ({
+    id,
+    filename: `${document.id}.md`,
+    segments: [],
+    chunks: toChunks(readMarkdown(Buffer.from(markdown(document)), defaultLimits).list, { title: String(document.id) }),
+  }));
+  await storeDocuments(stage, stored);
+  return new Map([...named].map(([id, document]) => [id, document.id]));
+}
+
+async function throughTheSystem(stage: Stage, { documents, questions, judgements }: Cranfield): Promise<number> {
+  const authorization = `Bearer ${stage.key}`;
+  const url = `${stage.base}/orgs/${stage.orgId}`;
+  // Two of the 1,400 have neither title nor text: there is no document to upload.
+  const real = documents.filter(({ title, text }) => title !== '' || text !== '');
+  const began = performance.now();
+  const uploaded = await (process.argv.includes('--upload') ? upload : store)(stage, real);
+  console.log(`  ${uploaded.size} documents indexed in ${((performance.now() - began) / 1000).toFixed(1)} s`);
+
+  const scores = new Map<number, number>();
+  await inLanes(questions, 4, async ({ number, text }) => {
+    const response = await fetch(`${url}/kb/query`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json' },
+      body: JSON.stringify({ query: text, explain: true }),
+    });
+    const { explain } = (await response.json()) as { explain: { candidates: { source_id: string }[] } };
+    const ranking = [...new Set(explain.candidates.map((candidate) => uploaded.get(candidate.source_id) ?? 0))];
+    scores.set(number, ndcg10(ranking, judgements.get(number) ?? new Map<number, number>()));
+  });
+  return mean([...scores.values()]);
+}
+
+async function throughLance(stage: Stage, { documents, questions, judgements }: Cranfield): Promise<number> {
+  const db = await connect(join(stage.dataDir, 'peer'));
+  const table = await db.createTable(
+    'cranfield',
+    documents.map((document) => ({ id: document.id, text: `${document.title}\n${document.text}` })),
+  );
+  const config = Index.fts({
+    stem: true,
+    removeStopWords: true,
+    lowercase: true,
+    asciiFolding: true,
+    withPosition: false,
+  });
+  await table.createIndex('text', { config });
+  const scores: number[] = [];
+  for (const { number, text } of questions) {
+    const rows = await table
+      .query()
+      .fullTextSearch(new MatchQuery(text, 'text'))
+      .select(['id', '_score'])
+      .limit(10)
+      .toArray();
+    const ranking = rows.map((row) => Number((row as { id: unknown }).id));
+    scores.push(ndcg10(ranking, judgements.get(number) ?? new Map<number, number>()));
+  }
+  db.close();
+  return mean(scores);
+}

@@ -1,0 +1,22 @@
+/** `npm run bench -- NAME`: runs one benchmark and prints what it measured beside what was asked for. */
+import { EngineError } from '../engines/cache.ts';
+
+const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
+  http: () => import('./http.ts'),
+  query: () => import('./query.ts'),
+  documents: () => import('./documents.ts'),
+  retrieval: () => import('./retrieval.ts'),
+};
+
+const name = process.argv[2] ?? '';
+const load = benches[name];
+if (!load) {
+  console.error(`Usage: npm run bench -- NAME, with NAME one of: ${Object.keys(benches).join(', ')}`);
+  process.exit(2);
+}
+try {
+  await (await load()).run();
+} catch (error) {
+  console.error(error instanceof EngineError ? error.message : error);
+  process.exit(1);
+}

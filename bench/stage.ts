@@ -1,0 +1,89 @@
+/** A whole system of its own for one benchmark, in a temporary folder that is removed at the end, with an organization and key. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readConfig } from '../config.ts';
+import { demoOrganization } from '../engines/demo.ts';
+import { freePort } from '../engines/ports.ts';
+import { startSystem } from '../engines/system.ts';
+
+export type Stage = {
+  /** `http://127.0.0.1:PORT/v1` */
+  base: string;
+  url: string;
+  orgId: string;
+  key: string;
+  mongodbUri: string;
+  temporalAddress: string;
+  searchUri: string;
+  dataDir: string;
+};
+
+/** No limit may stand in the way of a measurement; everything else is as it is delivered. */
+const unlimited = {
+  SANDBOX_DOCUMENTS: '100000',
+  RATE_SIGN_IN_PER_MINUTE: '1000000',
+  RATE_ACCOUNTS_PER_HOUR: '1000000',
+  RATE_WRITES_PER_MINUTE: '10000000',
+  RATE_QUERIES_PER_MINUTE: '10000000',
+  LOG_LEVEL: 'warn',
+  LANCE_LOG: 'error',
+};
+
+/** Starts the system, runs `play`, and stops and removes everything, also when it fails. */
+export async function onStage(play: (stage: Stage) => Promise<void>): Promise<void> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'support-bench-'));
+  const env = { ...process.env, ...unlimited, PORT: String(await freePort(undefined)), DATA_DIR: dataDir };
+  const config = readConfig(env);
+  try {
+    const system = await startSystem({ config, env, report: (line) => console.log(`  ${line}`) });
+    try {
+      const demo = await demoOrganization(system.url, dataDir);
+      const { url, mongodbUri, temporalAddress } = system;
+      await play({
+        base: `${url}/v1`,
+        url,
+        orgId: demo.org_id,
+        key: demo.key,
+        mongodbUri,
+        temporalAddress,
+        searchUri: config.searchUri,
+        dataDir,
+      });
+    } finally {
+      await system.stop();
+    }
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** Runs `work` on each item, `lanes` at a time. */
+export async function inLanes<T>(
+  items: readonly T[],
+  lanes: number,
+  work: (item: T, index: number) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: lanes }, async () => {
+      while (next < items.length) {
+        const index = next;
+        next += 1;
+        await work(items[index] as T, index);
+      }
+    }),
+  );
+}
+
+/** The value below which this share of the sorted values lies. */
+export function quantile(sorted: readonly number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+/** The most memory a process has had, in MiB; undefined where the system does not tell. */
+export async function peakMemory(pid: number): Promise<number | undefined> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  const kib = /^VmHWM:\s+(\d+) kB/mu.exec(status)?.[1];
+  return kib === undefined ? undefined : Math.round(Number(kib) / 1024);
+}

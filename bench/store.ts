@@ -1,0 +1,77 @@
+/**
+ * Puts many documents into a system at once, as the workers leave them: record, chunks and index rows, through the same models
+ * and the same client. For measuring questions without first waiting for thousands of uploads.
+ */
+import { createSearch } from '../clients/search.ts';
+import type { IndexStats } from '../clients/search.ts';
+import { ChunkModel } from '../models/chunk.ts';
+import { connectMongo, disconnectMongo } from '../models/connect.ts';
+import { DocumentModel } from '../models/document.ts';
+import type { Chunk } from '../models/rules/chunks.ts';
+import type { Stage } from './stage.ts';
+
+export type Stored = { id: string; filename: string; segments: string[]; chunks: Omit<Chunk, 'ordinal'>[] };
+
+const batch = 250;
+
+export async function storeDocuments(stage: Stage, documents: readonly Stored[]): Promise<IndexStats> {
+  await connectMongo(stage.mongodbUri);
+  const search = createSearch({ uri: stage.searchUri });
+  const table = { org_id: stage.orgId, mode: 'test' as const };
+  const now = new Date();
+  for (let at = 0; at < documents.length; at += batch) {
+    const part = documents.slice(at, at + batch);
+    const records = part.map(({ id, filename, segments, chunks }) => ({
+      _id: id,
+      org_id: stage.orgId,
+      mode: table.mode,
+      filename,
+      file_type: 'md' as const,
+      mime_type: 'text/markdown',
+      file_size: 1,
+      sha256: id,
+      status: 'indexed' as const,
+      segments,
+      uploaded_by: 'bench',
+      generation: 1,
+      live_generation: 1,
+      chunk_count: chunks.length,
+      tags_version: 0,
+      created_at: now,
+      updated_at: now,
+      indexed_at: now,
+    }));
+    await DocumentModel.insertMany(records, { lean: true });
+    const chunks = part.flatMap(({ id, chunks: list }) =>
+      list.map((chunk, ordinal) => ({
+        _id: `${id}:1:${ordinal}`,
+        org_id: stage.orgId,
+        mode: table.mode,
+        source_type: 'document' as const,
+        source_id: id,
+        generation: 1,
+        ordinal,
+        heading: chunk.heading,
+        text: chunk.text,
+      })),
+    );
+    await ChunkModel.insertMany(chunks, { lean: true });
+    const segments = new Map(part.map((document) => [document.id, document.segments]));
+    await search.add(
+      table,
+      chunks.map(({ _id, source_id, heading, text }) => ({
+        id: _id,
+        source_id,
+        generation: '1',
+        segments: segments.get(source_id) ?? [],
+        authority: 'normal' as const,
+        heading,
+        text,
+      })),
+    );
+  }
+  const stats = await search.maintain(table);
+  search.close();
+  await disconnectMongo();
+  return stats;
+}
