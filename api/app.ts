@@ -34,7 +34,6 @@ export function createApp(ctx: Context, state: { draining: boolean } = { drainin
     const requestId = /^[\w.:-]{1,128}$/.test(given) ? given : newId('request');
     koa.set('x-request-id', requestId);
     koa.set('x-content-type-options', 'nosniff');
-    if (state.draining) koa.set('connection', 'close');
     let problem: Problem | undefined;
     try {
       await next();
@@ -50,6 +49,8 @@ export function createApp(ctx: Context, state: { draining: boolean } = { drainin
       // A refused upload is not read to its end; the connection cannot be used for another request.
       if (!koa.req.complete) koa.set('connection', 'close');
     }
+    // Looked at now: the process may have begun to stop while this request was running.
+    if (state.draining) koa.set('connection', 'close');
     const ms = performance.now() - started;
     const route = (koa['_matchedRoute'] as string | undefined) ?? 'none';
     metrics.requests.observe({ method: koa.method, route, status: koa.status }, ms / 1000);

@@ -4,8 +4,11 @@ import { onStage, quantile, type Stage } from './stage.ts';
 import { apiAt } from '../test/harness.ts';
 import { startProcess } from '../test/processes.ts';
 
-const rounds = 5;
-const seconds = 4;
+// Many short rounds, alternating: a machine whose speed changes by the minute changes it for both.
+const rounds = 20;
+const seconds = 1;
+/** Until both are compiled to the end; on a slow machine that took ten seconds. */
+const warmUpSeconds = 12;
 const connections = 16;
 
 export async function run(): Promise<void> {
@@ -36,7 +39,7 @@ async function compare({ url, orgId, key }: Stage, peerUrl: string): Promise<voi
   // Interleaved, so that both see the same machine; round 0 warms up and does not count.
   for (let round = 0; round <= rounds; round++) {
     for (const [index, { name, ...target }] of contestants.entries()) {
-      const result = await autocannon({ ...target, connections, duration: seconds });
+      const result = await autocannon({ ...target, connections, duration: round === 0 ? warmUpSeconds : seconds });
       if (result.non2xx > 0 || result.errors > 0)
         throw new Error(`${name}: ${result.non2xx} bad answers, ${result.errors} errors`);
       if (round === 0) continue;

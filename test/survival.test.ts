@@ -167,7 +167,7 @@ describe('SIGTERM', () => {
       headers: { authorization: `Bearer ${token}`, 'content-type': 'multipart/form-data; boundary=x' },
       body: slow,
       duplex: 'half',
-    } as RequestInit);
+    });
     await until(
       async () => (await readdir(env.DATA_DIR)).some((name) => name.startsWith('upload-')),
       'the upload to arrive',

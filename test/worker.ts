@@ -46,7 +46,13 @@ function adapt(deps: WorkerDeps): WorkerDeps {
   };
 }
 
-if (fault === 'chunks stored') ChunkModel.schema.post('insertMany', die);
+if (fault === 'chunks stored') {
+  const insertMany = ChunkModel.insertMany.bind(ChunkModel) as (...args: unknown[]) => Promise<unknown>;
+  ChunkModel.insertMany = (async (...args: unknown[]) => {
+    await insertMany(...args);
+    die();
+  }) as unknown as typeof ChunkModel.insertMany;
+}
 const code = await readFile(process.env['TEST_WORKFLOW_BUNDLE']!, 'utf8');
 const workers = await startWorkers(readConfig(process.env), adapt, { code });
 process.on('SIGTERM', () => void workers.close().then(() => process.exit(0)));
