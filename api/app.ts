@@ -111,8 +111,8 @@ export function createApp(ctx: Context, state: { draining: boolean } = { drainin
       serve(route, ctx, shared),
     );
   }
-  app.use(outside.routes());
   app.use(inside.routes());
+  app.use(outside.routes());
   // Koa reports what broke after an answer began, such as a client that left.
   app.on('error', (error: unknown) => ctx.log.debug({ err: error }, 'an answer was cut off'));
   return app;

@@ -2,7 +2,7 @@
  * A route is one literal: contract, guard and handler together. `serve` does the rest for every route alike:
  * authenticate, authorize, limit, parse, handle once per Idempotency-Key, strip the reply to its schema, envelope.
  */
-import type { RouterMiddleware } from '@koa/router';
+import type { RouterContext, RouterMiddleware } from '@koa/router';
 import { z } from 'zod';
 import {
   type Authenticator,
@@ -19,6 +19,12 @@ import { toDetails } from './errors.ts';
 import { once } from './idempotency.ts';
 import type { Limiter, RateName } from './limits.ts';
 import { Problem, type ErrorCode } from '../models/rules/errors.ts';
+
+/** A browser's cookies, for sign-in: open routes only. */
+export type Cookies = {
+  get(name: string): string | undefined;
+  set(name: string, value: string, maxAgeSeconds: number): void;
+};
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 type Input<S> = S extends z.ZodType ? z.infer<S> : undefined;
@@ -61,7 +67,7 @@ type Definition<
       file: U extends true ? UploadedFile : undefined;
       principal: PrincipalOf<G>;
       /** What a handler may need of the raw request; most need nothing. */
-      cookies: { get(name: string): string | undefined; set(name: string, value: string, maxAgeSeconds: number): void };
+      cookies: G extends { kind: 'open' } ? Cookies : undefined;
     },
     ctx: Context,
   ): Promise<z.input<R> | WithStatus<z.input<R>> | Redirect>;
@@ -132,7 +138,7 @@ export function serve(
     ctx: Context,
   ) => Promise<unknown>;
   return async (koa) => {
-    const chosen = route.auth.kind === 'key' ? parse(modeQuery, koa.query, 'query') : {};
+    const chosen = route.auth.kind === 'key' && koa.querystring ? parse(modeQuery, koa.query, 'query') : {};
     const principal = await shared.authenticate({
       guard: route.auth,
       authorization: koa.get('authorization') || undefined,
@@ -143,13 +149,7 @@ export function serve(
     koa.state['orgId'] = 'orgId' in principal ? principal.orgId : undefined;
     if (route.limit) koa.set(await shared.limit(route.limit, credentialId(principal)));
     await using input = await parseInput(route, koa, ctx.config);
-    // What counts is how browsers reach us, not the last hop from a proxy that ended TLS.
-    const secure = (koa.cookies.secure = ctx.config.publicUrl.startsWith('https:'));
-    const cookies = {
-      get: (name: string) => koa.cookies.get(name),
-      set: (name: string, value: string, maxAgeSeconds: number) =>
-        koa.cookies.set(name, value, { httpOnly: true, sameSite: 'lax', secure, maxAge: maxAgeSeconds * 1000 }),
-    };
+    const cookies = route.auth.kind === 'open' ? cookiesOf(koa, ctx) : undefined;
     const answer = async () => {
       const result = await handle({ ...input, principal, cookies }, ctx);
       if (result instanceof Redirect) {
@@ -179,6 +179,16 @@ export function serve(
     koa.set('cache-control', 'no-store');
     if (reply.body) koa.type = 'application/json';
     koa.body = reply.body;
+  };
+}
+
+/** Sign-in through a browser is bound to it by a cookie. Secure is how browsers reach us, not the last hop of a proxy. */
+function cookiesOf(koa: RouterContext, ctx: Context): Cookies {
+  const secure = (koa.cookies.secure = ctx.config.publicUrl.startsWith('https:'));
+  return {
+    get: (name) => koa.cookies.get(name),
+    set: (name, value, maxAgeSeconds) =>
+      void koa.cookies.set(name, value, { httpOnly: true, sameSite: 'lax', secure, maxAge: maxAgeSeconds * 1000 }),
   };
 }
 

@@ -48,10 +48,10 @@ function adapt(deps: WorkerDeps): WorkerDeps {
 
 if (fault === 'chunks stored') {
   const insertMany = ChunkModel.insertMany.bind(ChunkModel) as (...args: unknown[]) => Promise<unknown>;
-  ChunkModel.insertMany = (async (...args: unknown[]) => {
+  ChunkModel.insertMany = async (...args: unknown[]) => {
     await insertMany(...args);
     die();
-  }) as unknown as typeof ChunkModel.insertMany;
+  };
 }
 const code = await readFile(process.env['TEST_WORKFLOW_BUNDLE']!, 'utf8');
 const workers = await startWorkers(readConfig(process.env), adapt, { code });
