@@ -5,10 +5,10 @@ import proto from '@temporalio/proto';
 import { onStage, quantile, type Stage } from './stage.ts';
 import { apiAt } from '../test/harness.ts';
 
-const warmUp = 10;
-const documents = 50;
-const pauseMs = 700;
-const burst = 40;
+const warmUp = 15;
+const documents = 30;
+const pauseMs = 2_000;
+const burst = 20;
 /** What counts as an action: starting a workflow, each activity, each timer. Retries and heartbeats are none here: they do not occur. */
 const actionEvents =
   /^EVENT_TYPE_(WORKFLOW_EXECUTION_STARTED|ACTIVITY_TASK_SCHEDULED|TIMER_STARTED|UPSERT_WORKFLOW_SEARCH_ATTRIBUTES)$/;

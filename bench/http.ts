@@ -8,7 +8,7 @@ import { startProcess } from '../test/processes.ts';
 const rounds = 20;
 const seconds = 1;
 /** Until both are compiled to the end; on a slow machine that took ten seconds. */
-const warmUpSeconds = 12;
+const warmUpSeconds = 15;
 const connections = 16;
 
 export async function run(): Promise<void> {

@@ -56,6 +56,8 @@ type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const entry = fileURLToPath(new URL('files/child.ts', import.meta.url));
+/** Starting a process takes some 300 ms of a core, about as long as the rest of a document's way into the index. */
+const refillAfterMs = 300;
 /** How often a process's memory is looked at, in milliseconds: it can grow by some 30 MiB in between. */
 const memoryPollMs = 25;
 /** The longest result taken, in bytes of JSON: the text limit with room for column names and escapes. */
@@ -235,8 +237,8 @@ export function createFiles(options: FilesOptions = {}): Files {
       signal?.removeEventListener('abort', onAbort);
       child.kill('SIGKILL');
       hold(child, false);
-      // Only now, so that the start of the next process does not slow this file down.
-      setImmediate(refill);
+      // Only now, and after a moment, so that its start slows down neither this file nor what is done with its passages.
+      setTimeout(refill, refillAfterMs).unref();
     }
   };
 
