@@ -75,8 +75,9 @@ if (import.meta.main) {
     const api = await startApi(readConfig(process.env));
     process.send?.({ type: 'ready', url: api.url });
     let closing: Promise<void> | undefined;
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.on(signal, () => {
+    // `disconnect`: whoever started this process and listened to it is gone.
+    for (const event of ['SIGTERM', 'SIGINT', 'disconnect'] as const) {
+      process.on(event, () => {
         closing ??= api.close().then(() => process.exit(0));
       });
     }

@@ -55,5 +55,7 @@ if (fault === 'chunks stored') {
 }
 const code = await readFile(process.env['TEST_WORKFLOW_BUNDLE']!, 'utf8');
 const workers = await startWorkers(readConfig(process.env), adapt, { code });
-process.on('SIGTERM', () => void workers.close().then(() => process.exit(0)));
+for (const event of ['SIGTERM', 'disconnect'] as const) {
+  process.on(event, () => void workers.close().then(() => process.exit(0)));
+}
 process.send?.({ type: 'ready' });

@@ -111,7 +111,8 @@ if (import.meta.main) {
         },
       );
     };
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, close);
+    // `disconnect`: whoever started this process and listened to it is gone.
+    for (const event of ['SIGTERM', 'SIGINT', 'disconnect'] as const) process.on(event, close);
     // A worker that broke stops the process; whoever supervises it starts it again.
     workers.running.catch(close);
   } catch (error) {
