@@ -17,7 +17,7 @@ import { routeGroups } from './routes/index.ts';
 import { newId } from '../models/ids.ts';
 import { Problem } from '../models/rules/errors.ts';
 
-export const VERSION = '0.1.0';
+const VERSION = '0.1.0';
 const docsAssets = { 'swagger-ui.css': 'text/css', 'swagger-ui-bundle.js': 'text/javascript' } as const;
 
 /** `state.draining` turns true when the process is about to stop: it answers what it has and tells clients to reconnect. */

@@ -13,4 +13,3 @@ export function createMetrics() {
   });
   return { registry, requests };
 }
-export type Metrics = ReturnType<typeof createMetrics>;

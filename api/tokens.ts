@@ -16,7 +16,7 @@ import type { Config } from '../config.ts';
 import type { SecretBox } from '../models/secretbox.ts';
 import { addSigningKey, listSigningKeys, removeSigningKeysBefore, type SigningKey } from '../models/signingkey.ts';
 
-export const TOKEN_DAYS = 7;
+const TOKEN_DAYS = 7;
 const DAY_MS = 86_400_000;
 /** How long a process uses its copy of the keys before it looks again, in ms. An unknown `kid` makes it look at once. */
 const REFRESH_MS = 60_000;

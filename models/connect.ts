@@ -8,13 +8,13 @@ mongoose.set('strictQuery', 'throw');
  * Connects to `uri` (database `support_platform` when the uri names none) and waits until all indexes exist.
  * Fails after ten seconds when no server answers.
  */
-export async function connectMongo(uri: string, options: { maxPoolSize?: number } = {}): Promise<void> {
+export async function connectMongo(uri: string): Promise<void> {
   await mongoose.connect(uri, {
     ...(new ConnectionString(uri).pathname.length > 1 ? {} : { dbName: 'support_platform' }),
     writeConcern: { w: 'majority' },
     readConcern: { level: 'majority' },
     serverSelectionTimeoutMS: 10_000,
-    maxPoolSize: options.maxPoolSize ?? 50,
+    maxPoolSize: 50,
     autoIndex: false,
   });
   await Promise.all(Object.values(mongoose.models).map((model) => model.createIndexes()));

@@ -20,7 +20,7 @@ export type Gap = {
 
 const KEEP_SECONDS = 180 * 86_400;
 
-export const GapModel = defineModel<Gap>(
+const GapModel = defineModel<Gap>(
   'Gap',
   'gaps',
   {

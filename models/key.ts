@@ -26,7 +26,7 @@ export type Key = {
   rotated_to?: string | null;
 };
 
-export const KeyModel = defineModel<Key>(
+const KeyModel = defineModel<Key>(
   'Key',
   'keys',
   {

@@ -21,7 +21,7 @@ export type User = {
   created_at: Date;
 };
 
-export const UserModel = defineModel<User>(
+const UserModel = defineModel<User>(
   'User',
   'users',
   {

@@ -46,7 +46,7 @@ export type OpenAiServer = {
 };
 
 /** Length of the vectors it gives. */
-export const embeddingSize = 512;
+const embeddingSize = 512;
 
 /** Words hashed into buckets, and their first letters too, so that texts that share words or word stems are near. */
 export function hashEmbedding(text: string): number[] {

@@ -38,7 +38,7 @@ export function startSweeper(ctx: Starter): { stop(): Promise<void> } {
 }
 
 /** Starts what is due now, up to 100 of each kind. */
-export async function sweep(ctx: Starter): Promise<void> {
+async function sweep(ctx: Starter): Promise<void> {
   for (const model of launchable) {
     for (let n = 0; n < BATCH; n++) {
       const due = await takeDueIntent(model, ctx.clock());

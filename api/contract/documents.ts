@@ -31,7 +31,7 @@ export const document = z
   })
   .meta({ id: 'Document' });
 
-export const orgOnly = orgParams;
+export { orgParams };
 export const documentParams = orgParams.extend({ docId: id });
 export const uploadForm = z.strictObject({
   segments: z.string().max(4000).optional().meta({ description: 'Comma-separated tags.' }),

@@ -90,7 +90,7 @@ export const documentRoutes = [
     summary:
       'Upload a document (DOCX, TXT, MD, CSV or XLSX); it is processed afterwards: poll its status until `indexed`.',
     auth: key('support:write'),
-    params: contract.orgOnly,
+    params: contract.orgParams,
     upload: true,
     body: contract.uploadForm,
     status: 201,
@@ -156,7 +156,7 @@ export const documentRoutes = [
     path: '/orgs/{orgId}/documents',
     summary: 'List documents, newest first.',
     auth: key('support:read'),
-    params: contract.orgOnly,
+    params: contract.orgParams,
     query: contract.documentListQuery,
     reply: contract.documentList,
     async handle({ params: { orgId }, query, principal: { modes } }) {

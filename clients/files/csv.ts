@@ -17,7 +17,7 @@ const options = (delimiter: string): Options => ({
 });
 
 /** The delimiter under which the first rows have the most columns, all the same number; a comma when none does. */
-export function detectDelimiter(text: string): string {
+function detectDelimiter(text: string): string {
   const declared = /^sep=(.)\n/.exec(text)?.[1];
   if (declared) return declared;
   const sample = text.slice(0, 64 * 1024);

@@ -5,7 +5,7 @@ import type { Blocks, Limits } from './limits.ts';
 const filled = (row: readonly string[]): string[] => row.filter((cell) => cell.trim() !== '');
 
 /** Whether a row names columns: short, different words, no values; years may name columns beside a word. */
-export function looksLikeHeader(row: readonly string[]): boolean {
+function looksLikeHeader(row: readonly string[]): boolean {
   const cells = filled(row).map((cell) => cell.trim());
   if (cells.length < 2 || new Set(cells.map((cell) => cell.toLowerCase())).size < cells.length) return false;
   // A name of a column may be missing (often the first one), not most of them.
@@ -37,7 +37,7 @@ export function addTable(
 }
 
 /** Adds rows under a header already known, or under none. */
-export function addRows(
+function addRows(
   blocks: Blocks,
   limits: Limits,
   table: string,

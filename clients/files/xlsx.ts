@@ -128,7 +128,7 @@ function dateText(serial: number, pattern: string, date1904: boolean): string | 
 }
 
 /** A number as its format shows it; the plain number where the format is not understood. */
-export function numberText(raw: string, pattern: string, date1904: boolean): string {
+function numberText(raw: string, pattern: string, date1904: boolean): string {
   const value = Number(raw);
   if (raw.trim() === '' || !Number.isFinite(value)) return raw;
   try {

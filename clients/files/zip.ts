@@ -82,7 +82,7 @@ export type XmlHandlers = {
 const localName = (name: string): string => name.slice(name.indexOf(':') + 1);
 
 /** A strict streaming XML reader: any error of form, a document type, or too deep nesting throws. */
-export function xmlReader(handlers: XmlHandlers): { write(bytes: Uint8Array): void; end(): void } {
+function xmlReader(handlers: XmlHandlers): { write(bytes: Uint8Array): void; end(): void } {
   const parser = new SaxesParser({ position: false });
   let depth = 0;
   let decoder: InstanceType<typeof TextDecoder> | undefined;

@@ -79,7 +79,7 @@ export function fuse(candidate: Candidate): number {
 }
 
 /** Best first; the id breaks ties so that the same question gives the same answer. */
-export function byFusion<T extends { candidate: Candidate; fused: number }>(a: T, b: T): number {
+function byFusion<T extends { candidate: Candidate; fused: number }>(a: T, b: T): number {
   return b.fused - a.fused || (a.candidate.id < b.candidate.id ? -1 : 1);
 }
 
