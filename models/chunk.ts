@@ -1,5 +1,5 @@
 /** The passages questions are answered from. This collection is the truth; the search index only proposes candidates from it. */
-import { collectionOf, defineModel } from './define.ts';
+import { defineModel, readerOf } from './define.ts';
 import { modes, type Mode } from './rules/keys.ts';
 import type { Chunk as Passage } from './rules/chunks.ts';
 
@@ -59,10 +59,10 @@ export async function removeChunks(orgId: string, sourceId: string, keep?: numbe
   });
 }
 
+const readChunk = readerOf(ChunkModel);
+
 /** The chunks that exist now, of these ids, in this organization and mode: what an index proposes beyond is not shown. */
-export async function findChunks(orgId: string, mode: Mode, ids: readonly string[]): Promise<Chunk[]> {
-  const found = await collectionOf(ChunkModel)
-    .find({ _id: { $in: [...ids] } })
-    .toArray();
-  return found.filter((chunk) => chunk.org_id === orgId && chunk.mode === mode);
+export async function findChunks(orgId: string, mode: Mode, ids: readonly string[]) {
+  const found = await Promise.all(ids.map((id) => readChunk(id)));
+  return found.flatMap((chunk) => (chunk?.org_id === orgId && chunk.mode === mode ? [chunk] : []));
 }

@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import mongoose, { type ClientSession } from 'mongoose';
-import { collectionOf, defineModel } from './define.ts';
+import { defineModel, readerOf } from './define.ts';
 import { ChunkModel } from './chunk.ts';
 import { isDuplicate } from './connect.ts';
 import { pendingField, pendingIndex, type Intent } from './pending.ts';
@@ -93,23 +93,28 @@ const QuotaLockModel = defineModel<{ _id: string; uploads: number }>('QuotaLock'
   uploads: Number,
 });
 
+const readDocument = readerOf(DocumentModel);
+
 export async function findDocument(orgId: string, modes: readonly Mode[], docId: string): Promise<Document | null> {
-  // By the primary key alone, which takes MongoDB's fast path; whose it is is looked at here.
-  const found = await collectionOf(DocumentModel).findOne({ _id: docId });
+  // By the primary key alone, which many requests can share a query for; whose it is is looked at here.
+  const found = await readDocument(docId);
   return found && found.org_id === orgId && modes.includes(found.mode) ? found : null;
 }
 
+const readSource = readerOf(DocumentModel, [
+  '_id',
+  'org_id',
+  'mode',
+  'filename',
+  'segments',
+  'authority',
+  'live_generation',
+]);
+
 /** Those of these documents that are of this organization and mode, as far as an answer needs them. */
-export async function findSources(
-  orgId: string,
-  mode: Mode,
-  docIds: readonly string[],
-): Promise<Pick<Document, '_id' | 'filename' | 'segments' | 'authority' | 'live_generation'>[]> {
-  const projection = { org_id: 1, mode: 1, filename: 1, segments: 1, authority: 1, live_generation: 1 };
-  const found = await collectionOf(DocumentModel)
-    .find({ _id: { $in: [...docIds] } }, { projection })
-    .toArray();
-  return found.filter((document) => document.org_id === orgId && document.mode === mode);
+export async function findSources(orgId: string, mode: Mode, docIds: readonly string[]) {
+  const found = await Promise.all(docIds.map((id) => readSource(id)));
+  return found.flatMap((document) => (document?.org_id === orgId && document.mode === mode ? [document] : []));
 }
 
 export async function findDocumentByHash(orgId: string, mode: Mode, sha256: string): Promise<Document | null> {

@@ -1,5 +1,5 @@
 /** What an organization configured about support. A record exists once something was changed; until then the defaults hold. */
-import { collectionOf, defineModel } from './define.ts';
+import { defineModel, readerOf } from './define.ts';
 import { isDuplicate } from './connect.ts';
 import { defaultSettings, outboxProviders, type OutboxProvider, type SupportSettings } from './rules/supportconfig.ts';
 
@@ -22,9 +22,11 @@ const SupportConfigModel = defineModel<SupportConfig>('SupportConfig', 'support_
   updated_at: Date,
 });
 
-/** One read by primary key, without mongoose's objects: every question asks for it. */
+const readSupportConfig = readerOf(SupportConfigModel);
+
+/** Every question asks for it. */
 export async function findSupportConfig(orgId: string): Promise<SupportConfig> {
-  const stored = await collectionOf(SupportConfigModel).findOne({ _id: orgId });
+  const stored = await readSupportConfig(orgId);
   return { ...defaultSettings, _id: orgId, version: 0, updated_at: null, ...stored };
 }
 
