@@ -8,7 +8,7 @@ import type { Mode } from '../models/rules/keys.ts';
 import { contextualize, retrieve, type Judged, type RetrieveDeps } from '../models/rules/retrieval.ts';
 import type { Passage, Retrieval } from '../models/rules/retrieval.ts';
 import { askedSegments } from '../models/rules/segments.ts';
-import { findSupportConfig } from '../models/supportconfig.ts';
+import { recentSupportConfig } from '../models/supportconfig.ts';
 
 export type Question = {
   orgId: string;
@@ -38,7 +38,7 @@ export async function answerQuestion(
   question: Question,
 ): Promise<KnowledgeAnswer> {
   const { orgId, mode, query, history } = question;
-  const { kb_segment_strict: strict } = await findSupportConfig(orgId);
+  const { kb_segment_strict: strict } = await recentSupportConfig(orgId);
   const table = { org_id: orgId, mode };
   const deps: RetrieveDeps<Passage> = {
     search: (ask) => ctx.search.query(table, ask),

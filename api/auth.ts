@@ -4,6 +4,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Context } from './context.ts';
+import { cached } from '../models/cached.ts';
 import { findKeyByToken, hashToken, touchKey, wellFormed, type Key } from '../models/key.ts';
 import { findOrganization, type Organization } from '../models/organization.ts';
 import { Problem } from '../models/rules/errors.ts';
@@ -70,11 +71,6 @@ export type PrincipalOf<G extends Guard> = G extends { kind: 'open' }
         ? SelfPrincipal
         : TenantPrincipal;
 
-/**
- * How long a process may believe what it read of a key, in ms. Half of the second in which a revocation must be
- * effective everywhere; counted from before the read, so a slow database cannot stretch it.
- */
-const KEY_CACHE_MS = 500;
 const TOUCH_EVERY_MS = 60_000;
 
 export type Authenticator = (request: {
@@ -87,7 +83,7 @@ export type Authenticator = (request: {
 
 /** Builds the check that every route goes through. Holds the cache of keys of this process. */
 export function createAuthenticator(ctx: Context): Authenticator {
-  const cachedKey = cached(KEY_CACHE_MS, async (token) => {
+  const cachedKey = cached(async (token) => {
     const record = await findKeyByToken(token);
     const org = record && (await findOrganization(record.org_id));
     return record && org ? { record, org } : undefined;
@@ -97,7 +93,7 @@ export function createAuthenticator(ctx: Context): Authenticator {
   async function byKey(token: string, address: string): Promise<SelfPrincipal & { scopes: Scope[] }> {
     const parts = splitToken(token);
     if (parts?.kind !== 'secret') throw wrongKind('A publishable key belongs in a page, not here; use a secret key.');
-    const found = wellFormed(token) ? await cachedKey(token, hashToken(token)) : undefined;
+    const found = wellFormed(token) ? await cachedKey.read(token, hashToken(token)) : undefined;
     if (!found) throw unauthenticated('This API key does not exist; check that it was copied whole.');
     const { record, org } = found;
     const now = ctx.clock();
@@ -199,17 +195,4 @@ function unauthenticated(message: string): Problem {
 
 function wrongKind(message: string): Problem {
   return new Problem('WRONG_CREDENTIAL_KIND', { message });
-}
-
-/** Remembers a read for `ttl` ms, counted from before it began; concurrent callers share one read, failures are forgotten. */
-function cached<V>(ttl: number, load: (input: string) => Promise<V>): (input: string, cacheKey: string) => Promise<V> {
-  const cache = new LRUCache<string, Promise<V>>({ max: 10_000, ttl });
-  return (input, cacheKey) => {
-    const known = cache.get(cacheKey);
-    if (known) return known;
-    const reading = load(input);
-    cache.set(cacheKey, reading);
-    reading.catch(() => cache.delete(cacheKey));
-    return reading;
-  };
 }

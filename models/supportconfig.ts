@@ -1,5 +1,6 @@
 /** What an organization configured about support. A record exists once something was changed; until then the defaults hold. */
-import { defineModel, readerOf } from './define.ts';
+import { cached } from './cached.ts';
+import { collectionOf, defineModel } from './define.ts';
 import { isDuplicate } from './connect.ts';
 import { defaultSettings, outboxProviders, type OutboxProvider, type SupportSettings } from './rules/supportconfig.ts';
 
@@ -22,12 +23,16 @@ const SupportConfigModel = defineModel<SupportConfig>('SupportConfig', 'support_
   updated_at: Date,
 });
 
-const readSupportConfig = readerOf(SupportConfigModel);
-
-/** Every question asks for it. */
 export async function findSupportConfig(orgId: string): Promise<SupportConfig> {
-  const stored = await readSupportConfig(orgId);
+  const stored = await collectionOf(SupportConfigModel).findOne({ _id: orgId });
   return { ...defaultSettings, _id: orgId, version: 0, updated_at: null, ...stored };
+}
+
+const recent = cached(findSupportConfig);
+
+/** As it was within the last second; the process that changed it knows at once. For questions, which all ask for it. */
+export async function recentSupportConfig(orgId: string): Promise<SupportConfig> {
+  return recent.read(orgId);
 }
 
 /** Stores `next` if nobody changed the configuration since `version` was read; false when somebody did. */
@@ -49,10 +54,12 @@ export async function saveSupportConfig(
   };
   if (version > 0) {
     const { matchedCount } = await SupportConfigModel.updateOne({ _id: orgId, version }, { $set: fields });
+    recent.forget(orgId);
     return matchedCount === 1;
   }
   try {
     await SupportConfigModel.create({ _id: orgId, ...fields });
+    recent.forget(orgId);
     return true;
   } catch (error) {
     if (isDuplicate(error)) return false;

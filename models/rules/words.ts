@@ -122,28 +122,29 @@ function words(folded: string): string[] {
 const spaced = /^[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}]/u;
 const escaped = (text: string): string => text.replaceAll(/[^\p{L}\p{M}\p{N}]/gu, '');
 
+const wordHere = /(?<![\p{L}\p{M}\p{N}])[\p{L}\p{M}\p{N}]+/uy;
+
 /**
- * Builds a test that tells which of the stems a text speaks of, as a set. One pass of one expression over the text: only
- * words that begin like a wanted stem are stemmed, which keeps a question over many passages cheap.
+ * Builds a test that tells which of the stems a text speaks of, as a set. A text is searched for the stems' beginnings, and
+ * only words that begin so are stemmed, which keeps a question over many passages cheap.
  */
 export function matcher(stems: readonly string[]): (text: string) => Set<string> {
-  const wanted = new Set(stems);
-  const roots = (words: string[]): string => words.map((word) => escaped(word).replace(/(?<=..)[iy]$/u, '')).join('|');
-  const latin = stems.filter((word) => spaced.test(word));
-  const solid = stems.filter((word) => !spaced.test(word) && escaped(word) !== '');
-  const words =
-    latin.length === 0
-      ? undefined
-      : new RegExp(`(?<![\\p{L}\\p{M}\\p{N}])(?:${roots(latin)})[\\p{L}\\p{M}\\p{N}]*`, 'gu');
+  const wanted = stems
+    .map((word) => ({ word, solid: !spaced.test(word), root: escaped(word) }))
+    .filter(({ root }) => root !== '')
+    // The final letter that stemming changes is not part of what words begin with.
+    .map(({ root, ...rest }) => ({ ...rest, root: rest.solid ? rest.word : root.replace(/(?<=..)[iy]$/u, '') }));
   return (text) => {
     const folded = fold(text);
-    const seen = new Set<string>();
-    if (words !== undefined)
-      for (const [word] of folded.matchAll(words)) {
-        const root = stem(word);
-        if (wanted.has(root)) seen.add(root);
+    const speaks = ({ word, solid, root }: (typeof wanted)[number]): boolean => {
+      if (solid) return folded.includes(word);
+      for (let at = folded.indexOf(root); at >= 0; at = folded.indexOf(root, at + root.length)) {
+        wordHere.lastIndex = at;
+        const found = wordHere.exec(folded)?.[0];
+        if (found !== undefined && stem(found) === word) return true;
       }
-    for (const word of solid) if (folded.includes(word)) seen.add(word);
-    return seen;
+      return false;
+    };
+    return new Set(wanted.filter(speaks).map(({ word }) => word));
   };
 }

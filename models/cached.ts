@@ -1,0 +1,28 @@
+/** Remembering a read for a moment, in this process. For what every request needs and may be a moment late. */
+import { LRUCache } from 'lru-cache';
+
+/**
+ * How long a process may believe what it read, in ms: half of the second in which a change must be effective everywhere;
+ * counted from before the read, so a slow database cannot stretch it.
+ */
+const BELIEVED_MS = 500;
+
+/** Concurrent callers share one read; failures are forgotten. `forget` is for the process that made the change itself. */
+export function cached<V>(load: (input: string) => Promise<V>): {
+  /** `cacheKey` when the input itself must not be kept in memory. */
+  read(input: string, cacheKey?: string): Promise<V>;
+  forget(cacheKey: string): void;
+} {
+  const cache = new LRUCache<string, Promise<V>>({ max: 10_000, ttl: BELIEVED_MS });
+  return {
+    read(input, cacheKey = input) {
+      const known = cache.get(cacheKey);
+      if (known) return known;
+      const reading = load(input);
+      cache.set(cacheKey, reading);
+      reading.catch(() => cache.get(cacheKey) === reading && cache.delete(cacheKey));
+      return reading;
+    },
+    forget: (cacheKey) => void cache.delete(cacheKey),
+  };
+}
