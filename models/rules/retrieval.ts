@@ -12,7 +12,6 @@ import type { Term } from './words.ts';
 /** What the index proposes. A candidate has at least one of the two ranks. */
 export type Candidate = {
   id: string;
-  source_id: string;
   authority: Authority;
   /** BM25: positive, unbounded, comparable within one question only. */
   text_score?: number;

@@ -25,7 +25,6 @@ function passage(id: string, text: string, rest: Partial<Passage> = {}): Passage
 
 const candidate = (id: string, rank: number, rest: Partial<Candidate> = {}): Candidate => ({
   id,
-  source_id: `src_${id}`,
   authority: 'normal',
   text_score: 10 / rank,
   text_rank: rank,
@@ -95,7 +94,6 @@ describe('judge', () => {
   it('takes a similar meaning for relevant without a common word, and only near the best', () => {
     const similar = (similarity: number, rank: number): Candidate => ({
       id: String(rank),
-      source_id: 's',
       authority: 'normal',
       similarity,
       vector_rank: rank,
