@@ -48,12 +48,59 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
     }
   }
 
+  /** Puts the generation into the index, lets it answer, and removes what the generation before left. */
+  async function index({ orgId, docId, generation }: Ref, signal: AbortSignal): Promise<'indexed' | 'gone'> {
+    const document = await find(orgId, docId);
+    if (document) {
+      const chunks = await listChunks(orgId, docId, generation);
+      const vectors = ai.embeddingModel
+        ? await ai.embed(
+            chunks.map((c) => `${c.heading}\n${c.text}`),
+            signal,
+          )
+        : undefined;
+      await search.add(
+        tableOf(document),
+        chunks.map((chunk, i) => ({
+          id: chunk._id,
+          source_id: docId,
+          generation: String(generation),
+          segments: document.segments,
+          authority: effectiveAuthority(document.authority, 'document'),
+          heading: chunk.heading,
+          text: chunk.text,
+          ...(vectors ? { vector: vectors[i]! } : {}),
+        })),
+      );
+      const published = await publishDocument(orgId, docId, generation, chunks.length, clock());
+      if (published) {
+        await syncTags(orgId, docId, document.tags_version);
+        await search.removeSource(tableOf(document), docId, String(generation));
+        await removeChunks(orgId, docId, generation);
+        return 'indexed';
+      }
+      if (await find(orgId, docId)) return 'gone';
+      await search.removeSource(tableOf(document), docId);
+    }
+    // Deleted while it was being read: what was stored after the deletion has no owner.
+    await removeChunks(orgId, docId);
+    return 'gone';
+  }
+
   return {
-    /** Claims the generation, reads the file in its own process and stores the passages. */
-    async readDocument({ orgId, docId, generation }: Ref): Promise<'read' | 'failed' | 'gone'> {
+    /**
+     * Claims the generation, reads the file in its own process and stores the passages. Indexes them too when that needs
+     * no third party, which saves the way through the server; `read`: indexing is still to be done, and tried, alone.
+     */
+    async readDocument(ref: Ref): Promise<'read' | 'indexed' | 'failed' | 'gone'> {
+      const { orgId, docId, generation } = ref;
       return withHeartbeat(async (signal) => {
         const document = await claimDocument(orgId, docId, generation, clock());
-        if (!document) return 'gone';
+        if (!document) {
+          const standing = await find(orgId, docId);
+          // An earlier attempt published it and did not come to the end.
+          return standing?.live_generation === generation && standing.status === 'indexed' ? 'read' : 'gone';
+        }
         let passages: Chunk[];
         try {
           passages = await files.chunk(readBytes(docId), document.file_type, { signal, filename: document.filename });
@@ -71,49 +118,18 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
           generation,
         };
         await writeChunks(source, passages);
-        return 'read';
+        if (ai.embeddingModel) return 'read';
+        try {
+          return await index(ref, signal);
+        } catch (error) {
+          log.warn({ doc_id: docId, org_id: orgId, err: error }, 'indexing failed and is tried again by itself');
+          return 'read';
+        }
       });
     },
 
-    /** Puts the generation into the index, lets it answer, and removes what the generation before left. */
-    async indexDocument({ orgId, docId, generation }: Ref): Promise<'indexed' | 'gone'> {
-      return withHeartbeat(async (signal) => {
-        const document = await find(orgId, docId);
-        if (document) {
-          const chunks = await listChunks(orgId, docId, generation);
-          const vectors = ai.embeddingModel
-            ? await ai.embed(
-                chunks.map((c) => `${c.heading}\n${c.text}`),
-                signal,
-              )
-            : undefined;
-          await search.add(
-            tableOf(document),
-            chunks.map((chunk, i) => ({
-              id: chunk._id,
-              source_id: docId,
-              generation: String(generation),
-              segments: document.segments,
-              authority: effectiveAuthority(document.authority, 'document'),
-              heading: chunk.heading,
-              text: chunk.text,
-              ...(vectors ? { vector: vectors[i]! } : {}),
-            })),
-          );
-          const published = await publishDocument(orgId, docId, generation, chunks.length, clock());
-          if (published) {
-            await syncTags(orgId, docId, document.tags_version);
-            await search.removeSource(tableOf(document), docId, String(generation));
-            await removeChunks(orgId, docId, generation);
-            return 'indexed';
-          }
-          if (await find(orgId, docId)) return 'gone';
-          await search.removeSource(tableOf(document), docId);
-        }
-        // Deleted while it was being read: what readDocument stored after the deletion has no owner.
-        await removeChunks(orgId, docId);
-        return 'gone';
-      });
+    async indexDocument(ref: Ref): Promise<'indexed' | 'gone'> {
+      return withHeartbeat((signal) => index(ref, signal));
     },
 
     async retagDocument({ orgId, docId }: Omit<Ref, 'generation'>): Promise<void> {

@@ -275,7 +275,17 @@ export async function publishDocument(
   ).lean();
 }
 
-const bucket = () => new mongoose.mongo.GridFSBucket(mongoose.connection.db!, { bucketName: 'files' });
+const buckets = new WeakMap<object, InstanceType<typeof mongoose.mongo.GridFSBucket>>();
+
+/** One per connection: a bucket looks after its indexes on its first upload, which costs four round trips. */
+function bucket() {
+  const db = mongoose.connection.db!;
+  const known = buckets.get(db);
+  if (known) return known;
+  const made = new mongoose.mongo.GridFSBucket(db, { bucketName: 'files' });
+  buckets.set(db, made);
+  return made;
+}
 
 /** Stores a document's bytes under its id. */
 export async function writeBytes(docId: string, bytes: Readable): Promise<void> {

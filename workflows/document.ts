@@ -1,6 +1,6 @@
 /**
- * A document becomes knowledge: read it, then index it. Two activities, since each costs a worker round trip:
- * the first claims, extracts and stores the passages, the second indexes and publishes them.
+ * A document becomes knowledge: read it, then index it. Two activities, so that an outage of the embedding model does not
+ * have files read again and again; without such a model the first does the work of both and saves a round trip.
  */
 import { proxyActivities } from '@temporalio/workflow';
 import type { DocumentActivities } from '../activities/document.ts';

@@ -59,7 +59,7 @@ describe('processDocument', () => {
     expect([calls, result]).toEqual([['readDocument', 'indexDocument'], 'indexed']);
   });
 
-  it.each(['failed', 'gone'] as const)('a document that is %s after reading is not indexed', async (outcome) => {
+  it.each(['indexed', 'failed', 'gone'] as const)('a document that is %s after reading is not indexed again', async (outcome) => {
     const { calls, result } = await tell(processDocument, [ref], {
       readDocument: async () => outcome,
       indexDocument: async () => 'indexed',
