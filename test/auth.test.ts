@@ -1,8 +1,8 @@
 /** Signing in with e-mail and password: accounts, refusals that tell nothing, and limits that parallel guesses cannot pass. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { createLocalJWKSet, jwtVerify } from 'jose';
-import { MongoClient, type Db } from 'mongodb';
+import { sharedDatabase } from './database.ts';
 import { system } from './harness.ts';
 import { createGate, createPasswords } from '../api/passwords.ts';
 
@@ -14,13 +14,7 @@ const register = (body: Record<string, unknown>) =>
 const login = (email: string, given = password) =>
   api.request('POST', '/auth/login', { body: { email, password: given } });
 
-let client: MongoClient;
-let db: Db;
-beforeAll(async () => {
-  client = await MongoClient.connect(process.env['TEST_MONGODB_URI']!);
-  db = client.db('shared');
-});
-afterAll(() => client.close());
+const db = sharedDatabase();
 
 describe('POST /auth/register', () => {
   it('creates an account without an organization, and logs in', async () => {
@@ -52,7 +46,7 @@ describe('POST /auth/register', () => {
     const company = `Company ${randomUUID()}`;
     const second = await register({ email, company });
     expect([second.status, second.body.code]).toEqual([409, 'EMAIL_TAKEN']);
-    expect(await db.collection('organizations').countDocuments({ name: company })).toBe(0);
+    expect(await db().collection('organizations').countDocuments({ name: company })).toBe(0);
   });
 
   it('of racing registrations of one address exactly one succeeds', async () => {
@@ -60,7 +54,7 @@ describe('POST /auth/register', () => {
     const answers = await Promise.all(Array.from({ length: 8 }, (_, i) => register({ email, company: `Racer ${i}` })));
     expect(answers.map((a) => a.status).sort()).toEqual([201, 409, 409, 409, 409, 409, 409, 409]);
     const winner = answers.find((a) => a.status === 201)!.body.data;
-    expect(await db.collection('organizations').countDocuments({ 'members.user_id': winner.user.userId })).toBe(1);
+    expect(await db().collection('organizations').countDocuments({ 'members.user_id': winner.user.userId })).toBe(1);
   });
 
   it.each<[string, Record<string, unknown>, string]>([
@@ -91,11 +85,11 @@ describe('POST /auth/register', () => {
       body: { email, password: secret, name: 'Ada' },
       headers: { 'idempotency-key': randomUUID() },
     });
-    const stored = await db.collection('users').findOne({ email });
+    const stored = await db().collection('users').findOne({ email });
     expect(stored!['password_hash']).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
-    for (const { name } of await db.listCollections({}, { nameOnly: true }).toArray()) {
+    for (const { name } of await db().listCollections({}, { nameOnly: true }).toArray()) {
       if (/^(system|files)/.test(name)) continue;
-      const rows = await db.collection(name).find().toArray();
+      const rows = await db().collection(name).find().toArray();
       expect([name, JSON.stringify(rows).includes(secret)]).toEqual([name, false]);
     }
   });
@@ -182,7 +176,9 @@ describe('GET /auth/me', () => {
 
   it('refuses every token of an account that was signed out everywhere', async () => {
     const user = await api.newUser();
-    await db.collection<{ _id: string }>('users').updateOne({ _id: user.userId }, { $inc: { epoch: 1 } });
+    await db()
+      .collection<{ _id: string }>('users')
+      .updateOne({ _id: user.userId }, { $inc: { epoch: 1 } });
     const { status, body } = await api.request('GET', '/auth/me', { token: user.token });
     expect([status, body.code]).toEqual([401, 'UNAUTHENTICATED']);
     const again = await login(user.email, user.password);
@@ -191,7 +187,7 @@ describe('GET /auth/me', () => {
 
   it('refuses the token of an account that is gone', async () => {
     const user = await api.newUser();
-    await db.collection<{ _id: string }>('users').deleteOne({ _id: user.userId });
+    await db().collection<{ _id: string }>('users').deleteOne({ _id: user.userId });
     expect((await api.request('GET', '/auth/me', { token: user.token })).status).toBe(401);
   });
 });

@@ -1,17 +1,13 @@
 /** Support configuration: every field's rules, what is kept secret, who takes an organization live, and what that changes. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { MongoClient } from 'mongodb';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { sharedDatabase } from './database.ts';
 import { system, until, type TestOrg } from './harness.ts';
 
 const api = system();
 const url = 'https://hooks.example.com/tickets';
 const secret = 'a secret of the customer';
 
-let client: MongoClient;
-beforeAll(async () => {
-  client = await MongoClient.connect(process.env['TEST_MONGODB_URI']!);
-});
-afterAll(() => client.close());
+const db = sharedDatabase();
 
 let org: TestOrg;
 let key: string;
@@ -80,8 +76,7 @@ describe('PUT /support/config/orgs/{orgId}', () => {
     const { body } = await put({ outbox_webhook_secret: secret });
     expect(body.config.has_outbox_webhook_secret).toBe(true);
     expect(JSON.stringify([body, await get(), await get(org.owner.token)])).not.toContain(secret);
-    const stored = await client
-      .db('shared')
+    const stored = await db()
       .collection('support_configs')
       .findOne({ _id: org.orgId as never });
     expect(stored).toMatchObject({ outbox_webhook_secret: expect.any(String) });

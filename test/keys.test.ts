@@ -1,20 +1,14 @@
 /** Developer keys and publishable keys: shown once, stored hashed, revoked everywhere within a second, modes kept apart. */
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { MongoClient, type Db } from 'mongodb';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { sharedDatabase } from './database.ts';
 import { apiAt, allScopes, system, until, type TestOrg } from './harness.ts';
 import { removeDataDir, startProcess, systemEnv } from './processes.ts';
 import { routeGroups } from '../api/routes/index.ts';
 import { hashToken, newToken, wellFormed } from '../models/key.ts';
 
 const api = system();
-let client: MongoClient;
-let db: Db;
-beforeAll(async () => {
-  client = await MongoClient.connect(process.env['TEST_MONGODB_URI']!);
-  db = client.db('shared');
-});
-afterAll(() => client.close());
+const db = sharedDatabase();
 
 let org: TestOrg;
 beforeEach(async () => {
@@ -61,7 +55,7 @@ describe('POST …/keys', () => {
 
   it('stores the hash of the token, and the token nowhere', async () => {
     const { key, token } = (await create({})).body.data;
-    const stored = await db.collection<{ _id: string }>('keys').findOne({ _id: key.key_id });
+    const stored = await db().collection<{ _id: string }>('keys').findOne({ _id: key.key_id });
     expect(stored).toMatchObject({ token_hash: createHash('sha256').update(token).digest('hex') });
     expect(JSON.stringify(stored)).not.toContain(token.slice(20));
   });
@@ -74,7 +68,7 @@ describe('POST …/keys', () => {
     expect(second.headers.get('idempotent-replayed')).toBe('true');
     expect((await api.request('GET', `${base()}/keys`, as())).body.data.keys).toHaveLength(1);
     const { token } = first.body.data;
-    const kept = await db.collection('idempotency').find().toArray();
+    const kept = await db().collection('idempotency').find().toArray();
     expect(kept.length).toBeGreaterThan(0);
     expect(JSON.stringify(kept)).not.toContain(token.slice(12));
   });
@@ -299,18 +293,20 @@ describe('GET …/developer-keys/self', () => {
     const token = newToken('secret', 'legacy');
     expect(token).toMatch(/^svc_sk_[0-9A-Za-z]{38}$/);
     const now = new Date();
-    await db.collection<{ _id: string }>('keys').insertOne({
-      _id: 'key_00000000000000000000000000'.slice(0, 4) + org.orgId.slice(4),
-      org_id: org.orgId,
-      name: 'from before modes',
-      scopes: ['support:read'],
-      mode: 'legacy',
-      token_hash: hashToken(token),
-      token_prefix: token.slice(0, 11),
-      created_by_user_id: org.owner.userId,
-      created_at: now,
-      updated_at: now,
-    } as { _id: string });
+    await db()
+      .collection<{ _id: string }>('keys')
+      .insertOne({
+        _id: 'key_00000000000000000000000000'.slice(0, 4) + org.orgId.slice(4),
+        org_id: org.orgId,
+        name: 'from before modes',
+        scopes: ['support:read'],
+        mode: 'legacy',
+        token_hash: hashToken(token),
+        token_prefix: token.slice(0, 11),
+        created_by_user_id: org.owner.userId,
+        created_at: now,
+        updated_at: now,
+      } as { _id: string });
     expect((await self(token)).body).toMatchObject({ mode: 'test', environment: 'test', name: 'from before modes' });
     const listed = await api.request('GET', `${base()}/keys`, as());
     expect(listed.body.data.keys[0]).toMatchObject({ mode: null, environment: 'test' });

@@ -8,8 +8,10 @@ export async function ensureSchedules(client: Client, taskQueuePrefix: string): 
   try {
     await client.schedule.create({
       scheduleId: `${taskQueuePrefix}maintain-stores`,
-      spec: { intervals: [{ every: '1 minute' }] },
-      policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 minute' },
+      // Each run works for about an hour, so the next one waits for its end.
+      spec: { intervals: [{ every: '1 hour' }] },
+      policies: { overlap: ScheduleOverlapPolicy.BUFFER_ONE, catchupWindow: '1 minute' },
+      state: { triggerImmediately: true },
       action: {
         type: 'startWorkflow',
         workflowType: maintainStores.name,
