@@ -4,6 +4,7 @@
  */
 import type { Logger } from 'pino';
 import { withHeartbeat } from './heartbeat.ts';
+import { syncTags } from './source.ts';
 import type { Ai } from '../clients/ai.ts';
 import type { Files } from '../clients/files.ts';
 import type { IndexTable, Search } from '../clients/search.ts';
@@ -14,8 +15,6 @@ import {
   failDocument,
   publishDocument,
   readBytes,
-  removeBytes,
-  RemovalModel,
   type Document,
 } from '../models/document.ts';
 import { effectiveAuthority } from '../models/rules/authority.ts';
@@ -32,21 +31,6 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
     mode: document.mode,
   });
   const find = (orgId: string, docId: string) => DocumentModel.findOne({ _id: docId, org_id: orgId }).lean();
-
-  /** Writes the record's tags to its index rows until no newer ones were stored meanwhile. */
-  async function syncTags(orgId: string, docId: string, written: number): Promise<void> {
-    for (
-      let document = await find(orgId, docId);
-      document && document.tags_version !== written;
-      document = await find(orgId, docId)
-    ) {
-      await search.retag(tableOf(document), docId, {
-        segments: document.segments,
-        authority: effectiveAuthority(document.authority, 'document'),
-      });
-      written = document.tags_version;
-    }
-  }
 
   /** Puts the generation into the index, lets it answer, and removes what the generation before left. */
   async function index({ orgId, docId, generation }: Ref, signal: AbortSignal): Promise<'indexed' | 'gone'> {
@@ -74,7 +58,7 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
       );
       const published = await publishDocument(orgId, docId, generation, chunks.length, clock());
       if (published) {
-        await syncTags(orgId, docId, document.tags_version);
+        await syncTags(search, { orgId, sourceId: docId }, document.tags_version);
         await search.removeSource(tableOf(document), docId, String(generation));
         await removeChunks(orgId, docId, generation);
         return 'indexed';
@@ -130,22 +114,6 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
 
     async indexDocument(ref: Ref): Promise<'indexed' | 'gone'> {
       return withHeartbeat((signal) => index(ref, signal));
-    },
-
-    async retagDocument({ orgId, docId }: Omit<Ref, 'generation'>): Promise<void> {
-      await withHeartbeat(() => syncTags(orgId, docId, -1));
-    },
-
-    /** The document and its chunks are gone already; this removes the derived rest, then the note that it was to be done. */
-    async eraseDocument({ orgId, docId }: Omit<Ref, 'generation'>): Promise<void> {
-      await withHeartbeat(async () => {
-        const removal = await RemovalModel.findOne({ _id: docId, org_id: orgId }).lean();
-        if (!removal) return;
-        await search.removeSource(tableOf(removal), docId);
-        await removeChunks(orgId, docId);
-        await removeBytes(docId);
-        await RemovalModel.deleteOne({ _id: docId });
-      });
     },
   };
 }

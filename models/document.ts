@@ -6,6 +6,7 @@ import { defineModel, readerOf } from './define.ts';
 import { ChunkModel } from './chunk.ts';
 import { isDuplicate } from './connect.ts';
 import { pendingField, pendingIndex, type Intent } from './pending.ts';
+import { recordRemoval, type Removal } from './removal.ts';
 import { authorities, type Authority } from './rules/authority.ts';
 import { documentStatuses, fileTypes, type DocumentStatus, type FileType } from './rules/document.ts';
 import { modes, type Mode } from './rules/keys.ts';
@@ -67,24 +68,6 @@ export const DocumentModel = defineModel<Document>(
     pending: pendingField,
   },
   [{ fields: { org_id: 1, mode: 1, sha256: 1 }, unique: true }, { fields: { org_id: 1, _id: -1 } }, pendingIndex],
-);
-
-/**
- * A document that was deleted and whose traces outside MongoDB's truth (index rows, bytes) are still to be removed.
- * Made in the same transaction that deletes the document; gone when the work is done.
- */
-export type Removal = { _id: string; org_id: string; mode: Mode; removed_at: Date; pending?: Intent[] };
-export const RemovalModel = defineModel<Removal>(
-  'Removal',
-  'removals',
-  {
-    _id: { type: String, required: true },
-    org_id: { type: String, required: true },
-    mode: { type: String, enum: modes, required: true },
-    removed_at: { type: Date, required: true },
-    pending: pendingField,
-  },
-  [pendingIndex],
 );
 
 /** Racing uploads of an organization meet here: its row is written inside each upload's transaction. */
@@ -196,9 +179,7 @@ export async function removeDocument(
     ).lean();
     if (!gone) return null;
     await ChunkModel.deleteMany({ org_id: orgId, source_id: docId }, { session });
-    const removal: Removal = { _id: docId, org_id: orgId, mode: gone.mode, removed_at: now, pending: [intent] };
-    await RemovalModel.create([removal], { session });
-    return removal;
+    return recordRemoval({ _id: docId, org_id: orgId, mode: gone.mode, removed_at: now, pending: [intent] }, session);
   });
 }
 

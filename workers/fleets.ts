@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import { createDocumentActivities } from '../activities/document.ts';
 import { createMaintenanceActivities } from '../activities/maintenance.ts';
+import { createSourceActivities } from '../activities/source.ts';
 import type { Ai } from '../clients/ai.ts';
 import type { Files } from '../clients/files.ts';
 import type { Search } from '../clients/search.ts';
@@ -22,7 +23,7 @@ export type Fleet = {
 export const fleets = {
   documents: {
     queue: queues.documents,
-    activities: createDocumentActivities,
+    activities: (deps) => ({ ...createDocumentActivities(deps), ...createSourceActivities(deps) }),
     // Each reads in a process of its own of up to 512 MiB; four fit beside the worker into 3 GiB.
     maxActivities: 4,
     maxWorkflowTasks: 10,

@@ -4,7 +4,8 @@
  */
 import type { Model } from 'mongoose';
 import { startIntent, type Starter } from '../api/durable.ts';
-import { DocumentModel, RemovalModel } from '../models/document.ts';
+import { DocumentModel } from '../models/document.ts';
+import { RemovalModel } from '../models/removal.ts';
 import { takeDueIntent, type Launchable } from '../models/pending.ts';
 
 /** Every model whose records start workflows. */

@@ -22,13 +22,3 @@ export async function processDocument(ref: DocumentRef): Promise<DocumentOutcome
   const outcome = await activities.readDocument(ref);
   return outcome === 'read' ? activities.indexDocument(ref) : outcome;
 }
-
-/** Brings a document's segments and authority into the index. */
-export async function retagDocument(ref: Omit<DocumentRef, 'generation'>): Promise<void> {
-  await activities.retagDocument(ref);
-}
-
-/** Removes what a deleted document left in the index and in storage. */
-export async function eraseDocument(ref: Omit<DocumentRef, 'generation'>): Promise<void> {
-  await activities.eraseDocument(ref);
-}

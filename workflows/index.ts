@@ -1,3 +1,4 @@
 /** All workflows, as a worker bundles them. */
-export { eraseDocument, processDocument, retagDocument } from './document.ts';
+export { processDocument } from './document.ts';
 export { maintainStores } from './maintenance.ts';
+export { eraseSource, retagSource } from './source.ts';

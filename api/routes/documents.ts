@@ -6,6 +6,7 @@ import * as contract from '../contract/documents.ts';
 import { afterCursor, DEFAULT_LIMIT, page } from '../cursor.ts';
 import { launch, type Start } from '../durable.ts';
 import { route, withStatus } from '../route.ts';
+import { erasing, retagging } from '../source.ts';
 import { sniffFile } from '../../clients/files.ts';
 import {
   countDocuments,
@@ -14,7 +15,6 @@ import {
   findDocument,
   findDocumentByHash,
   listDocuments,
-  RemovalModel,
   removeBytes,
   removeDocument,
   restartDocument,
@@ -23,12 +23,13 @@ import {
   type Document,
 } from '../../models/document.ts';
 import { newId } from '../../models/ids.ts';
+import { RemovalModel } from '../../models/removal.ts';
 import { effectiveAuthority, type Authority } from '../../models/rules/authority.ts';
 import { cleanFilename, mimeTypes } from '../../models/rules/document.ts';
 import { Problem } from '../../models/rules/errors.ts';
 import { checkQuota } from '../../models/rules/quota.ts';
 import { normalizeSegments } from '../../models/rules/segments.ts';
-import { eraseDocument, processDocument, retagDocument } from '../../workflows/document.ts';
+import { processDocument } from '../../workflows/document.ts';
 import { queues } from '../../workflows/queues.ts';
 
 const missing = () => new Problem('NOT_FOUND', { message: 'There is no such document; it may have been deleted.' });
@@ -52,21 +53,6 @@ const processing = (orgId: string, docId: string, generation: number): Start<Par
   args: [{ orgId, docId, generation }],
 });
 
-const retagging = (orgId: string, docId: string): Start<Parameters<typeof retagDocument>> => ({
-  workflow: retagDocument,
-  // Each change of tags is a piece of work of its own.
-  id: `document:${docId}:tags:${newId('request')}`,
-  queue: queues.documents,
-  args: [{ orgId, docId }],
-});
-
-const erasing = (orgId: string, docId: string): Start<Parameters<typeof eraseDocument>> => ({
-  workflow: eraseDocument,
-  id: `document:${docId}:erase`,
-  queue: queues.documents,
-  args: [{ orgId, docId }],
-});
-
 /** Stores new tags; the index follows durably, and until it has, what became unreachable is already not shown. */
 async function retag(
   ctx: Context,
@@ -75,7 +61,7 @@ async function retag(
   docId: string,
   tags: { segments?: string[]; authority?: Authority },
 ) {
-  const tagged = await launch(ctx, DocumentModel, retagging(orgId, docId), (intent) =>
+  const tagged = await launch(ctx, DocumentModel, retagging('document', orgId, docId), (intent) =>
     tagDocument(orgId, modes, docId, tags, ctx.clock(), intent),
   );
   if (!tagged) throw missing();
@@ -221,7 +207,7 @@ export const documentRoutes = [
     reply: contract.removedReply,
     limit: 'writes',
     async handle({ params: { orgId, docId }, principal: { modes } }, ctx) {
-      const removal = await launch(ctx, RemovalModel, erasing(orgId, docId), (intent) =>
+      const removal = await launch(ctx, RemovalModel, erasing('document', orgId, docId), (intent) =>
         removeDocument(orgId, modes, docId, ctx.clock(), intent),
       );
       if (!removal) throw missing();

@@ -6,7 +6,9 @@ import { ApplicationFailure } from '@temporalio/common';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import type { DocumentActivities } from '../../activities/document.ts';
-import { eraseDocument, processDocument, retagDocument, type DocumentRef } from '../../workflows/document.ts';
+import type { SourceActivities } from '../../activities/source.ts';
+import { processDocument, type DocumentRef } from '../../workflows/document.ts';
+import { eraseSource, retagSource } from '../../workflows/source.ts';
 
 const ref: DocumentRef = { orgId: 'org_1', docId: 'doc_1', generation: 1 };
 let env: TestWorkflowEnvironment;
@@ -24,7 +26,7 @@ afterAll(() => env.teardown());
 async function tell<A extends unknown[], R>(
   workflow: (...args: A) => Promise<R>,
   args: A,
-  activities: Partial<DocumentActivities>,
+  activities: Partial<DocumentActivities & SourceActivities>,
 ) {
   const calls: string[] = [];
   const noted = Object.fromEntries(
@@ -59,13 +61,16 @@ describe('processDocument', () => {
     expect([calls, result]).toEqual([['readDocument', 'indexDocument'], 'indexed']);
   });
 
-  it.each(['indexed', 'failed', 'gone'] as const)('a document that is %s after reading is not indexed again', async (outcome) => {
-    const { calls, result } = await tell(processDocument, [ref], {
-      readDocument: async () => outcome,
-      indexDocument: async () => 'indexed',
-    });
-    expect([calls, result]).toEqual([['readDocument'], outcome]);
-  });
+  it.each(['indexed', 'failed', 'gone'] as const)(
+    'a document that is %s after reading is not indexed again',
+    async (outcome) => {
+      const { calls, result } = await tell(processDocument, [ref], {
+        readDocument: async () => outcome,
+        indexDocument: async () => 'indexed',
+      });
+      expect([calls, result]).toEqual([['readDocument'], outcome]);
+    },
+  );
 
   it('a document that is deleted before it is indexed ends gone', async () => {
     const { result } = await tell(processDocument, [ref], {
@@ -99,12 +104,12 @@ describe('processDocument', () => {
 });
 
 describe.each([
-  ['retagDocument', retagDocument],
-  ['eraseDocument', eraseDocument],
+  ['retagSource', retagSource],
+  ['eraseSource', eraseSource],
 ] as const)('%s', (name, workflow) => {
   it('is one activity, tried until it succeeds', async () => {
     let failures = 3;
-    const { calls } = await tell(workflow, [{ orgId: 'org_1', docId: 'doc_1' }], {
+    const { calls } = await tell(workflow, [{ orgId: 'org_1', sourceId: 'doc_1' }], {
       [name]: async () => {
         if (failures-- > 0) throw ApplicationFailure.create({ message: 'a conflict in the index' });
       },

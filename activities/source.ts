@@ -1,0 +1,43 @@
+/** What a change of a source does to the index and to storage. Safe to repeat at any point. */
+import { withHeartbeat } from './heartbeat.ts';
+import type { Search } from '../clients/search.ts';
+import { removeChunks } from '../models/chunk.ts';
+import { removeBytes } from '../models/document.ts';
+import { RemovalModel } from '../models/removal.ts';
+import { findSource } from '../models/source.ts';
+
+type Ref = { orgId: string; sourceId: string };
+export type SourceActivities = ReturnType<typeof createSourceActivities>;
+
+/** Writes a source's tags to its index rows until no newer ones were stored meanwhile. `written`: what the rows have. */
+export async function syncTags(search: Search, { orgId, sourceId }: Ref, written: number): Promise<void> {
+  for (
+    let source = await findSource(orgId, sourceId);
+    source && source.tags_version !== written;
+    source = await findSource(orgId, sourceId)
+  ) {
+    const { org_id, mode, segments, authority } = source;
+    await search.retag({ org_id, mode }, sourceId, { segments, authority });
+    written = source.tags_version;
+  }
+}
+
+export function createSourceActivities({ search }: { search: Search }) {
+  return {
+    async retagSource(ref: Ref): Promise<void> {
+      await withHeartbeat(() => syncTags(search, ref, -1));
+    },
+
+    /** The source and its chunks are gone already; this removes the derived rest, then the note that it was to be done. */
+    async eraseSource({ orgId, sourceId }: Ref): Promise<void> {
+      await withHeartbeat(async () => {
+        const removal = await RemovalModel.findOne({ _id: sourceId, org_id: orgId }).lean();
+        if (!removal) return;
+        await search.removeSource({ org_id: orgId, mode: removal.mode }, sourceId);
+        await removeChunks(orgId, sourceId);
+        await removeBytes(sourceId);
+        await RemovalModel.deleteOne({ _id: sourceId });
+      });
+    },
+  };
+}
