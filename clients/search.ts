@@ -440,11 +440,7 @@ type Found = { id: string; authority: Authority; value: number };
 
 /** `value` is the BM25 score. Text that has no word in it, or none that the index knows, finds nothing. */
 async function searchText(table: Table, text: string, condition: string | undefined, limit: number): Promise<Found[]> {
-  const query = table
-    .query()
-    .fullTextSearch(new MatchQuery(text, 'text'))
-    .select(['candidate', '_score'])
-    .limit(limit);
+  const query = table.query().fullTextSearch(new MatchQuery(text, 'text')).select(['candidate', '_score']).limit(limit);
   const rows = await (condition === undefined ? query : query.where(condition)).toArray();
   return rows.map((row) => found(row, Number(row._score)));
 }
