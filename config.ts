@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { readEgressEntry } from './models/rules/address.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const count = z.coerce.number().int().min(0);
@@ -45,7 +46,16 @@ export const environment = z.object({
     .default(''),
   FLEETS: list.optional(),
   WORKER_METRICS_PORT: port.optional(),
-  EGRESS_ALLOW: list.default([]),
+  EGRESS_ALLOW: list
+    .refine(
+      (entries) => entries.every(readEgressEntry),
+      'must be hosts, each `host` or `host:port`; no ranges or wildcards',
+    )
+    .default([]),
+  CRAWLER_CONTACT: z
+    .string()
+    .regex(/^[\x21-\x7e]+$/, 'must be an address of a page or a mailbox')
+    .optional(),
   TRUST_PROXY: z.stringbool().default(false),
   SECRET_KEY: z
     .string()
@@ -104,6 +114,7 @@ export function readConfig(env: Record<string, string | undefined>) {
     fleets: v.FLEETS,
     workerMetricsPort: v.WORKER_METRICS_PORT,
     egressAllow: v.EGRESS_ALLOW,
+    crawlerContact: v.CRAWLER_CONTACT ?? v.PUBLIC_URL,
     trustProxy: v.TRUST_PROXY,
     secretKey: Buffer.from(v.SECRET_KEY ?? keptSecretKey(dataDir), 'hex'),
     oidcProviders: v.OIDC_PROVIDERS,

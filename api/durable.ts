@@ -1,15 +1,24 @@
 /**
- * Save, then start: the only lines that start a workflow. The record and its intent are one write; the start that follows
+ * Save, then start: the only lines that start a workflow or change an open one. The record and its intent are one write; the start that follows
  * is best effort and under a second, since the sweeper repeats what is left behind under the same workflow id.
  */
-import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
+import {
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  type Client,
+} from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import type { UpdateDefinition } from '@temporalio/common';
 import type { Model } from 'mongoose';
 import type { Logger } from 'pino';
 import { settleIntent, SWEEP_AFTER_MS, type Intent, type Launchable } from '../models/pending.ts';
+import { Problem } from '../models/rules/errors.ts';
 import type { Queue } from '../workflows/queues.ts';
 
 const START_DEADLINE_MS = 1_000;
+/** A worker answers in some 50 ms; one that is busy or being replaced within seconds. */
+const COMMAND_DEADLINE_MS = 5_000;
 
 /** What operators filter by; workers/searchattributes.ts registers them. */
 export const searchAttributes = {
@@ -83,4 +92,26 @@ export async function startIntent<T extends Launchable>(
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
   await settleIntent(model, record._id, intent.workflow_id);
+}
+
+/**
+ * Changes the state of an open workflow, which owns it: the workflow's own validator decides. `id` makes a repeated call
+ * one change.
+ * @throws Problem CONFLICT when the workflow refuses or is over, UNAVAILABLE when it could not be asked in time.
+ */
+export async function command(
+  ctx: Pick<Starter, 'temporal'>,
+  workflowId: string,
+  update: UpdateDefinition<unknown>,
+  id: string,
+): Promise<void> {
+  try {
+    await ctx.temporal.withDeadline(Date.now() + COMMAND_DEADLINE_MS, () =>
+      ctx.temporal.workflow.getHandle(workflowId).executeUpdate(update, { updateId: id }),
+    );
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError || error instanceof WorkflowUpdateFailedError)
+      throw new Problem('CONFLICT', { cause: error });
+    throw new Problem('UNAVAILABLE', { cause: error });
+  }
 }

@@ -4,6 +4,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { addAccountCommands } from './account.ts';
 import { openCredentials } from './credentials.ts';
 import { defaultUrl } from './arguments.ts';
+import { addCrawlCommands } from './crawl.ts';
 import { addDocumentCommands } from './documents.ts';
 import { CliError, errorJson, errorLines, exitCodes, usageError } from './errors.ts';
 import { addKeyCommands } from './keys.ts';
@@ -58,8 +59,15 @@ function createProgram(io: Io, say: { out(text: string): void; err(text: string)
       await run(session, ...(args.slice(0, -1) as A));
     };
   }
-  for (const add of [addAccountCommands, addOrgCommands, addKeyCommands, addDocumentCommands, addKnowledgeCommands])
-    add(program, act);
+  const nouns = [
+    addAccountCommands,
+    addOrgCommands,
+    addKeyCommands,
+    addDocumentCommands,
+    addCrawlCommands,
+    addKnowledgeCommands,
+  ];
+  for (const add of nouns) add(program, act);
   return program;
 }
 

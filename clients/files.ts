@@ -3,10 +3,8 @@
  * knowledge of any other file, and killed at its limits: a hostile file costs its owner a reason and nobody else a thing.
  * It must not run a parser in the caller's process; `sniffFile` looks at a file's head and directory only.
  */
-import { spawn, type ChildProcessByStdio } from 'node:child_process';
-import { createReadStream, readFileSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
-import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
@@ -27,6 +25,7 @@ import {
 import { Problem } from '../models/rules/errors.ts';
 import type { FileJob } from './files/child.ts';
 import { defaultLimits, type Limits } from './files/limits.ts';
+import { deathOf, hold, sandboxFlags, startSandboxed, watchMemory, type Ended, type Sandboxed } from './sandbox.ts';
 
 export type FilesOptions = {
   /** Resident memory of one reading process, in MiB. An idle one takes about 100. */
@@ -52,14 +51,9 @@ export type Files = {
   close(): Promise<void>;
 };
 
-type Child = ChildProcessByStdio<Writable, Readable, Readable>;
-
-const root = fileURLToPath(new URL('..', import.meta.url));
 const entry = fileURLToPath(new URL('files/child.ts', import.meta.url));
 /** Starting a process takes some 300 ms of a core, about as long as the rest of a document's way into the index. */
 const refillAfterMs = 300;
-/** How often a process's memory is looked at, in milliseconds: it can grow by some 30 MiB in between. */
-const memoryPollMs = 25;
 /** The longest result taken, in bytes of JSON: the text limit with room for column names and escapes. */
 const maxReplyBytes = 128 * 1024 * 1024;
 const replies = {
@@ -78,48 +72,11 @@ const envelope = z.discriminatedUnion('ok', [
   z.object({ ok: z.literal(false), reason: z.enum(reasons), detail: z.string() }),
 ]);
 
-/**
- * Node's flags for a reading process: it may read its own code and nothing else, start no process or thread and load no
- * native code. Node 24 has no such right for the network; the empty environment leaves nothing worth sending.
- */
-export function readerFlags(memoryMb: number): string[] {
-  const code = ['clients/files/*', 'models/rules/*', 'node_modules/*', 'package.json'];
-  return [
-    '--permission',
-    ...code.map((path) => `--allow-fs-read=${root}${path}`),
-    `--max-old-space-size=${Math.max(64, Math.floor(memoryMb * 0.75))}`,
-    '--disallow-code-generation-from-strings',
-    '--no-warnings',
-  ];
-}
+/** The code a reading process may read. */
+const readerCode = ['clients/charset.ts', 'clients/files/*', 'clients/sandbox.ts', 'models/rules/*'];
 
-function startChild({ memoryMb, timeoutMs }: { memoryMb: number; timeoutMs: number }): Child {
-  const flags = [...readerFlags(memoryMb), entry];
-  const options = { env: {}, cwd: root, stdio: ['pipe', 'pipe', 'pipe'] as ['pipe', 'pipe', 'pipe'] };
-  if (process.platform === 'win32') return spawn(process.execPath, flags, options);
-  // The kernel's own limits hold even when this process is gone: processor seconds, no core dump, first to die.
-  const seconds = Math.ceil(timeoutMs / 1000) * 2 + 10;
-  const limits = `ulimit -c 0; ulimit -t ${seconds}; { echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null; exec "$0" "$@"`;
-  return spawn('/bin/sh', ['-c', limits, process.execPath, ...flags], options);
-}
-
-/** Lets the caller's process end although a child is waiting, or not while it works. */
-function hold(child: Child, held: boolean): void {
-  for (const part of [child, child.stdin as Socket, child.stdout as Socket, child.stderr as Socket]) {
-    if (held) part.ref();
-    else part.unref();
-  }
-}
-
-/** Resident memory of a process in MiB, from /proc (a kernel read of some 30 us); undefined where there is none. */
-function residentMb(pid: number | undefined): number | undefined {
-  try {
-    const kib = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-    return kib === undefined ? undefined : Number(kib) / 1024;
-  } catch {
-    return undefined;
-  }
-}
+/** Node's flags for a reading process. */
+export const readerFlags = (memoryMb: number): string[] => sandboxFlags(memoryMb, readerCode);
 
 /** Tells, once a feed has failed, whether the source did: it was the first to break off. */
 function watchFeed(source: Readable, sink: Writable): () => boolean {
@@ -132,9 +89,7 @@ function watchFeed(source: Readable, sink: Writable): () => boolean {
   return () => first === 'source';
 }
 
-type Ended = { code: number | null; signal: NodeJS.Signals | null; stdout: Buffer; stderr: string };
-
-const ended = (child: Child, onFlood: () => void): Promise<Ended> =>
+const ended = (child: Sandboxed, onFlood: () => void): Promise<Ended & { stdout: Buffer }> =>
   new Promise((resolve, reject) => {
     const stdout: Buffer[] = [];
     let length = 0;
@@ -153,15 +108,10 @@ const ended = (child: Child, onFlood: () => void): Promise<Ended> =>
     child.once('close', (code, signal) => resolve({ code, signal, stdout: Buffer.concat(stdout), stderr }));
   });
 
-/** Signals by which a process ends itself or the kernel ends it for what it did, as opposed to an operator's kill. */
-const ownDeaths = new Set<string>(['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGABRT', 'SIGTRAP', 'SIGFPE']);
-
 /** What the end of a process says about its file, or an ordinary error when it says nothing. */
-function parseReply({ code, signal, stdout, stderr }: Ended): unknown {
-  if (/heap out of memory|Allocation failed/i.test(stderr)) throw new Unreadable('out_of_memory');
-  if (signal === 'SIGXCPU') throw new Unreadable('timed_out');
-  if (signal && ownDeaths.has(signal)) throw new Unreadable('crashed', { cause: new Error(stderr) });
-  if (code !== 0) throw new Error(`the file reader ended with ${signal ?? code}: ${stderr.trim().slice(-500)}`);
+function parseReply({ stdout, ...end }: Ended & { stdout: Buffer }): unknown {
+  const death = deathOf(end, 'the file reader');
+  if (death) throw death;
   const reply = envelope.parse(JSON.parse(stdout.toString('utf8')));
   if (!reply.ok) throw new Unreadable(reply.reason, { cause: new Error(reply.detail) });
   return reply.result;
@@ -170,12 +120,12 @@ function parseReply({ code, signal, stdout, stderr }: Ended): unknown {
 export function createFiles(options: FilesOptions = {}): Files {
   const { memoryMb = 512, timeoutMs = 30_000, spares = 1 } = options;
   const limits: Limits = { ...defaultLimits, ...options.limits };
-  const ready: Child[] = [];
-  const alive = new Set<Child>();
+  const ready: Sandboxed[] = [];
+  const alive = new Set<Sandboxed>();
   let closed = false;
 
-  const start = (): Child => {
-    const child = startChild({ memoryMb, timeoutMs });
+  const start = (): Sandboxed => {
+    const child = startSandboxed(entry, readerFlags(memoryMb), Math.ceil(timeoutMs / 1000) * 2 + 10);
     alive.add(child);
     child.once('close', () => alive.delete(child));
     // A spare that dies, or is written to when it has died, shows in its exit; nobody listens before it is used.
@@ -191,7 +141,7 @@ export function createFiles(options: FilesOptions = {}): Files {
       ready.push(child);
     }
   };
-  const take = (): Child => {
+  const take = (): Sandboxed => {
     for (let child = ready.shift(); child; child = ready.shift()) {
       if (child.exitCode === null && child.signalCode === null) return child;
     }
@@ -212,10 +162,7 @@ export function createFiles(options: FilesOptions = {}): Files {
     const onAbort = (): void => kill(signal?.reason);
     signal?.addEventListener('abort', onAbort, { once: true });
     const clock = setTimeout(() => kill(new Unreadable('timed_out')), timeoutMs);
-    const watch = setInterval(() => {
-      const mb = residentMb(child.pid);
-      if (mb !== undefined && mb > memoryMb) kill(new Unreadable('out_of_memory'));
-    }, memoryPollMs);
+    const unwatch = watchMemory(child, memoryMb, () => kill(new Unreadable('out_of_memory')));
     try {
       const end = ended(child, () => kill(new Unreadable('too_much_text')));
       const bytes = typeof source === 'string' ? createReadStream(source) : source;
@@ -233,7 +180,7 @@ export function createFiles(options: FilesOptions = {}): Files {
       return parseReply(result);
     } finally {
       clearTimeout(clock);
-      clearInterval(watch);
+      unwatch();
       signal?.removeEventListener('abort', onAbort);
       child.kill('SIGKILL');
       hold(child, false);

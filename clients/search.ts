@@ -47,6 +47,8 @@ export type Search = {
   add(key: IndexTable, rows: readonly IndexRow[]): Promise<void>;
   /** Removes a source, or all its generations but one. */
   removeSource(key: IndexTable, sourceId: string, exceptGeneration?: string): Promise<void>;
+  /** Removes sources, many in one commit. */
+  removeSources(key: IndexTable, sourceIds: readonly string[]): Promise<void>;
   retag(
     key: IndexTable,
     sourceId: string,
@@ -336,6 +338,13 @@ export function createSearch(options: SearchOptions): Search {
       await write(tableName(key), 'existing', async (table) => {
         if ((await table.countRows(rows)) > 0) await table.delete(rows);
       });
+    },
+
+    async removeSources(key, sourceIds) {
+      if (sourceIds.length === 0) return;
+      await write(tableName(key), 'existing', (table) =>
+        table.delete(`source_id IN (${sourceIds.map(sql).join(', ')})`),
+      );
     },
 
     async retag(key, sourceId, change) {

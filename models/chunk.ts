@@ -1,5 +1,5 @@
 /** The passages questions are answered from. This collection is the truth; the search index only proposes candidates from it. */
-import { defineModel, readerOf } from './define.ts';
+import { collectionOf, defineModel, readerOf } from './define.ts';
 import { modes, type Mode } from './rules/keys.ts';
 import type { Chunk as Passage } from './rules/chunks.ts';
 
@@ -30,7 +30,10 @@ export const ChunkModel = defineModel<Chunk>(
     heading: { type: String, default: '' },
     text: { type: String, required: true },
   },
-  [{ fields: { source_id: 1, generation: 1, ordinal: 1 } }],
+  [
+    { fields: { source_id: 1, generation: 1, ordinal: 1 } },
+    { fields: { org_id: 1, mode: 1, source_type: 1, source_id: 1, generation: 1 } },
+  ],
 );
 
 export type ChunkSource = Pick<Chunk, 'org_id' | 'mode' | 'source_type' | 'source_id' | 'generation'>;
@@ -40,10 +43,25 @@ export async function writeChunks(source: ChunkSource, passages: readonly Passag
   await ChunkModel.collection.deleteMany({ source_id: source.source_id, generation: source.generation });
   if (passages.length === 0) return;
   await ChunkModel.insertMany(
-    passages.map((p) => ({ ...source, ...p, _id: `${source.source_id}:${source.generation}:${p.ordinal}` })),
+    passages.map((passage) => chunkOf(source, passage)),
     { ordered: false, lean: true },
   );
 }
+
+/** Writes the chunks of generations that were never written before, of many sources at once. */
+export async function insertChunks(
+  written: readonly { source: ChunkSource; passages: readonly Passage[] }[],
+): Promise<Chunk[]> {
+  const chunks = written.flatMap(({ source, passages }) => passages.map((passage) => chunkOf(source, passage)));
+  if (chunks.length > 0) await collectionOf(ChunkModel).insertMany(chunks, { ordered: false });
+  return chunks;
+}
+
+const chunkOf = (source: ChunkSource, passage: Passage): Chunk => ({
+  ...source,
+  ...passage,
+  _id: `${source.source_id}:${source.generation}:${passage.ordinal}`,
+});
 
 /** One generation, in reading order. */
 export async function listChunks(orgId: string, sourceId: string, generation: number): Promise<Chunk[]> {
@@ -65,4 +83,24 @@ const readChunk = readerOf(ChunkModel);
 export async function findChunks(orgId: string, mode: Mode, ids: readonly string[]) {
   const found = await Promise.all(ids.map((id) => readChunk(id)));
   return found.flatMap((chunk) => (chunk?.org_id === orgId && chunk.mode === mode ? [chunk] : []));
+}
+
+/** Removes the chunks of sources that are gone. Safe to repeat. */
+export async function removeAllChunks(orgId: string, sourceIds: readonly string[]): Promise<void> {
+  await ChunkModel.deleteMany({ org_id: orgId, source_id: { $in: sourceIds } });
+}
+
+/** How many chunks each generation of each source of a type has. */
+export async function countChunks(
+  orgId: string,
+  mode: Mode,
+  type: Chunk['source_type'],
+): Promise<{ source_id: string; generation: number; chunks: number }[]> {
+  const groups = await collectionOf(ChunkModel)
+    .aggregate<{ _id: { source_id: string; generation: number }; chunks: number }>([
+      { $match: { org_id: orgId, mode, source_type: type } },
+      { $group: { _id: { source_id: '$source_id', generation: '$generation' }, chunks: { $sum: 1 } } },
+    ])
+    .toArray();
+  return groups.map(({ _id, chunks }) => ({ ..._id, chunks }));
 }

@@ -8,6 +8,8 @@ const prefixes = {
   key: 'key',
   document: 'doc',
   gap: 'gap',
+  page: 'page',
+  crawl: 'crawl',
   request: 'req',
 } as const;
 

@@ -20,7 +20,20 @@ export const RemovalModel = defineModel<Removal>(
   [pendingIndex],
 );
 
+export async function recordRemovals(removals: readonly Removal[], session: ClientSession): Promise<void> {
+  await RemovalModel.create([...removals], { session, ordered: true });
+}
+
 export async function recordRemoval(removal: Removal, session: ClientSession): Promise<Removal> {
-  await RemovalModel.create([removal], { session });
+  await recordRemovals([removal], session);
   return removal;
+}
+
+/** Those that no workflow of their own will see to. */
+export async function listRemovals(orgId: string, mode: Mode): Promise<Removal[]> {
+  return RemovalModel.find({ org_id: orgId, mode, pending: { $exists: false } }).lean();
+}
+
+export async function settleRemovals(ids: readonly string[]): Promise<void> {
+  await RemovalModel.deleteMany({ _id: { $in: ids } });
 }

@@ -1,5 +1,6 @@
 /** What documents and pages have in common as sources of answers: whose they are, and their tags. */
 import { DocumentModel } from './document.ts';
+import { PageModel } from './page.ts';
 import { effectiveAuthority, type Authority } from './rules/authority.ts';
 import type { Mode } from './rules/keys.ts';
 
@@ -15,6 +16,11 @@ export type Source = {
 
 /** Null when the source is gone. */
 export async function findSource(orgId: string, sourceId: string): Promise<Source | null> {
-  const found = await DocumentModel.findOne({ _id: sourceId, org_id: orgId }).lean();
-  return found && { ...found, authority: effectiveAuthority(found.authority, 'document') };
+  const filter = { _id: sourceId, org_id: orgId };
+  if (sourceId.startsWith('page_')) {
+    const page = await PageModel.findOne(filter).lean();
+    return page && { ...page, authority: effectiveAuthority(page.authority, 'website') };
+  }
+  const document = await DocumentModel.findOne(filter).lean();
+  return document && { ...document, authority: effectiveAuthority(document.authority, 'document') };
 }

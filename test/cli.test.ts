@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, it, expect } from '@jest/globals';
 import { run } from '../cli/program.ts';
 import { freePort } from '../engines/ports.ts';
 import { system, type TestOrg } from './harness.ts';
+import { page, startSite } from './sites.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const main = join(root, 'cli', 'main.ts');
@@ -413,3 +414,31 @@ async function listen(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
+
+describe('crawl and pages', () => {
+  it('crawl a site and wait for its end, list, tag and remove its pages, and prune', async () => {
+    const site = await startSite({
+      '/': page('Linden', 'The linden branch opens at nine on every weekday.', ['/gone']),
+    });
+    try {
+      const env = { SUPPORT_API_KEY: key };
+      const crawled = await cli(['crawl', 'start', site.url, '--watch', '--segments', 'Retail'], { env });
+      expect([crawled.code, crawled.stderr]).toEqual([0, '']);
+      expect(crawled.stdout).toContain('2 found, 1 processed (0 unchanged), 1 left out, 0 failed');
+      expect(crawled.stdout).toContain(`${site.url}/gone: The page does not exist (404).`);
+      const { entries } = JSON.parse((await cli(['pages', 'list', '--json'], { env })).stdout);
+      expect(entries).toMatchObject([{ source_url: `${site.url}/`, segments: ['retail'], authority: 'background' }]);
+      const id = entries[0].page_id as string;
+      expect((await cli(['pages', 'tag', id, 'Business'], { env })).stdout).toBe(`${id} is for: business\n`);
+      expect((await cli(['pages', 'authority', id, 'primary'], { env })).stdout).toBe(`${id} is primary\n`);
+      expect((await cli(['crawl', 'status'], { env })).stdout).toContain('completed');
+      expect((await cli(['prune'], { env })).stdout).toBe('1 pages are whole; 0 left-overs found\n');
+      expect((await cli(['pages', 'rm', id], { env })).stdout).toBe(`Deleted ${id}\n`);
+      expect((await cli(['pages', 'list'], { env })).stdout).toContain('There are no pages yet');
+      const cancelled = await cli(['crawl', 'cancel'], { env });
+      expect([cancelled.code, cancelled.stderr]).toEqual([1, expect.stringContaining('No crawl is running')]);
+    } finally {
+      await site.close();
+    }
+  });
+});

@@ -42,9 +42,17 @@ describe('readConfig', () => {
     ['OIDC_PROVIDERS', '{"google":{"issuer":"x"}}'],
     ['LOG_LEVEL', 'loud'],
     ['TASK_QUEUE_PREFIX', 'a b'],
+    ['EGRESS_ALLOW', '10.0.0.0/8'],
+    ['EGRESS_ALLOW', 'hooks.internal,*.internal'],
+    ['EGRESS_ALLOW', 'http://hooks.internal'],
   ])('%s=%s is refused by name', (name, value) => {
     expect(() => readConfig({ DATA_DIR: folder, [name]: value })).toThrow(ConfigError);
     expect(() => readConfig({ DATA_DIR: folder, [name]: value })).toThrow(name);
+  });
+
+  it('takes EGRESS_ALLOW as hosts, with or without a port', () => {
+    const { egressAllow } = readConfig({ DATA_DIR: folder, EGRESS_ALLOW: 'hooks.internal, 10.0.0.7:8080,[::1]:9000' });
+    expect(egressAllow).toEqual(['hooks.internal', '10.0.0.7:8080', '[::1]:9000']);
   });
 
   it('an empty variable counts as unset', () => {

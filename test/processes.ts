@@ -36,6 +36,8 @@ export function systemEnv(name: string, extra: Record<string, string> = {}): Sys
     PORT: '0',
     PUBLIC_URL: 'http://127.0.0.1:3000',
     SECRET_KEY: 'a1'.repeat(32),
+    // The sites that tests let crawl are on this machine.
+    EGRESS_ALLOW: '127.0.0.1',
     TEST_WORKFLOW_BUNDLE: process.env['TEST_WORKFLOW_BUNDLE']!,
     RATE_SIGN_IN_PER_MINUTE: '5',
     RATE_ACCOUNTS_PER_HOUR: '100000',

@@ -1,15 +1,26 @@
 /** The table of fleets: which queue a fleet works, what it can do, and how much at once. One service a fleet in production. */
 import type { Logger } from 'pino';
+import { createCrawlActivities } from '../activities/crawl.ts';
 import { createDocumentActivities } from '../activities/document.ts';
 import { createMaintenanceActivities } from '../activities/maintenance.ts';
 import { createSourceActivities } from '../activities/source.ts';
 import type { Ai } from '../clients/ai.ts';
 import type { Files } from '../clients/files.ts';
 import type { Search } from '../clients/search.ts';
+import type { Sites } from '../clients/site.ts';
+import type { Quotas } from '../models/rules/quota.ts';
 import { queues, type Queue } from '../workflows/queues.ts';
 
 /** What activities are made of; a test hands in its own. */
-export type WorkerDeps = { files: Files; search: Search; ai: Ai; clock: () => Date; log: Logger };
+export type WorkerDeps = {
+  files: Files;
+  sites: Sites;
+  search: Search;
+  ai: Ai;
+  quotas: Quotas;
+  clock: () => Date;
+  log: Logger;
+};
 
 export type Fleet = {
   queue: Queue;
@@ -27,6 +38,13 @@ export const fleets = {
     // Each reads in a process of its own of up to 512 MiB; four fit beside the worker into 3 GiB.
     maxActivities: 4,
     maxWorkflowTasks: 10,
+  },
+  crawl: {
+    queue: queues.crawl,
+    activities: createCrawlActivities,
+    // A crawl waits more than it works; its pages are read by the processes that all crawls of a worker share.
+    maxActivities: 8,
+    maxWorkflowTasks: 5,
   },
   maintenance: {
     queue: queues.maintenance,

@@ -9,7 +9,10 @@ import { startSweeper } from './sweeper.ts';
 import { createLog } from '../api/log.ts';
 import { createAi } from '../clients/ai.ts';
 import { createFiles } from '../clients/files.ts';
+import { createHttp } from '../clients/http.ts';
+import { createPages } from '../clients/pages.ts';
 import { createSearch } from '../clients/search.ts';
+import { createSites } from '../clients/site.ts';
 import { ConfigError, readConfig, type Config } from '../config.ts';
 import { connectMongo, disconnectMongo } from '../models/connect.ts';
 
@@ -50,9 +53,13 @@ export async function startWorkers(
   await ensureSearchAttributes(clientConnection, config.temporalNamespace);
 
   const files = createFiles();
+  const http = createHttp({ userAgent: userAgent(config), egressAllow: config.egressAllow });
+  const pages = createPages({ agent: crawlerName });
   const search = createSearch({ uri: config.searchUri });
   const clock = () => new Date();
-  const deps = adapt({ files, search, ai: createAi(config.openai), clock, log });
+  const sites = createSites({ http, pages, agent: crawlerName, clock });
+  const { quotas } = config;
+  const deps = adapt({ files, sites, search, ai: createAi(config.openai), quotas, clock, log });
   const workflowBundle = bundle ?? (await bundleWorkflows());
   const workers = await Promise.all(
     names.map((name) =>
@@ -63,6 +70,8 @@ export async function startWorkers(
         workflowBundle,
         activities: fleets[name].activities(deps),
         maxConcurrentActivityTaskExecutions: fleets[name].maxActivities,
+        // A cancel is heard of by the next heartbeat.
+        maxHeartbeatThrottleInterval: '1 second',
         maxConcurrentWorkflowTaskExecutions: fleets[name].maxWorkflowTasks,
         shutdownGraceTime: `${config.drainSeconds}s`,
         shutdownForceTime: `${config.drainSeconds + 5}s`,
@@ -81,6 +90,8 @@ export async function startWorkers(
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await running;
       await files.close();
+      await pages.close();
+      await http.close();
       search.close();
       await connection.close();
       await clientConnection.close();
@@ -88,6 +99,14 @@ export async function startWorkers(
       log.info('worker stopped');
     },
   };
+}
+
+/** How robots.txt addresses the crawler. */
+const crawlerName = 'SupportPlatformBot';
+
+/** Says who asks, and how to reach them. */
+function userAgent({ crawlerContact }: Config): string {
+  return `${crawlerName}/1.0${crawlerContact === undefined ? '' : ` (+${crawlerContact})`}`;
 }
 
 function chosenFleets(wanted: string[] | undefined): FleetName[] {

@@ -4,12 +4,14 @@
  */
 import type { Model } from 'mongoose';
 import { startIntent, type Starter } from '../api/durable.ts';
+import { CrawlModel } from '../models/crawl.ts';
 import { DocumentModel } from '../models/document.ts';
+import { PageModel } from '../models/page.ts';
 import { RemovalModel } from '../models/removal.ts';
 import { takeDueIntent, type Launchable } from '../models/pending.ts';
 
 /** Every model whose records start workflows. */
-const launchable = [DocumentModel, RemovalModel] as unknown as Model<Launchable>[];
+const launchable = [DocumentModel, PageModel, CrawlModel, RemovalModel] as unknown as Model<Launchable>[];
 const EVERY_MS = 2_000;
 const BATCH = 100;
 

@@ -1,4 +1,5 @@
 /** All workflows, as a worker bundles them. */
+export { crawlSite } from './crawl.ts';
 export { processDocument } from './document.ts';
 export { maintainStores } from './maintenance.ts';
 export { eraseSource, retagSource } from './source.ts';

@@ -4,6 +4,7 @@
  */
 import { toChunks } from '../../models/rules/chunks.ts';
 import { fileTypes, Unreadable, type FileType, type UnreadableReason } from '../../models/rules/document.ts';
+import { reasonOf } from '../sandbox.ts';
 import { defaultLimits, type Blocks, type Limits } from './limits.ts';
 
 /** What the parent asks for: `chunks` with the document's `title`, or the `blocks` themselves. */
@@ -57,18 +58,6 @@ async function prepare(busy: () => boolean): Promise<void> {
     const read = await readers[type]();
     if (type !== 'docx' && type !== 'xlsx') toChunks((await read(sample, defaultLimits)).list);
   }
-}
-
-/** Why a reader failed, in terms of the file. A parser's own error means that the file is damaged. */
-function reasonOf(error: unknown): UnreadableReason {
-  if (error instanceof Unreadable) return error.reason;
-  // marked turns a stack overflow into an ordinary error.
-  if (error instanceof Error && /call stack/i.test(error.message)) return 'too_deep';
-  // What is left of RangeError is a string or buffer beyond what can be allocated.
-  if (error instanceof RangeError) return 'out_of_memory';
-  // A right that this process lacks is our mistake, not the file's: let the parent see the process fail.
-  if (error instanceof Error && 'code' in error && error.code === 'ERR_ACCESS_DENIED') throw error;
-  return 'broken';
 }
 
 async function answer(): Promise<FileReply | undefined> {

@@ -41,35 +41,68 @@ type Table = {
   caption: string;
 };
 
+/** Takes the parts of an HTML document in order, as a parser or a walk over a tree meets them. */
+export type HtmlWriter = {
+  open(name: string, attributes: Readonly<Record<string, string | undefined>>): void;
+  text(piece: string): void;
+  close(name: string): void;
+  end(): void;
+};
+
 /** Adds what an HTML text says to `blocks`, in reading order. Never throws for malformed HTML. */
 export function addHtml(blocks: Blocks, limits: Limits, html: string): void {
+  const writer = createHtmlWriter(blocks, limits, { addresses: true });
+  const parser = new Parser({ onopentag: writer.open, ontext: writer.text, onclosetag: writer.close });
+  parser.write(html);
+  parser.end();
+  writer.end();
+}
+
+/**
+ * Writes HTML into `blocks`. With `addresses`, a link's address follows its label where the label does not show it:
+ * right for a file, noise for a page of the web, whose every second word may be a link.
+ */
+export function createHtmlWriter(blocks: Blocks, limits: Limits, { addresses }: { addresses: boolean }): HtmlWriter {
   let text = '';
   let muted = 0;
   let preformatted = 0;
   const lists: { ordered: boolean; next: number }[] = [];
   let marker = '';
   let inItem = false;
+  /** The question or term that the next text answers or explains: both stay in one block, and so in one passage. */
+  let lead = '';
   let nesting = 0;
   const tables: Table[] = [];
-  const links: { href: string; from: number }[] = [];
+  /** Open links and what they show. Cutting it out of the text afterwards would copy the text for every link. */
+  const links: { href: string; label: string }[] = [];
 
   const write = (piece: string): void => {
     const table = tables.at(-1);
     if (table?.cell !== undefined) table.cell += piece;
     else text += piece;
+    const link = links.at(-1);
+    if (link) link.label += piece;
   };
-  const written = (): string => tables.at(-1)?.cell ?? text;
   const flush = (level?: number): void => {
     // Inside a cell, paragraphs and list items stay in the cell.
     if (tables.at(-1)?.cell !== undefined) {
-      if (!written().endsWith('\n')) write('\n');
+      if (!tables.at(-1)?.cell?.endsWith('\n')) write('\n');
       return;
     }
-    if (level !== undefined) blocks.heading(level, text);
-    else if (text.trim()) {
-      blocks.text(marker + text.trimStart(), inItem);
+    if (level !== undefined) {
+      if (lead) blocks.text(lead);
+      lead = '';
+      blocks.heading(level, text);
+    } else if (text.trim()) {
+      blocks.text((lead && `${lead}\n`) + marker + text.trimStart(), inItem);
+      lead = '';
       marker = '';
     }
+    text = '';
+  };
+  const keepAsLead = (): void => {
+    if (tables.at(-1)?.cell !== undefined) return flush();
+    if (text.trim()) lead = (lead && `${lead}\n`) + text.trim();
     text = '';
   };
   const endTable = (): void => {
@@ -80,13 +113,15 @@ export function addHtml(blocks: Blocks, limits: Limits, html: string): void {
       write(`\n${table.rows.map((row) => row.join(', ')).join('\n')}\n`);
       return;
     }
+    if (lead) blocks.text(lead);
+    lead = '';
     const wide = table.rows.some((row) => row.filter((cell) => cell.trim()).length > 1);
     if (wide) addTable(blocks, limits, table.caption.trim(), table.rows, table.header || undefined);
     else for (const row of table.rows) blocks.text(row.join(' '));
   };
 
-  const parser = new Parser({
-    onopentag(name, attributes) {
+  return {
+    open(name, attributes) {
       nesting += 1;
       if (nesting > maxNesting) throw new Unreadable('too_deep');
       if (silent.has(name)) muted += 1;
@@ -95,7 +130,7 @@ export function addHtml(blocks: Blocks, limits: Limits, html: string): void {
       const table = tables.at(-1);
       if (name === 'br') write('\n');
       else if (name === 'img') write(attributes['alt'] ? ` ${attributes['alt']} ` : '');
-      else if (name === 'a') links.push({ href: attributes['href'] ?? '', from: written().length });
+      else if (name === 'a') links.push({ href: attributes['href'] ?? '', label: '' });
       else if (name === 'pre') preformatted += 1;
       else if (name === 'ul' || name === 'ol')
         lists.push({ ordered: name === 'ol', next: Number(attributes['start'] ?? 1) || 1 });
@@ -114,26 +149,28 @@ export function addHtml(blocks: Blocks, limits: Limits, html: string): void {
         if (name === 'th' && table.rows.length === 0) table.header = true;
       }
     },
-    ontext(piece) {
+    text(piece) {
       if (muted > 0) return;
       const clean = preformatted > 0 ? piece : piece.replace(/\s+/g, ' ');
       const table = tables.at(-1);
       if (table && table.cell === undefined && clean.trim()) table.caption += clean;
       else if (!table || table.cell !== undefined) write(clean);
     },
-    onclosetag(name) {
+    close(name) {
       nesting -= 1;
       if (silent.has(name)) muted = Math.max(0, muted - 1);
       if (muted > 0) return;
       const table = tables.at(-1);
       const level = /^h([1-6])$/.exec(name)?.[1];
       if (level !== undefined) flush(Number(level));
+      else if (name === 'dt' || name === 'summary') keepAsLead();
       else if (breaking.has(name) && name !== 'table') flush();
       if (name === 'a') {
         const link = links.pop();
-        const label = link ? written().slice(link.from).trim() : '';
+        const label = link?.label.trim();
         // The address is part of the answer ("the form is at …"), unless the label already shows it.
         if (
+          addresses &&
           link &&
           /^https?:\/\/\S{1,300}$/.test(link.href) &&
           label &&
@@ -155,9 +192,11 @@ export function addHtml(blocks: Blocks, limits: Limits, html: string): void {
         table.row = undefined;
       } else if (name === 'table') endTable();
     },
-  });
-  parser.write(html);
-  parser.end();
-  flush();
-  while (tables.length > 0) endTable();
+    end() {
+      flush();
+      while (tables.length > 0) endTable();
+      if (lead) blocks.text(lead);
+      lead = '';
+    },
+  };
 }

@@ -1,13 +1,9 @@
 /** Reads plain text and Markdown, in whatever encoding they are. */
-import chardet from 'chardet';
-import iconv from 'iconv-lite';
 import { marked } from 'marked';
-import { detectUtf16, isCompoundFile, isZip, looksBinary, Unreadable } from '../../models/rules/document.ts';
+import { isCompoundFile, isZip, looksBinary, Unreadable } from '../../models/rules/document.ts';
+import { guessText } from '../charset.ts';
 import { addHtml } from './html.ts';
 import { Blocks, type Limits } from './limits.ts';
-
-/** How much of a file the encoding is guessed from, in bytes: more does not change the guess, only the time. */
-const sampleBytes = 64 * 1024;
 
 /**
  * The text of a file: UTF-16 and UTF-8 by mark or form, else the likeliest older encoding (windows-1252 for Latin).
@@ -16,24 +12,9 @@ const sampleBytes = 64 * 1024;
 export function decodeText(bytes: Buffer, limits: Limits): string {
   if (isZip(bytes) || isCompoundFile(bytes) || looksBinary(bytes)) throw new Unreadable('binary');
   if (bytes.length > limits.maxTextCharacters * 4) throw new Unreadable('too_much_text');
-  const text = decode(bytes);
+  const text = guessText(bytes);
   if (text.length > limits.maxTextCharacters * 2) throw new Unreadable('too_much_text');
   return text.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n');
-}
-
-function decode(bytes: Buffer): string {
-  const utf16 = detectUtf16(bytes);
-  if (utf16) return new TextDecoder(utf16).decode(bytes);
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    const first = bytes.findIndex((byte) => byte > 127);
-    const from = Math.max(0, first - 1024);
-    const guess = chardet.detect(bytes.subarray(from, from + sampleBytes)) ?? 'windows-1252';
-    // Whoever writes ISO-8859-1 means windows-1252, which adds the euro sign; ASCII here is a guess gone wrong.
-    const latin = /^(?:ASCII|ISO-8859-1)$/i.test(guess) || !iconv.encodingExists(guess);
-    return iconv.decode(bytes, latin ? 'windows-1252' : guess);
-  }
 }
 
 /** The blocks of Markdown: GitHub's flavour, front matter left out. */

@@ -2,6 +2,7 @@
  * What an organization may configure about support: the defaults, which values are allowed, and which of them only make
  * sense together. Pure; an address's name is resolved and checked again when something connects to it.
  */
+import { isEgressAllowed, isPublicHost, portOf } from './address.ts';
 import { Problem, type Detail } from './errors.ts';
 
 export const outboxProviders = ['slack', 'linear', 'webhook'] as const;
@@ -120,7 +121,7 @@ export function webhookUrlProblem(text: string, egressAllow: readonly string[]):
   if (url.username !== '' || url.password !== '')
     return 'must not carry a user name or password; requests are signed instead';
   if (url.href.length > maxWebhookUrlLength) return `may have ${maxWebhookUrlLength} characters`;
-  if (!egressAllow.includes(url.hostname) && !isPublicHost(url.hostname))
+  if (!isEgressAllowed(url.hostname, portOf(url), egressAllow) && !isPublicHost(url.hostname))
     return 'must be a public address, not one inside a private network';
   return undefined;
 }
@@ -129,53 +130,4 @@ export function webhookUrlProblem(text: string, egressAllow: readonly string[]):
 export function readOrigin(text: string): string | undefined {
   if (!/^https?:\/\/[^/?#@\\\s]+$/i.test(text) || !URL.canParse(text)) return undefined;
   return new URL(text).origin;
-}
-
-/**
- * Whether a host name as the URL parser gives it could be public. The parser has already turned `0x7f.1` and `2130706433`
- * into dotted form. Ranges are those of the IANA special-purpose registries (RFC 6890 and its successors).
- */
-export function isPublicHost(hostname: string): boolean {
-  const host = hostname.replace(/\.$/, '');
-  if (host.startsWith('[')) return isPublicIpv6(host.slice(1, -1));
-  if (/^\d+\.\d+\.\d+\.\d+$/.test(host)) return isPublicIpv4(host.split('.').map(Number));
-  // A name without a dot, and these endings, only mean something inside a network.
-  return host.includes('.') && !/(^|\.)(localhost|local|internal|home\.arpa|localdomain)$/.test(host);
-}
-
-const privateIpv4: readonly [number[], number][] = [
-  [[0, 0, 0, 0], 8],
-  [[10, 0, 0, 0], 8],
-  [[100, 64, 0, 0], 10],
-  [[127, 0, 0, 0], 8],
-  [[169, 254, 0, 0], 16],
-  [[172, 16, 0, 0], 12],
-  [[192, 0, 0, 0], 24],
-  [[192, 0, 2, 0], 24],
-  [[192, 88, 99, 0], 24],
-  [[192, 168, 0, 0], 16],
-  [[198, 18, 0, 0], 15],
-  [[198, 51, 100, 0], 24],
-  [[203, 0, 113, 0], 24],
-  [[224, 0, 0, 0], 3],
-];
-
-const toNumber = (octets: readonly number[]) => octets.reduce((sum, octet) => sum * 256 + octet, 0);
-
-function isPublicIpv4(octets: readonly number[]): boolean {
-  const address = toNumber(octets);
-  return !privateIpv4.some(
-    ([base, bits]) => Math.floor(address / 2 ** (32 - bits)) === Math.floor(toNumber(base) / 2 ** (32 - bits)),
-  );
-}
-
-/** Global unicast is 2000::/3; inside it, Teredo, documentation and 6to4 carry or hide another address. */
-function isPublicIpv6(address: string): boolean {
-  const [first = 0, second = 0] = address
-    .split('::')[0]!
-    .split(':')
-    .map((group) => Number.parseInt(group || '0', 16));
-  if (first < 0x2000 || first > 0x3fff) return false;
-  if (first === 0x2002 || first === 0x3fff) return false;
-  return !(first === 0x2001 && (second < 0x200 || second === 0x0db8));
 }

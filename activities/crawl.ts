@@ -1,0 +1,224 @@
+/**
+ * What a crawl does to the world: it takes addresses of the frontier, has them fetched and read, stores what they say, and
+ * notes what became of each. Every step may run again: pages are written by address and generation, and an address that
+ * was settled is never fetched again.
+ */
+import pLimit from 'p-limit';
+import type { Logger } from 'pino';
+import { withHeartbeat } from './heartbeat.ts';
+import { createPageStore, type FreshPage } from './pagestore.ts';
+import type { Ai } from '../clients/ai.ts';
+import type { Search } from '../clients/search.ts';
+import type { Site, Sites } from '../clients/site.ts';
+import { removeAllChunks } from '../models/chunk.ts';
+import {
+  addToFrontier,
+  dropFrontier,
+  endCrawl,
+  findCrawl,
+  isInFrontier,
+  listVisited,
+  nextOfFrontier,
+  settleFrontier,
+  type Crawl,
+  type Ending,
+  type Frontier,
+  type Settled,
+  type Tally,
+} from '../models/crawl.ts';
+import { discardBuilt, findPageLinks, findPagesByUrl, removePageByUrl, swapSets, type Page } from '../models/page.ts';
+import { listRemovals, settleRemovals } from '../models/removal.ts';
+import { explain, reasonRow, type CrawlReason } from '../models/rules/crawl.ts';
+import { byCost, countSeries, frontierLimit, isTrap, type Found, type SeriesCounts } from '../models/rules/frontier.ts';
+import type { Quotas } from '../models/rules/quota.ts';
+import { canonicalUrl, inScope, isFileUrl, pageKey } from '../models/rules/url.ts';
+
+export type CrawlDeps = { sites: Sites; search: Search; ai: Ai; quotas: Quotas; clock: () => Date; log: Logger };
+type Ref = { orgId: string; crawlId: string };
+export type CrawlActivities = ReturnType<typeof createCrawlActivities>;
+
+/** `more`: call again. `waiting`: the site cannot be asked now; `message` says why. */
+export type CrawlProgress = {
+  state: 'more' | 'done' | 'waiting' | 'limit_reached';
+  url: string;
+  tally: Tally;
+  message?: string;
+};
+
+/** Pages stored together: one commit of the index, a few commands to MongoDB. */
+const PAGES_A_ROUND = 48;
+/** Pages under way at once, waiting for their turn at the site or being read. */
+const PAGES_AT_ONCE = 12;
+/** After this long a batch hands back, so that the operators' view moves and a deployment drains quickly. */
+const BATCH_MS = 30_000;
+/** Refused, moved and missing pages cost a request too; a site of nothing else ends here. */
+const triesFor = (maxPages: number): number => maxPages * 4 + 50;
+
+const noTally: Tally = { found: 0, waiting: 0, indexed: 0, unchanged: 0, skipped: 0, failed: 0 };
+
+export function createCrawlActivities({ sites, search, ai, quotas, clock, log }: CrawlDeps) {
+  const store = createPageStore({ search, ai, quotas, clock });
+
+  /** The start and what the site's sitemaps list. The start comes last: while it is missing, this is done again. */
+  async function seed(crawl: Crawl, site: Site, signal: AbortSignal): Promise<void> {
+    const limit = frontierLimit(crawl.max_pages);
+    const listed = await site.listSitemaps(limit, signal);
+    const found: Found[] = byCost(listed.map((url) => ({ url, depth: 1, sitemap: true })));
+    await addToFrontier(crawl._id, found, clock());
+    await addToFrontier(crawl._id, [{ url: crawl.url, depth: 0 }], clock());
+  }
+
+  /** Removes the page that was indexed from an address which is gone, moved, or asks not to be shown. */
+  async function forget(crawl: Crawl, url: string): Promise<void> {
+    // A replacing crawl leaves the standing set alone until it is whole.
+    if (!crawl.replace) await removePageByUrl(crawl.org_id, crawl.mode, url, clock());
+  }
+
+  /** Fetches and reads one address. What it links to is noted; what it says is returned. */
+  async function visit(crawl: Crawl, site: Site, entry: Frontier, known: Page | undefined, signal: AbortSignal) {
+    const version = known?.live_generation === undefined ? {} : { etag: known.etag, lastModified: known.last_modified };
+    const fetched = await site.fetch(entry.url, { ...version, signal });
+    const next: Found[] = [];
+    const skip = async (reason: CrawlReason, detail?: string | number) => {
+      const { kind, removes } = reasonRow(reason);
+      if (removes) await forget(crawl, entry.url);
+      return { next, settled: { url: entry.url, outcome: kind, reason: explain(reason, detail) } };
+    };
+    if (fetched.kind === 'unchanged') return { next, settled: { url: entry.url, outcome: 'unchanged' as const } };
+    if (fetched.kind === 'refused') return skip(fetched.reason, fetched.detail);
+    if (fetched.kind === 'redirect') {
+      if (!inScope(site.scope, fetched.to)) return skip('out_of_scope', fetched.to);
+      next.push({ url: fetched.to, depth: entry.depth });
+      return skip('redirect', fetched.to);
+    }
+    const { content } = fetched;
+    for (const link of content.links) {
+      const { url } = link.nofollow ? {} : canonicalUrl(link.url);
+      if (url !== undefined && inScope(site.scope, url) && !isFileUrl(url)) next.push({ url, depth: entry.depth + 1 });
+    }
+    if (content.noindex) return skip('noindex');
+    const canonical = content.canonical === undefined ? undefined : canonicalUrl(content.canonical).url;
+    if (canonical !== undefined && pageKey(canonical) !== pageKey(entry.url) && inScope(site.scope, canonical)) {
+      next.push({ url: canonical, depth: entry.depth });
+      return skip('canonical', canonical);
+    }
+    if (content.passages.length === 0) return skip('empty');
+    return { next, fresh: { url: entry.url, links: next.map(({ url }) => url), ...fetched } };
+  }
+
+  /** Where pages that are unchanged link to, as it was when they were read. */
+  async function linksOf(
+    entries: Frontier[],
+    unchanged: readonly string[],
+    known: Map<string, Page>,
+  ): Promise<Found[]> {
+    const pages = unchanged.flatMap((url) => known.get(url) ?? []);
+    const links = await findPageLinks(pages.map(({ _id }) => _id));
+    const depths = new Map(entries.map(({ url, depth }) => [url, depth]));
+    return pages.flatMap((page) =>
+      (links.get(page._id) ?? []).map((url) => ({ url, depth: (depths.get(page.url) ?? 0) + 1 })),
+    );
+  }
+
+  /** One round of pages: fetched together, stored together, settled together. `room`: addresses that may be added; `until`: no page is begun later. */
+  async function round(
+    crawl: Crawl,
+    site: Site,
+    entries: Frontier[],
+    { room, until }: { room: number; until: number },
+    counts: SeriesCounts,
+    signal: AbortSignal,
+  ) {
+    const known = await findPagesByUrl(
+      crawl.org_id,
+      crawl.mode,
+      !crawl.replace,
+      entries.map(({ url }) => url),
+    );
+    const atOnce = pLimit(PAGES_AT_ONCE);
+    const visited = await Promise.all(
+      entries.map((entry) =>
+        atOnce(async () => {
+          // What is not begun in time stays in the frontier: a slow site fills many short rounds, not one long one.
+          if (clock().getTime() > until) return undefined;
+          if (isTrap(entry, counts, crawl.max_pages)) {
+            return { next: [], settled: { url: entry.url, outcome: 'skipped' as const, reason: explain('trap') } };
+          }
+          countSeries(counts, entry.url);
+          return visit(crawl, site, entry, known.get(entry.url), signal);
+        }),
+      ),
+    );
+    const visits = visited.filter((one) => one !== undefined);
+    const fresh: FreshPage[] = visits.flatMap((one) => ('fresh' in one ? [one.fresh] : []));
+    const settled: Settled[] = visits.flatMap((one) => ('settled' in one ? [one.settled] : []));
+    const unchanged = settled.filter(({ outcome }) => outcome === 'unchanged').map(({ url }) => url);
+    const stored = await store.save(crawl, fresh, unchanged, signal);
+    const found = [...visits.flatMap(({ next }) => next), ...(await linksOf(entries, unchanged, known))].filter(
+      (one) => !isTrap(one, counts, crawl.max_pages),
+    );
+    await addToFrontier(crawl._id, byCost(found).slice(0, room), clock());
+    return { tally: await settleFrontier(crawl._id, [...settled, ...stored.settled]), full: stored.full };
+  }
+
+  return {
+    /** Works on the frontier for half a minute. */
+    async crawlBatch({ orgId, crawlId }: Ref): Promise<CrawlProgress> {
+      return withHeartbeat(async (signal) => {
+        const crawl = await findCrawl(orgId, crawlId);
+        if (!crawl || crawl.status !== 'crawling') return { state: 'done', url: '', tally: noTally };
+        const { url } = crawl;
+        const until = clock().getTime() + BATCH_MS;
+        let tally = await settleFrontier(crawlId, []);
+        const site = await sites.open(url, signal);
+        if (site.unavailable !== undefined) return { state: 'waiting', url, tally, message: site.unavailable };
+        const visited = await listVisited(crawlId);
+        if (!(await isInFrontier(crawlId, url))) await seed(crawl, site, signal);
+        const counts: SeriesCounts = new Map();
+        for (const one of visited) countSeries(counts, one);
+        for (let tries = visited.length; ;) {
+          signal.throwIfAborted();
+          const room = crawl.max_pages - tally.indexed - tally.unchanged;
+          const entries = await nextOfFrontier(
+            crawlId,
+            Math.min(PAGES_A_ROUND, room, triesFor(crawl.max_pages) - tries),
+          );
+          if (entries.length === 0) return { state: 'done', url, tally };
+          tries += entries.length;
+          const frontierRoom = Math.max(0, frontierLimit(crawl.max_pages) - tally.found);
+          const bounds = { room: frontierRoom, until };
+          const done = await round(crawl, site, entries, bounds, counts, signal);
+          tally = done.tally;
+          if (done.full !== undefined) return { state: 'limit_reached', url, tally, message: done.full };
+          if (clock().getTime() > until) return { state: 'more', url, tally };
+        }
+      });
+    },
+
+    /**
+     * Puts the end in order, whatever it is: a whole new set takes the place of the old one, an unfinished one is
+     * dropped, traces of what is gone are removed. The record ends last, so that no other crawl begins before.
+     */
+    async finishCrawl({ orgId, crawlId, ending, error }: Ref & { ending: Ending; error?: string | undefined }) {
+      return withHeartbeat(async (): Promise<Ending> => {
+        const crawl = await findCrawl(orgId, crawlId);
+        if (!crawl) return ending;
+        if (crawl.status !== 'crawling') return crawl.status;
+        const { mode } = crawl;
+        const nothing = ending === 'completed' && crawl.pages_processed === 0;
+        const status = nothing ? 'failed' : ending;
+        const why = nothing ? (crawl.problems[0]?.reason ?? 'The site has no page that could be read.') : error;
+        if (crawl.replace && status === 'completed') await swapSets(orgId, mode, crawlId, clock());
+        else await discardBuilt(orgId, mode, clock());
+        const gone = (await listRemovals(orgId, mode)).map(({ _id }) => _id);
+        await search.removeSources({ org_id: orgId, mode }, gone);
+        await removeAllChunks(orgId, gone);
+        await settleRemovals(gone);
+        await dropFrontier(crawlId);
+        await endCrawl(orgId, crawlId, { status, ...(why === undefined ? {} : { error: why }) }, clock());
+        log.info({ org_id: orgId, crawl_id: crawlId, status, pages: crawl.pages_processed }, 'crawl ended');
+        return status;
+      });
+    },
+  };
+}

@@ -1,0 +1,82 @@
+/** What travels about crawls and the pages they made knowledge of. */
+import { z } from 'zod';
+import { cursor, id, mode, orgParams, pageQuery, timestamp } from './common.ts';
+import { authority, authorityBody, segments, segmentsBody } from './documents.ts';
+
+export { authorityBody, orgParams, pageQuery, segmentsBody };
+
+export const crawlBody = z.strictObject({
+  url: z.string().min(1).max(2048).meta({ description: 'Where to begin; its host and path are the scope.' }),
+  options: z
+    .strictObject({
+      max_pages: z.number().int().min(1).max(1000).optional().meta({ description: '50 unless told.' }),
+      segments: segments
+        .optional()
+        .meta({ description: 'For every page of this crawl; else refreshed pages keep theirs.' }),
+      authority: authority.optional(),
+      replace: z.boolean().optional().meta({
+        description: 'Build a new set of pages; it takes the place of all crawled pages when it is whole.',
+      }),
+    })
+    .optional(),
+});
+
+const counts = {
+  crawl_id: id.nullable(),
+  url: z.string().nullable(),
+  source: z.enum(['live', 'last_run']),
+  pages_found: z.number().int(),
+  pages_processed: z.number().int(),
+  pages_unchanged: z.number().int(),
+  pages_skipped: z.number().int(),
+  pages_failed: z.number().int(),
+  problems: z.array(z.object({ url: z.string(), reason: z.string() })),
+  started_at: timestamp.nullable(),
+  completed_at: timestamp.nullable(),
+  error: z.string().optional(),
+};
+export const crawlStatus = z
+  .object({
+    status: z.enum(['idle', 'crawling', 'completed', 'failed', 'cancelled', 'limit_reached']),
+    ...counts,
+  })
+  .meta({ id: 'CrawlStatus' });
+export const crawlStatusReply = z.object({ status: crawlStatus, ...counts });
+export const crawlReply = z.object({ crawl_id: id, status: crawlStatus });
+export const emptyBody = z.strictObject({});
+
+export const page = z
+  .object({
+    page_id: id,
+    id,
+    org_id: id,
+    mode,
+    source_url: z.string(),
+    title: z.string(),
+    status: z.literal('indexed'),
+    segments: z.array(z.string()),
+    authority,
+    chunk_count: z.number().int(),
+    content_sha256: z.string(),
+    crawled_at: timestamp,
+  })
+  .meta({ id: 'Page' });
+export const pageParams = orgParams.extend({ pageId: id });
+export const pageReply = z.object({ page });
+export const pageList = z.object({
+  entries: z.array(page),
+  count: z.number().int().meta({ description: 'All of them, not only this page.' }),
+  cursor,
+});
+export const pageRemovedReply = z.object({ page_id: id, deleted: z.literal(true) });
+
+export const pruneBody = z.strictObject({
+  apply: z.boolean().optional().meta({ description: 'Remove what is reported; else it is only reported.' }),
+});
+export const pruneReply = z.object({
+  orphaned: z.array(
+    z.object({ source_id: id, url: z.string().optional(), chunks: z.number().int() }).meta({ id: 'Orphan' }),
+  ),
+  live: z.number().int().meta({ description: 'Pages that are whole and answer questions.' }),
+  deleted: z.number().int().meta({ description: 'Orphans that were removed; 0 without `apply`.' }),
+});

@@ -1,0 +1,132 @@
+/** Crawling a site: start, status, cancel. The crawl itself is workflows/crawl.ts. */
+import { key } from '../auth.ts';
+import * as contract from '../contract/crawl.ts';
+import { command, launch, type Start } from '../durable.ts';
+import { route } from '../route.ts';
+import { createCrawl, CrawlModel, latestCrawl, type Crawl } from '../../models/crawl.ts';
+import { newId } from '../../models/ids.ts';
+import { countSet } from '../../models/page.ts';
+import { crawlBounds, crawlStart } from '../../models/rules/crawl.ts';
+import { Problem } from '../../models/rules/errors.ts';
+import { checkQuota } from '../../models/rules/quota.ts';
+import { normalizeSegments } from '../../models/rules/segments.ts';
+import { cancelCrawl, crawlSite } from '../../workflows/crawl.ts';
+import { queues } from '../../workflows/queues.ts';
+
+const workflowId = (crawlId: string): string => `crawl:${crawlId}`;
+
+const crawling = (orgId: string, crawlId: string): Start<Parameters<typeof crawlSite>> => ({
+  workflow: crawlSite,
+  id: workflowId(crawlId),
+  queue: queues.crawl,
+  args: [{ orgId, crawlId }],
+});
+
+const idle = {
+  status: 'idle' as const,
+  source: 'last_run' as const,
+  crawl_id: null,
+  url: null,
+  pages_found: 0,
+  pages_processed: 0,
+  pages_unchanged: 0,
+  pages_skipped: 0,
+  pages_failed: 0,
+  problems: [],
+  started_at: null,
+  completed_at: null,
+};
+
+/** A record as callers see it. */
+function view(crawl: Crawl | null) {
+  if (!crawl) return idle;
+  return {
+    ...crawl,
+    crawl_id: crawl._id,
+    source: crawl.status === 'crawling' ? ('live' as const) : ('last_run' as const),
+    started_at: crawl.started_at.toISOString(),
+    completed_at: crawl.completed_at?.toISOString() ?? null,
+  };
+}
+
+export const crawlRoutes = [
+  route({
+    name: 'startCrawl',
+    method: 'POST',
+    path: '/orgs/{orgId}/crawl',
+    summary: 'Crawl a site, from an address and below it; its pages answer questions as they come in.',
+    auth: key('support:write'),
+    params: contract.orgParams,
+    body: contract.crawlBody,
+    status: 202,
+    reply: contract.crawlReply,
+    limit: 'writes',
+    errors: ['CRAWL_RUNNING', 'SANDBOX_LIMIT', 'BETA_LIMIT_REACHED'],
+    async handle({ params: { orgId }, body, principal: { mode, environment, actor } }, ctx) {
+      const { url } = crawlStart(body.url);
+      const { max_pages = crawlBounds.maxPages.default, segments, authority, replace = false } = body.options ?? {};
+      // A set that is built to take the place of the old one is counted by itself.
+      const used = replace ? 0 : await countSet(orgId, mode, true);
+      checkQuota(ctx.config.quotas, environment, 'knowledge_pages', used);
+      const crawlId = newId('crawl');
+      const crawl = await launch(ctx, CrawlModel, crawling(orgId, crawlId), async (intent) => {
+        const record: Crawl = {
+          _id: crawlId,
+          org_id: orgId,
+          mode,
+          url,
+          status: 'crawling',
+          running: true,
+          max_pages,
+          ...(segments ? { segments: normalizeSegments(segments) } : {}),
+          ...(authority ? { authority } : {}),
+          replace,
+          pages_found: 0,
+          pages_processed: 0,
+          pages_unchanged: 0,
+          pages_skipped: 0,
+          pages_failed: 0,
+          problems: [],
+          started_by: actor,
+          started_at: ctx.clock(),
+          pending: [intent],
+        };
+        return (await createCrawl(record)) ? record : null;
+      });
+      if (!crawl) throw new Problem('CRAWL_RUNNING');
+      return { crawl_id: crawlId, status: view(crawl) };
+    },
+  }),
+  route({
+    name: 'getCrawlStatus',
+    method: 'GET',
+    path: '/orgs/{orgId}/crawl/status',
+    summary: 'The running crawl, or what became of the last one.',
+    auth: key('support:read'),
+    params: contract.orgParams,
+    reply: contract.crawlStatusReply,
+    async handle({ params: { orgId }, principal: { modes } }) {
+      const status = view(await latestCrawl(orgId, modes));
+      return { ...status, status };
+    },
+  }),
+  route({
+    name: 'cancelCrawl',
+    method: 'POST',
+    path: '/orgs/{orgId}/crawl/cancel',
+    summary: 'End the running crawl; what it has indexed stays, unless it was to replace all pages.',
+    auth: key('support:write'),
+    params: contract.orgParams,
+    body: contract.emptyBody,
+    status: 202,
+    reply: contract.crawlReply,
+    limit: 'writes',
+    errors: ['CONFLICT', 'UNAVAILABLE'],
+    async handle({ params: { orgId }, principal: { mode } }, ctx) {
+      const crawl = await latestCrawl(orgId, [mode]);
+      if (crawl?.status !== 'crawling') throw new Problem('CONFLICT', { message: 'No crawl is running.' });
+      await command(ctx, workflowId(crawl._id), cancelCrawl, `cancel:${crawl._id}`);
+      return { crawl_id: crawl._id, status: view(crawl) };
+    },
+  }),
+];

@@ -1,0 +1,229 @@
+/** `crawl`, `pages`, `prune`: have a site read, and see to the pages that came of it. */
+import { setTimeout as wait } from 'node:timers/promises';
+import progress from 'cli-progress';
+import { Argument, InvalidArgumentError, Option } from 'commander';
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import { identifier, list } from './arguments.ts';
+import { allPages } from './client.ts';
+import { CliError } from './errors.ts';
+import { shortTime, table, type Output } from './output.ts';
+import type { Act, Session } from './session.ts';
+import {
+  crawlReply,
+  crawlStatusReply,
+  pageList,
+  pageRemovedReply,
+  pageReply,
+  pruneReply,
+} from '../api/contract/crawl.ts';
+import type { crawlStatus, page } from '../api/contract/crawl.ts';
+import type { authority } from '../api/contract/documents.ts';
+
+type Status = z.infer<typeof crawlStatus>;
+type Page = z.infer<typeof page>;
+type Authority = z.infer<typeof authority>;
+const authorities = ['primary', 'normal', 'background'] as const satisfies readonly Authority[];
+
+/** How often a crawl that is watched is looked at, ms. */
+const POLL_MS = 1_000;
+/** What was left out is shown up to this many lines; --json has all. */
+const SHOWN_PROBLEMS = 20;
+
+type StartOptions = { maxPages?: number; segments?: string[]; authority?: Authority; replace?: true; watch?: true };
+
+export function addCrawlCommands(program: Command, act: Act): void {
+  const crawl = program.command('crawl').description('read a site, so that its pages answer questions');
+  crawl
+    .command('start')
+    .description('crawl a site from an address and below it')
+    .argument('<url>')
+    .option('--max-pages <n>', '1 to 1,000; 50 unless told', wholeNumber)
+    .option('--segments <a,b>', 'tags of all its pages; else refreshed pages keep theirs', list)
+    .addOption(new Option('--authority <authority>', 'priority among sources').choices(authorities))
+    .option('--replace', 'let its pages take the place of all crawled pages once it is done')
+    .option('--watch', 'wait until it has ended')
+    .action(act(start));
+  crawl.command('status').description('the running crawl, or the last one').action(act(show));
+  crawl.command('cancel').description('end the running crawl').action(act(cancel));
+
+  const pages = program.command('pages').description('crawled pages');
+  pages.command('list').description('all pages, newest first').action(act(listAll));
+  pages
+    .command('tag')
+    .description('replace the segments of a page')
+    .argument('<page>', 'its identifier', identifier)
+    .argument('<segments>', 'comma-separated; "" for none, which answers everybody')
+    .action(
+      act((session, pageId: string, segments: string) =>
+        change(session, pageId, 'segments', { segments: list(segments) }, (p) => `${p.page_id} is for: ${forWhom(p)}`),
+      ),
+    );
+  pages
+    .command('authority')
+    .description('set the priority of a page')
+    .argument('<page>', 'its identifier', identifier)
+    .addArgument(new Argument('<authority>').choices(authorities))
+    .action(
+      act((session, pageId: string, authority: Authority) =>
+        change(session, pageId, 'authority', { authority }, (p) => `${p.page_id} is ${p.authority}`),
+      ),
+    );
+  pages
+    .command('rm')
+    .description('delete a page; it answers no more when this returns')
+    .argument('<page>', 'its identifier', identifier)
+    .action(act(remove));
+  program
+    .command('prune')
+    .description('report what is stored of pages that do not exist')
+    .option('--apply', 'remove it')
+    .action(act(prune));
+}
+
+function wholeNumber(text: string): number {
+  const number = Number(text);
+  if (!Number.isInteger(number)) throw new InvalidArgumentError('It must be a whole number.');
+  return number;
+}
+
+const forWhom = ({ segments }: Page): string => (segments.length === 0 ? 'everybody' : segments.join(', '));
+const at = async (session: Session, path: string): Promise<string> => `/orgs/${await session.orgId()}${path}`;
+
+async function start(session: Session, url: string, given: StartOptions): Promise<void> {
+  const client = await session.client();
+  const { maxPages, watch, ...rest } = given;
+  const options = { ...rest, ...(maxPages === undefined ? {} : { max_pages: maxPages }) };
+  const query = { mode: session.mode };
+  const started = await client.request('POST', await at(session, '/crawl'), crawlReply, {
+    query,
+    body: { url, options },
+  });
+  if (!watch) {
+    session.output.result(started, () => [`Started ${started.crawl_id}; see crawl status.`]);
+    return;
+  }
+  const bar = createBar(session.output, maxPages ?? 50);
+  let { status } = started;
+  try {
+    while (status.status === 'crawling') {
+      bar.update(status);
+      await wait(POLL_MS);
+      ({ status } = await client.request('GET', await at(session, '/crawl/status'), crawlStatusReply, { query }));
+    }
+  } finally {
+    bar.stop();
+  }
+  session.output.result({ crawl_id: started.crawl_id, status }, () => statusLines(status));
+  if (status.status !== 'completed')
+    throw new CliError(`The crawl ended ${status.status}: ${status.error ?? 'see above'}`, { code: 'CRAWL_ENDED' });
+}
+
+async function show(session: Session): Promise<void> {
+  const client = await session.client();
+  const path = await at(session, '/crawl/status');
+  const reply = await client.request('GET', path, crawlStatusReply, { query: { mode: session.mode } });
+  session.output.result(reply, () => statusLines(reply.status));
+}
+
+async function cancel(session: Session): Promise<void> {
+  const client = await session.client();
+  const path = await at(session, '/crawl/cancel');
+  const reply = await client.request('POST', path, crawlReply, { query: { mode: session.mode }, body: {} });
+  session.output.result(reply, () => [`Cancelling ${reply.crawl_id}`]);
+}
+
+function statusLines(status: Status): string[] {
+  if (status.status === 'idle') return ['Nothing was crawled yet: crawl start <url>.'];
+  const problems = status.problems.slice(0, SHOWN_PROBLEMS).map(({ url, reason }) => `  ${url}: ${reason}`);
+  const more = status.problems.length - problems.length;
+  return [
+    `${status.crawl_id ?? ''}  ${status.status}  ${status.url ?? ''}`,
+    `${status.pages_found} found, ${status.pages_processed} processed (${status.pages_unchanged} unchanged), ${status.pages_skipped} left out, ${status.pages_failed} failed`,
+    ...(status.error === undefined ? [] : [status.error]),
+    ...problems,
+    ...(more > 0 ? [`  and ${more} more; --json shows them`] : []),
+  ];
+}
+
+async function listAll(session: Session): Promise<void> {
+  const client = await session.client();
+  const path = await at(session, '/knowledge-base');
+  const pages = await allPages((query) =>
+    client.request('GET', path, pageList, { query: { ...query, mode: session.mode } }),
+  );
+  session.output.result({ entries: pages, count: pages.length }, () =>
+    pages.length === 0 ? ['There are no pages yet: crawl start <url>.'] : pageTable(pages),
+  );
+}
+
+function pageTable(pages: readonly Page[]): string[] {
+  const rows = pages.map((p) => [
+    p.page_id,
+    p.mode,
+    p.authority,
+    String(p.chunk_count),
+    shortTime(p.crawled_at),
+    p.segments.join(',') || '-',
+    p.source_url,
+  ]);
+  return table(['PAGE', 'MODE', 'AUTHORITY', 'PASSAGES', 'CRAWLED', 'SEGMENTS', 'ADDRESS'], rows);
+}
+
+async function change(
+  session: Session,
+  pageId: string,
+  field: 'segments' | 'authority',
+  body: unknown,
+  line: (page: Page) => string,
+): Promise<void> {
+  const client = await session.client();
+  const path = await at(session, `/knowledge-base/${pageId}/${field}`);
+  const reply = await client.request('PATCH', path, pageReply, { query: { mode: session.mode }, body });
+  session.output.result(reply, () => [line(reply.page)]);
+}
+
+async function remove(session: Session, pageId: string): Promise<void> {
+  const client = await session.client();
+  const path = await at(session, `/knowledge-base/${pageId}`);
+  const removed = await client.request('DELETE', path, pageRemovedReply, { query: { mode: session.mode } });
+  session.output.result(removed, () => [`Deleted ${removed.page_id}`]);
+}
+
+async function prune(session: Session, { apply }: { apply?: true }): Promise<void> {
+  const client = await session.client();
+  const path = await at(session, '/knowledge-base/prune');
+  const body = apply ? { apply } : {};
+  const reply = await client.request('POST', path, pruneReply, { query: { mode: session.mode }, body });
+  session.output.result(reply, () => [
+    ...reply.orphaned.map((one) => `${one.source_id}  ${one.chunks} passages  ${one.url ?? ''}`.trimEnd()),
+    `${reply.live} pages are whole; ${reply.orphaned.length} left-overs ${apply ? 'removed' : 'found'}`,
+  ]);
+}
+
+type Bar = { update(status: Status): void; stop(): void };
+
+/** A bar of pages while a person watches, and nothing otherwise. */
+function createBar(output: Output, maxPages: number): Bar {
+  if (!output.live) return { update: () => undefined, stop: () => undefined };
+  const bar = new progress.SingleBar({
+    stream: output.stderr,
+    format: '[{bar}] {value} of at most {total} pages  {found} found  {left} left out',
+    barsize: 20,
+    barCompleteChar: '#',
+    barIncompleteChar: '-',
+    clearOnComplete: true,
+    linewrap: true,
+    // Its handler would swallow the first Ctrl-C, and there is no hidden cursor to bring back.
+    gracefulExit: false,
+  });
+  bar.start(maxPages, 0, { found: 0, left: 0 });
+  return {
+    update: (status) =>
+      bar.update(status.pages_processed, {
+        found: status.pages_found,
+        left: status.pages_skipped + status.pages_failed,
+      }),
+    stop: () => bar.stop(),
+  };
+}

@@ -1,0 +1,171 @@
+/**
+ * One request and its whole reply over undici's dispatcher, within limits of time and size. It follows nothing, repeats
+ * nothing and decides nothing about addresses.
+ */
+import type { Dispatcher } from 'undici';
+import { HttpError, type Hop, type HttpReason } from '../../models/rules/http.ts';
+import { createBody, type Body } from './body.ts';
+import { BlockedAddress } from './connect.ts';
+
+/** Names in lower case; a list when a header came more than once. */
+export type HttpHeaders = Readonly<Record<string, string | string[] | undefined>>;
+export type HttpHead = { status: number; headers: HttpHeaders; url: string };
+/** `body` is decoded, and empty when it was not wanted. */
+export type HttpResponse = HttpHead & { body: Buffer };
+
+export type ExchangeOptions = {
+  maxBytes: number;
+  /** Until the head of the reply is there, ms. */
+  headersTimeoutMs: number;
+  /** Until all of it is there, ms. */
+  totalTimeoutMs: number;
+  signal: AbortSignal | undefined;
+  wantsBody(head: HttpHead): boolean;
+};
+
+/** A header's value, joined as RFC 9110 section 5.3 has it when it came more than once. */
+export function headerOf(headers: HttpHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value.join(', ') : value;
+}
+
+/** An unwanted body up to this size is read to its end and dropped, which is cheaper than a new connection. */
+const drainBytes = 64 * 1024;
+
+const lengthOf = (headers: HttpHeaders): number | undefined => {
+  const value = headerOf(headers, 'content-length');
+  return value !== undefined && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
+};
+
+/** Errors of Node and undici are known by their codes, undici's parser only by its name. */
+function errorShape(error: unknown): { code: string; name: string } {
+  const { code = '', name = '' } = (error ?? {}) as { code?: unknown; name?: unknown };
+  return { code: String(code), name: String(name) };
+}
+
+/** What an error of undici, a socket, TLS or DNS means. */
+export function reasonOf(error: unknown): HttpReason {
+  if (error instanceof HttpError) return error.reason;
+  if (error instanceof BlockedAddress) return 'blocked_address';
+  const { code, name } = errorShape(error);
+  if (/^(ENOTFOUND|EAI_|ENODATA|ESERVFAIL)/.test(code)) return 'dns';
+  if (/^(UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT|ETIMEDOUT)$/.test(code)) return 'timed_out';
+  if (name === 'HTTPParserError' || /^UND_ERR_(HEADERS_OVERFLOW|RES_CONTENT_LENGTH)/.test(code)) return 'protocol';
+  if (code === 'UND_ERR_INVALID_ARG') return 'bad_request';
+  if (code === 'UND_ERR_MAX_ORIGINS_REACHED') return 'busy';
+  if (/^UND_ERR_(CLOSED|DESTROYED|ABORTED)$/.test(code)) return 'aborted';
+  if (/^(ERR_TLS|ERR_SSL|ERR_OSSL|CERT_|CRL_|UNABLE_TO_|EPROTO$)|SELF_SIGNED|_CERT(_|$)|HOSTNAME_MISMATCH/.test(code))
+    return 'tls';
+  return 'connection';
+}
+
+/**
+ * Sends one request. The reply resolves with any status.
+ * @throws HttpError
+ */
+export function exchange(
+  dispatcher: Dispatcher,
+  hop: Hop<string | Buffer>,
+  { maxBytes, headersTimeoutMs, totalTimeoutMs, signal, wantsBody }: ExchangeOptions,
+): Promise<HttpResponse> {
+  const { url, method, headers } = hop;
+  const started = performance.now();
+
+  return new Promise((resolve, reject) => {
+    let controller: Dispatcher.DispatchController | undefined;
+    let head: HttpHead | undefined;
+    /** Undefined while there is no head, and when the body is not wanted. */
+    let body: Body | undefined;
+    let dropped = 0;
+    let settled = false;
+    let clock: NodeJS.Timeout;
+
+    const settle = (): void => {
+      settled = true;
+      clearTimeout(clock);
+      signal?.removeEventListener('abort', onAbort);
+    };
+    const succeed = (bytes: Buffer): void => {
+      if (settled || !head) return;
+      settle();
+      resolve({ ...head, body: bytes });
+    };
+    const fail = (reason: HttpReason, cause?: unknown): void => {
+      if (settled) return;
+      const error = new HttpError(reason, { url: url.href, bytes: body?.bytes() ?? 0, cause });
+      settle();
+      body?.destroy();
+      controller?.abort(error);
+      // Nobody waits for a body that is not wanted: however it ends, the head is the reply.
+      if (head && !body && reason !== 'aborted') resolve({ ...head, body: Buffer.alloc(0) });
+      else reject(error);
+    };
+    const onAbort = (): void => fail('aborted', signal?.reason);
+    const onClock = (): void => fail('timed_out');
+
+    if (signal?.aborted) return reject(new HttpError('aborted', { url: url.href, cause: signal.reason }));
+    signal?.addEventListener('abort', onAbort, { once: true });
+    clock = setTimeout(onClock, Math.min(headersTimeoutMs, totalTimeoutMs));
+
+    const begin = (status: number, replyHeaders: HttpHeaders): void => {
+      clearTimeout(clock);
+      clock = setTimeout(onClock, Math.max(1, totalTimeoutMs - (performance.now() - started)));
+      head = { status, headers: replyHeaders, url: url.href };
+      const length = method === 'HEAD' || status === 304 ? undefined : lengthOf(replyHeaders);
+      if (!wantsBody(head)) return length !== undefined && length > drainBytes ? fail('too_large') : undefined;
+      body = createBody({
+        encoding: headerOf(replyHeaders, 'content-encoding'),
+        maxBytes,
+        expectedBytes: length,
+        onDone: succeed,
+        onFail: fail,
+        onDrain: () => controller?.resume(),
+      });
+      if (length !== undefined && length > maxBytes) fail('too_large');
+    };
+
+    dispatcher.dispatch(
+      {
+        origin: url.origin,
+        path: url.pathname + url.search,
+        method,
+        headers,
+        body: hop.body ?? null,
+        // The clock above is exact and covers connecting too; undici's own are not needed.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      },
+      {
+        onRequestStart(started) {
+          controller = started;
+          if (settled) started.abort(new HttpError('aborted', { url: url.href }));
+        },
+        onResponseStart(_, status, replyHeaders) {
+          if (settled || status < 200) return;
+          try {
+            begin(status, replyHeaders);
+          } catch (error) {
+            // The caller's own `wantsBody` threw.
+            settle();
+            reject(error);
+            throw error;
+          }
+        },
+        onResponseData(current, chunk) {
+          if (settled) return;
+          if (body) {
+            if (!body.write(chunk)) current.pause();
+          } else {
+            dropped += chunk.length;
+            if (dropped > drainBytes) fail('too_large');
+          }
+        },
+        onResponseEnd() {
+          if (body) body.end();
+          else succeed(Buffer.alloc(0));
+        },
+        onResponseError: (_, error) => fail(reasonOf(error), error),
+      },
+    );
+  });
+}

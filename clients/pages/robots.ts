@@ -1,0 +1,25 @@
+/** What a page says to crawlers about itself, in its head or in an `X-Robots-Tag` header. Pure; robots.txt is elsewhere. */
+
+export type Directives = { noindex: boolean; nofollow: boolean };
+
+/** Directives that carry a value after a colon, so that the colon does not name a crawler. */
+const valued = /^(?:max-snippet|max-image-preview|max-video-preview|unavailable_after)$/;
+
+/**
+ * Reads one or more joined header values: `noindex, nofollow`, `none`, `otherbot: noindex`. What follows a crawler's
+ * name is for that crawler; `agent` is ours, in lower case.
+ */
+export function parseDirectives(value: string, agent: string): Directives {
+  const found: Directives = { noindex: false, nofollow: false };
+  let meant = true;
+  for (const part of value.toLowerCase().split(/[,\n]/)) {
+    const [, name, rest] = /^\s*([a-z][\w.-]*)\s*:(.*)$/.exec(part) ?? [];
+    const forSomebody = name !== undefined && !valued.test(name);
+    if (forSomebody) meant = name === agent || name === 'robots';
+    const directive = (forSomebody ? (rest ?? '') : part).trim();
+    if (!meant) continue;
+    if (directive === 'noindex' || directive === 'none') found.noindex = true;
+    if (directive === 'nofollow' || directive === 'none') found.nofollow = true;
+  }
+  return found;
+}

@@ -1,0 +1,188 @@
+/**
+ * Parses a page once: what its head says, every link, and a light tree of what it shows. Scripts, styles and hidden parts
+ * never enter the tree. It judges nothing; clients/pages/main.ts finds the main text.
+ */
+import { Parser } from 'htmlparser2';
+import { Unreadable } from '../../models/rules/document.ts';
+
+export type Element = {
+  name: string;
+  attributes: Readonly<Record<string, string | undefined>>;
+  children: (Element | string)[];
+  parent: Element | undefined;
+  /** Characters shown inside, blanks folded. */
+  characters: number;
+  /** Those of them inside links. */
+  linked: number;
+};
+
+export type Tree = {
+  body: Element;
+  /** In the order of the page, as written. */
+  links: { href: string; nofollow: boolean }[];
+  /** Of the `<head>` and its like; the first of each wins. */
+  title: string | undefined;
+  socialTitle: string | undefined;
+  language: string | undefined;
+  canonical: string | undefined;
+  base: string | undefined;
+  /** `name` and `content` of each `<meta>`, names in lower case. */
+  metas: [name: string, content: string][];
+  scripts: number;
+  /** Whether an element is there that only a script fills: `<div id="root"></div>`. */
+  appRoot: boolean;
+};
+
+/** Elements whose text no reader sees, or that hold no text of the page. */
+const silent = new Set(
+  ['script', 'style', 'template', 'noscript', 'svg', 'math', 'iframe', 'object', 'canvas', 'audio', 'video'].concat([
+    'select',
+    'datalist',
+    'textarea',
+    'input',
+    'title',
+  ]),
+);
+/** Elements of no level of their own: those that a page may leave out or never close, and void ones without text. */
+const unseen = new Set(['head', 'meta', 'link', 'base', 'html', 'body', 'wbr', 'source', 'track', 'param', 'col']);
+const appRoots = /^(?:root|app|__next|__nuxt|q-app|react-root|application|ember-app|main-app|svelte)$/i;
+/** Browsers flatten what is nested deeper than 512; unclosed tags of old pages get there without anybody's intent. */
+const maxTreeDepth = 400;
+/** Beyond this depth the parser's own work grows with the square of it. */
+const maxParserDepth = 5_000;
+/** Links taken as written, before equal ones are folded: a page of more is a trap or a map of one. */
+const maxRawLinks = 50_000;
+
+function isHidden(attributes: Readonly<Record<string, string | undefined>>): boolean {
+  const { hidden, style } = attributes;
+  // `until-found` is text that a search on the page opens: folded answers.
+  if (hidden !== undefined && hidden.toLowerCase() !== 'until-found') return true;
+  if (attributes['aria-hidden'] === 'true') return true;
+  return style !== undefined && /(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*hidden)/i.test(style);
+}
+
+const element = (name: string, attributes: Element['attributes'], parent: Element | undefined): Element => ({
+  name,
+  attributes,
+  children: [],
+  parent,
+  characters: 0,
+  linked: 0,
+});
+
+/** Parses `html`. Never throws for malformed HTML; throws `Unreadable('too_deep')` far beyond what browsers show. */
+export function parseTree(html: string): Tree {
+  const tree: Tree = {
+    body: element('body', {}, undefined),
+    links: [],
+    title: undefined,
+    socialTitle: undefined,
+    language: undefined,
+    canonical: undefined,
+    base: undefined,
+    metas: [],
+    scripts: 0,
+    appRoot: false,
+  };
+  let open = tree.body;
+  let depth = 0;
+  /** Open elements that are not in the tree: inside a silent one, and below the deepest level. */
+  let muted = 0;
+  let mutedBy: string | undefined;
+  let over = 0;
+  let opened = 0;
+  let titleText: string | undefined;
+
+  const parser = new Parser({
+    onopentag(name, attributes) {
+      opened += 1;
+      if (opened > maxParserDepth) throw new Unreadable('too_deep');
+      // What a template holds is not part of the page until a script makes it so.
+      if (mutedBy !== 'template') noteElement(tree, name, attributes);
+      if (muted > 0) {
+        muted += 1;
+        return;
+      }
+      if (name === 'title') titleText = '';
+      if (silent.has(name) || isHidden(attributes)) {
+        muted = 1;
+        mutedBy = name;
+        return;
+      }
+      if (unseen.has(name)) return;
+      if (depth >= maxTreeDepth) {
+        over += 1;
+        return;
+      }
+      const child = element(name, attributes, open);
+      open.children.push(child);
+      open = child;
+      depth += 1;
+    },
+    ontext(text) {
+      if (titleText !== undefined) titleText += text;
+      if (muted > 0) return;
+      open.children.push(text);
+      if (/\S/.test(text)) open.characters += text.replace(/\s+/g, ' ').length;
+    },
+    onclosetag(name) {
+      opened -= 1;
+      if (name === 'title' && titleText !== undefined) {
+        tree.title ??= titleText;
+        titleText = undefined;
+      }
+      if (muted > 0) {
+        muted -= 1;
+        if (muted === 0) mutedBy = undefined;
+        return;
+      }
+      if (unseen.has(name)) return;
+      if (over > 0) {
+        over -= 1;
+        return;
+      }
+      if (!open.parent) return;
+      if (open.name === 'a' && open.attributes['href'] !== undefined) open.linked = open.characters;
+      if (open.characters === 0 && appRoots.test(open.attributes['id'] ?? '')) tree.appRoot = true;
+      open.parent.characters += open.characters;
+      open.parent.linked += open.linked;
+      open = open.parent;
+      depth -= 1;
+    },
+  });
+  parser.write(html);
+  parser.end();
+  return tree;
+}
+
+/** What counts of an element wherever it stands, hidden or not. */
+function noteElement(tree: Tree, name: string, attributes: Readonly<Record<string, string | undefined>>): void {
+  switch (name) {
+    case 'a':
+    case 'area': {
+      const { href, rel } = attributes;
+      if (href === undefined || tree.links.length >= maxRawLinks) return;
+      tree.links.push({ href, nofollow: rel !== undefined && /(?:^|\s)nofollow(?:\s|$)/i.test(rel) });
+      return;
+    }
+    case 'script':
+      tree.scripts += 1;
+      return;
+    case 'base':
+      tree.base ??= attributes['href'];
+      return;
+    case 'html':
+      tree.language ??= attributes['lang'] ?? attributes['xml:lang'];
+      return;
+    case 'link':
+      if (/(?:^|\s)canonical(?:\s|$)/i.test(attributes['rel'] ?? '')) tree.canonical ??= attributes['href'];
+      return;
+    case 'meta': {
+      const content = attributes['content'] ?? '';
+      tree.metas.push([(attributes['name'] ?? attributes['http-equiv'] ?? '').toLowerCase(), content]);
+      if (attributes['property']?.toLowerCase() === 'og:title') tree.socialTitle ??= content;
+      return;
+    }
+    default:
+  }
+}

@@ -1,0 +1,220 @@
+/**
+ * One site as a crawler sees it: its robots.txt, its sitemaps, its pages; asked politely. Every address, each hop of a
+ * redirect too, is asked for once, after robots.txt and the pause it names. It stores nothing.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import pLimit from 'p-limit';
+import { headerOf, type Http, type HttpResponse } from './http.ts';
+import type { PageContent, Pages } from './pages.ts';
+import { walkSitemaps } from './sitemap.ts';
+import {
+  backOffMs,
+  crawlDelay,
+  crawlReasons,
+  isHtml,
+  reasonOfStatus,
+  retryAfter,
+  type CrawlReason,
+} from '../models/rules/crawl.ts';
+import { Unreadable } from '../models/rules/document.ts';
+import { HttpError } from '../models/rules/http.ts';
+import { maxRobotsBytes, parseRobots, robotsPolicy, type Robots } from '../models/rules/robots.ts';
+import { canonicalUrl, inScope, isFileUrl, pageKey, scopeOf, type Scope } from '../models/rules/url.ts';
+
+export type SitesOptions = {
+  http: Http;
+  pages: Pages;
+  /** The crawler's name, as robots.txt may address it. */
+  agent: string;
+  clock: () => Date;
+  /** Requests at a time to one site that names no pause. */
+  concurrency?: number;
+};
+
+export type Version = { etag?: string | undefined; lastModified?: string | undefined };
+
+/** What became of one address. `detail` fills the sentence of the reason. */
+export type Fetched =
+  | ({ kind: 'page'; content: PageContent } & Version)
+  | { kind: 'unchanged' }
+  /** Another page: an address of this or another site, in its one spelling. */
+  | { kind: 'redirect'; to: string }
+  | { kind: 'refused'; reason: CrawlReason; detail?: string | number };
+
+export type Site = {
+  scope: Scope;
+  /** Why nothing of the site may be fetched now, for people. */
+  unavailable?: string;
+  /** Asks for a page, with what is known of its last version. Throws only when aborted, or when reading pages fails here. */
+  fetch(url: string, ask: Version & { signal: AbortSignal }): Promise<Fetched>;
+  /** Canonical addresses inside the scope that the site's sitemaps list, at most `limit`. */
+  listSitemaps(limit: number, signal: AbortSignal): Promise<string[]>;
+};
+
+export type Sites = {
+  /** The site an address is of, with its robots.txt, which is believed for an hour. */
+  open(startUrl: string, signal: AbortSignal): Promise<Site>;
+};
+
+/** Nothing a person reads is longer; counted after decompression. */
+const maxPageBytes = 5 * 1024 * 1024;
+const maxSitemapFileBytes = 10 * 1024 * 1024;
+const robotsForMs = 3_600_000;
+/** Requests for one page, the first one included. */
+const tries = 3;
+/** http to https, and to or from `www.`, and a slash at the end: beyond that it goes round in circles. */
+const samePageHops = 5;
+
+type Rules = { robots: Robots } | { unavailable: string };
+
+export function createSites({ http, pages, agent, clock, concurrency = 2 }: SitesOptions): Sites {
+  const known = new LRUCache<string, { robots: Robots }>({ max: 1_000, ttl: robotsForMs });
+
+  async function rulesOf(origin: string, signal: AbortSignal): Promise<Rules> {
+    const standing = known.get(origin);
+    if (standing) return standing;
+    let status: number | undefined;
+    let text: Buffer = Buffer.alloc(0);
+    try {
+      const reply = await http.follow(`${origin}/robots.txt`, {
+        signal,
+        maxBytes: maxRobotsBytes * 2,
+        maxRedirects: 5,
+      });
+      ({ status } = reply);
+      text = reply.body.subarray(0, maxRobotsBytes);
+    } catch (error) {
+      if (!(error instanceof HttpError) || error.reason === 'aborted') throw error;
+      // A host that may not be connected to has no robots.txt; asking for the page says why in a better place.
+      if (!error.temporary) status = 404;
+    }
+    const policy = robotsPolicy(status);
+    if (policy === 'wait') {
+      return {
+        unavailable: `The site's robots.txt cannot be had now (${status ?? 'no answer'}), so no page may be fetched.`,
+      };
+    }
+    const rules = { robots: parseRobots(policy === 'parse' ? text : '', agent) };
+    known.set(origin, rules);
+    return rules;
+  }
+
+  return {
+    async open(startUrl, signal) {
+      const scope = scopeOf(startUrl);
+      const origin = new URL(startUrl).origin;
+      const rules = await rulesOf(origin, signal);
+      if ('unavailable' in rules) {
+        const refuse = async (): Promise<Fetched> => ({ kind: 'refused', reason: 'robots_unavailable' });
+        return { scope, unavailable: rules.unavailable, fetch: refuse, listSitemaps: async () => [] };
+      }
+      const { robots } = rules;
+      const { delayMs } = crawlDelay(robots.crawlDelay);
+      const inTurn = pLimit(delayMs > 0 ? 1 : concurrency);
+
+      /** One request in its turn, repeated when the site asks for that or fails in a way that may pass. */
+      async function ask(url: string, request: Version & { signal: AbortSignal }): Promise<HttpResponse | Fetched> {
+        for (let attempt = 1; ; attempt += 1) {
+          let failed: { reason: CrawlReason; detail?: string | number; waitMs?: number };
+          try {
+            const reply = await inTurn(async () => {
+              if (delayMs > 0) await sleep(delayMs, undefined, { signal: request.signal });
+              return http.request(url, {
+                signal: request.signal,
+                maxBytes: maxPageBytes,
+                headers: {
+                  accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.1',
+                  ...(request.etag === undefined ? {} : { 'if-none-match': request.etag }),
+                  ...(request.lastModified === undefined ? {} : { 'if-modified-since': request.lastModified }),
+                },
+                wantsBody: (head) => head.status === 200 && isHtml(headerOf(head.headers, 'content-type')),
+              });
+            });
+            const reason = reply.status >= 300 && reply.status < 400 ? undefined : reasonOfStatus(reply.status);
+            if (reason === undefined) return reply;
+            const wait = retryAfter(headerOf(reply.headers, 'retry-after'), clock().getTime());
+            if (wait?.capped) return { kind: 'refused', reason: 'wait_too_long' };
+            failed = { reason, detail: reply.status, ...(wait ? { waitMs: wait.waitMs } : {}) };
+          } catch (error) {
+            if (!(error instanceof HttpError)) throw error;
+            request.signal.throwIfAborted();
+            failed = { reason: error.reason, ...(error.reason === 'too_large' ? { detail: '5 MiB' } : {}) };
+          }
+          const { reason, waitMs } = failed;
+          if (!('retry' in crawlReasons[reason]) || attempt === tries) return { kind: 'refused', ...failed };
+          await sleep(waitMs ?? backOffMs(attempt, Math.random()), undefined, { signal: request.signal });
+        }
+      }
+
+      return {
+        scope,
+        async fetch(url, request) {
+          for (let hop = 0, at = url; hop < samePageHops; hop += 1) {
+            if (!robots.allowed(at)) return { kind: 'refused', reason: 'robots' };
+            const reply = await ask(at, request);
+            if ('kind' in reply) return reply;
+            if (reply.status === 304) return { kind: 'unchanged' };
+            if (reply.status >= 300) {
+              const location = headerOf(reply.headers, 'location');
+              if (location === undefined) return { kind: 'refused', reason: 'bad_redirect' };
+              const to = canonicalUrl(location, at);
+              if (to.url === undefined) return { kind: 'refused', reason: to.reason };
+              if (pageKey(to.url) !== pageKey(url)) return { kind: 'redirect', to: to.url };
+              at = to.url;
+              continue;
+            }
+            return readPage(pages, reply, request.signal);
+          }
+          return { kind: 'refused', reason: 'too_many_redirects' };
+        },
+        async listSitemaps(limit, signal) {
+          const starts = robots.sitemaps.length > 0 ? robots.sitemaps : ['/sitemap.xml'];
+          const walk = await walkSitemaps({
+            starts: starts.flatMap((start) => URL.parse(start, origin)?.href ?? []),
+            maxUrls: limit,
+            signal,
+            accept: (url) => inScope(scope, url) && !isFileUrl(url) && robots.allowed(url),
+            fetch: (url) => inTurn(() => fetchSitemap(http, url, signal)),
+          });
+          return walk.pages.map(({ url }) => url);
+        },
+      };
+    },
+  };
+}
+
+async function fetchSitemap(http: Http, url: string, signal: AbortSignal): Promise<Uint8Array | undefined> {
+  try {
+    const reply = await http.follow(url, { signal, maxBytes: maxSitemapFileBytes, maxRedirects: 3 });
+    return reply.status === 200 ? reply.body : undefined;
+  } catch (error) {
+    if (!(error instanceof HttpError)) throw error;
+    signal.throwIfAborted();
+    return undefined;
+  }
+}
+
+async function readPage(pages: Pages, reply: HttpResponse, signal: AbortSignal): Promise<Fetched> {
+  const contentType = headerOf(reply.headers, 'content-type');
+  if (!isHtml(contentType))
+    return { kind: 'refused', reason: 'not_html', ...(contentType ? { detail: contentType } : {}) };
+  const robotsTag = headerOf(reply.headers, 'x-robots-tag');
+  const etag = headerOf(reply.headers, 'etag');
+  const lastModified = headerOf(reply.headers, 'last-modified');
+  try {
+    const content = await pages.read(
+      {
+        url: reply.url,
+        body: reply.body,
+        ...(contentType ? { contentType } : {}),
+        ...(robotsTag ? { robotsTag } : {}),
+      },
+      { signal },
+    );
+    return { kind: 'page', content, etag, lastModified };
+  } catch (error) {
+    if (error instanceof Unreadable) return { kind: 'refused', reason: 'unreadable', detail: error.message };
+    throw error;
+  }
+}

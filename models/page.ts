@@ -1,0 +1,358 @@
+/** Pages that a crawl made knowledge of. Which set answers (the old one, or the one a replacing crawl has built) is theirs. */
+import mongoose, { type ClientSession } from 'mongoose';
+import { ChunkModel } from './chunk.ts';
+import { collectionOf, defineModel, readerOf } from './define.ts';
+import { newId } from './ids.ts';
+import { pendingField, pendingIndex, type Intent } from './pending.ts';
+import { recordRemoval, recordRemovals, type Removal } from './removal.ts';
+import { authorities, type Authority } from './rules/authority.ts';
+import { modes, type Mode } from './rules/keys.ts';
+
+export type Page = {
+  _id: string;
+  org_id: string;
+  mode: Mode;
+  /** Canonical; one page an address, in each set. */
+  url: string;
+  title: string;
+  /** Whether it may answer; false while the set it belongs to is being built. */
+  live: boolean;
+  /** The crawl that saw it last. */
+  crawl_id: string;
+  segments: string[];
+  /** Absent: the default of pages. */
+  authority?: Authority;
+  tags_version: number;
+  generation: number;
+  /** The generation whose chunks answer questions; absent until the first was indexed. */
+  live_generation?: number;
+  chunk_count: number;
+  content_sha256: string;
+  /** What the site said of its version, sent back when it is fetched again. */
+  etag?: string;
+  last_modified?: string;
+  crawled_at: Date;
+  created_at: Date;
+  updated_at: Date;
+  pending?: Intent[];
+};
+
+export const PageModel = defineModel<Page>(
+  'Page',
+  'pages',
+  {
+    _id: { type: String, required: true },
+    org_id: { type: String, required: true },
+    mode: { type: String, enum: modes, required: true },
+    url: { type: String, required: true },
+    title: { type: String, default: '' },
+    live: { type: Boolean, required: true },
+    crawl_id: { type: String, required: true },
+    segments: { type: [String], required: true },
+    authority: { type: String, enum: authorities },
+    tags_version: { type: Number, required: true },
+    generation: { type: Number, required: true },
+    live_generation: Number,
+    chunk_count: { type: Number, required: true },
+    content_sha256: { type: String, required: true },
+    etag: String,
+    last_modified: String,
+    crawled_at: { type: Date, required: true },
+    created_at: { type: Date, required: true },
+    updated_at: { type: Date, required: true },
+    pending: pendingField,
+  },
+  [
+    { fields: { org_id: 1, mode: 1, live: 1, url: 1 }, unique: true },
+    { fields: { org_id: 1, _id: -1 } },
+    { fields: { org_id: 1, mode: 1, live: 1, content_sha256: 1 } },
+    pendingIndex,
+  ],
+);
+
+/**
+ * Where a page links to within its site: a site that answers "unchanged" sends no links, and what lies behind must be
+ * visited all the same. Apart from the pages, which are read by every question.
+ */
+const PageLinksModel = defineModel<{ _id: string; urls: string[] }>('PageLinks', 'page_links', {
+  /** The page's. */
+  _id: { type: String, required: true },
+  urls: { type: [String], required: true },
+});
+
+/** Kept of one page; navigation and contents of a large site are some hundred. */
+const maxKeptLinks = 1_000;
+
+export async function savePageLinks(pages: readonly { _id: string; links: readonly string[] }[]): Promise<void> {
+  if (pages.length === 0) return;
+  await collectionOf(PageLinksModel).bulkWrite(
+    pages.map(({ _id, links }) => ({
+      updateOne: { filter: { _id }, update: { $set: { urls: links.slice(0, maxKeptLinks) } }, upsert: true },
+    })),
+    { ordered: false },
+  );
+}
+
+/** By the page's id. */
+export async function findPageLinks(pageIds: readonly string[]): Promise<Map<string, string[]>> {
+  const found = await collectionOf(PageLinksModel)
+    .find({ _id: { $in: [...pageIds] } })
+    .toArray();
+  return new Map(found.map(({ _id, urls }) => [_id, urls]));
+}
+
+/** What the API shows and changes: published pages of the live set. */
+const visible = (orgId: string, among: readonly Mode[]) => ({
+  org_id: orgId,
+  mode: { $in: among },
+  live: true,
+  live_generation: { $exists: true },
+});
+
+const readSource = readerOf(PageModel, [
+  '_id',
+  'org_id',
+  'mode',
+  'url',
+  'title',
+  'live',
+  'segments',
+  'authority',
+  'live_generation',
+]);
+
+/** Those of these pages that are of this organization and mode and may answer, as far as an answer needs them. */
+export async function findPageSources(orgId: string, mode: Mode, pageIds: readonly string[]) {
+  const found = await Promise.all(pageIds.map((id) => readSource(id)));
+  return found.flatMap((page) => (page?.org_id === orgId && page.mode === mode && page.live ? [page] : []));
+}
+
+/** Newest first; `before` is the `_id` of the last entry of the page before. */
+export async function listPages(
+  orgId: string,
+  among: readonly Mode[],
+  limit: number,
+  before?: string,
+): Promise<Page[]> {
+  return PageModel.find({ ...visible(orgId, among), ...(before ? { _id: { $lt: before } } : {}) })
+    .sort({ _id: -1 })
+    .limit(limit)
+    .lean();
+}
+
+export async function countPages(orgId: string, among: readonly Mode[]): Promise<number> {
+  return PageModel.countDocuments(visible(orgId, among));
+}
+
+/** Changes segments or authority; null when there is no such page. */
+export async function tagPage(
+  orgId: string,
+  among: readonly Mode[],
+  pageId: string,
+  tags: { segments?: string[]; authority?: Authority },
+  now: Date,
+  intent: Intent,
+): Promise<Page | null> {
+  return PageModel.findOneAndUpdate(
+    { ...visible(orgId, among), _id: pageId },
+    { $set: { ...tags, updated_at: now }, $inc: { tags_version: 1 }, $push: { pending: intent } },
+    { returnDocument: 'after' },
+  ).lean();
+}
+
+/** Deletes a page and its chunks in one transaction and leaves a `Removal` for the rest; null when it is already gone. */
+export async function removePage(
+  orgId: string,
+  among: readonly Mode[],
+  pageId: string,
+  now: Date,
+  intent: Intent,
+): Promise<Removal | null> {
+  return mongoose.connection.transaction(async (session) => {
+    const gone = await PageModel.findOneAndDelete({ ...visible(orgId, among), _id: pageId }, { session }).lean();
+    if (!gone) return null;
+    await ChunkModel.deleteMany({ org_id: orgId, source_id: pageId }, { session });
+    await PageLinksModel.deleteOne({ _id: pageId }, { session });
+    return recordRemoval({ _id: pageId, org_id: orgId, mode: gone.mode, removed_at: now, pending: [intent] }, session);
+  });
+}
+
+/** The pages of one set by address. */
+export async function findPagesByUrl(
+  orgId: string,
+  mode: Mode,
+  live: boolean,
+  urls: readonly string[],
+): Promise<Map<string, Page>> {
+  const found = await PageModel.find({ org_id: orgId, mode, live, url: { $in: urls } }).lean();
+  return new Map(found.map((page) => [page.url, page]));
+}
+
+/** The pages of one set that say one of these things. */
+export async function findPagesByContent(
+  orgId: string,
+  mode: Mode,
+  live: boolean,
+  hashes: readonly string[],
+): Promise<Map<string, Page>> {
+  const published = { org_id: orgId, mode, live, live_generation: { $exists: true } };
+  const found = await PageModel.find({ ...published, content_sha256: { $in: hashes } }).lean();
+  return new Map(found.map((page) => [page.content_sha256, page]));
+}
+
+/** How many pages a set has, as quotas count them. */
+export async function countSet(orgId: string, mode: Mode, live: boolean): Promise<number> {
+  return PageModel.countDocuments({ org_id: orgId, mode, live, live_generation: { $exists: true } });
+}
+
+/** Takes a new generation of each page, making those that are not there; nothing of it is seen before it is published. */
+export async function claimPages(
+  set: Pick<Page, 'org_id' | 'mode' | 'live' | 'crawl_id'>,
+  pages: readonly { url: string; segments: string[]; authority?: Authority | undefined }[],
+  now: Date,
+): Promise<Map<string, Page>> {
+  if (pages.length === 0) return new Map();
+  const { org_id, mode, live } = set;
+  await collectionOf(PageModel).bulkWrite(
+    pages.map(({ url, segments, authority }) => ({
+      updateOne: {
+        filter: { org_id, mode, live, url },
+        update: {
+          $inc: { generation: 1 },
+          $setOnInsert: {
+            _id: newId('page'),
+            title: '',
+            crawl_id: set.crawl_id,
+            segments,
+            ...(authority === undefined ? {} : { authority }),
+            tags_version: 0,
+            chunk_count: 0,
+            content_sha256: '',
+            crawled_at: now,
+            created_at: now,
+            updated_at: now,
+          },
+        },
+        upsert: true,
+      },
+    })),
+    { ordered: false },
+  );
+  return findPagesByUrl(
+    org_id,
+    mode,
+    live,
+    pages.map(({ url }) => url),
+  );
+}
+
+export type Publication = Pick<Page, '_id' | 'generation' | 'title' | 'content_sha256' | 'chunk_count'> & {
+  etag: string | undefined;
+  last_modified: string | undefined;
+  tags: Tags | undefined;
+};
+type Tags = { segments?: string[] | undefined; authority?: Authority | undefined };
+
+/** Lets generations answer, with what their crawl saw. A page that was deleted meanwhile stays so. */
+export async function publishPages(crawlId: string, pages: readonly Publication[], now: Date): Promise<void> {
+  if (pages.length === 0) return;
+  await collectionOf(PageModel).bulkWrite(
+    pages.map(({ _id, generation, tags, ...seen }) => ({
+      updateOne: {
+        filter: { _id, generation },
+        update: {
+          $set: {
+            ...defined({ ...seen, ...tags }),
+            crawl_id: crawlId,
+            live_generation: generation,
+            crawled_at: now,
+            updated_at: now,
+          },
+          ...(tags ? { $inc: { tags_version: 1 } } : {}),
+        },
+      },
+    })),
+    { ordered: false },
+  );
+}
+
+/** Notes that pages were seen as they are, and gives them the tags of their crawl, if it names any. */
+export async function touchPages(
+  crawlId: string,
+  pages: readonly { _id: string; etag?: string | undefined; last_modified?: string | undefined }[],
+  tags: Tags | undefined,
+  now: Date,
+): Promise<void> {
+  if (pages.length === 0) return;
+  await collectionOf(PageModel).bulkWrite(
+    pages.map(({ _id, ...version }) => ({
+      updateOne: {
+        filter: { _id },
+        update: {
+          $set: { ...defined({ ...version, ...tags }), crawl_id: crawlId, crawled_at: now },
+          ...(tags ? { $inc: { tags_version: 1 } } : {}),
+        },
+      },
+    })),
+    { ordered: false },
+  );
+}
+
+const defined = (fields: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+
+/** Deletes these pages with their chunks and leaves a `Removal` each, for the end of the crawl. */
+async function removeAll(found: readonly Page[], now: Date, session: ClientSession): Promise<void> {
+  if (found.length === 0) return;
+  const ids = found.map(({ _id }) => _id);
+  await PageModel.deleteMany({ _id: { $in: ids } }, { session });
+  await ChunkModel.deleteMany({ source_id: { $in: ids } }, { session });
+  await PageLinksModel.deleteMany({ _id: { $in: ids } }, { session });
+  await recordRemovals(
+    found.map(({ _id, org_id, mode }) => ({ _id, org_id, mode, removed_at: now })),
+    session,
+  );
+}
+
+/** Removes what was indexed from an address. Safe to repeat. */
+export async function removePageByUrl(orgId: string, mode: Mode, url: string, now: Date): Promise<void> {
+  await mongoose.connection.transaction(async (session) => {
+    const found = await PageModel.find({ org_id: orgId, mode, live: true, url }, null, { session }).lean();
+    await removeAll(found, now, session);
+  });
+}
+
+/**
+ * Makes the set that a replacing crawl has built the one that answers, in one transaction. Safe to repeat: without a new
+ * set nothing happens.
+ */
+export async function swapSets(orgId: string, mode: Mode, crawlId: string, now: Date): Promise<void> {
+  await mongoose.connection.transaction(async (session) => {
+    const built = { org_id: orgId, mode, live: false, crawl_id: crawlId, live_generation: { $exists: true } };
+    if (!(await PageModel.exists(built).session(session))) return;
+    await removeAll(await PageModel.find({ org_id: orgId, mode, live: true }, null, { session }).lean(), now, session);
+    await PageModel.updateMany(built, { $set: { live: true } }, { session });
+  });
+}
+
+/** Drops what no crawl will finish: a set that was not swapped in, and pages that were begun and never published. */
+export async function discardBuilt(orgId: string, mode: Mode, now: Date): Promise<void> {
+  await mongoose.connection.transaction(async (session) => {
+    const unfinished = { $or: [{ live: false }, { live_generation: { $exists: false } }] };
+    await removeAll(
+      await PageModel.find({ org_id: orgId, mode, ...unfinished }, null, { session }).lean(),
+      now,
+      session,
+    );
+  });
+}
+
+/** All pages of an organization and mode, published or not, as far as reconciling needs them. */
+export async function listSets(orgId: string, mode: Mode) {
+  return PageModel.find({ org_id: orgId, mode }, { url: 1, live: 1, live_generation: 1 }).lean();
+}
+
+export async function deletePages(orgId: string, pageIds: readonly string[]): Promise<void> {
+  await PageModel.deleteMany({ org_id: orgId, _id: { $in: pageIds } });
+  await PageLinksModel.deleteMany({ _id: { $in: pageIds } });
+}

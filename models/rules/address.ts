@@ -1,0 +1,103 @@
+/**
+ * Which hosts outbound requests may reach: public ones, and those an operator named in EGRESS_ALLOW. Pure: it judges
+ * names and literal addresses as the URL parser writes them; what a name resolves to is judged where it is connected to
+ * (clients/http/connect.ts), by the same table.
+ */
+
+/**
+ * Whether a host name as the URL parser gives it could be public. The parser has already turned `0x7f.1` and `2130706433`
+ * into dotted form. Ranges are those of the IANA special-purpose registries (RFC 6890 and its successors).
+ */
+export function isPublicHost(hostname: string): boolean {
+  const host = hostname.replace(/\.$/, '');
+  if (host.startsWith('[')) return isPublicIpv6(host.slice(1, -1));
+  if (/^\d+\.\d+\.\d+\.\d+$/.test(host)) return isPublicIpv4(host.split('.').map(Number));
+  // A name without a dot, and these endings, only mean something inside a network.
+  return host.includes('.') && !/(^|\.)(localhost|local|internal|home\.arpa|localdomain)$/.test(host);
+}
+
+const specialIpv4: readonly [number[], number][] = [
+  [[0, 0, 0, 0], 8],
+  [[10, 0, 0, 0], 8],
+  [[100, 64, 0, 0], 10],
+  [[127, 0, 0, 0], 8],
+  [[169, 254, 0, 0], 16],
+  [[172, 16, 0, 0], 12],
+  [[192, 0, 0, 0], 24],
+  [[192, 0, 2, 0], 24],
+  [[192, 31, 196, 0], 24],
+  [[192, 52, 193, 0], 24],
+  [[192, 88, 99, 0], 24],
+  [[192, 168, 0, 0], 16],
+  [[192, 175, 48, 0], 24],
+  [[198, 18, 0, 0], 15],
+  [[198, 51, 100, 0], 24],
+  [[203, 0, 113, 0], 24],
+  [[224, 0, 0, 0], 3],
+];
+
+const toNumber = (octets: readonly number[]) => octets.reduce((sum, octet) => sum * 256 + octet, 0);
+
+function isPublicIpv4(octets: readonly number[]): boolean {
+  const address = toNumber(octets);
+  return !specialIpv4.some(
+    ([base, bits]) => Math.floor(address / 2 ** (32 - bits)) === Math.floor(toNumber(base) / 2 ** (32 - bits)),
+  );
+}
+
+/**
+ * Global unicast is 2000::/3; inside it, Teredo, documentation and 6to4 carry or hide another address. IPv4-mapped and
+ * NAT64 forms lie outside it and are refused whatever they carry: in a URL nobody writes them for an honest reason.
+ */
+function isPublicIpv6(address: string): boolean {
+  const [first = 0, second = 0, third = 0] = address
+    .split('::')[0]!
+    .split(':')
+    .map((group) => Number.parseInt(group || '0', 16));
+  if (first < 0x2000 || first > 0x3fff) return false;
+  if (first === 0x2002 || first === 0x3fff) return false;
+  if (first === 0x2620 && second === 0x4f && third === 0x8000) return false;
+  return !(first === 0x2001 && (second < 0x200 || second === 0x0db8));
+}
+
+/** One entry of EGRESS_ALLOW: a host, on every port or on one. */
+export type EgressEntry = { hostname: string; port: number | undefined };
+
+/**
+ * Reads `intranet.example`, `10.0.0.7:8080`, `[::1]:9000` or `::1`; undefined for anything else. Ranges and wildcards are
+ * not taken: they would open more than the one service that was meant.
+ */
+export function readEgressEntry(text: string): EgressEntry | undefined {
+  const bareIpv6 = /^[0-9a-f.]*:[0-9a-f.]*:[0-9a-f:.]*$/i.test(text);
+  const parts = /^(\[[^\]]+\]|[^:/?#@\\\s*%[\]]+)(?::(\d{1,5}))?$/.exec(bareIpv6 ? `[${text}]` : text);
+  const host = parts?.[1];
+  if (host === undefined || !URL.canParse(`http://${host}/`)) return undefined;
+  const port = parts?.[2] === undefined ? undefined : Number(parts[2]);
+  if (port !== undefined && (port === 0 || port > 65_535)) return undefined;
+  return { hostname: plainHost(new URL(`http://${host}/`).hostname), port };
+}
+
+/** As hosts are compared: lower case, without IPv6 brackets or the root's dot. */
+function plainHost(hostname: string): string {
+  return hostname
+    .toLowerCase()
+    .replace(/\.$/, '')
+    .replace(/^\[|\]$/g, '');
+}
+
+/**
+ * Whether an operator allowed this host on this port. Only the host as it stands in the URL counts: a foreign name that
+ * resolves to an allowed address is still refused.
+ */
+export function isEgressAllowed(hostname: string, port: number, egressAllow: readonly string[]): boolean {
+  const wanted = plainHost(hostname);
+  return egressAllow.some((text) => {
+    const entry = readEgressEntry(text);
+    return entry?.hostname === wanted && (entry.port ?? port) === port;
+  });
+}
+
+/** The port a URL's requests go to. */
+export function portOf(url: Pick<URL, 'port' | 'protocol'>): number {
+  return url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
+}

@@ -1,0 +1,196 @@
+/**
+ * robots.txt as RFC 9309 has it: which addresses a site asks us not to fetch, how slowly, and where its sitemaps are.
+ * Pure: it reads the text it is given; fetching it, and waiting when it cannot be fetched, is the caller's.
+ */
+
+/** How much of a robots.txt is read, in bytes: 500 KiB, the least that RFC 9309, 2.5 demands. */
+export const maxRobotsBytes = 500 * 1024;
+
+/** What follows from how the fetch of a robots.txt ended. */
+export type RobotsPolicy = 'parse' | 'allow_all' | 'wait';
+
+/**
+ * RFC 9309, 2.3.1: a text is obeyed; without one (4xx) everything is allowed; while the server fails or cannot be
+ * reached nothing is fetched. 429 is no answer about the file, so it waits too. `status` is the last one after the
+ * caller followed redirects; undefined: unreachable. A redirect that led nowhere (3xx left over) counts as no file.
+ */
+export function robotsPolicy(status: number | undefined): RobotsPolicy {
+  if (status === undefined || status === 429 || status >= 500 || status < 200) return 'wait';
+  return status < 300 ? 'parse' : 'allow_all';
+}
+
+export type Robots = {
+  /** Whether an absolute address of this site may be fetched. One that cannot be parsed may not. */
+  allowed(url: string): boolean;
+  /** Seconds between two requests as the site wrote it, uncapped; undefined when it does not say. */
+  crawlDelay?: number;
+  /** As written, unique, in order; relative ones are for the caller to resolve. */
+  sitemaps: string[];
+};
+
+/** A rule's pattern cut at its wildcards. `octets` is its length, by which the most specific rule wins. */
+type Rule = { allow: boolean; parts: string[]; anchored: boolean; octets: number };
+type Group = { rules: Rule[]; crawlDelay?: number };
+
+/**
+ * How many rules with wildcards a group has at most; large sites have some hundred. One costs a walk along the address, so
+ * 500 KiB of them would cost seconds for each page. Beyond, a rule that forbids counts up to its first wildcard, which
+ * forbids more than the site asked but never less, and one that allows is dropped.
+ */
+const maxWildcardRules = 2_000;
+
+type Field = 'agent' | 'allow' | 'disallow' | 'delay' | 'sitemap';
+/** The names of lines, in lower case, with the slips of the pen that the large crawlers forgive as well. */
+const fields: Readonly<Record<Field, readonly string[]>> = {
+  agent: ['user-agent', 'useragent', 'user agent'],
+  allow: ['allow'],
+  disallow: ['disallow', 'dissallow', 'dissalow', 'disalow', 'diasllow', 'disallaw'],
+  delay: ['crawl-delay', 'crawldelay', 'crawl delay'],
+  sitemap: ['sitemap', 'sitemaps', 'site-map'],
+};
+const fieldOf: ReadonlyMap<string, Field> = new Map(
+  (Object.keys(fields) as Field[]).flatMap((field) => fields[field].map((name) => [name, field] as const)),
+);
+
+/** The name by which a crawler is addressed: what stands before the version and any remark, in lower case. */
+function productToken(agent: string): string {
+  return (/^[^\s/(]+/.exec(agent.trim())?.[0] ?? '').toLowerCase();
+}
+
+/**
+ * The form in which patterns and addresses are compared (RFC 9309, 2.2.2): UTF-8 escapes for everything that is neither
+ * unreserved nor reserved, unreserved escapes resolved, the others in upper case. `*` and `$` stay; see the callers.
+ */
+function comparable(text: string): string {
+  return text.toWellFormed().replaceAll(/%[0-9a-f]{2}|[^\w.~:/?#[\]@!$&()*+,;=%-]+|%/gi, (found) => {
+    if (found === '%') return '%25';
+    if (found[0] !== '%') return encodeURIComponent(found).replaceAll("'", '%27');
+    const character = String.fromCharCode(Number.parseInt(found.slice(1), 16));
+    return /[\w.~-]/.test(character) ? character : found.toUpperCase();
+  });
+}
+
+function toRule(pattern: string, allow: boolean): Rule | undefined {
+  // Paths begin with a slash, so anything else but a wildcard can match nothing.
+  if (!/^[/*]/.test(pattern)) return undefined;
+  const normal = comparable(pattern);
+  const anchored = normal.endsWith('$');
+  const body = (anchored ? normal.slice(0, -1) : normal).replaceAll(/\*{2,}/g, '*');
+  return { allow, parts: body.replaceAll('$', '%24').split('*'), anchored, octets: normal.length };
+}
+
+/**
+ * Whether a pattern matches. Each part is looked for once, from where the one before it ended: the leftmost place is
+ * always good enough, so a pattern of nothing but wildcards costs no more than one walk along the path.
+ */
+function matches({ parts, anchored }: Rule, path: string): boolean {
+  const first = parts[0] ?? '';
+  if (!path.startsWith(first)) return false;
+  if (parts.length === 1) return !anchored || path.length === first.length;
+  let at = first.length;
+  const last = parts.length - 1;
+  for (let index = 1; index < last; index += 1) {
+    const part = parts[index] ?? '';
+    const found = path.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  const end = parts[last] ?? '';
+  return anchored ? path.length - end.length >= at && path.endsWith(end) : path.indexOf(end, at) >= 0;
+}
+
+function decode(source: Uint8Array | string): string {
+  const bytes = typeof source === 'string' ? new TextEncoder().encode(source) : source;
+  if (bytes.length <= maxRobotsBytes) return new TextDecoder().decode(bytes);
+  // The line that was cut is dropped: half of `Disallow: /a/private` would forbid all of `/a`.
+  const end = Math.max(bytes.lastIndexOf(10, maxRobotsBytes), bytes.lastIndexOf(13, maxRobotsBytes));
+  return new TextDecoder().decode(bytes.subarray(0, Math.max(end, 0)));
+}
+
+function* linesOf(text: string): Generator<[Field, string]> {
+  for (const raw of text.split(/[\r\n]+/)) {
+    const comment = raw.indexOf('#');
+    const line = comment < 0 ? raw : raw.slice(0, comment);
+    const colon = line.indexOf(':');
+    const field = colon < 0 ? undefined : fieldOf.get(line.slice(0, colon).trim().toLowerCase());
+    if (field !== undefined) yield [field, line.slice(colon + 1).trim()];
+  }
+}
+
+/** What is said to `token`, what is said to all, and the sitemaps. Groups for the same name are merged (RFC 9309, 2.2.1). */
+function groupsOf(text: string, token: string): { own: Group | undefined; all: Group; sitemaps: string[] } {
+  const all: Group = { rules: [] };
+  const sitemaps = new Set<string>();
+  let own: Group | undefined;
+  let addressed: Group[] = [];
+  let naming = false;
+  for (const [field, value] of linesOf(text)) {
+    // Sitemaps belong to no group and do not end a list of names.
+    if (field === 'sitemap') {
+      if (value !== '') sitemaps.add(value);
+      continue;
+    }
+    if (field === 'agent') {
+      if (!naming) addressed = [];
+      naming = true;
+      const named = productToken(value);
+      if (named === '*') addressed.push(all);
+      else if (named === token) addressed.push((own ??= { rules: [] }));
+      continue;
+    }
+    // A delay ends the list of names although RFC 9309 does not know it: `*` with a delay, followed by a forbidden
+    // robot, is common, and read otherwise it would forbid everything to all.
+    naming = false;
+    if (field === 'delay') {
+      const seconds = /^\d{1,6}(?:\.\d{1,6})?$/.test(value) ? Number(value) : undefined;
+      if (seconds !== undefined)
+        for (const group of addressed) group.crawlDelay = Math.max(group.crawlDelay ?? 0, seconds);
+      continue;
+    }
+    const rule = addressed.length === 0 ? undefined : toRule(value, field === 'allow');
+    if (rule !== undefined) for (const group of new Set(addressed)) group.rules.push(rule);
+  }
+  return { own, all, sitemaps: [...sitemaps] };
+}
+
+/** The rules in the order in which the first match decides, each pattern once, wildcards limited. */
+function ordered(rules: readonly Rule[]): Rule[] {
+  const unique = new Map(
+    rules.map((rule) => [`${rule.allow} ${rule.anchored} ${rule.octets} ${rule.parts.join('*')}`, rule]),
+  );
+  let wildcards = 0;
+  const limited = [...unique.values()].flatMap((rule) => {
+    if (rule.parts.length === 1 || (wildcards += 1) <= maxWildcardRules) return [rule];
+    return rule.allow ? [] : [{ ...rule, parts: rule.parts.slice(0, 1), anchored: false }];
+  });
+  return limited.sort((a, b) => b.octets - a.octets || Number(b.allow) - Number(a.allow));
+}
+
+/** Path and query of an absolute address in the form patterns have; a literal `*` or `$` is an escape there. */
+function comparablePath(url: string): string | undefined {
+  const href = URL.parse(url)?.href.replace(/#.*$/s, '');
+  const start = href?.indexOf('/', href.indexOf('//') + 2) ?? -1;
+  if (href === undefined || start < 0) return undefined;
+  return comparable(href.slice(start)).replaceAll('*', '%2A').replaceAll('$', '%24');
+}
+
+/**
+ * Reads a robots.txt for the crawler called `agent` (its product token, with or without version). Never throws: what is
+ * no rule is skipped, so a page of HTML in its place forbids nothing. The crawler's own group is used if there is one,
+ * else the one for `*`; in it the longest matching pattern decides and of two equally long ones the one that allows.
+ */
+export function parseRobots(source: Uint8Array | string, agent: string): Robots {
+  const { own, all, sitemaps } = groupsOf(decode(source), productToken(agent));
+  const { rules, crawlDelay } = own ?? all;
+  const inOrder = ordered(rules);
+  return {
+    sitemaps,
+    ...(crawlDelay === undefined ? {} : { crawlDelay }),
+    allowed(url) {
+      const path = comparablePath(url);
+      if (path === undefined) return false;
+      if (path === '/robots.txt') return true;
+      return inOrder.find((rule) => matches(rule, path))?.allow ?? true;
+    },
+  };
+}

@@ -1,0 +1,155 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  backOffMs,
+  crawlBounds,
+  crawlCommands,
+  crawlDelay,
+  crawlReasons,
+  crawlStart,
+  crawlStatuses,
+  explain,
+  isHtml,
+  next,
+  reasonRow,
+  reasonOfStatus,
+  retryAfter,
+  type CrawlReason,
+} from '../../models/rules/crawl.ts';
+import { httpReasons, type HttpReason } from '../../models/rules/http.ts';
+
+describe('next', () => {
+  const ends = { complete: 'completed', fail: 'failed', cancel: 'cancelled', reach_limit: 'limit_reached' } as const;
+
+  it.each(crawlStatuses.flatMap((status) => crawlCommands.map((command) => [status, command] as const)))(
+    'from %s, %s',
+    (status, command) => {
+      if (command === 'start') {
+        if (status === 'crawling')
+          expect(() => next(status, command)).toThrow(expect.objectContaining({ code: 'CRAWL_RUNNING', status: 409 }));
+        else expect(next(status, command)).toBe('crawling');
+      } else if (status === 'crawling') expect(next(status, command)).toBe(ends[command]);
+      else expect(() => next(status, command)).toThrow(expect.objectContaining({ code: 'CONFLICT', status: 409 }));
+    },
+  );
+
+  it('the bounds are those of the contract', () => {
+    expect(crawlBounds).toEqual({ maxPages: { min: 1, max: 1_000, default: 50 }, everyHours: { min: 1, max: 720 } });
+  });
+});
+
+describe('reasons', () => {
+  const all = Object.keys(crawlReasons) as CrawlReason[];
+
+  it.each(all)('%s is a sentence, with and without a detail', (reason) => {
+    for (const sentence of [explain(reason), explain(reason, 'https://example.com/$&/a')]) {
+      expect(sentence).toMatch(/^[A-Z][^{}]+\.$/);
+      expect(sentence).not.toMatch(/ {2}|undefined/);
+    }
+    const takesDetail = crawlReasons[reason].sentence.includes('{');
+    expect(explain(reason, 'https://example.com/$&/a').includes('https://example.com/$&/a')).toBe(takesDetail);
+  });
+
+  it('every failure of the HTTP client has its words here, and what may work later is tried again', () => {
+    for (const [reason, { temporary }] of Object.entries(httpReasons)) {
+      const row = reasonRow(reason as HttpReason);
+      expect([reason, row.retry === true]).toEqual([reason, temporary]);
+    }
+  });
+
+  it('only what is gone, moved or asks not to be shown removes the page indexed before', () => {
+    const removing = all.filter((reason) => 'removes' in crawlReasons[reason]);
+    expect(removing).toEqual(['noindex', 'redirect', 'not_found', 'gone']);
+  });
+
+  it.each([
+    [200, undefined],
+    [203, undefined],
+    [304, undefined],
+    [204, 'empty'],
+    [300, 'bad_redirect'],
+    [302, 'bad_redirect'],
+    [400, 'refused'],
+    [401, 'forbidden'],
+    [403, 'forbidden'],
+    [404, 'not_found'],
+    [408, 'timed_out'],
+    [410, 'gone'],
+    [418, 'refused'],
+    [429, 'rate_limited'],
+    [451, 'forbidden'],
+    [500, 'server_error'],
+    [503, 'server_error'],
+  ])('a response with %d: %s', (status, reason) => expect(reasonOfStatus(status)).toBe(reason));
+
+  it.each([
+    ['text/html', true],
+    ['Text/HTML; charset=utf-8', true],
+    ['application/xhtml+xml', true],
+    [undefined, true],
+    ['', true],
+    ['text/plain', false],
+    ['application/pdf', false],
+    ['text/htmlx', false],
+  ])('the content type %s is a page: %s', (type, expected) => expect(isHtml(type)).toBe(expected));
+});
+
+describe('waits', () => {
+  it.each([
+    [undefined, 0, false],
+    [0, 0, false],
+    [-1, 0, false],
+    [Number.NaN, 0, false],
+    [0.5, 500, false],
+    [30, 30_000, false],
+    [31, 30_000, true],
+    [86_400, 30_000, true],
+  ])('a crawl-delay of %s seconds is %d ms, capped: %s', (seconds, delayMs, capped) =>
+    expect(crawlDelay(seconds)).toEqual({ delayMs, capped }),
+  );
+
+  const now = Date.UTC(1994, 10, 6, 8, 49, 0);
+  it.each([
+    ['120', 120_000, false],
+    [' 0 ', 0, false],
+    ['600', 600_000, false],
+    ['601', 600_000, true],
+    ['9'.repeat(400), 600_000, true],
+    ['Sun, 06 Nov 1994 08:49:37 GMT', 37_000, false],
+    ['Sunday, 06-Nov-94 08:49:37 GMT', 37_000, false],
+    ['Sun Nov  6 08:49:37 1994', 37_000, false],
+    ['Sun, 06 Nov 1994 08:48:37 GMT', 0, false],
+    ['Mon, 07 Nov 1994 08:49:37 GMT', 600_000, true],
+  ])('Retry-After: %.40s waits %d ms, capped: %s', (header, waitMs, capped) =>
+    expect(retryAfter(header, now)).toEqual({ waitMs, capped }),
+  );
+
+  it.each([undefined, '', 'soon', '-5', '1.5', '1e3', '0x10', '2026-11-21', 'Sun, 99 Foo 1994 08:49:37 GMT'])(
+    'Retry-After: %s says nothing',
+    (header) => expect(retryAfter(header, now)).toBeUndefined(),
+  );
+
+  it('the back-off doubles from a second to a minute and is spread over its upper half', () => {
+    expect([1, 2, 3, 6, 7, 50].map((attempt) => backOffMs(attempt, 1))).toEqual([
+      1_000, 2_000, 4_000, 32_000, 60_000, 60_000,
+    ]);
+    expect([1, 2, 50].map((attempt) => backOffMs(attempt, 0))).toEqual([500, 1_000, 30_000]);
+  });
+});
+
+describe('crawlStart', () => {
+  it('is the one spelling of the address and the part of the site below it', () => {
+    expect(crawlStart(' HTTPS://www.Example.com:443/help/index.html?utm_source=x#top ')).toEqual({
+      url: 'https://www.example.com/help/index.html',
+      scope: { site: 'example.com', prefix: '/help/' },
+    });
+  });
+
+  it.each([
+    ['file:///etc/passwd', /http/],
+    ['example', /valid/],
+    ['https://a:b@example.com/', /password/],
+  ])('%s is refused with a sentence on `url`', (url, message) => {
+    const detail = { path: ['body', 'url'], message: expect.stringMatching(message) };
+    expect(() => crawlStart(url)).toThrow(expect.objectContaining({ code: 'VALIDATION', details: [detail] }));
+  });
+});

@@ -1,0 +1,53 @@
+/** Sites for crawls, on loopback: pages by path, each a function of the request or its HTML; every request is counted. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export type Reply = string | ((request: IncomingMessage, response: ServerResponse) => void);
+export type TestSite = {
+  url: string;
+  /** Changed at will while the site runs; a path that is missing is 404. `*` answers for all of them. */
+  pages: Record<string, Reply>;
+  /** Requests by path. */
+  hits: Map<string, number>;
+  close(): Promise<void>;
+};
+
+export async function startSite(pages: Record<string, Reply>): Promise<TestSite> {
+  const hits = new Map<string, number>();
+  const site = { pages, hits };
+  const server = createServer((request, response) => {
+    const path = request.url ?? '/';
+    hits.set(path, (hits.get(path) ?? 0) + 1);
+    const reply = site.pages[path] ?? site.pages['*'];
+    if (typeof reply === 'function') return reply(request, response);
+    response.writeHead(reply === undefined ? 404 : 200, {
+      'content-type': path.endsWith('.txt') ? 'text/plain' : path.endsWith('.xml') ? 'application/xml' : 'text/html',
+    });
+    response.end(reply ?? 'There is nothing here.');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return Object.assign(site, {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  });
+}
+
+/** A page with enough text to be one. */
+export function page(title: string, text: string, links: readonly string[] = [], head = ''): string {
+  const anchors = links.map((href) => `<li><a href="${href}">see ${href}</a></li>`).join('');
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title>${head}</head>
+    <body><main><h1>${title}</h1><p>${text}</p></main><footer><ul>${anchors}</ul></footer></body></html>`;
+}
+
+export const redirect =
+  (to: string): Reply =>
+  (_, response) => {
+    response.writeHead(301, { location: to });
+    response.end();
+  };

@@ -1,0 +1,100 @@
+/**
+ * A site becomes knowledge: batches of pages until nothing is left to fetch, then the end is put in order. What was found
+ * and fetched is in MongoDB, so the history stays small and a batch that died goes on where it was.
+ */
+import {
+  allHandlersFinished,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  defineUpdate,
+  isCancellation,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import type { CrawlActivities, CrawlProgress } from '../activities/crawl.ts';
+
+export type CrawlRef = { orgId: string; crawlId: string };
+type Ending = 'completed' | 'failed' | 'cancelled' | 'limit_reached';
+
+const { crawlBatch, finishCrawl } = proxyActivities<CrawlActivities>({
+  // A batch begins pages for half a minute; the last of them may be asked to come back later, thrice.
+  startToCloseTimeout: '2 hours',
+  // Activities beat every second, so a dead worker is noticed, and a cancel arrives, in seconds.
+  heartbeatTimeout: '8 seconds',
+  // Only outages are retried: what a site does is an outcome, not a failure.
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
+});
+
+/** Ends the crawl; refused with type `IllegalTransition` when it is ending already. */
+export const cancelCrawl = defineUpdate<void>('cancel');
+
+/** How often robots.txt is asked for again when the site cannot answer, a minute apart, before the crawl gives up. */
+const ROBOTS_TRIES = 5;
+
+/** Ends with the status that is on the record. */
+export async function crawlSite(ref: CrawlRef): Promise<Ending> {
+  const fetching = new CancellationScope({ cancellable: true });
+  let ending: Ending | undefined;
+  setHandler(cancelCrawl, () => fetching.cancel(), {
+    validator() {
+      if (ending !== undefined)
+        throw ApplicationFailure.nonRetryable('The crawl is ending already.', 'IllegalTransition');
+    },
+  });
+  setStatus('crawling');
+  let error: string | undefined;
+  try {
+    ({ ending, error } = await fetching.run(() => fetchAll(ref)));
+  } catch (cause) {
+    if (!isCancellation(cause)) throw cause;
+    ending = 'cancelled';
+  }
+  const status = await CancellationScope.nonCancellable(() => finishCrawl({ ...ref, ending, error }));
+  setStatus(status);
+  await condition(allHandlersFinished);
+  return status;
+}
+
+async function fetchAll(ref: CrawlRef): Promise<{ ending: Ending; error?: string | undefined }> {
+  let unanswered = 0;
+  for (;;) {
+    const progress = await crawlBatch(ref);
+    setCurrentDetails(describe(progress));
+    if (progress.state === 'done') return { ending: 'completed' };
+    if (progress.state === 'limit_reached') return { ending: 'limit_reached', error: progress.message };
+    if (progress.state === 'waiting') {
+      unanswered += 1;
+      if (unanswered >= ROBOTS_TRIES) return { ending: 'failed', error: progress.message };
+      await sleep('1 minute');
+    } else if (workflowInfo().continueAsNewSuggested) {
+      await continueAsNew<typeof crawlSite>(ref);
+    }
+  }
+}
+
+const statusAttribute = defineSearchAttributeKey('Status', SearchAttributeType.KEYWORD);
+
+function setStatus(status: string): void {
+  upsertSearchAttributes([{ key: statusAttribute, value: status }]);
+}
+
+/** What operators see in the Temporal UI. */
+function describe({ url, tally, message }: CrawlProgress): string {
+  const rows = [
+    ['found', tally.found],
+    ['waiting', tally.waiting],
+    ['indexed', tally.indexed],
+    ['unchanged', tally.unchanged],
+    ['skipped', tally.skipped],
+    ['failed', tally.failed],
+  ];
+  const table = ['| pages | |', '| --- | --- |', ...rows.map(([name, count]) => `| ${name} | ${count} |`)].join('\n');
+  return `${url}\n\n${table}${message === undefined ? '' : `\n\n${message}`}`;
+}
