@@ -1,56 +1,12 @@
-/** The story of a document, with stub activities and skipped time; and stored histories of it, replayed. */
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { randomUUID } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+/** The story of a document, with stub activities and skipped time. */
+import { describe, expect, it } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
-import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
-import type { DocumentActivities } from '../../activities/document.ts';
-import type { SourceActivities } from '../../activities/source.ts';
+import { stories } from './story.ts';
 import { processDocument, type DocumentRef } from '../../workflows/document.ts';
 import { eraseSource, retagSource } from '../../workflows/source.ts';
 
 const ref: DocumentRef = { orgId: 'org_1', docId: 'doc_1', generation: 1 };
-let env: TestWorkflowEnvironment;
-let code: string;
-
-beforeAll(async () => {
-  Runtime.install({ logger: new DefaultLogger('ERROR') });
-  code = await readFile(process.env['TEST_WORKFLOW_BUNDLE']!, 'utf8');
-  const path = process.env['TEST_TEMPORAL_TESTSERVER']!;
-  env = await TestWorkflowEnvironment.createTimeSkipping({ server: { executable: { type: 'existing-path', path } } });
-});
-afterAll(() => env.teardown());
-
-/** Runs one workflow with these activities, noting which were called. */
-async function tell<A extends unknown[], R>(
-  workflow: (...args: A) => Promise<R>,
-  args: A,
-  activities: Partial<DocumentActivities & SourceActivities>,
-) {
-  const calls: string[] = [];
-  const noted = Object.fromEntries(
-    Object.entries(activities).map(([name, activity]) => [
-      name,
-      (input: never) => {
-        calls.push(name);
-        return (activity as (input: never) => Promise<unknown>)(input);
-      },
-    ]),
-  );
-  const taskQueue = `story-${randomUUID()}`;
-  const worker = await Worker.create({
-    connection: env.nativeConnection,
-    taskQueue,
-    workflowBundle: { code },
-    activities: noted,
-  });
-  const started = await env.currentTimeMs();
-  const result = await worker.runUntil(
-    env.client.workflow.execute(workflow, { args, taskQueue, workflowId: taskQueue }),
-  );
-  return { calls, result, skippedMs: (await env.currentTimeMs()) - started };
-}
+const { tell } = stories();
 
 describe('processDocument', () => {
   it('reads, then indexes', async () => {
@@ -115,23 +71,5 @@ describe.each([
       },
     });
     expect(calls).toEqual([name, name, name, name]);
-  });
-});
-
-describe('stored histories', () => {
-  it('replay with the workflows as they are now', async () => {
-    const folder = new URL('../histories/', import.meta.url);
-    const names = (await readdir(folder)).filter((name) => name.endsWith('.json'));
-    expect(names.length).toBeGreaterThanOrEqual(3);
-    for (const name of names) {
-      const history = JSON.parse(await readFile(new URL(name, folder), 'utf8')) as unknown;
-      await Worker.runReplayHistory({ workflowBundle: { code } }, history, name.replace('.json', ''));
-    }
-  });
-
-  it('of another story are refused, so that this test can fail', async () => {
-    const text = await readFile(new URL('../histories/document-indexed.json', import.meta.url), 'utf8');
-    const history = JSON.parse(text.replaceAll('"readDocument"', '"anotherActivity"')) as unknown;
-    await expect(Worker.runReplayHistory({ workflowBundle: { code } }, history, 'changed')).rejects.toThrow();
   });
 });

@@ -1,0 +1,24 @@
+/** Histories of real runs: what an operator has in flight goes on with the workflows as they are now. */
+import { describe, expect, it } from '@jest/globals';
+import { readdir, readFile } from 'node:fs/promises';
+import { Worker } from '@temporalio/worker';
+
+const workflowBundle = { code: await readFile(process.env['TEST_WORKFLOW_BUNDLE']!, 'utf8') };
+
+describe('stored histories', () => {
+  it('replay with the workflows as they are now', async () => {
+    const folder = new URL('../histories/', import.meta.url);
+    const names = (await readdir(folder)).filter((name) => name.endsWith('.json'));
+    expect(names.length).toBeGreaterThanOrEqual(7);
+    for (const name of names) {
+      const history = JSON.parse(await readFile(new URL(name, folder), 'utf8')) as unknown;
+      await Worker.runReplayHistory({ workflowBundle }, history, name.replace('.json', ''));
+    }
+  });
+
+  it('of another story are refused, so that this test can fail', async () => {
+    const text = await readFile(new URL('../histories/document-indexed.json', import.meta.url), 'utf8');
+    const history = JSON.parse(text.replaceAll('"readDocument"', '"anotherActivity"')) as unknown;
+    await expect(Worker.runReplayHistory({ workflowBundle }, history, 'changed')).rejects.toThrow();
+  });
+});
