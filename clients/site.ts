@@ -79,7 +79,7 @@ export function createSites({ http, pages, agent, clock, concurrency = 2 }: Site
     try {
       const reply = await http.follow(`${origin}/robots.txt`, {
         signal,
-        maxBytes: maxRobotsBytes * 2,
+        maxBytes: maxPageBytes,
         maxRedirects: 5,
       });
       ({ status } = reply);
@@ -87,7 +87,7 @@ export function createSites({ http, pages, agent, clock, concurrency = 2 }: Site
     } catch (error) {
       if (!(error instanceof HttpError) || error.reason === 'aborted') throw error;
       // A host that may not be connected to has no robots.txt; asking for the page says why in a better place.
-      if (!error.temporary) status = 404;
+      if (!error.temporary && error.reason !== 'too_large') status = 404;
     }
     const policy = robotsPolicy(status);
     if (policy === 'wait') {
@@ -151,7 +151,10 @@ export function createSites({ http, pages, agent, clock, concurrency = 2 }: Site
         scope,
         async fetch(url, request) {
           for (let hop = 0, at = url; hop < samePageHops; hop += 1) {
-            if (!robots.allowed(at)) return { kind: 'refused', reason: 'robots' };
+            // The same site by https or as `www.` has a robots.txt of its own.
+            const there = await rulesOf(new URL(at).origin, request.signal);
+            if ('unavailable' in there) return { kind: 'refused', reason: 'robots_unavailable' };
+            if (!there.robots.allowed(at)) return { kind: 'refused', reason: 'robots' };
             const reply = await ask(at, request);
             if ('kind' in reply) return reply;
             if (reply.status === 304) return { kind: 'unchanged' };

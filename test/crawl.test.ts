@@ -1,6 +1,7 @@
 /** A site becomes knowledge, stays fresh, and is treated politely; whatever it does, the crawl ends and says why. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
+import { gzipSync } from 'node:zlib';
 import { sharedDatabase } from './database.ts';
 import { apiAt, system, until, type Api, type TestOrg } from './harness.ts';
 import { removeDataDir, startProcess, systemEnv, type Running } from './processes.ts';
@@ -176,6 +177,73 @@ describe('a crawl', () => {
     expect(done.pages_processed).toBeLessThanOrEqual(30);
     const titles = (await pages()).entries.map((e: { title: string }) => e.title);
     expect(titles.filter((title: string) => title.startsWith('Topic'))).toHaveLength(8);
+  });
+
+  it('waits for a robots.txt that cannot be had, says so, and asks for no page meanwhile', async () => {
+    const site = await siteOf({
+      '/robots.txt': (_, response) => void response.writeHead(503).end(),
+      '/': page('Start', 'The siskin page is not to be fetched yet.'),
+    });
+    expect((await start(site.url)).status).toBe(202);
+    await until(async () => site.hits.has('/robots.txt'), 'robots.txt to be asked for');
+    await until(
+      async () => (await shared.request('POST', `/orgs/${org.orgId}/crawl/cancel`, { token, body: {} })).status === 202,
+      'the workflow to take the cancel',
+    );
+    expect((await ended()).status).toBe('cancelled');
+    expect(site.hits.get('/')).toBeUndefined();
+  });
+
+  it('of a site that drips, floods, bombs or lies in its headers ends, and says what it met', async () => {
+    const html = { 'content-type': 'text/html' };
+    const site = await siteOf({
+      '/': page('Start', 'The shrike has a page that can be read.', [
+        '/endless',
+        '/bomb',
+        '/cut',
+        '/many',
+        '/charset',
+        '/deep',
+      ]),
+      '/endless': (_, response) => {
+        response.writeHead(200, html);
+        const more = (): void => {
+          while (!response.destroyed && response.write('<p>and so on</p>'.repeat(4_000)));
+        };
+        response.on('drain', more);
+        more();
+      },
+      '/bomb': (_, response) =>
+        void response
+          .writeHead(200, { ...html, 'content-encoding': 'gzip' })
+          .end(gzipSync(Buffer.alloc(50 * 1024 * 1024))),
+      '/cut': (_, response) => {
+        response.writeHead(200, { ...html, 'content-length': '1000' });
+        response.write('<html>');
+        setImmediate(() => response.destroy());
+      },
+      '/many': page(
+        'Many',
+        'A shrike page with very many links.',
+        Array.from({ length: 20_000 }, (_, i) => `/n${i}`),
+      ),
+      '/charset': (_, response) =>
+        void response
+          .writeHead(200, { 'content-type': 'text/html; charset=klingon' })
+          .end(page('Odd', 'The shrike café has an odd charset.')),
+      '/deep': `<title>Deep</title>${'<div>'.repeat(20_000)}The shrike is deep down.`,
+    });
+    const done = await crawl(site.url, { max_pages: 4 });
+    expect(done.status).toBe('completed');
+    expect(done.pages_found).toBeLessThanOrEqual(5_100);
+    expect((await ask('What has the shrike café?')).answer).toContain('café');
+    const said = reasons(done, site);
+    expect(said).toMatchObject({
+      '/endless': expect.stringContaining('larger'),
+      '/bomb': expect.stringContaining('larger'),
+      '/cut': expect.stringContaining('broke'),
+      '/deep': expect.stringContaining('could not be read'),
+    });
   });
 
   it('of an address in a private network fails and says so; nothing is connected to', async () => {
