@@ -115,3 +115,7 @@ export async function command(
     throw new Problem('UNAVAILABLE', { cause: error });
   }
 }
+
+/** Whether `command` failed because there is no such workflow, or none that is open. */
+export const isGone = (error: unknown): boolean =>
+  error instanceof Problem && error.cause instanceof WorkflowNotFoundError;

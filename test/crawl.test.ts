@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
+import { Client, Connection } from '@temporalio/client';
 import { sharedDatabase } from './database.ts';
 import { apiAt, system, until, type Api, type TestOrg } from './harness.ts';
 import { removeDataDir, startProcess, systemEnv, type Running } from './processes.ts';
@@ -271,6 +272,31 @@ describe('a crawl', () => {
     expect((await ended()).status).toBe('cancelled');
     const again = await shared.request('POST', `/orgs/${org.orgId}/crawl/cancel`, { token, body: {} });
     expect([again.status, again.body.code]).toEqual([409, 'CONFLICT']);
+  });
+});
+
+describe('a crawl whose workflow an operator terminated', () => {
+  it('can be cancelled, so that the next one may begin', async () => {
+    const site = await siteOf({
+      '/robots.txt': 'User-agent: *\nCrawl-delay: 20',
+      '/': page('A', 'The dipper waits for its turn.'),
+    });
+    const { body } = await start(site.url);
+    const connection = await Connection.connect({ address: process.env['TEST_TEMPORAL_ADDRESS']! });
+    try {
+      const handle = new Client({ connection }).workflow.getHandle(`crawl:${body.crawl_id}`);
+      await until(async () => site.hits.has('/robots.txt'), 'the workflow to be at work');
+      await handle.terminate('test');
+    } finally {
+      await connection.close();
+    }
+    expect((await start(site.url)).status).toBe(409);
+    const cancelled = await shared.request('POST', `/orgs/${org.orgId}/crawl/cancel`, { token, body: {} });
+    expect(cancelled.status).toBe(202);
+    expect(await status()).toMatchObject({ status: 'cancelled', error: 'Its workflow was terminated.' });
+    delete site.pages['/robots.txt'];
+    const other = await siteOf({ '/': page('B', 'The dipper has another site to read.') });
+    expect((await crawl(other.url)).status).toBe('completed');
   });
 });
 

@@ -1,9 +1,9 @@
 /** Crawling a site: start, status, cancel. The crawl itself is workflows/crawl.ts. */
 import { key } from '../auth.ts';
 import * as contract from '../contract/crawl.ts';
-import { command, launch, type Start } from '../durable.ts';
+import { command, isGone, launch, type Start } from '../durable.ts';
 import { route } from '../route.ts';
-import { createCrawl, CrawlModel, latestCrawl, type Crawl } from '../../models/crawl.ts';
+import { createCrawl, CrawlModel, endCrawl, latestCrawl, type Crawl } from '../../models/crawl.ts';
 import { newId } from '../../models/ids.ts';
 import { countSet } from '../../models/page.ts';
 import { crawlBounds, crawlStart } from '../../models/rules/crawl.ts';
@@ -125,7 +125,13 @@ export const crawlRoutes = [
     async handle({ params: { orgId }, principal: { mode } }, ctx) {
       const crawl = await latestCrawl(orgId, [mode]);
       if (crawl?.status !== 'crawling') throw new Problem('CONFLICT', { message: 'No crawl is running.' });
-      await command(ctx, workflowId(crawl._id), cancelCrawl, `cancel:${crawl._id}`);
+      try {
+        await command(ctx, workflowId(crawl._id), cancelCrawl, `cancel:${crawl._id}`);
+      } catch (error) {
+        // An operator terminated the workflow: nobody else will end the record, and no other crawl could begin.
+        if (crawl.pending?.length || !isGone(error)) throw error;
+        await endCrawl(orgId, crawl._id, { status: 'cancelled', error: 'Its workflow was terminated.' }, ctx.clock());
+      }
       return { crawl_id: crawl._id, status: view(crawl) };
     },
   }),
