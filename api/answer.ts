@@ -23,7 +23,7 @@ export type Question = {
 
 export type KnowledgeAnswer = {
   answer: string;
-  sources: { type: Passage['type']; id: string; name: string; score: number }[];
+  sources: { type: Passage['type']; id: string; name: string; url?: string; score: number }[];
   has_context: boolean;
   generated_by: 'extractive' | 'model';
   /** How it was found. */
@@ -100,7 +100,8 @@ function sourcesOf(hits: Judged[], used: readonly string[]): KnowledgeAnswer['so
   for (const { passage, relevance } of hits) {
     if (!used.includes(passage.id)) continue;
     const score = Math.max(Math.round(relevance * 1000) / 1000, sources.get(passage.source_id)?.score ?? 0);
-    sources.set(passage.source_id, { type: passage.type, id: passage.source_id, name: passage.name, score });
+    const { type, source_id: id, name, url } = passage;
+    sources.set(id, { type, id, name, ...(url === undefined ? {} : { url }), score });
   }
   return [...sources.values()].sort((a, b) => b.score - a.score);
 }

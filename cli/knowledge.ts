@@ -53,7 +53,8 @@ function count(text: string): number {
 /** The answer and, numbered, where it comes from. */
 export function answerLines(answer: Answer, width: Output['width']): string[] {
   const sources = answer.sources.map(
-    ({ name, score, type, id }, i) => `  [${i + 1}] ${name}  (${type} ${id}, score ${score.toFixed(2)})`,
+    ({ name, url, score, type, id }, i) =>
+      `  [${i + 1}] ${url ? `${name}  ${url}` : name}  (${type} ${id}, score ${score.toFixed(2)})`,
   );
   return [...wrap(answer.answer, width), ...(sources.length === 0 ? [] : ['', 'Sources', ...sources])];
 }

@@ -8,6 +8,7 @@ import type { Passage } from './rules/retrieval.ts';
 
 type AnsweringSource = {
   name: string;
+  url?: string;
   segments: readonly string[];
   authority?: Authority | undefined;
   live_generation?: number | undefined;
@@ -41,12 +42,13 @@ export async function findPassages(orgId: string, mode: Mode, chunkIds: readonly
   });
 }
 
-function passageOf(chunk: Chunk, { name, segments, authority }: AnsweringSource): Passage {
+function passageOf(chunk: Chunk, { name, url, segments, authority }: AnsweringSource): Passage {
   return {
     id: chunk._id,
     source_id: chunk.source_id,
     type: chunk.source_type,
     name,
+    ...(url === undefined ? {} : { url }),
     heading: chunk.heading,
     text: chunk.text,
     segments,

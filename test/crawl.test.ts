@@ -73,7 +73,7 @@ describe('a crawl', () => {
     });
     const answer = await ask('How long does a curlew loan run?');
     expect(answer.answer).toContain('seven years');
-    expect(answer.sources).toMatchObject([{ type: 'website', name: 'Loans' }]);
+    expect(answer.sources).toMatchObject([{ type: 'website', name: 'Loans', url: `${site.url}/loans` }]);
     const { entries, count } = await pages();
     expect([count, entries.map((e: { authority: string }) => e.authority)]).toEqual([2, ['background', 'background']]);
 

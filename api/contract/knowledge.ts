@@ -56,7 +56,15 @@ const explanation = z.object({
 
 export const queryReply = z.object({
   answer: z.string(),
-  sources: z.array(z.object({ type: z.enum(sourceTypes), id, name: z.string(), score: z.number().min(0).max(1) })),
+  sources: z.array(
+    z.object({
+      type: z.enum(sourceTypes),
+      id,
+      name: z.string(),
+      url: z.string().optional().meta({ description: 'Where people can read it, of a website.' }),
+      score: z.number().min(0).max(1),
+    }),
+  ),
   has_context: z.boolean(),
   generated_by: z.enum(['extractive', 'model']),
   explain: explanation.optional(),

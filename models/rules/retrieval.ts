@@ -30,6 +30,8 @@ export type Passage = {
   type: SourceType;
   /** The source's name, for citations. */
   name: string;
+  /** Where people can read it, of a website. */
+  url?: string;
   heading: string;
   text: string;
   segments: readonly string[];
