@@ -120,8 +120,11 @@ export function createApp(ctx: Context, state: { draining: boolean } = { drainin
 
 /** Why no route took a request: another method would have, or nothing is there. */
 function unrouted(koa: Koa.ParameterizedContext): Problem {
-  const matched = (koa['matched'] ?? []) as { methods: string[] }[];
-  const methods = [...new Set(matched.flatMap((layer) => layer.methods))];
+  const matched = (koa['matched'] ?? []) as { methods: string[]; paramNames: unknown[] }[];
+  // `/knowledge-base/prune` is a resource of its own, not the page of that name: the path with the fewest parameters counts.
+  const fewest = Math.min(...matched.map((layer) => layer.paramNames.length));
+  const nearest = matched.filter((layer) => layer.paramNames.length === fewest);
+  const methods = [...new Set(nearest.flatMap((layer) => layer.methods))];
   if (methods.length === 0) return new Problem('NOT_FOUND', { message: `There is nothing at ${koa.path}; see /docs.` });
   return new Problem('METHOD_NOT_ALLOWED', { headers: { Allow: methods.join(', ') } });
 }

@@ -21,11 +21,13 @@ const foundNothing: readonly unknown[] = [0, 130];
 
 /**
  * Where what the schema allows is refused for a reason no schema states: what is in a file, a moment that is over, an
- * address that is not public, a tag without a letter, a cursor that we never gave out.
+ * address that is none or not public, a tag without a letter, a cursor that we never gave out.
  */
 const rulesBeyondTheSchema = [
   'uploadDocument',
   'setDocumentSegments',
+  'setPageSegments',
+  'startCrawl',
   'createKey',
   'updateKey',
   'updateSupportConfig',

@@ -3,11 +3,13 @@ import { afterAll, beforeAll } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { WorkflowHandle } from '@temporalio/client';
+import proto from '@temporalio/proto';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import type { CrawlActivities } from '../../activities/crawl.ts';
 import type { DocumentActivities } from '../../activities/document.ts';
 import type { SourceActivities } from '../../activities/source.ts';
-import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { searchAttributes } from '../../api/durable.ts';
 
 export type Story<R> = { calls: string[]; result: R; skippedMs: number };
 
@@ -20,9 +22,11 @@ export function stories() {
     code = await readFile(process.env['TEST_WORKFLOW_BUNDLE']!, 'utf8');
     const path = process.env['TEST_TEMPORAL_TESTSERVER']!;
     env = await TestWorkflowEnvironment.createTimeSkipping({ server: { executable: { type: 'existing-path', path } } });
+    // This server takes search attributes, and cannot list them: what workers do at their start does not work here.
+    const keyword = proto.temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
     await env.connection.operatorService.addSearchAttributes({
       namespace: 'default',
-      searchAttributes: { Organization: 2, Mode: 2, Status: 2 },
+      searchAttributes: Object.fromEntries(Object.values(searchAttributes).map(({ name }) => [name, keyword])),
     });
   });
   afterAll(() => env.teardown());
@@ -56,7 +60,7 @@ export function stories() {
     const result = await worker.runUntil(async () => {
       const handle = await env.client.workflow.start(workflow, { args, taskQueue, workflowId: taskQueue });
       await meanwhile(handle);
-      return handle.result() as Promise<R>;
+      return handle.result();
     });
     return { calls, result, skippedMs: (await env.currentTimeMs()) - started };
   }
