@@ -56,6 +56,7 @@ export const environment = z.object({
     .string()
     .regex(/^[\x21-\x7e]+$/, 'must be an address of a page or a mailbox')
     .optional(),
+  CRAWL_CONCURRENCY: positive.max(16).default(2),
   TRUST_PROXY: z.stringbool().default(false),
   SECRET_KEY: z
     .string()
@@ -115,6 +116,7 @@ export function readConfig(env: Record<string, string | undefined>) {
     workerMetricsPort: v.WORKER_METRICS_PORT,
     egressAllow: v.EGRESS_ALLOW,
     crawlerContact: v.CRAWLER_CONTACT ?? v.PUBLIC_URL,
+    crawlConcurrency: v.CRAWL_CONCURRENCY,
     trustProxy: v.TRUST_PROXY,
     secretKey: Buffer.from(v.SECRET_KEY ?? keptSecretKey(dataDir), 'hex'),
     oidcProviders: v.OIDC_PROVIDERS,

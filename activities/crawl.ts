@@ -54,6 +54,18 @@ const BATCH_MS = 30_000;
 /** Refused, moved and missing pages cost a request too; a site of nothing else ends here. */
 const triesFor = (maxPages: number): number => maxPages * 4 + 50;
 
+/** What a round has read. `settled`: what became of the addresses that gave no page to store; `added`: addresses it found. */
+type Round = { taken: Frontier[]; fresh: FreshPage[]; settled: Settled[]; unchanged: string[]; added: number };
+
+/** Waits for both even if one fails: nothing goes on behind the back of a batch that has ended. */
+async function both<A, B>(
+  a: Promise<A> | undefined,
+  b: Promise<B> | undefined,
+): Promise<[A | undefined, B | undefined]> {
+  await Promise.allSettled([a, b]);
+  return Promise.all([a, b]);
+}
+
 const noTally: Tally = { found: 0, waiting: 0, indexed: 0, unchanged: 0, skipped: 0, failed: 0 };
 
 export function createCrawlActivities({ sites, search, ai, quotas, clock, log }: CrawlDeps) {
@@ -68,10 +80,10 @@ export function createCrawlActivities({ sites, search, ai, quotas, clock, log }:
     await addToFrontier(crawl._id, [{ url: crawl.url, depth: 0 }], clock());
   }
 
-  /** Removes the page that was indexed from an address which is gone, moved, or asks not to be shown. */
-  async function forget(crawl: Crawl, url: string): Promise<void> {
+  /** Removes the page, if there is one, that was indexed from an address which is gone, moved, or asks not to be shown. */
+  async function forget(crawl: Crawl, page: Page | undefined): Promise<void> {
     // A replacing crawl leaves the standing set alone until it is whole.
-    if (!crawl.replace) await removePageByUrl(crawl.org_id, crawl.mode, url, clock());
+    if (page && !crawl.replace) await removePageByUrl(crawl.org_id, crawl.mode, page.url, clock());
   }
 
   /** Fetches and reads one address. What it links to is noted; what it says is returned. */
@@ -81,7 +93,7 @@ export function createCrawlActivities({ sites, search, ai, quotas, clock, log }:
     const next: Found[] = [];
     const skip = async (reason: CrawlReason, detail?: string | number) => {
       const { kind, removes } = reasonRow(reason);
-      if (removes) await forget(crawl, entry.url);
+      if (removes) await forget(crawl, known);
       return { next, settled: { url: entry.url, outcome: kind, reason: explain(reason, detail) } };
     };
     if (fetched.kind === 'unchanged') return { next, settled: { url: entry.url, outcome: 'unchanged' as const } };
@@ -120,15 +132,15 @@ export function createCrawlActivities({ sites, search, ai, quotas, clock, log }:
     );
   }
 
-  /** One round of pages: fetched together, stored together, settled together. `room`: addresses that may be added; `until`: no page is begun later. */
-  async function round(
+  /** Fetches a round of pages and adds what they link to, `room` addresses at most; no page is begun after `until`. Nothing is settled. */
+  async function fetchRound(
     crawl: Crawl,
     site: Site,
     entries: Frontier[],
     { room, until }: { room: number; until: number },
     counts: SeriesCounts,
     signal: AbortSignal,
-  ) {
+  ): Promise<Round> {
     const known = await findPagesByUrl(
       crawl.org_id,
       crawl.mode,
@@ -153,11 +165,16 @@ export function createCrawlActivities({ sites, search, ai, quotas, clock, log }:
     const fresh: FreshPage[] = visits.flatMap((one) => ('fresh' in one ? [one.fresh] : []));
     const settled: Settled[] = visits.flatMap((one) => ('settled' in one ? [one.settled] : []));
     const unchanged = settled.filter(({ outcome }) => outcome === 'unchanged').map(({ url }) => url);
-    const stored = await store.save(crawl, fresh, unchanged, signal);
     const found = [...visits.flatMap(({ next }) => next), ...(await linksOf(entries, unchanged, known))].filter(
       (one) => !isTrap(one, counts, crawl.max_pages),
     );
-    await addToFrontier(crawl._id, byCost(found).slice(0, room), clock());
+    const added = await addToFrontier(crawl._id, byCost(found), clock(), room);
+    return { taken: entries, fresh, settled, unchanged, added };
+  }
+
+  /** Stores what a round has read, and then settles its addresses: killed in between, they are read again. */
+  async function storeRound(crawl: Crawl, { fresh, settled, unchanged }: Round, signal: AbortSignal) {
+    const stored = await store.save(crawl, fresh, unchanged, signal);
     return { tally: await settleFrontier(crawl._id, [...settled, ...stored.settled]), full: stored.full };
   }
 
@@ -176,21 +193,34 @@ export function createCrawlActivities({ sites, search, ai, quotas, clock, log }:
         if (!(await isInFrontier(crawlId, url))) await seed(crawl, site, signal);
         const counts: SeriesCounts = new Map();
         for (const one of visited) countSeries(counts, one);
-        for (let tries = visited.length; ;) {
+        let tries = visited.length;
+        /** The round that was read last; it is stored while the next one is being read. */
+        let read: Round | undefined;
+        for (;;) {
           signal.throwIfAborted();
-          const room = crawl.max_pages - tally.indexed - tally.unchanged;
-          const entries = await nextOfFrontier(
-            crawlId,
-            Math.min(PAGES_A_ROUND, room, triesFor(crawl.max_pages) - tries),
-          );
-          if (entries.length === 0) return { state: 'done', url, tally };
+          const late = clock().getTime() > until;
+          const taken = read?.taken ?? [];
+          // A round that is not full, as at the start of a site, is stored first: what it found fills the next one.
+          const alone = late || (taken.length > 0 && taken.length < PAGES_A_ROUND);
+          // All that is not stored yet may turn out to be pages.
+          const room = crawl.max_pages - tally.indexed - tally.unchanged - taken.length;
+          const most = alone ? 0 : Math.min(PAGES_A_ROUND, room, triesFor(crawl.max_pages) - tries);
+          const entries = await nextOfFrontier(crawlId, most, taken);
+          if (entries.length === 0 && !read) return { state: late ? 'more' : 'done', url, tally };
           tries += entries.length;
-          const frontierRoom = Math.max(0, frontierLimit(crawl.max_pages) - tally.found);
+          const frontierRoom = Math.max(0, frontierLimit(crawl.max_pages) - tally.found - (read?.added ?? 0));
           const bounds = { room: frontierRoom, until };
-          const done = await round(crawl, site, entries, bounds, counts, signal);
-          tally = done.tally;
-          if (done.full !== undefined) return { state: 'limit_reached', url, tally, message: done.full };
-          if (clock().getTime() > until) return { state: 'more', url, tally };
+          const [stored, next] = await both(
+            read && storeRound(crawl, read, signal),
+            entries.length === 0 ? undefined : fetchRound(crawl, site, entries, bounds, counts, signal),
+          );
+          if (stored) ({ tally } = stored);
+          if (stored?.full !== undefined) {
+            // What was read meanwhile has no room either, but pages that were there before may have changed.
+            if (next) ({ tally } = await storeRound(crawl, next, signal));
+            return { state: 'limit_reached', url, tally, message: stored.full };
+          }
+          read = next;
         }
       });
     },

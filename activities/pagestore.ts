@@ -14,6 +14,7 @@ import {
   countSet,
   findPagesByContent,
   findPagesByUrl,
+  findTagsVersions,
   publishPages,
   removePageByUrl,
   savePageLinks,
@@ -127,10 +128,12 @@ export function createPageStore({ search, ai, quotas, clock }: Deps) {
     await savePageLinks(
       fresh.flatMap(({ url, links }) => (claims.has(url) ? [{ _id: claims.get(url)!._id, links }] : [])),
     );
+    const versions = await findTagsVersions(org_id, [...pages.keys()]);
     for (const page of pages.values()) {
       // Tags that were changed while the page was being indexed; those of the crawl itself are in the rows already.
       const written = page.tags_version + (namedTags(crawl) ? 1 : 0);
-      await syncTags(search, { orgId: org_id, sourceId: page._id }, written);
+      const now = versions.get(page._id);
+      if (now !== undefined && now !== written) await syncTags(search, { orgId: org_id, sourceId: page._id }, written);
       if (known.get(page.url)?.live_generation === undefined) continue;
       await search.removeSource(table, page._id, String(page.generation));
       await removeChunks(org_id, page._id, page.generation);

@@ -6,6 +6,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   query: () => import('./query.ts'),
   documents: () => import('./documents.ts'),
   retrieval: () => import('./retrieval.ts'),
+  crawl: () => import('./crawl.ts'),
 };
 
 const name = process.argv[2] ?? '';

@@ -2,6 +2,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import proto from '@temporalio/proto';
 import { readConfig } from '../config.ts';
 import { demoOrganization } from '../engines/demo.ts';
 import { freePort } from '../engines/ports.ts';
@@ -30,10 +31,13 @@ const unlimited = {
   LANCE_LOG: 'error',
 };
 
-/** Starts the system, runs `play`, and stops and removes everything, also when it fails. */
-export async function onStage(play: (stage: Stage) => Promise<void>): Promise<void> {
+/** Starts the system (`settings`: further environment), runs `play`, and stops and removes everything, also when it fails. */
+export async function onStage(
+  play: (stage: Stage) => Promise<void>,
+  settings: Record<string, string> = {},
+): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'support-bench-'));
-  const env = { ...process.env, ...unlimited, PORT: String(await freePort(undefined)), DATA_DIR: dataDir };
+  const env = { ...process.env, ...unlimited, ...settings, PORT: String(await freePort(undefined)), DATA_DIR: dataDir };
   const config = readConfig(env);
   try {
     const system = await startSystem({ config, env, report: (line) => console.log(`  ${line}`) });
@@ -74,6 +78,18 @@ export async function inLanes<T>(
       }
     }),
   );
+}
+
+/**
+ * What counts as an action in a history: starting a workflow, each activity, each timer, each change of search attributes.
+ * Retries and heartbeats leave no event; a benchmark in which they occur adds them.
+ */
+const actionEvents =
+  /^EVENT_TYPE_(WORKFLOW_EXECUTION_STARTED|ACTIVITY_TASK_SCHEDULED|TIMER_STARTED|UPSERT_WORKFLOW_SEARCH_ATTRIBUTES)$/;
+
+export function countActions(events: readonly { eventType?: number | null }[]): number {
+  const types = proto.temporal.api.enums.v1.EventType;
+  return events.filter(({ eventType }) => actionEvents.test(types[eventType ?? 0] ?? '')).length;
 }
 
 /** The value below which this share of the sorted values lies. */

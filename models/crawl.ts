@@ -166,30 +166,51 @@ const FrontierModel = defineModel<Frontier>(
 const frontierId = (crawlId: string, url: string): string =>
   `${crawlId}:${createHash('sha256').update(pageKey(url)).digest('base64url').slice(0, 22)}`;
 
-/** Adds the addresses that are new. */
-export async function addToFrontier(crawlId: string, found: readonly Found[], now: Date): Promise<void> {
-  if (found.length === 0) return;
+/** Adds the addresses that are new, the first ones of them when there are more than `limit`; returns how many those were. */
+export async function addToFrontier(
+  crawlId: string,
+  found: readonly Found[],
+  now: Date,
+  limit = Number.POSITIVE_INFINITY,
+): Promise<number> {
+  // Pages of one site link to the same pages over and over: asking which are known costs far less than an upsert each.
+  const byId = new Map<string, Found>();
+  for (const one of found) {
+    const id = frontierId(crawlId, one.url);
+    if (!byId.has(id)) byId.set(id, one);
+  }
+  const known = await collectionOf(FrontierModel)
+    .find({ _id: { $in: [...byId.keys()] } }, { projection: { _id: 1 } })
+    .toArray();
+  for (const { _id } of known) byId.delete(_id);
+  const added = [...byId].slice(0, limit);
+  if (added.length === 0) return 0;
   await collectionOf(FrontierModel).bulkWrite(
-    found.map((one) => ({
+    added.map(([id, one]) => ({
       updateOne: {
-        filter: { _id: frontierId(crawlId, one.url) },
+        filter: { _id: id },
         update: { $setOnInsert: { crawl_id: crawlId, ...one, cost: crawlCost(one), done: false, found_at: now } },
         upsert: true,
       },
     })),
     { ordered: false },
   );
+  return added.length;
 }
 
 export async function isInFrontier(crawlId: string, url: string): Promise<boolean> {
   return (await collectionOf(FrontierModel).findOne({ _id: frontierId(crawlId, url) })) !== null;
 }
 
-/** The next addresses to fetch, best first. */
-export async function nextOfFrontier(crawlId: string, limit: number): Promise<Frontier[]> {
+/** The next addresses to fetch, best first, without those that are `taken` already. */
+export async function nextOfFrontier(
+  crawlId: string,
+  limit: number,
+  taken: readonly Frontier[] = [],
+): Promise<Frontier[]> {
   if (limit <= 0) return [];
   return collectionOf(FrontierModel)
-    .find({ crawl_id: crawlId, done: false })
+    .find({ crawl_id: crawlId, done: false, _id: { $nin: taken.map(({ _id }) => _id) } })
     .sort({ cost: 1, _id: 1 })
     .limit(limit)
     .toArray();
@@ -218,11 +239,13 @@ export async function settleFrontier(crawlId: string, settled: readonly Settled[
       { ordered: false },
     );
   }
-  const tally = await tallyOf(crawlId);
-  const problems = await collectionOf(FrontierModel)
-    .find({ crawl_id: crawlId, reason: { $exists: true } }, { projection: { _id: 0, url: 1, reason: 1 } })
-    .limit(maxProblems)
-    .toArray();
+  const [tally, problems] = await Promise.all([
+    tallyOf(crawlId),
+    collectionOf(FrontierModel)
+      .find({ crawl_id: crawlId, done: true, reason: { $exists: true } }, { projection: { _id: 0, url: 1, reason: 1 } })
+      .limit(maxProblems)
+      .toArray(),
+  ]);
   await CrawlModel.updateOne(
     { _id: crawlId, status: 'crawling' },
     {

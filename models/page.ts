@@ -246,6 +246,14 @@ export async function claimPages(
   );
 }
 
+/** How often the tags of each of these pages were changed, by the page's id; without those that are gone. */
+export async function findTagsVersions(orgId: string, pageIds: readonly string[]): Promise<Map<string, number>> {
+  const found = await collectionOf(PageModel)
+    .find({ _id: { $in: [...pageIds] }, org_id: orgId }, { projection: { tags_version: 1 } })
+    .toArray();
+  return new Map(found.map(({ _id, tags_version }) => [_id, tags_version]));
+}
+
 export type Publication = Pick<Page, '_id' | 'generation' | 'title' | 'content_sha256' | 'chunk_count'> & {
   etag: string | undefined;
   last_modified: string | undefined;

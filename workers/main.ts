@@ -53,11 +53,16 @@ export async function startWorkers(
   await ensureSearchAttributes(clientConnection, config.temporalNamespace);
 
   const files = createFiles();
-  const http = createHttp({ userAgent: userAgent(config), egressAllow: config.egressAllow });
+  const http = createHttp({
+    userAgent: userAgent(config),
+    egressAllow: config.egressAllow,
+    // A request that waits for a connection spends its own time limit; the crawler's turns come before that.
+    connectionsPerOrigin: Math.max(4, config.crawlConcurrency),
+  });
   const pages = createPages({ agent: crawlerName });
   const search = createSearch({ uri: config.searchUri });
   const clock = () => new Date();
-  const sites = createSites({ http, pages, agent: crawlerName, clock });
+  const sites = createSites({ http, pages, agent: crawlerName, clock, concurrency: config.crawlConcurrency });
   const { quotas } = config;
   const deps = adapt({ files, sites, search, ai: createAi(config.openai), quotas, clock, log });
   const workflowBundle = bundle ?? (await bundleWorkflows());

@@ -1,0 +1,168 @@
+/**
+ * A site of 1,000 addresses crawled, beside Crawlee's CheerioCrawler, which fetches and extracts only: ours indexes as well.
+ * Asked: at least as fast; again without a change at least 5 times faster, nothing indexed twice; memory flat; 0.1 actions a page.
+ */
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import { MongoClient } from 'mongodb';
+import type { PeerResult } from './peers/crawlee.ts';
+import { siteShape } from './site.ts';
+import { countActions, onStage, quantile, type Stage } from './stage.ts';
+import { apiAt, type Api, type TestOrg } from '../test/harness.ts';
+import { startProcess, type Running } from '../test/processes.ts';
+
+const rounds = Number(process.argv[3] ?? 3);
+const { addresses } = siteShape;
+const target = { share: 1, recrawl: 5, actions: 0.1 };
+const lookEveryMs = 100;
+const marks = [100, 500, addresses];
+/** The crawler of a system waits for a site by default; here nobody is to be spared. */
+const settings = { CRAWL_CONCURRENCY: '16', SANDBOX_PAGES: '100000', EGRESS_ALLOW: '127.0.0.1' };
+
+export async function run(): Promise<void> {
+  await onStage(async (stage) => {
+    const others = { DATA_DIR: stage.dataDir };
+    const site = await startProcess('bench/site.ts', others);
+    const peer = await startProcess('bench/peers/crawlee.ts', others);
+    const connection = await Connection.connect({ address: stage.temporalAddress });
+    const mongo = await MongoClient.connect(stage.mongodbUri);
+    try {
+      await compare(stage, { site, peer, temporal: new Client({ connection }), mongo });
+    } finally {
+      await mongo.close();
+      await connection.close();
+      await peer.stop();
+      await site.stop();
+    }
+  }, settings);
+}
+
+type Parts = { site: Running; peer: Running; temporal: Client; mongo: MongoClient };
+
+async function compare(stage: Stage, { site, peer, temporal, mongo }: Parts): Promise<void> {
+  const api = apiAt(stage.url);
+  const seen: { peer: number; first: number; again: number; actions: number }[] = [];
+  let indexedAgain = 0;
+  for (let round = 1; round <= rounds; round += 1) {
+    const theirs = await crawlByPeer(peer, site.url);
+    // An organization of its own, so that every round begins with nothing.
+    const org = await api.newOrg();
+    const { token } = await api.newKey(org);
+    const caller = { api, org, token, worker: await workerOf(stage) };
+    const first = await crawl(caller, site.url);
+    const again = await crawl(caller, site.url);
+    indexedAgain += await mongo
+      .db()
+      .collection('pages')
+      .countDocuments({ org_id: org.orgId, generation: { $gt: 1 } });
+    const actions = await actionsOf(temporal, first.crawlId);
+    seen.push({ peer: theirs.seconds, first: first.seconds, again: again.seconds, actions });
+    console.log(
+      `  round ${round}  Crawlee ${perSecond(theirs.seconds)}, ours ${perSecond(first.seconds)}, again ${perSecond(again.seconds)}`,
+    );
+    console.log(`           first: ${first.outcome}; again: ${again.outcome}`);
+    console.log(`           memory of worker + reader, first crawl: ${first.memory}`);
+    console.log(`           memory of worker + reader, again:       ${again.memory}`);
+  }
+  const middle = (of: (one: (typeof seen)[number]) => number): number =>
+    quantile(
+      seen.map(of).toSorted((a, b) => a - b),
+      0.5,
+    );
+  const share = middle((one) => one.peer / one.first);
+  const faster = middle((one) => one.first / one.again);
+  const actions = middle((one) => one.actions) / addresses;
+  console.log(`${addresses} addresses, ${rounds} rounds, medians:`);
+  console.log(`  Crawlee, fetched and extracted           ${perSecond(middle((one) => one.peer))}`);
+  console.log(`  ours, fetched, extracted and indexed     ${perSecond(middle((one) => one.first))}`);
+  console.log(`  share ${share.toFixed(2)} (to reach: ${target.share})`);
+  console.log(`  again, unchanged: ${faster.toFixed(1)} times faster (to reach: ${target.recrawl})`);
+  console.log(`  pages indexed again: ${indexedAgain} (to reach: 0)`);
+  console.log(`  Temporal actions a page: ${actions.toFixed(3)} (at most: ${target.actions})`);
+  if (share < target.share || faster < target.recrawl || indexedAgain > 0 || actions > target.actions)
+    process.exitCode = 1;
+}
+
+const perSecond = (seconds: number): string => `${(addresses / seconds).toFixed(1)}/s`;
+
+async function crawlByPeer({ child }: Running, url: string): Promise<PeerResult> {
+  child.send({ url, maxRequests: addresses * 2 });
+  const [result] = (await once(child, 'message')) as [PeerResult];
+  // All but the errors; a redirect is a page to Crawlee, which follows it there and then.
+  const expected = addresses * (1 - siteShape.errors);
+  if (result.pages !== expected) throw new Error(`Crawlee read ${result.pages} pages of ${expected}`);
+  return result;
+}
+
+type Caller = { api: Api; org: TestOrg; token: string; worker: number | undefined };
+type Crawled = { crawlId: string; seconds: number; outcome: string; memory: string };
+
+/** From the request to the record's end, which comes after everything that was read can be asked for. */
+async function crawl({ api, org, token, worker }: Caller, url: string): Promise<Crawled> {
+  const began = performance.now();
+  const body = { url, options: { max_pages: addresses } };
+  const started = await api.request('POST', `/orgs/${org.orgId}/crawl`, { token, body });
+  if (started.status !== 202) throw new Error(`crawl: ${started.status} ${JSON.stringify(started.body)}`);
+  const memory: string[] = [];
+  for (;;) {
+    const { status } = (await api.request('GET', `/orgs/${org.orgId}/crawl/status`, { token })).body;
+    const seconds = (performance.now() - began) / 1000;
+    const visited = status.pages_processed + status.pages_skipped + status.pages_failed;
+    const passed = marks[memory.length];
+    if (passed !== undefined && visited >= passed) memory.push(`${await memoryOf(worker)} at ${visited}`);
+    if (status.status !== 'crawling') {
+      if (status.status !== 'completed' || visited !== addresses)
+        throw new Error(`the crawl ended ${status.status} after ${visited}: ${status.error}`);
+      const fresh = status.pages_processed - status.pages_unchanged;
+      const outcome = `${fresh} indexed, ${status.pages_unchanged} unchanged, ${status.pages_skipped} skipped, ${status.pages_failed} failed`;
+      return { crawlId: started.body.crawl_id, seconds, outcome, memory: memory.join(', ') };
+    }
+    await sleep(lookEveryMs);
+  }
+}
+
+/** The actions in the history, and a heartbeat for each second of an activity: they leave no event. */
+async function actionsOf(temporal: Client, crawlId: string): Promise<number> {
+  const { events } = await temporal.workflow.getHandle(`crawl:${crawlId}`).fetchHistory();
+  const list = events ?? [];
+  const at = ({ eventTime }: (typeof list)[number]): number => Number(eventTime?.seconds ?? 0);
+  const began = new Map(list.map((event) => [String(event.eventId), at(event)]));
+  const beats = list.reduce((sum, event) => {
+    const start = event.activityTaskCompletedEventAttributes?.startedEventId;
+    return sum + (start ? at(event) - (began.get(String(start)) ?? 0) : 0);
+  }, 0);
+  return countActions(list) + beats;
+}
+
+const fieldOf = async (pid: string, field: string): Promise<number> =>
+  Number(
+    new RegExp(`^${field}:\\s+(\\d+)`, 'mu').exec(await readFile(`/proc/${pid}/status`, 'utf8').catch(() => ''))?.[1] ??
+      0,
+  );
+
+/** Process id of the worker; a guard process beside it has the same words in its command and is far smaller. */
+async function workerOf(stage: Stage): Promise<number | undefined> {
+  const found: { pid: number; size: number }[] = [];
+  for (const pid of (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/u.test(name))) {
+    const environ = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
+    const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    if (!environ.includes(`DATA_DIR=${stage.dataDir}\0`) || !command.includes('workers/main.ts')) continue;
+    found.push({ pid: Number(pid), size: await fieldOf(pid, 'VmRSS') });
+  }
+  return found.toSorted((a, b) => b.size - a.size)[0]?.pid;
+}
+
+/** Resident memory of the worker and of all processes that read pages for it. */
+async function memoryOf(worker: number | undefined): Promise<string> {
+  if (worker === undefined) return 'not known on this system';
+  let readers = 0;
+  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/u.test(name))) {
+    const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    if (!command.includes('clients/pages/child.ts') || (await fieldOf(pid, 'PPid')) !== worker) continue;
+    readers += await fieldOf(pid, 'VmRSS');
+  }
+  const mib = (kib: number): string => (kib / 1024).toFixed(0);
+  return `${mib(await fieldOf(String(worker), 'VmRSS'))} + ${mib(readers)} MiB`;
+}

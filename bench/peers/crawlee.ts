@@ -1,0 +1,48 @@
+/**
+ * The peer of the `crawl` benchmark: Crawlee's CheerioCrawler as it comes, storage in memory. Each message `{ url }` is one
+ * crawl of that site; title, main text and links are taken from every page, and nothing is kept of them but their number.
+ */
+import { CheerioCrawler, Configuration, LogLevel, log } from '@crawlee/cheerio';
+
+export type PeerResult = { type: 'crawled'; pages: number; failed: number; characters: number; seconds: number };
+
+log.setLevel(LogLevel.OFF);
+
+async function crawl(url: string, maxRequests: number): Promise<PeerResult> {
+  let [pages, failed, characters] = [0, 0, 0];
+  const crawler = new CheerioCrawler(
+    {
+      maxRequestsPerCrawl: maxRequests,
+      respectRobotsTxtFile: false,
+      async requestHandler({ $, enqueueLinks }) {
+        const title = $('title').text();
+        const named = $('main, article');
+        const main = (named.length > 0 ? named.first() : $('body')).clone();
+        main.find('nav, script, style').remove();
+        const text = main.text().replaceAll(/\s+/gu, ' ').trim();
+        pages += 1;
+        characters += title.length + text.length;
+        await enqueueLinks();
+      },
+      failedRequestHandler() {
+        failed += 1;
+      },
+    },
+    new Configuration({ persistStorage: false, purgeOnStart: true }),
+  );
+  const began = performance.now();
+  await crawler.run([url]);
+  return { type: 'crawled', pages, failed, characters, seconds: (performance.now() - began) / 1000 };
+}
+
+process.on('message', ({ url, maxRequests }: { url: string; maxRequests: number }) => {
+  crawl(url, maxRequests).then(
+    (result) => process.send?.(result),
+    (error: unknown) => {
+      console.error(error);
+      process.exit(1);
+    },
+  );
+});
+process.on('SIGTERM', () => process.exit(0));
+process.send?.({ type: 'ready' });
