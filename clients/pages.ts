@@ -73,6 +73,8 @@ type Reader = {
   /** The next line of the process; rejects when the process ends first. */
   nextLine(): Promise<string>;
   kill(why: unknown): void;
+  /** Killed or ended; it may take a moment to be gone. */
+  over(): boolean;
   gone: Promise<void>;
   pages: number;
   busyMs: number;
@@ -85,11 +87,13 @@ function startReader(memoryMb: number, timeoutMs: number): Reader {
   let length = 0;
   let stderr = '';
   let verdict: unknown;
+  let killed = false;
   let ended: { error: unknown } | undefined;
   let waiting: { resolve(line: string): void; reject(error: unknown): void } | undefined;
   const lines: string[] = [];
   const kill = (why: unknown): void => {
     verdict ??= why;
+    killed = true;
     child.kill('SIGKILL');
   };
   child.stdout.on('data', (part: Buffer) => {
@@ -129,7 +133,8 @@ function startReader(memoryMb: number, timeoutMs: number): Reader {
       else waiting = { resolve, reject };
     });
   };
-  return { child, nextLine, kill, gone, pages: 0, busyMs: 0, idle: undefined };
+  const over = (): boolean => killed || child.exitCode !== null || child.signalCode !== null;
+  return { child, nextLine, kill, over, gone, pages: 0, busyMs: 0, idle: undefined };
 }
 
 /** A queue of places: at most `size` holders at a time, in the order they asked. */
@@ -212,7 +217,7 @@ export function createPages(options: PagesOptions = {}): Pages {
   const take = async (signal: AbortSignal | undefined): Promise<Reader> => {
     for (let reader = resting.pop(); reader; reader = resting.pop()) {
       clearTimeout(reader.idle);
-      if (reader.child.exitCode !== null || reader.child.signalCode !== null) continue;
+      if (reader.over()) continue;
       hold(reader.child, true);
       return reader;
     }
