@@ -1,7 +1,11 @@
 # One image for the API and every worker fleet; docker-compose.yml says which one a container is.
 FROM node:24.21.0-bookworm-slim
+# The crawl fleet renders pages that need JavaScript.
+RUN apt-get update && apt-get install -y --no-install-recommends chromium && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 ENV NODE_ENV=production NODE_OPTIONS=--disable-warning=ExperimentalWarning
+# Containers seldom allow the user namespaces that Chromium's own sandbox needs.
+ENV PUPPETEER_EXECUTABLE_PATH=/usr/bin/chromium CHROMIUM_SANDBOX=false
 COPY package.json package-lock.json .npmrc ./
 # Not `npm ci`: see lockIsComplete in engines/run.mjs. Versions and checksums are those of the lock file.
 RUN npm install --no-save --omit=dev --ignore-scripts && npm cache clean --force

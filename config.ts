@@ -57,6 +57,8 @@ export const environment = z.object({
     .regex(/^[\x21-\x7e]+$/, 'must be an address of a page or a mailbox')
     .optional(),
   CRAWL_CONCURRENCY: positive.max(16).default(2),
+  PUPPETEER_EXECUTABLE_PATH: z.string().optional(),
+  CHROMIUM_SANDBOX: z.stringbool().optional(),
   TRUST_PROXY: z.stringbool().default(false),
   SECRET_KEY: z
     .string()
@@ -117,6 +119,8 @@ export function readConfig(env: Record<string, string | undefined>) {
     egressAllow: v.EGRESS_ALLOW,
     crawlerContact: v.CRAWLER_CONTACT ?? v.PUBLIC_URL,
     crawlConcurrency: v.CRAWL_CONCURRENCY,
+    chromiumPath: v.PUPPETEER_EXECUTABLE_PATH,
+    chromiumSandbox: v.CHROMIUM_SANDBOX,
     trustProxy: v.TRUST_PROXY,
     secretKey: Buffer.from(v.SECRET_KEY ?? keptSecretKey(dataDir), 'hex'),
     oidcProviders: v.OIDC_PROVIDERS,

@@ -10,25 +10,36 @@ import { createPageStore, type FreshPage } from './pagestore.ts';
 import type { Ai } from '../clients/ai.ts';
 import type { Search } from '../clients/search.ts';
 import type { Site, Sites } from '../clients/site.ts';
-import { removeAllChunks } from '../models/chunk.ts';
+import { removeAllChunks, removeChunks } from '../models/chunk.ts';
 import {
   addToFrontier,
   dropFrontier,
   endCrawl,
   findCrawl,
   isInFrontier,
+  listFailed,
   listVisited,
   nextOfFrontier,
   settleFrontier,
+  settleWaiting,
   type Crawl,
   type Ending,
   type Frontier,
   type Settled,
   type Tally,
 } from '../models/crawl.ts';
-import { discardBuilt, findPageLinks, findPagesByUrl, removePageByUrl, swapSets, type Page } from '../models/page.ts';
+import {
+  discardBuilt,
+  findPageLinks,
+  findPagesByUrl,
+  listLiveUrls,
+  listStale,
+  removePageByUrl,
+  swapSets,
+  type Page,
+} from '../models/page.ts';
 import { listRemovals, settleRemovals } from '../models/removal.ts';
-import { explain, reasonRow, type CrawlReason } from '../models/rules/crawl.ts';
+import { explain, isWholeSet, reasonRow, type CrawlReason } from '../models/rules/crawl.ts';
 import { byCost, countSeries, frontierLimit, isTrap, type Found, type SeriesCounts } from '../models/rules/frontier.ts';
 import type { Quotas } from '../models/rules/quota.ts';
 import { canonicalUrl, inScope, isFileUrl, pageKey } from '../models/rules/url.ts';
@@ -178,6 +189,37 @@ export function createCrawlActivities({ sites, search, ai, quotas, clock, log }:
     return { tally: await settleFrontier(crawl._id, [...settled, ...stored.settled]), full: stored.full };
   }
 
+  /** How a crawl ends that wants to end so: one that read nothing has failed, and so has one that would replace more than it brings. */
+  async function judge(crawl: Crawl, ending: Ending, error: string | undefined) {
+    if (ending !== 'completed') return { status: ending, why: error };
+    const read = crawl.pages_processed;
+    if (read === 0) {
+      return {
+        status: 'failed' as const,
+        why: crawl.problems[0]?.reason ?? 'The site has no page that could be read.',
+      };
+    }
+    if (!crawl.replace) return { status: ending, why: error };
+    const failed = await listFailed(crawl._id);
+    const standing = new Set((await listLiveUrls(crawl.org_id, crawl.mode)).map(pageKey));
+    const lost = failed.filter((url) => standing.has(pageKey(url)));
+    if (isWholeSet({ read, failed: failed.length, lost: lost.length })) return { status: ending, why: error };
+    const why =
+      lost[0] === undefined
+        ? `Of the new set ${failed.length} pages could not be fetched, so the pages of before stay.`
+        : `${lost[0]}${lost.length > 1 ? ` and ${lost.length - 1} more that answer now` : ', which answers now,'} could not be fetched, so the pages of before stay.`;
+    return { status: 'failed' as const, why };
+  }
+
+  /** Removes what batches that died left behind: begun generations, and former ones of pages that answer anew. */
+  async function sweep(orgId: string, mode: Crawl['mode']): Promise<void> {
+    const table = { org_id: orgId, mode };
+    for (const { _id, keep } of await listStale(orgId, mode)) {
+      await search.removeSource(table, _id, keep === undefined ? undefined : String(keep));
+      await removeChunks(orgId, _id, keep);
+    }
+  }
+
   return {
     /** Works on the frontier for half a minute. */
     async crawlBatch({ orgId, crawlId }: Ref): Promise<CrawlProgress> {
@@ -233,19 +275,23 @@ export function createCrawlActivities({ sites, search, ai, quotas, clock, log }:
       return withHeartbeat(async (): Promise<Ending> => {
         const crawl = await findCrawl(orgId, crawlId);
         if (!crawl) return ending;
-        if (crawl.status !== 'crawling') return crawl.status;
+        if (crawl.status !== 'crawling') {
+          await dropFrontier(crawlId);
+          return crawl.status;
+        }
         const { mode } = crawl;
-        const nothing = ending === 'completed' && crawl.pages_processed === 0;
-        const status = nothing ? 'failed' : ending;
-        const why = nothing ? (crawl.problems[0]?.reason ?? 'The site has no page that could be read.') : error;
+        const { status, why } = await judge(crawl, ending, error);
+        if (status !== 'failed') await settleWaiting(crawlId, explain(status === 'cancelled' ? 'cancelled' : 'limit'));
         if (crawl.replace && status === 'completed') await swapSets(orgId, mode, crawlId, clock());
         else await discardBuilt(orgId, mode, clock());
         const gone = (await listRemovals(orgId, mode)).map(({ _id }) => _id);
         await search.removeSources({ org_id: orgId, mode }, gone);
         await removeAllChunks(orgId, gone);
         await settleRemovals(gone);
-        await dropFrontier(crawlId);
+        await sweep(orgId, mode);
         await endCrawl(orgId, crawlId, { status, ...(why === undefined ? {} : { error: why }) }, clock());
+        // After the record: how a crawl ends is judged by its frontier, and this may run again.
+        await dropFrontier(crawlId);
         log.info({ org_id: orgId, crawl_id: crawlId, status, pages: crawl.pages_processed }, 'crawl ended');
         return status;
       });

@@ -6,12 +6,13 @@ import type { Ai } from '../clients/ai.ts';
 import type { IndexTable, Search } from '../clients/search.ts';
 import type { PageContent } from '../clients/pages.ts';
 import { syncTags } from './source.ts';
-import { insertChunks, removeChunks } from '../models/chunk.ts';
+import { insertChunks, removeAllChunks, removeChunks } from '../models/chunk.ts';
 import type { Crawl, Settled } from '../models/crawl.ts';
 import { findOrganization } from '../models/organization.ts';
 import {
   claimPages,
   countSet,
+  deletePages,
   findPagesByContent,
   findPagesByUrl,
   findTagsVersions,
@@ -19,7 +20,6 @@ import {
   removePageByUrl,
   savePageLinks,
   touchPages,
-  type Page,
 } from '../models/page.ts';
 import { effectiveAuthority } from '../models/rules/authority.ts';
 import { explain } from '../models/rules/crawl.ts';
@@ -59,7 +59,7 @@ export function createPageStore({ search, ai, quotas, clock }: Deps) {
   }
 
   /** Indexes pages and lets them answer. */
-  async function publish(crawl: Crawl, fresh: readonly FreshPage[], known: Map<string, Page>, signal: AbortSignal) {
+  async function publish(crawl: Crawl, fresh: readonly FreshPage[], signal: AbortSignal) {
     const { org_id, mode } = crawl;
     const table: IndexTable = { org_id, mode };
     const set = { org_id, mode, live: !crawl.replace, crawl_id: crawl._id };
@@ -81,6 +81,9 @@ export function createPageStore({ search, ai, quotas, clock }: Deps) {
       };
       return [{ source, passages: content.passages, page: claim }];
     });
+    await savePageLinks(
+      fresh.flatMap(({ url, links }) => (claims.has(url) ? [{ _id: claims.get(url)!._id, links }] : [])),
+    );
     const chunks = await insertChunks(written);
     const vectors = ai.embeddingModel
       ? await ai.embed(
@@ -125,19 +128,27 @@ export function createPageStore({ search, ai, quotas, clock }: Deps) {
       }),
       clock(),
     );
-    await savePageLinks(
-      fresh.flatMap(({ url, links }) => (claims.has(url) ? [{ _id: claims.get(url)!._id, links }] : [])),
-    );
     const versions = await findTagsVersions(org_id, [...pages.keys()]);
+    const gone = [...pages.keys()].filter((id) => !versions.has(id));
+    if (gone.length > 0) await sweep(table, gone);
     for (const page of pages.values()) {
       // Tags that were changed while the page was being indexed; those of the crawl itself are in the rows already.
       const written = page.tags_version + (namedTags(crawl) ? 1 : 0);
       const now = versions.get(page._id);
-      if (now !== undefined && now !== written) await syncTags(search, { orgId: org_id, sourceId: page._id }, written);
-      if (known.get(page.url)?.live_generation === undefined) continue;
+      if (now === undefined) continue;
+      if (now !== written) await syncTags(search, { orgId: org_id, sourceId: page._id }, written);
+      // What answered before, and what a batch that died had begun.
+      if (page.generation === 1) continue;
       await search.removeSource(table, page._id, String(page.generation));
       await removeChunks(org_id, page._id, page.generation);
     }
+  }
+
+  /** Takes back what was written of pages that were deleted meanwhile: their own removal may have come before it. */
+  async function sweep(table: IndexTable, pageIds: readonly string[]): Promise<void> {
+    await search.removeSources(table, pageIds);
+    await removeAllChunks(table.org_id, pageIds);
+    await deletePages(table.org_id, pageIds);
   }
 
   return {
@@ -175,7 +186,7 @@ export function createPageStore({ search, ai, quotas, clock }: Deps) {
       }
       const { room, full } = await withRoom(crawl, added);
       const kept = [...changed, ...room];
-      if (kept.length > 0) await publish(crawl, kept, known, signal);
+      if (kept.length > 0) await publish(crawl, kept, signal);
       const seen = unchanged.flatMap((url) => known.get(url) ?? []).map(({ _id }) => ({ _id }));
       await touchPages(crawl._id, [...same, ...seen], namedTags(crawl), clock());
       if (namedTags(crawl))

@@ -2,30 +2,24 @@
  * Save, then start: the only lines that start a workflow or change an open one. The record and its intent are one write; the start that follows
  * is best effort and under a second, since the sweeper repeats what is left behind under the same workflow id.
  */
+import { randomUUID } from 'node:crypto';
 import {
   WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
   type Client,
 } from '@temporalio/client';
-import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import type { UpdateDefinition } from '@temporalio/common';
+import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
 import type { Model } from 'mongoose';
 import type { Logger } from 'pino';
 import { settleIntent, SWEEP_AFTER_MS, type Intent, type Launchable } from '../models/pending.ts';
 import { Problem } from '../models/rules/errors.ts';
+import { searchAttributes } from '../workflows/attributes.ts';
 import type { Queue } from '../workflows/queues.ts';
 
 const START_DEADLINE_MS = 1_000;
 /** A worker answers in some 50 ms; one that is busy or being replaced within seconds. */
 const COMMAND_DEADLINE_MS = 5_000;
-
-/** What operators filter by; workers/searchattributes.ts registers them. */
-export const searchAttributes = {
-  organization: defineSearchAttributeKey('Organization', SearchAttributeType.KEYWORD),
-  mode: defineSearchAttributeKey('Mode', SearchAttributeType.KEYWORD),
-  status: defineSearchAttributeKey('Status', SearchAttributeType.KEYWORD),
-};
 
 export type Starter = { temporal: Client; clock: () => Date; log: Logger; config: { taskQueuePrefix: string } };
 
@@ -35,6 +29,8 @@ export type Start<A extends unknown[]> = {
   id: string;
   queue: Queue;
   args: A;
+  /** Tells the workflow that is open under this id, or a new one; without, one workflow is started once. */
+  signal?: SignalDefinition;
 };
 
 /**
@@ -48,21 +44,29 @@ export async function launch<T extends Launchable, S extends Launchable | null, 
   start: Start<A>,
   save: (intent: Intent) => Promise<S>,
 ): Promise<S> {
-  const intent: Intent = {
-    workflow: start.workflow.name,
-    workflow_id: start.id,
-    queue: start.queue,
-    args: start.args,
-    next_at: new Date(ctx.clock().getTime() + SWEEP_AFTER_MS),
-    tries: 0,
-  };
+  const intent = intentTo(ctx, start);
   const record = await save(intent);
-  if (record) {
-    await startIntent(ctx, model, record, intent).catch((error: unknown) =>
-      ctx.log.warn({ err: error, workflow_id: intent.workflow_id }, 'workflow not started; the sweeper will'),
-    );
-  }
+  if (record) await startSaved(ctx, model, record, intent);
   return record;
+}
+
+/** The intent to start a workflow, for a record that is saved together with another one's; then `startSaved`. */
+export function intentTo<A extends unknown[]>(ctx: Starter, { workflow, id, queue, args, signal }: Start<A>): Intent {
+  const next_at = new Date(ctx.clock().getTime() + SWEEP_AFTER_MS);
+  const signals = signal === undefined ? {} : { signal: signal.name, key: randomUUID() };
+  return { workflow: workflow.name, workflow_id: id, queue, args, ...signals, next_at, tries: 0 };
+}
+
+/** Starts what was saved; when that fails the sweeper does, and the caller is not told. */
+export async function startSaved<T extends Launchable>(
+  ctx: Starter,
+  model: Model<T>,
+  record: Launchable,
+  intent: Intent,
+): Promise<void> {
+  await startIntent(ctx, model, record, intent).catch((error: unknown) =>
+    ctx.log.warn({ err: error, workflow_id: intent.workflow_id }, 'workflow not started; the sweeper will'),
+  );
 }
 
 /** Starts an intent under its own id and settles it. Already started, running or long finished, is success. */
@@ -72,26 +76,32 @@ export async function startIntent<T extends Launchable>(
   record: Launchable,
   intent: Intent,
 ): Promise<void> {
+  const options = {
+    workflowId: intent.workflow_id,
+    taskQueue: `${ctx.config.taskQueuePrefix}${intent.queue}`,
+    args: intent.args,
+    typedSearchAttributes: [
+      { key: searchAttributes.organization, value: record.org_id },
+      { key: searchAttributes.mode, value: record.mode },
+    ],
+    // One organization's thousand files do not make another's single one wait.
+    priority: { fairnessKey: record.org_id },
+  };
+  const { signal } = intent;
   try {
-    await ctx.temporal.withDeadline(Date.now() + START_DEADLINE_MS, () =>
-      ctx.temporal.workflow.start(intent.workflow, {
-        workflowId: intent.workflow_id,
-        taskQueue: `${ctx.config.taskQueuePrefix}${intent.queue}`,
-        args: intent.args,
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        typedSearchAttributes: [
-          { key: searchAttributes.organization, value: record.org_id },
-          { key: searchAttributes.mode, value: record.mode },
-        ],
-        // One organization's thousand files do not make another's single one wait.
-        priority: { fairnessKey: record.org_id },
-      }),
+    await ctx.temporal.withDeadline<unknown>(Date.now() + START_DEADLINE_MS, async () =>
+      signal === undefined
+        ? ctx.temporal.workflow.start(intent.workflow, {
+            ...options,
+            workflowIdConflictPolicy: 'USE_EXISTING',
+            workflowIdReusePolicy: 'REJECT_DUPLICATE',
+          })
+        : ctx.temporal.workflow.signalWithStart(intent.workflow, { ...options, signal }),
     );
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
-  await settleIntent(model, record._id, intent.workflow_id);
+  await settleIntent(model, record._id, intent);
 }
 
 /**

@@ -11,17 +11,21 @@ import { shortTime, table, type Output } from './output.ts';
 import type { Act, Session } from './session.ts';
 import {
   crawlReply,
+  crawlStartReply,
   crawlStatusReply,
   pageList,
   pageRemovedReply,
   pageReply,
   pruneReply,
+  scheduleList,
+  scheduleRemovedReply,
 } from '../api/contract/crawl.ts';
-import type { crawlStatus, page } from '../api/contract/crawl.ts';
+import type { crawlSchedule, crawlStatus, page } from '../api/contract/crawl.ts';
 import type { authority } from '../api/contract/documents.ts';
 
 type Status = z.infer<typeof crawlStatus>;
 type Page = z.infer<typeof page>;
+type Schedule = z.infer<typeof crawlSchedule>;
 type Authority = z.infer<typeof authority>;
 const authorities = ['primary', 'normal', 'background'] as const satisfies readonly Authority[];
 
@@ -30,7 +34,14 @@ const POLL_MS = 1_000;
 /** What was left out is shown up to this many lines; --json has all. */
 const SHOWN_PROBLEMS = 20;
 
-type StartOptions = { maxPages?: number; segments?: string[]; authority?: Authority; replace?: true; watch?: true };
+type StartOptions = {
+  maxPages?: number;
+  every?: number;
+  segments?: string[];
+  authority?: Authority;
+  replace?: true;
+  watch?: true;
+};
 
 export function addCrawlCommands(program: Command, act: Act): void {
   const crawl = program.command('crawl').description('read a site, so that its pages answer questions');
@@ -42,10 +53,17 @@ export function addCrawlCommands(program: Command, act: Act): void {
     .option('--segments <a,b>', 'tags of all its pages; else refreshed pages keep theirs', list)
     .addOption(new Option('--authority <authority>', 'priority among sources').choices(authorities))
     .option('--replace', 'let its pages take the place of all crawled pages once it is done')
+    .option('--every <hours>', 'crawl it again so often, 1 to 720 hours, until crawl unschedule', wholeNumber)
     .option('--watch', 'wait until it has ended')
     .action(act(start));
   crawl.command('status').description('the running crawl, or the last one').action(act(show));
   crawl.command('cancel').description('end the running crawl').action(act(cancel));
+  crawl.command('schedules').description('sites that are crawled again and again').action(act(listSchedules));
+  crawl
+    .command('unschedule')
+    .description('crawl a site no more; its pages stay')
+    .argument('<schedule>', 'its identifier', identifier)
+    .action(act(unschedule));
 
   const pages = program.command('pages').description('crawled pages');
   pages.command('list').description('all pages, newest first').action(act(listAll));
@@ -92,15 +110,22 @@ const at = async (session: Session, path: string): Promise<string> => `/orgs/${a
 
 async function start(session: Session, url: string, given: StartOptions): Promise<void> {
   const client = await session.client();
-  const { maxPages, watch, ...rest } = given;
-  const options = { ...rest, ...(maxPages === undefined ? {} : { max_pages: maxPages }) };
+  const { maxPages, every, watch, ...rest } = given;
+  const options = {
+    ...rest,
+    ...(maxPages === undefined ? {} : { max_pages: maxPages }),
+    ...(every === undefined ? {} : { every_hours: every }),
+  };
   const query = { mode: session.mode };
-  const started = await client.request('POST', await at(session, '/crawl'), crawlReply, {
+  const started = await client.request('POST', await at(session, '/crawl'), crawlStartReply, {
     query,
     body: { url, options },
   });
   if (!watch) {
-    session.output.result(started, () => [`Started ${started.crawl_id}; see crawl status.`]);
+    session.output.result(started, () => [
+      `Started ${started.crawl_id}; see crawl status.`,
+      ...scheduleLines(started.schedule),
+    ]);
     return;
   }
   const bar = createBar(session.output, maxPages ?? 50);
@@ -114,7 +139,7 @@ async function start(session: Session, url: string, given: StartOptions): Promis
   } finally {
     bar.stop();
   }
-  session.output.result({ crawl_id: started.crawl_id, status }, () => statusLines(status));
+  session.output.result({ ...started, status }, () => [...statusLines(status), ...scheduleLines(started.schedule)]);
   if (status.status !== 'completed')
     throw new CliError(`The crawl ended ${status.status}: ${status.error ?? 'see above'}`, { code: 'CRAWL_ENDED' });
 }
@@ -131,6 +156,48 @@ async function cancel(session: Session): Promise<void> {
   const path = await at(session, '/crawl/cancel');
   const reply = await client.request('POST', path, crawlReply, { query: { mode: session.mode }, body: {} });
   session.output.result(reply, () => [`Cancelling ${reply.crawl_id}`]);
+}
+
+function scheduleLines(schedule: Schedule | undefined): string[] {
+  return schedule
+    ? [`${schedule.schedule_id}: again every ${schedule.every_hours} h, next ${shortTime(schedule.next_crawl_at)}`]
+    : [];
+}
+
+async function listSchedules(session: Session): Promise<void> {
+  const client = await session.client();
+  const path = await at(session, '/crawl/schedules');
+  const schedules = await allPages(async (query) => {
+    const reply = await client.request('GET', path, scheduleList, { query: { ...query, mode: session.mode } });
+    return { entries: reply.schedules, cursor: reply.cursor };
+  });
+  session.output.result({ schedules, count: schedules.length }, () =>
+    schedules.length === 0
+      ? ['No site is crawled again: crawl start <url> --every <hours>.']
+      : scheduleTable(schedules),
+  );
+}
+
+function scheduleTable(schedules: readonly Schedule[]): string[] {
+  const rows = schedules.map((s) => [
+    s.schedule_id,
+    s.mode,
+    `${s.every_hours} h`,
+    shortTime(s.next_crawl_at),
+    s.last_crawl_id ?? '-',
+    s.url,
+  ]);
+  const skipped = schedules.flatMap(({ schedule_id, last_skipped }) =>
+    last_skipped ? [`  ${schedule_id} began no crawl ${shortTime(last_skipped.at)}: ${last_skipped.reason}`] : [],
+  );
+  return [...table(['SCHEDULE', 'MODE', 'EVERY', 'NEXT', 'LAST CRAWL', 'ADDRESS'], rows), ...skipped];
+}
+
+async function unschedule(session: Session, scheduleId: string): Promise<void> {
+  const client = await session.client();
+  const path = await at(session, `/crawl/schedules/${scheduleId}`);
+  const removed = await client.request('DELETE', path, scheduleRemovedReply, { query: { mode: session.mode } });
+  session.output.result(removed, () => [`Removed ${removed.schedule_id}; its pages stay.`]);
 }
 
 function statusLines(status: Status): string[] {

@@ -34,12 +34,16 @@ export type RendererOptions = {
    */
   sandbox?: boolean;
   limits?: Partial<PageLimits>;
+  /** Told why a browser did not start, which whoever runs this should know. */
+  onStartFailure?(error: unknown): void;
 };
 
 export type RenderOptions = {
   signal?: AbortSignal;
   /** Whether an address that the page asks for may be fetched; its own first address is not put to it. */
   allow?: PageAsk['allow'];
+  /** Makes the requests in the client's place, through the client: a crawler has turns to keep and replies at hand. */
+  request?: Http['request'];
 };
 
 export type Renderer = {
@@ -89,7 +93,10 @@ export function createRenderer(options: RendererOptions): Renderer {
       current = seat;
       starting.then(
         ({ browser }) => browser.once('disconnected', () => void endSeat(seat)),
-        () => void endSeat(seat),
+        (error: unknown) => {
+          options.onStartFailure?.(error);
+          void endSeat(seat);
+        },
       );
     }
     current.pages += 1;
@@ -105,7 +112,7 @@ export function createRenderer(options: RendererOptions): Renderer {
     idle = setTimeout(() => void endSeat(seat), idleMs).unref();
   };
 
-  const run = async (path: string, ask: PageAsk): Promise<RenderedPage> => {
+  const run = async (path: string, ask: PageAsk, request: Http['request']): Promise<RenderedPage> => {
     const seat = takeSeat(path);
     try {
       const running = await seat.starting.catch((error: unknown) => {
@@ -117,7 +124,7 @@ export function createRenderer(options: RendererOptions): Renderer {
           throw new RenderError('crashed', undefined, { cause: error });
         });
       try {
-        return await renderPage(context, { http, userAgent, limits }, ask);
+        return await renderPage(context, { request, userAgent, limits }, ask);
       } catch (error) {
         // A page that had to be stopped may still be at it in its process, which closing its context need not end.
         const stopped = !(error instanceof RenderError) || error.reason === 'timed_out' || error.reason === 'crashed';
@@ -137,13 +144,13 @@ export function createRenderer(options: RendererOptions): Renderer {
   };
 
   return {
-    async render(url, { signal, allow = () => true } = {}) {
+    async render(url, { signal, allow = () => true, request = http.request } = {}) {
       const either = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal;
       either.throwIfAborted();
       if (executablePath === undefined) throw new RenderError('unavailable');
       return inTurn(async () => {
         either.throwIfAborted();
-        return run(executablePath, { url, allow, signal: either });
+        return run(executablePath, { url, allow, signal: either }, request);
       });
     },
     async close() {

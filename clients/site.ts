@@ -4,9 +4,10 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import pLimit from 'p-limit';
-import { headerOf, type Http, type HttpResponse } from './http.ts';
+import pLimit, { type LimitFunction } from 'p-limit';
+import { headerOf, type Http, type HttpRequest, type HttpResponse } from './http.ts';
 import type { PageContent, Pages } from './pages.ts';
+import { RenderError, type Renderer } from './render.ts';
 import { walkSitemaps } from './sitemap.ts';
 import {
   backOffMs,
@@ -25,6 +26,8 @@ import { canonicalUrl, inScope, isFileUrl, pageKey, scopeOf, type Scope } from '
 export type SitesOptions = {
   http: Http;
   pages: Pages;
+  /** Renders pages that have no text without their scripts; without one they are taken as they are. */
+  renderer?: Pick<Renderer, 'render'>;
   /** The crawler's name, as robots.txt may address it. */
   agent: string;
   clock: () => Date;
@@ -61,15 +64,26 @@ export type Sites = {
 const maxPageBytes = 5 * 1024 * 1024;
 const maxSitemapFileBytes = 10 * 1024 * 1024;
 const robotsForMs = 3_600_000;
+/** Pages of a site share their scripts; a crawl fetches each once. */
+const keptScripts = { maxSize: 32 * 1024 * 1024, ttl: 600_000 };
+/** How often a page is rendered whose browser ends under it. */
+const renderTries = 2;
 /** Requests for one page, the first one included. */
 const tries = 3;
 /** http to https, and to or from `www.`, and a slash at the end: beyond that it goes round in circles. */
 const samePageHops = 5;
 
+/** Characters shown of a redirect's target that is no address of a page: it may be a whole document. */
+const maxShownLocation = 200;
+
 type Rules = { robots: Robots } | { unavailable: string };
 
-export function createSites({ http, pages, agent, clock, concurrency = 2 }: SitesOptions): Sites {
+export function createSites({ http, pages, renderer, agent, clock, concurrency = 2 }: SitesOptions): Sites {
   const known = new LRUCache<string, { robots: Robots }>({ max: 1_000, ttl: robotsForMs });
+  const scripts = new LRUCache<string, HttpResponse>({
+    ...keptScripts,
+    sizeCalculation: ({ body }) => body.length + 1_000,
+  });
 
   async function rulesOf(origin: string, signal: AbortSignal): Promise<Rules> {
     const standing = known.get(origin);
@@ -112,6 +126,9 @@ export function createSites({ http, pages, agent, clock, concurrency = 2 }: Site
       const { robots } = rules;
       const { delayMs } = crawlDelay(robots.crawlDelay);
       const inTurn = pLimit(delayMs > 0 ? 1 : concurrency);
+      /** The turns of other hosts that pages of this site have their scripts and data from. */
+      const turns = new LRUCache<string, LimitFunction>({ max: 1_000 });
+      turns.set(origin, inTurn);
 
       /** One request in its turn, repeated when the site asks for that or fails in a way that may pass. */
       async function ask(url: string, request: Version & { signal: AbortSignal }): Promise<HttpResponse | Fetched> {
@@ -147,6 +164,52 @@ export function createSites({ http, pages, agent, clock, concurrency = 2 }: Site
         }
       }
 
+      async function mayFetch(url: string, signal: AbortSignal): Promise<boolean> {
+        const there = await rulesOf(new URL(url).origin, signal);
+        return 'robots' in there && there.robots.allowed(url);
+      }
+
+      /** A request of a page that is rendered, in its host's turns; the pause between pages is for pages. */
+      async function askFor(url: string, request: HttpRequest): Promise<HttpResponse> {
+        const kept = scripts.get(url);
+        if (kept && request.method === 'GET') return kept;
+        const host = new URL(url).origin;
+        const turn = turns.get(host) ?? pLimit(concurrency);
+        turns.set(host, turn);
+        const reply = await turn(() => http.request(url, request));
+        if (request.method === 'GET' && isKeptScript(reply)) scripts.set(url, reply);
+        return reply;
+      }
+
+      /** The page as it stands after its scripts; `reply` is its HTML, which is not fetched again. */
+      async function render(url: string, reply: HttpResponse, by: Pick<Renderer, 'render'>, signal: AbortSignal) {
+        for (let attempt = 1; ; attempt += 1) {
+          let answered = false;
+          try {
+            const { html, url: at } = await by.render(reply.url, {
+              signal,
+              allow: async (to, kind) => (kind === 'resource' || inScope(scope, to.href)) && mayFetch(to.href, signal),
+              request: async (to, request = {}) => {
+                const own = !answered;
+                answered = true;
+                return own ? reply : askFor(to, request);
+              },
+            });
+            const to = canonicalUrl(at);
+            if (to.url === undefined) return { kind: 'refused' as const, reason: to.reason };
+            if (pageKey(to.url) !== pageKey(url)) return { kind: 'redirect' as const, to: to.url };
+            // Its text is not in its HTML, so that the HTML is unchanged would say nothing the next time.
+            const { etag: _, 'last-modified': __, ...headers } = reply.headers;
+            const head = { ...headers, 'content-type': 'text/html; charset=utf-8' };
+            return await readPage(pages, { ...reply, headers: head, body: html }, signal);
+          } catch (error) {
+            if (!(error instanceof RenderError)) throw error;
+            const again = error.temporary && error.reason !== 'unavailable' && attempt < renderTries;
+            if (!again) return { kind: 'refused' as const, reason: 'unrendered' as const, detail: error.message };
+          }
+        }
+      }
+
       return {
         scope,
         async fetch(url, request) {
@@ -162,12 +225,18 @@ export function createSites({ http, pages, agent, clock, concurrency = 2 }: Site
               const location = headerOf(reply.headers, 'location');
               if (location === undefined) return { kind: 'refused', reason: 'bad_redirect' };
               const to = canonicalUrl(location, at);
+              // What was asked for has a good address; it is the target that nobody may fetch.
+              if (to.reason === 'bad_scheme') {
+                return { kind: 'refused', reason: 'out_of_scope', detail: location.slice(0, maxShownLocation) };
+              }
               if (to.url === undefined) return { kind: 'refused', reason: to.reason };
               if (pageKey(to.url) !== pageKey(url)) return { kind: 'redirect', to: to.url };
               at = to.url;
               continue;
             }
-            return readPage(pages, reply, request.signal);
+            const page = await readPage(pages, reply, request.signal);
+            const scripted = page.kind === 'page' && page.content.empty;
+            return scripted && renderer ? render(url, reply, renderer, request.signal) : page;
           }
           return { kind: 'refused', reason: 'too_many_redirects' };
         },
@@ -196,6 +265,11 @@ async function fetchSitemap(http: Http, url: string, signal: AbortSignal): Promi
     signal.throwIfAborted();
     return undefined;
   }
+}
+
+function isKeptScript({ status, headers }: HttpResponse): boolean {
+  const lasting = !/no-store/i.test(headerOf(headers, 'cache-control') ?? '');
+  return status === 200 && lasting && /javascript|ecmascript/i.test(headerOf(headers, 'content-type') ?? '');
 }
 
 async function readPage(pages: Pages, reply: HttpResponse, signal: AbortSignal): Promise<Fetched> {

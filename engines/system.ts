@@ -164,6 +164,17 @@ async function embedTemporal({ config, ports, logDir, report, watch, done }: Con
   return { address: temporal.address, uiAddress: temporal.uiAddress };
 }
 
+/**
+ * Environment of a worker: `env` with what keeps its memory where it is. Node sizes its heap by the machine: from 2 GiB on
+ * V8 lets garbage grow to four times what is alive, below that to less than twice. glibc gives threads arenas of their own,
+ * eight a core, each of which keeps what it once held. What `env` says itself comes last, so it wins.
+ */
+export const workerEnv = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
+  MALLOC_ARENA_MAX: '2',
+  ...env,
+  NODE_OPTIONS: `--max-old-space-size=1024 --max-semi-space-size=16 ${env['NODE_OPTIONS'] ?? ''}`.trim(),
+});
+
 /** The API and the workers are started together and waited for together: neither needs the other to come up. */
 async function startProcesses(
   context: Context & { env: NodeJS.ProcessEnv; url: string; failed: Promise<Failure> },
@@ -172,12 +183,12 @@ async function startProcesses(
   if (!(await isFree(config.port, config.host))) throw portTaken(config.port);
   // They drain by themselves within the configured time; five seconds more before they are killed.
   const graceMs = (config.drainSeconds + 5) * 1000;
-  const start = async (name: string, entry: string, log: string): Promise<Guarded> => {
+  const start = async (name: string, entry: string, log: string, variables = env): Promise<Guarded> => {
     const child = await startGuarded({
       command: process.execPath,
       args: ['--disable-warning=ExperimentalWarning', fileURLToPath(new URL(`../${entry}`, import.meta.url))],
       logPath: join(logDir, log),
-      env,
+      env: variables,
       ipc: true,
     });
     watch({ name, child, stop: () => child.stop(graceMs), layer: 2 });
@@ -185,7 +196,7 @@ async function startProcesses(
   };
   const [, worker] = await Promise.all([
     start('The API', 'api/server.ts', 'api.log'),
-    start('The worker', 'workers/main.ts', 'worker.log'),
+    start('The worker', 'workers/main.ts', 'worker.log', workerEnv(env)),
   ]);
   const enough = new AbortController();
   try {

@@ -1,12 +1,16 @@
 /** Crawls and their frontier: which addresses were found, and what became of each. A crawl goes on from here after any crash. */
 import { createHash } from 'node:crypto';
+import mongoose, { type ClientSession } from 'mongoose';
 import { collectionOf, defineModel, embedded } from './define.ts';
 import { isDuplicate } from './connect.ts';
+import { countSet } from './page.ts';
 import { pendingField, pendingIndex, type Intent } from './pending.ts';
 import { authorities, type Authority } from './rules/authority.ts';
-import { crawlStatuses, type CrawlStatus } from './rules/crawl.ts';
+import { crawlStatuses, type CrawlOrder, type CrawlStatus } from './rules/crawl.ts';
+import { Problem } from './rules/errors.ts';
 import { crawlCost, type Found } from './rules/frontier.ts';
-import { modes, type Mode } from './rules/keys.ts';
+import { modes, type Environment, type Mode } from './rules/keys.ts';
+import { checkQuota, type Quotas } from './rules/quota.ts';
 import { pageKey } from './rules/url.ts';
 
 /** How a crawl ends. */
@@ -35,7 +39,10 @@ export type Crawl = {
   /** The first of them: what was not indexed, and why. */
   problems: CrawlProblem[];
   error?: string;
+  /** A user, a key, or the schedule. */
   started_by: string;
+  /** The run of the workflow that a schedule began it with; one crawl each. */
+  firing?: string;
   started_at: Date;
   completed_at?: Date;
   pending?: Intent[];
@@ -71,6 +78,7 @@ export const CrawlModel = defineModel<Crawl>(
     },
     error: String,
     started_by: { type: String, required: true },
+    firing: String,
     started_at: { type: Date, required: true },
     completed_at: Date,
     pending: pendingField,
@@ -82,19 +90,64 @@ export const CrawlModel = defineModel<Crawl>(
       partialFilterExpression: { running: true },
     },
     { fields: { org_id: 1, mode: 1, _id: -1 } },
+    { fields: { firing: 1 }, unique: true, partialFilterExpression: { firing: { $exists: true } } },
     pendingIndex,
   ],
 );
 
-/** Stores a new crawl; false when one of this organization and mode is running. */
-export async function createCrawl(crawl: Crawl): Promise<boolean> {
+/**
+ * Whether there is room for what a crawl may find.
+ * @throws Problem SANDBOX_LIMIT, BETA_LIMIT_REACHED
+ */
+export async function checkCrawlRoom(
+  quotas: Quotas,
+  environment: Environment,
+  orgId: string,
+  mode: Mode,
+  { replace }: CrawlOrder,
+): Promise<void> {
+  // A set that is built to take the place of the old one is counted by itself.
+  checkQuota(quotas, environment, 'knowledge_pages', replace ? 0 : await countSet(orgId, mode, true));
+}
+
+/** A crawl that has found nothing yet. */
+export function newCrawl(
+  order: CrawlOrder,
+  crawl: Pick<Crawl, '_id' | 'org_id' | 'mode' | 'started_by' | 'started_at' | 'firing' | 'pending'>,
+): Crawl {
+  return {
+    ...crawl,
+    ...order,
+    status: 'crawling',
+    running: true,
+    pages_found: 0,
+    pages_processed: 0,
+    pages_unchanged: 0,
+    pages_skipped: 0,
+    pages_failed: 0,
+    problems: [],
+  };
+}
+
+/**
+ * Stores a new crawl and, in the same transaction, what `alongside` writes. One crawl of an organization and mode runs at
+ * a time, so whatever is written alongside is never raced by another beginning.
+ * @throws Problem CRAWL_RUNNING, and what `alongside` throws; nothing is stored then.
+ */
+export async function createCrawl<T>(crawl: Crawl, alongside: (session: ClientSession) => Promise<T>): Promise<T> {
   try {
-    await CrawlModel.create(crawl);
-    return true;
+    return await mongoose.connection.transaction(async (session) => {
+      await CrawlModel.create([crawl], { session });
+      return alongside(session);
+    });
   } catch (error) {
-    if (isDuplicate(error)) return false;
-    throw error;
+    throw isDuplicate(error) ? new Problem('CRAWL_RUNNING') : error;
   }
+}
+
+/** The crawl that a firing of a schedule has begun. */
+export async function findCrawlOfFiring(orgId: string, firing: string): Promise<Crawl | null> {
+  return CrawlModel.findOne({ firing, org_id: orgId }).lean();
 }
 
 export async function findCrawl(orgId: string, crawlId: string): Promise<Crawl | null> {
@@ -138,6 +191,8 @@ export type Frontier = {
   outcome?: CrawlOutcome;
   /** Why it was not indexed, for people. */
   reason?: string;
+  /** Still waiting when the crawl ended. */
+  left?: boolean;
   found_at: Date;
 };
 
@@ -154,6 +209,7 @@ const FrontierModel = defineModel<Frontier>(
     done: { type: Boolean, required: true },
     outcome: String,
     reason: String,
+    left: Boolean,
     found_at: { type: Date, required: true },
   },
   [
@@ -224,6 +280,14 @@ export async function listVisited(crawlId: string): Promise<string[]> {
   return all.map(({ url }) => url);
 }
 
+/** The addresses that should have worked and did not. */
+export async function listFailed(crawlId: string): Promise<string[]> {
+  const failed = await collectionOf(FrontierModel)
+    .find({ crawl_id: crawlId, outcome: 'failed' }, { projection: { url: 1 } })
+    .toArray();
+  return failed.map(({ url }) => url);
+}
+
 export type Settled = { url: string; outcome: CrawlOutcome; reason?: string | undefined };
 
 /** Notes what became of addresses, and counts the crawl's state anew: counters that are counted cannot drift in a crash. */
@@ -243,6 +307,8 @@ export async function settleFrontier(crawlId: string, settled: readonly Settled[
     tallyOf(crawlId),
     collectionOf(FrontierModel)
       .find({ crawl_id: crawlId, done: true, reason: { $exists: true } }, { projection: { _id: 0, url: 1, reason: 1 } })
+      // Pages that went wrong before pages that were not come to.
+      .sort({ left: 1 })
       .limit(maxProblems)
       .toArray(),
   ]);
@@ -260,6 +326,15 @@ export async function settleFrontier(crawlId: string, settled: readonly Settled[
     },
   );
   return tally;
+}
+
+/** Settles what still waits when a crawl ends. */
+export async function settleWaiting(crawlId: string, reason: string): Promise<void> {
+  const { modifiedCount } = await collectionOf(FrontierModel).updateMany(
+    { crawl_id: crawlId, done: false },
+    { $set: { done: true, outcome: 'skipped', reason, left: true } },
+  );
+  if (modifiedCount > 0) await settleFrontier(crawlId, []);
 }
 
 /** Addresses of a crawl by what became of them. */

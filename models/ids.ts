@@ -10,7 +10,14 @@ const prefixes = {
   gap: 'gap',
   page: 'page',
   crawl: 'crawl',
+  schedule: 'sched',
   request: 'req',
+  session: 'ssn',
+  customer: 'cus',
+  conversation: 'conv',
+  message: 'msg',
+  ticket: 'tkt',
+  event: 'evt',
 } as const;
 
 /** Random numbers from a pool: asking the system for each of the sixteen characters took a twentieth of a request's time. */

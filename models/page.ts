@@ -1,6 +1,6 @@
 /** Pages that a crawl made knowledge of. Which set answers (the old one, or the one a replacing crawl has built) is theirs. */
 import mongoose, { type ClientSession } from 'mongoose';
-import { ChunkModel } from './chunk.ts';
+import { ChunkModel, countChunks } from './chunk.ts';
 import { collectionOf, defineModel, readerOf } from './define.ts';
 import { newId } from './ids.ts';
 import { pendingField, pendingIndex, type Intent } from './pending.ts';
@@ -353,6 +353,26 @@ export async function discardBuilt(orgId: string, mode: Mode, now: Date): Promis
       session,
     );
   });
+}
+
+/**
+ * Sources whose chunks answer nothing: pages that are gone, and pages (with the generation to keep) that have chunks of
+ * another one. Chunks are stored before their index rows and removed after them, so no row is left where no chunk is.
+ */
+export async function listStale(orgId: string, mode: Mode): Promise<{ _id: string; keep?: number }[]> {
+  const [pages, stored] = await Promise.all([listSets(orgId, mode), countChunks(orgId, mode, 'website')]);
+  const keep = new Map(pages.map((page) => [page._id, page.live_generation]));
+  const stale = stored.filter(({ source_id, generation }) => keep.get(source_id) !== generation);
+  return [...new Set(stale.map(({ source_id }) => source_id))].map((_id) => {
+    const generation = keep.get(_id);
+    return generation === undefined ? { _id } : { _id, keep: generation };
+  });
+}
+
+/** The addresses of the pages that answer. */
+export async function listLiveUrls(orgId: string, mode: Mode): Promise<string[]> {
+  const found = await PageModel.find(visible(orgId, [mode]), { url: 1 }).lean();
+  return found.map(({ url }) => url);
 }
 
 /** All pages of an organization and mode, published or not, as far as reconciling needs them. */

@@ -6,6 +6,10 @@ import type { Model } from 'mongoose';
 import { embedded, Mixed, type Field, type IndexDefinition } from './define.ts';
 
 export type Intent = {
+  /** Of one that signals, which others with the same workflow id may stand beside. */
+  key?: string;
+  /** The signal that is sent, starting the workflow when none is open; a workflow is started once without. */
+  signal?: string;
   workflow: string;
   workflow_id: string;
   queue: string;
@@ -25,6 +29,8 @@ const MAX_WAIT_MS = 5 * 60_000;
 export const pendingField: Field = {
   type: [
     embedded<Intent>({
+      key: String,
+      signal: String,
       workflow: { type: String, required: true },
       workflow_id: { type: String, required: true },
       queue: { type: String, required: true },
@@ -44,9 +50,10 @@ export const pendingIndex: IndexDefinition = {
 export async function settleIntent<T extends Launchable>(
   model: Model<T>,
   id: string,
-  workflowId: string,
+  { workflow_id, key }: Pick<Intent, 'workflow_id' | 'key'>,
 ): Promise<void> {
-  await model.collection.updateOne({ _id: id as never }, { $pull: { pending: { workflow_id: workflowId } } as never });
+  const settled = { workflow_id, ...(key === undefined ? {} : { key }) };
+  await model.collection.updateOne({ _id: id as never }, { $pull: { pending: settled } as never });
 }
 
 /**

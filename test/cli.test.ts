@@ -441,4 +441,24 @@ describe('crawl and pages', () => {
       await site.close();
     }
   });
+
+  it('have a site crawled again every so many hours, list such sites and remove one', async () => {
+    const site = await startSite({ '/': page('Rowan', 'The rowan branch is closed on Sundays.') });
+    try {
+      const env = { SUPPORT_API_KEY: key };
+      expect((await cli(['crawl', 'schedules'], { env })).stdout).toContain('No site is crawled again');
+      const begun = await cli(['crawl', 'start', site.url, '--watch', '--every', '12'], { env });
+      expect([begun.code, begun.stdout]).toEqual([0, expect.stringMatching(/^sched_\w+: again every 12 h, next 20/m)]);
+      const { schedules, count } = JSON.parse((await cli(['crawl', 'schedules', '--json'], { env })).stdout);
+      expect([count, schedules]).toMatchObject([1, [{ url: `${site.url}/`, every_hours: 12, last_crawl_id: null }]]);
+      const id = schedules[0].schedule_id as string;
+      const listed = await cli(['crawl', 'schedules'], { env });
+      expect(listed.stdout).toMatch(new RegExp(`^${id} +test +12 h +\\S+ \\S+ +- +${site.url}/$`, 'm'));
+      expect((await cli(['crawl', 'unschedule', id], { env })).stdout).toBe(`Removed ${id}; its pages stay.\n`);
+      expect((await cli(['crawl', 'unschedule', id], { env })).code).toBe(1);
+      expect((await cli(['crawl', 'start', site.url, '--every', 'often'], { env })).code).toBe(2);
+    } finally {
+      await site.close();
+    }
+  });
 });

@@ -1,5 +1,5 @@
 /** Installing and running the engines: nothing half-installed is used, nothing outlives its owner, data survive. */
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { MongoClient } from 'mongodb';
 import { EngineError, cached, download, isAlive, readable, run, verify, withLock } from '../engines/cache.ts';
@@ -14,6 +15,7 @@ import { startGuarded } from '../engines/child.ts';
 import { lockDataDir } from '../engines/lock.ts';
 import { startMongod } from '../engines/mongod.ts';
 import { accepts, freePort, isFree } from '../engines/ports.ts';
+import { workerEnv } from '../engines/system.ts';
 import { startTemporal } from '../engines/temporal.ts';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -238,6 +240,21 @@ describe('startTemporal', () => {
     const { port } = server.address() as { port: number };
     await expect(startTemporal({ port, report: silent })).rejects.toThrow(EngineError);
     server.close();
+  });
+});
+
+describe('the environment of a worker', () => {
+  const heapLimitMb = async (env: NodeJS.ProcessEnv): Promise<number> => {
+    const script = 'console.log(v8.getHeapStatistics().heap_size_limit / 2 ** 20)';
+    const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], { env: workerEnv(env) });
+    return Number(stdout);
+  };
+
+  it("bounds the heap whatever the machine has, and the operator's own options win", async () => {
+    // The limit counts the young generation too: three semi-spaces of 16 MiB.
+    expect(await heapLimitMb({})).toBe(1024 + 3 * 16);
+    expect(await heapLimitMb({ NODE_OPTIONS: '--max-old-space-size=700' })).toBe(700 + 3 * 16);
+    expect(workerEnv({ MALLOC_ARENA_MAX: '8' })['MALLOC_ARENA_MAX']).toBe('8');
   });
 });
 

@@ -38,6 +38,7 @@ export function systemEnv(name: string, extra: Record<string, string> = {}): Sys
     SECRET_KEY: 'a1'.repeat(32),
     // The sites that tests let crawl are on this machine.
     EGRESS_ALLOW: '127.0.0.1',
+    PUPPETEER_EXECUTABLE_PATH: process.env['TEST_CHROMIUM']!,
     TEST_WORKFLOW_BUNDLE: process.env['TEST_WORKFLOW_BUNDLE']!,
     RATE_SIGN_IN_PER_MINUTE: '5',
     RATE_ACCOUNTS_PER_HOUR: '100000',

@@ -2,7 +2,7 @@
  * Rendering pages in a real Chromium: a page's text arrives, nothing gets past the client for outbound HTTP, hostile pages
  * hurt only themselves, and no process is left behind.
  */
-import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { createSocket } from 'node:dgram';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
@@ -17,14 +17,10 @@ import {
   type RendererOptions,
 } from '../clients/render.ts';
 import { processTree, startBrowser } from '../clients/render/browser.ts';
-import { findChromium } from '../engines/chromium.ts';
 
 jest.setTimeout(180_000);
 
-let chromium: string;
-beforeAll(async () => {
-  chromium = await findChromium(() => undefined);
-});
+const chromium = process.env['TEST_CHROMIUM']!;
 const cleanups: (() => Promise<unknown> | void)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();

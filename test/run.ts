@@ -10,6 +10,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { EngineError } from '../engines/cache.ts';
 import { runChecks } from '../engines/check.ts';
+import { findChromium } from '../engines/chromium.ts';
 import { findMongod } from '../engines/mongod.ts';
 import { findSchemathesis } from '../engines/schemathesis.ts';
 import { findTemporal } from '../engines/temporal.ts';
@@ -34,8 +35,9 @@ async function obtainEngines(): Promise<NodeJS.ProcessEnv> {
   await findMongod(print);
   const testServer = await findTestServer(print);
   const schemathesis = await findSchemathesis(print);
+  const chromium = await findChromium(print);
   await findTemporal(print);
-  return { TEST_TEMPORAL_TESTSERVER: testServer, TEST_SCHEMATHESIS: schemathesis };
+  return { TEST_TEMPORAL_TESTSERVER: testServer, TEST_SCHEMATHESIS: schemathesis, TEST_CHROMIUM: chromium };
 }
 
 /** Runs jest to its end and counts. A run that left no report counts as one failure. */

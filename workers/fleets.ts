@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { createCrawlActivities } from '../activities/crawl.ts';
 import { createDocumentActivities } from '../activities/document.ts';
 import { createMaintenanceActivities } from '../activities/maintenance.ts';
+import { createRecrawlActivities, type RecrawlSchedules } from '../activities/recrawl.ts';
 import { createSourceActivities } from '../activities/source.ts';
 import type { Ai } from '../clients/ai.ts';
 import type { Files } from '../clients/files.ts';
@@ -17,6 +18,7 @@ export type WorkerDeps = {
   sites: Sites;
   search: Search;
   ai: Ai;
+  schedules: RecrawlSchedules;
   quotas: Quotas;
   clock: () => Date;
   log: Logger;
@@ -41,7 +43,7 @@ export const fleets = {
   },
   crawl: {
     queue: queues.crawl,
-    activities: createCrawlActivities,
+    activities: (deps) => ({ ...createCrawlActivities(deps), ...createRecrawlActivities(deps) }),
     // A crawl waits more than it works; its pages are read by the processes that all crawls of a worker share.
     maxActivities: 8,
     maxWorkflowTasks: 5,

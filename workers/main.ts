@@ -3,7 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import { bundleWorkflows } from './bundle.ts';
 import { fleetNames, fleets, type FleetName, type WorkerDeps } from './fleets.ts';
-import { ensureSchedules } from './schedules.ts';
+import { createRecrawlSchedules, ensureSchedules } from './schedules.ts';
 import { ensureSearchAttributes } from './searchattributes.ts';
 import { startSweeper } from './sweeper.ts';
 import { createLog } from '../api/log.ts';
@@ -11,6 +11,7 @@ import { createAi } from '../clients/ai.ts';
 import { createFiles } from '../clients/files.ts';
 import { createHttp } from '../clients/http.ts';
 import { createPages } from '../clients/pages.ts';
+import { createRenderer } from '../clients/render.ts';
 import { createSearch } from '../clients/search.ts';
 import { createSites } from '../clients/site.ts';
 import { ConfigError, readConfig, type Config } from '../config.ts';
@@ -62,9 +63,18 @@ export async function startWorkers(
   const pages = createPages({ agent: crawlerName });
   const search = createSearch({ uri: config.searchUri });
   const clock = () => new Date();
-  const sites = createSites({ http, pages, agent: crawlerName, clock, concurrency: config.crawlConcurrency });
+  const renderer = createRenderer({
+    executablePath: config.chromiumPath,
+    ...(config.chromiumSandbox === undefined ? {} : { sandbox: config.chromiumSandbox }),
+    http,
+    userAgent: userAgent(config),
+    onStartFailure: (error) => log.error({ err: error }, 'the browser for pages that need JavaScript did not start'),
+  });
+  const concurrency = config.crawlConcurrency;
+  const sites = createSites({ http, pages, renderer, agent: crawlerName, clock, concurrency });
+  const schedules = createRecrawlSchedules(temporal, config.taskQueuePrefix);
   const { quotas } = config;
-  const deps = adapt({ files, sites, search, ai: createAi(config.openai), quotas, clock, log });
+  const deps = adapt({ files, sites, search, ai: createAi(config.openai), schedules, quotas, clock, log });
   const workflowBundle = bundle ?? (await bundleWorkflows());
   const workers = await Promise.all(
     names.map((name) =>
@@ -95,6 +105,7 @@ export async function startWorkers(
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await running;
       await files.close();
+      await renderer.close();
       await pages.close();
       await http.close();
       search.close();

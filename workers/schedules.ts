@@ -1,7 +1,18 @@
-/** Work that recurs, as Temporal Schedules: created once, kept as operators change them. */
-import { ScheduleAlreadyRunning, ScheduleOverlapPolicy, type Client } from '@temporalio/client';
+/** Work that recurs, as Temporal Schedules: the platform's own, created once and kept as operators change it, and those of sites. */
+import {
+  ScheduleAlreadyRunning,
+  ScheduleNotFoundError,
+  ScheduleOverlapPolicy,
+  type Client,
+  type ScheduleOptions,
+} from '@temporalio/client';
+import type { RecrawlSchedules } from '../activities/recrawl.ts';
+import type { Recrawl } from '../models/recrawl.ts';
+import { rhythm } from '../models/rules/recrawl.ts';
+import { searchAttributes } from '../workflows/attributes.ts';
 import { maintainStores } from '../workflows/maintenance.ts';
 import { queues } from '../workflows/queues.ts';
+import { recrawlSite } from '../workflows/recrawl.ts';
 
 /** Makes the schedules that do not exist yet. Safe to run in every worker at once. */
 export async function ensureSchedules(client: Client, taskQueuePrefix: string): Promise<void> {
@@ -23,4 +34,56 @@ export async function ensureSchedules(client: Client, taskQueuePrefix: string): 
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
   }
+}
+
+/** The id of a site's Temporal Schedule, and what the ids of its workflows begin with. */
+const recrawlId = (scheduleId: string): string => `recrawl:${scheduleId}`;
+
+/** The Temporal Schedules of sites that are crawled again. */
+export function createRecrawlSchedules({ schedule }: Client, taskQueuePrefix: string): RecrawlSchedules {
+  function definition(recrawl: Recrawl) {
+    const { everyMs, phaseMs } = rhythm(recrawl.anchor_at, recrawl.every_hours);
+    return {
+      spec: {
+        intervals: [{ every: everyMs, offset: phaseMs }],
+        // The crawl at the anchor is the caller's own, also where Temporal's clock is behind ours.
+        startAt: new Date(recrawl.anchor_at.getTime() + 1_000),
+      },
+      // A firing ends as soon as its crawl has begun; one that lasts waits for an outage, and the next adds nothing to it.
+      // What a Temporal that was away has missed is made up for within the shortest interval there is.
+      policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 hour' },
+      action: {
+        type: 'startWorkflow' as const,
+        workflowType: recrawlSite,
+        workflowId: recrawlId(recrawl._id),
+        taskQueue: `${taskQueuePrefix}${queues.crawl}`,
+        args: [{ orgId: recrawl.org_id, scheduleId: recrawl._id }] satisfies Parameters<typeof recrawlSite>,
+        typedSearchAttributes: [
+          { key: searchAttributes.organization, value: recrawl.org_id },
+          { key: searchAttributes.mode, value: recrawl.mode },
+        ],
+        // Temporal takes 400 bytes.
+        staticSummary: recrawl.url.slice(0, 200),
+      },
+    } satisfies Omit<ScheduleOptions, 'scheduleId'>;
+  }
+
+  return {
+    async put(recrawl) {
+      const scheduleId = recrawlId(recrawl._id);
+      try {
+        await schedule.create({ scheduleId, ...definition(recrawl) });
+      } catch (error) {
+        if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+        await schedule.getHandle(scheduleId).update(({ state }) => ({ ...definition(recrawl), state }));
+      }
+    },
+    async remove(scheduleId) {
+      try {
+        await schedule.getHandle(recrawlId(scheduleId)).delete();
+      } catch (error) {
+        if (!(error instanceof ScheduleNotFoundError)) throw error;
+      }
+    },
+  };
 }

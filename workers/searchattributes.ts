@@ -1,7 +1,7 @@
 /** Registers the search attributes that workflows are started with, on a server that does not have them yet. */
 import type { Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
-import { searchAttributes } from '../api/durable.ts';
+import { searchAttributes } from '../workflows/attributes.ts';
 
 const Keyword = proto.temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
 

@@ -7,11 +7,12 @@ import { startIntent, type Starter } from '../api/durable.ts';
 import { CrawlModel } from '../models/crawl.ts';
 import { DocumentModel } from '../models/document.ts';
 import { PageModel } from '../models/page.ts';
+import { RecrawlModel } from '../models/recrawl.ts';
 import { RemovalModel } from '../models/removal.ts';
 import { takeDueIntent, type Launchable } from '../models/pending.ts';
 
 /** Every model whose records start workflows. */
-const launchable = [DocumentModel, PageModel, CrawlModel, RemovalModel] as unknown as Model<Launchable>[];
+const launchable = [DocumentModel, PageModel, CrawlModel, RecrawlModel, RemovalModel] as unknown as Model<Launchable>[];
 const EVERY_MS = 2_000;
 const BATCH = 100;
 

@@ -17,8 +17,8 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import type { CrawlActivities, CrawlProgress } from '../activities/crawl.ts';
+import { searchAttributes } from './attributes.ts';
 
 export type CrawlRef = { orgId: string; crawlId: string };
 type Ending = 'completed' | 'failed' | 'cancelled' | 'limit_reached';
@@ -79,10 +79,8 @@ async function fetchAll(ref: CrawlRef): Promise<{ ending: Ending; error?: string
   }
 }
 
-const statusAttribute = defineSearchAttributeKey('Status', SearchAttributeType.KEYWORD);
-
 function setStatus(status: string): void {
-  upsertSearchAttributes([{ key: statusAttribute, value: status }]);
+  upsertSearchAttributes([{ key: searchAttributes.status, value: status }]);
 }
 
 /** What operators see in the Temporal UI. */

@@ -2,4 +2,5 @@
 export { crawlSite } from './crawl.ts';
 export { processDocument } from './document.ts';
 export { maintainStores } from './maintenance.ts';
+export { arrangeRecrawl, recrawlSite } from './recrawl.ts';
 export { eraseSource, retagSource } from './source.ts';

@@ -17,6 +17,9 @@ export const crawlBody = z.strictObject({
       replace: z.boolean().optional().meta({
         description: 'Build a new set of pages; it takes the place of all crawled pages when it is whole.',
       }),
+      every_hours: z.number().int().min(1).max(720).optional().meta({
+        description: 'Crawl it again so often, with these options, until the schedule is removed. Not with `replace`.',
+      }),
     })
     .optional(),
 });
@@ -44,6 +47,36 @@ export const crawlStatus = z
 export const crawlStatusReply = z.object({ status: crawlStatus, ...counts });
 export const crawlReply = z.object({ crawl_id: id, status: crawlStatus });
 export const emptyBody = z.strictObject({});
+
+export const crawlSchedule = z
+  .object({
+    schedule_id: id,
+    org_id: id,
+    mode,
+    url: z.string(),
+    every_hours: z.number().int(),
+    max_pages: z.number().int(),
+    segments: z.array(z.string()).optional(),
+    authority: authority.optional(),
+    created_at: timestamp,
+    next_crawl_at: timestamp,
+    last_crawl_id: id.nullable().meta({ description: 'The last crawl that it began; null before the first.' }),
+    last_skipped: z
+      .object({ at: timestamp, reason: z.string() })
+      .optional()
+      .meta({ description: 'When no crawl began at its last time, and why.' }),
+  })
+  .meta({ id: 'CrawlSchedule' });
+export const crawlStartReply = crawlReply.extend({
+  schedule: crawlSchedule.optional().meta({ description: 'With `every_hours`.' }),
+});
+export const scheduleParams = orgParams.extend({ scheduleId: id });
+export const scheduleList = z.object({
+  schedules: z.array(crawlSchedule),
+  count: z.number().int().meta({ description: 'All of them, not only this page.' }),
+  cursor,
+});
+export const scheduleRemovedReply = z.object({ schedule_id: id, deleted: z.literal(true) });
 
 export const page = z
   .object({

@@ -1,15 +1,22 @@
 /** Crawling a site: start, status, cancel. The crawl itself is workflows/crawl.ts. */
 import { key } from '../auth.ts';
 import * as contract from '../contract/crawl.ts';
-import { command, isGone, launch, type Start } from '../durable.ts';
+import { command, intentTo, isGone, launch, startSaved, type Start } from '../durable.ts';
+import { arranging, viewSchedule } from '../recrawl.ts';
 import { route } from '../route.ts';
-import { createCrawl, CrawlModel, endCrawl, latestCrawl, type Crawl } from '../../models/crawl.ts';
+import {
+  checkCrawlRoom,
+  createCrawl,
+  CrawlModel,
+  endCrawl,
+  latestCrawl,
+  newCrawl,
+  type Crawl,
+} from '../../models/crawl.ts';
 import { newId } from '../../models/ids.ts';
-import { countSet } from '../../models/page.ts';
-import { crawlBounds, crawlStart } from '../../models/rules/crawl.ts';
+import { putRecrawl, RecrawlModel } from '../../models/recrawl.ts';
+import { crawlOrder } from '../../models/rules/crawl.ts';
 import { Problem } from '../../models/rules/errors.ts';
-import { checkQuota } from '../../models/rules/quota.ts';
-import { normalizeSegments } from '../../models/rules/segments.ts';
 import { cancelCrawl, crawlSite } from '../../workflows/crawl.ts';
 import { queues } from '../../workflows/queues.ts';
 
@@ -59,42 +66,30 @@ export const crawlRoutes = [
     params: contract.orgParams,
     body: contract.crawlBody,
     status: 202,
-    reply: contract.crawlReply,
+    reply: contract.crawlStartReply,
     limit: 'writes',
-    errors: ['CRAWL_RUNNING', 'SANDBOX_LIMIT', 'BETA_LIMIT_REACHED'],
+    errors: ['CRAWL_RUNNING', 'CONFLICT', 'SANDBOX_LIMIT', 'BETA_LIMIT_REACHED'],
     async handle({ params: { orgId }, body, principal: { mode, environment, actor } }, ctx) {
-      const { url } = crawlStart(body.url);
-      const { max_pages = crawlBounds.maxPages.default, segments, authority, replace = false } = body.options ?? {};
-      // A set that is built to take the place of the old one is counted by itself.
-      const used = replace ? 0 : await countSet(orgId, mode, true);
-      checkQuota(ctx.config.quotas, environment, 'knowledge_pages', used);
-      const crawlId = newId('crawl');
-      const crawl = await launch(ctx, CrawlModel, crawling(orgId, crawlId), async (intent) => {
-        const record: Crawl = {
-          _id: crawlId,
-          org_id: orgId,
-          mode,
-          url,
-          status: 'crawling',
-          running: true,
-          max_pages,
-          ...(segments ? { segments: normalizeSegments(segments) } : {}),
-          ...(authority ? { authority } : {}),
-          replace,
-          pages_found: 0,
-          pages_processed: 0,
-          pages_unchanged: 0,
-          pages_skipped: 0,
-          pages_failed: 0,
-          problems: [],
-          started_by: actor,
-          started_at: ctx.clock(),
-          pending: [intent],
-        };
-        return (await createCrawl(record)) ? record : null;
+      const { order, everyHours } = crawlOrder(body);
+      await checkCrawlRoom(ctx.config.quotas, environment, orgId, mode, order);
+      const now = ctx.clock();
+      const origin = { _id: newId('crawl'), org_id: orgId, mode, started_by: actor, started_at: now };
+      const { schedule, ...crawl } = await launch(ctx, CrawlModel, crawling(orgId, origin._id), async (intent) => {
+        const crawl = newCrawl(order, { ...origin, pending: [intent] });
+        const schedule = await createCrawl(crawl, async (session) => {
+          if (everyHours === undefined) return null;
+          const site = { org_id: orgId, mode, url: order.url };
+          const intentFor = (scheduleId: string) => intentTo(ctx, arranging(orgId, scheduleId));
+          return putRecrawl(site, { ...order, every_hours: everyHours }, { actor, now, intentFor }, session);
+        });
+        return { ...crawl, schedule };
       });
-      if (!crawl) throw new Problem('CRAWL_RUNNING');
-      return { crawl_id: crawlId, status: view(crawl) };
+      if (schedule) await startSaved(ctx, RecrawlModel, schedule, schedule.pending!.at(-1)!);
+      return {
+        crawl_id: crawl._id,
+        status: view(crawl),
+        ...(schedule ? { schedule: viewSchedule(schedule, now) } : {}),
+      };
     },
   }),
   route({

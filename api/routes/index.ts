@@ -7,6 +7,7 @@ import { keyRoutes } from './keys.ts';
 import { knowledgeRoutes } from './knowledge.ts';
 import { orgRoutes } from './orgs.ts';
 import { pageRoutes } from './pages.ts';
+import { recrawlRoutes } from './recrawl.ts';
 import type { Route } from '../route.ts';
 
 export type RouteGroups = Record<string, readonly Route[]>;
@@ -16,7 +17,7 @@ export const routeGroups = {
   Organizations: orgRoutes,
   'Developer keys': keyRoutes,
   Documents: documentRoutes,
-  Crawling: crawlRoutes,
+  Crawling: [...crawlRoutes, ...recrawlRoutes],
   'Knowledge base': [...knowledgeRoutes, ...pageRoutes],
   'Support configuration': configRoutes,
 } satisfies RouteGroups;

@@ -40,6 +40,9 @@ export type PageAsk = {
   signal: AbortSignal | undefined;
 };
 
+/** `request` is a request of the client for outbound HTTP, with its checks. */
+export type PageDeps = { request: Http['request']; userAgent: string; limits: PageLimits };
+
 export type RenderedPage = {
   /** The document as it stands after its scripts, in UTF-8 whatever its `<meta>` says. */
   html: Buffer;
@@ -86,7 +89,12 @@ type Traffic = {
 };
 
 /** Answers all requests of `page` until `signal` fires. */
-function answerRequests(page: Page, http: Http, limits: PageLimits, { allow }: PageAsk, signal: AbortSignal): Traffic {
+function answerRequests(
+  page: Page,
+  { request: fetch, limits }: PageDeps,
+  { allow }: PageAsk,
+  signal: AbortSignal,
+): Traffic {
   const traffic: Traffic = { pending: 0, lastMs: performance.now(), failure: undefined, delivered: false };
   const inTurn = pLimit(concurrency);
   let requests = 0;
@@ -100,7 +108,7 @@ function answerRequests(page: Page, http: Http, limits: PageLimits, { allow }: P
     requests += 1;
     const refused = requests > limits.requests || !methods.has(method) || (body?.length ?? 0) > maxPostLength;
     if (refused || (!first && !(await allow(new URL(address), kind)))) return request.abort('blockedbyclient');
-    const reply = await http.request(address, {
+    const reply = await fetch(address, {
       method: method as HttpMethod,
       headers: requestHeaders(request.headers()),
       ...(body === undefined ? {} : { body }),
@@ -112,7 +120,7 @@ function answerRequests(page: Page, http: Http, limits: PageLimits, { allow }: P
     if (bytes > limits.totalBytes) throw new HttpError('too_large', { url: address, bytes });
     const redirect = reply.status >= 300 && reply.status < 400 && headerOf(reply.headers, 'location') !== undefined;
     if (first && !redirect) {
-      if (reply.status >= 400) throw new RenderError('unreachable', `The page answered ${reply.status}.`);
+      if (reply.status >= 400) throw new RenderError('unreachable', `it answered ${reply.status}`);
       traffic.delivered = true;
     }
     await request.respond({ status: reply.status, headers: replyHeaders(reply.headers), body: reply.body });
@@ -197,19 +205,15 @@ async function prepare(page: Page, userAgent: string): Promise<CDPSession> {
 function failureOf(error: unknown): unknown {
   if (!(error instanceof HttpError)) return error;
   const reason = (['blocked_address', 'timed_out', 'too_large'] as const).find((each) => each === error.reason);
-  return new RenderError(reason ?? 'unreachable', error.message, { cause: error });
+  return new RenderError(reason ?? 'unreachable', undefined, { cause: error });
 }
 
 /**
  * Renders one page in `context`, which it leaves to the caller to close.
  * @throws RenderError timed_out, crashed, blocked_address, too_large or unreachable, or the signal's reason.
  */
-export async function renderPage(
-  context: BrowserContext,
-  deps: { http: Http; userAgent: string; limits: PageLimits },
-  ask: PageAsk,
-): Promise<RenderedPage> {
-  const { http, userAgent, limits } = deps;
+export async function renderPage(context: BrowserContext, deps: PageDeps, ask: PageAsk): Promise<RenderedPage> {
+  const { userAgent, limits } = deps;
   const over = new AbortController();
   const began = performance.now();
 
@@ -217,7 +221,7 @@ export async function renderPage(
     const page = await context.newPage();
     page.on('error', () => over.abort(new RenderError('crashed')));
     const session = await prepare(page, userAgent);
-    const traffic = answerRequests(page, http, limits, ask, over.signal);
+    const traffic = answerRequests(page, deps, ask, over.signal);
     try {
       await page.goto(ask.url, { waitUntil: 'domcontentloaded', timeout: limits.settleMs });
     } catch (error) {
@@ -228,7 +232,7 @@ export async function renderPage(
     for (;;) {
       await settled(traffic, limits, began, over.signal);
       const taken = await takeDocument(session, limits);
-      if (taken && !/^https?:/.test(taken.url)) throw new RenderError('unreachable', `It led to ${taken.url}.`);
+      if (taken && !/^https?:/.test(taken.url)) throw new RenderError('unreachable', `it led to ${taken.url}`);
       if (taken) return taken;
       traffic.lastMs = performance.now();
       await sleep(20, undefined, { signal: over.signal });

@@ -2,8 +2,10 @@
  * What a crawl is: its states and bounds, the waits between its requests, and in how many words a page was not indexed.
  * Pure: times and random numbers are arguments. Addresses are in url.ts, the order of pages and traps in frontier.ts.
  */
+import type { Authority } from './authority.ts';
 import { Problem } from './errors.ts';
 import type { HttpReason } from './http.ts';
+import { normalizeSegments } from './segments.ts';
 import { canonicalUrl, scopeOf, type Scope, type UrlReason } from './url.ts';
 
 export const crawlStatuses = ['idle', 'crawling', 'completed', 'failed', 'cancelled', 'limit_reached'] as const;
@@ -65,7 +67,7 @@ export const crawlReasons = {
   redirect: { kind: 'skipped', removes: true, sentence: 'The address leads on to {another page}.' },
   empty: { kind: 'skipped', sentence: 'The page has no text that can be read.' },
   trap: { kind: 'skipped', sentence: 'The address belongs to a seemingly endless series, of which enough was read.' },
-  limit: { kind: 'skipped', sentence: "The crawl's limit of pages was reached before this page." },
+  limit: { kind: 'skipped', sentence: 'The crawl came to a limit before this page.' },
   cancelled: { kind: 'skipped', sentence: 'The crawl was cancelled before this page.' },
   bad_url: { kind: 'skipped', sentence: 'The address is not a valid one.' },
   bad_scheme: { kind: 'skipped', sentence: 'The address does not begin with http: or https:.' },
@@ -90,6 +92,7 @@ export const crawlReasons = {
   busy: { kind: 'failed', retry: true, sentence: 'Too many sites are being read at the same time.' },
   aborted: { kind: 'failed', retry: true, sentence: 'The request was broken off on our side.' },
   unreadable: { kind: 'failed', sentence: 'The page could not be read: {its HTML is too complex}.' },
+  unrendered: { kind: 'failed', sentence: 'The page has no text without JavaScript: {it could not be rendered}.' },
   robots_unavailable: {
     kind: 'failed',
     retry: true,
@@ -178,6 +181,15 @@ export function backOffMs(attempt: number, random: number): number {
 }
 
 /**
+ * Whether a set that was built to replace another is whole. `lost`: pages that answer now and could not be had, which an
+ * outage must not take away. Of others at most a fifth of what was read may have failed, and one in any case: pages that
+ * are broken for good are on many sites.
+ */
+export function isWholeSet({ read, failed, lost }: { read: number; failed: number; lost: number }): boolean {
+  return read > 0 && lost === 0 && failed <= Math.max(1, Math.floor(read / 5));
+}
+
+/**
  * The start of a crawl, in its one spelling, and the part of the site it may read.
  * @throws Problem VALIDATION with a detail on `url`.
  */
@@ -185,4 +197,47 @@ export function crawlStart(url: string): { url: string; scope: Scope } {
   const canonical = canonicalUrl(url);
   if (canonical.url !== undefined) return { url: canonical.url, scope: scopeOf(canonical.url) };
   throw new Problem('VALIDATION', { details: [{ path: ['body', 'url'], message: explain(canonical.reason) }] });
+}
+
+/** What a crawl is asked to do, in its stored form. Without segments or authority, refreshed pages keep theirs. */
+export type CrawlOrder = {
+  url: string;
+  max_pages: number;
+  segments?: string[];
+  authority?: Authority;
+  replace: boolean;
+};
+type GivenOrder = {
+  url: string;
+  options?:
+    | {
+        max_pages?: number | undefined;
+        segments?: string[] | undefined;
+        authority?: Authority | undefined;
+        replace?: boolean | undefined;
+        every_hours?: number | undefined;
+      }
+    | undefined;
+};
+
+/**
+ * What a caller asks for, its address and tags in their one spelling, and how often it is to be done again (hours).
+ * @throws Problem VALIDATION with a detail on what cannot be done.
+ */
+export function crawlOrder({ url, options = {} }: GivenOrder): { order: CrawlOrder; everyHours: number | undefined } {
+  const { max_pages = crawlBounds.maxPages.default, segments, authority, replace = false, every_hours } = options;
+  if (replace && every_hours !== undefined) {
+    // It would remove the pages of all other sites, again and again.
+    const message =
+      'cannot be repeated: it takes the place of the pages of all sites; crawl once with it, then with a schedule';
+    throw new Problem('VALIDATION', { details: [{ path: ['body', 'options', 'replace'], message }] });
+  }
+  const order = {
+    url: crawlStart(url).url,
+    max_pages,
+    ...(segments ? { segments: normalizeSegments(segments, ['body', 'options', 'segments']) } : {}),
+    ...(authority ? { authority } : {}),
+    replace,
+  };
+  return { order, everyHours: every_hours };
 }

@@ -5,10 +5,12 @@ import {
   crawlCommands,
   crawlDelay,
   crawlReasons,
+  crawlOrder,
   crawlStart,
   crawlStatuses,
   explain,
   isHtml,
+  isWholeSet,
   next,
   reasonRow,
   reasonOfStatus,
@@ -152,4 +154,51 @@ describe('crawlStart', () => {
     const detail = { path: ['body', 'url'], message: expect.stringMatching(message) };
     expect(() => crawlStart(url)).toThrow(expect.objectContaining({ code: 'VALIDATION', details: [detail] }));
   });
+});
+
+describe('crawlOrder', () => {
+  const url = 'https://a.example/help/';
+  const detail = (path: (string | number)[]) =>
+    expect.objectContaining({ code: 'VALIDATION', details: [expect.objectContaining({ path })] });
+
+  it('has an address and tags in their one spelling, fifty pages, and what was not asked for left out', () => {
+    expect(crawlOrder({ url: 'HTTPS://A.example/help/#top' })).toEqual({
+      order: { url, max_pages: 50, replace: false },
+      everyHours: undefined,
+    });
+    const options = { max_pages: 7, segments: ['Web Shop'], authority: 'primary', every_hours: 12 } as const;
+    expect(crawlOrder({ url, options: { ...options, segments: [...options.segments] } })).toEqual({
+      order: { url, max_pages: 7, segments: ['web_shop'], authority: 'primary', replace: false },
+      everyHours: 12,
+    });
+    expect(crawlOrder({ url, options: { replace: true, segments: [] } }).order).toMatchObject({
+      replace: true,
+      segments: [],
+    });
+  });
+
+  it('is refused where it says what cannot be done: tags of nothing, and a replacement again and again', () => {
+    expect(() => crawlOrder({ url, options: { segments: ['!'] } })).toThrow(detail(['body', 'options', 'segments', 0]));
+    expect(() => crawlOrder({ url, options: { replace: true, every_hours: 1 } })).toThrow(
+      detail(['body', 'options', 'replace']),
+    );
+    expect(crawlOrder({ url, options: { replace: false, every_hours: 1 } }).everyHours).toBe(1);
+  });
+});
+
+describe('a set that is to replace another', () => {
+  it.each([
+    [0, 0, 0, false],
+    [1, 0, 0, true],
+    [1, 1, 0, true],
+    [1, 2, 0, false],
+    [9, 2, 0, false],
+    [10, 2, 0, true],
+    [10, 3, 0, false],
+    [1_000, 200, 0, true],
+    [1_000, 201, 0, false],
+    [1_000, 1, 1, false],
+  ])('of %d pages, %d failed, %d of those answer now: whole is %s', (read, failed, lost, whole) =>
+    expect(isWholeSet({ read, failed, lost })).toBe(whole),
+  );
 });

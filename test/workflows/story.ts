@@ -8,8 +8,9 @@ import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import type { CrawlActivities } from '../../activities/crawl.ts';
 import type { DocumentActivities } from '../../activities/document.ts';
+import type { RecrawlActivities } from '../../activities/recrawl.ts';
 import type { SourceActivities } from '../../activities/source.ts';
-import { searchAttributes } from '../../api/durable.ts';
+import { searchAttributes } from '../../workflows/attributes.ts';
 
 export type Story<R> = { calls: string[]; result: R; skippedMs: number };
 
@@ -35,7 +36,7 @@ export function stories() {
   async function tell<A extends unknown[], R>(
     workflow: (...args: A) => Promise<R>,
     args: A,
-    activities: Partial<CrawlActivities & DocumentActivities & SourceActivities>,
+    activities: Partial<CrawlActivities & DocumentActivities & RecrawlActivities & SourceActivities>,
     meanwhile: (handle: WorkflowHandle) => Promise<void> = async () => undefined,
   ): Promise<Story<R>> {
     const calls: string[] = [];

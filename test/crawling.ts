@@ -1,0 +1,51 @@
+/** What tests of crawls ask of the API, for one organization of one system. */
+import { expect } from '@jest/globals';
+import { until, type Api, type TestOrg } from './harness.ts';
+
+export type Crawler = Awaited<ReturnType<typeof newCrawler>>;
+
+/** A fresh organization with a key, test mode unless told. */
+export async function newCrawler(api: Api, at: { org?: TestOrg; mode?: 'test' | 'live' } = {}) {
+  const org = at.org ?? (await api.newOrg());
+  const { token } = await api.newKey(org, { mode: at.mode ?? 'test' });
+  const base = `/orgs/${org.orgId}`;
+  const ask = async (method: string, path: string, body?: object) =>
+    api.request(method, `${base}${path}`, { token, ...(body === undefined ? {} : { body }) });
+  const status = async () => (await ask('GET', '/crawl/status')).body.status;
+  const ended = () =>
+    until(async () => {
+      const now = await status();
+      return now.status !== 'crawling' && now;
+    }, 'the crawl to end');
+  const start = (url: string, options: object = {}) => ask('POST', '/crawl', { url, options });
+  return {
+    org,
+    start,
+    status,
+    ended,
+    async begin(url: string, options: object = {}): Promise<string> {
+      const { status: code, body } = await start(url, options);
+      expect([url, code, body.status?.status]).toEqual([url, 202, 'crawling']);
+      return body.crawl_id;
+    },
+    async crawl(url: string, options: object = {}) {
+      await this.begin(url, options);
+      return ended();
+    },
+    /** Cancels, once the workflow can be told so. */
+    cancel: () =>
+      until(async () => (await ask('POST', '/crawl/cancel', {})).status === 202, 'the workflow to take the cancel'),
+    answer: async (query: string): Promise<string> => (await ask('POST', '/kb/query', { query })).body.answer,
+    pages: async () => (await ask('GET', '/knowledge-base?limit=100')).body,
+    remove: async (pageId: string) => (await ask('DELETE', `/knowledge-base/${pageId}`)).status,
+    /** What is stored or indexed and belongs to no page, or is not whole. Fails while a crawl is running. */
+    orphans: async () => (await ask('POST', '/knowledge-base/prune', {})).body.orphaned,
+  };
+}
+
+/** Why pages were left out, by path. */
+export function reasonsOf(ended: { problems: { url: string; reason: string }[] }): Record<string, string> {
+  return Object.fromEntries(
+    ended.problems.map(({ url, reason }) => [new URL(url).pathname + new URL(url).search, reason]),
+  );
+}

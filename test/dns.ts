@@ -1,0 +1,62 @@
+/** A name server on loopback for tests: it speaks DNS over UDP, answers A questions from a table, and knows nothing else. */
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+
+export type TestDns = {
+  port: number;
+  /** IPv4 addresses by name; a list is given out one by one, its last again and again. A name that is missing does not exist. */
+  names: Record<string, string[]>;
+  /** The names that were asked for, in order. */
+  asked: string[];
+  close(): Promise<void>;
+};
+
+const headerBytes = 12;
+
+/** The name in the question of a query, and where the question ends. */
+function questionOf(query: Buffer): { name: string; end: number } {
+  const labels: string[] = [];
+  let at = headerBytes;
+  for (let length = query[at]!; length > 0; length = query[at]!) {
+    labels.push(query.toString('latin1', at + 1, at + 1 + length));
+    at += 1 + length;
+  }
+  return { name: labels.join('.').toLowerCase(), end: at + 5 };
+}
+
+function answerTo(query: Buffer, address: string | undefined): Buffer {
+  const { end } = questionOf(query);
+  const header = Buffer.from(query.subarray(0, headerBytes));
+  // A recursive answer, without an error or "no such name"; one question, none or one answer.
+  header.writeUInt16BE(address === undefined ? 0x8183 : 0x8180, 2);
+  header.writeUInt16BE(1, 4);
+  header.writeUInt16BE(address === undefined ? 0 : 1, 6);
+  header.writeUInt32BE(0, 8);
+  const question = query.subarray(headerBytes, end);
+  if (address === undefined) return Buffer.concat([header, question]);
+  // The name of the question, A, IN, not to be kept, four bytes.
+  const record = Buffer.from([0xc0, headerBytes, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...address.split('.').map(Number)]);
+  return Buffer.concat([header, question, record]);
+}
+
+export async function startDns(names: Record<string, string[]> = {}): Promise<TestDns> {
+  const socket = createSocket('udp4');
+  const asked: string[] = [];
+  const dns = { names, asked };
+  socket.on('message', (query, from) => {
+    const { name } = questionOf(query);
+    asked.push(name);
+    const addresses = dns.names[name];
+    const address = addresses && addresses.length > 1 ? addresses.shift() : addresses?.[0];
+    socket.send(answerTo(query, address), from.port, from.address);
+  });
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  return Object.assign(dns, {
+    port: socket.address().port,
+    async close() {
+      socket.close();
+      await once(socket, 'close');
+    },
+  });
+}

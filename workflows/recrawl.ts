@@ -1,0 +1,43 @@
+/** A site is crawled again: the Temporal Schedule is made to follow the record, and each of its firings begins a crawl. */
+import { ParentClosePolicy, proxyActivities, startChild, workflowInfo } from '@temporalio/workflow';
+import type { Begun, RecrawlActivities } from '../activities/recrawl.ts';
+import { searchAttributes } from './attributes.ts';
+import { crawlSite } from './crawl.ts';
+
+export type RecrawlRef = { orgId: string; scheduleId: string };
+
+const activities = proxyActivities<RecrawlActivities>({
+  // A few commands to MongoDB and Temporal; their own tries end within 20 s.
+  startToCloseTimeout: '2 minutes',
+  // Activities beat every second once they take longer than that, so a dead worker is noticed in seconds.
+  heartbeatTimeout: '8 seconds',
+  // An outage has no fixed length; firings meanwhile are passed over by the schedule.
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
+});
+
+/** Makes the Temporal Schedule what the record says, or removes it. */
+export async function arrangeRecrawl(ref: RecrawlRef): Promise<void> {
+  await activities.arrangeRecrawl(ref);
+}
+
+/** What a schedule starts: begins a crawl and ends, so that the next firing finds it running and says so. */
+export async function recrawlSite(ref: RecrawlRef): Promise<Begun> {
+  const begun = await activities.beginRecrawl({ ...ref, firing: workflowInfo().runId });
+  // Nobody wants it any more: whatever left this schedule behind, this was its last firing.
+  if (begun.state === 'gone') await activities.arrangeRecrawl(ref);
+  if (begun.state === 'begun') {
+    await startChild(crawlSite, {
+      // As every crawl's, so that status and cancel find it.
+      workflowId: `crawl:${begun.crawlId}`,
+      args: [{ orgId: ref.orgId, crawlId: begun.crawlId }],
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      typedSearchAttributes: [
+        { key: searchAttributes.organization, value: ref.orgId },
+        { key: searchAttributes.mode, value: begun.mode },
+      ],
+      priority: { fairnessKey: ref.orgId },
+    });
+  }
+  return begun;
+}
