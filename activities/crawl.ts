@@ -60,6 +60,8 @@ export type CrawlProgress = {
 const PAGES_A_ROUND = 48;
 /** Pages under way at once, waiting for their turn at the site or being read. */
 const PAGES_AT_ONCE = 12;
+/** Characters of text after which a round begins no further page: two rounds are in memory, of several crawls. */
+const CHARACTERS_A_ROUND = 8_000_000;
 /** After this long a batch hands back, so that the operators' view moves and a deployment drains quickly. */
 const BATCH_MS = 30_000;
 /** Refused, moved and missing pages cost a request too; a site of nothing else ends here. */
@@ -159,16 +161,19 @@ export function createCrawlActivities({ sites, search, ai, quotas, clock, log }:
       entries.map(({ url }) => url),
     );
     const atOnce = pLimit(PAGES_AT_ONCE);
+    let characters = 0;
     const visited = await Promise.all(
       entries.map((entry) =>
         atOnce(async () => {
-          // What is not begun in time stays in the frontier: a slow site fills many short rounds, not one long one.
-          if (clock().getTime() > until) return undefined;
+          // What is not begun stays in the frontier: a slow or a wordy site fills many small rounds, not one large one.
+          if (clock().getTime() > until || characters > CHARACTERS_A_ROUND) return undefined;
           if (isTrap(entry, counts, crawl.max_pages)) {
             return { next: [], settled: { url: entry.url, outcome: 'skipped' as const, reason: explain('trap') } };
           }
           countSeries(counts, entry.url);
-          return visit(crawl, site, entry, known.get(entry.url), signal);
+          const seen = await visit(crawl, site, entry, known.get(entry.url), signal);
+          if ('fresh' in seen) characters += seen.fresh.content.textLength;
+          return seen;
         }),
       ),
     );

@@ -34,6 +34,9 @@ export async function startWorkers(
   }
   const names = chosenFleets(config.fleets);
   const log = createLog('worker', config.logLevel);
+  // A process of its own makes the bundle while this one connects.
+  const bundling = bundle ?? bundleWorkflows();
+  Promise.resolve(bundling).catch(() => undefined);
   Runtime.install({
     logger: new DefaultLogger('WARN', ({ level, message, meta }) => log.warn({ ...meta, level_name: level }, message)),
     // Signals are ours: the process drains in an order of its own.
@@ -75,7 +78,7 @@ export async function startWorkers(
   const schedules = createRecrawlSchedules(temporal, config.taskQueuePrefix);
   const { quotas } = config;
   const deps = adapt({ files, sites, search, ai: createAi(config.openai), schedules, quotas, clock, log });
-  const workflowBundle = bundle ?? (await bundleWorkflows());
+  const workflowBundle = await bundling;
   const workers = await Promise.all(
     names.map((name) =>
       Worker.create({
