@@ -14,6 +14,7 @@ import { createMetrics } from './metrics.ts';
 import { openApiDocument } from './openapi.ts';
 import { serve } from './route.ts';
 import { routeGroups } from './routes/index.ts';
+import { mountWidget } from './widget.ts';
 import { newId } from '../models/ids.ts';
 import { Problem } from '../models/rules/errors.ts';
 
@@ -102,6 +103,8 @@ export function createApp(ctx: Context, state: { draining: boolean } = { drainin
       koa.body = createReadStream(join(assets, name));
     });
   }
+
+  mountWidget(outside);
 
   const inside = new Router({ prefix: '/v1' });
   for (const route of Object.values(routeGroups).flat()) {

@@ -4,6 +4,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Context } from './context.ts';
+import { createSessionAuth } from './sessions.ts';
 import { cached } from '../models/cached.ts';
 import { findKeyByToken, hashToken, touchKey, wellFormed, type Key } from '../models/key.ts';
 import { findOrganization, type Organization } from '../models/organization.ts';
@@ -25,7 +26,8 @@ export type Guard =
   | { kind: 'jwt' }
   | { kind: 'member'; role: Role }
   | { kind: 'key'; scope: Scope; keyOnly: boolean }
-  | { kind: 'self' };
+  | { kind: 'self' }
+  | { kind: 'session' };
 
 /** Anyone. */
 export const open = { kind: 'open' } as const satisfies Guard;
@@ -38,6 +40,8 @@ export const key = (scope: Scope, { keyOnly = false } = {}) =>
   ({ kind: 'key', scope, keyOnly }) as const satisfies Guard;
 /** Any secret key, asking about itself. */
 export const self = { kind: 'self' } as const satisfies Guard;
+/** A customer with the token of a support session of `{orgId}`. */
+export const session = { kind: 'session' } as const satisfies Guard;
 
 type Address = { /** The caller's network address. */ address: string };
 export type UserPrincipal = Address & { kind: 'user'; userId: string };
@@ -58,8 +62,28 @@ export type TenantPrincipal = Address & {
   downgraded: boolean;
 };
 export type SelfPrincipal = TenantPrincipal & { record: Key; orgName: string };
+export type SessionPrincipal = Address & {
+  kind: 'session';
+  orgId: string;
+  /** The session's, for its life. */
+  mode: Mode;
+  modes: [Mode];
+  sessionId: string;
+  customerId: string;
+  /** Whether a backend or a signature has vouched for who the customer is. */
+  verified: boolean;
+  /** What may be searched: signed with the session, or of an embed the page's own word. */
+  productType?: string;
+  /** When the session ends if nothing prolongs it. */
+  expiresAt: Date;
+};
 export type Principal =
-  (Address & { kind: 'anonymous' }) | UserPrincipal | MemberPrincipal | TenantPrincipal | SelfPrincipal;
+  | (Address & { kind: 'anonymous' })
+  | UserPrincipal
+  | MemberPrincipal
+  | TenantPrincipal
+  | SelfPrincipal
+  | SessionPrincipal;
 
 export type PrincipalOf<G extends Guard> = G extends { kind: 'open' }
   ? Address & { kind: 'anonymous' }
@@ -69,7 +93,9 @@ export type PrincipalOf<G extends Guard> = G extends { kind: 'open' }
       ? MemberPrincipal
       : G extends { kind: 'self' }
         ? SelfPrincipal
-        : TenantPrincipal;
+        : G extends { kind: 'session' }
+          ? SessionPrincipal
+          : TenantPrincipal;
 
 const TOUCH_EVERY_MS = 60_000;
 
@@ -88,6 +114,7 @@ export function createAuthenticator(ctx: Context): Authenticator {
     const org = record && (await findOrganization(record.org_id));
     return record && org ? { record, org } : undefined;
   });
+  const sessions = createSessionAuth(ctx);
   const touched = new LRUCache<string, true>({ max: 10_000, ttl: TOUCH_EVERY_MS });
 
   async function byKey(token: string, address: string): Promise<SelfPrincipal & { scopes: Scope[] }> {
@@ -132,7 +159,15 @@ export function createAuthenticator(ctx: Context): Authenticator {
     const token = bearer(authorization);
     const isKey = splitToken(token) !== undefined;
     const wantsKey = guard.kind === 'key' || guard.kind === 'self';
-    if (isKey && !wantsKey) throw wrongKind('This route takes a dashboard login, not an API key.');
+    if (isKey && !wantsKey) {
+      const wanted = guard.kind === 'session' ? 'a session token' : 'a dashboard login';
+      throw wrongKind(`This route takes ${wanted}, not an API key.`);
+    }
+    if (guard.kind === 'session') {
+      const principal = await sessions.byToken(token, address);
+      if (principal.orgId !== orgId) throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
+      return principal;
+    }
     if (isKey) {
       const { scopes: granted, ...principal } = await byKey(token, address);
       if (guard.kind === 'self') return principal;
@@ -180,6 +215,7 @@ export function createAuthenticator(ctx: Context): Authenticator {
 /** What rate limits and idempotency count by. */
 export function credentialId(principal: Principal): string {
   if (principal.kind === 'anonymous') return `address:${principal.address}`;
+  if (principal.kind === 'session') return principal.sessionId;
   return 'actor' in principal ? principal.actor : principal.userId;
 }
 

@@ -45,6 +45,12 @@ export function openApiDocument(groups: RouteGroups, options: { serverUrl: strin
           description: 'From `POST /auth/login`; valid 7 days.',
         },
         apiKey: { type: 'http', scheme: 'bearer', description: 'A secret key, `svc_sk_…`. Keep it on your server.' },
+        sessionToken: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description: 'Of a customer: `token` of `POST /support/sessions/orgs/{orgId}/mint`.',
+        },
       },
       headers,
     },
@@ -143,6 +149,8 @@ function security(route: Route): Record<string, string[]>[] {
       return [{ dashboardLogin: [] }];
     case 'self':
       return [{ apiKey: [] }];
+    case 'session':
+      return [{ sessionToken: [] }];
     case 'key':
       return route.auth.keyOnly ? [{ apiKey: [] }] : [{ apiKey: [] }, { dashboardLogin: [] }];
   }

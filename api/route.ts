@@ -79,7 +79,7 @@ export type Route = Omit<
   'handle'
 > & {
   status: number;
-  /** Whether answers are `{ success, data }`: the dashboard's routes, not those a key may call. */
+  /** Whether answers are `{ success, data }`: the dashboard's routes, not those a key or a session may call. */
   envelope: boolean;
   handle(input: never, ctx: Context): Promise<unknown>;
 };
@@ -118,7 +118,7 @@ export function route<
   return {
     ...definition,
     status: definition.status ?? 200,
-    envelope: !byKey,
+    envelope: !byKey && auth.kind !== 'session',
     // A downgraded live key is told so on every object answer; a member chooses the mode by query (spec 4.8).
     reply: byKey
       ? reply.extend({ mode: reply.shape['mode'] ?? modeSchema.optional(), warning: warning.optional() })

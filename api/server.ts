@@ -7,6 +7,7 @@ import { createApp } from './app.ts';
 import type { Context } from './context.ts';
 import { prepareRates } from './limits.ts';
 import { createLog } from './log.ts';
+import { createSockets, type SocketOptions } from './socket.ts';
 import { createTokens } from './tokens.ts';
 import { refuseUnreadable } from './unreadable.ts';
 import { createAi } from '../clients/ai.ts';
@@ -15,11 +16,15 @@ import { ConfigError, readConfig, type Config } from '../config.ts';
 import { connectMongo, disconnectMongo } from '../models/connect.ts';
 import { createSecretBox } from '../models/secretbox.ts';
 
-/** A started API. `close` refuses new requests, waits for the running ones up to DRAIN_SECONDS, and disconnects. */
+/** A started API. `close` refuses new requests, waits for the running ones up to DRAIN_SECONDS, has sockets come back elsewhere, and disconnects. */
 export type Api = { url: string; close(): Promise<void> };
 
-/** Starts an API in this process. `adapt` lets a test hand in other parts. */
-export async function startApi(config: Config, adapt: (ctx: Context) => Context = (ctx) => ctx): Promise<Api> {
+/** Starts an API in this process. `adapt` and `socketOptions` let a test hand in other parts. */
+export async function startApi(
+  config: Config,
+  adapt: (ctx: Context) => Context = (ctx) => ctx,
+  socketOptions: SocketOptions = {},
+): Promise<Api> {
   if (!config.mongodbUri || !config.temporalAddress) {
     throw new ConfigError('MONGODB_URI and TEMPORAL_ADDRESS are not set; `npm start` starts both and sets them.');
   }
@@ -43,7 +48,10 @@ export async function startApi(config: Config, adapt: (ctx: Context) => Context 
   });
   const state = { draining: false };
   const serveRequest = createApp(ctx, state).callback();
-  const server = createServer(serveRequest);
+  const sockets = createSockets(ctx, socketOptions);
+  // An upgrade that is not the chat's is an ordinary request, as it would be without any.
+  const server = createServer({ shouldUpgradeCallback: sockets.wants }, serveRequest);
+  server.on('upgrade', sockets.upgrade);
   // An expectation we do not know is no reason to refuse (RFC 9110, 10.1.1); Node would, without a body.
   server.on('checkExpectation', serveRequest);
   refuseUnreadable(server, log);
@@ -60,7 +68,7 @@ export async function startApi(config: Config, adapt: (ctx: Context) => Context 
       state.draining = true;
       const closed = new Promise((resolve) => server.close(resolve));
       const force = setTimeout(() => server.closeAllConnections(), config.drainSeconds * 1000);
-      await closed;
+      await Promise.all([closed, sockets.close()]);
       clearTimeout(force);
       search.close();
       await connection.close();

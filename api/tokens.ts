@@ -1,6 +1,7 @@
 /**
- * Login tokens: EdDSA JWTs, valid 7 days (spec 5.1), signed by keys that live in the database and rotate by themselves.
- * An old key stays published until the last token it signed has expired, so a rotation signs nobody out.
+ * Login tokens, valid 7 days (spec 5.1), and the shorter ones of support sessions: EdDSA JWTs, told apart by their audience,
+ * signed by keys that live in the database and rotate by themselves. An old key stays published until the last token it
+ * signed has expired, so a rotation signs nobody out.
  */
 import {
   calculateJwkThumbprint,
@@ -11,9 +12,11 @@ import {
   jwtVerify,
   SignJWT,
   type JWK,
+  type JWTPayload,
 } from 'jose';
 import type { Config } from '../config.ts';
 import type { SecretBox } from '../models/secretbox.ts';
+import { modes, type Mode } from '../models/rules/keys.ts';
 import { addSigningKey, listSigningKeys, removeSigningKeysBefore, type SigningKey } from '../models/signingkey.ts';
 
 const TOKEN_DAYS = 7;
@@ -27,14 +30,28 @@ const REFRESH_MS = 60_000;
 const PUBLISH_MS = 2 * REFRESH_MS + 60_000;
 /** At most one look a second for unknown `kid`s, so that made-up tokens cannot hammer the database. */
 const UNKNOWN_KID_MS = 1_000;
-const audience = 'dashboard';
+/** What a token is for. One of the other kind is refused like one that is not ours. */
+const audiences = { login: 'dashboard', session: 'support-session' } as const;
 
 export type TokenDeps = { config: Config; clock: () => Date; secrets: SecretBox };
+/** What a support session's token says of itself. */
+export type SessionClaims = {
+  sessionId: string;
+  customerId: string;
+  orgId: string;
+  mode: Mode;
+  verified: boolean;
+  productType?: string;
+};
 export type Tokens = {
   /** Signs a token for a user; `epoch` is the account's, see models/user.ts. */
   sign(userId: string, epoch: number): Promise<{ token: string; expiresAt: Date }>;
   /** The claims of a token of ours that is still valid, else undefined. */
   verify(token: string): Promise<{ userId: string; epoch: number } | undefined>;
+  /** Signs a support session's token, valid to `expiresAt`, which is cut to the second. */
+  signSession(claims: SessionClaims, expiresAt: Date): Promise<string>;
+  /** The claims of a session's token of ours that is still valid, else undefined. Whether it was revoked, the record says. */
+  verifySession(token: string): Promise<(SessionClaims & { expiresAt: Date }) | undefined>;
   /** The public keys, as served at `/.well-known/jwks.json`. */
   jwks(): Promise<{ keys: JWK[] }>;
 };
@@ -56,48 +73,91 @@ export function createTokens(deps: TokenDeps): Tokens {
     return reading;
   }
 
+  async function sign(claims: JWTPayload, subject: string, audience: string, expires: number): Promise<string> {
+    const { signer } = await keyring(REFRESH_MS);
+    return new SignJWT(claims)
+      .setProtectedHeader({ alg: 'EdDSA', kid: signer.kid })
+      .setSubject(subject)
+      .setIssuer(config.publicUrl)
+      .setAudience(audience)
+      .setIssuedAt(seconds(clock()))
+      .setExpirationTime(expires)
+      .sign(signer.key);
+  }
+
+  async function findKey({ kid = '' }: { kid?: string }): Promise<Verifier> {
+    const known = await keyring(REFRESH_MS);
+    const verifier = known.verifiers.get(kid) ?? (await keyring(UNKNOWN_KID_MS)).verifiers.get(kid);
+    if (!verifier) throw new errors.JWKSNoMatchingKey();
+    return verifier;
+  }
+
+  async function verify(token: string, audience: string): Promise<JWTPayload | undefined> {
+    try {
+      const { payload } = await jwtVerify(token, findKey, {
+        issuer: config.publicUrl,
+        audience,
+        algorithms: ['EdDSA'],
+        currentDate: clock(),
+        requiredClaims: ['exp', 'sub'],
+      });
+      return payload;
+    } catch (error) {
+      if (error instanceof errors.JOSEError) return undefined;
+      throw error;
+    }
+  }
+
   return {
     async sign(userId, epoch) {
-      const { signer } = await keyring(REFRESH_MS);
-      const now = Math.floor(clock().getTime() / 1000);
-      const expires = now + TOKEN_DAYS * 86_400;
-      const token = await new SignJWT({ epoch })
-        .setProtectedHeader({ alg: 'EdDSA', kid: signer.kid })
-        .setSubject(userId)
-        .setIssuer(config.publicUrl)
-        .setAudience(audience)
-        .setIssuedAt(now)
-        .setExpirationTime(expires)
-        .sign(signer.key);
+      const expires = seconds(clock()) + TOKEN_DAYS * 86_400;
+      const token = await sign({ epoch }, userId, audiences.login, expires);
       return { token, expiresAt: new Date(expires * 1000) };
     },
 
     async verify(token) {
-      const findKey = async ({ kid = '' }: { kid?: string }): Promise<Verifier> => {
-        const known = await keyring(REFRESH_MS);
-        const verifier = known.verifiers.get(kid) ?? (await keyring(UNKNOWN_KID_MS)).verifiers.get(kid);
-        if (!verifier) throw new errors.JWKSNoMatchingKey();
-        return verifier;
+      const payload = await verify(token, audiences.login);
+      return payload && { userId: payload.sub!, epoch: Number(payload['epoch']) };
+    },
+
+    async signSession({ sessionId, customerId, orgId, mode, verified, productType }, expiresAt) {
+      const claims = {
+        org: orgId,
+        sid: sessionId,
+        mode,
+        verified,
+        ...(productType === undefined ? {} : { productType }),
       };
-      try {
-        const { payload } = await jwtVerify(token, findKey, {
-          issuer: config.publicUrl,
-          audience,
-          algorithms: ['EdDSA'],
-          currentDate: clock(),
-          requiredClaims: ['exp', 'sub'],
-        });
-        return { userId: payload.sub!, epoch: Number(payload['epoch']) };
-      } catch (error) {
-        if (error instanceof errors.JOSEError) return undefined;
-        throw error;
-      }
+      return sign(claims, customerId, audiences.session, seconds(expiresAt));
+    },
+
+    async verifySession(token) {
+      const payload = await verify(token, audiences.session);
+      return payload && readSessionClaims(payload);
     },
 
     async jwks() {
       const { records } = await keyring(REFRESH_MS);
       return { keys: records.map((r) => ({ ...(r.public_jwk as JWK), kid: r._id, alg: 'EdDSA', use: 'sig' })) };
     },
+  };
+}
+
+const seconds = (moment: Date): number => Math.floor(moment.getTime() / 1000);
+
+/** The claims, if they have the form that `signSession` gives them. */
+function readSessionClaims(payload: JWTPayload): (SessionClaims & { expiresAt: Date }) | undefined {
+  const { sub, exp, org, sid, mode, verified, productType } = payload;
+  if (typeof org !== 'string' || typeof sid !== 'string' || typeof verified !== 'boolean') return undefined;
+  if (!modes.includes(mode as Mode) || !['string', 'undefined'].includes(typeof productType)) return undefined;
+  return {
+    sessionId: sid,
+    customerId: sub!,
+    orgId: org,
+    mode: mode as Mode,
+    verified,
+    ...(typeof productType === 'string' ? { productType } : {}),
+    expiresAt: new Date(exp! * 1000),
   };
 }
 

@@ -14,6 +14,7 @@ export type Stage = {
   url: string;
   orgId: string;
   key: string;
+  publishableKey: string;
   mongodbUri: string;
   temporalAddress: string;
   searchUri: string;
@@ -31,10 +32,11 @@ const unlimited = {
   LANCE_LOG: 'error',
 };
 
-/** Starts the system (`settings`: further environment), runs `play`, and stops and removes everything, also when it fails. */
+/** Starts the system (`settings`: further environment; `demoOptions`: of its organization), runs `play`, and stops and removes everything, also when it fails. */
 export async function onStage(
   play: (stage: Stage) => Promise<void>,
   settings: Record<string, string> = {},
+  demoOptions: Parameters<typeof demoOrganization>[2] = {},
 ): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'support-bench-'));
   const env = { ...process.env, ...unlimited, ...settings, PORT: String(await freePort(undefined)), DATA_DIR: dataDir };
@@ -42,13 +44,14 @@ export async function onStage(
   try {
     const system = await startSystem({ config, env, report: (line) => console.log(`  ${line}`) });
     try {
-      const demo = await demoOrganization(system.url, dataDir);
+      const demo = await demoOrganization(system.url, dataDir, demoOptions);
       const { url, mongodbUri, temporalAddress } = system;
       await play({
         base: `${url}/v1`,
         url,
         orgId: demo.org_id,
         key: demo.key,
+        publishableKey: demo.publishable_key,
         mongodbUri,
         temporalAddress,
         searchUri: config.searchUri,

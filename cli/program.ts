@@ -7,6 +7,7 @@ import { defaultUrl } from './arguments.ts';
 import { addCrawlCommands } from './crawl.ts';
 import { addDocumentCommands } from './documents.ts';
 import { CliError, errorJson, errorLines, exitCodes, usageError } from './errors.ts';
+import { addInboxCommands } from './inbox.ts';
 import { addKeyCommands } from './keys.ts';
 import { addKnowledgeCommands } from './knowledge.ts';
 import { addOrgCommands } from './orgs.ts';
@@ -66,6 +67,7 @@ function createProgram(io: Io, say: { out(text: string): void; err(text: string)
     addDocumentCommands,
     addCrawlCommands,
     addKnowledgeCommands,
+    addInboxCommands,
   ];
   for (const add of nouns) add(program, act);
   return program;

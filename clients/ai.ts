@@ -7,11 +7,13 @@ import { randomBytes } from 'node:crypto';
 import OpenAI, { APIConnectionTimeoutError, APIError, APIUserAbortError } from 'openai';
 import { Problem } from '../models/rules/errors.ts';
 import { nothingFound } from '../models/rules/extractive.ts';
-import { answerMessages, answerSchema, parseAnswer, repairMessage, responseFormat } from './ai/prompt.ts';
-import type { AnswerAsk, Message, ModelAnswer } from './ai/prompt.ts';
+import { answerMessages, answerSchema, parseAnswer, parseRewrite, repairMessage, responseFormat } from './ai/prompt.ts';
+import { rewriteFormat, rewriteMessages, rules } from './ai/prompt.ts';
+import type { AnswerAsk, Message, ModelAnswer, RewriteAsk } from './ai/prompt.ts';
+import { createLeakGuard, type LeakGuard } from './ai/leak.ts';
 import { createMemberReader } from './ai/partial.ts';
 
-export type { AnswerAsk } from './ai/prompt.ts';
+export type { AnswerAsk, RewriteAsk } from './ai/prompt.ts';
 
 export type AiOptions = {
   /** `…/v1`; the library's own default when only a key is given. */
@@ -49,6 +51,8 @@ export type Ai = {
   answer(ask: AnswerAsk, options?: AnswerOptions): Promise<Answer>;
   /** The same, as it is written. The streamed text is provisional until `done`. */
   stream(ask: AnswerAsk, options?: AnswerOptions): AsyncGenerator<AnswerEvent, void, undefined>;
+  /** A message that leans on what was said before, as a question understood by itself. @throws Problem MODEL_FAILED. */
+  rewrite(ask: RewriteAsk, options?: AnswerOptions): Promise<string>;
   /** One vector for each text, in order. @throws Problem MODEL_FAILED. */
   embed(texts: readonly string[], signal?: AbortSignal): Promise<number[][]>;
 };
@@ -107,12 +111,12 @@ export function createAi(options: AiOptions = {}): Ai {
     }
   }
 
-  function body(name: string, messages: Message[]) {
+  function body(name: string, messages: Message[], wanted: typeof responseFormat | typeof rewriteFormat) {
     return {
       model: name,
       messages,
       temperature: 0,
-      ...(format === 'schema' ? { response_format: responseFormat } : {}),
+      ...(format === 'schema' ? { response_format: wanted } : {}),
     };
   }
 
@@ -131,11 +135,16 @@ export function createAi(options: AiOptions = {}): Ai {
     }
   }
 
-  async function complete(messages: Message[], outer: AbortSignal | undefined, deadline: number): Promise<string> {
+  async function complete(
+    messages: Message[],
+    outer: AbortSignal | undefined,
+    deadline: number,
+    wanted: typeof responseFormat | typeof rewriteFormat = responseFormat,
+  ): Promise<string> {
     const { client: api, name } = need(model);
     return persist(outer, deadline, async (signal) =>
       withFormat(async () => {
-        const reply = await abortable(api.chat.completions.create(body(name, messages), { signal }), signal);
+        const reply = await abortable(api.chat.completions.create(body(name, messages, wanted), { signal }), signal);
         return reply.choices?.[0]?.message?.content ?? '';
       }),
     );
@@ -152,7 +161,10 @@ export function createAi(options: AiOptions = {}): Ai {
     const signal = outer === undefined ? idle.signal : AbortSignal.any([outer, idle.signal]);
     const open = async (limit: AbortSignal) =>
       withFormat(async () => {
-        const request = api.chat.completions.create({ ...body(name, messages), stream: true }, { signal });
+        const request = api.chat.completions.create(
+          { ...body(name, messages, responseFormat), stream: true },
+          { signal },
+        );
         return abortable(request, limit);
       });
     let timer: NodeJS.Timeout | undefined;
@@ -186,23 +198,35 @@ export function createAi(options: AiOptions = {}): Ai {
 
   async function* stream(ask: AnswerAsk, { signal }: AnswerOptions = {}): AsyncGenerator<AnswerEvent, void, undefined> {
     const deadline = Date.now() + budgetMs;
-    const messages = answerMessages(ask, nonce());
+    const { messages, guard } = told(ask);
     const reader = createMemberReader('answer');
     let raw = '';
+    let text = '';
+    let shown = 0;
     for await (const piece of pieces(messages, signal, deadline)) {
       raw += piece;
-      const text = reader.read(piece);
-      if (text !== '') yield { type: 'text', text };
+      text += reader.read(piece);
+      const safe = guard.safeLength(text);
+      if (safe === undefined) throw repeated();
+      if (safe > shown) yield { type: 'text', text: text.slice(shown, safe) };
+      shown = Math.max(shown, safe);
     }
     const first = parseAnswer(raw);
     if (first.ok) {
-      const answer = settle(first.value, ask);
+      const answer = settle(first.value, ask, guard);
       if (!answer.has_context) yield { type: 'restart' };
+      else if (text.length > shown) yield { type: 'text', text: text.slice(shown) };
       yield { type: 'done', answer };
       return;
     }
     yield { type: 'restart' };
-    yield { type: 'done', answer: settle(await repaired(messages, raw, first.problem, signal, deadline), ask) };
+    yield { type: 'done', answer: settle(await repaired(messages, raw, first.problem, signal, deadline), ask, guard) };
+  }
+
+  /** What the model is told, and the guard of what it was told. */
+  function told(ask: AnswerAsk): { messages: Message[]; guard: LeakGuard } {
+    const value = nonce();
+    return { messages: answerMessages(ask, value), guard: createLeakGuard(rules(value), value) };
   }
 
   /** The one try to repair an answer that is not what was asked for. */
@@ -226,10 +250,19 @@ export function createAi(options: AiOptions = {}): Ai {
 
     async answer(ask, { signal } = {}) {
       const deadline = Date.now() + budgetMs;
-      const messages = answerMessages(ask, nonce());
+      const { messages, guard } = told(ask);
       const raw = await complete(messages, signal, deadline);
       const first = parseAnswer(raw);
-      return settle(first.ok ? first.value : await repaired(messages, raw, first.problem, signal, deadline), ask);
+      const value = first.ok ? first.value : await repaired(messages, raw, first.problem, signal, deadline);
+      return settle(value, ask, guard);
+    },
+
+    async rewrite(ask, { signal } = {}) {
+      // Somebody waits, and a search by the message alone is better than none.
+      const deadline = Date.now() + budgetMs / 4;
+      const question = parseRewrite(await complete(rewriteMessages(ask, nonce()), signal, deadline, rewriteFormat));
+      if (question === undefined) throw new Problem('MODEL_FAILED', { cause: new Error('it wrote no question') });
+      return question;
     },
 
     async embed(texts, outer) {
@@ -249,12 +282,16 @@ export function createAi(options: AiOptions = {}): Ai {
 }
 
 /** Numbers become ids; a number that was never given is dropped, and an answer that rests on nothing is no answer. */
-function settle(value: ModelAnswer, ask: AnswerAsk): Answer {
+function settle(value: ModelAnswer, ask: AnswerAsk, guard: LeakGuard): Answer {
+  if (guard.leaks(value.answer)) throw repeated();
   const used = [...new Set(value.sources)].flatMap((number) => ask.hits[number - 1]?.id ?? []);
   const text = value.answer.trim();
   if (!value.answered || used.length === 0 || text === '') return { text: nothingFound, used: [], has_context: false };
   return { text, used: [...new Set(used)], has_context: true };
 }
+
+const repeated = (): Problem =>
+  new Problem('MODEL_FAILED', { message: 'The configured language model repeated its instructions.' });
 
 function checkedVectors(data: unknown, expected: number): number[][] {
   const list = answerSchema.vectors.safeParse(data);

@@ -24,6 +24,7 @@ export function screen(
   return `
   API            ${system.url}/v1
   Docs           ${system.url}/docs
+  Chat widget    ${system.url}/demo?key=${demo.publishable_key}
   Temporal UI    ${system.uiAddress ?? `that of ${system.temporalAddress}`}
   Organization   ${demo.org_id} (${demo.org_name}; sign in as ${demo.email}, password in ${dataDir}/demo.json)
   Test key       ${demo.key}
@@ -96,7 +97,7 @@ async function main(): Promise<number> {
     const given = readConfig(process.env);
     const config = given.port === 0 ? { ...given, port: await freePort() } : given;
     system = await startSystem({ config, env: process.env, report: print, aborted: abort.signal });
-    const demo = await untilFailure(demoOrganization(system.url, config.dataDir), system);
+    const demo = await untilFailure(demoOrganization(system.url, config.dataDir, { help: true }), system);
     if (!abort.signal.aborted) print(screen({ ...system, logDir: short(system.logDir) }, demo, short(config.dataDir)));
     const failure = await Promise.race([system.failed, stopAsked.promise.then(() => undefined)]);
     print(failure === undefined ? 'stopping: requests and work in hand are finished first' : failure.message);

@@ -38,19 +38,24 @@ const GapModel = defineModel<Gap>(
   [{ fields: { org_id: 1, mode: 1, last_asked: -1 } }, { fields: { last_asked: 1 }, expireAfterSeconds: KEEP_SECONDS }],
 );
 
+/** The record of a wording; how it is spaced and capitalised does not matter. */
+function gapId(orgId: string, mode: Mode, question: string): string {
+  const wording = question.trim().toLowerCase().replace(/\s+/g, ' ');
+  const hash = createHash('sha256')
+    .update(JSON.stringify([orgId, mode, wording]))
+    .digest('hex');
+  return `gap_${hash.slice(0, 26)}`;
+}
+
 /** Counts an unanswered question. One that was resolved and is asked again is open again. */
 export async function recordGap(
   orgId: string,
   mode: Mode,
   asked: { question: string; group: string; why: GapReason; now: Date },
 ): Promise<void> {
-  const wording = asked.question.trim().toLowerCase().replace(/\s+/g, ' ');
-  const hash = createHash('sha256')
-    .update(JSON.stringify([orgId, mode, wording]))
-    .digest('hex');
   const reopened = { $cond: [{ $in: [{ $ifNull: ['$status', 'resolved'] }, ['resolved']] }, 'open', '$status'] };
   await GapModel.collection.updateOne(
-    { _id: `gap_${hash.slice(0, 26)}` as never },
+    { _id: gapId(orgId, mode, asked.question) as never },
     [
       {
         $set: {
@@ -67,6 +72,22 @@ export async function recordGap(
       },
     ],
     { upsert: true },
+  );
+}
+
+/**
+ * Forgets what somebody asked, a wording as often as it occurs here: those that nobody else has asked. Of a wording that
+ * others share nothing says who asked it.
+ */
+export async function forgetGaps(orgId: string, mode: Mode, questions: readonly string[]): Promise<void> {
+  const times = new Map<string, number>();
+  for (const question of questions) {
+    const id = gapId(orgId, mode, question);
+    times.set(id, (times.get(id) ?? 0) + 1);
+  }
+  if (times.size === 0) return;
+  await GapModel.bulkWrite(
+    [...times].map(([_id, count]) => ({ deleteOne: { filter: { _id, org_id: orgId, count: { $lte: count } } } })),
   );
 }
 

@@ -36,6 +36,11 @@ export async function rotatePublishableKey(orgId: string, mode: Mode, now: Date)
   return upsert(orgId, mode, { $set: fresh(orgId, mode, now) });
 }
 
+/** Whose key this is; null when nobody has it, or has it no more. */
+export async function findPublishableKey(key: string): Promise<PublishableKey | null> {
+  return PublishableKeyModel.findOne({ key }).lean();
+}
+
 const idOf = (orgId: string, mode: Mode) => `${orgId}:${mode}`;
 const fresh = (orgId: string, mode: Mode, now: Date) => ({
   org_id: orgId,

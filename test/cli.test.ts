@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, it, expect } from '@jest/globals';
 import { run } from '../cli/program.ts';
 import { freePort } from '../engines/ports.ts';
-import { system, type TestOrg } from './harness.ts';
+import { system, until, type TestOrg } from './harness.ts';
 import { page, startSite } from './sites.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -460,5 +460,35 @@ describe('crawl and pages', () => {
     } finally {
       await site.close();
     }
+  });
+});
+
+describe('inbox', () => {
+  it('list conversations, show one, reply to it, escalate and resolve it', async () => {
+    const own = await api.newOrg();
+    const { token } = await api.newKey(own);
+    const env = { SUPPORT_API_KEY: token };
+    expect((await cli(['inbox', 'list'], { env })).stdout).toContain('There are no such conversations');
+    const session = await api.newSession(own, { key: token });
+    const said = { token: session.token, body: { body: 'Where is my \u001b[31mcard?' } };
+    const { body } = await api.request('POST', `/support/chat/messages/${own.orgId}`, said);
+    const id = body.conv_id as string;
+    const path = `/support/inbox/orgs/${own.orgId}/${id}`;
+    const messages = async () => (await api.request('GET', path, { token })).body.messages;
+    await until(async () => (await messages()).length === 2, 'the agent to have answered');
+    const listed = await cli(['inbox', 'list', '--assigned-to', 'none'], { env });
+    expect(listed.stdout).toMatch(new RegExp(`^${id} +test +open +1 +`, 'm'));
+    expect((await cli(['inbox', 'list', '--status', 'resolved', '--json'], { env })).stdout).toContain('"count": 0');
+    expect((await cli(['inbox', 'reply', id, 'We are looking for it.'], { env })).stdout).toMatch(/^Sent msg_\w+\n$/);
+    const shown = await cli(['inbox', 'show', id], { env });
+    expect(shown.stdout).toContain('Where is my \\u001b[31mcard?');
+    expect(shown.stdout).toMatch(/Test Organization\n {2}We are looking for it\.\n$/);
+    expect(shown.stdout).not.toMatch(obeyed);
+    const escalated = await cli(['inbox', 'escalate', id, '--reason', 'It is a card of another bank.'], { env });
+    expect(escalated.stdout).toBe(`${id} is escalated\n`);
+    expect((await cli(['inbox', 'show', id], { env })).stdout).toContain('escalated: It is a card of another bank.');
+    expect((await cli(['inbox', 'resolve', id], { env })).stdout).toBe(`${id} is resolved\n`);
+    const again = await cli(['inbox', 'resolve', id], { env });
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('resolved')]);
   });
 });

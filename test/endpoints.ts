@@ -115,8 +115,6 @@ export const pendingEndpoints: readonly (typeof endpoints)[number][] = [
   'PUT /me/notifications/{notifId}/read',
   'GET /me',
   'PUT /me/picture',
-  'POST /support/sessions/orgs/{orgId}/mint',
-  'POST /support/sessions/orgs/{orgId}/{sessionId}/revoke',
   'GET /support/mcp/orgs/{orgId}/server',
   'PUT /support/mcp/orgs/{orgId}/server',
   'DELETE /support/mcp/orgs/{orgId}/server',

@@ -1,6 +1,6 @@
 /**
  * schemathesis, an independent fuzzer, against the whole API from its own OpenAPI document: no 5xx, no status, header or
- * body that the document does not promise, no refusal or acceptance against it. Once as an owner, once as an API key.
+ * body that the document does not promise, no refusal or acceptance against it. As an owner, as an API key, as a customer.
  */
 import { describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
@@ -14,14 +14,16 @@ import { routeGroups } from '../api/routes/index.ts';
 const api = system();
 const routes: readonly Route[] = Object.values(routeGroups).flat();
 /** How long each run may take, in ms; two minutes together. A loaded machine tries fewer examples, and none fails for it. */
-const ownerMs = 85_000;
-const keyMs = 35_000;
+const ownerMs = 75_000;
+const keyMs = 30_000;
+const sessionMs = 15_000;
 /** How schemathesis ends when it found nothing: after everything, or interrupted. */
 const foundNothing: readonly unknown[] = [0, 130];
 
 /**
  * Where what the schema allows is refused for a reason no schema states: what is in a file, a moment that is over, an
- * address that is none or not public, a tag without a letter, a cursor that we never gave out.
+ * address that is none or not public, a tag without a letter, a customer without a name of any kind, somebody who is no
+ * member, a name that is not one's own, a cursor that we never gave out.
  */
 const rulesBeyondTheSchema = [
   'uploadDocument',
@@ -31,6 +33,9 @@ const rulesBeyondTheSchema = [
   'createKey',
   'updateKey',
   'updateSupportConfig',
+  'mintSession',
+  'replyToConversation',
+  'assignConversation',
   ...routes.filter((route) => 'cursor' in (route.query?.shape ?? {})).map(({ name }) => name),
 ];
 
@@ -138,15 +143,28 @@ async function populated() {
 /** The fuzzer must not take from itself what it fuzzes with: its own key, its documents, its own seat. */
 async function callers() {
   const { org, key, spare, doomed, left, documents } = await populated();
+  const [session, ended, erased] = [
+    await api.newSession(org, { key: key.token }),
+    await api.newSession(org, { key: key.token }),
+    await api.newSession(org, { key: key.token }),
+  ];
+  const { body: said } = await api.request('POST', `/support/chat/messages/${org.orgId}`, {
+    token: ended.token,
+    body: { body: 'Where do unicorns park?' },
+  });
   const [lost, ...found] = documents;
   const common = {
     'path.orgId': [org.orgId],
     'path.docId': found,
     'path.keyId': [spare.keyId],
     'path.userId': [left.userId],
+    'path.sessionId': [ended.sessionId],
+    'path.convId': [said.conv_id],
+    'path.customerId': [ended.customerId],
   };
   const of = {
     deleteDocument: { 'path.docId': [lost!] },
+    eraseCustomer: { 'path.customerId': [erased.customerId] },
     revokeKey: { 'path.keyId': [doomed.keyId] },
     rotateKey: { 'path.keyId': [doomed.keyId] },
     uploadDocument: { 'body.file': ['The gate is open on Sundays.', '# Gates\n\nThey are closed.\n'] },
@@ -160,6 +178,7 @@ async function callers() {
   return {
     owner: as(org.owner.token),
     key: as(key.token, { 'query.mode': ['test'], 'query.environment': ['test'] }),
+    session: as(session.token),
   };
 }
 
@@ -170,14 +189,19 @@ function report({ code, output }: Outcome, fuzzed: readonly Route[]): string {
 }
 
 describe('the API as its OpenAPI document describes it', () => {
-  it('answers a fuzzer as documented: an owner wherever a login is taken, and a key wherever one is', async () => {
-    const { key, owner } = await callers();
-    const takesLogin = routes.filter(({ auth }) => auth.kind !== 'self' && !(auth.kind === 'key' && auth.keyOnly));
+  it('answers a fuzzer as documented: each route to a caller of its kind', async () => {
+    const { key, owner, session } = await callers();
+    const takesSession = routes.filter(({ auth }) => auth.kind === 'session');
+    const takesLogin = routes.filter(
+      ({ auth }) => !['self', 'session'].includes(auth.kind) && !(auth.kind === 'key' && auth.keyOnly),
+    );
     const takesKey = routes.filter(({ auth }) => auth.kind === 'key' || auth.kind === 'self');
     const asOwner = await fuzz(takesLogin, owner, 'examples,coverage,fuzzing,stateful', ownerMs);
     expect(report(asOwner, takesLogin)).toBe('nothing found');
     // Bodies and queries are the same for both; what differs is who calls.
     const asKey = await fuzz(takesKey, key, 'fuzzing', keyMs);
     expect(report(asKey, takesKey)).toBe('nothing found');
+    const asCustomer = await fuzz(takesSession, session, 'examples,coverage,fuzzing', sessionMs);
+    expect(report(asCustomer, takesSession)).toBe('nothing found');
   });
 });

@@ -17,6 +17,8 @@ export type RequestOptions = {
 
 export type TestUser = { userId: string; email: string; password: string; token: string };
 export type TestOrg = { orgId: string; owner: TestUser };
+// oxlint-disable-next-line typescript/no-explicit-any -- as above
+export type TestSession = { token: string; sessionId: string; customerId: string; reply: any };
 export const allScopes: Scope[] = ['mcp:read', 'mcp:write', 'support:read', 'support:write', 'sessions:mint'];
 
 export type Api = ReturnType<typeof apiAt>;
@@ -77,6 +79,20 @@ export function apiAt(url: string) {
     return { token: body.data.token, keyId: body.data.key.key_id };
   }
 
+  /** A customer's session, in test mode and of somebody new unless told. `key` is a secret key's token. */
+  async function newSession(
+    org: TestOrg,
+    options: { key?: string; mode?: 'test' | 'live'; body?: Record<string, unknown> } = {},
+  ): Promise<TestSession> {
+    const key = options.key ?? (await newKey(org, { mode: options.mode ?? 'test' })).token;
+    const { status, body } = await request('POST', `/support/sessions/orgs/${org.orgId}/mint`, {
+      token: key,
+      body: { customer: { email: `${randomUUID()}@customer.example` }, ...options.body },
+    });
+    if (status !== 200) throw new Error(`mint: ${status} ${JSON.stringify(body)}`);
+    return { token: body.token, sessionId: body.session_id, customerId: body.customer_id, reply: body };
+  }
+
   async function goLive(org: TestOrg): Promise<void> {
     const { status, body } = await request('PUT', `/support/config/orgs/${org.orgId}`, {
       token: org.owner.token,
@@ -107,7 +123,7 @@ export function apiAt(url: string) {
     }, `document ${docId} to be processed`);
   }
 
-  return { url, request, newUser, newOrg, newKey, goLive, upload, processed };
+  return { url, request, newUser, newOrg, newKey, newSession, goLive, upload, processed };
 }
 
 /** Waits until `look` gives something, looking 50 times a second; fails after two minutes, saying what was awaited. */

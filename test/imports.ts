@@ -32,10 +32,12 @@ export const rooms: readonly Room[] = [
   {
     at: 'api/',
     // Of the clients only those that read: a file's head is looked at before it is taken.
-    files: ['api/', 'models/', 'workflows/', 'config.ts', 'clients/ai', 'clients/files', 'clients/search'],
+    files: ['api/', 'agent/', 'models/', 'workflows/', 'config.ts', 'clients/ai', 'clients/files', 'clients/search'],
     packages: 'any',
     node: true,
   },
+  // What answers: it reads and asks, and changes nothing but what was asked in vain.
+  { at: 'agent/', files: ['agent/', 'models/', 'clients/ai', 'clients/search'], node: true },
   {
     at: 'workflows/',
     files: ['workflows/', 'models/rules/'],
@@ -43,9 +45,11 @@ export const rooms: readonly Room[] = [
     packages: ['@temporalio/workflow', '@temporalio/common'],
   },
   { at: 'clients/', files: ['clients/', 'models/rules/'], packages: 'any', node: true },
-  { at: 'activities/', files: ['activities/', 'models/', 'clients/'], packages: 'any', node: true },
+  { at: 'activities/', files: ['activities/', 'agent/', 'models/', 'clients/'], packages: 'any', node: true },
   { at: 'cli/demo.ts', files: ['cli/', 'api/contract/', 'engines/'], packages: 'any', node: true },
   { at: 'cli/', files: ['cli/', 'api/contract/'], packages: 'any', node: true },
+  // What browsers run: it may be given nothing of the server's.
+  { at: 'web/', files: ['web/'] },
   { at: 'config.ts', files: ['models/rules/'], packages: ['zod'], node: true },
 ];
 

@@ -79,9 +79,11 @@ const inForms = routes.flatMap((route) =>
 
 let org: TestOrg;
 let key: string;
+let session: string;
 beforeAll(async () => {
   org = await api.newOrg();
   key = (await api.newKey(org)).token;
+  session = (await api.newSession(org, { key })).token;
 });
 
 /** The route's address with this parameter replaced; all others name what exists or, of things one can lose, what does not. */
@@ -89,12 +91,10 @@ const pathOf = (route: Route, replaced: Record<string, string> = {}) =>
   route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(replaced[name] ?? (name === 'orgId' ? org.orgId : name === 'mode' ? 'test' : 'nothing')),
   );
-const tokenOf = (route: Route) =>
-  route.auth.kind === 'open'
-    ? undefined
-    : route.auth.kind === 'key' || route.auth.kind === 'self'
-      ? key
-      : org.owner.token;
+const tokenOf = (route: Route) => {
+  const tokens = { open: undefined, key, self: key, session, jwt: org.owner.token, member: org.owner.token };
+  return tokens[route.auth.kind];
+};
 
 describe('the contracts', () => {
   it('have fields of every kind to try', () => {

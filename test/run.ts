@@ -1,5 +1,5 @@
 /**
- * `npm test`: obtains what the tests need, runs the four checks and all tests, and ends with one line
+ * `npm test`: obtains what the tests need, runs the checks and all tests, and ends with one line
  * `N passed, N failed`. Arguments go to jest, and then only the tests they select run. It must not pass when
  * nothing ran.
  */

@@ -11,6 +11,7 @@ const api = system();
 const routes = Object.values(routeGroups).flat();
 const guarded = routes.filter((route) => route.auth.kind !== 'open');
 const label = (route: Route) => `${route.method} ${route.path}`;
+const keyOnly = (route: Route) => route.auth.kind === 'key' && route.auth.keyOnly;
 const of = (...kinds: string[]) => guarded.filter((route) => kinds.includes(route.auth.kind));
 
 /** A request that would pass authentication with any content: bodies are checked after the caller is. */
@@ -26,6 +27,9 @@ let otherKey: string;
 let revoked: string;
 let outsider: string;
 let publishable: string;
+let session: string;
+let otherSession: string;
+let endedSession: string;
 const withScopes = new Map<string, string>();
 
 beforeAll(async () => {
@@ -42,6 +46,13 @@ beforeAll(async () => {
     async () => (await api.request('GET', '/support/developer-keys/self', { token: revoked })).status === 401,
     'the revocation',
   );
+  session = (await api.newSession(mine, { key })).token;
+  otherSession = (await api.newSession(other, { key: otherKey })).token;
+  const ended = await api.newSession(mine, { key });
+  endedSession = ended.token;
+  await api.request('POST', `/support/sessions/orgs/${mine.orgId}/${ended.sessionId}/revoke`, {
+    token: mine.owner.token,
+  });
   const keys = await api.request('GET', `/support/developer-keys/orgs/${mine.orgId}/publishable-keys`, {
     token: mine.owner.token,
   });
@@ -70,6 +81,7 @@ async function forgeries(): Promise<Record<string, string>> {
     'a JWT signed by somebody else': forged,
     'an unsigned JWT': none,
     'a login with a changed signature': `${mine.owner.token.slice(0, -4)}AAAA`,
+    'a session with a changed signature': `${session.slice(0, -4)}AAAA`,
     nonsense: 'undefined',
   };
 }
@@ -93,15 +105,34 @@ describe('no credential, or a malformed one', () => {
 });
 
 describe('the wrong kind of credential', () => {
-  it.each(of('jwt', 'member').map((route) => [label(route), route] as const))(
+  it.each(of('jwt', 'member', 'session').map((route) => [label(route), route] as const))(
     '%s takes no API key: 401',
     async (_, route) => {
       expect((await call(route, mine.orgId, key)).body.code).toBe('WRONG_CREDENTIAL_KIND');
     },
   );
-  it.each(of('self').map((route) => [label(route), route] as const))('%s takes no login: 401', async (_, route) => {
-    expect((await call(route, mine.orgId, mine.owner.token)).body.code).toBe('WRONG_CREDENTIAL_KIND');
+  it.each([...of('self'), ...guarded.filter(keyOnly)].map((route) => [label(route), route] as const))(
+    '%s takes no login: 401',
+    async (_, route) => {
+      expect((await call(route, mine.orgId, mine.owner.token)).body.code).toBe('WRONG_CREDENTIAL_KIND');
+    },
+  );
+  it.each(of('session').map((route) => [label(route), route] as const))('%s takes no login: 401', async (_, route) => {
+    expect((await call(route, mine.orgId, mine.owner.token)).status).toBe(401);
   });
+  it.each(of('jwt', 'member', 'key', 'self').map((route) => [label(route), route] as const))(
+    '%s takes no session token: 401',
+    async (_, route) => {
+      expect((await call(route, mine.orgId, session)).status).toBe(401);
+    },
+  );
+  it.each(routes.filter(({ auth }) => auth.kind === 'open').map((route) => [label(route), route] as const))(
+    '%s answers with a session token as without',
+    async (_, route) => {
+      const [without, withToken] = [await call(route, mine.orgId, undefined), await call(route, mine.orgId, session)];
+      expect([withToken.status, withToken.body.code]).toEqual([without.status, without.body.code]);
+    },
+  );
   it.each(guarded.map((route) => [label(route), route] as const))(
     '%s takes no publishable key: 401',
     async (_, route) => {
@@ -125,14 +156,30 @@ describe('a revoked key', () => {
   });
 });
 
+describe('a session', () => {
+  const taken = of('session').map((route) => [label(route), route] as const);
+
+  it('is a credential of several routes', () => expect(taken.length).toBeGreaterThan(2));
+
+  it.each(taken)('%s takes the token of one that stands', async (_, route) => {
+    expect([401, 403]).not.toContain((await call(route, mine.orgId, session)).status);
+  });
+
+  it.each(taken)('%s refuses the token of a revoked one: 401', async (_, route) => {
+    expect((await call(route, mine.orgId, endedSession)).status).toBe(401);
+  });
+});
+
 describe('another organization’s credential', () => {
   const withOrg = guarded.filter((route) => route.path.includes('{orgId}'));
   it.each(withOrg.map((route) => [label(route), route] as const))(
     '%s: 404, as for one that does not exist',
     async (_, route) => {
-      const credentials =
-        route.auth.kind === 'key' ? [otherKey, outsider, other.owner.token] : [outsider, other.owner.token];
-      for (const token of credentials) {
+      const logins = [outsider, other.owner.token];
+      const credentials = { key: keyOnly(route) ? [otherKey] : [otherKey, ...logins], session: [otherSession] }[
+        route.auth.kind as string
+      ];
+      for (const token of credentials ?? logins) {
         const theirs = await call(route, mine.orgId, token);
         const nowhere = await call(route, 'org_00000000000000000000000000', token);
         expect([theirs.status, theirs.body.error, theirs.body.code]).toEqual([

@@ -1,4 +1,4 @@
-/** Login tokens: only ours, for us, in time; and signing keys that rotate without signing anybody out. */
+/** Tokens of logins and of support sessions: only ours, for what they are, in time; and signing keys that rotate without signing anybody out. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   exportSPKI,
@@ -12,7 +12,7 @@ import {
 } from 'jose';
 import { until } from './harness.ts';
 import { removeDataDir, systemEnv } from './processes.ts';
-import { createTokens, type Tokens } from '../api/tokens.ts';
+import { createTokens, type SessionClaims, type Tokens } from '../api/tokens.ts';
 import { readConfig, type Config } from '../config.ts';
 import { connectMongo, disconnectMongo } from '../models/connect.ts';
 import { createSecretBox } from '../models/secretbox.ts';
@@ -128,6 +128,75 @@ describe('a forged token is refused:', () => {
     ['nonsense', () => Promise.resolve('a.b.c')],
   ])('%s', async (_, make) => {
     expect(await tokens.verify(await make())).toBeUndefined();
+  });
+});
+
+describe('a session’s token', () => {
+  const claims: SessionClaims = {
+    sessionId: 'ssn_1',
+    customerId: 'cus_1',
+    orgId: 'org_1',
+    mode: 'live',
+    verified: true,
+    productType: 'personal',
+  };
+  const end = new Date(start + 60_000);
+
+  it('says what the session is, to every process and to its last second', async () => {
+    const token = await newProcess().signSession(claims, end);
+    const plain = { ...claims, verified: false };
+    delete plain.productType;
+    now = end.getTime() - 1000;
+    expect(await newProcess().verifySession(token)).toEqual({ ...claims, expiresAt: end });
+    expect(await newProcess().verifySession(await newProcess().signSession(plain, end))).toEqual({
+      ...plain,
+      expiresAt: end,
+    });
+    now = end.getTime();
+    expect(await newProcess().verifySession(token)).toBeUndefined();
+  });
+
+  it('is no login, and a login is no session’s', async () => {
+    const tokens = newProcess();
+    expect(await tokens.verify(await tokens.signSession(claims, end))).toBeUndefined();
+    expect(await tokens.verifySession((await tokens.sign('usr_1', 0)).token)).toBeUndefined();
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ['no session', { sid: undefined }],
+    ['an object as its session', { sid: { $ne: null } }],
+    ['no organization', { org: undefined }],
+    ['no mode', { mode: undefined }],
+    ['a mode that is none', { mode: 'production' }],
+    ['a word for being verified', { verified: 'yes' }],
+    ['a list as its product', { productType: ['a'] }],
+    ['no customer', { sub: undefined }],
+    ['no end', { exp: undefined }],
+    ['another audience', { aud: 'dashboard' }],
+    ['another issuer', { iss: 'https://elsewhere.example' }],
+  ])('is refused with %s', async (_, change) => {
+    const tokens = newProcess();
+    const { kid } = (await tokens.jwks()).keys[0]!;
+    const [record] = await listSigningKeys();
+    const key = await importJWK(
+      JSON.parse(createSecretBox(config.secretKey).open(record!.private_jwk)) as JWK,
+      'EdDSA',
+    );
+    const whole = {
+      sub: 'cus_1',
+      iss: config.publicUrl,
+      aud: 'support-session',
+      iat: now / 1000,
+      exp: now / 1000 + 60,
+      org: 'org_1',
+      sid: 'ssn_1',
+      mode: 'test',
+      verified: true,
+    };
+    const signed = (payload: Record<string, unknown>) =>
+      new SignJWT(payload).setProtectedHeader({ alg: 'EdDSA', kid: kid! }).sign(key);
+    expect(await tokens.verifySession(await signed(whole))).toBeDefined();
+    expect(await tokens.verifySession(await signed({ ...whole, ...change }))).toBeUndefined();
   });
 });
 

@@ -1,17 +1,30 @@
 /**
  * The worker program with the bundle of the test run, so that it starts quickly; with FAULT set, it dies (SIGKILL) the first
- * time it comes to that point.
+ * time it comes to that point, or stands still (FAULT_SIGNAL=SIGSTOP) until it is told to go on.
  */
 import { readFile } from 'node:fs/promises';
 import type { WorkerDeps } from '../workers/fleets.ts';
 import { startWorkers } from '../workers/main.ts';
 import { readConfig } from '../config.ts';
 import { ChunkModel } from '../models/chunk.ts';
+import { ConversationModel } from '../models/conversation.ts';
+import { FrameModel } from '../models/frame.ts';
+import { MessageModel } from '../models/message.ts';
 
 /** In the order in which processing comes to them. */
 export type Fault =
   'before claim' | 'claimed' | 'extracted' | 'chunks stored' | 'before index' | 'in the index' | 'published';
-const fault = process.env['FAULT'] as Fault | undefined;
+/** In the order in which an answer comes to them. */
+export type AnswerFault =
+  | 'answer claimed'
+  | 'answer begun'
+  | 'between chunks'
+  | 'answer unstored'
+  | 'answer stored'
+  | 'answer ended'
+  | 'escalated'
+  | 'before settling';
+const fault = process.env['FAULT'] as Fault | AnswerFault | undefined;
 
 function die(): never {
   process.kill(process.pid, 'SIGKILL');
@@ -53,6 +66,36 @@ if (fault === 'chunks stored') {
     die();
   };
 }
+type Write = (...args: unknown[]) => Promise<unknown>;
+type Collection = Record<'insertOne' | 'insertMany' | 'updateOne' | 'findOneAndUpdate', Write>;
+
+/** Comes to a point once: before or after the first write whose arguments, as JSON, have this in them. */
+function interrupt(collection: unknown, command: keyof Collection, has: string, when: 'before' | 'after'): void {
+  const target = collection as Collection;
+  const write = target[command].bind(target);
+  let come = false;
+  target[command] = async (...args) => {
+    const hit = !come && JSON.stringify(args).includes(has);
+    come ||= hit;
+    if (hit && when === 'before') process.kill(process.pid, process.env['FAULT_SIGNAL'] ?? 'SIGKILL');
+    const done = await write(...args);
+    if (hit && when === 'after') process.kill(process.pid, process.env['FAULT_SIGNAL'] ?? 'SIGKILL');
+    return done;
+  };
+}
+
+const points: Record<AnswerFault, () => void> = {
+  'answer claimed': () => interrupt(MessageModel.collection, 'updateOne', '"attempt":', 'after'),
+  'answer begun': () => interrupt(FrameModel.collection, 'insertMany', '"reply_start"', 'after'),
+  'between chunks': () => interrupt(FrameModel.collection, 'insertOne', '"reply_chunk"', 'after'),
+  'answer unstored': () => interrupt(MessageModel.collection, 'insertOne', '"ai"', 'before'),
+  'answer stored': () => interrupt(MessageModel.collection, 'insertOne', '"ai"', 'after'),
+  'answer ended': () => interrupt(FrameModel.collection, 'insertOne', '"reply_end"', 'after'),
+  escalated: () => interrupt(ConversationModel.collection, 'findOneAndUpdate', '"status":"escalated"', 'after'),
+  'before settling': () => interrupt(MessageModel.collection, 'updateOne', '"answered"', 'before'),
+};
+if (fault !== undefined && fault in points) points[fault as AnswerFault]();
+
 const code = await readFile(process.env['TEST_WORKFLOW_BUNDLE']!, 'utf8');
 const workers = await startWorkers(readConfig(process.env), adapt, { code });
 for (const event of ['SIGTERM', 'disconnect'] as const) {

@@ -1,7 +1,9 @@
 /** The table of fleets: which queue a fleet works, what it can do, and how much at once. One service a fleet in production. */
 import type { Logger } from 'pino';
+import { createConversationActivities } from '../activities/conversation.ts';
 import { createCrawlActivities } from '../activities/crawl.ts';
 import { createDocumentActivities } from '../activities/document.ts';
+import { createErasureActivities } from '../activities/erasure.ts';
 import { createMaintenanceActivities } from '../activities/maintenance.ts';
 import { createRecrawlActivities, type RecrawlSchedules } from '../activities/recrawl.ts';
 import { createSourceActivities } from '../activities/source.ts';
@@ -20,6 +22,7 @@ export type WorkerDeps = {
   ai: Ai;
   schedules: RecrawlSchedules;
   quotas: Quotas;
+  testRepliesPerMinute: number;
   clock: () => Date;
   log: Logger;
 };
@@ -47,6 +50,13 @@ export const fleets = {
     // A crawl waits more than it works; its pages are read by the processes that all crawls of a worker share.
     maxActivities: 8,
     maxWorkflowTasks: 5,
+  },
+  conversations: {
+    queue: queues.conversations,
+    activities: (deps) => ({ ...createConversationActivities(deps), ...createErasureActivities(deps) }),
+    // A turn waits for MongoDB or a model most of its time; this many keep two cores busy when they answer extractively.
+    maxActivities: 40,
+    maxWorkflowTasks: 20,
   },
   maintenance: {
     queue: queues.maintenance,

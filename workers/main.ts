@@ -76,8 +76,9 @@ export async function startWorkers(
   const concurrency = config.crawlConcurrency;
   const sites = createSites({ http, pages, renderer, agent: crawlerName, clock, concurrency });
   const schedules = createRecrawlSchedules(temporal, config.taskQueuePrefix);
-  const { quotas } = config;
-  const deps = adapt({ files, sites, search, ai: createAi(config.openai), schedules, quotas, clock, log });
+  const { quotas, testRepliesPerMinute } = config;
+  const ai = createAi(config.openai);
+  const deps = adapt({ files, sites, search, ai, schedules, quotas, testRepliesPerMinute, clock, log });
   const workflowBundle = await bundling;
   const workers = await Promise.all(
     names.map((name) =>

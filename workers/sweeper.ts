@@ -4,15 +4,27 @@
  */
 import type { Model } from 'mongoose';
 import { startIntent, type Starter } from '../api/durable.ts';
+import { ConversationModel } from '../models/conversation.ts';
 import { CrawlModel } from '../models/crawl.ts';
 import { DocumentModel } from '../models/document.ts';
+import { ErasureModel } from '../models/erasure.ts';
+import { MessageModel } from '../models/message.ts';
 import { PageModel } from '../models/page.ts';
 import { RecrawlModel } from '../models/recrawl.ts';
 import { RemovalModel } from '../models/removal.ts';
 import { takeDueIntent, type Launchable } from '../models/pending.ts';
 
 /** Every model whose records start workflows. */
-const launchable = [DocumentModel, PageModel, CrawlModel, RecrawlModel, RemovalModel] as unknown as Model<Launchable>[];
+const launchable = [
+  MessageModel,
+  ConversationModel,
+  DocumentModel,
+  PageModel,
+  CrawlModel,
+  RecrawlModel,
+  RemovalModel,
+  ErasureModel,
+] as unknown as Model<Launchable>[];
 const EVERY_MS = 2_000;
 const BATCH = 100;
 

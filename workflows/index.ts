@@ -1,6 +1,8 @@
 /** All workflows, as a worker bundles them. */
+export { conversation } from './conversation.ts';
 export { crawlSite } from './crawl.ts';
 export { processDocument } from './document.ts';
+export { eraseCustomer } from './erasure.ts';
 export { maintainStores } from './maintenance.ts';
 export { arrangeRecrawl, recrawlSite } from './recrawl.ts';
 export { eraseSource, retagSource } from './source.ts';

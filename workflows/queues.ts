@@ -1,3 +1,8 @@
 /** The task queues: one a worker fleet, so that each fleet is scaled by itself. */
-export const queues = { documents: 'documents', crawl: 'crawl', maintenance: 'maintenance' } as const;
+export const queues = {
+  documents: 'documents',
+  crawl: 'crawl',
+  conversations: 'conversations',
+  maintenance: 'maintenance',
+} as const;
 export type Queue = (typeof queues)[keyof typeof queues];

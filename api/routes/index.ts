@@ -1,13 +1,17 @@
 /** The list of all routes, by the tag they are documented under. The app, OpenAPI and the security tests read it. */
 import { authRoutes } from './auth.ts';
+import { chatRoutes } from './chat.ts';
 import { configRoutes } from './config.ts';
 import { crawlRoutes } from './crawl.ts';
+import { customerRoutes } from './customers.ts';
 import { documentRoutes } from './documents.ts';
+import { inboxRoutes } from './inbox.ts';
 import { keyRoutes } from './keys.ts';
 import { knowledgeRoutes } from './knowledge.ts';
 import { orgRoutes } from './orgs.ts';
 import { pageRoutes } from './pages.ts';
 import { recrawlRoutes } from './recrawl.ts';
+import { sessionRoutes } from './sessions.ts';
 import type { Route } from '../route.ts';
 
 export type RouteGroups = Record<string, readonly Route[]>;
@@ -19,5 +23,9 @@ export const routeGroups = {
   Documents: documentRoutes,
   Crawling: [...crawlRoutes, ...recrawlRoutes],
   'Knowledge base': [...knowledgeRoutes, ...pageRoutes],
+  Chat: chatRoutes,
   'Support configuration': configRoutes,
+  'Support sessions': sessionRoutes,
+  'Support inbox': inboxRoutes,
+  'Customer data': customerRoutes,
 } satisfies RouteGroups;

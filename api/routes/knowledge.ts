@@ -1,5 +1,5 @@
 /** Questions to the knowledge base, and the gaps they showed. */
-import { answerQuestion, type KnowledgeAnswer } from '../answer.ts';
+import { answerQuestion, type KnowledgeAnswer } from '../../agent/answer.ts';
 import { key } from '../auth.ts';
 import * as contract from '../contract/knowledge.ts';
 import { DEFAULT_LIMIT } from '../cursor.ts';

@@ -15,6 +15,10 @@ export const errorTable = {
   },
   MISSING_SCOPE: { status: 403, message: 'The key lacks a scope that this route needs.' },
   MISSING_ROLE: { status: 403, message: 'Your role in this organization does not allow this.' },
+  ORIGIN_NOT_ALLOWED: {
+    status: 403,
+    message: 'Pages of this origin may not embed the chat; list it in allowed_origins of the support configuration.',
+  },
   SANDBOX_LIMIT: { status: 403, message: 'The sandbox allowance is used up; delete something or go live.' },
   BETA_LIMIT_REACHED: { status: 403, message: "The plan's limit is reached; delete something to make room." },
   NOT_FOUND: { status: 404, message: 'There is no such resource.' },

@@ -6,8 +6,10 @@ import type { WorkflowHandle } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import type { ConversationActivities } from '../../activities/conversation.ts';
 import type { CrawlActivities } from '../../activities/crawl.ts';
 import type { DocumentActivities } from '../../activities/document.ts';
+import type { ErasureActivities } from '../../activities/erasure.ts';
 import type { RecrawlActivities } from '../../activities/recrawl.ts';
 import type { SourceActivities } from '../../activities/source.ts';
 import { searchAttributes } from '../../workflows/attributes.ts';
@@ -36,7 +38,14 @@ export function stories() {
   async function tell<A extends unknown[], R>(
     workflow: (...args: A) => Promise<R>,
     args: A,
-    activities: Partial<CrawlActivities & DocumentActivities & RecrawlActivities & SourceActivities>,
+    activities: Partial<
+      ConversationActivities &
+        CrawlActivities &
+        DocumentActivities &
+        ErasureActivities &
+        RecrawlActivities &
+        SourceActivities
+    >,
     meanwhile: (handle: WorkflowHandle) => Promise<void> = async () => undefined,
   ): Promise<Story<R>> {
     const calls: string[] = [];

@@ -1,0 +1,139 @@
+/**
+ * From a question to an answer from the knowledge base: retrieve, then the sources' own sentences, or the configured model's
+ * words. It changes nothing but the list of questions that were asked in vain.
+ */
+import type { Ai } from '../clients/ai.ts';
+import type { Search } from '../clients/search.ts';
+import { recordGap } from '../models/gap.ts';
+import { findPassages } from '../models/knowledge.ts';
+import type { Authority } from '../models/rules/authority.ts';
+import { extract, nothingFound } from '../models/rules/extractive.ts';
+import { gapGroup, gapReason } from '../models/rules/gap.ts';
+import type { Mode } from '../models/rules/keys.ts';
+import { plainReply } from '../models/rules/replytext.ts';
+import { contextualize, retrieve, type Judged, type RetrieveDeps } from '../models/rules/retrieval.ts';
+import type { Passage, Retrieval } from '../models/rules/retrieval.ts';
+import { askedSegments } from '../models/rules/segments.ts';
+import { recentSupportConfig } from '../models/supportconfig.ts';
+
+export type AgentDeps = { search: Search; ai: Ai; clock: () => Date };
+
+export type Turns = readonly { role: string; body: string }[];
+
+export type Question = {
+  orgId: string;
+  mode: Mode;
+  query: string;
+  /** The segments it names, as given; none: everything may answer. */
+  segments: readonly (string | undefined)[];
+  history: Turns;
+  /** Judge every candidate, also those too weak to matter, so that the whole ranking can be shown. */
+  everything?: boolean | undefined;
+};
+
+export type AnswerSource = { type: Passage['type']; id: string; name: string; url?: string; score: number };
+
+/** How the passages were found. */
+export type Found = {
+  searched: string;
+  /** Normalised; undefined: everything. */
+  asked: string[] | undefined;
+  strict: boolean;
+  tier: Authority | undefined;
+  retrieval: Retrieval<Passage>;
+};
+
+export type KnowledgeAnswer = {
+  answer: string;
+  sources: AnswerSource[];
+  has_context: boolean;
+  generated_by: 'extractive' | 'model';
+} & Pick<Found, 'searched' | 'strict' | 'retrieval'>;
+
+/** Reads and answers; an unanswered question is noted as a gap. @throws Problem MODEL_FAILED from a configured model. */
+export async function answerQuestion(deps: AgentDeps, question: Question): Promise<KnowledgeAnswer> {
+  const found = await findKnowledge(deps, question, contextualize(question.query, question.history));
+  const { searched, strict, retrieval } = found;
+  const given = retrieval.hits.length === 0 ? undefined : await compose(deps, question, found);
+  if (!given) await noteGap(deps, question, found);
+  return {
+    answer: given ? plainReply(given.text, groundsOf(question.query, retrieval.hits)) : nothingFound,
+    sources: given ? sourcesOf(retrieval.hits, given.used) : [],
+    has_context: given !== undefined,
+    generated_by: deps.ai.model && retrieval.hits.length > 0 ? 'model' : 'extractive',
+    searched,
+    strict,
+    retrieval,
+  };
+}
+
+/** What may answer, and how it was found; `searched` is the question as it is understood by itself. */
+export async function findKnowledge(
+  deps: Pick<AgentDeps, 'search' | 'ai'>,
+  { orgId, mode, segments, everything = false }: Pick<Question, 'orgId' | 'mode' | 'segments' | 'everything'>,
+  searched: string,
+): Promise<Found> {
+  const { kb_segment_strict: strict } = await recentSupportConfig(orgId);
+  const asked = askedSegments(segments);
+  const ask = { question: searched, asked, strict, everything };
+  const retrieval = await retrieve(retrieveDeps(deps, orgId, mode), ask);
+  return { searched, asked, strict, tier: retrieval.authority, retrieval };
+}
+
+function retrieveDeps({ search, ai }: Pick<AgentDeps, 'search' | 'ai'>, orgId: string, mode: Mode) {
+  const table = { org_id: orgId, mode };
+  const deps: RetrieveDeps<Passage> = {
+    search: (ask) => search.query(table, ask),
+    hydrate: (ids) => findPassages(orgId, mode, ids),
+    tiers: () => search.tiers(table),
+    ...(ai.embeddingModel ? { embed: async (text) => (await ai.embed([text]))[0] } : {}),
+  };
+  return deps;
+}
+
+/** Counts a question that found no answer, for those who keep the documents. */
+export async function noteGap(
+  deps: AgentDeps,
+  { orgId, mode, query }: Pick<Question, 'orgId' | 'mode' | 'query'>,
+  { searched, asked, retrieval }: Found,
+): Promise<void> {
+  const open = { question: searched, asked: undefined, strict: false };
+  const anywhere = asked !== undefined && (await retrieve(retrieveDeps(deps, orgId, mode), open)).hits.length > 0;
+  const stems = retrieval.terms.map((t) => t.stem);
+  await recordGap(orgId, mode, {
+    question: query,
+    group: gapGroup(stems, query),
+    why: gapReason(retrieval.judged.length, anywhere),
+    now: deps.clock(),
+  });
+}
+
+/** The text and the chunks it rests on; undefined when the passages do not answer after all. */
+async function compose(
+  { ai }: Pick<AgentDeps, 'ai'>,
+  { query, history }: Pick<Question, 'query' | 'history'>,
+  { searched, retrieval }: Found,
+): Promise<{ text: string; used: string[] } | undefined> {
+  const passages = retrieval.hits.map(({ passage }) => passage);
+  if (!ai.model) return extract(searched, passages);
+  const answer = await ai.answer({ question: query, history, hits: passages });
+  return answer.has_context ? answer : undefined;
+}
+
+/** The texts that an address in an answer may come from. */
+export const groundsOf = (question: string, hits: readonly Judged[]): string[] => [
+  question,
+  ...hits.flatMap(({ passage: { text, heading, url } }) => [heading, text, ...(url === undefined ? [] : [url])]),
+];
+
+/** The sources of the chunks an answer rests on, each once with its best score, best first. */
+export function sourcesOf(hits: readonly Judged[], used: readonly string[]): AnswerSource[] {
+  const sources = new Map<string, AnswerSource>();
+  for (const { passage, relevance } of hits) {
+    if (!used.includes(passage.id)) continue;
+    const score = Math.max(Math.round(relevance * 1000) / 1000, sources.get(passage.source_id)?.score ?? 0);
+    const { type, source_id: id, name, url } = passage;
+    sources.set(id, { type, id, name, ...(url === undefined ? {} : { url }), score });
+  }
+  return [...sources.values()].sort((a, b) => b.score - a.score);
+}

@@ -1,0 +1,141 @@
+/** What travels between a customer and a conversation: the frames of the socket in both directions, and the same over REST. Zod only. */
+import { z } from 'zod';
+import { cursor, id, mode, orgParams, pageQuery, timestamp } from './common.ts';
+import { conversationStatuses, maxBodyLength, messageRoles } from '../../models/rules/conversation.ts';
+
+export { orgParams, pageQuery };
+
+/** Text with something on it. */
+const body = z
+  .string()
+  .max(maxBodyLength)
+  .regex(/\S/, 'must have something on it')
+  .meta({ description: `What the customer says; at most ${maxBodyLength} characters.` });
+const clientMessageId = z
+  .string()
+  .min(1)
+  .max(100)
+  .meta({ description: 'Your own id for the message: sent again with the same one, it is the same message.' });
+
+/** Largest frame a client may send, in bytes. */
+export const maxFrameBytes = 64 * 1024;
+
+const clientFrames = {
+  message: z.strictObject({ type: z.literal('message'), body, client_message_id: clientMessageId.optional() }),
+  typing: z.strictObject({ type: z.literal('typing') }),
+  end: z.strictObject({ type: z.literal('end'), body: z.enum(['1', '2', '3', '4', '5']).optional() }),
+  confirm_response: z.strictObject({
+    type: z.literal('confirm_response'),
+    pending_id: z.string().min(1).max(100),
+    approved: z.boolean(),
+  }),
+  step_up_response: z.strictObject({
+    type: z.literal('step_up_response'),
+    pending_id: z.string().min(1).max(100),
+    step_up_token: z.string().min(1).max(500),
+  }),
+  context_update: z.strictObject({ type: z.literal('context_update'), context: z.record(z.string(), z.unknown()) }),
+  ping: z.strictObject({ type: z.literal('ping') }),
+} as const;
+export const clientFrame = z.discriminatedUnion('type', [
+  clientFrames.message,
+  clientFrames.typing,
+  clientFrames.end,
+  clientFrames.confirm_response,
+  clientFrames.step_up_response,
+  clientFrames.context_update,
+  clientFrames.ping,
+]);
+export type ClientFrame = z.infer<typeof clientFrame>;
+export const isClientFrameType = (type: unknown): boolean =>
+  typeof type === 'string' && Object.hasOwn(clientFrames, type);
+
+const source = z.object({
+  type: z.enum(['document', 'website']),
+  id,
+  name: z.string(),
+  url: z.string().optional(),
+  score: z.number(),
+});
+export const message = z
+  .object({
+    id,
+    role: z.enum(messageRoles),
+    body: z.string(),
+    timestamp,
+    client_message_id: z.string().optional().meta({ description: 'Of a customer’s message that had one.' }),
+    sources: z.array(source).optional().meta({ description: 'Of the agent: what the answer rests on.' }),
+    has_context: z.boolean().optional(),
+    sender_name: z.string().optional().meta({ description: 'Of a member.' }),
+  })
+  .meta({ id: 'ChatMessage' });
+
+/** Of every server frame: its number; those that are not in the log carry the last one that is. */
+const seq = z.number().int().min(0);
+const frame = <T extends string, S extends z.core.$ZodLooseShape>(type: T, shape: S) =>
+  z.strictObject({ type: z.literal(type), seq, ...shape });
+const status = z.enum(conversationStatuses);
+
+export const serverFrame = z.discriminatedUnion('type', [
+  frame('welcome', { conv_id: id, status, mode }),
+  frame('history', { messages: z.array(message), cursor }),
+  frame('ack', { client_message_id: z.string().optional(), message_id: id, body: z.string(), timestamp }),
+  frame('typing', {}),
+  frame('reply_start', { message_id: id }),
+  frame('reply_chunk', { message_id: id, body: z.string() }),
+  frame('reply_end', {
+    message_id: id,
+    body: z.string(),
+    sources: z.array(source),
+    has_context: z.boolean(),
+    timestamp,
+  }),
+  frame('agent_reply', { message_id: id, body: z.string(), sender_name: z.string(), timestamp }),
+  frame('escalated', { ticket_id: id }),
+  frame('status', { status }),
+  frame('error', {
+    code: z.string(),
+    message: z.string(),
+    client_message_id: z.string().optional().meta({ description: 'Of the message that was refused.' }),
+    retry_after: z.number().int().optional().meta({ description: 'Seconds to wait.' }),
+  }),
+  frame('pong', {}),
+]);
+export type ServerFrame = z.infer<typeof serverFrame>;
+
+export const conversation = z
+  .object({
+    conv_id: id,
+    mode,
+    status,
+    preview: z.string().meta({ description: 'How its last message begins.' }),
+    last_message_at: timestamp.nullable(),
+    ticket_id: id.nullable(),
+    csat: z.number().int().min(1).max(5).nullable(),
+    created_at: timestamp,
+  })
+  .meta({ id: 'ChatConversation' });
+
+export const sendBody = z.strictObject({
+  body,
+  client_message_id: clientMessageId.optional(),
+  conv_id: id.optional().meta({ description: 'The current conversation unless told; a new one when there is none.' }),
+});
+export const sendReply = z.object({
+  conv_id: id,
+  message_id: id,
+  duplicate: z
+    .literal(true)
+    .optional()
+    .meta({ description: 'This client_message_id was there before; nothing was added.' }),
+});
+export const conversationList = z.object({ conversations: z.array(conversation), cursor });
+export const conversationParams = orgParams.extend({ convId: id });
+const messages = z.array(message).meta({ description: 'In their order; the last ones without a cursor.' });
+const before = cursor.meta({ description: 'For the messages before these; null when there are none.' });
+export const conversationReply = z.object({ conversation, messages, cursor: before });
+export const historyReply = z.object({
+  conv_id: id.nullable().meta({ description: 'Null when the customer has no conversation yet.' }),
+  messages,
+  cursor: before,
+});

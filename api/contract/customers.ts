@@ -1,0 +1,69 @@
+/** What travels about a customer's data as a whole: all that is held of it, and its removal. Zod only. */
+import { z } from 'zod';
+import { cursor, id, mode, orgParams, pageQuery, timestamp } from './common.ts';
+import { conversation, conversationReply } from './inbox.ts';
+
+export const customerParams = orgParams.extend({ customerId: id });
+export const exportQuery = pageQuery.extend({
+  limit: pageQuery.shape.limit.meta({ description: 'Conversations a page; 20 unless told.' }),
+});
+
+const session = z.object({
+  session_id: id,
+  kind: z.enum(['minted', 'embed']),
+  verified: z.boolean(),
+  product_type: z.string().optional(),
+  context: z.record(z.string(), z.unknown()),
+  visitor_id: z.string().optional(),
+  created_by: id,
+  created_at: timestamp,
+  expires_at: timestamp,
+  revoked_at: timestamp.nullable(),
+});
+
+export const exportReply = z.object({
+  customer: z.object({
+    customer_id: id,
+    org_id: id,
+    mode,
+    external_id: z.string().optional(),
+    email: z.string().optional(),
+    name: z.string().optional(),
+    visitor_id: z.string().optional(),
+    verified: z.boolean(),
+    created_at: timestamp,
+    last_seen_at: timestamp,
+  }),
+  sessions: z.array(session).meta({ description: 'On the first page; ended ones are kept for 30 days.' }),
+  conversations: z.array(
+    conversation.extend({
+      refinement: z
+        .record(z.string(), z.unknown())
+        .optional()
+        .meta({ description: 'What the page told with `context_update`.' }),
+      messages: conversationReply.shape.messages.meta({ description: 'All of them, oldest first.' }),
+      events: conversationReply.shape.events,
+    }),
+  ),
+  cursor,
+});
+
+export const erasureReply = z.object({
+  customer_id: id,
+  status: z.enum(['erasing', 'erased', 'verified']).meta({
+    description:
+      '`erased`: nothing is left. `verified`: a quarter of an hour later, when whatever was at work had ended, nothing was.',
+  }),
+  found: z
+    .object({
+      conversations: z.number().int(),
+      messages: z.number().int(),
+      frames: z.number().int(),
+      sessions: z.number().int(),
+    })
+    .meta({ description: 'How many records there were.' }),
+  requested_by: id,
+  requested_at: timestamp,
+  erased_at: timestamp.nullable(),
+  verified_at: timestamp.nullable(),
+});

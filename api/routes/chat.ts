@@ -1,0 +1,89 @@
+/** Chat over REST, for a customer with a session's token: say something, and read what was said. The socket is api/socket.ts. */
+import { session } from '../auth.ts';
+import {
+  acceptMessage,
+  chosenConversation,
+  currentConversation,
+  foreignCursor,
+  ownConversation,
+  readHistory,
+  readHistoryCursor,
+  viewConversation,
+  viewMessage,
+} from '../chat.ts';
+import * as contract from '../contract/chat.ts';
+import { afterCursor, DEFAULT_LIMIT, page } from '../cursor.ts';
+import { route } from '../route.ts';
+import { listConversations } from '../../models/conversation.ts';
+
+export const chatRoutes = [
+  route({
+    name: 'sendMessage',
+    method: 'POST',
+    path: '/support/chat/messages/{orgId}',
+    summary: 'Say something; it is stored and will be answered. Read the answer from the history, or use the socket.',
+    auth: session,
+    params: contract.orgParams,
+    body: contract.sendBody,
+    status: 202,
+    reply: contract.sendReply,
+    limit: 'messages',
+    async handle({ body, principal }, ctx) {
+      const conversation = await chosenConversation(principal, body.conv_id, ctx.clock());
+      const said = { body: body.body, clientMessageId: body.client_message_id };
+      const { messageId, duplicate } = await acceptMessage(ctx, principal, conversation, said);
+      return { conv_id: conversation._id, message_id: messageId, ...(duplicate ? { duplicate } : {}) };
+    },
+  }),
+  route({
+    name: 'listOwnConversations',
+    method: 'GET',
+    path: '/support/chat/conversations/{orgId}',
+    summary: 'The customer’s own conversations, the newest first.',
+    auth: session,
+    params: contract.orgParams,
+    query: contract.pageQuery,
+    reply: contract.conversationList,
+    async handle({ query: { limit = DEFAULT_LIMIT, cursor }, principal: { orgId, mode, customerId } }) {
+      const after = afterCursor(cursor);
+      const found = await listConversations(orgId, mode, customerId, { limit: limit + 1, after });
+      const { entries, cursor: next } = page(found, limit);
+      return { conversations: entries.map(viewConversation), cursor: next };
+    },
+  }),
+  route({
+    name: 'getOwnConversation',
+    method: 'GET',
+    path: '/support/chat/conversation/{orgId}/{convId}',
+    summary: 'One of the customer’s own conversations, with its last messages.',
+    auth: session,
+    params: contract.conversationParams,
+    query: contract.pageQuery,
+    reply: contract.conversationReply,
+    async handle({ params: { convId }, query: { limit = DEFAULT_LIMIT, cursor }, principal }) {
+      const from = cursor === undefined ? undefined : readHistoryCursor(cursor);
+      if (from && from.convId !== convId) throw foreignCursor();
+      const conversation = await ownConversation(principal, convId);
+      const { found, cursor: next } = await readHistory(conversation, limit, from?.before);
+      return { conversation: viewConversation(conversation), messages: found.map(viewMessage), cursor: next };
+    },
+  }),
+  route({
+    name: 'getChatHistory',
+    method: 'GET',
+    path: '/support/chat/history/{orgId}',
+    summary: 'The last messages of the current conversation; page backwards with the cursor.',
+    auth: session,
+    params: contract.orgParams,
+    query: contract.pageQuery,
+    reply: contract.historyReply,
+    async handle({ query: { limit = DEFAULT_LIMIT, cursor }, principal }) {
+      // A cursor stays with its conversation, whichever is the current one by now.
+      const from = cursor === undefined ? undefined : readHistoryCursor(cursor);
+      const conversation = from ? await ownConversation(principal, from.convId) : await currentConversation(principal);
+      if (!conversation) return { conv_id: null, messages: [], cursor: null };
+      const { found, cursor: next } = await readHistory(conversation, limit, from?.before);
+      return { conv_id: conversation._id, messages: found.map(viewMessage), cursor: next };
+    },
+  }),
+];

@@ -1,0 +1,122 @@
+/** A customer's data as a whole: what is held of it, and that it is removed. The removal itself is workflows/erasure.ts. */
+import { member } from '../auth.ts';
+import * as contract from '../contract/customers.ts';
+import { afterCursor, DEFAULT_LIMIT, page } from '../cursor.ts';
+import { launch, type Start } from '../durable.ts';
+import { viewConversation, viewEvent, viewMessage } from '../inbox.ts';
+import { route } from '../route.ts';
+import { listConversations, type Conversation } from '../../models/conversation.ts';
+import { findCustomer, type Customer } from '../../models/customer.ts';
+import { createErasure, ErasureModel, findErasure, shutOut, type Erasure } from '../../models/erasure.ts';
+import { listMessages } from '../../models/message.ts';
+import { Problem } from '../../models/rules/errors.ts';
+import { listSessionsOf, type Session } from '../../models/session.ts';
+import { eraseCustomer } from '../../workflows/erasure.ts';
+import { queues } from '../../workflows/queues.ts';
+
+const path = '/support/customers/orgs/{orgId}/{customerId}';
+const noSuchCustomer = () => new Problem('NOT_FOUND', { message: 'There is no such customer.' });
+
+const erasing = (orgId: string, customerId: string): Start<Parameters<typeof eraseCustomer>> => ({
+  workflow: eraseCustomer,
+  id: `customer:${customerId}:erase`,
+  queue: queues.conversations,
+  args: [{ orgId, customerId }],
+});
+
+const viewCustomer = ({ _id, created_at, last_seen_at, ...customer }: Readonly<Customer>) => ({
+  ...customer,
+  customer_id: _id,
+  created_at: created_at.toISOString(),
+  last_seen_at: last_seen_at.toISOString(),
+});
+
+/** Without what proves anything. */
+const viewSession = ({ _id, created_at, expires_at, revoked_at, ...session }: Session) => ({
+  ...session,
+  session_id: _id,
+  created_at: created_at.toISOString(),
+  expires_at: expires_at.toISOString(),
+  revoked_at: revoked_at?.toISOString() ?? null,
+});
+
+async function viewWhole(conversation: Conversation, customer: Readonly<Customer>) {
+  const messages = await listMessages(conversation.org_id, conversation._id);
+  return {
+    ...viewConversation(conversation, customer),
+    messages: messages.map(viewMessage),
+    events: conversation.events.map(viewEvent),
+  };
+}
+
+const viewErasure = ({ _id, requested_at, erased_at, verified_at, ...erasure }: Erasure) => ({
+  ...erasure,
+  customer_id: _id,
+  requested_at: requested_at.toISOString(),
+  erased_at: erased_at?.toISOString() ?? null,
+  verified_at: verified_at?.toISOString() ?? null,
+});
+
+export const customerRoutes = [
+  route({
+    name: 'exportCustomer',
+    method: 'GET',
+    path,
+    summary:
+      'Everything that is held of a customer: profile, sessions without secrets, conversations, tickets, messages.',
+    auth: member(),
+    params: contract.customerParams,
+    query: contract.exportQuery,
+    reply: contract.exportReply,
+    async handle({ params: { orgId, customerId }, query }) {
+      const after = afterCursor(query.cursor);
+      const limit = query.limit ?? DEFAULT_LIMIT;
+      const customer = await findCustomer(orgId, customerId);
+      if (!customer || customer.erasing_at) throw noSuchCustomer();
+      const [sessions, found] = await Promise.all([
+        after === undefined ? listSessionsOf(orgId, customerId) : [],
+        listConversations(orgId, customer.mode, customerId, { limit: limit + 1, after, all: true }),
+      ]);
+      const { entries, cursor } = page(found, limit);
+      const conversations = [];
+      for (const conversation of entries) conversations.push(await viewWhole(conversation, customer));
+      return { customer: viewCustomer(customer), sessions: sessions.map(viewSession), conversations, cursor };
+    },
+  }),
+  route({
+    name: 'eraseCustomer',
+    method: 'DELETE',
+    path,
+    summary: 'Remove everything that is held of a customer. Asked again, it says how far that is.',
+    auth: member('admin'),
+    params: contract.customerParams,
+    status: 202,
+    reply: contract.erasureReply,
+    limit: 'writes',
+    async handle({ params: { orgId, customerId }, principal }, ctx) {
+      const standing = await findErasure(orgId, customerId);
+      if (standing) return viewErasure(standing);
+      const customer = await findCustomer(orgId, customerId);
+      if (!customer) throw noSuchCustomer();
+      const now = ctx.clock();
+      const ordered = await launch(ctx, ErasureModel, erasing(orgId, customerId), async (intent) => {
+        const erasure: Erasure = {
+          _id: customerId,
+          org_id: orgId,
+          mode: customer.mode,
+          status: 'erasing',
+          conv_ids: [],
+          found: { conversations: 0, messages: 0, frames: 0, sessions: 0 },
+          requested_by: principal.userId,
+          requested_at: now,
+          pending: [intent],
+        };
+        if (!(await createErasure(erasure))) return null;
+        // Before the answer, so that it is a stranger who comes back after it.
+        await shutOut(orgId, customerId, now);
+        return erasure;
+      });
+      return viewErasure(ordered ?? (await findErasure(orgId, customerId))!);
+    },
+  }),
+];

@@ -1,0 +1,174 @@
+/** The inbox: what members see of conversations, and what they do in them. Frames to customers are the workflow's. */
+import { key, type TenantPrincipal } from '../auth.ts';
+import * as contract from '../contract/inbox.ts';
+import { afterPlace, DEFAULT_LIMIT, placedPage } from '../cursor.ts';
+import { actShown, assign, conversationOf, replyTo, viewConversation, viewEvent, viewMessage } from '../inbox.ts';
+import { route, withStatus } from '../route.ts';
+import { markRead, type Conversation } from '../../models/conversation.ts';
+import { findCustomer, findCustomers } from '../../models/customer.ts';
+import { countInbox, listInbox, type InboxPlace } from '../../models/inbox.ts';
+import { listMessages, type Message } from '../../models/message.ts';
+import { Problem } from '../../models/rules/errors.ts';
+
+const prefix = '/support/inbox/orgs/{orgId}';
+
+const viewOne = async (conversation: Conversation) => ({
+  conversation: viewConversation(conversation, await findCustomer(conversation.org_id, conversation.customer_id)),
+});
+
+/** Whose conversations `assigned_to` asks for. @throws Problem VALIDATION for `me` of a key. */
+function assignee(asked: string | undefined, { kind, actor }: TenantPrincipal): string | null | undefined {
+  if (asked === 'none') return null;
+  if (asked !== 'me') return asked;
+  if (kind === 'member') return actor;
+  const message = 'is for members: nothing is assigned to a key';
+  throw new Problem('VALIDATION', { details: [{ path: ['query', 'assigned_to'], message }] });
+}
+
+/** A place in the list: when it was last written in (ms), and which conversation it is. */
+const placeOf = ({ last_message_at, _id }: Conversation) => `${last_message_at!.getTime()} ${_id}`;
+function place(cursor: string | undefined): InboxPlace | undefined {
+  const [at, convId] = afterPlace(cursor, /^\d{1,15} conv_[0-9A-Z]{26}$/)?.split(' ') ?? [];
+  return at === undefined || convId === undefined ? undefined : { at: new Date(Number(at)), convId };
+}
+const positionOf = ({ position }: Message) => String(position);
+
+export const inboxRoutes = [
+  route({
+    name: 'listInbox',
+    method: 'GET',
+    path: prefix,
+    summary: 'Conversations that somebody has written in, newest activity first.',
+    auth: key('support:read'),
+    params: contract.orgParams,
+    query: contract.inboxQuery,
+    reply: contract.inboxReply,
+    async handle({ params: { orgId }, query, principal }) {
+      const { modes } = principal;
+      const filter = { modes, status: query.status, assignedTo: assignee(query.assigned_to, principal) };
+      const limit = query.limit ?? DEFAULT_LIMIT;
+      const after = place(query.cursor);
+      const [found, totals] = await Promise.all([
+        listInbox(orgId, filter, { limit: limit + 1, after }),
+        countInbox(orgId, filter),
+      ]);
+      const { entries, cursor } = placedPage(found, limit, placeOf);
+      const customers = await findCustomers(
+        orgId,
+        entries.map(({ customer_id }) => customer_id),
+      );
+      const byId = new Map(customers.map((customer) => [customer._id, customer]));
+      return {
+        conversations: entries.map((entry) => viewConversation(entry, byId.get(entry.customer_id))),
+        ...totals,
+        cursor,
+      };
+    },
+  }),
+  route({
+    name: 'getConversation',
+    method: 'GET',
+    path: `${prefix}/{convId}`,
+    summary: 'One conversation with its last messages; a member who reads the newest ones has read it, a key has not.',
+    auth: key('support:read'),
+    params: contract.conversationParams,
+    query: contract.messagesQuery,
+    reply: contract.conversationReply,
+    async handle({ params: { orgId, convId }, query, principal }) {
+      const limit = query.limit ?? DEFAULT_LIMIT;
+      const before = afterPlace(query.cursor, /^\d{1,15}$/);
+      const conversation = await conversationOf(principal, convId);
+      const found = await listMessages(orgId, convId, {
+        limit: limit + 1,
+        before: before === undefined ? undefined : Number(before),
+      });
+      const { entries, cursor } = placedPage(found.toReversed(), limit, positionOf);
+      if (principal.kind === 'member' && before === undefined) await markRead(orgId, convId, entries[0]?.position ?? 0);
+      return {
+        ...(await viewOne(conversation)),
+        messages: entries.toReversed().map(viewMessage),
+        cursor,
+        events: conversation.events.map(viewEvent),
+      };
+    },
+  }),
+  route({
+    name: 'replyToConversation',
+    method: 'POST',
+    path: `${prefix}/{convId}/reply`,
+    summary: 'Answer the customer as a person; the agent is silent until the conversation is reopened or resolved.',
+    auth: key('support:write'),
+    params: contract.conversationParams,
+    body: contract.replyBody,
+    status: 201,
+    otherStatuses: [200],
+    reply: contract.replied,
+    limit: 'writes',
+    async handle({ params: { convId }, body, principal }, ctx) {
+      const { messageId, duplicate } = await replyTo(ctx, principal, convId, body);
+      return duplicate
+        ? withStatus(200, { message_id: messageId, duplicate: true as const })
+        : { message_id: messageId };
+    },
+  }),
+  route({
+    name: 'assignConversation',
+    method: 'POST',
+    path: `${prefix}/{convId}/assign`,
+    summary: 'Give a conversation to a member, or to nobody; of two at once the later holds.',
+    auth: key('support:write'),
+    params: contract.conversationParams,
+    body: contract.assignBody,
+    reply: contract.actReply,
+    limit: 'writes',
+    async handle({ params: { convId }, body, principal }, ctx) {
+      return viewOne(await assign(ctx, principal, convId, body.user_id));
+    },
+  }),
+  route({
+    name: 'resolveConversation',
+    method: 'POST',
+    path: `${prefix}/{convId}/resolve`,
+    summary: 'Close a conversation and its ticket; what the customer writes next is the agent’s again.',
+    auth: key('support:write'),
+    params: contract.conversationParams,
+    body: contract.emptyBody,
+    reply: contract.actReply,
+    limit: 'writes',
+    errors: ['CONFLICT'],
+    async handle({ params: { convId }, principal }, ctx) {
+      return viewOne(await actShown(ctx, principal, convId, 'resolve'));
+    },
+  }),
+  route({
+    name: 'escalateConversation',
+    method: 'POST',
+    path: `${prefix}/{convId}/escalate`,
+    summary: 'Have a person take over: the agent is silent, and there is a ticket.',
+    auth: key('support:write'),
+    params: contract.conversationParams,
+    body: contract.escalateBody,
+    reply: contract.actReply,
+    limit: 'writes',
+    errors: ['CONFLICT'],
+    async handle({ params: { convId }, body, principal }, ctx) {
+      const note = body.reason === undefined ? {} : { note: body.reason.trim() };
+      return viewOne(await actShown(ctx, principal, convId, 'escalate', { reason: 'member', ...note }));
+    },
+  }),
+  route({
+    name: 'reopenConversation',
+    method: 'POST',
+    path: `${prefix}/{convId}/reopen`,
+    summary: 'Open a resolved conversation again, for the agent to answer.',
+    auth: key('support:write'),
+    params: contract.conversationParams,
+    body: contract.emptyBody,
+    reply: contract.actReply,
+    limit: 'writes',
+    errors: ['CONFLICT'],
+    async handle({ params: { convId }, principal }, ctx) {
+      return viewOne(await actShown(ctx, principal, convId, 'reopen'));
+    },
+  }),
+];

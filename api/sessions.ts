@@ -1,0 +1,174 @@
+/**
+ * Who a customer's connection speaks for: a session token, or a page's publishable key and visitor, becomes a principal.
+ * The guard of routes and the socket both ask here, so that they cannot judge differently.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { SessionPrincipal } from './auth.ts';
+import type { Context } from './context.ts';
+import { createLimiter } from './limits.ts';
+import { perConfig } from './perconfig.ts';
+import { cached } from '../models/cached.ts';
+import { provideCustomer, provideVisitor, type Customer } from '../models/customer.ts';
+import { findEmbedSecret } from '../models/embedsecret.ts';
+import { newId } from '../models/ids.ts';
+import { wellFormed } from '../models/key.ts';
+import { findOrganization } from '../models/organization.ts';
+import { findPublishableKey } from '../models/publishablekey.ts';
+import { readEmail } from '../models/rules/email.ts';
+import { Problem, type Detail } from '../models/rules/errors.ts';
+import { effectiveMode, splitToken, type Mode } from '../models/rules/keys.ts';
+import {
+  EMBED_SESSION_MS,
+  maxProductTypeLength,
+  originAllowed,
+  signaturePattern,
+  visitorIdPattern,
+} from '../models/rules/session.ts';
+import { provideEmbedSession, recentSession, visitorSeen, type Session } from '../models/session.ts';
+import { recentSupportConfig } from '../models/supportconfig.ts';
+
+/** What a page says when it connects; all of it comes from a browser, and only `sig` proves anything. */
+export type Embed = {
+  /** The publishable key. */
+  pk: string;
+  /** The `Origin` header, which a browser sets and a page cannot. */
+  origin: string | undefined;
+  visitorId: string;
+  email?: string | undefined;
+  /** Hexadecimal HMAC-SHA256 of the e-mail in lower case, with the organization's embed secret. */
+  sig?: string | undefined;
+  productType?: string | undefined;
+  address: string;
+};
+
+export type SessionAuth = {
+  /**
+   * The principal of a session token.
+   * @throws Problem UNAUTHENTICATED when it is not ours, expired or revoked.
+   */
+  byToken(token: string, address: string): Promise<SessionPrincipal>;
+  /**
+   * The principal of an embedded chat; its session and, on a first visit, its customer are stored.
+   * @throws Problem UNAUTHENTICATED, ORIGIN_NOT_ALLOWED, VALIDATION, RATE_LIMITED.
+   */
+  byEmbed(embed: Embed): Promise<SessionPrincipal>;
+};
+
+/** Where visitors who were never seen are counted, a process and configuration. */
+const limiter = perConfig(createLimiter);
+
+const recentPage = cached(async (key: string) => {
+  const record = await findPublishableKey(key);
+  const org = record && (await findOrganization(record.org_id));
+  return record && org ? { record, org } : undefined;
+});
+
+export function createSessionAuth(ctx: Pick<Context, 'config' | 'clock' | 'secrets' | 'tokens'>): SessionAuth {
+  async function byToken(token: string, address: string): Promise<SessionPrincipal> {
+    const claims = await ctx.tokens.verifySession(token);
+    if (!claims) throw unauthenticated('This session has expired or is not one of ours; mint another one.');
+    const { sessionId, orgId } = claims;
+    const session = await recentSession(orgId, sessionId);
+    if (!session || session.revoked_at) throw revoked();
+    return { kind: 'session', address, ...claims, modes: [claims.mode] };
+  }
+
+  async function byEmbed(embed: Embed): Promise<SessionPrincipal> {
+    checkForm(embed);
+    const page = isPublishable(embed.pk) ? await recentPage.read(embed.pk) : undefined;
+    if (!page) throw unauthenticated('This publishable key does not exist or was replaced.');
+    const { org } = page;
+    const { mode } = effectiveMode(page.record.mode, org.environment);
+    const { allowed_origins } = await recentSupportConfig(org._id);
+    if (!originAllowed(embed.origin, allowed_origins, mode)) throw new Problem('ORIGIN_NOT_ALLOWED');
+    const email = await provenEmail(org._id, mode, embed);
+    const customer = await customerOf(org._id, mode, email, embed);
+    const session = await provideEmbedSession(freshSession(customer, embed, ctx.clock()));
+    if (session.revoked_at) throw revoked();
+    return {
+      kind: 'session',
+      address: embed.address,
+      orgId: org._id,
+      mode,
+      modes: [mode],
+      sessionId: session._id,
+      customerId: customer._id,
+      verified: customer.verified,
+      ...(productNamed(embed.productType) ? { productType: embed.productType } : {}),
+      expiresAt: session.expires_at,
+    };
+  }
+
+  /** The e-mail that the page brought, once its signature is right; undefined when it brought none. */
+  async function provenEmail(orgId: string, mode: Mode, { email, sig }: Embed): Promise<string | undefined> {
+    if (email === undefined || sig === undefined) return undefined;
+    const address = readEmail(email)!;
+    const now = ctx.clock();
+    const record = await findEmbedSecret(orgId, mode);
+    const former = record?.former && record.former.until > now ? [record.former.secret] : [];
+    const secrets = record ? [record.secret, ...former].map((sealed) => ctx.secrets.open(sealed)) : [];
+    if (!secrets.some((secret) => signs(secret, address, sig))) {
+      throw unauthenticated(
+        'The signature does not fit the e-mail; sign it in lower case with the current embed secret.',
+      );
+    }
+    return address;
+  }
+
+  async function customerOf(orgId: string, mode: Mode, email: string | undefined, { visitorId, address }: Embed) {
+    // Ids are the page's to invent, so what is bounded is how many new ones an address brings.
+    if (!(await visitorSeen(orgId, mode, visitorId))) await limiter(ctx.config)('visitors', `${orgId}:${address}`);
+    const now = ctx.clock();
+    return email === undefined
+      ? provideVisitor(orgId, mode, visitorId, now)
+      : provideCustomer(orgId, mode, { email, visitorId }, now);
+  }
+
+  return { byToken, byEmbed };
+}
+
+function freshSession(customer: Customer, { visitorId, productType }: Embed, now: Date) {
+  return {
+    _id: newId('session'),
+    org_id: customer.org_id,
+    mode: customer.mode,
+    kind: 'embed',
+    customer_id: customer._id,
+    verified: customer.verified,
+    ...(productNamed(productType) ? { product_type: productType } : {}),
+    context: {},
+    visitor_id: visitorId,
+    expires_at: new Date(now.getTime() + EMBED_SESSION_MS),
+    created_by: 'embed',
+    created_at: now,
+  } as const satisfies Session;
+}
+
+function checkForm({ visitorId, email, sig, productType }: Embed): void {
+  const details: Detail[] = [];
+  const refuse = (name: string, message: string) => void details.push({ path: ['query', name], message });
+  if (!visitorIdPattern.test(visitorId)) refuse('visitorId', 'must be 16 to 100 letters, digits, `-` or `_`');
+  if ((email === undefined) !== (sig === undefined))
+    refuse(email === undefined ? 'email' : 'sig', 'is missing: an e-mail and its signature go together');
+  if (email !== undefined && readEmail(email) === undefined) refuse('email', 'must be an e-mail address');
+  if (productType !== undefined && productType.length > maxProductTypeLength)
+    refuse('productType', `may have ${maxProductTypeLength} characters`);
+  if (details.length > 0) throw new Problem('VALIDATION', { details });
+}
+
+const isPublishable = (pk: string) => splitToken(pk)?.kind === 'publishable' && wellFormed(pk);
+
+/** A page that names no product names none, however it says so. */
+function productNamed(productType: string | undefined): productType is string {
+  return productType !== undefined && productType.trim() !== '';
+}
+
+/** Whether `sig` is the HMAC of the address with this secret; takes as long for any wrong one. */
+function signs(secret: string, address: string, sig: string): boolean {
+  if (!signaturePattern.test(sig)) return false;
+  const right = createHmac('sha256', secret).update(address).digest();
+  return timingSafeEqual(right, Buffer.from(sig, 'hex'));
+}
+
+const unauthenticated = (message: string) => new Problem('UNAUTHENTICATED', { message });
+const revoked = () => unauthenticated('This session was revoked.');

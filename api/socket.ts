@@ -1,0 +1,319 @@
+/**
+ * The chat's WebSockets of a process: who may connect, how long they stay, and how they leave. Everything a socket shows comes
+ * from the frame log by api/tail.ts; what a client sends is api/chatframes.ts's.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocket, WebSocketServer, type RawData } from 'ws';
+import type { SessionPrincipal } from './auth.ts';
+import { chosenConversation } from './chat.ts';
+import { createFrameTaker } from './chatframes.ts';
+import { ChatSocket, RESTART } from './chatsocket.ts';
+import type { Context } from './context.ts';
+import { maxFrameBytes } from './contract/chat.ts';
+import { errorBody, toProblem } from './errors.ts';
+import { greet } from './greeting.ts';
+import { createSessionAuth } from './sessions.ts';
+import { startTail } from './tail.ts';
+import { newId } from '../models/ids.ts';
+import { Problem } from '../models/rules/errors.ts';
+import { endedAmong, findSession } from '../models/session.ts';
+
+export type Sockets = {
+  /** Whether a request that asks for an upgrade is for the chat; the others are ordinary requests. */
+  wants(request: IncomingMessage): boolean;
+  upgrade(request: IncomingMessage, raw: Duplex, head: Buffer): void;
+  /** Takes no frames any more, sends every socket what it is owed, and has it come back: close code 1012. */
+  close(): Promise<void>;
+};
+
+/** Tabs of one customer; more are a mistake. Counted in each process. */
+const SOCKETS_PER_SESSION = 10;
+/** Of any type, a socket and minute; `messages` are counted by themselves. */
+const FRAMES_PER_MINUTE = 300;
+/** Frames that arrived in one piece while another was dealt with. */
+const MAX_QUEUED = 100;
+/** Closing takes one round trip; who does not answer is cut off, in ms. */
+const CLOSE_TIMEOUT_MS = 3_000;
+/** Two missed pings in a row end a connection. */
+const MISSED_PINGS = 2;
+const SWEEP_MS = 1_000;
+
+const path = /^\/v1\/support\/chat\/ws\/([\w-]{1,100})(?:\?(.*))?$/s;
+
+const serverOptions = {
+  noServer: true,
+  WebSocket: ChatSocket,
+  clientTracking: false,
+  maxPayload: maxFrameBytes,
+  // What is compressed needs a window a socket, which is more than all else that a socket needs.
+  perMessageDeflate: false,
+  closeTimeout: CLOSE_TIMEOUT_MS,
+};
+
+export type SocketOptions = { /** 30 seconds unless told. */ pingEveryMs?: number };
+
+export function createSockets(ctx: Context, { pingEveryMs = 30_000 }: SocketOptions = {}): Sockets {
+  const auth = createSessionAuth(ctx);
+  const takeFrame = createFrameTaker(ctx);
+  const open = new Set<ChatSocket>();
+  const bySession = new Map<string, Set<ChatSocket>>();
+  const state = { draining: false };
+  /** Whether the end of a session may have been missed. */
+  let doubtful = false;
+
+  const tail = startTail({
+    log: ctx.log,
+    ended: endSession,
+    renewed: () => {
+      doubtful = true;
+      void recheck();
+    },
+  });
+  const server = new WebSocketServer(serverOptions);
+
+  function endSession(sessionId: string): void {
+    for (const socket of bySession.get(sessionId) ?? []) socket.refuse(endedSession());
+  }
+
+  /** Looks for sessions that ended while nobody listened. */
+  async function recheck(): Promise<void> {
+    try {
+      for (const sessionId of await endedAmong([...bySession.keys()])) endSession(sessionId);
+      doubtful = false;
+    } catch (error) {
+      ctx.log.warn({ err: error }, 'sessions were not looked at; they are again in a second');
+    }
+  }
+
+  /** One timer for all sockets: pings, sessions that expire. */
+  const sweep = setInterval(
+    () => {
+      const now = ctx.clock();
+      const monotonic = performance.now();
+      if (doubtful) void recheck();
+      for (const socket of open) {
+        if (socket.customer && socket.customer.expiresAt <= now) void expire(socket, socket.customer);
+        if (monotonic - socket.pingedAt < pingEveryMs) continue;
+        socket.pingedAt = monotonic;
+        if (socket.missedPings >= MISSED_PINGS) socket.terminate();
+        else if (socket.readyState === WebSocket.OPEN) socket.ping();
+        socket.missedPings += 1;
+      }
+    },
+    Math.min(SWEEP_MS, pingEveryMs),
+  );
+  sweep.unref();
+
+  /** An embed's session is prolonged by each connection, so its record says whether it is over. */
+  async function expire(socket: ChatSocket, customer: SessionPrincipal): Promise<void> {
+    socket.customer = { ...customer, expiresAt: new Date(customer.expiresAt.getTime() + 5 * SWEEP_MS) };
+    try {
+      const session = await findSession(customer.orgId, customer.sessionId);
+      if (session && session.expires_at > ctx.clock()) socket.customer = { ...customer, expiresAt: session.expires_at };
+      else socket.refuse(endedSession());
+    } catch (error) {
+      ctx.log.warn({ err: error }, 'a session was not looked at; it is again in a moment');
+    }
+  }
+
+  /** Who connects, by the address they chose. @throws Problem. */
+  async function authenticate(request: IncomingMessage, orgId: string, query: URLSearchParams) {
+    const address = addressOf(request, ctx.config.trustProxy);
+    const text = (name: string) => query.get(name) ?? undefined;
+    const token = text('sessionToken');
+    const pk = text('pk');
+    if (token === undefined && pk === undefined) {
+      throw new Problem('UNAUTHENTICATED', { message: 'Connect with `sessionToken`, or with `pk` and `visitorId`.' });
+    }
+    const customer =
+      token === undefined
+        ? await auth.byEmbed({
+            pk: pk!,
+            origin: request.headers.origin,
+            visitorId: text('visitorId') ?? '',
+            email: text('email'),
+            sig: text('sig'),
+            productType: text('productType'),
+            address,
+          })
+        : await auth.byToken(token, address);
+    if (customer.orgId !== orgId) throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
+    return customer;
+  }
+
+  function register(socket: ChatSocket, customer: SessionPrincipal): void {
+    const siblings = bySession.get(customer.sessionId) ?? new Set();
+    if (siblings.size >= SOCKETS_PER_SESSION) {
+      throw new Problem('RATE_LIMITED', { message: `A session may have ${SOCKETS_PER_SESSION} sockets; close one.` });
+    }
+    socket.customer = customer;
+    bySession.set(customer.sessionId, siblings.add(socket));
+  }
+
+  function unregister(socket: ChatSocket): void {
+    open.delete(socket);
+    tail.unfollow(socket);
+    const { customer } = socket;
+    const siblings = customer && bySession.get(customer.sessionId);
+    siblings?.delete(socket);
+    if (siblings?.size === 0) bySession.delete(customer!.sessionId);
+  }
+
+  /** From the handshake to the first frames. */
+  async function begin(socket: ChatSocket, request: IncomingMessage): Promise<void> {
+    const [, orgId = '', asked] = path.exec(request.url ?? '') ?? [];
+    const query = new URLSearchParams(asked);
+    const customer = await authenticate(request, orgId, query);
+    if (socket.readyState !== WebSocket.OPEN) return;
+    register(socket, customer);
+    const [session, conversation] = await Promise.all([
+      // Credentials are believed for half a second; a revocation in it was heard of before this socket was there to hear.
+      findSession(customer.orgId, customer.sessionId),
+      chosenConversation(customer, query.get('conv_id') ?? undefined, ctx.clock()),
+    ]);
+    if (!session || session.revoked_at) throw endedSession();
+    const { _id, org_id, mode } = conversation;
+    socket.conversation = { _id, org_id, mode };
+    await greet(socket, conversation, readNumber(query.get('resume_from')));
+    if (socket.readyState === WebSocket.OPEN) await tail.follow(socket);
+  }
+
+  /** Deals with what is queued, one frame after the other. Never rejects. */
+  async function work(socket: ChatSocket): Promise<void> {
+    while (!state.draining && socket.readyState === WebSocket.OPEN) {
+      const text = socket.queue?.shift();
+      if (text === undefined) break;
+      await takeFrame(socket, text);
+    }
+    socket.queue = undefined;
+    socket.work = undefined;
+    socket.resume();
+  }
+
+  function onMessage(socket: ChatSocket, data: RawData, isBinary: boolean): void {
+    socket.missedPings = 0;
+    if (state.draining || socket.readyState !== WebSocket.OPEN) return;
+    if (isBinary) {
+      socket.refuseFrame('BINARY_FRAME', 'Frames are text.');
+      return;
+    }
+    const queue = (socket.queue ??= []);
+    if (isFlood(socket) || queue.length >= MAX_QUEUED) {
+      socket.refuse(new Problem('RATE_LIMITED', { message: 'Too many frames; connect again in a minute.' }));
+      return;
+    }
+    queue.push((data as Buffer).toString('utf8'));
+    if (socket.work) socket.pause();
+    else socket.work = work(socket);
+  }
+
+  function onClose(socket: ChatSocket, code: number): void {
+    unregister(socket);
+    const { customer } = socket;
+    ctx.log.info({ org_id: customer?.orgId, session_id: customer?.sessionId, code }, 'chat socket closed');
+  }
+
+  // What breaks a connection also closes it.
+  const onError = (): void => undefined;
+
+  /** By itself, so that what these hold for the socket's life is the socket alone, and not the request it came with. */
+  function listen(socket: ChatSocket): void {
+    socket.on('message', (data, isBinary) => onMessage(socket, data, isBinary));
+    socket.on('pong', () => (socket.missedPings = 0));
+    socket.on('close', (code) => onClose(socket, code));
+    socket.on('error', onError);
+  }
+
+  function accept(socket: ChatSocket, request: IncomingMessage, raw: Duplex): void {
+    socket.raw = raw;
+    open.add(socket);
+    listen(socket);
+    socket.work = begin(socket, request).then(
+      () => work(socket),
+      (error: unknown) => {
+        const problem = toProblem(error);
+        if (problem.status >= 500) ctx.log.error({ err: problem.cause }, 'a chat socket did not begin');
+        socket.refuse(problem);
+      },
+    );
+  }
+
+  return {
+    wants: (request) => request.headers.upgrade?.toLowerCase() === 'websocket' && path.test(request.url ?? ''),
+    upgrade(request, raw, head) {
+      if (state.draining || open.size >= ctx.config.maxSockets) {
+        refuseUpgrade(
+          raw,
+          new Problem('UNAVAILABLE', { message: 'This process takes no further sockets; try again.' }),
+        );
+        return;
+      }
+      server.handleUpgrade(request, raw, head, (socket) => accept(socket, request, raw));
+    },
+    async close() {
+      state.draining = true;
+      clearInterval(sweep);
+      const cutOff = setTimeout(() => {
+        for (const socket of open) socket.terminate();
+      }, ctx.config.drainSeconds * 1000);
+      await Promise.all(
+        [...open].map(async (socket) => {
+          const closed = new Promise((resolve) => socket.once('close', resolve));
+          const owed = Promise.resolve(socket.work).then(() => tail.catchUp(socket));
+          await Promise.race([owed, closed]);
+          socket.close(RESTART, 'restart');
+          await closed;
+        }),
+      );
+      clearTimeout(cutOff);
+      await tail.close();
+    },
+  };
+}
+
+/** Counts a frame; whether there were too many in this minute. */
+function isFlood(socket: ChatSocket): boolean {
+  const now = performance.now();
+  if (now - socket.countedFrom >= 60_000) {
+    socket.countedFrom = now;
+    socket.frames = 0;
+  }
+  socket.frames += 1;
+  return socket.frames > FRAMES_PER_MINUTE;
+}
+
+const endedSession = (): Problem =>
+  new Problem('UNAUTHENTICATED', { message: 'This session has expired or was revoked; begin another one.' });
+
+const readNumber = (text: string | null): number | undefined =>
+  text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+
+/** As for requests: behind a proxy, what the nearest one says. */
+function addressOf(request: IncomingMessage, trustProxy: boolean): string {
+  const forwarded = trustProxy ? request.headers['x-forwarded-for'] : undefined;
+  return (
+    String(forwarded ?? '')
+      .split(',')
+      .at(-1)
+      ?.trim() ||
+    request.socket.remoteAddress ||
+    ''
+  );
+}
+
+/** Refuses before the handshake, which costs least. */
+function refuseUpgrade(raw: Duplex, problem: Problem): void {
+  const requestId = newId('request');
+  const body = JSON.stringify(errorBody(problem, requestId));
+  raw.on('error', () => raw.destroy());
+  const head = [
+    'HTTP/1.1 503 Service Unavailable',
+    `x-request-id: ${requestId}`,
+    'retry-after: 5',
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ];
+  raw.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => raw.destroy());
+}

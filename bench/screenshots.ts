@@ -1,0 +1,96 @@
+/** `npm run bench -- screenshots`: makes the pictures of the widget in docs/screenshots from a system of its own. It measures nothing. */
+import { mkdir, stat } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'puppeteer-core';
+import { findChromium } from '../engines/chromium.ts';
+import { chatOn, startChromium, type Chat } from '../test/chromium.ts';
+import { until } from '../test/harness.ts';
+import { onStage, type Stage } from './stage.ts';
+
+const folder = new URL('../docs/screenshots/', import.meta.url);
+
+type Picture = {
+  name: string;
+  query: Record<string, string>;
+  width: number;
+  height: number;
+  /** Brings the chat into the state that is to be seen. */
+  play(chat: Chat, page: Page, stage: Stage): Promise<void>;
+};
+
+const question = 'Is a driving licence accepted as proof of identity?';
+
+async function ask(chat: Chat, text: string): Promise<void> {
+  const before = (await chat.messages()).length;
+  await chat.say(text);
+  await until(async () => (await chat.messages()).length >= before + 2, `an answer to “${text}”`);
+}
+
+const conversation = async (chat: Chat): Promise<void> => {
+  await chat.open();
+  await ask(chat, question);
+};
+
+const pictures: readonly Picture[] = [
+  { name: 'light', query: { theme: 'light' }, width: 720, height: 640, play: conversation },
+  { name: 'dark', query: { theme: 'dark' }, width: 720, height: 640, play: conversation },
+  {
+    name: 'rtl',
+    query: { theme: 'light', locale: 'ar' },
+    width: 720,
+    height: 640,
+    play: conversation,
+  },
+  {
+    name: 'phone',
+    query: { theme: 'light' },
+    width: 320,
+    height: 640,
+    play: async (chat) => {
+      await conversation(chat);
+      await chat.say('I want to talk to a human, please.');
+      await until(async () => (await chat.notes()) !== '', 'the sentence about a person');
+    },
+  },
+  {
+    name: 'rating',
+    query: { theme: 'dark', locale: 'de' },
+    width: 720,
+    height: 640,
+    play: async (chat) => {
+      await conversation(chat);
+      await (await chat.find('.bar button')).click();
+      await (await chat.find('.rating input[value="4"]')).click();
+    },
+  },
+];
+
+async function makePictures(stage: Stage): Promise<void> {
+  const browser = await startChromium(await findChromium((line) => console.log(line)));
+  try {
+    for (const { name, query, width, height, play } of pictures) {
+      const context = await browser.createBrowserContext();
+      const page = await context.newPage();
+      await page.setViewport({ width, height });
+      const dark = query['theme'] === 'dark' ? 'dark' : 'light';
+      await page.emulateMediaFeatures([
+        { name: 'prefers-color-scheme', value: dark },
+        { name: 'prefers-reduced-motion', value: 'reduce' },
+      ]);
+      const search = new URLSearchParams({ key: stage.publishableKey, ...query });
+      await page.goto(`${stage.url}/demo?${search.toString()}`);
+      await play(chatOn(page), page, stage);
+      const path = fileURLToPath(new URL(`${name}.png`, folder));
+      await page.screenshot({ path });
+      console.log(`${name}.png: ${Math.ceil((await stat(path)).size / 1024)} KB`);
+      await context.close();
+    }
+  } finally {
+    await browser.close();
+  }
+}
+
+export async function run(): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await onStage(makePictures, {}, { help: true });
+}

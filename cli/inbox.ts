@@ -1,0 +1,124 @@
+/** `inbox`: conversations as members see them, and what is done in them. */
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import type { z } from 'zod';
+import { identifier } from './arguments.ts';
+import { allPages } from './client.ts';
+import { shortTime, table, wrap } from './output.ts';
+import type { Act, Session } from './session.ts';
+import { actReply, conversationReply, inboxReply, replied, type conversation } from '../api/contract/inbox.ts';
+
+type Conversation = z.infer<typeof conversation>;
+type Message = z.infer<typeof conversationReply>['messages'][number];
+
+const statuses = ['open', 'pending', 'escalated', 'resolved'] as const satisfies readonly Conversation['status'][];
+const at = async (session: Session, rest = ''): Promise<string> =>
+  `/support/inbox/orgs/${await session.orgId()}${rest}`;
+
+export function addInboxCommands(program: Command, act: Act): void {
+  const inbox = program.command('inbox').description('conversations with customers');
+  inbox
+    .command('list')
+    .description('all conversations, newest activity first')
+    .addOption(new Option('--status <status>', 'only these').choices(statuses))
+    .option('--assigned-to <member>', 'only those of a member: its user id, me, or none', identifier)
+    .action(act(list));
+  const one = (name: string, description: string) =>
+    inbox.command(name).description(description).argument('<conversation>', 'its identifier', identifier);
+  one('show', 'all messages of a conversation; with a login it counts as read').action(act(show));
+  one('reply', 'answer the customer as a person; the agent is silent from then on')
+    .argument('<text>')
+    .action(act(reply));
+  one('resolve', 'close a conversation and its ticket').action(
+    act((session, convId: string) => move(session, convId, 'resolve', {})),
+  );
+  one('escalate', 'have a person take over')
+    .option('--reason <text>', 'for the colleagues who do')
+    .action(
+      act((session, convId: string, { reason }: { reason?: string }) =>
+        move(session, convId, 'escalate', reason === undefined ? {} : { reason }),
+      ),
+    );
+}
+
+async function list(session: Session, given: { status?: string; assignedTo?: string }): Promise<void> {
+  const client = await session.client();
+  const path = await at(session);
+  const filter = { mode: session.mode, status: given.status, assigned_to: given.assignedTo };
+  const conversations = await allPages(async (query) => {
+    const page = await client.request('GET', path, inboxReply, { query: { ...query, ...filter } });
+    return { entries: page.conversations, cursor: page.cursor };
+  });
+  const unread = conversations.reduce((sum, one) => sum + one.unread, 0);
+  session.output.result({ conversations, count: conversations.length, unread }, () =>
+    conversations.length === 0 ? ['There are no such conversations.'] : conversationTable(conversations),
+  );
+}
+
+const nameOf = ({ customer: { name, email, customer_id } }: Conversation): string => name ?? email ?? customer_id;
+
+function conversationTable(conversations: readonly Conversation[]): string[] {
+  return table(
+    ['CONVERSATION', 'MODE', 'STATUS', 'UNREAD', 'LAST', 'ASSIGNED TO', 'CUSTOMER', 'PREVIEW'],
+    conversations.map((one) => [
+      one.conv_id,
+      one.mode,
+      one.status,
+      String(one.unread),
+      shortTime(one.last_message_at),
+      one.assigned_to ?? '-',
+      nameOf(one),
+      one.preview,
+    ]),
+  );
+}
+
+async function show(session: Session, convId: string): Promise<void> {
+  const client = await session.client();
+  const path = await at(session, `/${convId}`);
+  const pages: z.infer<typeof conversationReply>[] = [];
+  // Newest first, as the pages come.
+  const newestFirst = await allPages(async (query) => {
+    const page = await client.request('GET', path, conversationReply, { query: { ...query, mode: session.mode } });
+    pages.push(page);
+    return { entries: page.messages.toReversed(), cursor: page.cursor };
+  });
+  const messages = newestFirst.toReversed();
+  const { conversation, events } = pages[0]!;
+  session.output.result({ conversation, messages, events }, () => [
+    ...headLines(conversation),
+    ...messages.flatMap((message) => messageLines(message, session.output.width)),
+  ]);
+}
+
+function headLines(one: Conversation): string[] {
+  const { ticket, csat } = one;
+  return [
+    `${one.conv_id}  ${one.mode}  ${one.status}  ${nameOf(one)}${one.customer.verified ? '' : ' (not verified)'}`,
+    ...(ticket ? [`${ticket.ticket_id}  ${ticket.status}: ${ticket.description}`] : []),
+    ...(csat === null ? [] : [`The customer gave ${csat} of 5.`]),
+  ];
+}
+
+function messageLines({ timestamp, role, sender_name, body, sources }: Message, width: number): string[] {
+  const from = sources?.length ? ` [${sources.map(({ name }) => name).join(', ')}]` : '';
+  return [
+    '',
+    `${shortTime(timestamp)}  ${sender_name ?? role}${from}`,
+    ...wrap(body, width - 2).map((line) => `  ${line}`),
+  ];
+}
+
+async function reply(session: Session, convId: string, text: string): Promise<void> {
+  const client = await session.client();
+  const path = await at(session, `/${convId}/reply`);
+  const sent = await client.request('POST', path, replied, { query: { mode: session.mode }, body: { body: text } });
+  session.output.result(sent, () => [`Sent ${sent.message_id}`]);
+}
+
+async function move(session: Session, convId: string, what: 'resolve' | 'escalate', body: unknown): Promise<void> {
+  const client = await session.client();
+  const path = await at(session, `/${convId}/${what}`);
+  const moved = await client.request('POST', path, actReply, { query: { mode: session.mode }, body });
+  session.output.result(moved, () => [`${moved.conversation.conv_id} is ${moved.conversation.status}`]);
+}

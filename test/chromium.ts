@@ -1,0 +1,128 @@
+/** A real Chromium for what people see, and a connection to the API that can be cut. Not for pages of others: it may connect anywhere. */
+import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
+import { launch, type Browser, type BrowserContext, type ElementHandle, type Page } from 'puppeteer-core';
+
+/** Starts it; whoever does closes it. */
+export async function startChromium(executablePath: string): Promise<Browser> {
+  return launch({
+    executablePath,
+    headless: true,
+    pipe: true,
+    args: [
+      '--disable-gpu',
+      '--mute-audio',
+      '--disable-dev-shm-usage',
+      '--hide-scrollbars',
+      // Chromium's own sandbox needs another user than root.
+      ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+    ],
+  });
+}
+
+/** The widget on a page, as whoever looks at the page finds it. */
+export type Chat = ReturnType<typeof chatOn>;
+
+export function chatOn(page: Page) {
+  /** Runs an expression in which `root` is the widget's shadow root. */
+  const inside = (expression: string): Promise<unknown> =>
+    page.evaluate(
+      `(() => { const root = document.querySelector('support-widget')?.shadowRoot; return ${expression}; })()`,
+    );
+  const find = async (selector: string): Promise<ElementHandle> => {
+    const found = await page.waitForSelector(`>>> ${selector}`, { visible: true });
+    if (!found) throw new Error(`There is no ${selector}.`);
+    return found;
+  };
+  return {
+    inside,
+    find,
+    async open(): Promise<void> {
+      await (await find('.launcher')).click();
+      await find('textarea');
+    },
+    /** Types a message and sends it with Enter. */
+    async say(text: string): Promise<void> {
+      const input = await find('textarea');
+      await input.type(text);
+      await input.press('Enter');
+    },
+    /** What the log holds, as `who: what`, with what is still on its way marked. */
+    async messages(): Promise<string[]> {
+      return (await inside(`[...(root?.querySelectorAll('[role=log] .entry') ?? [])].map((entry) => {
+        const who = ['customer', 'ai', 'agent', 'system'].find((role) => entry.classList.contains(role));
+        const state = entry.classList.contains('waiting') ? ' (waiting)' : entry.classList.contains('failed') ? ' (failed)' : '';
+        return who + state + ': ' + entry.querySelector('.body').textContent;
+      })`)) as string[];
+    },
+    /** The sentences about the connection and about who answers. */
+    async notes(): Promise<string> {
+      return (await inside(
+        `[...(root?.querySelectorAll('[role=status]') ?? [])].map((note) => note.textContent).join(' ').trim()`,
+      )) as string;
+    },
+  };
+}
+
+/** A page in a context of its own, as of another person's browser. */
+export async function visit(
+  browser: Browser,
+  url: string,
+  { width = 1000, height = 760 }: { width?: number; height?: number } = {},
+): Promise<{ page: Page; context: BrowserContext; chat: Chat }> {
+  const context = await browser.createBrowserContext();
+  const page = await context.newPage();
+  await page.setViewport({ width, height });
+  await page.goto(url);
+  return { page, context, chat: chatOn(page) };
+}
+
+export type Wire = {
+  /** As the address behind it, with another port. */
+  url: string;
+  /** Breaks every connection and takes no others. */
+  cut(): void;
+  mend(): void;
+  close(): Promise<void>;
+};
+
+/** A TCP connection to `target` (`http://127.0.0.1:PORT`) that can be cut, so that both sides really lose it. */
+export async function wireTo(target: string): Promise<Wire> {
+  const { port, hostname } = new URL(target);
+  const open = new Set<Socket>();
+  let whole = true;
+  const server = createServer((near) => {
+    if (!whole) {
+      near.destroy();
+      return;
+    }
+    const far = connect(Number(port), hostname);
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      open.add(one);
+      one.on('error', () => undefined);
+      one.on('close', () => {
+        open.delete(one);
+        other.destroy();
+      });
+      one.pipe(other);
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const cut = (): void => {
+    whole = false;
+    for (const socket of open) socket.destroy();
+  };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    cut,
+    mend: () => {
+      whole = true;
+    },
+    close() {
+      cut();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}

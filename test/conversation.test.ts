@@ -1,0 +1,414 @@
+/** A conversation is attended to: answers, members' replies and changes of status are shown once, in order, whatever dies. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { conversing, shownBy, typesOf, withoutGaps } from './conversing.ts';
+import { apiAt, until } from './harness.ts';
+import { startOpenAiServer, type OpenAiServer } from './openai-server.ts';
+import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from './processes.ts';
+import type { AnswerFault } from './worker.ts';
+import { attending } from '../api/chat.ts';
+import { intentTo, startSaved } from '../api/durable.ts';
+import { actOn, ConversationModel, refineConversation } from '../models/conversation.ts';
+import { newId } from '../models/ids.ts';
+import { insertMessage, MessageModel } from '../models/message.ts';
+import { notFound, overTestLimit, ownSentences } from '../models/rules/escalation.ts';
+
+const name = 'conversation';
+const { newCustomer, ctx } = conversing(name);
+let env: SystemEnv;
+let api: Running;
+let model: OpenAiServer;
+const workers: Running[] = [];
+
+async function startWorker(extra: Record<string, string> = {}): Promise<Running> {
+  const worker = await startProcess('test/worker.ts', { ...env, ...extra });
+  if (extra['FAULT'] === undefined) workers.push(worker);
+  return worker;
+}
+const stopWorkers = () => Promise.all(workers.splice(0).map((worker) => worker.stop()));
+
+const document = `# Gannet cards
+The gannet card costs 12 EUR a year. It is free for students under 26.
+
+# Lost cards
+Call the night line at once when a gannet card is lost.
+`;
+
+/** An organization that knows one document. Needs a worker. */
+async function newOrg(
+  files: { name: string; content: string; segments?: string }[] = [{ name: 'a.md', content: document }],
+) {
+  const client = apiAt(api.url);
+  const org = await client.newOrg();
+  const { token } = await client.newKey(org);
+  for (const { segments, ...file } of files) {
+    const { status, body } = await client.upload(org.orgId, token, file, segments === undefined ? {} : { segments });
+    expect(status).toBe(201);
+    expect((await client.processed(org.orgId, token, body.document.doc_id)).status).toBe('indexed');
+  }
+  return org.orgId;
+}
+
+beforeAll(async () => {
+  env = systemEnv(name);
+  model = await startOpenAiServer();
+  api = await startProcess('api/server.ts', env);
+});
+afterEach(() => model.reset());
+afterAll(async () => {
+  await stopWorkers();
+  await api.stop();
+  await model.close();
+  await removeDataDir(env);
+});
+
+/** A member says or does something, as the inbox does it. */
+async function act(orgId: string, convId: string, what: 'reply' | 'resolve' | 'reopen', body?: string): Promise<void> {
+  const now = new Date();
+  const intent = intentTo(ctx(), attending(orgId, convId));
+  const done = await actOn(orgId, convId, what, {
+    now,
+    intent,
+    ...(body === undefined ? {} : { message: { body, byCustomer: false } }),
+  });
+  if (body !== undefined) {
+    await insertMessage({
+      _id: newId('message'),
+      org_id: orgId,
+      conv_id: convId,
+      mode: done.mode,
+      role: 'agent',
+      body,
+      position: done.position,
+      at: now,
+      sender_name: 'Kim',
+      shown: false,
+    });
+  }
+  await startSaved(ctx(), ConversationModel, done, intent);
+}
+
+describe('a message', () => {
+  let orgId: string;
+  beforeAll(async () => {
+    await startWorker();
+    orgId = await newOrg();
+  });
+  afterAll(stopWorkers);
+
+  it('is answered from the documents, with sources and a record of why', async () => {
+    const customer = await newCustomer(orgId);
+    const id = await customer.say('What does the gannet card cost?', 'c1');
+    const answer = await customer.answered(id);
+    expect(answer).toMatchObject({ role: 'ai', answers: id, has_context: true });
+    expect(answer.body).toContain('12 EUR');
+    expect(answer.sources).toEqual([
+      { type: 'document', id: expect.stringMatching(/^doc_/), name: 'a.md', score: expect.any(Number) },
+    ]);
+    expect(answer.record).toMatchObject({
+      searched: 'What does the gannet card cost?',
+      tools: [],
+      strict: false,
+      segments: [],
+      generated_by: 'extractive',
+      attempts: 1,
+      ms: { total: expect.any(Number) },
+    });
+    const record = answer.record as { shown: string[]; retrieved: { chunk_id: string; used: boolean }[] };
+    expect(record.retrieved.filter(({ used }) => used).every(({ chunk_id: c }) => record.shown.includes(c))).toBe(true);
+    const frames = await customer.frames();
+    expect(typesOf(frames)).toEqual(['ack', 'typing', 'reply_start', 'reply_chunk', 'reply_end']);
+    expect(withoutGaps(frames)).toBe(true);
+    expect(frames[0]!.body).toMatchObject({ client_message_id: 'c1', message_id: id });
+    expect(frames[4]!.body).toEqual({
+      message_id: answer._id,
+      body: answer.body,
+      sources: answer.sources,
+      has_context: true,
+      timestamp: answer.at.toISOString(),
+    });
+    expect([...shownBy(frames.slice(0, 4)).values()]).toEqual([{ text: answer.body, ends: 0 }]);
+    expect((await customer.messages()).map(({ role }) => role)).toEqual(['customer', 'ai']);
+  });
+
+  it('that leans on the one before is understood with it', async () => {
+    const customer = await newCustomer(orgId);
+    await customer.ask('What does the gannet card cost?');
+    const answer = await customer.ask('And for students?');
+    expect(answer.body).toContain('free for students');
+  });
+
+  it('that finds nothing is told so, and the second one in a row calls a person; what follows is theirs', async () => {
+    const customer = await newCustomer(orgId);
+    const first = await customer.ask('Do you sell umbrellas?');
+    expect(first).toMatchObject({ body: notFound.first, has_context: false, sources: [] });
+    expect((await customer.conversation()).status).toBe('open');
+    const second = await customer.ask('Is there parking for zeppelins?');
+    expect(second.body).toBe(notFound.last);
+    const { status, ticket, events } = await customer.settled();
+    expect([status, ticket?.reason, events.map(({ type }) => type)]).toEqual([
+      'escalated',
+      'no_context',
+      ['ticket.created', 'ticket.escalated'],
+    ]);
+    const told = (await customer.frames()).slice(-3);
+    expect(typesOf(told)).toEqual(['reply_end', 'escalated', 'status']);
+    expect(told.slice(1).map(({ body }) => body)).toEqual([{ ticket_id: ticket!.ticket_id }, { status: 'escalated' }]);
+    const id = await customer.say('What does the gannet card cost?');
+    await customer.settled();
+    expect((await MessageModel.findById(id).lean())?.state).toBe('left');
+    expect(typesOf(await customer.frames()).at(-1)).toBe('ack');
+  });
+
+  it('an answer in between begins the count of misses anew', async () => {
+    const customer = await newCustomer(orgId);
+    await customer.ask('Do you sell umbrellas?');
+    await customer.ask('What does the gannet card cost?');
+    expect((await customer.ask('Do you sell umbrellas?')).body).toBe(notFound.first);
+    expect((await customer.settled()).status).toBe('open');
+  });
+
+  it('that calls for a person gets one, without a search', async () => {
+    const customer = await newCustomer(orgId);
+    const answer = await customer.ask('Ich möchte mit einem Mitarbeiter sprechen');
+    expect(answer).toMatchObject({ body: ownSentences.called.de, record: { searched: null, retrieved: [] } });
+    expect(await customer.settled()).toMatchObject({ status: 'escalated', ticket: { reason: 'asked' } });
+  });
+
+  it('a greeting and thanks are no questions: nothing is searched, missed or called', async () => {
+    const customer = await newCustomer(orgId);
+    for (const [said, answer] of [
+      ['Hello!', ownSentences.greeting.en],
+      ['Do you sell umbrellas?', notFound.first],
+      ['Merci beaucoup', ownSentences.thanks.fr],
+    ])
+      expect((await customer.ask(said!)).body).toBe(answer);
+    expect((await customer.settled()).misses).toBe(1);
+  });
+
+  it('messages that come at once are answered one by one, in their order', async () => {
+    const customer = await newCustomer(orgId);
+    const ids = [];
+    for (const body of ['What does the gannet card cost?', 'Is it free for students?', 'I lost my gannet card.'])
+      ids.push(await customer.say(body));
+    await customer.settled();
+    const answers = (await customer.messages()).filter(({ role }) => role === 'ai');
+    expect(answers.map(({ answers: to }) => to)).toEqual(ids);
+    const frames = await customer.frames();
+    expect(withoutGaps(frames)).toBe(true);
+    expect(frames.filter(({ type }) => type === 'reply_end').map(({ body }) => body['message_id'])).toEqual(
+      answers.map(({ _id }) => _id),
+    );
+  });
+
+  it('resent under its own id is one message with one answer', async () => {
+    const customer = await newCustomer(orgId);
+    const ids = await Promise.all([1, 2, 3].map(() => customer.say('What does the gannet card cost?', 'same')));
+    expect(new Set(ids).size).toBe(1);
+    await customer.answered(ids[0]!);
+    expect((await customer.messages()).map(({ role }) => role)).toEqual(['customer', 'ai']);
+  });
+
+  it("a member's reply and every status are shown once, in their order", async () => {
+    const customer = await newCustomer(orgId);
+    await customer.ask('A real person please');
+    await customer.settled();
+    await act(orgId, customer.convId, 'reply', 'Kim here.');
+    await customer.settled();
+    await act(orgId, customer.convId, 'resolve');
+    await customer.settled();
+    const frames = (await customer.frames()).filter(({ type }) =>
+      ['agent_reply', 'status', 'escalated'].includes(type),
+    );
+    expect(frames.map(({ type, body }) => [type, body['status'] ?? body['sender_name']])).toEqual([
+      ['escalated', undefined],
+      ['status', 'escalated'],
+      ['agent_reply', 'Kim'],
+      ['status', 'pending'],
+      ['status', 'resolved'],
+    ]);
+  });
+});
+
+describe('what may be searched', () => {
+  let orgId: string;
+  beforeAll(async () => {
+    await startWorker();
+    orgId = await newOrg([
+      { name: 'personal.md', content: 'The heron account costs 1 EUR a month.', segments: 'personal' },
+      { name: 'business.md', content: 'The heron account costs 9 EUR a month.', segments: 'business' },
+    ]);
+  });
+  afterAll(stopWorkers);
+  const question = 'What does the heron account cost?';
+
+  it.each(['business', 'all', '', ' ', { $ne: 'personal' }, ['business'], null])(
+    'is what the signed session names, whatever a page says of itself: %j',
+    async (productType) => {
+      const customer = await newCustomer(orgId, { productType: 'personal' });
+      await refineConversation(orgId, customer.convId, { productType, segments: ['business'] });
+      const answer = await customer.ask(question);
+      expect([answer.body, answer.record?.['segments']]).toEqual([
+        'The heron account costs 1 EUR a month.',
+        ['personal'],
+      ]);
+    },
+  );
+
+  it('a session that names no product is narrowed by its page', async () => {
+    const customer = await newCustomer(orgId);
+    await refineConversation(orgId, customer.convId, { productType: 'business' });
+    expect((await customer.ask(question)).body).toBe('The heron account costs 9 EUR a month.');
+  });
+});
+
+describe('the allowance of test mode', () => {
+  it('ends in an honest sentence that is no miss; live mode has none', async () => {
+    await startWorker({ TEST_REPLIES_PER_MINUTE: '1' });
+    const orgId = await newOrg();
+    const live = await newCustomer(orgId, { mode: 'live' });
+    const bodies: string[] = [];
+    // The minute of the clock may pass in between, so one more than two may be needed.
+    const customer = await newCustomer(orgId);
+    for (let asked = 0; asked < 4 && bodies.at(-1) !== overTestLimit; asked += 1)
+      bodies.push((await customer.ask('What does the gannet card cost?')).body);
+    expect(bodies[0]).toContain('12 EUR');
+    expect(bodies.at(-1)).toBe(overTestLimit);
+    expect(await customer.settled()).toMatchObject({ misses: 0, status: 'open' });
+    for (let asked = 0; asked < 2; asked += 1)
+      expect((await live.ask('Do you sell umbrellas?')).body).not.toBe(overTestLimit);
+    await stopWorkers();
+  });
+});
+
+describe('a worker killed while it answers', () => {
+  const faults: [AnswerFault, string][] = [
+    ['answer claimed', 'What does the gannet card cost?'],
+    ['answer begun', 'What does the gannet card cost?'],
+    ['between chunks', 'What does the gannet card cost?'],
+    ['answer unstored', 'What does the gannet card cost?'],
+    ['answer stored', 'What does the gannet card cost?'],
+    ['answer ended', 'What does the gannet card cost?'],
+    ['escalated', 'I want to talk to a human'],
+    ['before settling', 'I want to talk to a human'],
+  ];
+  let orgId: string;
+  beforeAll(async () => {
+    await startWorker();
+    orgId = await newOrg();
+    await stopWorkers();
+  });
+
+  it.each(faults)('(%s) leaves it to another one: one answer, one end, no gaps, one ticket', async (fault, body) => {
+    const customer = await newCustomer(orgId);
+    const worker = await startWorker({ FAULT: fault });
+    const death = once(worker.child, 'exit');
+    const id = await customer.say(body);
+    expect((await death)[1]).toBe('SIGKILL');
+    await startWorker();
+    const answer = await customer.answered(id);
+    const standing = await customer.settled();
+    const frames = await customer.frames();
+    expect((await customer.messages()).map(({ role }) => role)).toEqual(['customer', 'ai']);
+    expect([withoutGaps(frames), [...shownBy(frames)]]).toEqual([true, [[answer._id, { text: answer.body, ends: 1 }]]]);
+    expect(typesOf(frames).filter((type) => type === 'ack')).toHaveLength(1);
+    const person = answer.body === ownSentences.called.en;
+    expect([standing.status, standing.events.length]).toEqual(person ? ['escalated', 2] : ['open', 0]);
+    expect(typesOf(frames).filter((type) => ['escalated', 'status'].includes(type))).toHaveLength(person ? 2 : 0);
+    await stopWorkers();
+  });
+
+  it.each(['between chunks', 'answer unstored'] as const)(
+    'and one that only slept (%s) writes nothing more when it wakes up',
+    async (fault) => {
+      const customer = await newCustomer(orgId);
+      const sleeper = await startWorker({ FAULT: fault, FAULT_SIGNAL: 'SIGSTOP' });
+      const id = await customer.say('What does the gannet card cost?');
+      await until(async () => (await MessageModel.findById(id).lean())?.attempts === 1, 'the sleeper to have begun');
+      await startWorker();
+      const answer = await customer.answered(id);
+      await customer.settled();
+      const before = await customer.frames();
+      sleeper.child.kill('SIGCONT');
+      // It ends only once it has done what it was at.
+      await sleeper.stop();
+      expect(await customer.frames()).toEqual(before);
+      expect((await customer.messages()).map(({ role }) => role)).toEqual(['customer', 'ai']);
+      expect([...shownBy(before)]).toEqual([[answer._id, { text: answer.body, ends: 1 }]]);
+      await stopWorkers();
+    },
+  );
+});
+
+describe('with a language model', () => {
+  let orgId: string;
+  beforeAll(async () => {
+    await startWorker({ OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: 'm', OPENAI_TIMEOUT_MS: '3000' });
+    orgId = await newOrg();
+  });
+  afterAll(stopWorkers);
+  const question = 'What does the gannet card cost?';
+
+  it('its text is shown while it is written', async () => {
+    const text = 'It costs 12 EUR a year, and nothing for students under 26.';
+    const whole = JSON.stringify({ answered: true, sources: [1], answer: text });
+    model.reply = () => whole;
+    model.script({ kind: 'stall', after: whole.indexOf(' a year') });
+    const customer = await newCustomer(orgId);
+    const id = await customer.say(question);
+    const begun = await until(async () => {
+      const frames = await customer.frames();
+      return typesOf(frames).includes('reply_chunk') && frames;
+    }, 'the first piece');
+    expect(typesOf(begun)).not.toContain('reply_end');
+    expect([...shownBy(begun).values()][0]!.text).toMatch(/^It costs/);
+    await customer.answered(id);
+  });
+
+  it.each([
+    ['is over its limit', Array.from({ length: 8 }, () => ({ kind: 'status', status: 429 }) as const)],
+    ['fails', Array.from({ length: 8 }, () => ({ kind: 'status', status: 500 }) as const)],
+    ['hangs', [{ kind: 'hang' } as const]],
+    ['stands still in the middle', [{ kind: 'stall', after: 60 } as const]],
+    [
+      'breaks off, and does not mend it',
+      [
+        { kind: 'truncate', after: 60 },
+        { kind: 'reply', content: 'no' },
+      ] as const,
+    ],
+    [
+      'writes what is no answer, twice',
+      [
+        { kind: 'reply', content: 'no' },
+        { kind: 'reply', content: 'no' },
+      ] as const,
+    ],
+  ])('one that %s loses nothing: the sources answer, and the record says why', async (_, script) => {
+    model.script(...script);
+    const customer = await newCustomer(orgId);
+    const answer = await customer.ask(question);
+    expect(answer.body).toContain('12 EUR');
+    expect(answer.record).toMatchObject({ generated_by: 'extractive', model_error: expect.stringContaining('model') });
+    const frames = await customer.frames();
+    expect([withoutGaps(frames), [...shownBy(frames)]]).toEqual([true, [[answer._id, { text: answer.body, ends: 1 }]]]);
+    expect(shownBy(frames.slice(0, -1)).get(answer._id)?.text).toBe(answer.body);
+  });
+
+  it('killed between two pieces of an answer, it is written anew under the same id', async () => {
+    await stopWorkers();
+    const models = { OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: 'm', OPENAI_TIMEOUT_MS: '60000' };
+    model.script({ kind: 'stall', after: 60 });
+    const worker = await startProcess('test/worker.ts', { ...env, ...models });
+    const customer = await newCustomer(orgId);
+    const id = await customer.say(question);
+    await until(async () => typesOf(await customer.frames()).includes('reply_chunk'), 'the first piece');
+    await worker.kill();
+    await startWorker(models);
+    const answer = await customer.answered(id);
+    expect(answer.record).toMatchObject({ generated_by: 'model', model: 'm', attempts: 2 });
+    const frames = await customer.frames();
+    expect(typesOf(frames).filter((type) => type === 'reply_start')).toHaveLength(2);
+    expect([...shownBy(frames)]).toEqual([[answer._id, { text: answer.body, ends: 1 }]]);
+  });
+});

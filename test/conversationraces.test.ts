@@ -1,0 +1,275 @@
+/** Acts on one conversation at the same time, and processes that die between two writes: the models on a real database. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { connectMongo, disconnectMongo } from '../models/connect.ts';
+import {
+  actOn,
+  ConversationModel,
+  findConversation,
+  markRead,
+  provideConversation,
+  type ActOptions,
+} from '../models/conversation.ts';
+import { newId } from '../models/ids.ts';
+import { countInbox, listInbox } from '../models/inbox.ts';
+import { findClientMessage, insertMessage } from '../models/message.ts';
+import type { Intent } from '../models/pending.ts';
+import type { Act } from '../models/rules/conversation.ts';
+import { Problem } from '../models/rules/errors.ts';
+
+beforeAll(async () => {
+  const uri = new URL(process.env['TEST_MONGODB_URI']!);
+  uri.pathname = '/conversationraces';
+  await connectMongo(uri.href);
+});
+afterAll(disconnectMongo);
+
+const orgId = newId('org');
+const begin = async (now = new Date()) => (await provideConversation(orgId, 'test', newId('customer'), now))._id;
+const read = async (convId: string) => (await findConversation(orgId, convId))!;
+const act = (convId: string, what: Act, more: Partial<ActOptions> = {}) =>
+  actOn(orgId, convId, what, { now: new Date(), ...more });
+const said = (body: string) => ({ message: { body, byCustomer: true } });
+const intent = (key: string): Intent => ({
+  key,
+  signal: 'attend',
+  workflow: 'w',
+  workflow_id: 'w:1',
+  queue: 'q',
+  args: [],
+  next_at: new Date(),
+  tries: 0,
+});
+
+/** What became of an act: its position and ticket, or that it was refused by the table. */
+async function tried(doing: ReturnType<typeof act>) {
+  return doing.catch((error: unknown) => {
+    if (error instanceof Problem && error.code === 'CONFLICT') return null;
+    throw error;
+  });
+}
+const range = (n: number) => Array.from({ length: n }, (_, i) => i);
+
+describe('a hundred acts at once', () => {
+  it('give every message its own place without gaps, count every unread one, and lose no intent', async () => {
+    const convId = await begin();
+    const others: Act[] = ['assign', 'unassign', 'escalate', 'resolve', 'reopen'];
+    const done = await Promise.all(
+      range(100).map(async (i) =>
+        i % 5 < 3
+          ? { position: (await act(convId, 'message', { ...said(`${i}`), intent: intent(`${i}`) })).position, i }
+          : (await tried(act(convId, others[i % others.length]!, { assignTo: 'usr_1', intent: intent(`${i}`) }))) && {
+              i,
+            },
+      ),
+    );
+    const conversation = await read(convId);
+    const positions = done.flatMap((one) => (one && 'position' in one ? [one.position] : []));
+    expect(positions.toSorted((a, b) => a - b)).toEqual(range(60).map((i) => i + 1));
+    expect([conversation.position, conversation.unread]).toEqual([60, 60]);
+    expect(conversation.pending?.map(({ key }) => Number(key)).toSorted((a, b) => a - b)).toEqual(
+      done.flatMap((one) => (one ? [one.i] : [])).toSorted((a, b) => a - b),
+    );
+    expect(conversation.preview).toMatch(/^\d+$/);
+  });
+
+  it('tell of each turn of the ticket once, in an order that can have happened', async () => {
+    const convId = await begin();
+    const kinds: Act[] = ['escalate', 'resolve', 'reopen', 'reply', 'end'];
+    await Promise.all(range(100).map((i) => tried(act(convId, kinds[i % kinds.length]!, { reason: 'member' }))));
+    const { events, ticket } = await read(convId);
+    expect(events.map(({ seq }) => seq)).toEqual(range(events.length).map((i) => i + 1));
+    const [first, second, ...rest] = events.map(({ type }) => type);
+    expect([first, second]).toEqual(['ticket.created', 'ticket.escalated']);
+    // Nothing is resolved twice without having been taken up in between; a reply takes up without an event.
+    expect(new Set(rest)).toEqual(new Set(['ticket.escalated', 'ticket.resolved']));
+    expect(new Set(events.map(({ event_id }) => event_id)).size).toBe(events.length);
+    const last = events.at(-1)!;
+    if (ticket?.status === 'escalated') expect(last.type).toBe('ticket.escalated');
+    if (ticket?.status === 'resolved' || ticket?.status === 'closed') expect(last.type).toBe('ticket.resolved');
+  });
+
+  it('count the moves of the status, and nothing else, as something to show', async () => {
+    const convId = await begin();
+    await act(convId, 'escalate', { reason: 'asked' });
+    const { status_version } = await read(convId);
+    await Promise.all(
+      range(20).map((i) =>
+        i % 2 === 0 ? act(convId, 'assign', { assignTo: `usr_${i}` }) : act(convId, 'message', said('Hello?')),
+      ),
+    );
+    const conversation = await read(convId);
+    expect([conversation.status, conversation.status_version]).toEqual(['escalated', status_version]);
+    await act(convId, 'resolve');
+    expect((await read(convId)).status_version).toBe(status_version + 1);
+  });
+});
+
+describe('two members at once', () => {
+  it('one who replies and one who resolves both succeed, and the later of them holds', async () => {
+    const ends = await Promise.all(
+      range(20).map(async () => {
+        const convId = await begin();
+        await act(convId, 'message', said('Hello?'));
+        const reply = { message: { body: 'Hello.', byCustomer: false } };
+        const [replied, resolved] = await Promise.all([act(convId, 'reply', reply), act(convId, 'resolve')]);
+        const { status, position, version } = await read(convId);
+        expect([replied.position, position, version]).toEqual([2, 2, 2]);
+        return resolved.version === 2 ? [status, 'resolved'] : [status, 'pending'];
+      }),
+    );
+    for (const [status, expected] of ends) expect(status).toBe(expected);
+  });
+
+  it('who assign both succeed, and one of them has it', async () => {
+    const convId = await begin();
+    await Promise.all(['usr_a', 'usr_b'].map((assignTo) => act(convId, 'assign', { assignTo })));
+    const { assigned_to, version } = await read(convId);
+    expect(['usr_a', 'usr_b']).toContain(assigned_to);
+    expect(version).toBe(2);
+  });
+
+  it('who resolve: one does, the other is refused', async () => {
+    const convId = await begin();
+    const results = await Promise.all(range(2).map(() => tried(act(convId, 'resolve'))));
+    expect(results.filter((one) => one === null)).toHaveLength(1);
+  });
+
+  it('who escalate: one does, and there is one ticket', async () => {
+    const convId = await begin();
+    const results = await Promise.all(range(5).map(() => tried(act(convId, 'escalate', { note: 'Please.' }))));
+    expect(results.filter((one) => one !== null)).toHaveLength(1);
+    const { ticket, events } = await read(convId);
+    expect([ticket?.note, events.length]).toEqual(['Please.', 2]);
+  });
+});
+
+describe('what was escalated again', () => {
+  it('keeps its ticket, counts its events on, and has the newer reason', async () => {
+    const convId = await begin();
+    await act(convId, 'escalate', { reason: 'member', note: 'A refund.' });
+    const first = (await read(convId)).ticket!;
+    await act(convId, 'reply', { message: { body: 'Done.', byCustomer: false } });
+    expect((await read(convId)).ticket).toMatchObject({ status: 'pending', reason: 'member', note: 'A refund.' });
+    await act(convId, 'resolve');
+    await act(convId, 'message', said('Again!'));
+    const { ticket, events } = await act(convId, 'escalate', { reason: 'no_context' });
+    expect(ticket).toMatchObject({ ticket_id: first.ticket_id, status: 'escalated', reason: 'no_context' });
+    expect(ticket?.note).toBeUndefined();
+    expect(events.map(({ seq, type }) => [seq, type])).toEqual([
+      [1, 'ticket.created'],
+      [2, 'ticket.escalated'],
+      [3, 'ticket.resolved'],
+      [4, 'ticket.escalated'],
+    ]);
+  });
+});
+
+describe('reading', () => {
+  it('leaves unread what came after the message that was shown last', async () => {
+    const convId = await begin();
+    const { position } = await act(convId, 'message', said('One'));
+    await act(convId, 'message', said('Two'));
+    await markRead(orgId, convId, position);
+    expect((await read(convId)).unread).toBe(2);
+    await markRead(orgId, convId, position + 1);
+    expect((await read(convId)).unread).toBe(0);
+  });
+});
+
+describe('the list', () => {
+  it('never has a conversation move down, though a process with a slow clock wrote last', async () => {
+    const own = newId('org');
+    const now = new Date('2026-05-01T12:00:00Z');
+    const ids: string[] = [];
+    for (const minute of [1, 2, 3]) {
+      const { _id } = await provideConversation(own, 'live', newId('customer'), now);
+      await actOn(own, _id, 'message', { now: new Date(now.getTime() + minute * 60_000), ...said('Hello') });
+      ids.push(_id);
+    }
+    await actOn(own, ids[2]!, 'message', { now, ...said('Slow') });
+    const listed = await listInbox(own, { modes: ['live'] }, { limit: 10 });
+    expect(listed.map(({ _id }) => _id)).toEqual(ids.toReversed());
+    expect(await countInbox(own, { modes: ['live'] })).toEqual({ count: 3, unread: 4 });
+    expect(await countInbox(own, { modes: ['test'] })).toEqual({ count: 0, unread: 0 });
+  });
+
+  it('shows conversations of the same moment on one page each', async () => {
+    const own = newId('org');
+    const now = new Date();
+    for (let i = 0; i < 7; i++) {
+      const { _id } = await provideConversation(own, 'test', newId('customer'), now);
+      await actOn(own, _id, 'message', { now, ...said('Hello') });
+    }
+    const seen: string[] = [];
+    for (;;) {
+      const last = seen.at(-1);
+      const after = last === undefined ? undefined : { at: now, convId: last };
+      const page = await listInbox(own, { modes: ['test'] }, { limit: 2, after });
+      if (page.length === 0) break;
+      seen.push(...page.map(({ _id }) => _id));
+    }
+    expect([seen.length, new Set(seen).size]).toEqual([7, 7]);
+    expect(seen).toEqual(seen.toSorted().toReversed());
+  });
+
+  it('is read page by page from its index, and its totals without a record', async () => {
+    const own = newId('org');
+    let at = Date.now();
+    for (const status of ['open', 'resolved'] as const) {
+      for (let i = 0; i < 5; i++) {
+        const now = new Date((at += 1));
+        const { _id } = await provideConversation(own, 'live', newId('customer'), now);
+        await actOn(own, _id, 'message', { now, ...said('Hello') });
+        if (status === 'resolved') await actOn(own, _id, 'resolve', { now });
+      }
+    }
+    const db = ConversationModel.db.db!;
+    await db.command({ profile: 2 });
+    const filter = { modes: ['test', 'live'] as const };
+    const first = await listInbox(own, filter, { limit: 3 });
+    const after = { at: first[2]!.last_message_at!, convId: first[2]!._id };
+    const rest = await listInbox(own, filter, { limit: 3, after });
+    const totals = await countInbox(own, filter);
+    await db.command({ profile: 0 });
+    expect(new Set([...first, ...rest].map(({ _id }) => _id)).size).toBe(6);
+    expect(totals).toEqual({ count: 10, unread: 10 });
+    const profiled = await db
+      .collection('system.profile')
+      .find({}, { sort: { ts: 1 } })
+      .toArray();
+    const cost = profiled.map((one) => [one['nreturned'], one['docsExamined'], one['hasSortStage'] ?? false]);
+    expect(cost).toEqual([
+      [3, 3, false],
+      // The last one of the page before is met again.
+      [3, 4, false],
+      [1, 0, false],
+    ]);
+  });
+});
+
+describe('a client’s own id for a message', () => {
+  it('is its sender’s: a customer and two members may choose the same one', async () => {
+    const convId = await begin();
+    const insert = (position: number, sender: { sender_id?: string }) =>
+      insertMessage({
+        _id: newId('message'),
+        org_id: orgId,
+        conv_id: convId,
+        mode: 'test',
+        role: sender.sender_id ? 'agent' : 'customer',
+        body: `${position}`,
+        position,
+        at: new Date(),
+        client_message_id: '1',
+        ...sender,
+      });
+    for (const [i, sender] of [{}, { sender_id: 'usr_a' }, { sender_id: 'usr_b' }].entries()) {
+      expect(await insert(i, sender)).not.toBeNull();
+      expect(await insert(9, sender)).toBeNull();
+    }
+    const bodies = [undefined, 'usr_a', 'usr_b'].map(
+      async (sender) => (await findClientMessage(convId, '1', sender))?.body,
+    );
+    expect(await Promise.all(bodies)).toEqual(['0', '1', '2']);
+  });
+});

@@ -1,0 +1,63 @@
+/** The story of a conversation: attended to as long as there is news, one after the other, and over when nobody writes. */
+import { describe, expect, it } from '@jest/globals';
+import { stories } from './story.ts';
+import { attend, conversation } from '../../workflows/conversation.ts';
+
+const ref = { orgId: 'org_1', convId: 'conv_1' };
+const { tell } = stories();
+
+/** A gate that is passed once it is opened. */
+function gate() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { passed: promise, open: resolve };
+}
+
+describe('conversation', () => {
+  it('attends once to what it was started for, and ends when nothing comes for a minute', async () => {
+    const seen: object[] = [];
+    const { calls, skippedMs } = await tell(conversation, [ref], { attendTo: async (given) => void seen.push(given) });
+    expect([calls, seen]).toEqual([['attendTo'], [ref]]);
+    expect(skippedMs).toBeGreaterThanOrEqual(60_000);
+  });
+
+  it('attends again to what was said while it attended, once for all of it, and never twice at a time', async () => {
+    const [first, go] = [gate(), gate()];
+    let [running, most] = [0, 0];
+    const attendTo = async () => {
+      most = Math.max(most, (running += 1));
+      first.open();
+      await go.passed;
+      running -= 1;
+    };
+    const { calls } = await tell(conversation, [ref], { attendTo }, async (handle) => {
+      await first.passed;
+      for (let said = 0; said < 3; said += 1) await handle.signal(attend);
+      go.open();
+    });
+    expect([calls, most]).toEqual([['attendTo', 'attendTo'], 1]);
+  });
+
+  it('attends to what is said before the minute is over', async () => {
+    const attended = gate();
+    let times = 0;
+    const attendTo = async () => {
+      times += 1;
+      attended.open();
+    };
+    await tell(conversation, [ref], { attendTo }, async (handle) => {
+      await attended.passed;
+      await handle.signal(attend);
+    });
+    expect(times).toBe(2);
+  });
+
+  it('outlasts an outage: it is tried until it succeeds', async () => {
+    let failures = 12;
+    const { calls } = await tell(conversation, [ref], {
+      attendTo: async () => {
+        if (failures-- > 0) throw new Error('MongoDB is away');
+      },
+    });
+    expect(calls).toHaveLength(13);
+  });
+});

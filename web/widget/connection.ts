@@ -1,0 +1,186 @@
+/**
+ * The socket, and coming back when it is lost: with growing pauses, at once when the browser says it is online again. It
+ * carries frames and does not know what they mean, except those by which it tells that the other side is still there.
+ */
+import type { Frame } from './conversation.ts';
+
+/**
+ * `connecting`: the first time. `lost`: trying again. `slow`: the server asked to wait. `ended`: the session is over.
+ * `refused`: this page may not chat. The last two stay until somebody connects anew.
+ */
+export type LinkState = 'connecting' | 'open' | 'lost' | 'slow' | 'ended' | 'refused';
+
+/** The address cannot be had, now or ever; thrown by `address`. */
+export class Unreachable extends Error {
+  override readonly name = 'Unreachable';
+}
+
+export type LinkDeps = {
+  /** Where to connect, with what is to be resumed. @throws Unreachable when there will never be an address. */
+  address(): Promise<string>;
+  frame(frame: Frame): void;
+  state(state: LinkState): void;
+  /** The server could not read what it was sent (close code 4400). */
+  unreadable(): void;
+  /** There is no such conversation any more (close code 4404). Whether there is another way to connect. */
+  missing(): boolean;
+};
+
+export type Link = {
+  /** Whether it was given to an open socket. */
+  send(frame: Record<string, unknown>): boolean;
+  /** Connects anew, after a pause, because this socket is of no use. */
+  again(): void;
+  /** For good. */
+  close(): void;
+};
+
+const CLOSE = { unreadable: 4400, ended: 4401, refused: 4403, missing: 4404, tooFast: 4429 } as const;
+/** The pause doubles from the first to the last; each is a random part of it, so that not all come back at once. */
+const PAUSE_MS = { first: 500, last: 30_000 } as const;
+/** How long the server wants to be left alone after 4429, unless it says so. */
+const SLOW_MS = 60_000;
+/** Networks drop connections silently; a ping that is not answered in time shows it. */
+const PING_EVERY_MS = 25_000;
+const PONG_WITHIN_MS = 10_000;
+/** A socket that was open this long was a good one, and the pauses begin anew. */
+const GOOD_AFTER_MS = 5_000;
+
+export function openLink(deps: LinkDeps): Link {
+  let socket: WebSocket | undefined;
+  let attempts = 0;
+  let wasOpen = false;
+  let over = false;
+  let waitMs = SLOW_MS;
+  let nextTry: ReturnType<typeof setTimeout> | undefined;
+  let nextPing: ReturnType<typeof setTimeout> | undefined;
+  let pongDue: ReturnType<typeof setTimeout> | undefined;
+
+  const stopClocks = (): void => [nextTry, nextPing, pongDue].forEach((clock) => clearTimeout(clock));
+
+  async function attempt(): Promise<void> {
+    stopClocks();
+    let address: string;
+    try {
+      address = await deps.address();
+    } catch (error) {
+      if (over) return;
+      if (error instanceof Unreachable) return end('refused');
+      return later('lost');
+    }
+    if (over || socket) return;
+    try {
+      listen(new WebSocket(address));
+    } catch {
+      // The page's policy does not allow this address.
+      end('refused');
+    }
+  }
+
+  function listen(opened: WebSocket): void {
+    socket = opened;
+    let openedAt = 0;
+    let welcome = false;
+    opened.addEventListener('open', () => {
+      openedAt = performance.now();
+      wasOpen = true;
+      ping(opened);
+    });
+    opened.addEventListener('message', ({ data }) => {
+      clearTimeout(pongDue);
+      const frame = parse(data);
+      if (frame?.type === 'error' && typeof frame['retry_after'] === 'number') waitMs = frame['retry_after'] * 1000;
+      if (!frame || socket !== opened) return;
+      // Only now the server knows who we are.
+      if (frame.type === 'welcome') {
+        welcome = true;
+        deps.state('open');
+      }
+      deps.frame(frame);
+    });
+    opened.addEventListener('close', ({ code }) => {
+      if (socket !== opened) return;
+      socket = undefined;
+      if (openedAt > 0 && performance.now() - openedAt > GOOD_AFTER_MS) attempts = 0;
+      if (code === CLOSE.ended) return end('ended');
+      if (code === CLOSE.refused) return end('refused');
+      // What is wrong with the address stays wrong.
+      if (code === CLOSE.unreadable && !welcome) return end('refused');
+      if (code === CLOSE.unreadable) deps.unreadable();
+      if (code === CLOSE.missing && !deps.missing()) return end('refused');
+      later(code === CLOSE.tooFast ? 'slow' : 'lost');
+    });
+  }
+
+  function ping(opened: WebSocket): void {
+    nextPing = setTimeout(() => {
+      if (socket !== opened) return;
+      send({ type: 'ping' });
+      pongDue = setTimeout(() => drop(opened), PONG_WITHIN_MS);
+      ping(opened);
+    }, PING_EVERY_MS);
+  }
+
+  /** Gives a socket up that may take minutes to notice its own end. */
+  function drop(opened: WebSocket): void {
+    if (socket !== opened) return;
+    socket = undefined;
+    opened.close();
+    later('lost');
+  }
+
+  function later(state: 'lost' | 'slow'): void {
+    stopClocks();
+    if (over) return;
+    deps.state(state === 'lost' && !wasOpen && attempts === 0 ? 'connecting' : state);
+    const pause = Math.min(PAUSE_MS.last, PAUSE_MS.first * 2 ** attempts);
+    attempts += 1;
+    const ms = state === 'slow' ? waitMs : pause * (0.5 + Math.random() / 2);
+    nextTry = setTimeout(() => void attempt(), ms);
+  }
+
+  function end(state: 'ended' | 'refused'): void {
+    close();
+    deps.state(state);
+  }
+
+  function send(frame: Record<string, unknown>): boolean {
+    if (socket?.readyState !== WebSocket.OPEN) return false;
+    socket.send(JSON.stringify(frame));
+    return true;
+  }
+
+  const back = (): void => {
+    if (over || socket) return;
+    attempts = 0;
+    void attempt();
+  };
+  const gone = (): void => {
+    if (socket) drop(socket);
+  };
+  window.addEventListener('online', back);
+  window.addEventListener('offline', gone);
+
+  function close(): void {
+    over = true;
+    stopClocks();
+    window.removeEventListener('online', back);
+    window.removeEventListener('offline', gone);
+    const last = socket;
+    socket = undefined;
+    last?.close(1000);
+  }
+
+  deps.state('connecting');
+  void attempt();
+  return { send, close, again: () => socket && drop(socket) };
+}
+
+function parse(data: unknown): Frame | undefined {
+  try {
+    const frame = JSON.parse(String(data)) as Partial<Frame> | null;
+    return typeof frame?.type === 'string' && typeof frame.seq === 'number' ? (frame as Frame) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,190 @@
+/**
+ * What a conversation looks like after each frame of the server. Pure: it knows neither the page nor the connection, and an
+ * answer that is begun again, a frame that comes twice or a history in between leave it as the server has it.
+ */
+
+export type Source = { name: string; url?: string | undefined };
+export type Role = 'customer' | 'ai' | 'agent' | 'system';
+export type Status = 'open' | 'pending' | 'escalated' | 'resolved';
+
+export type Entry = {
+  /** The server's; a message that the server has not acknowledged has none yet. */
+  id: string | undefined;
+  /** Ours, of what was written here. */
+  clientId?: string | undefined;
+  role: Role;
+  body: string;
+  /** ISO 8601, the server's. */
+  timestamp?: string | undefined;
+  sources: readonly Source[];
+  senderName?: string | undefined;
+  /** Only a customer's own message can be other than `there`. `begun`: an answer whose end has not come. */
+  state: 'there' | 'begun' | 'waiting' | 'failed';
+};
+
+export type Conversation = {
+  convId: string | undefined;
+  status: Status;
+  /** Number of the last frame of the log; undefined before the first `welcome`. */
+  seq: number | undefined;
+  /** Whether an answer is being looked for. */
+  writing: boolean;
+  /** Those of the server in its order, then those that are still on their way. */
+  entries: readonly Entry[];
+};
+
+/** A frame as it came: whatever the server says beyond what is read here is left alone. */
+export type Frame = { type: string; seq: number } & Record<string, unknown>;
+
+export const noConversation: Conversation = {
+  convId: undefined,
+  status: 'open',
+  seq: undefined,
+  writing: false,
+  entries: [],
+};
+
+/** Frames that are not in the log; their `seq` is that of the last one that is. */
+const unlogged: ReadonlySet<string> = new Set(['welcome', 'history', 'pong', 'error']);
+const statuses: readonly string[] = ['open', 'pending', 'escalated', 'resolved'] satisfies Status[];
+
+/** The conversation after a frame. One that was received before changes nothing. */
+export function receive(before: Conversation, frame: Frame): Conversation {
+  if (unlogged.has(frame.type)) return receiveUnlogged(before, frame);
+  if (before.seq !== undefined && frame.seq <= before.seq) return before;
+  return { ...receiveLogged(before, frame), seq: frame.seq };
+}
+
+function receiveUnlogged(before: Conversation, frame: Frame): Conversation {
+  switch (frame.type) {
+    case 'welcome': {
+      const convId = text(frame['conv_id']);
+      const status = statusOf(frame['status'], before.status);
+      if (convId === before.convId) return { ...before, status };
+      // Another conversation than before: nothing of the old one but what is still to be said.
+      return { ...noConversation, convId, status, entries: before.entries.filter(({ id }) => id === undefined) };
+    }
+    case 'history': {
+      const found = (Array.isArray(frame['messages']) ? (frame['messages'] as unknown[]) : []).map(entryOf);
+      const known = new Set(found.flatMap(({ clientId }) => (clientId === undefined ? [] : [clientId])));
+      const unsent = before.entries.filter(({ id, clientId }) => id === undefined && !known.has(clientId ?? ''));
+      return { ...before, seq: frame.seq, writing: false, entries: [...found, ...unsent] };
+    }
+    case 'error': {
+      return isRefusal(frame) ? fail(before, [text(frame['client_message_id'])]) : before;
+    }
+    default:
+      return before;
+  }
+}
+
+function receiveLogged(before: Conversation, frame: Frame): Conversation {
+  const id = text(frame['message_id']);
+  switch (frame.type) {
+    case 'ack': {
+      const clientId = text(frame['client_message_id']);
+      const own = before.entries.find((entry) => clientId !== '' && entry.clientId === clientId);
+      const body = typeof frame['body'] === 'string' ? frame['body'] : (own?.body ?? '');
+      return put(before, { ...entryOf({ ...frame, role: 'customer', id, body }) });
+    }
+    case 'typing':
+      return { ...before, writing: true };
+    case 'reply_start':
+      return put({ ...before, writing: true }, { id, role: 'ai', body: '', sources: [], state: 'begun' });
+    case 'reply_chunk': {
+      // Of an answer whose beginning we did not see, only the end is of use.
+      const begun = before.entries.find((entry) => entry.id === id && entry.state === 'begun');
+      return begun ? put(before, { ...begun, body: begun.body + text(frame['body']) }) : before;
+    }
+    case 'reply_end':
+      return put({ ...before, writing: false }, entryOf({ ...frame, role: 'ai', id }));
+    case 'agent_reply':
+      return put({ ...before, writing: false }, entryOf({ ...frame, role: 'agent', id }));
+    case 'escalated':
+      return { ...before, status: 'escalated', writing: false };
+    case 'status':
+      return { ...before, status: statusOf(frame['status'], before.status), writing: false };
+    default:
+      return before;
+  }
+}
+
+/** Whether an `error` says that a message will never be taken; any other may be sent again. */
+export const isRefusal = (frame: Frame): boolean =>
+  typeof frame['client_message_id'] === 'string' && frame['code'] === 'VALIDATION';
+
+/** Something written here, which the server does not know yet. */
+export function say(before: Conversation, clientId: string, body: string): Conversation {
+  return {
+    ...before,
+    entries: [...before.entries, { id: undefined, clientId, role: 'customer', body, sources: [], state: 'waiting' }],
+  };
+}
+
+/** The messages that the server will not take. */
+export function fail(before: Conversation, clientIds: readonly string[]): Conversation {
+  const entries = before.entries.map((entry): Entry =>
+    entry.id === undefined && clientIds.includes(entry.clientId ?? '') ? { ...entry, state: 'failed' } : entry,
+  );
+  return { ...before, entries };
+}
+
+/**
+ * Puts an entry of the server where the one of its id is, else after the others of the server. So is an answer that is
+ * finished: its place in the history is that of its end.
+ */
+function put(before: Conversation, entry: Entry): Conversation {
+  const standing = before.entries.find(({ id }) => id === entry.id);
+  const finished = standing?.state === 'begun' && entry.state === 'there';
+  const others = before.entries.filter(
+    (other) =>
+      !(finished && other === standing) &&
+      // What was on its way is now there.
+      (other.id !== undefined || entry.clientId === undefined || other.clientId !== entry.clientId),
+  );
+  if (standing && !finished) {
+    return { ...before, entries: others.map((other) => (other.id === entry.id ? entry : other)) };
+  }
+  const firstUnsent = others.findIndex(({ id }) => id === undefined);
+  return { ...before, entries: others.toSpliced(firstUnsent < 0 ? others.length : firstUnsent, 0, entry) };
+}
+
+/** A message of a history or of a frame. */
+function entryOf(message: unknown): Entry {
+  const given = (typeof message === 'object' && message !== null ? message : {}) as Record<string, unknown>;
+  const role = text(given['role']);
+  return {
+    id: text(given['id']),
+    clientId: typeof given['client_message_id'] === 'string' ? given['client_message_id'] : undefined,
+    role: role === 'customer' || role === 'ai' || role === 'agent' ? role : 'system',
+    body: text(given['body']),
+    timestamp: typeof given['timestamp'] === 'string' ? given['timestamp'] : undefined,
+    sources: (Array.isArray(given['sources']) ? (given['sources'] as unknown[]) : []).flatMap(sourceOf),
+    senderName: typeof given['sender_name'] === 'string' ? given['sender_name'] : undefined,
+    state: 'there',
+  };
+}
+
+function sourceOf(source: unknown): Source[] {
+  if (typeof source !== 'object' || source === null) return [];
+  const { name, url } = source as Record<string, unknown>;
+  return typeof name === 'string' ? [{ name, ...(typeof url === 'string' ? { url } : {}) }] : [];
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+const statusOf = (value: unknown, otherwise: Status): Status =>
+  statuses.includes(text(value)) ? (value as Status) : otherwise;
+
+/** Answers and replies that came after the customer last looked; `readUpTo` is the timestamp of the last one seen. */
+export function countUnread({ entries }: Conversation, readUpTo: string): number {
+  return entries.filter(
+    ({ role, state, timestamp = '' }) =>
+      (role === 'ai' || role === 'agent') && state === 'there' && timestamp > readUpTo,
+  ).length;
+}
+
+/** The timestamp of the last answer or reply; the empty text when there is none. */
+export function lastHeard({ entries }: Conversation): string {
+  const heard = entries.filter(({ role, state }) => role !== 'customer' && state === 'there');
+  return heard.reduce((last, { timestamp = '' }) => (timestamp > last ? timestamp : last), '');
+}

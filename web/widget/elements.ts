@@ -1,0 +1,55 @@
+/** Makes elements. Text stays text: nothing here, and nothing that uses it, ever parses HTML. */
+
+type Properties = Readonly<Record<string, string | boolean | number>>;
+
+/** An element with attributes (true: without a value; false: left out) and children; texts become text nodes. */
+export function make<K extends keyof HTMLElementTagNameMap>(
+  name: K,
+  attributes: Properties = {},
+  ...children: (Node | string)[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(name);
+  for (const [attribute, value] of Object.entries(attributes)) {
+    if (value !== false) element.setAttribute(attribute, value === true ? '' : String(value));
+  }
+  element.append(...children);
+  return element;
+}
+
+/** A picture that says nothing by itself; `paths` are SVG path data on a field of 24 by 24. */
+export function icon(paths: readonly string[], className = ''): SVGSVGElement {
+  const space = 'http://www.w3.org/2000/svg';
+  const svg = document.createElementNS(space, 'svg');
+  svg.setAttribute('viewBox', '0 0 24 24');
+  svg.setAttribute('aria-hidden', 'true');
+  if (className) svg.setAttribute('class', className);
+  for (const data of paths) {
+    const path = document.createElementNS(space, 'path');
+    path.setAttribute('d', data);
+    svg.append(path);
+  }
+  return svg;
+}
+
+export const icons = {
+  chat: ['M4 5h16v11H9l-5 4z', 'M8 9h8', 'M8 12h5'],
+  close: ['M6 6l12 12', 'M18 6L6 18'],
+  down: ['M6 9l6 6 6-6'],
+  send: ['M4 12h14', 'M12 6l6 6-6 6'],
+  end: ['M4 12.5l5 5L20 6.5'],
+} as const;
+
+/** A link to another page, if the address is one of the web; else its text. */
+export function link(address: string, text: string): Node {
+  if (!URL.canParse(address) || !['http:', 'https:'].includes(new URL(address).protocol)) {
+    return document.createTextNode(text);
+  }
+  return make('a', { href: address, target: '_blank', rel: 'noopener noreferrer' }, text);
+}
+
+/** The text with the web addresses in it as links. */
+export function linked(text: string): Node[] {
+  return text
+    .split(/(https?:\/\/[^\s<>"']*[^\s<>"'.,;:!?)\]])/)
+    .map((part, index) => (index % 2 === 1 ? link(part, part) : document.createTextNode(part)));
+}

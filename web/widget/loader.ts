@@ -1,0 +1,36 @@
+/**
+ * What the page's script tag runs (`/widget.js`, a classic script): it puts `window.SupportWidget` there at once and fetches
+ * the rest beside itself. It must stay small, and must not touch anything else of the page.
+ */
+import type { start as startWidget, Widget } from './main.ts';
+
+{
+  /** Filled in by the server: what the files hold, so that browsers may keep them for ever. */
+  const VERSION = '__VERSION__';
+  const script = document.currentScript;
+  // A second tag on the page is the same widget.
+  if (script instanceof HTMLScriptElement && !('SupportWidget' in window)) {
+    const base = new URL('.', script.src).href;
+    const settings = Object.fromEntries(Object.entries(script.dataset));
+    const main = `${base}widget/${VERSION}/main.ts`;
+    const module: Promise<{ start: typeof startWidget }> = import(main);
+    const ready = module.then(async ({ start }) => {
+      if (document.readyState === 'loading') {
+        await new Promise((resolve) => document.addEventListener('DOMContentLoaded', resolve, { once: true }));
+      }
+      return start(base, settings, () => {
+        Reflect.deleteProperty(window, 'SupportWidget');
+      });
+    });
+    // What a page asks for before the files are there happens when they are.
+    const api = {
+      open: () => ready.then((widget) => widget.open()),
+      close: () => ready.then((widget) => widget.close()),
+      destroy: () => ready.then((widget) => widget.destroy()),
+      identify: (identity: Parameters<Widget['identify']>[0]) => ready.then((widget) => widget.identify(identity)),
+      update: (context: Record<string, unknown>) => ready.then((widget) => widget.update(context)),
+    };
+    Object.defineProperty(window, 'SupportWidget', { value: Object.freeze(api), configurable: true });
+    void ready.then(() => window.dispatchEvent(new Event('supportwidget:ready')));
+  }
+}

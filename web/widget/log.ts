@@ -1,0 +1,132 @@
+/**
+ * The list of what was said. What is finished is in the log, which screen readers announce as it grows; an answer that is
+ * still being written is shown below it and kept from them until its end, so that it is read once and whole.
+ */
+import type { Conversation, Entry } from './conversation.ts';
+import { link, linked, make } from './elements.ts';
+import type { Texts } from './texts.ts';
+
+export type Log = {
+  element: HTMLElement;
+  show(conversation: Conversation): void;
+  /** Down to the newest. */
+  toEnd(): void;
+};
+
+type Shown = { entry: Entry; element: HTMLElement };
+
+/** Closer than this to the end, in pixels, the reader is taken to be following it. */
+const FOLLOWS_WITHIN = 60;
+/** What is left free above the newest when it is long, in pixels. */
+const ABOVE = 12;
+
+export function createLog(texts: Texts, locale: string): Log {
+  const time = new Intl.DateTimeFormat(locale, { hour: 'numeric', minute: '2-digit' });
+  const list = make('div', { role: 'log', 'aria-live': 'polite', 'aria-label': texts.messages });
+  const begun = make('div', { 'aria-hidden': 'true', class: 'begun' });
+  const element = make(
+    'div',
+    { class: 'scroll', role: 'region', tabindex: 0, 'aria-label': texts.conversation },
+    make('p', { class: 'greeting' }, texts.greeting),
+    list,
+    begun,
+  );
+  let shown: Shown[] = [];
+  /** Where we have scrolled to; elsewhere, the reader has. */
+  let scrolledTo = 0;
+
+  /** To the newest; what is higher than the list is shown from its beginning on. */
+  function toEnd(): void {
+    const last = begun.lastElementChild ?? list.lastElementChild;
+    const top = last ? last.getBoundingClientRect().top - element.getBoundingClientRect().top : 0;
+    element.scrollTop = Math.min(element.scrollHeight, element.scrollTop + top - ABOVE);
+    scrolledTo = element.scrollTop;
+  }
+
+  function show({ entries, writing }: Conversation): void {
+    const { scrollHeight, scrollTop, clientHeight } = element;
+    const followed = scrollTop === scrolledTo || scrollHeight - scrollTop - clientHeight < FOLLOWS_WITHIN;
+    const said = entries.some(({ state }, index) => state === 'waiting' && index >= shown.length);
+    const standing = new Map(shown.map((each) => [keyOf(each.entry), each]));
+    shown = entries
+      .filter(({ state }) => state !== 'begun')
+      .map((entry) => {
+        const known = standing.get(keyOf(entry));
+        if (known && sameLook(known.entry, entry)) return { entry, element: known.element };
+        const fresh = entryElement(entry, texts, time);
+        // In its place, so that a message which was on its way is not announced as a new one.
+        known?.element.replaceWith(fresh);
+        return { entry, element: fresh };
+      });
+    const kept = new Set<Element>(shown.map((each) => each.element));
+    for (const child of Array.from(list.children)) if (!kept.has(child)) child.remove();
+    shown.forEach((each, index) => {
+      const there = list.children[index];
+      if (there !== each.element) list.insertBefore(each.element, there ?? null);
+    });
+    showBegun(
+      entries.filter(({ state }) => state === 'begun'),
+      writing,
+    );
+    if (followed || said) toEnd();
+  }
+
+  function showBegun(entries: readonly Entry[], writing: boolean): void {
+    const texted = entries.filter(({ body }) => body !== '');
+    if (texted.length === 0) {
+      if (!writing) begun.replaceChildren();
+      else if (!begun.querySelector('.dots')) begun.replaceChildren(dots(texts));
+      return;
+    }
+    begun.replaceChildren(...texted.map((entry) => entryElement(entry, texts, time)));
+  }
+
+  return { element, show, toEnd };
+}
+
+const keyOf = ({ id, clientId }: Entry): string => (clientId === undefined ? `id:${id}` : `client:${clientId}`);
+const sameLook = (one: Entry, other: Entry): boolean =>
+  one.body === other.body &&
+  one.state === other.state &&
+  one.timestamp === other.timestamp &&
+  one.sources.length === other.sources.length;
+
+function dots(texts: Texts): HTMLElement {
+  const beats = make('div', { class: 'body dots' }, make('i'), make('i'), make('i'));
+  return make('div', { class: 'entry ai', title: texts.writing }, beats);
+}
+
+function entryElement(entry: Entry, texts: Texts, time: Intl.DateTimeFormat): HTMLElement {
+  const { role, body, state, sources, timestamp } = entry;
+  const by = make('p', { class: 'by' }, nameOf(entry, texts));
+  if (timestamp !== undefined && !Number.isNaN(Date.parse(timestamp))) {
+    by.append(' · ', make('time', { datetime: timestamp }, time.format(new Date(timestamp))));
+  }
+  // The text decides its own direction. Only what a person of the team writes gets links: an answer has its sources.
+  const text = make('p', { dir: 'auto' }, ...(role === 'agent' ? linked(body) : [body]));
+  const said = make('div', { class: 'body' }, text);
+  const element = make('div', { class: `entry ${role} ${state}` }, by, said);
+  if (sources.length > 0) element.append(sourceList(entry, texts));
+  if (state === 'waiting' || state === 'failed') element.append(make('p', { class: 'mark' }, texts[state]));
+  return element;
+}
+
+function nameOf({ role, senderName }: Entry, texts: Texts): string {
+  if (role === 'customer') return texts.you;
+  if (role === 'agent') return senderName ?? texts.team;
+  return role === 'ai' ? texts.assistant : texts.title;
+}
+
+/** Each source once: an answer may rest on several passages of one page. */
+function sourceList({ sources }: Entry, texts: Texts): HTMLElement {
+  const each = [...new Map(sources.map((source) => [`${source.name}\n${source.url ?? ''}`, source])).values()];
+  const items = each.map(({ name, url }) =>
+    make('li', {}, make('bdi', {}, url === undefined ? name : link(url, name))),
+  );
+  return make(
+    'div',
+    { class: 'sources' },
+    make('p', {}, texts.sources),
+    make('ul', { 'aria-label': texts.sources }, ...items),
+  );
+}

@@ -1,0 +1,277 @@
+/**
+ * The widget: joins what is shown, what is said, what is stored and the connection. One of it is on a page, and it connects
+ * only when somebody opens it or has written before, so that mere visitors cost nothing.
+ */
+import { openLink, Unreachable, type Link, type LinkState } from './connection.ts';
+import { fail, isRefusal, lastHeard, noConversation, receive, say, type Frame } from './conversation.ts';
+import { readOptions, readToken, type Identity } from './options.ts';
+import { createStore, randomId, type Store } from './store.ts';
+import { createView } from './view.ts';
+
+export type Widget = {
+  open(): void;
+  close(): void;
+  /** Takes it off the page. What is stored stays. */
+  destroy(): void;
+  /** Whom the chat is for from now on; null: the visitor again. */
+  identify(identity: Identity | null): void;
+  /** What the page knows that helps to answer; it may narrow what is searched and never widens it. */
+  update(context: Record<string, unknown>): void;
+};
+
+/** What was written and not acknowledged, as it is stored: in which conversation it was to be said, and what. */
+type Unsent = { convId: string | undefined; body: string; at: number };
+
+/**
+ * Puts the widget on the page. `base`: the address of the server, ending in `/`. `settings`: the tag's data attributes.
+ * @throws Error when the page names neither a key nor a session token.
+ */
+export function start(
+  base: string,
+  settings: Readonly<Record<string, string | undefined>>,
+  destroyed: () => void,
+): Widget {
+  const options = readOptions(settings, { languages: navigator.languages });
+  if (options.key === undefined && options.identity.sessionToken === undefined) {
+    throw new Error('The support widget needs data-key or data-session-token on its script tag.');
+  }
+  const store = createStore(() => window.localStorage, 'support-widget:');
+  const visit = createStore(() => window.sessionStorage, 'support-widget:');
+
+  let identity = options.identity;
+  let scope = scopeOf(options.key, identity);
+  let conversation = noConversation;
+  let linkState: LinkState = 'connecting';
+  let link: Link | undefined;
+  let context: Record<string, unknown> | undefined;
+  let rated = false;
+  /** What ends the conversation, until the server says that it has ended. */
+  let ending: { type: 'end'; body?: string } | undefined;
+  /** Given to the socket that is open now. */
+  let given = new Set<string>();
+  const visitorId = provideVisitorId(store, options.key ?? '');
+
+  const view = createView(options, {
+    opened() {
+      visit.set('open', 'yes');
+      connect();
+      show();
+    },
+    closed() {
+      visit.set('open', undefined);
+      show();
+    },
+    said(body) {
+      const clientId = randomId();
+      store.set(
+        unsentName(scope, clientId),
+        JSON.stringify({ convId: conversation.convId, body, at: Date.now() } satisfies Unsent),
+      );
+      store.set(`${scope}:wrote`, 'yes');
+      conversation = say(conversation, clientId, body);
+      rated = false;
+      ending = undefined;
+      sendWaiting();
+      show();
+    },
+    ended(stars) {
+      ending = { type: 'end', ...(stars === undefined ? {} : { body: String(stars) }) };
+      rated = stars !== undefined;
+      sendWaiting();
+      show();
+    },
+  });
+
+  const seen = (): boolean => view.isOpen && document.visibilityState === 'visible';
+
+  function show(): void {
+    const readUpTo = store.get(`${scope}:read`) ?? '';
+    const heard = lastHeard(conversation);
+    if (seen() && heard > readUpTo) store.set(`${scope}:read`, heard);
+    view.show({ conversation, link: linkState, readUpTo, rated });
+  }
+
+  function connect(): void {
+    if (link) return;
+    const ownScope = scope;
+    /** What an identity before this one still hears is not for this one. */
+    const current = (act: () => void): void => {
+      if (ownScope === scope) act();
+    };
+    link = openLink({
+      address: () => findAddress(base, options.key, whereTo()),
+      state: (state) =>
+        current(() => {
+          linkState = state;
+          if (state === 'ended') window.dispatchEvent(new Event('supportwidget:ended'));
+          if (state !== 'open') given = new Set();
+          show();
+        }),
+      frame: (frame) => current(() => hear(frame)),
+      unreadable: () =>
+        current(() => {
+          conversation = fail(conversation, [...given]);
+          forgetSent();
+        }),
+      missing: () => {
+        if (ownScope !== scope || whereTo()['conv_id'] === undefined) return false;
+        // Removed with all that was in it; what was not sent is said in a new one.
+        const unsent = unsentIn(store, scope);
+        for (const { clientId, body, at } of unsent) {
+          store.set(unsentName(scope, clientId), JSON.stringify({ convId: undefined, body, at } satisfies Unsent));
+        }
+        conversation = { ...noConversation, entries: conversation.entries.filter(({ id }) => id === undefined) };
+        return true;
+      },
+    });
+  }
+
+  /** The parameters of the address, but for whose key or token it is. */
+  function whereTo(): Record<string, string | undefined> {
+    const { sessionToken, email, sig } = identity;
+    const place = {
+      conv_id: conversation.convId ?? unsentIn(store, scope).find(({ convId }) => convId)?.convId,
+      resume_from: conversation.seq === undefined ? undefined : String(conversation.seq),
+    };
+    if (sessionToken !== undefined) return { sessionToken, ...place };
+    return { pk: options.key, visitorId, email, sig, productType: options.product, ...place };
+  }
+
+  function hear(frame: Frame): void {
+    conversation = receive(conversation, frame);
+    if (frame.type === 'welcome') {
+      // What an earlier page could not send is sent by this one; the server takes each only once.
+      for (const { clientId, convId, body } of unsentIn(store, scope)) {
+        const known = conversation.entries.some((entry) => entry.clientId === clientId);
+        // Said in another conversation it would be another message.
+        const here = convId === undefined || convId === conversation.convId;
+        if (here && !known) conversation = say(conversation, clientId, body);
+      }
+      if (context) link?.send({ type: 'context_update', context });
+      given = new Set();
+      sendWaiting();
+    }
+    if (frame.type === 'status' && conversation.status === 'resolved') ending = undefined;
+    // It was not taken, and may be when it is sent again; where the server says when, it closes by itself.
+    const failed = frame.type === 'error' && given.has(String(frame['client_message_id']));
+    if (failed && !isRefusal(frame) && frame['retry_after'] === undefined) link?.again();
+    forgetSent();
+    show();
+  }
+
+  function sendWaiting(): void {
+    if (linkState !== 'open') return;
+    for (const { clientId, body, state } of conversation.entries) {
+      if (state !== 'waiting' || clientId === undefined || given.has(clientId)) continue;
+      if (link?.send({ type: 'message', body, client_message_id: clientId })) given.add(clientId);
+    }
+    // After what was said before it.
+    if (ending) link?.send(ending);
+  }
+
+  /** What the server has, or has refused, need not be kept any longer. */
+  function forgetSent(): void {
+    for (const { clientId, state } of conversation.entries) {
+      if (clientId !== undefined && state !== 'waiting') store.set(unsentName(scope, clientId), undefined);
+    }
+  }
+
+  function identify(next: Identity | null): void {
+    link?.close();
+    link = undefined;
+    identity = next ?? {};
+    scope = scopeOf(options.key, identity);
+    conversation = noConversation;
+    linkState = 'connecting';
+    rated = false;
+    ending = undefined;
+    given = new Set();
+    if (view.isOpen || store.get(`${scope}:wrote`)) connect();
+    show();
+  }
+
+  const looked = (): void => show();
+  document.addEventListener('visibilitychange', looked);
+  window.addEventListener('online', looked);
+  window.addEventListener('offline', looked);
+  // Another tab has read or written something.
+  window.addEventListener('storage', looked);
+
+  if (visit.get('open') && !window.matchMedia('(max-width: 480px)').matches) view.open(false);
+  else if (store.get(`${scope}:wrote`)) connect();
+  show();
+
+  return {
+    open: () => view.open(true),
+    close: () => view.close(),
+    destroy() {
+      link?.close();
+      document.removeEventListener('visibilitychange', looked);
+      window.removeEventListener('online', looked);
+      window.removeEventListener('offline', looked);
+      window.removeEventListener('storage', looked);
+      view.remove();
+      destroyed();
+    },
+    identify,
+    update(next) {
+      context = next;
+      if (linkState === 'open') link?.send({ type: 'context_update', context });
+    },
+  };
+}
+
+/** Keeps what different people write in one browser apart. */
+function scopeOf(key: string | undefined, { sessionToken, email, sig }: Identity): string {
+  if (sessionToken !== undefined) {
+    const claims = readToken(sessionToken);
+    return `session:${claims?.org ?? ''}:${claims?.sub ?? ''}`;
+  }
+  return email !== undefined && sig !== undefined ? `${key}:email:${email.toLowerCase()}` : `${key}:visitor`;
+}
+
+const unsentName = (scope: string, clientId: string): string => `${scope}:unsent:${clientId}`;
+
+function unsentIn(store: Store, scope: string): (Unsent & { clientId: string })[] {
+  const prefix = unsentName(scope, '');
+  const found = store.names(prefix).flatMap((name) => {
+    try {
+      return [{ ...(JSON.parse(store.get(name) ?? '') as Unsent), clientId: name.slice(prefix.length) }];
+    } catch {
+      return [];
+    }
+  });
+  return found.sort((one, other) => one.at - other.at);
+}
+
+/** Whoever knows it is this visitor, so it is random. */
+function provideVisitorId(store: Store, key: string): string {
+  const name = `${key}:visitor-id`;
+  const standing = store.get(name);
+  if (standing !== undefined) return standing;
+  store.set(name, randomId());
+  // Of two tabs that are opened at once, both take what is stored then.
+  return store.get(name)!;
+}
+
+/** The socket's address. The organization is in the token; for a publishable key the server is asked for it. */
+async function findAddress(
+  base: string,
+  key: string | undefined,
+  query: Record<string, string | undefined>,
+): Promise<string> {
+  const token = query['sessionToken'];
+  const orgId = token === undefined ? await findOrganization(base, key ?? '') : readToken(token)?.org;
+  if (orgId === undefined) throw new Unreachable();
+  const url = new URL(`v1/support/chat/ws/${encodeURIComponent(orgId)}`, base);
+  url.protocol = url.protocol === 'http:' ? 'ws:' : 'wss:';
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
+  return url.href;
+}
+
+async function findOrganization(base: string, key: string): Promise<string> {
+  const reply = await fetch(`${base}widget/organizations/${encodeURIComponent(key)}`, { credentials: 'omit' });
+  if (reply.status === 404) throw new Unreachable();
+  if (!reply.ok) throw new Error(`The server answered ${reply.status}.`);
+  return ((await reply.json()) as { org_id: string }).org_id;
+}

@@ -1,0 +1,66 @@
+/** What a page may say on the script tag, read into one form: what is missing or makes no sense becomes the default. */
+import { localeOf, type Locale } from './texts.ts';
+
+/** Whom the chat is for. Without any of these: a visitor, recognised by this browser. */
+export type Identity = {
+  /** Of a session that the page's backend minted; it says everything, and nothing else is looked at. */
+  sessionToken?: string | undefined;
+  email?: string | undefined;
+  /** The e-mail's signature, hexadecimal. */
+  sig?: string | undefined;
+};
+
+export type Options = {
+  key: string | undefined;
+  product: string | undefined;
+  identity: Identity;
+  theme: 'auto' | 'light' | 'dark';
+  /** `start` and `end` follow the direction of writing. */
+  position: 'start' | 'end' | 'left' | 'right';
+  dir: 'ltr' | 'rtl';
+  locale: Locale;
+  title: string | undefined;
+};
+
+/** `settings`: the tag's `data-` attributes. `page`: what the browser and the page say of themselves. */
+export function readOptions(
+  settings: Readonly<Record<string, string | undefined>>,
+  page: { languages: readonly string[] },
+): Options {
+  const locale = localeOf(settings['locale'] ? [settings['locale']] : page.languages);
+  return {
+    key: given(settings['key']),
+    product: given(settings['product']),
+    identity: {
+      sessionToken: given(settings['sessionToken']),
+      email: given(settings['email']),
+      sig: given(settings['sig']),
+    },
+    theme: oneOf(settings['theme'], ['auto', 'light', 'dark']),
+    position: oneOf(settings['position'], ['end', 'start', 'left', 'right']),
+    dir: oneOf(settings['dir'], locale === 'ar' ? ['rtl', 'ltr'] : ['ltr', 'rtl']),
+    locale,
+    title: given(settings['title']),
+  };
+}
+
+function given(value: string | undefined): string | undefined {
+  return value === undefined || value.trim() === '' ? undefined : value.trim();
+}
+
+/** The value if it is one of those; else the first of them. */
+function oneOf<T extends string>(value: string | undefined, allowed: readonly [T, ...T[]]): T {
+  return allowed.find((each) => each === value?.trim()) ?? allowed[0];
+}
+
+/** What a session token says of itself; undefined when it is none. It is the server that looks at its signature. */
+export function readToken(token: string): { org: string; sub: string } | undefined {
+  try {
+    const part = (token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/');
+    const bytes = Uint8Array.from(atob(part), (character) => character.charCodeAt(0));
+    const { org, sub } = JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>;
+    return typeof org === 'string' && typeof sub === 'string' ? { org, sub } : undefined;
+  } catch {
+    return undefined;
+  }
+}

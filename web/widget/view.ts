@@ -1,0 +1,242 @@
+/**
+ * What is on the page: the launcher and the panel, in a shadow tree of their own. It shows what it is given and tells what
+ * the customer does; it knows neither the connection nor what is stored.
+ */
+import { countUnread, type Conversation } from './conversation.ts';
+import type { LinkState } from './connection.ts';
+import { icon, icons, make } from './elements.ts';
+import { createLog } from './log.ts';
+import type { Options } from './options.ts';
+import { createRating } from './rating.ts';
+import { coversScreen, css } from './styles.ts';
+import { texts, type Texts } from './texts.ts';
+
+export type Shown = { conversation: Conversation; link: LinkState; readUpTo: string; rated: boolean };
+export type ViewEvents = {
+  opened(): void;
+  closed(): void;
+  said(body: string): void;
+  ended(stars: number | undefined): void;
+};
+export type View = {
+  readonly isOpen: boolean;
+  /** `focus`: whether the customer asked for it. */
+  open(focus: boolean): void;
+  close(): void;
+  show(shown: Shown): void;
+  remove(): void;
+};
+
+/** Longest message that the server takes, in characters. */
+const MAX_BODY = 8000;
+
+export function createView(options: Options, on: ViewEvents): View {
+  const words: Texts = texts[options.locale];
+  const parts = build(options, words);
+  const { host, root, panel, launcher, badge, input, endButton, link, person, compose } = parts;
+  const log = createLog(words, options.locale);
+  const rating = createRating(words, { send: rate, back: () => showForm('compose') });
+  parts.bar.after(log.element);
+  compose.after(rating.element);
+  const covers = window.matchMedia(coversScreen);
+
+  const isOpen = (): boolean => !panel.hidden;
+
+  function open(focus: boolean): void {
+    panel.hidden = false;
+    panel.toggleAttribute('data-open', true);
+    panel.setAttribute('aria-modal', String(covers.matches));
+    launcher.setAttribute('aria-expanded', 'true');
+    log.toEnd();
+    on.opened();
+    if (focus) input.focus();
+  }
+
+  function close(): void {
+    if (!isOpen()) return;
+    const focused = host.shadowRoot?.activeElement != null;
+    panel.hidden = true;
+    panel.removeAttribute('data-open');
+    launcher.setAttribute('aria-expanded', 'false');
+    showForm('compose');
+    on.closed();
+    if (focused) launcher.focus();
+  }
+
+  function showForm(which: 'compose' | 'rating'): void {
+    const hadFocus = rating.element.contains(root.activeElement);
+    compose.hidden = which === 'rating';
+    rating.element.hidden = which === 'compose';
+    if (which === 'rating') rating.open();
+    else if (hadFocus && isOpen()) input.focus();
+  }
+
+  function rate(stars: number | undefined): void {
+    showForm('compose');
+    on.ended(stars);
+  }
+
+  function send(): void {
+    const body = input.value.trim();
+    if (body === '') return;
+    input.value = '';
+    direct();
+    on.said(body);
+  }
+
+  /** A text decides its own direction; where there is none yet, the widget's holds. */
+  const direct = (): void => {
+    input.dir = input.value === '' ? options.dir : 'auto';
+  };
+  input.addEventListener('input', direct);
+  launcher.addEventListener('click', () => (isOpen() ? close() : open(true)));
+  parts.closeButton.addEventListener('click', close);
+  endButton.addEventListener('click', () => showForm('rating'));
+  compose.addEventListener('submit', (event) => {
+    event.preventDefault();
+    send();
+    input.focus();
+  });
+  input.addEventListener('keydown', (event) => {
+    // Enter also ends the choice of a word in many writing systems.
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    send();
+  });
+  panel.addEventListener('keydown', (event) => {
+    // What is typed here is no shortcut of the page.
+    event.stopPropagation();
+    if (event.key === 'Escape') close();
+    else if (event.key === 'Tab' && covers.matches) keepInside(event, panel, root);
+  });
+  const covered = (): void => panel.setAttribute('aria-modal', String(covers.matches));
+  covers.addEventListener('change', covered);
+  document.body.append(host);
+
+  return {
+    get isOpen() {
+      return isOpen();
+    },
+    open,
+    close,
+    show(shown) {
+      log.show(shown.conversation);
+      setText(link, linkSentence(shown.link, words));
+      setText(person, personSentence(shown, words));
+      const over = shown.link === 'ended' || shown.link === 'refused';
+      input.disabled = over;
+      parts.sendButton.disabled = over;
+      endButton.hidden = over || !shown.conversation.entries.some(({ id }) => id !== undefined) || isResolved(shown);
+      const unread = isOpen() ? 0 : countUnread(shown.conversation, shown.readUpTo);
+      badge.hidden = unread === 0;
+      badge.textContent = unread > 9 ? '9+' : String(unread);
+      launcher.setAttribute(
+        'aria-label',
+        isOpen() ? words.close : unread === 0 ? words.open : words.openUnread(unread),
+      );
+    },
+    remove() {
+      covers.removeEventListener('change', covered);
+      host.remove();
+    },
+  };
+}
+
+const isResolved = ({ conversation }: Shown): boolean => conversation.status === 'resolved';
+
+/** Sets a text only when it is another one, for each setting is announced. */
+function setText(element: HTMLElement, text: string): void {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+function linkSentence(state: LinkState, words: Texts): string {
+  if (state === 'lost') return navigator.onLine ? words.reconnecting : words.offline;
+  if (state === 'connecting') return navigator.onLine ? words.connecting : words.offline;
+  if (state === 'slow') return words.tooFast;
+  return state === 'ended' ? words.ended : state === 'refused' ? words.unavailable : '';
+}
+
+function personSentence(shown: Shown, words: Texts): string {
+  if (shown.conversation.status === 'escalated') return words.escalated;
+  if (!isResolved(shown)) return '';
+  return shown.rated ? `${words.thanks} ${words.resolved}` : words.resolved;
+}
+
+/** Leads the focus round inside a panel that covers everything else. */
+function keepInside(event: KeyboardEvent, panel: HTMLElement, root: ShadowRoot): void {
+  const stops = [...panel.querySelectorAll<HTMLElement>('button, textarea, a[href], input, [tabindex="0"]')].filter(
+    (each) => each.checkVisibility() && !each.matches(':disabled'),
+  );
+  const edge = event.shiftKey ? stops[0] : stops.at(-1);
+  if (root.activeElement !== edge) return;
+  event.preventDefault();
+  (event.shiftKey ? stops.at(-1) : stops[0])?.focus();
+}
+
+function build(options: Options, words: Texts) {
+  const host = document.createElement('support-widget');
+  const root = host.attachShadow({ mode: 'open' });
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(css);
+  root.adoptedStyleSheets = [sheet];
+
+  const endButton = make(
+    'button',
+    { type: 'button', 'aria-label': words.end, title: words.end, hidden: true },
+    icon(icons.end),
+  );
+  const closeButton = make('button', { type: 'button', 'aria-label': words.close }, icon(icons.down));
+  const title = make('h2', { id: 'title', dir: 'auto' }, options.title ?? words.title);
+  const link = make('p', { class: 'status', role: 'status' });
+  const person = make('p', { class: 'status', role: 'status' });
+  const input = make('textarea', {
+    id: 'input',
+    rows: 1,
+    maxlength: MAX_BODY,
+    placeholder: words.placeholder,
+    enterkeyhint: 'send',
+    dir: options.dir,
+  });
+  const sendButton = make('button', { class: 'primary', 'aria-label': words.send }, icon(icons.send, 'turn'));
+  const label = make('label', { class: 'vh', for: 'input' }, words.message);
+  const compose = make('form', { class: 'compose' }, label, input, sendButton);
+  // No `header` element: the page has its own banner.
+  const bar = make('div', { class: 'bar' }, title, endButton, closeButton);
+  const panel = make(
+    'section',
+    { class: 'panel', id: 'panel', role: 'dialog', 'aria-labelledby': 'title', hidden: true },
+    bar,
+    person,
+    link,
+    compose,
+  );
+  const badge = make('span', { class: 'badge', 'aria-hidden': 'true', hidden: true });
+  const launcher = make(
+    'button',
+    {
+      class: 'launcher',
+      type: 'button',
+      'aria-label': words.open,
+      'aria-haspopup': 'dialog',
+      'aria-expanded': 'false',
+      'aria-controls': 'panel',
+    },
+    icon(icons.chat),
+    badge,
+  );
+  root.append(
+    make(
+      'div',
+      {
+        class: 'root',
+        lang: options.locale,
+        dir: options.dir,
+        'data-theme': options.theme,
+        'data-position': options.position,
+      },
+      panel,
+      launcher,
+    ),
+  );
+  return { host, root, panel, bar, launcher, badge, input, sendButton, endButton, closeButton, link, person, compose };
+}

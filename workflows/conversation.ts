@@ -1,0 +1,42 @@
+/**
+ * A conversation that somebody is writing in: each piece of news has it attended to, one after the other. What there is to do
+ * is in MongoDB, so the story stays short; when nothing comes for a while it ends, and the next message begins it anew.
+ */
+import {
+  condition,
+  continueAsNew,
+  defineSignal,
+  proxyActivities,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { ConversationActivities } from '../activities/conversation.ts';
+
+export type ConversationRef = { orgId: string; convId: string };
+
+const { attendTo } = proxyActivities<ConversationActivities>({
+  // An answer is written in seconds; several may be waiting.
+  startToCloseTimeout: '10 minutes',
+  // Activities beat every second, so the customer of a worker that died waits for seconds.
+  heartbeatTimeout: '5 seconds',
+  // Only outages are retried: what cannot be answered is answered so.
+  retry: { initialInterval: '200 milliseconds', backoffCoefficient: 2, maximumInterval: '5 seconds' },
+});
+
+/** Something was stored: a message, a member's reply, a change of status. */
+export const attend = defineSignal('attend');
+
+/** People write again within a minute or not for long. */
+const IDLE = '1 minute';
+
+export async function conversation(ref: ConversationRef): Promise<void> {
+  let news = 0;
+  setHandler(attend, () => void (news += 1));
+  for (;;) {
+    const seen = news;
+    await attendTo(ref);
+    if (news !== seen) continue;
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof conversation>(ref);
+    if (!(await condition(() => news !== seen, IDLE))) return;
+  }
+}

@@ -1,0 +1,23 @@
+/** A customer is removed with all that is held of it, and a while later it is made sure that nothing has come back. */
+import { proxyActivities, sleep } from '@temporalio/workflow';
+import type { ErasureActivities } from '../activities/erasure.ts';
+
+export type ErasureRef = { orgId: string; customerId: string };
+
+const activities = proxyActivities<ErasureActivities>({
+  // Thousands of messages are removed within seconds.
+  startToCloseTimeout: '10 minutes',
+  // Activities beat every second once they take longer than that, so a dead worker is noticed in seconds.
+  heartbeatTimeout: '8 seconds',
+  // An outage has no fixed length, and it has to be done.
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
+});
+
+/** Longer than an answer may be at work (10 minutes) or a request that was let in before. */
+const UNTIL_QUIET = '15 minutes';
+
+export async function eraseCustomer(ref: ErasureRef): Promise<void> {
+  await activities.eraseCustomer(ref);
+  await sleep(UNTIL_QUIET);
+  await activities.verifyErasure(ref);
+}
