@@ -14,6 +14,7 @@ import { takeTestReply } from '../models/allowance.ts';
 import { actOn, findConversation, placeAnswer, settleShown, type Conversation } from '../models/conversation.ts';
 import { frameWriter, hasFrame, lastSeq, Overtaken, type FrameWriter, type NewFrame } from '../models/frame.ts';
 import {
+  ackFrame,
   claimAnswer,
   findAnswer,
   holdsAnswer,
@@ -98,7 +99,7 @@ export function createConversationActivities({ search, ai, testRepliesPerMinute,
 
   /** A person answers: it stays where it is. */
   async function leave(conversation: Conversation, message: Message, after: number): Promise<void> {
-    await frameWriter(conversation, clock, { after }).append(ackOf(message));
+    await frameWriter(conversation, clock, { after }).append(ackFrame(message));
     await settleMessage(conversation.org_id, message._id, 'left');
   }
 
@@ -108,14 +109,14 @@ export function createConversationActivities({ search, ai, testRepliesPerMinute,
     const attempt = randomUUID();
     const [claimed, acked, stored, history] = await Promise.all([
       claimAnswer(message, attempt),
-      hasFrame(convId, ackOf(message).key),
+      hasFrame(convId, ackFrame(message).key),
       message.attempt === undefined ? null : findAnswer(orgId, message._id),
       listMessages(orgId, convId, { limit: rememberedMessages, before: message.position }),
     ]);
     if (!claimed) throw new Overtaken();
     const writer = frameWriter(conversation, clock, { after, holds: () => holdsAnswer(orgId, message._id, attempt) });
     const begin: NewFrame = { type: 'reply_start', body: { message_id: replyId }, transient: true };
-    const before = acked ? [] : [ackOf(message)];
+    const before = acked ? [] : [ackFrame(message)];
     if (stored) {
       await writer.appendAll(before);
       return finish(conversation, message, stored, conversation.misses, writer);
@@ -221,15 +222,5 @@ export function createConversationActivities({ search, ai, testRepliesPerMinute,
         });
       }
     },
-  };
-}
-
-/** The frame that acknowledges a customer's message; the API appends it, too. */
-function ackOf({ _id, client_message_id, body, at }: Message): NewFrame & { key: string } {
-  const told = { message_id: _id, body, timestamp: at.toISOString() };
-  return {
-    type: 'ack',
-    body: { ...(client_message_id === undefined ? {} : { client_message_id }), ...told },
-    key: `ack:${_id}`,
   };
 }

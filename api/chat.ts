@@ -17,7 +17,14 @@ import {
 } from '../models/conversation.ts';
 import { frameWriter } from '../models/frame.ts';
 import { newId } from '../models/ids.ts';
-import { findClientMessage, insertMessage, listMessages, MessageModel, type Message } from '../models/message.ts';
+import {
+  ackFrame,
+  findClientMessage,
+  insertMessage,
+  listMessages,
+  MessageModel,
+  type Message,
+} from '../models/message.ts';
 import type { Detail } from '../models/rules/errors.ts';
 import { Problem } from '../models/rules/errors.ts';
 import { attend, conversation as conversationWorkflow } from '../workflows/conversation.ts';
@@ -77,10 +84,10 @@ export async function acceptMessage(
 ): Promise<Accepted> {
   const { _id: convId, org_id: orgId, mode } = conversation;
   const accepted = async (message: Message, duplicate: boolean): Promise<Accepted> => {
-    const ack = ackOf(message);
+    const frame = ackFrame(message);
     const writer = frameWriter(conversation, ctx.clock, lastSeq === undefined ? {} : { after: lastSeq });
-    const ackSeq = await writer.append({ type: 'ack', body: ack, key: `ack:${message._id}` });
-    return { messageId: message._id, duplicate, ack, ackSeq };
+    const ackSeq = await writer.append(frame);
+    return { messageId: message._id, duplicate, ack: frame.body ?? {}, ackSeq };
   };
   const standing = clientMessageId === undefined ? null : await findClientMessage(convId, clientMessageId);
   if (standing) return accepted(standing, true);
@@ -110,16 +117,6 @@ export async function acceptMessage(
   }
   const [result] = await Promise.all([accepted(message, false), startSaved(ctx, MessageModel, message, intent)]);
   return result;
-}
-
-/** The members of a message's `ack`. */
-function ackOf({ _id, client_message_id, body, at }: Message): Record<string, unknown> {
-  return {
-    ...(client_message_id === undefined ? {} : { client_message_id }),
-    message_id: _id,
-    body,
-    timestamp: at.toISOString(),
-  };
 }
 
 /** The customer is done; `csat` 1 to 5 when they said how it was. @throws Problem NOT_FOUND. */

@@ -4,6 +4,7 @@
  */
 import { isDuplicate } from './connect.ts';
 import { collectionOf, defineModel, Mixed } from './define.ts';
+import type { NewFrame } from './frame.ts';
 import { pendingField, pendingIndex, type Intent } from './pending.ts';
 import { messageRoles, testRetentionDays, type MessageRole } from './rules/conversation.ts';
 import { modes, type Mode } from './rules/keys.ts';
@@ -191,4 +192,14 @@ export async function settleMessage(orgId: string, messageId: string, state: 'an
 
 export async function markShown(orgId: string, messageId: string): Promise<void> {
   await collectionOf(MessageModel).updateOne({ _id: messageId, org_id: orgId }, { $set: { shown: true } });
+}
+
+/** The frame that acknowledges a customer's message. Whoever finds it missing appends it; its key makes it one. */
+export function ackFrame({ _id, client_message_id, body, at }: Message): NewFrame & { key: string } {
+  const said = { message_id: _id, body, timestamp: at.toISOString() };
+  return {
+    type: 'ack',
+    body: { ...(client_message_id === undefined ? {} : { client_message_id }), ...said },
+    key: `ack:${_id}`,
+  };
 }

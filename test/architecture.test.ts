@@ -1,4 +1,4 @@
-/** The import directions of HOUSE hold in every file, and the check that says so can fail. */
+/** The import directions hold in every file, and the check that says so can fail. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

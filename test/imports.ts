@@ -19,7 +19,7 @@ type Room = {
   node?: boolean;
 };
 
-/** HOUSE, "Who may import whom". A file that fits no room (workers, engines, bench, test) may import anything. */
+/** Who may import whom. A file that fits no room (workers, engines, bench, test) may import anything. */
 export const rooms: readonly Room[] = [
   { at: 'models/rules/', files: ['models/rules/'] },
   {
