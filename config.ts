@@ -76,6 +76,7 @@ export const environment = z.object({
   PLAN_DOCUMENTS: count.default(50),
   PLAN_PAGES: count.default(1000),
   TEST_REPLIES_PER_MINUTE: positive.default(10),
+  TEST_CONVERSATIONS_PER_MONTH: positive.default(500),
   MAX_UPLOAD_BYTES: positive.default(25 * 1024 * 1024),
   RATE_SIGN_IN_PER_MINUTE: positive.default(5),
   RATE_ACCOUNTS_PER_HOUR: positive.default(100),
@@ -142,6 +143,7 @@ export function readConfig(env: Record<string, string | undefined>) {
       production: { documents: v.PLAN_DOCUMENTS, knowledge_pages: v.PLAN_PAGES },
     },
     testRepliesPerMinute: v.TEST_REPLIES_PER_MINUTE,
+    testConversationsPerMonth: v.TEST_CONVERSATIONS_PER_MONTH,
     maxUploadBytes: v.MAX_UPLOAD_BYTES,
     rates: {
       sign_in: { points: v.RATE_SIGN_IN_PER_MINUTE, seconds: 60 },

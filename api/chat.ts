@@ -5,6 +5,7 @@
 import type { SessionPrincipal } from './auth.ts';
 import type { Context } from './context.ts';
 import { intentTo, startSaved, type Start } from './durable.ts';
+import { takeTestConversation } from '../models/allowance.ts';
 import {
   actOn,
   ConversationModel,
@@ -73,7 +74,7 @@ export type Accepted = { messageId: string; duplicate: boolean; ack: Record<stri
 /**
  * Stores what a customer says, then acknowledges it in the frame log and has it attended to. One with a known
  * `clientMessageId` is the one that stands. `lastSeq`: the number believed to be the log's last one.
- * @throws Problem NOT_FOUND when the conversation has been removed.
+ * @throws Problem NOT_FOUND when the conversation has been removed, SANDBOX_LIMIT when no further one may be begun.
  */
 export async function acceptMessage(
   ctx: Context,
@@ -92,7 +93,11 @@ export async function acceptMessage(
   const standing = clientMessageId === undefined ? null : await findClientMessage(convId, clientMessageId);
   if (standing) return accepted(standing, true);
   const now = ctx.clock();
-  const { position } = await actOn(orgId, convId, 'message', { now, message: { body, byCustomer: true } });
+  const { position } = await actOn(orgId, convId, 'message', {
+    now,
+    message: { body, byCustomer: true },
+    begin: () => checkTestConversations(ctx, conversation),
+  });
   const intent = intentTo(ctx, attending(orgId, convId));
   const message = await insertMessage({
     _id: newId('message'),
@@ -117,6 +122,14 @@ export async function acceptMessage(
   }
   const [result] = await Promise.all([accepted(message, false), startSaved(ctx, MessageModel, message, intent)]);
   return result;
+}
+
+/** @throws Problem SANDBOX_LIMIT when a test organization has begun as many conversations as it may in a month. */
+async function checkTestConversations({ config, clock }: Context, { _id, org_id, mode }: Whose): Promise<void> {
+  const limit = config.testConversationsPerMonth;
+  if (mode === 'live' || (await takeTestConversation(org_id, _id, limit, clock()))) return;
+  const message = `The ${limit} conversations that test mode has in a month are used up; use live mode, or wait for the next month.`;
+  throw new Problem('SANDBOX_LIMIT', { message });
 }
 
 /** The customer is done; `csat` 1 to 5 when they said how it was. @throws Problem NOT_FOUND. */

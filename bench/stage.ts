@@ -24,6 +24,8 @@ export type Stage = {
 /** No limit may stand in the way of a measurement; everything else is as it is delivered. */
 const unlimited = {
   SANDBOX_DOCUMENTS: '100000',
+  TEST_REPLIES_PER_MINUTE: '100000',
+  TEST_CONVERSATIONS_PER_MONTH: '100000',
   RATE_SIGN_IN_PER_MINUTE: '1000000',
   RATE_ACCOUNTS_PER_HOUR: '1000000',
   RATE_WRITES_PER_MINUTE: '10000000',

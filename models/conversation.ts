@@ -221,13 +221,15 @@ export type ActOptions = {
   csat?: number;
   /** Only if it is still in one of these. */
   from?: readonly ConversationStatus[];
+  /** Asked before the first message of all; what it throws refuses the act. */
+  begin?: () => Promise<void>;
   intent?: Intent;
 };
 
 /**
  * Does an act, at once with its ticket, its events and the intent to show it, as the tables say; `position` of what is
  * returned is the message's.
- * @throws Problem NOT_FOUND, or CONFLICT when the status does not allow it.
+ * @throws Problem NOT_FOUND, or CONFLICT when the status does not allow it; what `begin` throws.
  */
 export async function actOn(orgId: string, convId: string, act: Act, options: ActOptions): Promise<Conversation> {
   for (;;) {
@@ -237,6 +239,7 @@ export async function actOn(orgId: string, convId: string, act: Act, options: Ac
     if (status === undefined || options.from?.includes(standing.status) === false) {
       throw new Problem('CONFLICT', { message: `A conversation that is ${standing.status} does not allow this.` });
     }
+    if (options.message && standing.position === 0) await options.begin?.();
     const done = await collectionOf(ConversationModel).findOneAndUpdate(
       // Whoever moved its status, its ticket or its events meanwhile makes us look again; messages may race.
       { _id: convId, org_id: orgId, version: standing.version },

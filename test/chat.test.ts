@@ -745,6 +745,30 @@ describe('a reader that does not read', () => {
   });
 });
 
+describe('the conversations a month of test mode', () => {
+  it('are counted when somebody writes, and never over-spent; one that was begun goes on', async () => {
+    const limited = await startProcess('api/server.ts', { ...env, TEST_CONVERSATIONS_PER_MONTH: '3' });
+    spare.push(limited);
+    const small = apiAt(limited.url);
+    const messages = '/support/chat/messages/{orgId}';
+    const fresh = await small.newOrg();
+    const freshKey = (await small.newKey(fresh)).token;
+    const visitors = await Promise.all(Array.from({ length: 8 }, async () => mint(small, fresh, { key: freshKey })));
+    const send = (token: string, body: string) =>
+      small.request('POST', messages.replace('{orgId}', fresh.orgId), { token, body: { body } });
+    const first = await Promise.all(visitors.map(({ token }) => send(token, 'Good morning.')));
+    expect(first.map(({ status }) => status).sort()).toEqual([202, 202, 202, 403, 403, 403, 403, 403]);
+    const again = await Promise.all(visitors.map(({ token }) => send(token, 'And another question.')));
+    expect(again.map(({ status }) => status)).toEqual(first.map(({ status }) => status));
+    expect(again.find(({ status }) => status === 403)?.body.code).toBe('SANDBOX_LIMIT');
+
+    const client = await clientOf(await mint(small, fresh, { key: freshKey })).connect(limited.url);
+    client.send({ type: 'message', body: 'Good morning.', client_message_id: 'one' });
+    expect(await client.frame('error')).toMatchObject({ code: 'SANDBOX_LIMIT', client_message_id: 'one' });
+    expect(client.isOpen).toBe(true);
+  });
+});
+
 describe('a connection that is dead without saying so', () => {
   it('is ended when it has not answered pings, while those that answer stay', async () => {
     const pinging = await startProcess('test/chatapi.ts', { ...env, PING_EVERY_MS: '100' });

@@ -45,6 +45,7 @@ export function systemEnv(name: string, extra: Record<string, string> = {}): Sys
     RATE_WRITES_PER_MINUTE: '100000',
     RATE_QUERIES_PER_MINUTE: '100000',
     TEST_REPLIES_PER_MINUTE: '100000',
+    TEST_CONVERSATIONS_PER_MONTH: '100000',
     LOG_LEVEL: 'info',
     ...extra,
   };

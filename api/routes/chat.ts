@@ -28,6 +28,7 @@ export const chatRoutes = [
     status: 202,
     reply: contract.sendReply,
     limit: 'messages',
+    errors: ['SANDBOX_LIMIT'],
     async handle({ body, principal }, ctx) {
       const conversation = await chosenConversation(principal, body.conv_id, ctx.clock());
       const said = { body: body.body, clientMessageId: body.client_message_id };
