@@ -3,21 +3,66 @@
  * as large as a worker needs, for as long as its process lives. Run by itself, this file writes the bundle to stdout.
  */
 import { execFile } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 
 /** Some two million characters today. */
 const maxBundleBytes = 64 * 1024 * 1024;
 
-/** Takes two to three seconds; any number of workers can run the same bundle. Rejects with what the bundler complained of. */
-export async function bundleWorkflows(): Promise<{ code: string }> {
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** All that a bundle is made of: what workflows may import (test/imports.ts), and who bundles it. */
+async function fingerprint(): Promise<string> {
+  const hash = createHash('sha256').update(process.version);
+  const { version } = createRequire(import.meta.url)('@temporalio/worker/package.json') as { version: string };
+  hash.update(version);
+  const listed = ['workflows', 'models/rules'].map(async (room) =>
+    (await readdir(join(root, room), { recursive: true })).map((file) => join(room, file)),
+  );
+  const files = (await Promise.all(listed)).flat().filter((file) => file.endsWith('.ts'));
+  for (const file of ['workers/bundle.ts', ...files.sort()])
+    hash.update(`\0${file}\0`).update(await readFile(join(root, file)));
+  return hash.digest('hex').slice(0, 32);
+}
+
+/**
+ * Takes two to three seconds, or nothing when the same bundle is kept in `folder`; any number of workers can run it.
+ * Rejects with what the bundler complained of.
+ */
+export async function bundleWorkflows(folder?: string): Promise<{ code: string }> {
+  if (folder === undefined) return bundleAnew();
+  const path = join(folder, `workflows-${await fingerprint()}.js`);
+  const kept = await readFile(path, 'utf8').catch(() => undefined);
+  if (kept !== undefined) return { code: kept };
+  const bundle = await bundleAnew();
+  // A folder that cannot be written costs the next start some seconds, no more.
+  await keep(folder, path, bundle.code).catch(() => undefined);
+  return bundle;
+}
+
+/** Written whole or not at all, in place of older ones. */
+async function keep(folder: string, path: string, code: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const old = (await readdir(folder)).filter((file) => /^workflows-\w+\.js$/.test(file));
+  const draft = join(folder, `workflows.${randomUUID()}.draft`);
+  await writeFile(draft, code, { mode: 0o600 });
+  await rename(draft, path);
+  for (const file of old) if (join(folder, file) !== path) await rm(join(folder, file), { force: true });
+}
+
+async function bundleAnew(): Promise<{ code: string }> {
   const args = ['--disable-warning=ExperimentalWarning', fileURLToPath(import.meta.url)];
   const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: maxBundleBytes });
   return { code: stdout };
 }
 
 if (import.meta.main) {
+  // Not needed by whoever only asks for a bundle.
+  const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
   const { code } = await bundleWorkflowCode({
     workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)),
     // Its messages go to stderr, which is what a failure shows.

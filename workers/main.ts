@@ -35,7 +35,7 @@ export async function startWorkers(
   const names = chosenFleets(config.fleets);
   const log = createLog('worker', config.logLevel);
   // A process of its own makes the bundle while this one connects.
-  const bundling = bundle ?? bundleWorkflows();
+  const bundling = bundle ?? bundleWorkflows(config.dataDir);
   Promise.resolve(bundling).catch(() => undefined);
   Runtime.install({
     logger: new DefaultLogger('WARN', ({ level, message, meta }) => log.warn({ ...meta, level_name: level }, message)),
