@@ -1,4 +1,5 @@
 /** What an organization may use in a window of time, counted by what used it: asking again for the same use takes nothing more. */
+import { createHash } from 'node:crypto';
 import { isDuplicate } from './connect.ts';
 import { collectionOf, defineModel } from './define.ts';
 
@@ -6,7 +7,7 @@ export type Allowance = {
   /** `<what>:<organization>:<number of the window>`. */
   _id: string;
   org_id: string;
-  /** Ids of what has used it. */
+  /** Hashes of the ids of what has used it: it outlives them, and says nothing of anybody. */
   uses: string[];
   expires_at: Date;
 };
@@ -47,8 +48,15 @@ export function takeTestConversation(orgId: string, convId: string, limit: numbe
   return take(`test_conversations:${orgId}`, orgId, convId, limit, window);
 }
 
-async function take(what: string, orgId: string, use: string, limit: number, { name, ends }: Window): Promise<boolean> {
+async function take(
+  what: string,
+  orgId: string,
+  usedBy: string,
+  limit: number,
+  { name, ends }: Window,
+): Promise<boolean> {
   const id = `${what}:${name}`;
+  const use = createHash('sha256').update(usedBy).digest('base64url').slice(0, 22);
   const full = `uses.${limit - 1}`;
   try {
     await collectionOf(AllowanceModel).updateOne(
@@ -61,7 +69,7 @@ async function take(what: string, orgId: string, use: string, limit: number, { n
     // There is one, and it is full: MongoDB tried to make another. Two that made the first one at once meet here, too.
     if (!isDuplicate(error)) throw error;
     const standing = await collectionOf(AllowanceModel).findOne({ _id: id });
-    if (standing && standing.uses.length < limit) return take(what, orgId, use, limit, { name, ends });
+    if (standing && standing.uses.length < limit) return take(what, orgId, usedBy, limit, { name, ends });
     return standing?.uses.includes(use) ?? false;
   }
 }
