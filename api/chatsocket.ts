@@ -17,11 +17,11 @@ const MAX_BUFFERED_BYTES = 1024 * 1024;
 const closeCodes: Readonly<Record<number, number>> = { 500: 1011, 503: 1013 };
 
 /** The close code of a refusal: 4000 and the HTTP status, or WebSocket's own for what is our fault. */
-export const closeCodeOf = ({ status }: Problem): number => closeCodes[status] ?? 4000 + status;
+const closeCodeOf = ({ status }: Problem): number => closeCodes[status] ?? 4000 + status;
 
 /** Restarting: another process, or this one in a moment, takes the connection. */
 export const RESTART = 1012;
-export const MALFORMED = 4400;
+const MALFORMED = 4400;
 
 export class ChatSocket extends WebSocket implements Follower {
   /** The last number this socket was given. */

@@ -175,7 +175,3 @@ async function insertOrdered(frames: Frame[]): Promise<number> {
     return (error as { insertedCount?: number }).insertedCount ?? 0;
   }
 }
-
-export async function removeFrames(convIds: readonly string[]): Promise<void> {
-  await FrameModel.deleteMany({ conv_id: { $in: convIds } });
-}

@@ -2,6 +2,9 @@
 import { z } from 'zod';
 import { cursor, id, mode, orgParams, pageQuery, timestamp } from './common.ts';
 import { authority, authorityBody, segments, segmentsBody } from './documents.ts';
+import { crawlBounds } from '../../models/rules/crawl.ts';
+
+const { maxPages, everyHours } = crawlBounds;
 
 export { authorityBody, orgParams, pageQuery, segmentsBody };
 
@@ -9,7 +12,13 @@ export const crawlBody = z.strictObject({
   url: z.string().min(1).max(2048).meta({ description: 'Where to begin; its host and path are the scope.' }),
   options: z
     .strictObject({
-      max_pages: z.number().int().min(1).max(1000).optional().meta({ description: '50 unless told.' }),
+      max_pages: z
+        .number()
+        .int()
+        .min(maxPages.min)
+        .max(maxPages.max)
+        .optional()
+        .meta({ description: '50 unless told.' }),
       segments: segments
         .optional()
         .meta({ description: 'For every page of this crawl; else refreshed pages keep theirs.' }),
@@ -17,7 +26,7 @@ export const crawlBody = z.strictObject({
       replace: z.boolean().optional().meta({
         description: 'Build a new set of pages; it takes the place of all crawled pages when it is whole.',
       }),
-      every_hours: z.number().int().min(1).max(720).optional().meta({
+      every_hours: z.number().int().min(everyHours.min).max(everyHours.max).optional().meta({
         description: 'Crawl it again so often, with these options, until the schedule is removed. Not with `replace`.',
       }),
     })

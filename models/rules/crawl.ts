@@ -10,28 +10,6 @@ import { canonicalUrl, scopeOf, type Scope, type UrlReason } from './url.ts';
 
 export const crawlStatuses = ['idle', 'crawling', 'completed', 'failed', 'cancelled', 'limit_reached'] as const;
 export type CrawlStatus = (typeof crawlStatuses)[number];
-export const crawlCommands = ['start', 'complete', 'fail', 'cancel', 'reach_limit'] as const;
-export type CrawlCommand = (typeof crawlCommands)[number];
-
-/** Where a running crawl can go; a crawl that has ended can only be followed by the next one. */
-const fromCrawling: Readonly<Partial<Record<CrawlCommand, CrawlStatus>>> = {
-  complete: 'completed',
-  fail: 'failed',
-  cancel: 'cancelled',
-  reach_limit: 'limit_reached',
-};
-
-/**
- * The status after a command.
- * @throws Problem CRAWL_RUNNING when one is started while another runs, CONFLICT when there is none to command.
- */
-export function next(status: CrawlStatus, command: CrawlCommand): CrawlStatus {
-  if (status !== 'crawling' && command === 'start') return 'crawling';
-  if (status !== 'crawling') throw new Problem('CONFLICT', { message: 'No crawl is running.' });
-  const to = fromCrawling[command];
-  if (to === undefined) throw new Problem('CRAWL_RUNNING');
-  return to;
-}
 
 /** Bounds of a crawl's options, from the contract of the crawl routes. `everyHours`: at most a month. */
 export const crawlBounds = {

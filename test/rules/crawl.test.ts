@@ -2,16 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import {
   backOffMs,
   crawlBounds,
-  crawlCommands,
   crawlDelay,
   crawlReasons,
   crawlOrder,
   crawlStart,
-  crawlStatuses,
   explain,
   isHtml,
   isWholeSet,
-  next,
   reasonRow,
   reasonOfStatus,
   retryAfter,
@@ -19,21 +16,7 @@ import {
 } from '../../models/rules/crawl.ts';
 import { httpReasons, type HttpReason } from '../../models/rules/http.ts';
 
-describe('next', () => {
-  const ends = { complete: 'completed', fail: 'failed', cancel: 'cancelled', reach_limit: 'limit_reached' } as const;
-
-  it.each(crawlStatuses.flatMap((status) => crawlCommands.map((command) => [status, command] as const)))(
-    'from %s, %s',
-    (status, command) => {
-      if (command === 'start') {
-        if (status === 'crawling')
-          expect(() => next(status, command)).toThrow(expect.objectContaining({ code: 'CRAWL_RUNNING', status: 409 }));
-        else expect(next(status, command)).toBe('crawling');
-      } else if (status === 'crawling') expect(next(status, command)).toBe(ends[command]);
-      else expect(() => next(status, command)).toThrow(expect.objectContaining({ code: 'CONFLICT', status: 409 }));
-    },
-  );
-
+describe('options', () => {
   it('the bounds are those of the contract', () => {
     expect(crawlBounds).toEqual({ maxPages: { min: 1, max: 1_000, default: 50 }, everyHours: { min: 1, max: 720 } });
   });
