@@ -27,21 +27,23 @@ export const maxChunks = 5_000;
 const maxHeadingCharacters = 160;
 const sentenceSegmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 const abbreviation =
-  /(?:^|[\s(])(?:Mr|Mrs|Ms|Dr|Prof|St|Str|No|Nr|Art|Abs|Fig|pp|ca|approx|vs|bzw|inkl|(?:\p{L}\.\s?)?\p{L})\.\s*$/u;
+  /(?:^|[\s(])(?:Mr|Mrs|Ms|Dr|Prof|St|Str|No|Nr|Art|Abs|Fig|pp|ca|approx|vs|bzw|inkl|(?:\p{L}\.\s?)?\p{L})\.$/u;
+/** What is read of an open sentence, in characters: more than any of these with what stands before it. */
+const longestAbbreviation = 16;
 
 /** The sentences of a text, each line at least one, without what only separates them. Joined again they lose no word. */
 export function sentences(text: string): string[] {
   const found: string[] = [];
   for (const line of text.split(/\n+/)) {
-    let open = '';
-    for (const { segment } of sentenceSegmenter.segment(line)) {
-      open += segment;
+    let from = 0;
+    for (const { segment, index } of sentenceSegmenter.segment(line)) {
+      const end = index + segment.length;
+      const sentence = line.slice(from, end).trim();
       // Unicode's rules see an end after "e.g. Visa" too; quoting half a sentence would be worse than a long one.
-      if (abbreviation.test(open)) continue;
-      if (open.trim()) found.push(open.trim());
-      open = '';
+      if (end < line.length && abbreviation.test(sentence.slice(-longestAbbreviation))) continue;
+      if (sentence) found.push(sentence);
+      from = end;
     }
-    if (open.trim()) found.push(open.trim());
   }
   return found;
 }

@@ -93,6 +93,15 @@ function clip(text: string, bytes: number): string {
 /** Names that Windows opens as devices whatever their ending. */
 const deviceName = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])$/i;
 
+/** Without the dots and blanks at its beginning (0) or end (-1). An expression for the end would look from each of them. */
+function withoutEdge(name: string, edge: 0 | -1): string {
+  const isEdge = (character: string | undefined): boolean => character === '.' || character === ' ';
+  let [from, to] = [0, name.length];
+  if (edge === 0) while (isEdge(name[from])) from += 1;
+  else while (to > 0 && isEdge(name[to - 1])) to -= 1;
+  return name.slice(from, to);
+}
+
 /**
  * A name that is safe to show, store and save under on any system: no path, no control or direction-changing
  * characters, no reserved Windows name, 1 to 255 bytes of UTF-8, its ending kept. Never throws.
@@ -104,11 +113,10 @@ export function cleanFilename(name: string): string {
     // Format characters go (U+202E would show "gpj.exe" for "exe.jpg"); the two joiners stay, scripts need them.
     .replace(/(?![\u200c\u200d])\p{Cf}|[\p{Co}\ufffd]/gu, '')
     .replace(/[<>:"|?*]/g, '_')
-    .replace(/\s+/g, ' ')
-    .replace(/[. ]+$/, '')
-    .trim();
-  const extension = /\.[\p{L}\p{N}]{1,16}$/u.exec(visible)?.[0] ?? '';
-  let stem = visible.slice(0, visible.length - extension.length).replace(/^[. ]+|[. ]+$/g, '');
+    .replace(/\s+/g, ' ');
+  const named = withoutEdge(visible, -1).trim();
+  const extension = /\.[\p{L}\p{N}]{1,16}$/u.exec(named)?.[0] ?? '';
+  let stem = withoutEdge(withoutEdge(named.slice(0, named.length - extension.length), -1), 0);
   if (stem === '') stem = 'document';
   if (deviceName.test(stem.split('.')[0] ?? '')) stem = `_${stem}`;
   return clip(stem, 255 - utf8Length(extension)).trimEnd() + extension;
