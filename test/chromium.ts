@@ -48,7 +48,7 @@ export function chatOn(page: Page) {
     },
     /** What the log holds, as `who: what`, with what is still on its way marked. */
     async messages(): Promise<string[]> {
-      return (await inside(`[...(root?.querySelectorAll('[role=log] .entry') ?? [])].map((entry) => {
+      return (await inside(`[...(root?.querySelectorAll(':is(.older, [role=log]) .entry') ?? [])].map((entry) => {
         const who = ['customer', 'ai', 'agent', 'system'].find((role) => entry.classList.contains(role));
         const state = entry.classList.contains('waiting') ? ' (waiting)' : entry.classList.contains('failed') ? ' (failed)' : '';
         return who + state + ': ' + entry.querySelector('.body').textContent;

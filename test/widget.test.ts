@@ -11,9 +11,13 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'puppeteer-core';
 import { chatOn, startChromium, visit, wireTo, type Chat } from './chromium.ts';
-import { system, until, type TestOrg } from './harness.ts';
+import { sharedDatabase } from './database.ts';
+import { apiAt, system, until, type Api, type TestOrg } from './harness.ts';
+import { startOpenAiServer, type OpenAiServer } from './openai-server.ts';
+import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from './processes.ts';
 
 const api = system();
+const db = sharedDatabase();
 const cleanups: (() => Promise<unknown> | void)[] = [];
 let browser: Browser;
 beforeAll(async () => {
@@ -38,14 +42,14 @@ const answer = /three working days/;
 type Bank = { org: TestOrg; key: string; publishable: string };
 
 /** An organization whose help centre is indexed; `content` in its place. */
-async function bank(content = help): Promise<Bank> {
-  const org = await api.newOrg();
-  const { token: key } = await api.newKey(org);
+async function bank(content = help, at: Api = api): Promise<Bank> {
+  const org = await at.newOrg();
+  const { token: key } = await at.newKey(org);
   const [{ body: keys }, { body: uploaded }] = await Promise.all([
-    api.request('GET', `/support/developer-keys/orgs/${org.orgId}/publishable-keys`, { token: org.owner.token }),
-    api.upload(org.orgId, key, { name: 'help.md', content }),
+    at.request('GET', `/support/developer-keys/orgs/${org.orgId}/publishable-keys`, { token: org.owner.token }),
+    at.upload(org.orgId, key, { name: 'help.md', content }),
   ]);
-  const document = await api.processed(org.orgId, key, uploaded.document.doc_id);
+  const document = await at.processed(org.orgId, key, uploaded.document.doc_id);
   expect(document.status).toBe('indexed');
   return { org, key, publishable: keys.data.test.key };
 }
@@ -106,6 +110,23 @@ const watchBegun = (chat: Chat) =>
       if (text) window.begun.push(text);
     }).observe(place, { childList: true, subtree: true, characterData: true });
   })()`);
+
+/** Notes what the page's sockets send from now on. */
+const watchSent = (page: Page) =>
+  page.evaluate(`(() => {
+    window.sent = [];
+    const { send } = WebSocket.prototype;
+    if (window.watched) return;
+    window.watched = true;
+    WebSocket.prototype.send = function (data) {
+      window.sent.push(JSON.parse(data));
+      send.call(this, data);
+    };
+  })()`);
+
+/** The frames of a type that were sent since. */
+const sentBy = (page: Page, type: string) =>
+  page.evaluate(`window.sent.filter((frame) => frame.type === ${JSON.stringify(type)})`) as Promise<object[]>;
 
 /** A page of somebody else's, at an origin of its own. */
 async function otherPage(html: string, headers: Record<string, string> = {}): Promise<string> {
@@ -235,6 +256,32 @@ describe('the widget', () => {
     expect(await inInbox(lindenbank)).toMatchObject({ conv_id: convId, status: 'resolved', csat: 4 });
   });
 
+  it('a rating is given once: coming back does not end what a member has opened again since', async () => {
+    const lindenbank = await bank();
+    const wire = await wireTo(api.url);
+    cleanups.push(() => wire.close());
+    const { page, chat } = await demo(lindenbank.publishable, { url: wire.url });
+    await chat.open();
+    await watchSent(page);
+    await chat.say(question);
+    await shows(chat, [/^customer/, answer]);
+    const { conv_id: convId } = await inInbox(lindenbank);
+    await (await chat.find('[aria-label="End conversation"]')).click();
+    await act(lindenbank, convId, 'resolve');
+    await until(async () => (await inInbox(lindenbank)).status === 'resolved', 'the member to have resolved it');
+    await (await chat.find('.rating input[value="4"]')).click();
+    await (await chat.find('.rating .primary')).click();
+    await until(async () => (await inInbox(lindenbank)).csat === 4, 'the rating');
+    await act(lindenbank, convId, 'reply', { body: 'One more thing.' });
+    await until(async () => (await chat.messages()).at(-1)?.includes('One more thing.'), 'the reply');
+    wire.cut();
+    wire.mend();
+    await chat.say('Yes?');
+    await until(async () => (await inInbox(lindenbank)).preview === 'Yes?', 'the message');
+    expect(await sentBy(page, 'end')).toHaveLength(1);
+    expect(await inInbox(lindenbank)).toMatchObject({ status: 'escalated', csat: 4 });
+  });
+
   it('tabs of one customer show one conversation', async () => {
     const { publishable } = await bank();
     const { page, chat } = await demo(publishable);
@@ -249,6 +296,33 @@ describe('the widget', () => {
     await other.say('When is the branch in Rostock open?');
     await shows(chat, [/^customer/, answer, 'customer: When is the branch in Rostock open?', /8:30/]);
     await shows(other, await chat.messages());
+  });
+
+  it('two tabs that are opened at the same moment are one visitor with one conversation', async () => {
+    const lindenbank = await bank();
+    const { page, chat } = await demo(lindenbank.publishable);
+    const second = await page.browserContext().newPage();
+    await second.goto(page.url());
+    const other = chatOn(second);
+    await Promise.all([chat.find('.launcher'), other.find('.launcher')]);
+    // Both found no id and made one; the second tab was the later one to store it.
+    const name = `support-widget:${lindenbank.publishable}:visitor-id`;
+    await second.evaluate(`localStorage.setItem(${JSON.stringify(name)}, '${'b'.repeat(32)}')`);
+    // The browser shows one tab at a time; both connect and write at once all the same.
+    await Promise.all([page, second].map((tab) => tab.evaluate('SupportWidget.open()')));
+    const say = (text: string) => `(() => {
+      const root = document.querySelector('support-widget').shadowRoot;
+      root.querySelector('textarea').value = '${text}';
+      root.querySelector('.compose').requestSubmit();
+    })()`;
+    await Promise.all([page.evaluate(say('When is the branch open?')), second.evaluate(say(question))]);
+    for (const tab of [chat, other]) await until(async () => (await tab.messages()).length === 4, 'both answers');
+    const sorted = async (tab: Chat) => (await tab.messages()).toSorted();
+    expect(await sorted(other)).toEqual(await sorted(chat));
+    const { body } = await api.request('GET', `/support/inbox/orgs/${lindenbank.org.orgId}`, {
+      token: lindenbank.org.owner.token,
+    });
+    expect(body.count).toBe(1);
   });
 
   it('counts what is new while it is closed, and no longer once it was read', async () => {
@@ -310,13 +384,21 @@ describe('the widget', () => {
     await chat.open();
     await chat.say(question);
     await shows(chat, [/^customer/, answer]);
+    await watchSent(page);
     await page.evaluate(`SupportWidget.identify(${JSON.stringify({ email, sig })})`);
+    await page.evaluate("SupportWidget.update({ name: 'Grace Hopper', balance: '12.34' })");
     await shows(chat, []);
     await chat.say('When is the branch in Rostock open?');
     await shows(chat, [/^customer: When is/, /8:30/]);
     expect((await inInbox(lindenbank)).customer).toMatchObject({ email: email.toLowerCase(), verified: true });
+    expect(await sentBy(page, 'context_update')).not.toEqual([]);
+    await watchSent(page);
     await page.evaluate('SupportWidget.identify(null)');
     await shows(chat, [`customer: ${question}`, answer]);
+    // Had it been kept, it would have been told before this.
+    await chat.say('When is the branch in Rostock open?');
+    await shows(chat, [`customer: ${question}`, answer, /^customer: When is/, /8:30/]);
+    expect(await sentBy(page, 'context_update')).toEqual([]);
   });
 
   it('destroy() takes it off the page with its connection', async () => {
@@ -332,6 +414,186 @@ describe('the widget', () => {
     const { chat } = await demo(`svc_pk_test_${'x'.repeat(38)}`);
     await (await chat.find('.launcher')).click();
     await until(async () => (await chat.notes()).includes('not available'), 'the sentence');
+  });
+});
+
+describe('what was said before the last hundred messages', () => {
+  /** A conversation of so many messages beside the first two, and the widget as it opens on it. */
+  async function longConversation(count: number) {
+    const lindenbank = await bank();
+    const { page, chat } = await demo(lindenbank.publishable);
+    await chat.open();
+    await chat.say(question);
+    await shows(chat, [/^customer/, answer]);
+    const { conv_id: convId } = await inInbox(lindenbank);
+    const base = { org_id: lindenbank.org.orgId, conv_id: convId, mode: 'test' };
+    const added = Array.from({ length: count }, (_, index) => ({
+      ...base,
+      _id: `msg_${convId}_${index}`,
+      role: index % 2 === 0 ? 'agent' : 'customer',
+      body: `Number ${index}`,
+      position: 10 + index,
+      at: new Date(),
+    }));
+    await db().collection<{ _id: string }>('messages').insertMany(added);
+    await db()
+      .collection<{ _id: string }>('conversations')
+      .updateOne({ _id: convId }, { $set: { position: 10 + count } });
+    await page.reload();
+    return { page, chat, bodies: added.map(({ role, body }) => `${role}: ${body}`) };
+  }
+  const topOf = (chat: Chat, text: string) =>
+    chat.inside(
+      `[...root.querySelectorAll('.entry')].find((entry) => entry.querySelector('.body').textContent === '${text}').getBoundingClientRect().top`,
+    );
+
+  it('comes page by page when it is asked for, and the reader stays where they were', async () => {
+    const { chat, bodies } = await longConversation(220);
+    await shows(chat, bodies.slice(120));
+    // Read from the top, where the button is.
+    await chat.inside("root.querySelector('.scroll').scrollTop = 0");
+    const more = await chat.find('.earlier');
+    const before = Number(await topOf(chat, 'Number 120'));
+    await more.click();
+    await shows(chat, bodies.slice(20));
+    expect(Math.abs(Number(await topOf(chat, 'Number 120')) - before)).toBeLessThanOrEqual(1);
+    await chat.inside("root.querySelector('.scroll').scrollTop = 0");
+    await (await chat.find('.earlier')).click();
+    await shows(chat, [`customer: ${question}`, answer, ...bodies]);
+    expect(await chat.inside("root.querySelector('.earlier').hidden")).toBe(true);
+    // What is new comes at the end, as ever.
+    await chat.say('When is the branch in Rostock open?');
+    await until(async () => (await chat.messages()).at(-1)?.includes('8:30'), 'the answer');
+    expect((await chat.messages()).slice(0, -2)).toEqual((await chat.messages()).slice(0, 222));
+  });
+
+  it('is reached by keyboard, told in one sentence, and no news to a screen reader; the focus is not lost', async () => {
+    const { page, chat, bodies } = await longConversation(120);
+    await shows(chat, bodies.slice(20));
+    await (await chat.find('textarea')).focus();
+    const focused = () => chat.inside('root.activeElement?.textContent');
+    for (let tries = 0; (await focused()) !== 'Earlier messages'; tries += 1) {
+      expect(tries).toBeLessThan(10);
+      await page.keyboard.down('Shift');
+      await page.keyboard.press('Tab');
+      await page.keyboard.up('Shift');
+    }
+    await chat.inside(`(() => {
+      window.announced = 0;
+      new MutationObserver((all) => (window.announced += all.flatMap(({ addedNodes }) => [...addedNodes]).length))
+        .observe(root.querySelector('[role=log]'), { childList: true });
+    })()`);
+    await page.keyboard.press('Enter');
+    await shows(chat, [`customer: ${question}`, answer, ...bodies]);
+    expect(await page.evaluate('window.announced')).toBe(0);
+    expect(await chat.notes()).toBe('Earlier messages shown above: 22');
+    expect(await chat.inside("root.activeElement.getAttribute('aria-label')")).toBe('Conversation');
+  });
+
+  it('is asked for again when the connection was lost meanwhile', async () => {
+    const lindenbank = await longConversation(120);
+    const { chat, page, bodies } = lindenbank;
+    await shows(chat, bodies.slice(20));
+    const offline = await page.createCDPSession();
+    const network = { latency: 0, downloadThroughput: -1, uploadThroughput: -1 };
+    await offline.send('Network.enable');
+    await offline.send('Network.emulateNetworkConditions', { ...network, offline: true });
+    await until(async () => (await chat.notes()).includes('offline'), 'the sentence about the connection');
+    await chat.inside("root.querySelector('.scroll').scrollTop = 0");
+    await (await chat.find('.earlier')).click();
+    await offline.send('Network.emulateNetworkConditions', { ...network, offline: false });
+    await shows(chat, [`customer: ${question}`, answer, ...bodies]);
+  });
+});
+
+describe('an answer that takes its time', () => {
+  const text = 'A new card arrives within three working days, and it costs nothing.';
+  const whole = JSON.stringify({ answered: true, sources: [1], answer: text });
+  let model: OpenAiServer;
+  let env: SystemEnv;
+  let server: Running;
+  let worker: Running;
+  beforeAll(async () => {
+    model = await startOpenAiServer();
+    env = systemEnv('widget', { OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: 'm', FLEETS: 'documents,conversations' });
+    [server, worker] = await Promise.all([startProcess('api/server.ts', env), startProcess('test/worker.ts', env)]);
+  });
+  afterAll(async () => {
+    await Promise.all([server.stop(), worker.stop()]);
+    await model.close();
+    await removeDataDir(env);
+  });
+  /** The model's next answer stands still after each of these texts until it is told to go on. */
+  function pausesAfter(...parts: string[]): (() => void)[] {
+    const pauses = parts.map((part) => ({
+      after: whole.indexOf(part) + part.length,
+      ...Promise.withResolvers<void>(),
+    }));
+    model.reply = () => whole;
+    model.script({ kind: 'paced', pauses: pauses.map(({ after, promise }) => ({ after, until: promise })) });
+    return pauses.map(
+      ({ resolve }) =>
+        () =>
+          resolve(),
+    );
+  }
+  const begun = async (chat: Chat): Promise<string> =>
+    (await chat.inside("(root.querySelector('.begun .body p')?.textContent ?? '').trim()")) as string;
+  const sources = (chat: Chat) =>
+    chat.inside("[...root.querySelectorAll('.sources li')].map((item) => item.textContent)");
+
+  it('is seen to grow piece by piece, and has its sources at the end', async () => {
+    const { publishable } = await bank(help, apiAt(server.url));
+    const { chat } = await demo(publishable, { url: server.url });
+    const [first, second] = pausesAfter('A new card ', 'three working days, ');
+    await chat.open();
+    await chat.say(question);
+    await until(async () => (await begun(chat)) === 'A new card', 'the first piece');
+    expect(await chat.messages()).toEqual([`customer: ${question}`]);
+    first!();
+    await until(
+      async () => (await begun(chat)) === 'A new card arrives within three working days,',
+      'the second piece',
+    );
+    expect([await chat.messages(), await sources(chat)]).toEqual([[`customer: ${question}`], []]);
+    second!();
+    await shows(chat, [`customer: ${question}`, `ai: ${text}`]);
+    expect([await begun(chat), await sources(chat)]).toEqual(['', ['help.md']]);
+  });
+
+  it('comes once and whole though the API is killed in the middle of it and started again', async () => {
+    const { org, publishable } = await bank(help, apiAt(server.url));
+    const { chat } = await demo(publishable, { url: server.url });
+    const [first, second] = pausesAfter('A new card ', 'three working days, ');
+    await chat.open();
+    await chat.say(question);
+    await until(async () => (await begun(chat)) === 'A new card', 'the first piece');
+    const { port } = new URL(server.url);
+    await server.kill();
+    await until(async () => (await chat.notes()).includes('connection was lost'), 'the sentence about the connection');
+    // What is there stays to be read, and what is written meanwhile waits.
+    expect(await begun(chat)).toBe('A new card');
+    first!();
+    await chat.say('Thank you!');
+    server = await startProcess('api/server.ts', { ...env, PORT: port });
+    await until(
+      async () => (await begun(chat)) === 'A new card arrives within three working days,',
+      'the second piece',
+    );
+    second!();
+    await until(async () => (await chat.messages()).includes(`ai: ${text}`), 'the answer');
+    await until(async () => (await chat.messages()).length === 4, 'the second answer');
+    const seen = await chat.messages();
+    expect(seen.toSorted()).toEqual(
+      ['customer: Thank you!', `customer: ${question}`, seen.at(-1)!, `ai: ${text}`].toSorted(),
+    );
+    const { body } = await apiAt(server.url).request('GET', `/support/inbox/orgs/${org.orgId}`, {
+      token: org.owner.token,
+    });
+    const path = `/support/inbox/orgs/${org.orgId}/${body.conversations[0].conv_id}`;
+    const stored = await apiAt(server.url).request('GET', path, { token: org.owner.token });
+    const told = (stored.body.messages as { role: string; body: string }[]).map(({ role, body }) => `${role}: ${body}`);
+    expect(told.toSorted()).toEqual(seen.toSorted());
   });
 });
 

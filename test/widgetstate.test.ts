@@ -113,10 +113,10 @@ describe('the conversation in the widget', () => {
   it('a refused message is marked; one that may be sent again still waits', () => {
     const said = say(after(fresh), 'c1', 'Hello?');
     const error = { type: 'error', client_message_id: 'c1', message: '…' };
-    expect(lines(after([{ ...error, code: 'VALIDATION' }], said))).toEqual(['customer (failed): Hello?']);
-    expect(lines(after([{ ...error, code: 'RATE_LIMITED', retry_after: 5 }], said))).toEqual([
-      'customer (waiting): Hello?',
-    ]);
+    for (const code of ['VALIDATION', 'SANDBOX_LIMIT', 'CONFLICT', 'NEVER_HEARD_OF'])
+      expect(lines(after([{ ...error, code }], said))).toEqual(['customer (failed): Hello?']);
+    for (const code of ['RATE_LIMITED', 'UNAVAILABLE', 'INTERNAL', 'NOT_FOUND', 'UNAUTHENTICATED'])
+      expect(lines(after([{ ...error, code }], said))).toEqual(['customer (waiting): Hello?']);
     expect(lines(fail(said, ['other']))).toEqual(['customer (waiting): Hello?']);
   });
 

@@ -31,6 +31,10 @@ export type Conversation = {
   writing: boolean;
   /** Those of the server in its order, then those that are still on their way. */
   entries: readonly Entry[];
+  /** What the server has to be given to read what was said before the first of them; undefined: that is the beginning. */
+  earlier: string | undefined;
+  /** How many of the first entries were read that way. */
+  older: number;
 };
 
 /** A frame as it came: whatever the server says beyond what is read here is left alone. */
@@ -42,10 +46,12 @@ export const noConversation: Conversation = {
   seq: undefined,
   writing: false,
   entries: [],
+  earlier: undefined,
+  older: 0,
 };
 
 /** Frames that are not in the log; their `seq` is that of the last one that is. */
-const unlogged: ReadonlySet<string> = new Set(['welcome', 'history', 'pong', 'error']);
+const unlogged: ReadonlySet<string> = new Set(['welcome', 'history', 'earlier', 'pong', 'error']);
 const statuses: readonly string[] = ['open', 'pending', 'escalated', 'resolved'] satisfies Status[];
 
 /** The conversation after a frame. One that was received before changes nothing. */
@@ -65,10 +71,19 @@ function receiveUnlogged(before: Conversation, frame: Frame): Conversation {
       return { ...noConversation, convId, status, entries: before.entries.filter(({ id }) => id === undefined) };
     }
     case 'history': {
-      const found = (Array.isArray(frame['messages']) ? (frame['messages'] as unknown[]) : []).map(entryOf);
+      const found = entriesOf(frame);
       const known = new Set(found.flatMap(({ clientId }) => (clientId === undefined ? [] : [clientId])));
       const unsent = before.entries.filter(({ id, clientId }) => id === undefined && !known.has(clientId ?? ''));
-      return { ...before, seq: frame.seq, writing: false, entries: [...found, ...unsent] };
+      const entries = [...found, ...unsent];
+      return { ...before, seq: frame.seq, writing: false, entries, earlier: cursorOf(frame), older: 0 };
+    }
+    case 'earlier': {
+      // The answer to a question that was asked twice, or before a history began it all anew.
+      if (before.earlier === undefined || frame['before'] !== before.earlier) return before;
+      const known = new Set(before.entries.map(({ id }) => id));
+      const found = entriesOf(frame).filter(({ id }) => !known.has(id));
+      const entries = [...found, ...before.entries];
+      return { ...before, entries, earlier: cursorOf(frame), older: before.older + found.length };
     }
     case 'error': {
       return isRefusal(frame) ? fail(before, [text(frame['client_message_id'])]) : before;
@@ -109,9 +124,12 @@ function receiveLogged(before: Conversation, frame: Frame): Conversation {
   }
 }
 
-/** Whether an `error` says that a message will never be taken; any other may be sent again. */
+/** What passes, or is told with how the connection ends. */
+const passing: readonly unknown[] = ['INTERNAL', 'UNAVAILABLE', 'RATE_LIMITED', 'UNAUTHENTICATED', 'NOT_FOUND'];
+
+/** Whether an `error` says that a message will not be taken however often it is sent. */
 export const isRefusal = (frame: Frame): boolean =>
-  typeof frame['client_message_id'] === 'string' && frame['code'] === 'VALIDATION';
+  typeof frame['client_message_id'] === 'string' && !passing.includes(frame['code']);
 
 /** Something written here, which the server does not know yet. */
 export function say(before: Conversation, clientId: string, body: string): Conversation {
@@ -148,6 +166,10 @@ function put(before: Conversation, entry: Entry): Conversation {
   const firstUnsent = others.findIndex(({ id }) => id === undefined);
   return { ...before, entries: others.toSpliced(firstUnsent < 0 ? others.length : firstUnsent, 0, entry) };
 }
+
+const entriesOf = (frame: Frame): Entry[] =>
+  (Array.isArray(frame['messages']) ? (frame['messages'] as unknown[]) : []).map(entryOf);
+const cursorOf = ({ cursor }: Frame): string | undefined => (typeof cursor === 'string' ? cursor : undefined);
 
 /** A message of a history or of a frame. */
 function entryOf(message: unknown): Entry {

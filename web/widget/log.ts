@@ -1,6 +1,7 @@
 /**
  * The list of what was said. What is finished is in the log, which screen readers announce as it grows; an answer that is
- * still being written is shown below it and kept from them until its end, so that it is read once and whole.
+ * still being written is shown below it and kept from them until its end, so that it is read once and whole. Earlier messages
+ * that the customer asks for stand above it, for they are no news.
  */
 import type { Conversation, Entry } from './conversation.ts';
 import { link, linked, make } from './elements.ts';
@@ -20,17 +21,25 @@ const FOLLOWS_WITHIN = 60;
 /** What is left free above the newest when it is long, in pixels. */
 const ABOVE = 12;
 
-export function createLog(texts: Texts, locale: string): Log {
+export function createLog(texts: Texts, locale: string, on: { earlier(): void }): Log {
   const time = new Intl.DateTimeFormat(locale, { hour: 'numeric', minute: '2-digit' });
   const list = make('div', { role: 'log', 'aria-live': 'polite', 'aria-label': texts.messages });
   const begun = make('div', { 'aria-hidden': 'true', class: 'begun' });
+  const older = make('div', { class: 'older', role: 'group', 'aria-label': texts.earlier, hidden: true });
+  const greeting = make('p', { class: 'greeting' }, texts.greeting);
+  const more = make('button', { type: 'button', class: 'earlier', hidden: true }, texts.earlier);
+  const told = make('p', { class: 'vh', role: 'status' });
   const element = make(
     'div',
     { class: 'scroll', role: 'region', tabindex: 0, 'aria-label': texts.conversation },
-    make('p', { class: 'greeting' }, texts.greeting),
+    greeting,
+    more,
+    told,
+    older,
     list,
     begun,
   );
+  more.addEventListener('click', () => on.earlier());
   let shown: Shown[] = [];
   /** Where we have scrolled to; elsewhere, the reader has. */
   let scrolledTo = 0;
@@ -43,10 +52,13 @@ export function createLog(texts: Texts, locale: string): Log {
     scrolledTo = element.scrollTop;
   }
 
-  function show({ entries, writing }: Conversation): void {
+  function show({ entries, writing, earlier, older: olderCount }: Conversation): void {
     const { scrollHeight, scrollTop, clientHeight } = element;
     const followed = scrollTop === scrolledTo || scrollHeight - scrollTop - clientHeight < FOLLOWS_WITHIN;
     const said = entries.some(({ state }, index) => state === 'waiting' && index >= shown.length);
+    const top = shown[0]?.element;
+    const topWas = top?.getBoundingClientRect().top ?? 0;
+    const read = olderCount - older.children.length;
     const standing = new Map(shown.map((each) => [keyOf(each.entry), each]));
     shown = entries
       .filter(({ state }) => state !== 'begun')
@@ -58,17 +70,27 @@ export function createLog(texts: Texts, locale: string): Log {
         known?.element.replaceWith(fresh);
         return { entry, element: fresh };
       });
-    const kept = new Set<Element>(shown.map((each) => each.element));
-    for (const child of Array.from(list.children)) if (!kept.has(child)) child.remove();
-    shown.forEach((each, index) => {
-      const there = list.children[index];
-      if (there !== each.element) list.insertBefore(each.element, there ?? null);
-    });
+    const elements = shown.map((each) => each.element);
+    fill(older, elements.slice(0, olderCount));
+    fill(list, elements.slice(olderCount));
+    showEarlier(earlier !== undefined, olderCount, read);
     showBegun(
       entries.filter(({ state }) => state === 'begun'),
       writing,
     );
-    if (followed || said) toEnd();
+    if (read > 0 && top) element.scrollTop += top.getBoundingClientRect().top - topWas;
+    else if (followed || said) toEnd();
+  }
+
+  /** What leads to the messages before those that are there, and how many have just come; the focus is never lost. */
+  function showEarlier(exists: boolean, olderCount: number, read: number): void {
+    const focused = (more.getRootNode() as ShadowRoot).activeElement === more;
+    greeting.hidden = exists;
+    more.hidden = !exists;
+    older.hidden = olderCount === 0;
+    if (!exists && focused) element.focus();
+    if (read > 0) told.textContent = texts.earlierShown(read);
+    else if (olderCount === 0) told.textContent = '';
   }
 
   function showBegun(entries: readonly Entry[], writing: boolean): void {
@@ -82,6 +104,16 @@ export function createLog(texts: Texts, locale: string): Log {
   }
 
   return { element, show, toEnd };
+}
+
+/** Makes these the children of a list, moving none that is in its place. */
+function fill(list: HTMLElement, elements: readonly HTMLElement[]): void {
+  const kept = new Set<Element>(elements);
+  for (const child of Array.from(list.children)) if (!kept.has(child)) child.remove();
+  elements.forEach((element, index) => {
+    const there = list.children[index];
+    if (there !== element) list.insertBefore(element, there ?? null);
+  });
 }
 
 const keyOf = ({ id, clientId }: Entry): string => (clientId === undefined ? `id:${id}` : `client:${clientId}`);

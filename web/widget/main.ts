@@ -3,7 +3,8 @@
  * only when somebody opens it or has written before, so that mere visitors cost nothing.
  */
 import { openLink, Unreachable, type Link, type LinkState } from './connection.ts';
-import { fail, isRefusal, lastHeard, noConversation, receive, say, type Frame } from './conversation.ts';
+import { fail, isRefusal, lastHeard, noConversation, receive, say } from './conversation.ts';
+import type { Conversation, Frame } from './conversation.ts';
 import { readOptions, readToken, type Identity } from './options.ts';
 import { createStore, randomId, type Store } from './store.ts';
 import { createView } from './view.ts';
@@ -45,11 +46,15 @@ export function start(
   let link: Link | undefined;
   let context: Record<string, unknown> | undefined;
   let rated = false;
-  /** What ends the conversation, until the server says that it has ended. */
-  let ending: { type: 'end'; body?: string } | undefined;
+  /** What ends the conversation, and the status it ends, until the server says what became of it. */
+  let ending: { frame: { type: 'end'; body?: string }; status: Conversation['status'] } | undefined;
+  /** What was said before this cursor is asked for, until it comes. */
+  let wanted: string | undefined;
   /** Given to the socket that is open now. */
   let given = new Set<string>();
-  const visitorId = provideVisitorId(store, options.key ?? '');
+  /** Of this page, once it has connected. */
+  let visitorId: string | undefined;
+  provideVisitorId(store, options.key ?? '');
 
   const view = createView(options, {
     opened() {
@@ -75,10 +80,15 @@ export function start(
       show();
     },
     ended(stars) {
-      ending = { type: 'end', ...(stars === undefined ? {} : { body: String(stars) }) };
+      const frame = { type: 'end' as const, ...(stars === undefined ? {} : { body: String(stars) }) };
+      ending = { frame, status: conversation.status };
       rated = stars !== undefined;
       sendWaiting();
       show();
+    },
+    earlier() {
+      wanted = conversation.earlier;
+      askEarlier();
     },
   });
 
@@ -134,12 +144,17 @@ export function start(
       resume_from: conversation.seq === undefined ? undefined : String(conversation.seq),
     };
     if (sessionToken !== undefined) return { sessionToken, ...place };
+    // Of tabs that were opened at the same moment the last one to store an id has told the others who they are by now.
+    visitorId ??= provideVisitorId(store, options.key ?? '');
     return { pk: options.key, visitorId, email, sig, productType: options.product, ...place };
   }
 
   function hear(frame: Frame): void {
     conversation = receive(conversation, frame);
+    if (wanted !== conversation.earlier) wanted = undefined;
     if (frame.type === 'welcome') {
+      // A member has done something since, which must not be ended unseen.
+      if (ending && ![ending.status, 'resolved'].includes(conversation.status)) ending = undefined;
       // What an earlier page could not send is sent by this one; the server takes each only once.
       for (const { clientId, convId, body } of unsentIn(store, scope)) {
         const known = conversation.entries.some((entry) => entry.clientId === clientId);
@@ -150,8 +165,10 @@ export function start(
       if (context) link?.send({ type: 'context_update', context });
       given = new Set();
       sendWaiting();
+      askEarlier();
     }
-    if (frame.type === 'status' && conversation.status === 'resolved') ending = undefined;
+    // A rating of what was resolved before is answered by no frame.
+    if (frame.type === 'status' || frame.type === 'agent_reply') ending = undefined;
     // It was not taken, and may be when it is sent again; where the server says when, it closes by itself.
     const failed = frame.type === 'error' && given.has(String(frame['client_message_id']));
     if (failed && !isRefusal(frame) && frame['retry_after'] === undefined) link?.again();
@@ -166,7 +183,11 @@ export function start(
       if (link?.send({ type: 'message', body, client_message_id: clientId })) given.add(clientId);
     }
     // After what was said before it.
-    if (ending) link?.send(ending);
+    if (ending) link?.send(ending.frame);
+  }
+
+  function askEarlier(): void {
+    if (wanted !== undefined && linkState === 'open') link?.send({ type: 'earlier', cursor: wanted });
   }
 
   /** What the server has, or has refused, need not be kept any longer. */
@@ -182,9 +203,12 @@ export function start(
     identity = next ?? {};
     scope = scopeOf(options.key, identity);
     conversation = noConversation;
+    // What the page knew, it knew of somebody else.
+    context = undefined;
     linkState = 'connecting';
     rated = false;
     ending = undefined;
+    wanted = undefined;
     given = new Set();
     if (view.isOpen || store.get(`${scope}:wrote`)) connect();
     show();
@@ -250,7 +274,6 @@ function provideVisitorId(store: Store, key: string): string {
   const standing = store.get(name);
   if (standing !== undefined) return standing;
   store.set(name, randomId());
-  // Of two tabs that are opened at once, both take what is stored then.
   return store.get(name)!;
 }
 

@@ -98,8 +98,12 @@ h2 { flex: 1; min-inline-size: 0; margin: 0; font-size: 1.05em; font-weight: 650
 .bar button:hover { background: rgb(128 128 128 / 30%); }
 .bar :focus-visible { outline-color: var(--on-accent); outline-offset: -3px; }
 
-.scroll { flex: 1; min-block-size: 0; overflow-y: auto; overscroll-behavior: contain; padding: 14px; }
+.scroll { flex: 1; min-block-size: 0; overflow-y: auto; overscroll-behavior: contain; overflow-anchor: none; padding: 14px; }
 .scroll:focus-visible { outline-offset: -3px; }
+.earlier {
+  display: block; margin: 0 auto 14px; min-block-size: 2.75em; padding: 0 1em; border: 1px solid var(--edge); border-radius: 12px;
+  color: var(--accent);
+}
 .greeting { margin: 0 0 14px; color: var(--quiet); }
 .entry { display: flex; flex-direction: column; align-items: flex-start; margin-block-end: 14px; }
 .entry.customer { align-items: flex-end; }

@@ -17,6 +17,8 @@ export type ViewEvents = {
   closed(): void;
   said(body: string): void;
   ended(stars: number | undefined): void;
+  /** What was said before is asked for. */
+  earlier(): void;
 };
 export type View = {
   readonly isOpen: boolean;
@@ -34,7 +36,7 @@ export function createView(options: Options, on: ViewEvents): View {
   const words: Texts = texts[options.locale];
   const parts = build(options, words);
   const { host, root, panel, launcher, badge, input, endButton, link, person, compose } = parts;
-  const log = createLog(words, options.locale);
+  const log = createLog(words, options.locale, { earlier: () => on.earlier() });
   const rating = createRating(words, { send: rate, back: () => showForm('compose') });
   parts.bar.after(log.element);
   compose.after(rating.element);
