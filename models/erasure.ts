@@ -7,7 +7,7 @@ import { ConversationModel } from './conversation.ts';
 import { beginErasing, CustomerModel } from './customer.ts';
 import { collectionOf, defineModel, embedded } from './define.ts';
 import { FrameModel } from './frame.ts';
-import { forgetGaps } from './gap.ts';
+import { countGapsOf, forgetGaps } from './gap.ts';
 import { MessageModel } from './message.ts';
 import { pendingField, pendingIndex, type Intent } from './pending.ts';
 import { modes, type Mode } from './rules/keys.ts';
@@ -18,7 +18,7 @@ export const erasureStatuses = ['erasing', 'erased', 'verified'] as const;
 export type ErasureStatus = (typeof erasureStatuses)[number];
 
 /** How many records of each kind there were. */
-export type Counts = { conversations: number; messages: number; frames: number; sessions: number };
+export type Counts = { conversations: number; messages: number; frames: number; sessions: number; gaps: number };
 
 export type Erasure = {
   /** The customer's. */
@@ -51,6 +51,7 @@ export const ErasureModel = defineModel<Erasure>(
       messages: { type: Number, required: true },
       frames: { type: Number, required: true },
       sessions: { type: Number, required: true },
+      gaps: { type: Number, required: true },
     }),
     requested_by: { type: String, required: true },
     requested_at: { type: Date, required: true },
@@ -90,15 +91,15 @@ export async function shutOut(orgId: string, customerId: string, now: Date): Pro
 /**
  * Removes what there is now, and says whether anything is left by the end; then whoever was writing meanwhile is to be
  * cleared up after. Safe to repeat, also when it was interrupted: conversations are noted before they go, and they go first,
- * so that nothing new begins in them.
+ * so that nothing new begins in them. Unanswered questions go after the messages, without which none is counted.
  */
-export async function removeEverything({ _id: customerId, org_id: orgId, mode }: Erasure): Promise<boolean> {
+export async function removeEverything({ _id: customerId, org_id: orgId }: Erasure): Promise<boolean> {
   const convIds = await noteConversations(orgId, customerId);
-  await forgetQuestions(orgId, mode, convIds);
   await collectionOf(ConversationModel).deleteMany({ org_id: orgId, customer_id: customerId });
   await collectionOf(MessageModel).deleteMany({ org_id: orgId, conv_id: { $in: convIds } });
   await collectionOf(FrameModel).deleteMany({ org_id: orgId, conv_id: { $in: convIds } });
   await collectionOf(SessionModel).deleteMany({ org_id: orgId, customer_id: customerId });
+  await forgetGaps(orgId, customerId);
   await collectionOf(CustomerModel).deleteOne({ _id: customerId, org_id: orgId });
   const left = await count(orgId, customerId, await noteConversations(orgId, customerId));
   const customer = await collectionOf(CustomerModel).countDocuments({ _id: customerId, org_id: orgId });
@@ -131,25 +132,14 @@ async function noteFound(orgId: string, customerId: string, counts: Partial<Coun
 async function count(orgId: string, customerId: string, convIds: readonly string[]): Promise<Counts> {
   const own = { org_id: orgId, customer_id: customerId };
   const inside = { org_id: orgId, conv_id: { $in: convIds } };
-  const [conversations, messages, frames, sessions] = await Promise.all([
+  const [conversations, messages, frames, sessions, gaps] = await Promise.all([
     collectionOf(ConversationModel).countDocuments(own),
     collectionOf(MessageModel).countDocuments(inside),
     collectionOf(FrameModel).countDocuments(inside),
     collectionOf(SessionModel).countDocuments(own),
+    countGapsOf(orgId, customerId),
   ]);
-  return { conversations, messages, frames, sessions };
-}
-
-/** What was asked and not answered is kept for those who write documents; the customer's wordings are personal data, too. */
-async function forgetQuestions(orgId: string, mode: Mode, convIds: readonly string[]): Promise<void> {
-  const asked = await collectionOf(MessageModel)
-    .find({ org_id: orgId, conv_id: { $in: convIds }, role: 'customer' }, { projection: { body: 1 } })
-    .toArray();
-  await forgetGaps(
-    orgId,
-    mode,
-    asked.map(({ body }) => body),
-  );
+  return { conversations, messages, frames, sessions, gaps };
 }
 
 /** Writes down that nothing was left; at the end also which conversations there were is forgotten. */

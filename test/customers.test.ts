@@ -3,6 +3,9 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { sharedDatabase } from './database.ts';
 import { system, until, type TestOrg } from './harness.ts';
+import type { z } from 'zod';
+import type { exportReply } from '../api/contract/customers.ts';
+import { newId } from '../models/ids.ts';
 
 const api = system();
 const db = sharedDatabase();
@@ -14,9 +17,28 @@ beforeAll(async () => {
   key = (await api.newKey(org)).token;
 });
 
+type ExportPage = z.infer<typeof exportReply>;
+
 const path = (orgId: string, customerId: string) => `/support/customers/orgs/${orgId}/${customerId}`;
 const read = (customerId: string, query = '', token = org.owner.token, orgId = org.orgId) =>
   api.request('GET', `${path(orgId, customerId)}${query}`, { token });
+/** All pages of an export, and the whole that their lists make. */
+async function readAll(customerId: string, limit?: number) {
+  const pages: { body: ExportPage; bytes: number }[] = [];
+  for (let cursor: string | null = ''; cursor !== null; cursor = pages.at(-1)!.body.cursor) {
+    const query = new URLSearchParams({ ...(limit ? { limit: `${limit}` } : {}), ...(cursor ? { cursor } : {}) });
+    const { status, body } = await read(customerId, `?${query.toString()}`);
+    expect([status, body.success]).toEqual([200, true]);
+    pages.push({ body: body.data, bytes: JSON.stringify(body).length });
+  }
+  const whole = {
+    sessions: pages.flatMap(({ body }) => body.sessions),
+    gaps: pages.flatMap(({ body }) => body.gaps),
+    conversations: pages.flatMap(({ body }) => body.conversations),
+    messages: pages.flatMap(({ body }) => body.messages),
+  };
+  return { pages, whole };
+}
 const erase = (customerId: string, token = org.owner.token, orgId = org.orgId) =>
   api.request('DELETE', path(orgId, customerId), { token });
 const inbox = (convId: string, act: string, body: unknown = {}) =>
@@ -77,16 +99,9 @@ describe('GET /support/customers/orgs/{orgId}/{customerId}', () => {
     const customer = await withConversations();
     const stranger = await newCustomer();
     await stranger.say('Somebody else.');
-    const pages = [];
-    let cursor: string | null = '';
-    while (cursor !== null) {
-      const { status, body } = await read(customer.customerId, `?limit=1${cursor ? `&cursor=${cursor}` : ''}`);
-      expect([status, body.success]).toEqual([200, true]);
-      pages.push(body.data);
-      cursor = body.data.cursor;
-    }
-    const [page1] = pages;
-    expect(page1.customer).toMatchObject({
+    const { pages, whole } = await readAll(customer.customerId, 1);
+    expect(pages).toHaveLength(1 + 2 + 2 + 5);
+    expect(pages[0]!.body.customer).toMatchObject({
       customer_id: customer.customerId,
       email: customer.email,
       name: customer.customer.name,
@@ -94,24 +109,86 @@ describe('GET /support/customers/orgs/{orgId}/{customerId}', () => {
       mode: 'test',
       verified: true,
     });
-    expect(page1.sessions).toMatchObject([
+    expect(whole.sessions).toMatchObject([
       { session_id: customer.sessionId, kind: 'minted', context: { plan: customer.word }, revoked_at: null },
     ]);
-    const conversations = pages.flatMap((page) => page.conversations);
-    expect(new Set(conversations.map((c) => c.conv_id))).toEqual(new Set(customer.convIds));
-    const first = conversations.find((c) => c.conv_id === customer.convIds[0]);
+    const asked = [`And ${customer.word} two?`, `Where is ${customer.word} one?`];
+    expect(whole.gaps.toSorted((one, two) => one.question.localeCompare(two.question))).toEqual(
+      asked.map((question) => ({
+        gap_id: expect.stringMatching(/^gap_/),
+        question,
+        count: 1,
+        why_missing: 'nothing_found',
+      })),
+    );
+    expect(whole.conversations.map(({ conv_id }) => conv_id)).toEqual(customer.convIds.toReversed());
+    const first = whole.conversations[1]!;
     expect(first).toMatchObject({ ticket: { status: 'resolved', description: `${customer.word} called.` } });
-    expect(first.events.map(({ type }: { type: string }) => type)).toEqual([
-      'ticket.created',
-      'ticket.escalated',
-      'ticket.resolved',
+    expect(first.events.map(({ type }) => type)).toEqual(['ticket.created', 'ticket.escalated', 'ticket.resolved']);
+    const roles = (convId: string) => whole.messages.filter((m) => m.conv_id === convId).map(({ role }) => role);
+    expect(customer.convIds.map(roles)).toEqual([
+      ['customer', 'ai', 'agent'],
+      ['customer', 'ai'],
     ]);
-    expect(first.messages.map(({ role }: { role: string }) => role)).toEqual(['customer', 'ai', 'agent']);
     const text = JSON.stringify(pages);
     expect(text).not.toContain(customer.token);
     expect(text).not.toContain('step_up');
     expect(text).not.toContain(stranger.customerId);
     expect(text).not.toContain('Somebody else.');
+  });
+
+  it('is the same whatever the size of the pages', async () => {
+    const customer = await withConversations();
+    const [{ whole }, ...others] = [
+      await readAll(customer.customerId),
+      await readAll(customer.customerId, 2),
+      await readAll(customer.customerId, 3),
+    ];
+    for (const other of others) expect(other.whole).toEqual(whole);
+  });
+
+  it('gives pages of half a megabyte at most and a record, however much somebody wrote, each message once', async () => {
+    const customer = await newCustomer();
+    const { convId } = await customer.say('Hello.');
+    await answered(convId);
+    const body = 'ä'.repeat(4_000);
+    const written = Array.from({ length: 500 }, (_, index) => ({
+      _id: newId('message') as never,
+      org_id: org.orgId,
+      conv_id: convId,
+      mode: 'test',
+      role: 'customer',
+      state: 'left',
+      body,
+      at: new Date(),
+      position: 1_000 + index,
+    }));
+    await db().collection('messages').insertMany(written);
+    const { pages, whole } = await readAll(customer.customerId);
+    expect(whole.messages).toHaveLength(502);
+    expect(whole.messages.slice(2).map(({ id }) => id)).toEqual(written.map(({ _id }) => _id));
+    for (const { body: page, bytes } of pages) {
+      // What a page has besides records, and their names, is some hundred bytes a record.
+      expect(bytes).toBeLessThan(600 * 1024);
+      expect(page.messages.length).toBeLessThanOrEqual(100);
+    }
+  });
+
+  it('is for one customer: a cursor into somebody else’s conversation shows nothing of it; one we never gave is 400', async () => {
+    const [one, two] = [await newCustomer(), await newCustomer()];
+    const { convId } = await two.say('Nobody else’s.');
+    const cursorAt = (place: string) => Buffer.from(place).toString('base64url');
+    const { status, body } = await read(one.customerId, `?cursor=${cursorAt(`messages ${convId} 0`)}`);
+    expect([status, body.data.messages, body.data.conversations]).toEqual([200, [], []]);
+    for (const place of ['messages conv_1', `messages ${convId}`, `conversations ${convId} 1`, 'frames 1']) {
+      expect((await read(one.customerId, `?cursor=${cursorAt(place)}`)).status).toBe(400);
+    }
+  });
+
+  it('is limited', async () => {
+    const { customerId } = await newCustomer();
+    const { headers } = await read(customerId);
+    expect(headers.get('ratelimit-policy')).toBe('"exports";q=300;w=60');
   });
 
   it('is for members: 401 for a key, 404 for another organization’s customer or none', async () => {
@@ -139,7 +216,7 @@ describe('DELETE /support/customers/orgs/{orgId}/{customerId}', () => {
       const { body } = await erase(customer.customerId);
       return body.data.status !== 'erasing' && body.data;
     }, 'the customer to be removed');
-    expect(done).toMatchObject({ status: 'erased', found: { conversations: 2, messages: 5, sessions: 1 } });
+    expect(done).toMatchObject({ status: 'erased', found: { conversations: 2, messages: 5, sessions: 1, gaps: 2 } });
     expect(done.erased_at >= done.requested_at).toBe(true);
     // The counters of the last minute have the session's id.
     const left = new Set(await traces(texts));
@@ -167,14 +244,18 @@ describe('DELETE /support/customers/orgs/{orgId}/{customerId}', () => {
     expect(history.body.messages[0].body).toBe('Hello again.');
   });
 
-  it('keeps an unanswered question that somebody else has asked in the same words, and other customers', async () => {
+  it('keeps an unanswered question for as long as somebody else who has asked it is there, and other customers', async () => {
     const [one, two]: [Customer, Customer] = [await newCustomer(), await newCustomer()];
     const shared = `Where do ${one.word} park?`;
     for (const customer of [one, two]) await answered((await customer.say(shared)).convId);
     await erase(one.customerId);
     await until(async () => (await erase(one.customerId)).body.data.status === 'erased', 'the removal');
     expect(await db().collection('gaps').countDocuments({ org_id: org.orgId, question: shared })).toBe(1);
-    expect((await read(two.customerId)).body.data.conversations[0].messages[0].body).toBe(shared);
+    const { whole } = await readAll(two.customerId);
+    expect([whole.messages[0]?.body, whole.gaps]).toEqual([shared, [expect.objectContaining({ question: shared })]]);
+    await erase(two.customerId);
+    await until(async () => (await erase(two.customerId)).body.data.status === 'erased', 'the removal');
+    expect(await db().collection('gaps').countDocuments({ org_id: org.orgId, question: shared })).toBe(0);
   });
 
   it('takes the role admin: 403 for a member, 401 for a key, 404 elsewhere, and nothing is removed', async () => {

@@ -1,15 +1,23 @@
-/** The removal of a customer that is interrupted at any write, or written behind: the activities on a real database. */
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+/**
+ * The removal of a customer that is interrupted at any write, or written behind: the activities on a real database, and what
+ * customers ask in vain with the real programs.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client, Connection } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import mongoose from 'mongoose';
 import { pino } from 'pino';
+import { apiAt, until, type Api, type TestOrg } from './harness.ts';
+import { startOpenAiServer, type OpenAiServer } from './openai-server.ts';
+import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from './processes.ts';
 import { createErasureActivities } from '../activities/erasure.ts';
 import { connectMongo, disconnectMongo } from '../models/connect.ts';
 import { actOn, ConversationModel, provideConversation } from '../models/conversation.ts';
 import { CustomerModel, provideCustomer } from '../models/customer.ts';
 import { createErasure, findErasure } from '../models/erasure.ts';
 import { FrameModel, frameWriter } from '../models/frame.ts';
+import { recordGap, type Asker } from '../models/gap.ts';
 import { newId } from '../models/ids.ts';
 import { insertMessage, MessageModel, type Message } from '../models/message.ts';
 import { createSession, SessionModel } from '../models/session.ts';
@@ -24,9 +32,9 @@ afterAll(disconnectMongo);
 const clock = () => new Date();
 const activities = createErasureActivities({ clock, log: pino({ level: 'silent' }) });
 const orgId = newId('org');
-const run = (what: keyof typeof activities, customerId: string) =>
+const run = (what: keyof typeof activities, customerId: string, ofOrg = orgId) =>
   new MockActivityEnvironment(undefined, { logger: new DefaultLogger('ERROR') }).run(activities[what], {
-    orgId,
+    orgId: ofOrg,
     customerId,
   });
 
@@ -36,7 +44,8 @@ async function customerToErase() {
   const { _id: customerId } = await provideCustomer(orgId, 'live', { externalId: newId('request') }, now);
   for (const end of ['resolve', 'escalate'] as const) {
     const conversation = await provideConversation(orgId, 'live', customerId, now);
-    await write(conversation._id, 'Hello');
+    const messageId = await write(conversation._id, 'Hello');
+    await miss(ownWords(customerId), { customerId, messageId });
     const writer = frameWriter(conversation, clock);
     for (const type of ['ack', 'reply_start', 'reply_end']) await writer.append({ type });
     await actOn(orgId, conversation._id, end, { now });
@@ -48,7 +57,7 @@ async function customerToErase() {
     mode: 'live',
     status: 'erasing',
     conv_ids: [],
-    found: { conversations: 0, messages: 0, frames: 0, sessions: 0 },
+    found: { conversations: 0, messages: 0, frames: 0, sessions: 0, gaps: 0 },
     requested_by: 'usr_1',
     requested_at: now,
   });
@@ -79,9 +88,24 @@ const messageAt = (convId: string, position: number, body: string): Omit<Message
   position,
   at: clock(),
 });
-async function write(convId: string, body: string): Promise<void> {
+async function write(convId: string, body: string): Promise<string> {
   const { position } = await actOn(orgId, convId, 'message', { now: clock(), message: { body, byCustomer: true } });
-  await insertMessage(messageAt(convId, position, body));
+  return (await insertMessage(messageAt(convId, position, body)))!._id;
+}
+
+/** The agent finds no answer; without `asker` it was a key that asked. */
+const miss = (question: string, asker?: Asker) =>
+  recordGap(orgId, 'live', { question, group: question, why: 'nothing_found', now: clock() }, asker);
+const ownWords = (customerId: string) => `Where is ${customerId}?`;
+type StoredGap = { count: number; askers: { customer: string; message: string; count: number }[] };
+const gapOf = (question: string) => mongoose.connection.collection<StoredGap>('gaps').findOne({ question });
+/** A customer of these words, who has just asked them. */
+async function askingCustomer(question: string): Promise<Asker> {
+  const customerId = await customerToErase();
+  const { _id: convId } = await provideConversation(orgId, 'live', customerId, clock());
+  const asker = { customerId, messageId: await write(convId, question) };
+  await miss(question, asker);
+  return asker;
 }
 
 const convIdsOf = async (customerId: string) =>
@@ -94,11 +118,12 @@ async function left(customerId: string, convIds: readonly string[]): Promise<num
     CustomerModel.countDocuments({ _id: customerId }),
     MessageModel.countDocuments(inside),
     FrameModel.countDocuments(inside),
+    mongoose.connection.collection('gaps').countDocuments({ question: ownWords(customerId) }),
   ]);
   return counts.reduce((sum, n) => sum + n, 0);
 }
 
-const writes = ['deleteMany', 'deleteOne', 'updateOne', 'findOneAndUpdate', 'bulkWrite'] as const;
+const writes = ['deleteMany', 'deleteOne', 'updateOne', 'updateMany', 'findOneAndUpdate'] as const;
 type Write = (...args: unknown[]) => Promise<unknown>;
 
 /** Runs `work` with the connection dying at its `n`th write; false when there were fewer. */
@@ -145,7 +170,7 @@ describe('the removal of a customer', () => {
       expect([n, await left(customerId, convIds)]).toEqual([n, 0]);
       expect(await findErasure(orgId, customerId)).toMatchObject({
         status: 'erased',
-        found: { conversations: 2, messages: 2, frames: 6, sessions: 1 },
+        found: { conversations: 2, messages: 2, frames: 6, sessions: 1, gaps: 1 },
       });
       if (!died) break;
     }
@@ -153,10 +178,11 @@ describe('the removal of a customer', () => {
     expect(points).toBeGreaterThanOrEqual(10);
   });
 
-  it('takes along what was at work meanwhile: a message under way, an answer, a session, a conversation', async () => {
+  it('takes along what was at work meanwhile: a message under way, answers, a session, a conversation', async () => {
     const customerId = await customerToErase();
     const convIds = await convIdsOf(customerId);
     const [open] = convIds;
+    const messageId = await write(open!, ownWords(customerId));
     const told = { message: { body: 'Late', byCustomer: true } };
     const { position } = await actOn(orgId, open!, 'message', { now: clock(), ...told });
     const conversation = (await ConversationModel.findById(open).lean())!;
@@ -165,9 +191,12 @@ describe('the removal of a customer', () => {
     await insertMessage(messageAt(open!, position, 'Late'));
     await frameWriter(conversation, clock).append({ type: 'reply_chunk' });
     await newSession(customerId);
+    // The words of a message that is gone do not come back for a moment.
+    await miss(ownWords(customerId), { customerId, messageId });
+    expect(await gapOf(ownWords(customerId))).toBeNull();
     const begun = await provideConversation(orgId, 'live', customerId, clock());
-    await write(begun._id, 'Later');
-    expect(await left(customerId, [...convIds, begun._id])).toBe(5);
+    await miss(ownWords(customerId), { customerId, messageId: await write(begun._id, 'Later') });
+    expect(await left(customerId, [...convIds, begun._id])).toBe(6);
     await run('verifyErasure', customerId);
     expect(await left(customerId, [...convIds, begun._id])).toBe(0);
     const erasure = await findErasure(orgId, customerId);
@@ -193,5 +222,159 @@ describe('the removal of a customer', () => {
     const before = await left(stays, convIds);
     await run('eraseCustomer', gone);
     expect(await left(stays, convIds)).toBe(before);
+  });
+});
+
+describe('an unanswered question', () => {
+  it('goes with the last of those who asked it, one after the other or all at once', async () => {
+    const words = `Where is ${newId('request')}?`;
+    const [one, two, ...others] = await Promise.all(Array.from({ length: 8 }, () => askingCustomer(words)));
+    expect((await gapOf(words))!.count).toBe(8);
+    await run('eraseCustomer', one!.customerId);
+    expect(await gapOf(words)).toMatchObject({ count: 7, askers: { length: 7 } });
+    await Promise.all([two!, ...others.slice(1)].map(({ customerId }) => run('eraseCustomer', customerId)));
+    expect(await gapOf(words)).toMatchObject({ count: 1, askers: { length: 1 } });
+    await run('eraseCustomer', others[0]!.customerId);
+    expect(await gapOf(words)).toBeNull();
+  });
+
+  it('is counted once a message, however often and by how many its answer is attempted', async () => {
+    const words = `Where is ${newId('request')}?`;
+    const asker = await askingCustomer(words);
+    await Promise.all(Array.from({ length: 10 }, () => miss(words, asker)));
+    expect((await gapOf(words))!.count).toBe(1);
+    const { _id: convId } = await provideConversation(orgId, 'live', asker.customerId, clock());
+    const again = await write(convId, words);
+    await Promise.all(Array.from({ length: 10 }, () => miss(words, { ...asker, messageId: again })));
+    expect(await gapOf(words)).toMatchObject({ count: 2, askers: [{ count: 2 }] });
+    await run('eraseCustomer', asker.customerId);
+    expect(await gapOf(words)).toBeNull();
+  });
+
+  it('that a key has asked, too, stays without the customer', async () => {
+    const words = `Where is ${newId('request')}?`;
+    await miss(words);
+    // As it was stored before askers were.
+    await mongoose.connection.collection('gaps').updateOne({ question: words }, { $unset: { askers: 1 } });
+    const { customerId } = await askingCustomer(words);
+    await run('eraseCustomer', customerId);
+    expect(await gapOf(words)).toMatchObject({ count: 1, askers: [] });
+  });
+
+  it('that is counted while its customer is removed is not there afterwards', async () => {
+    const words = Array.from({ length: 20 }, () => `Where is ${newId('request')}?`);
+    for (const question of words) {
+      const { customerId } = await askingCustomer('Hello?');
+      const [convId] = await convIdsOf(customerId);
+      const messageId = await write(convId!, question);
+      await Promise.all([run('eraseCustomer', customerId), miss(question, { customerId, messageId })]);
+      await run('verifyErasure', customerId);
+      expect(await gapOf(question)).toBeNull();
+    }
+  });
+
+  it('of more than a thousand customers is only counted for the next one', async () => {
+    const words = `Where is ${newId('request')}?`;
+    const first = await askingCustomer(words);
+    const askers = Array.from({ length: 999 }, (_, i) => ({ customer: `hash ${i}`, message: `hash ${i}`, count: 1 }));
+    await mongoose.connection
+      .collection<StoredGap>('gaps')
+      .updateOne({ question: words }, { $push: { askers: { $each: askers } }, $inc: { count: 999 } });
+    const next = await askingCustomer(words);
+    await miss(words, { ...first, messageId: await write((await convIdsOf(first.customerId))[0]!, words) });
+    expect(await gapOf(words)).toMatchObject({ count: 1002, askers: { length: 1000 } });
+    for (const { customerId } of [first, next]) await run('eraseCustomer', customerId);
+    expect(await gapOf(words)).toMatchObject({ count: 1000, askers: { length: 999 } });
+  });
+});
+
+describe('a customer who asks in vain', () => {
+  let env: SystemEnv;
+  let api: Running;
+  let client: Api;
+  let model: OpenAiServer;
+  let temporal: Client;
+  let org: TestOrg;
+  let key: string;
+  const workers: Running[] = [];
+  async function startWorker(extra: Record<string, string> = {}): Promise<void> {
+    workers.push(await startProcess('test/worker.ts', { ...env, ...extra }));
+  }
+
+  beforeAll(async () => {
+    env = systemEnv('erasureraces');
+    model = await startOpenAiServer();
+    model.reply = () => JSON.stringify({ answered: false, sources: [], answer: '' });
+    api = await startProcess('api/server.ts', env);
+    temporal = new Client({ connection: await Connection.connect({ address: env['TEMPORAL_ADDRESS']! }) });
+    client = apiAt(api.url);
+    org = await client.newOrg();
+    key = (await client.newKey(org)).token;
+  });
+  afterEach(async () => {
+    for (const worker of workers.splice(0)) await worker.kill();
+  });
+  afterAll(async () => {
+    await temporal.connection.close();
+    await api.stop();
+    await model.close();
+    await removeDataDir(env);
+  });
+
+  /** Asks in words that nobody else uses. */
+  async function asks(question: string) {
+    const { token, customerId } = await client.newSession(org, { key });
+    const said = { token, body: { body: question } };
+    const { status, body } = await client.request('POST', `/support/chat/messages/${org.orgId}`, said);
+    expect(status).toBe(202);
+    return { customerId, convId: body.conv_id as string };
+  }
+  const erase = (customerId: string) => {
+    const path = `/support/customers/orgs/${org.orgId}/${customerId}`;
+    return client.request('DELETE', path, { token: org.owner.token });
+  };
+  const erased = (customerId: string) =>
+    until(async () => (await erase(customerId)).body.data.status === 'erased', 'the removal');
+
+  it('and is removed while a model thinks leaves no word, once the attempt under way has ended', async () => {
+    await startWorker({ OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: 'm' });
+    const file = { name: 'a.md', content: '# Gannet cards\nThe gannet card costs 12 EUR a year.\n' };
+    const { body } = await client.upload(org.orgId, key, file);
+    await client.processed(org.orgId, key, body.document.doc_id);
+    const { promise: thinking, resolve: answer } = Promise.withResolvers<void>();
+    model.script({ kind: 'paced', pauses: [{ after: 5, until: thinking }] });
+    const words = 'What does the gannet card cost?';
+    const arrived = model.next();
+    const { customerId, convId } = await asks(words);
+    await arrived;
+    await erased(customerId);
+    answer();
+    const attempts = temporal.workflow.getHandle(`conversation:${convId}`);
+    await until(async () => {
+      const { raw } = await attempts.describe();
+      return (raw.pendingActivities ?? []).length === 0;
+    }, 'the attempt to end');
+    expect(await gapOf(words)).toBeNull();
+    await run('verifyErasure', customerId, org.orgId);
+    for (const { name } of await mongoose.connection.db!.listCollections().toArray()) {
+      const records = JSON.stringify(await mongoose.connection.collection(name).find().toArray());
+      expect([name, records.includes(words), records.includes(convId)]).toEqual([name, false, false]);
+    }
+  });
+
+  it('whose answer is begun again by another worker is counted once, and forgotten', async () => {
+    await startWorker({ FAULT: 'answer unstored' });
+    const question = `Where is ${newId('request')}?`;
+    const { customerId, convId } = await asks(question);
+    await until(async () => (await gapOf(question)) ?? undefined, 'the question to be counted');
+    await startWorker();
+    const answered = await until(
+      async () => (await MessageModel.findOne({ conv_id: convId, role: 'ai' }).lean()) ?? undefined,
+      'the answer',
+    );
+    expect(answered.record).toMatchObject({ attempts: 2 });
+    expect(await gapOf(question)).toMatchObject({ count: 1, askers: [{ count: 1 }] });
+    await erased(customerId);
+    expect(await gapOf(question)).toBeNull();
   });
 });

@@ -2,10 +2,11 @@
 import { z } from 'zod';
 import { cursor, id, mode, orgParams, pageQuery, timestamp } from './common.ts';
 import { conversation, conversationReply } from './inbox.ts';
+import { gapReasons } from '../../models/rules/gap.ts';
 
 export const customerParams = orgParams.extend({ customerId: id });
 export const exportQuery = pageQuery.extend({
-  limit: pageQuery.shape.limit.meta({ description: 'Conversations a page; 20 unless told.' }),
+  limit: pageQuery.shape.limit.meta({ description: 'Records a page at most; 100 unless told.' }),
 });
 
 const session = z.object({
@@ -34,17 +35,26 @@ export const exportReply = z.object({
     created_at: timestamp,
     last_seen_at: timestamp,
   }),
-  sessions: z.array(session).meta({ description: 'On the first page; ended ones are kept for 30 days.' }),
+  sessions: z.array(session).meta({ description: 'Ended ones are kept for 30 days.' }),
+  gaps: z
+    .array(z.object({ gap_id: id, question: z.string(), count: z.number().int(), why_missing: z.enum(gapReasons) }))
+    .meta({ description: 'Questions that found no answer; `count`: how often this customer asked.' }),
   conversations: z.array(
     conversation.extend({
       refinement: z
         .record(z.string(), z.unknown())
         .optional()
         .meta({ description: 'What the page told with `context_update`.' }),
-      messages: conversationReply.shape.messages.meta({ description: 'All of them, oldest first.' }),
+      session_context: z
+        .object({ session_id: id, context: z.record(z.string(), z.unknown()) })
+        .optional()
+        .meta({ description: 'What the session was minted with in which was spoken last.' }),
       events: conversationReply.shape.events,
     }),
   ),
+  messages: z
+    .array(conversationReply.shape.messages.element.extend({ conv_id: id }))
+    .meta({ description: 'Of each conversation, oldest first.' }),
   cursor,
 });
 
@@ -60,6 +70,7 @@ export const erasureReply = z.object({
       messages: z.number().int(),
       frames: z.number().int(),
       sessions: z.number().int(),
+      gaps: z.number().int(),
     })
     .meta({ description: 'How many records there were.' }),
   requested_by: id,

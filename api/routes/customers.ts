@@ -1,20 +1,21 @@
 /** A customer's data as a whole: what is held of it, and that it is removed. The removal itself is workflows/erasure.ts. */
 import { member } from '../auth.ts';
 import * as contract from '../contract/customers.ts';
-import { afterCursor, DEFAULT_LIMIT, page } from '../cursor.ts';
+import { afterPlace, placedPage } from '../cursor.ts';
 import { launch, type Start } from '../durable.ts';
 import { viewConversation, viewEvent, viewMessage } from '../inbox.ts';
 import { route } from '../route.ts';
-import { listConversations, type Conversation } from '../../models/conversation.ts';
 import { findCustomer, type Customer } from '../../models/customer.ts';
+import { heldBehind, placeForm, placeOf, type Held, type HeldRecords } from '../../models/customerdata.ts';
 import { createErasure, ErasureModel, findErasure, shutOut, type Erasure } from '../../models/erasure.ts';
-import { listMessages } from '../../models/message.ts';
 import { Problem } from '../../models/rules/errors.ts';
-import { listSessionsOf, type Session } from '../../models/session.ts';
+import type { Session } from '../../models/session.ts';
 import { eraseCustomer } from '../../workflows/erasure.ts';
 import { queues } from '../../workflows/queues.ts';
 
 const path = '/support/customers/orgs/{orgId}/{customerId}';
+/** Records a page: it is read by programs. */
+const EXPORT_LIMIT = 100;
 const noSuchCustomer = () => new Problem('NOT_FOUND', { message: 'There is no such customer.' });
 
 const erasing = (orgId: string, customerId: string): Start<Parameters<typeof eraseCustomer>> => ({
@@ -40,12 +41,18 @@ const viewSession = ({ _id, created_at, expires_at, revoked_at, ...session }: Se
   revoked_at: revoked_at?.toISOString() ?? null,
 });
 
-async function viewWhole(conversation: Conversation, customer: Readonly<Customer>) {
-  const messages = await listMessages(conversation.org_id, conversation._id);
+/** A page's records, each in its list. */
+function viewHeld(held: readonly Held[], customer: Readonly<Customer>) {
+  const of = <L extends Held['list']>(list: L) =>
+    held.filter((one) => one.list === list).map(({ record }) => record as HeldRecords[L]);
   return {
-    ...viewConversation(conversation, customer),
-    messages: messages.map(viewMessage),
-    events: conversation.events.map(viewEvent),
+    sessions: of('sessions').map(viewSession),
+    gaps: of('gaps').map(({ _id, ...gap }) => ({ ...gap, gap_id: _id })),
+    conversations: of('conversations').map((conversation) => ({
+      ...viewConversation(conversation, customer),
+      events: conversation.events.map(viewEvent),
+    })),
+    messages: of('messages').map(viewMessage),
   };
 }
 
@@ -62,25 +69,19 @@ export const customerRoutes = [
     name: 'exportCustomer',
     method: 'GET',
     path,
-    summary:
-      'Everything that is held of a customer: profile, sessions without secrets, conversations, tickets, messages.',
+    summary: 'Everything that is held of a customer, page by page: the lists of all pages together are all of it.',
     auth: member(),
     params: contract.customerParams,
     query: contract.exportQuery,
     reply: contract.exportReply,
+    limit: 'exports',
     async handle({ params: { orgId, customerId }, query }) {
-      const after = afterCursor(query.cursor);
-      const limit = query.limit ?? DEFAULT_LIMIT;
+      const place = afterPlace(query.cursor, placeForm);
       const customer = await findCustomer(orgId, customerId);
       if (!customer || customer.erasing_at) throw noSuchCustomer();
-      const [sessions, found] = await Promise.all([
-        after === undefined ? listSessionsOf(orgId, customerId) : [],
-        listConversations(orgId, customer.mode, customerId, { limit: limit + 1, after, all: true }),
-      ]);
-      const { entries, cursor } = page(found, limit);
-      const conversations = [];
-      for (const conversation of entries) conversations.push(await viewWhole(conversation, customer));
-      return { customer: viewCustomer(customer), sessions: sessions.map(viewSession), conversations, cursor };
+      const { found, fits } = await heldBehind(customer, place, query.limit ?? EXPORT_LIMIT);
+      const { entries, cursor } = placedPage(found, fits, placeOf);
+      return { customer: viewCustomer(customer), ...viewHeld(entries, customer), cursor };
     },
   }),
   route({
@@ -106,7 +107,7 @@ export const customerRoutes = [
           mode: customer.mode,
           status: 'erasing',
           conv_ids: [],
-          found: { conversations: 0, messages: 0, frames: 0, sessions: 0 },
+          found: { conversations: 0, messages: 0, frames: 0, sessions: 0, gaps: 0 },
           requested_by: principal.userId,
           requested_at: now,
           pending: [intent],
