@@ -8,6 +8,7 @@ import { isDuplicate } from './connect.ts';
 import { collectionOf, defineModel, readerOf } from './define.ts';
 import { newId } from './ids.ts';
 import { modes, type Mode } from './rules/keys.ts';
+import { customerDays, keptUntil } from './rules/retention.ts';
 
 export type Customer = {
   _id: string;
@@ -26,6 +27,8 @@ export type Customer = {
   verified: boolean;
   created_at: Date;
   last_seen_at: Date;
+  /** Test customers only. */
+  expires_at?: Date;
   /** Set while everything about this person is being removed; nothing recognises it any more. */
   erasing_at?: Date;
 };
@@ -45,6 +48,7 @@ export const CustomerModel = defineModel<Customer>(
     verified: { type: Boolean, required: true },
     created_at: { type: Date, required: true },
     last_seen_at: { type: Date, required: true },
+    expires_at: Date,
     erasing_at: Date,
   },
   [
@@ -63,6 +67,7 @@ export const CustomerModel = defineModel<Customer>(
       unique: true,
       partialFilterExpression: { visitor_id: { $exists: true }, verified: false },
     },
+    { fields: { expires_at: 1 }, expireAfterSeconds: 0 },
   ],
 );
 
@@ -97,7 +102,8 @@ export async function provideCustomer(orgId: string, mode: Mode, identity: Ident
   const { externalId, email } = identity;
   if (externalId === undefined && email === undefined)
     throw new TypeError('a customer needs an external id or an e-mail');
-  const seen = compact({ email, name: identity.name, visitor_id: identity.visitorId, last_seen_at: now });
+  const ends = keptUntil(mode, now, customerDays);
+  const seen = compact({ email, name: identity.name, visitor_id: identity.visitorId, last_seen_at: now, ...ends });
   const known = { org_id: orgId, mode };
   const fresh = { _id: newId('customer'), verified: true, created_at: now };
   for (;;) {
@@ -128,7 +134,7 @@ export async function provideVisitor(orgId: string, mode: Mode, visitorId: strin
     try {
       return await upsert(
         { org_id: orgId, mode, visitor_id: visitorId, verified: false },
-        { last_seen_at: now },
+        { last_seen_at: now, ...keptUntil(mode, now, customerDays) },
         { _id: newId('customer'), created_at: now },
       );
     } catch (error) {
