@@ -6,11 +6,12 @@ import { Router } from '@koa/router';
 import Koa from 'koa';
 import { createAuthenticator } from './auth.ts';
 import type { Context } from './context.ts';
+import { preflights, readableBy } from './cors.ts';
 import { docsPage } from './docs.ts';
 import { errorBody, toProblem } from './errors.ts';
 import { readiness } from './health.ts';
 import { createLimiter } from './limits.ts';
-import { createMetrics } from './metrics.ts';
+import type { Metrics } from './metrics.ts';
 import { openApiDocument } from './openapi.ts';
 import { serve } from './route.ts';
 import { routeGroups } from './routes/index.ts';
@@ -22,9 +23,8 @@ const VERSION = '0.1.0';
 const docsAssets = { 'swagger-ui.css': 'text/css', 'swagger-ui-bundle.js': 'text/javascript' } as const;
 
 /** `state.draining` turns true when the process is about to stop: it answers what it has and tells clients to reconnect. */
-export function createApp(ctx: Context, state: { draining: boolean } = { draining: false }): Koa {
+export function createApp(ctx: Context, metrics: Metrics, state: { draining: boolean } = { draining: false }): Koa {
   const app = new Koa({ proxy: ctx.config.trustProxy, maxIpsCount: 1 });
-  const metrics = createMetrics();
   // A request's line has fixed fields and none is secret; looking for secrets in each took a twelfth of its time.
   const requestLog = ctx.log.child({}, { redact: [] });
   const shared = { authenticate: createAuthenticator(ctx), limit: createLimiter(ctx.config) };
@@ -107,13 +107,14 @@ export function createApp(ctx: Context, state: { draining: boolean } = { drainin
   mountWidget(outside);
 
   const inside = new Router({ prefix: '/v1' });
-  for (const route of Object.values(routeGroups).flat()) {
-    inside.register(
-      route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-      [route.method.toLowerCase()],
-      serve(route, ctx, shared),
-    );
+  const routes = Object.values(routeGroups).flat();
+  const pattern = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
+  for (const route of routes) {
+    const readable = readableBy(route);
+    const handlers = [...(readable ? [readable] : []), serve(route, ctx, shared)];
+    inside.register(pattern(route.path), [route.method.toLowerCase()], handlers);
   }
+  for (const [path, preflight] of preflights(routes)) inside.register(pattern(path), ['options'], preflight);
   app.use(inside.routes());
   app.use(outside.routes());
   // Koa reports what broke after an answer began, such as a client that left.
@@ -127,7 +128,8 @@ function unrouted(koa: Koa.ParameterizedContext): Problem {
   // `/knowledge-base/prune` is a resource of its own, not the page of that name: the path with the fewest parameters counts.
   const fewest = Math.min(...matched.map((layer) => layer.paramNames.length));
   const nearest = matched.filter((layer) => layer.paramNames.length === fewest);
-  const methods = [...new Set(nearest.flatMap((layer) => layer.methods))];
+  // Preflights are between browsers and us; to anybody else it is no method of a route.
+  const methods = [...new Set(nearest.flatMap((layer) => layer.methods))].filter((method) => method !== 'OPTIONS');
   if (methods.length === 0) return new Problem('NOT_FOUND', { message: `There is nothing at ${koa.path}; see /docs.` });
   return new Problem('METHOD_NOT_ALLOWED', { headers: { Allow: methods.join(', ') } });
 }

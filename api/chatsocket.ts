@@ -7,9 +7,11 @@ import { WebSocket } from 'ws';
 import type { SessionPrincipal } from './auth.ts';
 import type { Whose } from './chat.ts';
 import { maxFrameBytes } from './contract/chat.ts';
+import type { Pass } from './door.ts';
+import type { SocketMetrics } from './metrics.ts';
 import type { Follower } from './tail.ts';
 import type { Frame } from '../models/frame.ts';
-import type { Problem } from '../models/rules/errors.ts';
+import { errorTable, Problem } from '../models/rules/errors.ts';
 
 /** What waits to be sent to a reader before it counts as too slow, in bytes; some hundred full answers. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
@@ -17,19 +19,32 @@ const MAX_BUFFERED_BYTES = 1024 * 1024;
 const closeCodes: Readonly<Record<number, number>> = { 500: 1011, 503: 1013 };
 
 /** The close code of a refusal: 4000 and the HTTP status, or WebSocket's own for what is our fault. */
-const closeCodeOf = ({ status }: Problem): number => closeCodes[status] ?? 4000 + status;
+const closeCodeOf = ({ status }: Pick<Problem, 'status'>): number => closeCodes[status] ?? 4000 + status;
 
 /** Restarting: another process, or this one in a moment, takes the connection. */
 export const RESTART = 1012;
 const MALFORMED = 4400;
 
+/** Codes that we close with, and those of connections that ended without one of ours: left, gone, none, broken. */
+const codes: ReadonlySet<number> = new Set(
+  Object.values(errorTable).map(closeCodeOf).concat(1000, 1001, 1005, 1006, RESTART, MALFORMED),
+);
+/** Whether a close code is one that we know; a client may send any other. */
+export const isOurs = (code: number): boolean => codes.has(code);
+
 export class ChatSocket extends WebSocket implements Follower {
   /** The last number this socket was given. */
   seq = 0;
   customer: SessionPrincipal | undefined;
+  /** Of an embed. */
+  pass: Pass | undefined;
+  /** Where it comes from, as limits count. */
+  network = '';
   conversation: Whose | undefined;
   /** The connection underneath. */
   raw: Duplex | undefined;
+  /** What counts its frames; one for all sockets. */
+  metrics: SocketMetrics | undefined;
   /** Frames that wait for the one that is being dealt with. */
   queue: string[] | undefined;
   /** What is being dealt with, so that frames of one socket are taken in their order. */
@@ -47,11 +62,15 @@ export class ChatSocket extends WebSocket implements Follower {
 
   /** Sends a frame that is not in the log; it carries the last number that was. */
   tell(type: string, body: Record<string, unknown> = {}): void {
-    this.write(JSON.stringify({ type, seq: this.seq, ...body }));
+    this.write(type, JSON.stringify({ type, seq: this.seq, ...body }));
   }
 
   deliver({ type, seq, body }: Frame): void {
-    this.write(JSON.stringify({ type, seq, ...body }));
+    this.write(type, JSON.stringify({ type, seq, ...body }));
+  }
+
+  removed(): void {
+    this.refuse(new Problem('NOT_FOUND', { message: 'There is no such conversation any more; connect anew.' }));
   }
 
   /** Settles when the connection has taken what it was given, or is gone. */
@@ -77,6 +96,7 @@ export class ChatSocket extends WebSocket implements Follower {
 
   /** Ends the connection of a client that does not speak the protocol. */
   refuseFrame(code: 'TOO_LARGE' | 'BINARY_FRAME' | 'MALFORMED_JSON' | 'UNKNOWN_TYPE', message: string): void {
+    this.metrics?.received.inc({ type: 'invalid' });
     this.tell('error', { code, message });
     this.close(MALFORMED, code);
   }
@@ -103,10 +123,14 @@ export class ChatSocket extends WebSocket implements Follower {
     }
   }
 
-  private write(text: string): void {
+  private write(type: string, text: string): void {
     if (this.readyState !== WebSocket.OPEN) return;
-    // A close would wait behind what is not read; the reader comes back and resumes.
-    if (this.bufferedAmount > MAX_BUFFERED_BYTES) this.terminate();
-    else this.send(text);
+    if (this.bufferedAmount > MAX_BUFFERED_BYTES) {
+      // A close would wait behind what is not read; the reader comes back and resumes.
+      this.terminate();
+      return;
+    }
+    this.metrics?.sent.inc({ type });
+    this.send(text);
   }
 }

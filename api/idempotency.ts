@@ -10,7 +10,8 @@ const KEEP_MS = 24 * 3600 * 1000;
 const RUN_MS = 120_000;
 const MAX_KEY_LENGTH = 255;
 
-export type Reply = { status: number; body: string };
+/** `until`: after it the answer is of no use any more, and the key does not give it again. */
+export type Reply = { status: number; body: string; until?: Date | undefined };
 type Request = { credential: string; route: string; key: string; fingerprint: string };
 
 /**
@@ -46,7 +47,8 @@ export async function once(
     throw toProblem(error);
   }
   // The work is done: a failure to keep the answer must not turn it into an error.
-  await keepReply(id, { status: reply.status, body: ctx.secrets.seal(reply.body) }).catch((error: unknown) =>
+  const kept = { status: reply.status, body: ctx.secrets.seal(reply.body) };
+  await keepReply(id, kept, reply.until).catch((error: unknown) =>
     ctx.log.error({ err: error }, 'an idempotent reply was not kept'),
   );
   return { ...reply, replayed: false };

@@ -60,6 +60,8 @@ export function createLimiter(config: Config): Limiter {
       const now = performance.now();
       if (block && block.left > 0 && now < block.until) {
         block.left -= 1;
+        // Spent, it would only be remembered: of small rates, for every credential that came once.
+        if (block.left === 0 && blocks.get(id) === holding) blocks.delete(id);
         return rateHeaders(config, name, { remaining: block.remaining + block.left, ms: block.until - now });
       }
       // Whoever comes first takes the next block; the others wait for it.

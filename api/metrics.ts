@@ -1,15 +1,44 @@
-/** Prometheus metrics of an API process. */
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+/**
+ * Prometheus metrics of an API process. Whoever counts is given what it counts with; the values of every label are a list
+ * that is known, so that no client makes the metrics grow.
+ */
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+export type Metrics = ReturnType<typeof createMetrics>;
+/** What the chat's sockets count. */
+export type SocketMetrics = Metrics['sockets'];
 
 export function createMetrics() {
   const registry = new Registry();
+  const registers = [registry];
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time from the first byte of a request to the end of its answer.',
     labelNames: ['method', 'route', 'status'] as const,
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
-    registers: [registry],
+    registers,
   });
-  return { registry, requests };
+  const sockets = {
+    open: new Gauge({ name: 'chat_sockets_open', help: 'Sockets of the chat that are open now.', registers }),
+    sent: new Counter({
+      name: 'chat_frames_sent_total',
+      help: 'Frames that were sent to sockets, by their type.',
+      labelNames: ['type'] as const,
+      registers,
+    }),
+    received: new Counter({
+      name: 'chat_frames_received_total',
+      help: 'Frames that sockets have sent, by their type; `invalid` is one of no known type.',
+      labelNames: ['type'] as const,
+      registers,
+    }),
+    closed: new Counter({
+      name: 'chat_sockets_closed_total',
+      help: 'Sockets that ended, by their close code; `other` is a code that only a client gives.',
+      labelNames: ['code'] as const,
+      registers,
+    }),
+  };
+  return { registry, requests, sockets };
 }

@@ -7,6 +7,7 @@ import { createApp } from './app.ts';
 import type { Context } from './context.ts';
 import { prepareRates } from './limits.ts';
 import { createLog } from './log.ts';
+import { createMetrics } from './metrics.ts';
 import { createSockets, type SocketOptions } from './socket.ts';
 import { createTokens } from './tokens.ts';
 import { refuseUnreadable } from './unreadable.ts';
@@ -47,8 +48,9 @@ export async function startApi(
     tokens: createTokens({ config, clock, secrets }),
   });
   const state = { draining: false };
-  const serveRequest = createApp(ctx, state).callback();
-  const sockets = createSockets(ctx, socketOptions);
+  const metrics = createMetrics();
+  const serveRequest = createApp(ctx, metrics, state).callback();
+  const sockets = createSockets(ctx, metrics.sockets, socketOptions);
   // An upgrade that is not the chat's is an ordinary request, as it would be without any.
   const server = createServer({ shouldUpgradeCallback: sockets.wants }, serveRequest);
   server.on('upgrade', sockets.upgrade);

@@ -3,13 +3,14 @@
  * The guard of routes and the socket both ask here, so that they cannot judge differently.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { networkOf } from './address.ts';
 import type { SessionPrincipal } from './auth.ts';
 import type { Context } from './context.ts';
 import { createLimiter } from './limits.ts';
 import { perConfig } from './perconfig.ts';
 import { cached } from '../models/cached.ts';
 import { provideCustomer, provideVisitor, type Customer } from '../models/customer.ts';
-import { findEmbedSecret } from '../models/embedsecret.ts';
+import { recentEmbedSecret } from '../models/embedsecret.ts';
 import { newId } from '../models/ids.ts';
 import { wellFormed } from '../models/key.ts';
 import { findOrganization } from '../models/organization.ts';
@@ -41,6 +42,9 @@ export type Embed = {
   address: string;
 };
 
+/** What let an embed in, of that which can be taken back. */
+export type Admission = Pick<Embed, 'pk' | 'origin' | 'email' | 'sig'>;
+
 export type SessionAuth = {
   /**
    * The principal of a session token.
@@ -52,6 +56,12 @@ export type SessionAuth = {
    * @throws Problem UNAUTHENTICATED, ORIGIN_NOT_ALLOWED, VALIDATION, RATE_LIMITED.
    */
   byEmbed(embed: Embed): Promise<SessionPrincipal>;
+  /**
+   * Whether what let an embed in still would: its key, its origin, and of a signed e-mail the secret. The mode of its
+   * session stays what it was.
+   * @throws Problem UNAUTHENTICATED, ORIGIN_NOT_ALLOWED.
+   */
+  recheck(customer: Pick<SessionPrincipal, 'orgId' | 'mode'>, admission: Admission): Promise<void>;
 };
 
 /** Where visitors who were never seen are counted, a process and configuration. */
@@ -70,25 +80,27 @@ export function createSessionAuth(ctx: Pick<Context, 'config' | 'clock' | 'secre
     const { sessionId, orgId } = claims;
     const session = await recentSession(orgId, sessionId);
     if (!session || session.revoked_at) throw revoked();
-    return { kind: 'session', address, ...claims, modes: [claims.mode] };
+    const { context } = session;
+    return {
+      kind: 'session',
+      address,
+      ...claims,
+      modes: [claims.mode],
+      ...(Object.keys(context).length === 0 ? {} : { context }),
+    };
   }
 
   async function byEmbed(embed: Embed): Promise<SessionPrincipal> {
     checkForm(embed);
-    const page = isPublishable(embed.pk) ? await recentPage.read(embed.pk) : undefined;
-    if (!page) throw unauthenticated('This publishable key does not exist or was replaced.');
-    const { org } = page;
-    const { mode } = effectiveMode(page.record.mode, org.environment);
-    const { allowed_origins } = await recentSupportConfig(org._id);
-    if (!originAllowed(embed.origin, allowed_origins, mode)) throw new Problem('ORIGIN_NOT_ALLOWED');
-    const email = await provenEmail(org._id, mode, embed);
-    const customer = await customerOf(org._id, mode, email, embed);
+    const { orgId, mode } = await pageOf(embed);
+    const email = await provenEmail(orgId, mode, embed);
+    const customer = await customerOf(orgId, mode, email, embed);
     const session = await provideEmbedSession(freshSession(customer, embed, ctx.clock()));
     if (session.revoked_at) throw revoked();
     return {
       kind: 'session',
       address: embed.address,
-      orgId: org._id,
+      orgId,
       mode,
       modes: [mode],
       sessionId: session._id,
@@ -99,12 +111,28 @@ export function createSessionAuth(ctx: Pick<Context, 'config' | 'clock' | 'secre
     };
   }
 
+  async function recheck({ orgId, mode }: Pick<SessionPrincipal, 'orgId' | 'mode'>, admission: Admission) {
+    await pageOf(admission, mode);
+    await provenEmail(orgId, mode, admission);
+  }
+
+  /** Whose page it is, and in which mode: what the key acts as by now, unless a session has one already. */
+  async function pageOf({ pk, origin }: Admission, standing?: Mode): Promise<{ orgId: string; mode: Mode }> {
+    const page = isPublishable(pk) ? await recentPage.read(pk) : undefined;
+    if (!page) throw unauthenticated('This publishable key does not exist or was replaced.');
+    const { record, org } = page;
+    const mode = standing ?? effectiveMode(record.mode, org.environment).mode;
+    const { allowed_origins } = await recentSupportConfig(org._id);
+    if (!originAllowed(origin, allowed_origins, mode)) throw new Problem('ORIGIN_NOT_ALLOWED');
+    return { orgId: org._id, mode };
+  }
+
   /** The e-mail that the page brought, once its signature is right; undefined when it brought none. */
-  async function provenEmail(orgId: string, mode: Mode, { email, sig }: Embed): Promise<string | undefined> {
+  async function provenEmail(orgId: string, mode: Mode, { email, sig }: Admission): Promise<string | undefined> {
     if (email === undefined || sig === undefined) return undefined;
     const address = readEmail(email)!;
     const now = ctx.clock();
-    const record = await findEmbedSecret(orgId, mode);
+    const record = await recentEmbedSecret(orgId, mode);
     const former = record?.former && record.former.until > now ? [record.former.secret] : [];
     const secrets = record ? [record.secret, ...former].map((sealed) => ctx.secrets.open(sealed)) : [];
     if (!secrets.some((secret) => signs(secret, address, sig))) {
@@ -117,14 +145,15 @@ export function createSessionAuth(ctx: Pick<Context, 'config' | 'clock' | 'secre
 
   async function customerOf(orgId: string, mode: Mode, email: string | undefined, { visitorId, address }: Embed) {
     // Ids are the page's to invent, so what is bounded is how many new ones an address brings.
-    if (!(await visitorSeen(orgId, mode, visitorId))) await limiter(ctx.config)('visitors', `${orgId}:${address}`);
+    if (!(await visitorSeen(orgId, mode, visitorId)))
+      await limiter(ctx.config)('visitors', `${orgId}:${networkOf(address)}`);
     const now = ctx.clock();
     return email === undefined
       ? provideVisitor(orgId, mode, visitorId, now)
       : provideCustomer(orgId, mode, { email, visitorId }, now);
   }
 
-  return { byToken, byEmbed };
+  return { byToken, byEmbed, recheck };
 }
 
 function freshSession(customer: Customer, { visitorId, productType }: Embed, now: Date) {

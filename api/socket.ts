@@ -2,18 +2,21 @@
  * The chat's WebSockets of a process: who may connect, how long they stay, and how they leave. Everything a socket shows comes
  * from the frame log by api/tail.ts; what a client sends is api/chatframes.ts's.
  */
-import type { IncomingMessage } from 'node:http';
+import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer, type RawData } from 'ws';
+import { addressOf, networkOf } from './address.ts';
 import type { SessionPrincipal } from './auth.ts';
 import { chosenConversation } from './chat.ts';
 import { createFrameTaker } from './chatframes.ts';
-import { ChatSocket, RESTART } from './chatsocket.ts';
+import { ChatSocket, isOurs, RESTART } from './chatsocket.ts';
 import type { Context } from './context.ts';
 import { maxFrameBytes } from './contract/chat.ts';
+import { createDoor, type Entered, type Pass } from './door.ts';
 import { errorBody, toProblem } from './errors.ts';
 import { greet } from './greeting.ts';
-import { createSessionAuth } from './sessions.ts';
+import { createLimiter } from './limits.ts';
+import type { SocketMetrics } from './metrics.ts';
 import { startTail } from './tail.ts';
 import { newId } from '../models/ids.ts';
 import { Problem } from '../models/rules/errors.ts';
@@ -53,11 +56,20 @@ const serverOptions = {
 
 export type SocketOptions = { /** 30 seconds unless told. */ pingEveryMs?: number };
 
-export function createSockets(ctx: Context, { pingEveryMs = 30_000 }: SocketOptions = {}): Sockets {
-  const auth = createSessionAuth(ctx);
-  const takeFrame = createFrameTaker(ctx);
+export function createSockets(
+  ctx: Context,
+  metrics: SocketMetrics,
+  { pingEveryMs = 30_000 }: SocketOptions = {},
+): Sockets {
+  const { config } = ctx;
+  const limit = createLimiter(config);
+  const door = createDoor(ctx, limit);
+  const takeFrame = createFrameTaker(ctx, metrics, limit);
   const open = new Set<ChatSocket>();
-  const bySession = new Map<string, Set<ChatSocket>>();
+  /** How many of the open ones come from a network. */
+  const fromNetwork = new Map<string, number>();
+  /** Lists, since most have one: a set of one takes several times as much. */
+  const bySession = new Map<string, ChatSocket[]>();
   const state = { draining: false };
   /** Whether the end of a session may have been missed. */
   let doubtful = false;
@@ -73,7 +85,7 @@ export function createSockets(ctx: Context, { pingEveryMs = 30_000 }: SocketOpti
   const server = new WebSocketServer(serverOptions);
 
   function endSession(sessionId: string): void {
-    for (const socket of bySession.get(sessionId) ?? []) socket.refuse(endedSession());
+    for (const socket of bySession.get(sessionId)?.slice() ?? []) socket.refuse(endedSession());
   }
 
   /** Looks for sessions that ended while nobody listened. */
@@ -86,7 +98,7 @@ export function createSockets(ctx: Context, { pingEveryMs = 30_000 }: SocketOpti
     }
   }
 
-  /** One timer for all sockets: pings, sessions that expire. */
+  /** One timer for all sockets: pings, sessions that expire, embeds that are no longer let in. */
   const sweep = setInterval(
     () => {
       const now = ctx.clock();
@@ -94,6 +106,7 @@ export function createSockets(ctx: Context, { pingEveryMs = 30_000 }: SocketOpti
       if (doubtful) void recheck();
       for (const socket of open) {
         if (socket.customer && socket.customer.expiresAt <= now) void expire(socket, socket.customer);
+        if (socket.customer && socket.pass) void lookAgain(socket, socket.customer, socket.pass);
         if (monotonic - socket.pingedAt < pingEveryMs) continue;
         socket.pingedAt = monotonic;
         if (socket.missedPings >= MISSED_PINGS) socket.terminate();
@@ -117,65 +130,62 @@ export function createSockets(ctx: Context, { pingEveryMs = 30_000 }: SocketOpti
     }
   }
 
-  /** Who connects, by the address they chose. @throws Problem. */
-  async function authenticate(request: IncomingMessage, orgId: string, query: URLSearchParams) {
-    const address = addressOf(request, ctx.config.trustProxy);
-    const text = (name: string) => query.get(name) ?? undefined;
-    const token = text('sessionToken');
-    const pk = text('pk');
-    if (token === undefined && pk === undefined) {
-      throw new Problem('UNAUTHENTICATED', { message: 'Connect with `sessionToken`, or with `pk` and `visitorId`.' });
+  /** An embed's key, origin or secret may have been taken back since it came in. */
+  async function lookAgain(socket: ChatSocket, customer: SessionPrincipal, pass: Pass): Promise<void> {
+    try {
+      await door.lookAgain(customer, pass);
+    } catch (error) {
+      const problem = toProblem(error);
+      if (problem.status < 500) socket.refuse(problem);
+      else ctx.log.warn({ err: error }, 'an embed was not looked at; it is again in a minute');
     }
-    const customer =
-      token === undefined
-        ? await auth.byEmbed({
-            pk: pk!,
-            origin: request.headers.origin,
-            visitorId: text('visitorId') ?? '',
-            email: text('email'),
-            sig: text('sig'),
-            productType: text('productType'),
-            address,
-          })
-        : await auth.byToken(token, address);
-    if (customer.orgId !== orgId) throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
-    return customer;
   }
 
-  function register(socket: ChatSocket, customer: SessionPrincipal): void {
-    const siblings = bySession.get(customer.sessionId) ?? new Set();
-    if (siblings.size >= SOCKETS_PER_SESSION) {
+  function register(socket: ChatSocket, { customer, pass }: Entered): void {
+    const siblings = bySession.get(customer.sessionId);
+    if (siblings && siblings.length >= SOCKETS_PER_SESSION) {
       throw new Problem('RATE_LIMITED', { message: `A session may have ${SOCKETS_PER_SESSION} sockets; close one.` });
     }
     socket.customer = customer;
-    bySession.set(customer.sessionId, siblings.add(socket));
+    socket.pass = pass;
+    if (siblings) siblings.push(socket);
+    else bySession.set(customer.sessionId, [socket]);
   }
 
   function unregister(socket: ChatSocket): void {
     open.delete(socket);
     tail.unfollow(socket);
-    const { customer } = socket;
+    const { customer, network } = socket;
+    const others = (fromNetwork.get(network) ?? 1) - 1;
+    if (others > 0) fromNetwork.set(network, others);
+    else fromNetwork.delete(network);
     const siblings = customer && bySession.get(customer.sessionId);
-    siblings?.delete(socket);
-    if (siblings?.size === 0) bySession.delete(customer!.sessionId);
+    if (!siblings?.includes(socket)) return;
+    if (siblings.length === 1) bySession.delete(customer!.sessionId);
+    else siblings.splice(siblings.indexOf(socket), 1);
   }
 
   /** From the handshake to the first frames. */
   async function begin(socket: ChatSocket, request: IncomingMessage): Promise<void> {
     const [, orgId = '', asked] = path.exec(request.url ?? '') ?? [];
     const query = new URLSearchParams(asked);
-    const customer = await authenticate(request, orgId, query);
+    const { origin } = request.headers;
+    const entered = await door.enter({ orgId, query, origin, address: addressOf(request, config.trustProxy) });
     if (socket.readyState !== WebSocket.OPEN) return;
-    register(socket, customer);
-    const [session, conversation] = await Promise.all([
+    register(socket, entered);
+    const { customer } = entered;
+    const choose = () => chosenConversation(customer, query.get('conv_id') ?? undefined, ctx.clock());
+    const [session, found] = await Promise.all([
       // Credentials are believed for half a second; a revocation in it was heard of before this socket was there to hear.
       findSession(customer.orgId, customer.sessionId),
-      chosenConversation(customer, query.get('conv_id') ?? undefined, ctx.clock()),
+      choose(),
     ]);
     if (!session || session.revoked_at) throw endedSession();
-    const { _id, org_id, mode } = conversation;
-    socket.conversation = { _id, org_id, mode };
-    await greet(socket, conversation, readNumber(query.get('resume_from')));
+    let chosen = found;
+    // An empty one may have made place for one that was taken up again; one that was asked for is then not found.
+    while (!(await greet(socket, chosen, readNumber(query.get('resume_from'))))) chosen = await choose();
+    // The customer's own words for the rest, which are held anyway.
+    socket.conversation = { _id: chosen._id, org_id: customer.orgId, mode: customer.mode };
     if (socket.readyState === WebSocket.OPEN) await tail.follow(socket);
   }
 
@@ -210,24 +220,53 @@ export function createSockets(ctx: Context, { pingEveryMs = 30_000 }: SocketOpti
 
   function onClose(socket: ChatSocket, code: number): void {
     unregister(socket);
+    metrics.open.dec();
+    metrics.closed.inc({ code: isOurs(code) ? code : 'other' });
     const { customer } = socket;
     ctx.log.info({ org_id: customer?.orgId, session_id: customer?.sessionId, code }, 'chat socket closed');
   }
 
-  // What breaks a connection also closes it.
-  const onError = (): void => undefined;
+  /** What a socket tells, as `this`: thousands of them share these, and none holds a function of its own. */
+  const heard = {
+    message(this: WebSocket, data: RawData, isBinary: boolean): void {
+      onMessage(this as ChatSocket, data, isBinary);
+    },
+    pong(this: WebSocket): void {
+      (this as ChatSocket).missedPings = 0;
+    },
+    close(this: WebSocket, code: number): void {
+      onClose(this as ChatSocket, code);
+    },
+    // What breaks a connection also closes it.
+    error: (): void => undefined,
+  };
 
-  /** By itself, so that what these hold for the socket's life is the socket alone, and not the request it came with. */
   function listen(socket: ChatSocket): void {
-    socket.on('message', (data, isBinary) => onMessage(socket, data, isBinary));
-    socket.on('pong', () => (socket.missedPings = 0));
-    socket.on('close', (code) => onClose(socket, code));
-    socket.on('error', onError);
+    socket.on('message', heard.message).on('pong', heard.pong).on('close', heard.close).on('error', heard.error);
   }
 
-  function accept(socket: ChatSocket, request: IncomingMessage, raw: Duplex): void {
+  /** Why nobody of this network can be let in just now. */
+  function noRoom(network: string): Problem | undefined {
+    if (state.draining || open.size >= config.maxSockets) {
+      return new Problem('UNAVAILABLE', {
+        message: 'This process takes no further sockets; try again.',
+        headers: { 'Retry-After': '5' },
+      });
+    }
+    if ((fromNetwork.get(network) ?? 0) < config.socketsPerAddress) return undefined;
+    return new Problem('RATE_LIMITED', {
+      message: `An address may have ${config.socketsPerAddress} sockets; close one.`,
+      headers: { 'Retry-After': '30' },
+    });
+  }
+
+  function accept(socket: ChatSocket, request: IncomingMessage, raw: Duplex, network: string): void {
     socket.raw = raw;
+    socket.metrics = metrics;
+    socket.network = network;
     open.add(socket);
+    fromNetwork.set(network, (fromNetwork.get(network) ?? 0) + 1);
+    metrics.open.inc();
     listen(socket);
     socket.work = begin(socket, request).then(
       () => work(socket),
@@ -242,21 +281,17 @@ export function createSockets(ctx: Context, { pingEveryMs = 30_000 }: SocketOpti
   return {
     wants: (request) => request.headers.upgrade?.toLowerCase() === 'websocket' && path.test(request.url ?? ''),
     upgrade(request, raw, head) {
-      if (state.draining || open.size >= ctx.config.maxSockets) {
-        refuseUpgrade(
-          raw,
-          new Problem('UNAVAILABLE', { message: 'This process takes no further sockets; try again.' }),
-        );
-        return;
-      }
-      server.handleUpgrade(request, raw, head, (socket) => accept(socket, request, raw));
+      const network = networkOf(addressOf(request, config.trustProxy));
+      const problem = noRoom(network);
+      if (problem) refuseUpgrade(raw, problem);
+      else server.handleUpgrade(request, raw, head, (socket) => accept(socket, request, raw, network));
     },
     async close() {
       state.draining = true;
       clearInterval(sweep);
       const cutOff = setTimeout(() => {
         for (const socket of open) socket.terminate();
-      }, ctx.config.drainSeconds * 1000);
+      }, config.drainSeconds * 1000);
       await Promise.all(
         [...open].map(async (socket) => {
           const closed = new Promise((resolve) => socket.once('close', resolve));
@@ -289,28 +324,15 @@ const endedSession = (): Problem =>
 const readNumber = (text: string | null): number | undefined =>
   text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 
-/** As for requests: behind a proxy, what the nearest one says. */
-function addressOf(request: IncomingMessage, trustProxy: boolean): string {
-  const forwarded = trustProxy ? request.headers['x-forwarded-for'] : undefined;
-  return (
-    String(forwarded ?? '')
-      .split(',')
-      .at(-1)
-      ?.trim() ||
-    request.socket.remoteAddress ||
-    ''
-  );
-}
-
 /** Refuses before the handshake, which costs least. */
 function refuseUpgrade(raw: Duplex, problem: Problem): void {
   const requestId = newId('request');
   const body = JSON.stringify(errorBody(problem, requestId));
   raw.on('error', () => raw.destroy());
   const head = [
-    'HTTP/1.1 503 Service Unavailable',
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
     `x-request-id: ${requestId}`,
-    'retry-after: 5',
+    ...Object.entries(problem.headers).map(([name, value]) => `${name.toLowerCase()}: ${value}`),
     'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(body)}`,
     'connection: close',

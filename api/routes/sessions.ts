@@ -24,6 +24,7 @@ export const sessionRoutes = [
     body: contract.mintBody,
     reply: contract.mintReply,
     limit: 'sessions',
+    endOf: ({ expires_at }) => new Date(expires_at),
     async handle({ body, principal }, ctx) {
       const { orgId, mode } = principal;
       const { email, name, externalCustomerId: externalId } = body.customer;

@@ -1,0 +1,26 @@
+/** Where a request comes from: its address, and what of it limits count by. What a proxy says is believed only when that is configured. */
+import type { IncomingMessage } from 'node:http';
+import { isIPv4 } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/** The caller's address, as Koa tells it for requests: behind a proxy, what the nearest one says. */
+export function addressOf(request: IncomingMessage, trustProxy: boolean): string {
+  const forwarded = trustProxy ? request.headers['x-forwarded-for'] : undefined;
+  const nearest = String(forwarded ?? '')
+    .split(',')
+    .at(-1)
+    ?.trim();
+  return nearest || request.socket.remoteAddress || '';
+}
+
+/** The bytes of an IPv6 address that name a network; inside it a host numbers itself as often as it likes (RFC 4291, 2.5.4). */
+const NETWORK_BYTES = 8;
+
+/** What stands for one subscriber: an IPv4 address, or the /64 of an IPv6 one. What is no address stands for itself. */
+export function networkOf(address: string): string {
+  if (isIPv4(address) || !ipaddr.isValid(address)) return address;
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === 'ipv4') return parsed.toString();
+  const network = parsed.toByteArray().fill(0, NETWORK_BYTES);
+  return `${ipaddr.fromByteArray(network).toString()}/64`;
+}
