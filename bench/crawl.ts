@@ -4,13 +4,11 @@
  */
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { MongoClient } from 'mongodb';
 import type { PeerResult } from './peers/crawlee.ts';
-import { aliveIn, heapSettings } from './heap.ts';
+import { watched } from './heap.ts';
 import { siteShape } from './site.ts';
 import { countActions, onStage, quantile, type Stage } from './stage.ts';
 import { apiAt, type Api, type TestOrg } from '../test/harness.ts';
@@ -24,7 +22,7 @@ const lookEveryMs = 100;
 const marks = [100, 500, addresses];
 /** The crawler of a system waits for a site by default; here nobody is to be spared. */
 const settings = { CRAWL_CONCURRENCY: '16', SANDBOX_PAGES: '100000', EGRESS_ALLOW: '127.0.0.1' };
-const heapSocket = join(tmpdir(), `support-bench-${process.pid}.sock`);
+const memory = watched('workers/main.ts');
 
 export async function run(): Promise<void> {
   await onStage(
@@ -43,7 +41,7 @@ export async function run(): Promise<void> {
         await site.stop();
       }
     },
-    { ...settings, ...heapSettings(heapSocket) },
+    { ...settings, ...memory.settings },
   );
 }
 
@@ -194,6 +192,6 @@ async function residentIn(worker: number | undefined): Promise<Omit<Memory, 'at'
 
 /** What is alive in the worker after a collection: its heap, and beside it the buffers that objects of the heap hold. */
 async function aliveAsMemory(): Promise<Omit<Memory, 'at'>> {
-  const { heap, external } = await aliveIn(heapSocket);
+  const { heap, external } = await memory.alive();
   return { worker: heap / 2 ** 20, beside: external / 2 ** 20 };
 }

@@ -1,37 +1,45 @@
 /**
- * Loaded into a worker by `--import` when a benchmark looks at its memory from inside: tells over a Unix socket what is
+ * Loaded into a process by `--import` when a benchmark looks at its memory from inside: tells over a Unix socket what is
  * alive after a garbage collection. It changes nothing unless it is asked, and does nothing in any other process.
  */
 import { rmSync } from 'node:fs';
 import { createServer, connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { isMainThread } from 'node:worker_threads';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Bytes that are alive: objects, and what belongs to objects without lying in the heap (buffers). */
-export type Alive = { heap: number; external: number };
+/** In bytes. Alive are objects (`heap`), and what belongs to objects without lying in the heap (`external`: buffers). */
+export type Alive = { heap: number; external: number; resident: number };
 
-/** The environment of a process in which `aliveIn` can look; `socket` is a path that is not taken. */
-export function heapSettings(socket: string): Record<string, string> {
+/** A program whose memory is looked at, by its path from the root of the project. */
+export type Watched = {
+  /** What the environment of the program must have. Its other processes may have it, too. */
+  settings: Record<string, string>;
+  /** Has it collect its garbage, which stops it for some tenths of a second. */
+  alive(): Promise<Alive>;
+};
+
+export function watched(program: string): Watched {
+  const path = join(tmpdir(), `support-bench-${process.pid}-${program.replaceAll('/', '-')}.sock`);
   const options = [process.env['NODE_OPTIONS'] ?? '', `--import=${import.meta.url}`];
-  return { NODE_OPTIONS: options.join(' ').trim(), BENCH_HEAP_SOCKET: socket };
-}
-
-/** Has the worker behind `socket` collect its garbage, which stops it for some tenths of a second. */
-export async function aliveIn(socket: string): Promise<Alive> {
-  return JSON.parse(await text(connect(socket))) as Alive;
+  return {
+    settings: { NODE_OPTIONS: options.join(' ').trim(), BENCH_HEAP_SOCKET: path, BENCH_HEAP_PROGRAM: program },
+    alive: async () => JSON.parse(await text(connect(path))) as Alive,
+  };
 }
 
 const socket = process.env['BENCH_HEAP_SOCKET'];
-if (socket !== undefined && isMainThread && process.argv[1]?.endsWith('workers/main.ts')) {
+if (socket !== undefined && isMainThread && process.argv[1]?.endsWith(process.env['BENCH_HEAP_PROGRAM']!)) {
   // The function exists only in contexts made after the flag is set.
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   createServer((asking) => {
     collect();
-    const { heapUsed, external } = process.memoryUsage();
-    asking.end(JSON.stringify({ heap: heapUsed, external } satisfies Alive));
+    const { heapUsed: heap, external, rss: resident } = process.memoryUsage();
+    asking.end(JSON.stringify({ heap, external, resident } satisfies Alive));
   })
     .listen(socket)
     .unref();

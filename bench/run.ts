@@ -7,6 +7,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   documents: () => import('./documents.ts'),
   retrieval: () => import('./retrieval.ts'),
   crawl: () => import('./crawl.ts'),
+  chat: () => import('./chat.ts'),
   screenshots: () => import('./screenshots.ts'),
 };
 

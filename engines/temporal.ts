@@ -33,7 +33,8 @@ export const searchAttributes = { Organization: 'Keyword', Mode: 'Keyword', Stat
 
 /**
  * Measured (decisions, "engines"): the dev server's default of 20 polls a second costs each step 50 ms; one
- * partition keeps the order of a queue; the new matcher and fairness keep one organization from starving another.
+ * partition keeps the order of a queue; the new matcher and fairness keep one organization from starving another; an
+ * activity goes back with the workflow task that asked for it, which saves handing it over (10 ms of a chat's answer).
  */
 const dynamicConfig = [
   'matching.numTaskqueueReadPartitions=1',
@@ -45,6 +46,7 @@ const dynamicConfig = [
   'matching.useNewMatcher=true',
   'matching.enableFairness=true',
   'system.forceSearchAttributesCacheRefreshOnRead=true',
+  'system.enableActivityEagerExecution=true',
 ];
 
 /** The path of a usable `temporal`: PATH, our cache, the project's release, then built from source by Go. */

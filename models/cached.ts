@@ -13,7 +13,8 @@ export function cached<V>(load: (input: string) => Promise<V>): {
   read(input: string, cacheKey?: string): Promise<V>;
   forget(cacheKey: string): void;
 } {
-  const cache = new LRUCache<string, Promise<V>>({ max: 10_000, ttl: BELIEVED_MS });
+  // Forgotten when it is over, and not when its place is needed: thousands of idle sockets were let in by one of these each.
+  const cache = new LRUCache<string, Promise<V>>({ max: 10_000, ttl: BELIEVED_MS, ttlAutopurge: true });
   return {
     read(input, cacheKey = input) {
       const known = cache.get(cacheKey);

@@ -1,0 +1,335 @@
+/**
+ * The chat as customers meet it. Asked: from a message to the first frame of its answer p50 under 60 ms and p99 under 250 ms
+ * with extractive answers; under 50 ms added to a model that answers instantly; an idle socket at most 1.5 times a bare
+ * `ws` server's; nothing lost, doubled or reordered with 20 customers at once; at most 3 Temporal actions a message.
+ */
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import { WebSocket } from 'ws';
+import { watched, type Alive, type Watched } from './heap.ts';
+import { countActions, inLanes, onStage, quantile, type Stage } from './stage.ts';
+import { apiAt, type Api } from '../test/harness.ts';
+import { startOpenAiServer } from '../test/openai-server.ts';
+import { startProcess } from '../test/processes.ts';
+import { ChatClient, chatUrl } from '../test/socket.ts';
+
+const target = { p50: 60, p99: 250, added: 50, memory: 1.5, actions: 3 };
+const warmUp = 40;
+const customers = 10;
+const messagesEach = 20;
+/** Between an answer and the next message, in ms. */
+const pauseMs = 250;
+const crowd = 20;
+const crowdMessages = 10;
+const sockets = 2_000;
+/** Sockets that are being opened at the same time. */
+const lanes = 8;
+/** Each is answered by the help centre of test/fixtures; none needs the one before it to be understood. */
+const questions = [
+  'Who can open an account with you?',
+  'How long does opening an account in the app take?',
+  'When does a SEPA transfer reach the other bank?',
+  'What do I do when I have forgotten my app code?',
+  'How do I return a direct debit?',
+  'Which phones does the app run on?',
+];
+
+/** What can be run by itself: `npm run bench -- chat sockets`. */
+const parts = ['answers', 'crowd', 'sockets', 'model'] as const;
+type Part = (typeof parts)[number];
+
+export async function run(): Promise<void> {
+  const asked = process.argv[3];
+  const chosen = (part: Part): boolean => asked === undefined || asked === part;
+  if (!parts.some(chosen)) throw new Error(`There are only: ${parts.join(', ')}`);
+  const missed: string[] = [];
+  const api = watched('api/server.ts');
+  if (asked !== 'model') {
+    await onStage(
+      async (stage) => {
+        await fill(stage);
+        if (chosen('answers')) missed.push(...(await extractive(stage)));
+        if (chosen('crowd')) missed.push(...(await atOnce(stage)));
+        if (chosen('sockets')) missed.push(...(await idleSockets(stage, api)));
+      },
+      api.settings,
+      { help: true },
+    );
+  }
+  if (chosen('model')) missed.push(...(await withModel()));
+  console.log(missed.length === 0 ? 'All that was asked for was reached.' : `Not reached: ${missed.join('; ')}`);
+  if (missed.length > 0) process.exitCode = 1;
+}
+
+/** Waits until the help centre that the stage was given can be asked. */
+async function fill({ base, orgId, key }: Stage): Promise<void> {
+  for (;;) {
+    const response = await fetch(`${base}/orgs/${orgId}/documents`, { headers: { authorization: `Bearer ${key}` } });
+    const { documents } = (await response.json()) as { documents: { status: string }[] };
+    if (documents.length > 0 && documents.every(({ status }) => status === 'indexed')) return;
+    await sleep(100);
+  }
+}
+
+/** When frames of the answer to a message came, in ms since it was sent. `text`: the first of it. */
+type Seen = { ack: number; start: number; text: number; end: number; body: string };
+
+/** A customer nobody else is, connected. */
+async function newCustomer({ url, orgId, key }: Stage): Promise<ChatClient> {
+  const { token } = await apiAt(url).newSession({ orgId, owner: undefined as never }, { key });
+  const client = await new ChatClient(orgId, { sessionToken: token }).connect(url);
+  await client.frame('history');
+  return client;
+}
+
+/** Says something and waits for the end of its answer. */
+async function ask(client: ChatClient, body: string): Promise<Seen> {
+  const began = performance.now();
+  const seen: Partial<Seen> = {};
+  const { promise, resolve } = Promise.withResolvers<void>();
+  client.heard = (frame) => {
+    const at = performance.now() - began;
+    if (frame.type === 'ack') seen.ack ??= at;
+    if (frame.type === 'reply_start') seen.start ??= at;
+    if (frame.type === 'reply_chunk') seen.text ??= at;
+    if (frame.type !== 'reply_end') return;
+    seen.end = at;
+    seen.body = frame.body;
+    resolve();
+  };
+  client.say(body, crypto.randomUUID());
+  await promise;
+  return seen as Seen;
+}
+
+function told(list: readonly number[]): string {
+  const sorted = list.toSorted((a, b) => a - b);
+  const at = (share: number): string => quantile(sorted, share).toFixed(0).padStart(4);
+  return `p50 ${at(0.5)} ms, p90 ${at(0.9)} ms, p99 ${at(0.99)} ms, longest ${at(1)} ms`;
+}
+
+/** Customers who ask one after the other, as many questions each; prints what they saw and gives it. */
+async function inTurn(stage: Stage): Promise<{ seen: Seen[]; clients: ChatClient[] }> {
+  const first = await newCustomer(stage);
+  for (let n = 0; n < warmUp; n += 1) await ask(first, questions[n % questions.length]!);
+  await first.close();
+  const seen: Seen[] = [];
+  const clients: ChatClient[] = [];
+  for (let who = 0; who < customers; who += 1) {
+    const client = await newCustomer(stage);
+    clients.push(client);
+    for (let n = 0; n < messagesEach; n += 1) {
+      await sleep(pauseMs);
+      seen.push(await ask(client, questions[(who + n) % questions.length]!));
+    }
+    await client.close();
+  }
+  console.log(`  message to ack               ${told(seen.map(({ ack }) => ack))}`);
+  console.log(`  message to reply_start       ${told(seen.map(({ start }) => start))}`);
+  console.log(`  message to first reply_chunk ${told(seen.map(({ text }) => text))}`);
+  console.log(`  message to reply_end         ${told(seen.map(({ end }) => end))}`);
+  return { seen, clients };
+}
+
+const p50 = (list: readonly number[]): number =>
+  quantile(
+    list.toSorted((a, b) => a - b),
+    0.5,
+  );
+const p99 = (list: readonly number[]): number =>
+  quantile(
+    list.toSorted((a, b) => a - b),
+    0.99,
+  );
+
+async function extractive(stage: Stage): Promise<string[]> {
+  console.log(`Extractive, one message at a time: ${customers} customers, ${messagesEach} messages each`);
+  const { seen, clients } = await inTurn(stage);
+  const first = seen.map(({ start }) => start);
+  console.log(`  asked for: first frame of the answer p50 under ${target.p50} ms, p99 under ${target.p99} ms`);
+  const actions = await actionsOf(stage, clients);
+  console.log(`  Temporal actions a message   ${actions.toFixed(2)} (at most ${target.actions})`);
+  return [
+    ...(p50(first) < target.p50 ? [] : ['p50 of the first frame']),
+    ...(p99(first) < target.p99 ? [] : ['p99 of the first frame']),
+    ...(actions <= target.actions ? [] : ['Temporal actions']),
+  ];
+}
+
+/** Of all runs of the customers' conversations, over their messages. */
+async function actionsOf({ temporalAddress }: Stage, clients: readonly ChatClient[]): Promise<number> {
+  const connection = await Connection.connect({ address: temporalAddress });
+  try {
+    const temporal = new Client({ connection });
+    let actions = 0;
+    for (const { convId } of clients) {
+      for await (const { runId } of temporal.workflow.list({ query: `WorkflowId = "conversation:${convId}"` })) {
+        const { events } = await temporal.workflow.getHandle(`conversation:${convId}`, runId).fetchHistory();
+        actions += countActions(events ?? []);
+      }
+    }
+    if (actions === 0) throw new Error('no conversation is in the list of workflows');
+    return actions / (clients.length * messagesEach);
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Everybody speaks at the same moment, and each time all have been answered again. */
+async function atOnce(stage: Stage): Promise<string[]> {
+  const clients = await Promise.all(Array.from({ length: crowd }, () => newCustomer(stage)));
+  const seen: Seen[] = [];
+  for (let n = 0; n < crowdMessages; n += 1) {
+    seen.push(
+      ...(await Promise.all(clients.map((client, who) => ask(client, questions[(who + n) % questions.length]!)))),
+    );
+  }
+  console.log(`${crowd} customers at the same moment, ${crowdMessages} times`);
+  console.log(`  message to reply_start       ${told(seen.map(({ start }) => start))}`);
+  console.log(`  message to reply_end         ${told(seen.map(({ end }) => end))}`);
+  const faults = (await Promise.all(clients.map((client) => faultsOf(stage, client)))).flat();
+  const frames = clients.reduce((sum, client) => sum + client.frames.length, 0);
+  console.log(`  ${frames} frames: ${faults.length} lost, doubled, out of order or not as stored (to reach: 0)`);
+  for (const fault of faults) console.log(`    ${fault}`);
+  for (const client of clients) await client.close();
+  return faults.length === 0 ? [] : ['frames'];
+}
+
+/** What is wrong with what a customer was sent: its order and numbers, and whether it is what the server has stored. */
+async function faultsOf({ url }: Stage, client: ChatClient): Promise<string[]> {
+  const faults = [...client.faults];
+  const acked = client.all('ack').map(({ message_id: id }) => id);
+  const ended = client.all('reply_end');
+  for (const [what, list] of [
+    ['ack', acked],
+    ['reply_end', ended.map(({ message_id: id }) => id)],
+  ] as const) {
+    if (list.length !== crowdMessages || new Set(list).size !== list.length) faults.push(`${list.length} × ${what}`);
+  }
+  for (const { message_id: id, body } of ended) {
+    const pieces = client.all('reply_chunk').filter(({ message_id }) => message_id === id);
+    if (pieces.map((piece) => piece.body).join('') !== body) faults.push(`the pieces of ${id} are not its text`);
+  }
+  const { body } = await apiAt(url).request('GET', `/support/chat/conversation/${client.orgId}/${client.convId}`, {
+    token: client.credentials['sessionToken'],
+  });
+  const stored = (body.messages as { id: string; body: string }[]).map((message) => [message.id, message.body]);
+  const shown = [...client.shown.values()].map((message) => [message.id, message.body]);
+  if (JSON.stringify(stored) !== JSON.stringify(shown))
+    faults.push(`${client.convId}: what is shown is not what is stored`);
+  return faults;
+}
+
+/** Memory a socket that says nothing takes, here and in a bare server. */
+async function idleSockets(stage: Stage, api: Watched): Promise<string[]> {
+  const bare = watched('bench/peers/ws.ts');
+  const peer = await startProcess('bench/peers/ws.ts', { DATA_DIR: stage.dataDir, ...bare.settings });
+  try {
+    const client = apiAt(stage.url);
+    const urls = await chatUrls(stage, client, sockets);
+    const peerUrl = peer.url.replace(/^http/u, 'ws');
+    const theirs = await perSocket(
+      bare,
+      urls.map(() => peerUrl),
+      1,
+    );
+    const ours = await perSocket(api, urls, 2);
+    console.log(`${sockets} idle sockets, bytes a socket:`);
+    const share = (of: (memory: Alive) => number): number => of(ours) / of(theirs);
+    const alive = (memory: Alive): number => memory.heap + memory.external;
+    const line = (memory: Alive): string =>
+      `alive after a collection ${alive(memory).toFixed(0)}, resident ${memory.resident.toFixed(0)}`;
+    console.log(`  bare ws: ${line(theirs)}`);
+    console.log(`  ours:    ${line(ours)}`);
+    console.log(
+      `  share:   alive ${share(alive).toFixed(2)}, resident ${share((one) => one.resident).toFixed(2)} (at most ${target.memory})`,
+    );
+    return share(alive) <= target.memory ? [] : ['memory of a socket'];
+  } finally {
+    await peer.stop();
+  }
+}
+
+/** Of as many customers with a session each. */
+async function chatUrls(stage: Stage, api: Api, count: number): Promise<string[]> {
+  const urls: string[] = [];
+  await inLanes(Array.from({ length: count }), 8, async () => {
+    const { token } = await api.newSession({ orgId: stage.orgId, owner: undefined as never }, { key: stage.key });
+    urls.push(chatUrl(stage.url, stage.orgId, { sessionToken: token }));
+  });
+  return urls;
+}
+
+/**
+ * What each of as many open sockets takes. Before that as many come and go, a few at a time: what connecting loads and leaves
+ * behind as garbage is then there, and what grows is what open sockets hold.
+ */
+async function perSocket(server: Watched, urls: readonly string[], frames: number): Promise<Alive> {
+  await inLanes(urls, lanes, async (url) => closed(await opened(url, frames)));
+  const before = await settled(server);
+  const open: WebSocket[] = [];
+  await inLanes(urls, lanes, async (url) => void open.push(await opened(url, frames)));
+  const after = await settled(server);
+  await Promise.all(open.map(closed));
+  const each = (of: (memory: Alive) => number): number => (of(after) - of(before)) / open.length;
+  return {
+    heap: each((one) => one.heap),
+    external: each((one) => one.external),
+    resident: each((one) => one.resident),
+  };
+}
+
+/** A socket that has been sent as many frames. */
+async function opened(url: string, frames: number): Promise<WebSocket> {
+  const socket = new WebSocket(url, { perMessageDeflate: false });
+  let left = frames;
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  socket.on('message', () => (left -= 1) === 0 && resolve());
+  socket.on('close', (code) => reject(new Error(`a socket was closed: ${code}`)));
+  await promise;
+  return socket;
+}
+
+async function closed(socket: WebSocket): Promise<void> {
+  socket.close();
+  await once(socket, 'close');
+}
+
+/** Once what was read for a moment has been forgotten, and two collections are over. */
+async function settled(server: Watched): Promise<Alive> {
+  await sleep(3_000);
+  await server.alive();
+  return server.alive();
+}
+
+/** With a model that answers at once, also when it is asked to make sense of a follow-up. */
+async function withModel(): Promise<string[]> {
+  const model = await startOpenAiServer();
+  model.reply = ({ messages }) => {
+    const read = messages.map(({ content }) => content).join('\n');
+    const question = questions.toSorted((a, b) => read.lastIndexOf(b) - read.lastIndexOf(a))[0];
+    // What a follow-up means, and the answer: each call takes its own part of it.
+    return JSON.stringify({ question, answered: true, sources: [1], answer: 'As the source says.' });
+  };
+  const settings = { OPENAI_BASE_URL: model.baseUrl, OPENAI_API_KEY: 'none', OPENAI_MODEL: 'instant' };
+  try {
+    let seen: Seen[] = [];
+    await onStage(
+      async (stage) => {
+        await fill(stage);
+        console.log(
+          `A model that answers instantly, one message at a time: ${customers} customers, ${messagesEach} messages each`,
+        );
+        ({ seen } = await inTurn(stage));
+      },
+      settings,
+      { help: true },
+    );
+    const added = p50(seen.map(({ text }) => text));
+    console.log(`  asked for: under ${target.added} ms added at p50`);
+    return added < target.added ? [] : ['what is added to a model'];
+  } finally {
+    await model.close();
+  }
+}
