@@ -11,7 +11,14 @@ import { takeTurn, type TurnAnswer } from '../agent/turn.ts';
 import type { Ai } from '../clients/ai.ts';
 import type { Search } from '../clients/search.ts';
 import { takeTestReply } from '../models/allowance.ts';
-import { actOn, findConversation, placeAnswer, settleShown, type Conversation } from '../models/conversation.ts';
+import {
+  actOn,
+  findConversation,
+  placeAnswer,
+  removeEmpty,
+  settleShown,
+  type Conversation,
+} from '../models/conversation.ts';
 import { frameWriter, hasFrame, lastSeq, Overtaken, type FrameWriter, type NewFrame } from '../models/frame.ts';
 import {
   ackFrame,
@@ -30,8 +37,11 @@ import {
   agentAnswers,
   missesToEscalate,
   searchedSegments,
+  situationOf,
+  type ConversationStatus,
   type EscalationReason,
 } from '../models/rules/conversation.ts';
+import { keepTogether } from '../models/retention.ts';
 import { Problem } from '../models/rules/errors.ts';
 import { productTypeOf } from '../models/rules/session.ts';
 
@@ -46,6 +56,9 @@ export type ConversationDeps = {
 type Ref = { orgId: string; convId: string };
 export type ConversationActivities = ReturnType<typeof createConversationActivities>;
 
+/** Whether a question in vain is one of those after which a person is called: where somebody has ended it, nobody waits. */
+const countsMisses = ({ status }: Conversation): boolean => status === 'open';
+
 /** Messages before the one that is answered which the agent is shown. */
 const rememberedMessages = 10;
 
@@ -56,23 +69,29 @@ export function createConversationActivities({ search, ai, testRepliesPerMinute,
     for (let first = true; ; first = false) {
       signal.throwIfAborted();
       // The log's end is read before anything is claimed; see `WriterOptions`.
-      const [conversation, unshown, [message], after] = await Promise.all([
+      const [conversation, unshown, waiting, after] = await Promise.all([
         findConversation(orgId, convId),
         listUnshown(orgId, convId),
         listWaiting(orgId, convId),
         lastSeq(convId),
       ]);
+      const [message] = waiting;
       if (!conversation) return;
       if (first) before = message?.attempt;
+      let more = waiting.length > 1;
       if (unshown.length > 0 || conversation.status_version > conversation.shown_version) {
         await show(conversation, unshown, after);
-      } else if (!message) return;
-      // We answer one after the other, so somebody who took this one since we began has taken our place.
-      else if (message.attempt !== undefined && message.attempt !== before) throw new Overtaken();
-      // What was begun is ended, whoever took over meanwhile.
-      else if (!agentAnswers(conversation.status) && message.attempt === undefined) {
-        await leave(conversation, message, after);
-      } else await answer(conversation, message, after, signal);
+        more = waiting.length > 0;
+      } else if (message) {
+        // We answer one after the other, so somebody who took this one since we began has taken our place.
+        if (message.attempt !== undefined && message.attempt !== before) throw new Overtaken();
+        // What was begun is ended, whoever took over meanwhile.
+        if (!agentAnswers(conversation.status) && message.attempt === undefined) {
+          await leave(conversation, message, after);
+        } else more = (await answer(conversation, message, after, signal)) || more;
+      }
+      // Whatever was stored since we looked comes with a signal of its own.
+      if (!more) return keepTogether(conversation);
     }
   }
 
@@ -94,6 +113,8 @@ export function createConversationActivities({ search, ai, testRepliesPerMinute,
         ? [{ type: 'escalated', body: { ticket_id: ticket.ticket_id }, key: `escalated:${version}` }]
         : [];
     await writer.appendAll([...called, told]);
+    // Taken up again by a member, it is the one that the customer is shown who has come back to an empty one meanwhile.
+    if (status !== 'resolved' && conversation.last_message_at) await removeEmpty(conversation);
     await settleShown(orgId, convId, version);
   }
 
@@ -103,7 +124,13 @@ export function createConversationActivities({ search, ai, testRepliesPerMinute,
     await settleMessage(conversation.org_id, message._id, 'left');
   }
 
-  async function answer(conversation: Conversation, message: Message, after: number, signal: AbortSignal) {
+  /** Whether that left something to show. */
+  async function answer(
+    conversation: Conversation,
+    message: Message,
+    after: number,
+    signal: AbortSignal,
+  ): Promise<boolean> {
     const { _id: convId, org_id: orgId, mode } = conversation;
     const replyId = message.reply_id!;
     const attempt = randomUUID();
@@ -128,10 +155,11 @@ export function createConversationActivities({ search, ai, testRepliesPerMinute,
         orgId,
         mode,
         body: message.body,
+        asker: { customerId: conversation.customer_id, messageId: message._id },
         history,
         segments: searchedSegments(message.product_type, productTypeOf(conversation.refinement ?? {})),
-        page: conversation.refinement,
-        misses: conversation.misses,
+        situation: situationOf(conversation.session_context?.context, conversation.refinement, message.product_type),
+        misses: countsMisses(conversation) ? conversation.misses : 0,
         attempt: (message.attempts ?? 0) + 1,
         allowed: async () => mode === 'live' || takeTestReply(orgId, message._id, testRepliesPerMinute, clock()),
       },
@@ -157,7 +185,7 @@ export function createConversationActivities({ search, ai, testRepliesPerMinute,
     const { position, misses } = await placeAnswer(orgId, convId, {
       messageId: message._id,
       body,
-      hasContext: counted ? has_context : undefined,
+      hasContext: counted && countsMisses(conversation) ? has_context : undefined,
       now,
     });
     const inserted = await insertMessage({
@@ -179,29 +207,39 @@ export function createConversationActivities({ search, ai, testRepliesPerMinute,
     return { kept, misses };
   }
 
-  /** Ends a stored answer: shows it whole, calls a person when it said so, and lets go of the message, last. */
+  /**
+   * Ends a stored answer: shows it whole, calls a person when it said so, and lets go of the message, last. Whether that
+   * left something to show.
+   */
   async function finish(
     conversation: Conversation,
     message: Message,
     { _id, body, sources, has_context, at, record }: Message,
     misses: number,
     writer: FrameWriter,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { _id: convId, org_id: orgId } = conversation;
     const frame = { message_id: _id, body, sources, has_context, timestamp: at.toISOString() };
     await writer.append({ type: 'reply_end', body: frame, key: `end:${_id}` });
     const said = record?.['escalate'] as EscalationReason | undefined;
     const reason = said ?? (misses >= missesToEscalate ? 'no_context' : undefined);
-    if (reason) await callPerson(orgId, convId, reason);
+    // What the customer was told holds, though the conversation was resolved meanwhile.
+    if (reason) await callPerson(orgId, convId, reason, said ? ['open', 'resolved'] : ['open']);
     await settleMessage(orgId, message._id, 'answered');
     log.info({ org_id: orgId, conv_id: convId, message_id: message._id, has_context, reason }, 'message answered');
+    return reason !== undefined;
   }
 
-  async function callPerson(orgId: string, convId: string, reason: EscalationReason): Promise<void> {
+  async function callPerson(
+    orgId: string,
+    convId: string,
+    reason: EscalationReason,
+    from: readonly ConversationStatus[],
+  ): Promise<void> {
     try {
-      await actOn(orgId, convId, 'escalate', { now: clock(), reason, from: ['open'] });
+      await actOn(orgId, convId, 'escalate', { now: clock(), reason, from });
     } catch (error) {
-      // Somebody has taken over, or the customer has ended it.
+      // Somebody has taken over, or it is resolved.
       if (!(error instanceof Problem && error.code === 'CONFLICT')) throw error;
     }
   }

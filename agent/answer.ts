@@ -4,7 +4,7 @@
  */
 import type { Ai } from '../clients/ai.ts';
 import type { Search } from '../clients/search.ts';
-import { recordGap } from '../models/gap.ts';
+import { recordGap, type Asker } from '../models/gap.ts';
 import { findPassages } from '../models/knowledge.ts';
 import type { Authority } from '../models/rules/authority.ts';
 import { extract, nothingFound } from '../models/rules/extractive.ts';
@@ -29,6 +29,8 @@ export type Question = {
   history: Turns;
   /** Judge every candidate, also those too weak to matter, so that the whole ranking can be shown. */
   everything?: boolean | undefined;
+  /** The customer and the message it came with; a question by a key has none. */
+  asker?: Asker;
 };
 
 export type AnswerSource = { type: Passage['type']; id: string; name: string; url?: string; score: number };
@@ -94,18 +96,19 @@ function retrieveDeps({ search, ai }: Pick<AgentDeps, 'search' | 'ai'>, orgId: s
 /** Counts a question that found no answer, for those who keep the documents. */
 export async function noteGap(
   deps: AgentDeps,
-  { orgId, mode, query }: Pick<Question, 'orgId' | 'mode' | 'query'>,
+  { orgId, mode, query, asker }: Pick<Question, 'orgId' | 'mode' | 'query' | 'asker'>,
   { searched, asked, retrieval }: Found,
 ): Promise<void> {
   const open = { question: searched, asked: undefined, strict: false };
   const anywhere = asked !== undefined && (await retrieve(retrieveDeps(deps, orgId, mode), open)).hits.length > 0;
   const stems = retrieval.terms.map((t) => t.stem);
-  await recordGap(orgId, mode, {
+  const question = {
     question: query,
     group: gapGroup(stems, query),
     why: gapReason(retrieval.judged.length, anywhere),
     now: deps.clock(),
-  });
+  };
+  await recordGap(orgId, mode, question, asker);
 }
 
 /** The text and the chunks it rests on; undefined when the passages do not answer after all. */

@@ -1,16 +1,17 @@
-/** Gathers the pieces of a text that come one after the other, so that few of them have to be sent. */
+/** Gathers the pieces of a text that come one after the other, so that few of them have to be sent, and the first at once. */
 
 type Piece = { type: 'text'; text: string };
 
 /**
- * The same events, with texts that come within `ms` of the first one as one. A text is given on when its time is over, also
- * when nothing follows; everything else at once, after the text before it.
+ * The same events, with texts that come within `ms` of each other's first one as one. The first text of all is given on at
+ * once, a later one when its time is over, also when nothing follows; everything else at once, after the text before it.
  */
 export async function* gathered<E extends { type: string }>(
   events: AsyncGenerator<E | Piece>,
   ms: number,
 ): AsyncGenerator<E | Piece, void, undefined> {
   let text = '';
+  let begun = false;
   let over: Promise<'over'> | undefined;
   let timer: NodeJS.Timeout | undefined;
   try {
@@ -22,7 +23,10 @@ export async function* gathered<E extends { type: string }>(
         [text, over] = ['', undefined];
         continue;
       }
-      if (got.done !== true && isText(got.value)) {
+      if (got.done !== true && isText(got.value) && !begun) {
+        begun = true;
+        yield got.value;
+      } else if (got.done !== true && isText(got.value)) {
         text += got.value.text;
         over ??= new Promise((resolve) => (timer = setTimeout(() => resolve('over'), ms)));
       } else {

@@ -6,18 +6,14 @@ import { findKnowledge, groundsOf, noteGap, sourcesOf, type AgentDeps, type Answ
 import type { Found, Turns } from './answer.ts';
 import { gathered } from './gathered.ts';
 import type { AnswerAsk } from '../clients/ai.ts';
+import type { Asker } from '../models/gap.ts';
 import { missesToEscalate, type EscalationReason } from '../models/rules/conversation.ts';
-import {
-  asksForPerson,
-  courtesyIn,
-  notFound,
-  outOfOrder,
-  overTestLimit,
-  ownSentences,
-} from '../models/rules/escalation.ts';
+import { courtesyIn, ownSentences } from '../models/rules/escalation.ts';
 import { Problem } from '../models/rules/errors.ts';
 import { extract } from '../models/rules/extractive.ts';
 import type { Mode } from '../models/rules/keys.ts';
+import { languageOfFirst, type Language } from '../models/rules/language.ts';
+import { asksForPerson } from '../models/rules/personcall.ts';
 import { createReplyStream, plainReply } from '../models/rules/replytext.ts';
 import { contextualize } from '../models/rules/retrieval.ts';
 
@@ -30,12 +26,13 @@ export type Asked = {
   orgId: string;
   mode: Mode;
   body: string;
+  asker: Asker;
   /** What was said before, oldest first. */
   history: Turns;
   /** From `searchedSegments`. */
   segments: readonly string[];
-  /** What the customer's page says of itself. */
-  page?: Record<string, unknown> | undefined;
+  /** From `situationOf`. */
+  situation?: Record<string, unknown> | undefined;
   /** Answers without context in a row before this one. */
   misses: number;
   /** Which attempt at this answer it is, from 1. */
@@ -98,19 +95,20 @@ export async function takeTurn(
   };
   const alone = withoutDocuments(asked.body);
   if (alone) return fixed(alone);
-  if (!(await asked.allowed())) return fixed({ body: overTestLimit, counted: false });
+  const language = languageOfCustomer(asked);
+  if (!(await asked.allowed())) return fixed({ body: ownSentences.overTestLimit[language], counted: false });
   let found: Found;
   try {
     found = await findKnowledge(deps, asked, await understand(deps, asked, signal));
   } catch (error) {
     signal?.throwIfAborted();
     if (asked.attempt < attemptsToTell) throw error;
-    return fixed({ body: outOfOrder, counted: false, escalate: 'failed' });
+    return fixed({ body: ownSentences.outOfOrder[language], counted: false, escalate: 'failed' });
   }
   const retrieved = performance.now();
   const written = await write(deps, asked, found, listener, signal);
   const { text } = written;
-  const said: Said = text === undefined ? miss(asked.misses) : { body: text, counted: true };
+  const said: Said = text === undefined ? miss(asked.misses, language) : { body: text, counted: true };
   if (text === undefined) {
     await noteGap(deps, { ...asked, query: asked.body }, found);
     await listener.piece(said.body);
@@ -131,11 +129,17 @@ function withoutDocuments(body: string): Said | undefined {
   return courtesy && { body: ownSentences[courtesy.kind][courtesy.language], counted: false };
 }
 
-function miss(before: number): Said {
+/** That of the message or, when it says too little, of the customer's last one that says enough. */
+function languageOfCustomer({ body, history }: Asked): Language {
+  const before = history.filter(({ role }) => role === 'customer').map((said) => said.body);
+  return languageOfFirst([body, ...before.toReversed()]);
+}
+
+function miss(before: number, language: Language): Said {
   const last = before + 1 >= missesToEscalate;
   return last
-    ? { body: notFound.last, counted: true, escalate: 'no_context' }
-    : { body: notFound.first, counted: true };
+    ? { body: ownSentences.notFoundAgain[language], counted: true, escalate: 'no_context' }
+    : { body: ownSentences.notFound[language], counted: true };
 }
 
 /** The message as a question that is understood without the conversation. */
@@ -195,7 +199,7 @@ async function writeExtractive(
 
 async function writeByModel(
   { ai }: AgentDeps,
-  { body, history, page }: Asked,
+  { body, history, situation }: Asked,
   { retrieval: { hits } }: Found,
   listener: Listener,
   signal?: AbortSignal,
@@ -203,12 +207,11 @@ async function writeByModel(
   const grounds = groundsOf(body, hits);
   let stream = createReplyStream(grounds);
   let heard = false;
-  const show = async (part: { text: string; void: boolean }) => {
-    if (part.void) await listener.again();
-    if (part.text !== '') await listener.piece(part.text);
-    heard ||= part.text !== '';
+  const show = async (text: string) => {
+    if (text !== '') await listener.piece(text);
+    heard ||= text !== '';
   };
-  const ask: AnswerAsk = { question: body, history, hits: hits.map(({ passage }) => passage), page };
+  const ask: AnswerAsk = { question: body, history, hits: hits.map(({ passage }) => passage), situation };
   const over = new AbortController();
   const until = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
   try {

@@ -74,6 +74,8 @@ export type SessionPrincipal = Address & {
   verified: boolean;
   /** What may be searched: signed with the session, or of an embed the page's own word. */
   productType?: string;
+  /** What else the session was minted with; absent when that is nothing. */
+  context?: Readonly<Record<string, unknown>>;
   /** When the session ends if nothing prolongs it. */
   expiresAt: Date;
 };

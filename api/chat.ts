@@ -9,8 +9,10 @@ import { takeTestConversation } from '../models/allowance.ts';
 import {
   actOn,
   ConversationModel,
+  countMissed,
   findConversation,
   findStanding,
+  leftIntent,
   listConversations,
   provideConversation,
   uncountMessage,
@@ -26,6 +28,7 @@ import {
   MessageModel,
   type Message,
 } from '../models/message.ts';
+import { settleIntent } from '../models/pending.ts';
 import type { Detail } from '../models/rules/errors.ts';
 import { Problem } from '../models/rules/errors.ts';
 import { attend, conversation as conversationWorkflow } from '../workflows/conversation.ts';
@@ -93,12 +96,16 @@ export async function acceptMessage(
   const standing = clientMessageId === undefined ? null : await findClientMessage(convId, clientMessageId);
   if (standing) return accepted(standing, true);
   const now = ctx.clock();
-  const { position } = await actOn(orgId, convId, 'message', {
+  const intent = intentTo(ctx, attending(orgId, convId));
+  const acted = await actOn(orgId, convId, 'message', {
     now,
     message: { body, byCustomer: true },
+    session: { id: customer.sessionId, context: customer.context },
     begin: () => checkTestConversations(ctx, conversation),
+    // A process that dies before the message is there has then changed nothing that is never shown.
+    intentIfMoved: intent,
   });
-  const intent = intentTo(ctx, attending(orgId, convId));
+  const moved = leftIntent(acted, intent);
   const message = await insertMessage({
     _id: newId('message'),
     org_id: orgId,
@@ -106,7 +113,7 @@ export async function acceptMessage(
     mode,
     role: 'customer',
     body,
-    position,
+    position: acted.position,
     at: now,
     ...(clientMessageId === undefined ? {} : { client_message_id: clientMessageId }),
     ...(customer.productType === undefined ? {} : { product_type: customer.productType }),
@@ -117,11 +124,39 @@ export async function acceptMessage(
   });
   if (!message) {
     // The same message came over another connection meanwhile; this one was counted for nothing.
-    await uncountMessage(orgId, convId);
+    await uncountMessage(orgId, convId, acted.reads);
+    if (moved) await startSaved(ctx, ConversationModel, acted, intent);
     return accepted((await findClientMessage(convId, clientMessageId!))!, true);
   }
-  const [result] = await Promise.all([accepted(message, false), startSaved(ctx, MessageModel, message, intent)]);
+  const start = async () => {
+    await startSaved(ctx, MessageModel, message, intent);
+    // The message carries it now. Left behind it is sent once more, which shows nothing twice.
+    if (moved) await settleIntent(ConversationModel, convId, intent).catch(() => undefined);
+  };
+  const [result] = await Promise.all([accepted(message, false), start(), countMissed(orgId, convId, acted.reads)]);
   return result;
+}
+
+/**
+ * As `acceptMessage`, in the conversation of this id or the current one. @throws Problem NOT_FOUND when there is none of
+ * this id, SANDBOX_LIMIT.
+ */
+export async function say(
+  ctx: Context,
+  customer: SessionPrincipal,
+  convId: string | undefined,
+  said: Said,
+): Promise<Accepted & { convId: string }> {
+  for (;;) {
+    const conversation = await chosenConversation(customer, convId, ctx.clock());
+    try {
+      return { ...(await acceptMessage(ctx, customer, conversation, said)), convId: conversation._id };
+    } catch (error) {
+      // The current one has made place for another meanwhile.
+      const replaced = convId === undefined && error instanceof Problem && error.code === 'NOT_FOUND';
+      if (!replaced) throw error;
+    }
+  }
 }
 
 /** @throws Problem SANDBOX_LIMIT when a test organization has begun as many conversations as it may in a month. */

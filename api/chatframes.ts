@@ -5,7 +5,9 @@ import type { ChatSocket } from './chatsocket.ts';
 import type { Context } from './context.ts';
 import { clientFrame, isClientFrameType, type ClientFrame } from './contract/chat.ts';
 import { toDetails, toProblem } from './errors.ts';
-import { createLimiter } from './limits.ts';
+import { readEarlier } from './greeting.ts';
+import type { Limiter } from './limits.ts';
+import type { SocketMetrics } from './metrics.ts';
 import { refineConversation } from '../models/conversation.ts';
 import { Problem } from '../models/rules/errors.ts';
 import { contextProblem } from '../models/rules/session.ts';
@@ -13,15 +15,23 @@ import { contextProblem } from '../models/rules/session.ts';
 /** Takes one frame of a socket that has a conversation. Never rejects: what is wrong with it is told to the socket. */
 export type FrameTaker = (socket: ChatSocket, text: string) => Promise<void>;
 
-export function createFrameTaker(ctx: Context): FrameTaker {
-  const limit = createLimiter(ctx.config);
+export function createFrameTaker(ctx: Context, metrics: Pick<SocketMetrics, 'received'>, limit: Limiter): FrameTaker {
+  /** Each frame that costs as much as a message is counted. @throws Problem RATE_LIMITED. */
+  async function count(socket: ChatSocket, type: ClientFrame['type']): Promise<void> {
+    const session = credentialId(socket.customer!);
+    if (type === 'end' || type === 'context_update' || type === 'earlier') await limit('other_frames', session);
+    if (type !== 'message') return;
+    await limit('messages', session);
+    // Visitors are made up at will; the network that they come from is not.
+    if (socket.pass) await limit('address_messages', socket.network);
+  }
 
   /** What a frame does. @throws Problem. */
   async function take(socket: ChatSocket, frame: ClientFrame): Promise<void> {
     const conversation = socket.conversation!;
+    await count(socket, frame.type);
     switch (frame.type) {
       case 'message': {
-        await limit('messages', credentialId(socket.customer!));
         const said = { body: frame.body, clientMessageId: frame.client_message_id };
         const { duplicate, ack, ackSeq } = await acceptMessage(ctx, socket.customer!, conversation, said, socket.seq);
         // The log brings it, unless it did so before.
@@ -34,6 +44,11 @@ export function createFrameTaker(ctx: Context): FrameTaker {
         const problem = contextProblem(frame.context);
         if (problem !== undefined) throw new Problem('VALIDATION', { message: `context: ${problem}` });
         return refineConversation(conversation.org_id, conversation._id, frame.context);
+      }
+      case 'earlier': {
+        const { messages, cursor } = await readEarlier(conversation, frame.cursor);
+        socket.tell('earlier', { before: frame.cursor, messages, cursor });
+        return;
       }
       case 'confirm_response':
       case 'step_up_response':
@@ -61,6 +76,7 @@ export function createFrameTaker(ctx: Context): FrameTaker {
       socket.refuseFrame('UNKNOWN_TYPE', 'The `type` of this frame is not one that clients send.');
       return;
     }
+    metrics.received.inc({ type });
     const clientMessageId = typeof id === 'string' ? id : undefined;
     try {
       const parsed = clientFrame.safeParse(given);

@@ -1,33 +1,53 @@
-/** What a new chat socket is told at first: where it is, and either what it missed or the history as it stands. */
-import { pageFrom, readHistory, viewMessage, type HistoryPage } from './chat.ts';
+/**
+ * What a chat socket is told of the past: at first where it is, and either what it missed or the history as it stands; what
+ * was before that when it asks.
+ */
+import { pageFrom, readHistory, readHistoryCursor, viewMessage, type HistoryPage, type Whose } from './chat.ts';
 import type { ChatSocket } from './chatsocket.ts';
-import type { Conversation } from '../models/conversation.ts';
+import { findConversation } from '../models/conversation.ts';
 import { countFrames, lastSeq, replyStart } from '../models/frame.ts';
 import type { Message } from '../models/message.ts';
+import { Problem } from '../models/rules/errors.ts';
 
 /** Beyond this many missed frames the history is quicker. */
 const MAX_RESUMED = 1_000;
-/** The first history: more is read over REST. Its size stays far below what makes a reader a slow one. */
+/** The first history, and what is read before it at once. Its size stays far below what makes a reader a slow one. */
 const HISTORY = { messages: 100, characters: 200_000 };
 
-/** Greets a socket and sets its number: the frames after it are what the socket has to be given next. */
-export async function greet(
-  socket: ChatSocket,
-  conversation: Conversation,
-  resumeFrom: number | undefined,
-): Promise<void> {
-  const { _id: convId, status, mode } = conversation;
-  // Before the history, so that whatever is not in it has a higher number.
+/**
+ * Greets a socket and sets its number: the frames after it are what the socket has to be given next. False, and nothing is
+ * said, when the conversation has been removed.
+ */
+export async function greet(socket: ChatSocket, chosen: Whose, resumeFrom: number | undefined): Promise<boolean> {
+  const { _id: convId, org_id: orgId, mode } = chosen;
+  // Before the status and the history, so that whatever is not in them has a higher number.
   const last = await lastSeq(convId);
-  if (resumeFrom !== undefined && (await isWhole(convId, resumeFrom, last))) {
-    socket.seq = resumeFrom;
-    socket.tell('welcome', { conv_id: convId, status, mode });
-    return;
+  const [standing, whole] = await Promise.all([
+    findConversation(orgId, convId),
+    resumeFrom !== undefined && isWhole(convId, resumeFrom, last),
+  ]);
+  if (!standing) return false;
+  const welcome = { conv_id: convId, status: standing.status, mode };
+  if (whole) {
+    socket.seq = resumeFrom!;
+    socket.tell('welcome', welcome);
+    return true;
   }
-  const { found, cursor } = latest(convId, await readHistory(conversation, HISTORY.messages));
+  const { found, cursor } = latest(convId, await readHistory(chosen, HISTORY.messages));
   socket.seq = Math.min(last, await beforeOpenReply(convId, found));
-  socket.tell('welcome', { conv_id: convId, status, mode });
+  socket.tell('welcome', welcome);
   socket.tell('history', { messages: found.map(viewMessage), cursor });
+  return true;
+}
+
+/** The messages before those that a `history` or an `earlier` brought with this cursor. @throws Problem VALIDATION. */
+export async function readEarlier(conversation: Whose, cursor: string) {
+  const from = readHistoryCursor(cursor);
+  if (from.convId !== conversation._id) {
+    throw new Problem('VALIDATION', { message: 'cursor: is not one of this conversation' });
+  }
+  const page = latest(conversation._id, await readHistory(conversation, HISTORY.messages, from.before));
+  return { messages: page.found.map(viewMessage), cursor: page.cursor };
 }
 
 /** Whether the log still holds every frame after this number, and not too many. */

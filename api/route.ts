@@ -57,6 +57,8 @@ type Definition<
   reply: R;
   /** Counted per credential (per address for open routes) against `config.rates`. */
   limit?: RateName;
+  /** When what a reply holds has ended: an `Idempotency-Key` does not give it again after that. */
+  endOf?(reply: z.input<R>): Date;
   /** Problems of this route's own, for the OpenAPI document. */
   errors?: ErrorCode[];
   handle(
@@ -157,7 +159,8 @@ export function serve(
         return { status: route.status, body: '' };
       }
       const { status, value } = result instanceof WithStatus ? result : { status: route.status, value: result };
-      return { status, body: present(route, principal, value) };
+      const until = route.endOf?.(value as Record<string, unknown>);
+      return { status, body: present(route, principal, value), ...(until ? { until } : {}) };
     };
     const idempotencyKey = route.method === 'POST' ? koa.headers['idempotency-key'] : undefined;
     const reply =

@@ -13,6 +13,8 @@ export type Follower = {
   /** The number of the last frame it was given; the tail moves it on. */
   seq: number;
   deliver(frame: Frame): void;
+  /** Its conversation is no more. */
+  removed(): void;
   /** Settles when it can take more; asked between the batches of what it missed. */
   ready(): Promise<void>;
 };
@@ -102,7 +104,8 @@ export function startTail({ log, ended, renewed }: TailDeps): Tail {
 
   function take(change: Awaited<ReturnType<Changes['next']>>): void {
     if (change.kind === 'frame') hear(change.frame);
-    else ended(change.sessionId);
+    else if (change.kind === 'ended') ended(change.sessionId);
+    else for (const { follower } of followed.get(change.convId) ?? []) follower.removed();
   }
 
   async function listen(): Promise<void> {

@@ -1,12 +1,14 @@
 /**
  * What sockets have to hear of at once, whichever process did it: frames that were appended, sessions that were revoked or
- * erased. It only reports; what was missed while nobody listened is in the collections themselves.
+ * erased, conversations that were removed. It only reports; what was missed while nobody listened is in the collections themselves.
  */
 import mongoose from 'mongoose';
+import { ConversationModel } from './conversation.ts';
 import { FrameModel, type Frame } from './frame.ts';
 import { SessionModel } from './session.ts';
 
-export type Change = { kind: 'frame'; frame: Frame } | { kind: 'ended'; sessionId: string };
+export type Change =
+  { kind: 'frame'; frame: Frame } | { kind: 'ended'; sessionId: string } | { kind: 'removed'; convId: string };
 
 /** Changes from the moment in which `opened` settles, in the order in which they were committed. */
 export type Changes = {
@@ -17,17 +19,20 @@ export type Changes = {
   close(): Promise<void>;
 };
 
-type Seen = { operationType: 'insert'; fullDocument: Frame } | { operationType: string; documentKey: { _id: unknown } };
+type Seen =
+  | { operationType: 'insert'; fullDocument: Frame }
+  | { operationType: string; ns: { coll: string }; documentKey: { _id: unknown } };
 
 export function watchChanges(): Changes {
   const frames = FrameModel.collection.collectionName;
   const sessions = SessionModel.collection.collectionName;
+  const conversations = ConversationModel.collection.collectionName;
   const stream = mongoose.connection.db!.watch([
     {
       $match: {
         $or: [
           { 'ns.coll': frames, operationType: 'insert' },
-          { 'ns.coll': sessions, operationType: 'delete' },
+          { 'ns.coll': { $in: [sessions, conversations] }, operationType: 'delete' },
           {
             'ns.coll': sessions,
             operationType: 'update',
@@ -39,9 +44,9 @@ export function watchChanges(): Changes {
   ]);
   const read = (seen: unknown): Change => {
     const change = seen as Seen;
-    return 'fullDocument' in change
-      ? { kind: 'frame', frame: change.fullDocument }
-      : { kind: 'ended', sessionId: String(change.documentKey._id) };
+    if ('fullDocument' in change) return { kind: 'frame', frame: change.fullDocument };
+    const id = String(change.documentKey._id);
+    return change.ns.coll === conversations ? { kind: 'removed', convId: id } : { kind: 'ended', sessionId: id };
   };
   return {
     async opened() {

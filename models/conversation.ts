@@ -12,17 +12,18 @@ import {
   conversationStatuses,
   eventsOf,
   previewOf,
-  testRetentionDays,
-  ticketMoves,
+  ticketAfter,
   ticketStatuses,
   type Act,
   type ConversationStatus,
   type EscalationReason,
   type TicketEventType,
   type TicketStatus,
+  withinBounds,
 } from './rules/conversation.ts';
 import { Problem } from './rules/errors.ts';
 import { modes, type Mode } from './rules/keys.ts';
+import { keptUntil } from './rules/retention.ts';
 
 export type Ticket = {
   ticket_id: string;
@@ -42,6 +43,8 @@ export type TicketEvent = {
   at: Date;
 };
 
+export type SessionContext = { session_id: string; context: Readonly<Record<string, unknown>> };
+
 export type Conversation = {
   _id: string;
   org_id: string;
@@ -55,12 +58,16 @@ export type Conversation = {
   /** Counts the moves of `status`; each is shown once. */
   status_version: number;
   shown_version: number;
+  /** What the session was minted with in which was spoken last; it outlives the session. */
+  session_context?: SessionContext;
   /** What a page told with `context_update`; it refines, and never widens, what is searched. */
   refinement?: Record<string, unknown>;
   /** A member's user id. */
   assigned_to?: string;
   /** Customer messages since a member looked. */
   unread: number;
+  /** How often a member has looked at unread ones; see `countMissed`. */
+  reads: number;
   /** Given with every message, so that a history has one order whoever writes. */
   position: number;
   /** Answers without context in a row. */
@@ -104,9 +111,11 @@ export const ConversationModel = defineModel<Conversation>(
     version: { type: Number, required: true },
     status_version: { type: Number, required: true },
     shown_version: { type: Number, required: true },
+    session_context: { type: Mixed },
     refinement: { type: Mixed },
     assigned_to: String,
     unread: { type: Number, required: true },
+    reads: { type: Number, required: true },
     position: { type: Number, required: true },
     misses: { type: Number, required: true },
     counted: String,
@@ -147,16 +156,14 @@ export const ConversationModel = defineModel<Conversation>(
   ],
 );
 
-const DAY_MS = 86_400_000;
-/** When a conversation of this mode is forgotten that was last touched now. */
-const expiry = (mode: Mode, now: Date) =>
-  mode === 'test' ? { expires_at: new Date(now.getTime() + testRetentionDays * DAY_MS) } : {};
-
-/** The customer's conversation that is not resolved; null when there is none. */
+/**
+ * The customer's conversation that is not resolved; of several the one that was written in last, since one of before may
+ * have been taken up again. One that nobody has written in comes last. Null when there is none.
+ */
 export async function findStanding(orgId: string, mode: Mode, customerId: string): Promise<Conversation | null> {
   return collectionOf(ConversationModel).findOne(
     { org_id: orgId, mode, customer_id: customerId, status: { $ne: 'resolved' } },
-    { sort: { ordinal: -1 } },
+    { sort: { last_message_at: -1, ordinal: -1 } },
   );
 }
 
@@ -168,14 +175,15 @@ export async function provideConversation(
   now: Date,
 ): Promise<Conversation> {
   for (;;) {
+    const standing = await findStanding(orgId, mode, customerId);
+    if (standing) return standing;
     const last = await collectionOf(ConversationModel).findOne(
       { org_id: orgId, mode, customer_id: customerId },
-      { sort: { ordinal: -1 } },
+      { sort: { ordinal: -1 }, projection: { ordinal: 1 } },
     );
-    if (last && last.status !== 'resolved') return last;
-    // An older one may have been opened again.
-    const standing = last && (await findStanding(orgId, mode, customerId));
-    if (standing) return standing;
+    // It may have been begun, or opened again, since we looked; one begun from now on takes our number.
+    const since = last && (await findStanding(orgId, mode, customerId));
+    if (since) return since;
     const fresh: Conversation = {
       _id: newId('conversation'),
       org_id: orgId,
@@ -188,13 +196,14 @@ export async function provideConversation(
       status_version: 0,
       shown_version: 0,
       unread: 0,
+      reads: 0,
       position: 0,
       misses: 0,
       preview: '',
       events: [],
       created_at: now,
       updated_at: now,
-      ...expiry(mode, now),
+      ...keptUntil(mode, now),
     };
     try {
       await collectionOf(ConversationModel).insertOne(fresh);
@@ -205,6 +214,21 @@ export async function provideConversation(
   }
 }
 
+/**
+ * Removes a customer's conversations that nobody has written in: another one stands that was taken up again. Whoever is
+ * connected to one hears of it and comes back to that.
+ */
+export async function removeEmpty({ _id, org_id, mode, customer_id }: Conversation): Promise<void> {
+  await collectionOf(ConversationModel).deleteMany({
+    org_id,
+    mode,
+    customer_id,
+    _id: { $ne: _id },
+    status: 'open',
+    last_message_at: { $exists: false },
+  });
+}
+
 export async function findConversation(orgId: string, convId: string): Promise<Conversation | null> {
   return collectionOf(ConversationModel).findOne({ _id: convId, org_id: orgId });
 }
@@ -213,6 +237,8 @@ export type ActOptions = {
   now: Date;
   /** Of a message: it gets the next position, and the list shows its beginning. */
   message?: { body: string; byCustomer: boolean };
+  /** Of a customer's message: the session it came with, and what that was minted with. */
+  session?: { id: string; context: Readonly<Record<string, unknown>> | undefined };
   reason?: EscalationReason;
   /** Of an escalation by a member. */
   note?: string;
@@ -224,12 +250,14 @@ export type ActOptions = {
   /** Asked before the first message of all; what it throws refuses the act. */
   begin?: () => Promise<void>;
   intent?: Intent;
+  /** Stored only if the act moves the status; `leftIntent` tells. */
+  intentIfMoved?: Intent;
 };
 
 /**
  * Does an act, at once with its ticket, its events and the intent to show it, as the tables say; `position` of what is
  * returned is the message's.
- * @throws Problem NOT_FOUND, or CONFLICT when the status does not allow it; what `begin` throws.
+ * @throws Problem NOT_FOUND, or CONFLICT when the status, or `withinBounds`, does not allow it; what `begin` throws.
  */
 export async function actOn(orgId: string, convId: string, act: Act, options: ActOptions): Promise<Conversation> {
   for (;;) {
@@ -239,6 +267,7 @@ export async function actOn(orgId: string, convId: string, act: Act, options: Ac
     if (status === undefined || options.from?.includes(standing.status) === false) {
       throw new Problem('CONFLICT', { message: `A conversation that is ${standing.status} does not allow this.` });
     }
+    if (!withinBounds(act, standing.status, standing.events.length)) throw over(act);
     if (options.message && standing.position === 0) await options.begin?.();
     const done = await collectionOf(ConversationModel).findOneAndUpdate(
       // Whoever moved its status, its ticket or its events meanwhile makes us look again; messages may race.
@@ -250,15 +279,24 @@ export async function actOn(orgId: string, convId: string, act: Act, options: Ac
   }
 }
 
+/** A customer's client is told what it is told of one that was removed: it goes on in another. */
+const over = (act: Act): Problem =>
+  act === 'message'
+    ? new Problem('NOT_FOUND', { message: 'This conversation takes no further messages; begin another one.' })
+    : new Problem('CONFLICT', {
+        message: 'This conversation was taken up too often; the customer begins another one.',
+      });
+
 function change(
   standing: Conversation,
   act: Act,
   status: ConversationStatus,
-  { now, message, reason, note, assignTo, csat, intent }: ActOptions,
+  { now, message, session, reason, note, assignTo, csat, intent: always, intentIfMoved }: ActOptions,
 ): mongoose.mongo.UpdateFilter<Conversation> {
   const before = standing.ticket?.status;
-  const after =
-    before === undefined ? (act === 'escalate' ? 'escalated' : undefined) : (ticketMoves[act][before] ?? before);
+  const after = ticketAfter(act, before, status);
+  const intent = always ?? (status === standing.status ? undefined : intentIfMoved);
+  const context = session && newContext(standing.session_context, session);
   const assigns = act === 'assign' || act === 'unassign';
   const moved = status !== standing.status || after !== before || act === 'escalate' || assigns;
   const events = eventsOf(act, before, after).map((type, index): TicketEvent => ({
@@ -282,16 +320,16 @@ function change(
     $set: {
       status,
       updated_at: now,
-      ...expiry(standing.mode, now),
+      ...keptUntil(standing.mode, now),
       ...(ticket ? { ticket } : {}),
       ...(csat === undefined ? {} : { csat }),
       ...(assignTo === undefined ? {} : { assigned_to: assignTo }),
       ...(message ? { preview: previewOf(message.body) } : {}),
       ...(status !== standing.status ? { misses: 0 } : {}),
-      // Whoever answers has read.
-      ...(act === 'reply' ? { unread: 0 } : {}),
+      ...(context ? { session_context: context } : {}),
     },
     ...(act === 'unassign' ? { $unset: { assigned_to: '' } } : {}),
+    ...(context === null ? { $unset: { session_context: '' } } : {}),
     // Never back, whose clock ever is slow: a list that is read page by page must not meet it twice.
     ...(message ? { $max: { last_message_at: now } } : {}),
     $inc: {
@@ -311,6 +349,17 @@ function change(
   };
 }
 
+/** What a message of this session makes of what is known of the sessions before: null removes it, undefined leaves it. */
+function newContext(
+  standing: SessionContext | undefined,
+  { id, context = {} }: NonNullable<ActOptions['session']>,
+): SessionContext | null | undefined {
+  // A session's context never changes.
+  if (standing?.session_id === id) return undefined;
+  if (Object.keys(context).length > 0) return { session_id: id, context };
+  return standing && null;
+}
+
 /** Why a person was called the last time. */
 function whyEscalated(
   ticket: Ticket | undefined,
@@ -319,8 +368,13 @@ function whyEscalated(
   note: string | undefined,
 ): Pick<Ticket, 'reason' | 'note'> {
   if (act !== 'escalate' && ticket) return { reason: ticket.reason, ...(ticket.note ? { note: ticket.note } : {}) };
-  return { reason: reason ?? 'member', ...(note ? { note } : {}) };
+  // A customer's message makes a ticket only where a person has spoken.
+  return { reason: reason ?? (act === 'message' ? 'replied' : 'member'), ...(note ? { note } : {}) };
 }
+
+/** Whether an act left this intent with the conversation: it is the one it was given for a status that moves. */
+export const leftIntent = ({ pending = [] }: Conversation, { key }: Intent): boolean =>
+  pending.some((intent) => intent.key === key);
 
 /** The status that was not shown yet has been. */
 export async function settleShown(orgId: string, convId: string, version: number): Promise<void> {
@@ -350,7 +404,7 @@ export async function placeAnswer(
           position: { $add: ['$position', 1] },
           last_message_at: { $max: ['$last_message_at', now] },
           updated_at: now,
-          expires_at: { $cond: [{ $eq: ['$mode', 'test'] }, expiry('test', now).expires_at, '$$REMOVE'] },
+          expires_at: { $cond: [{ $eq: ['$mode', 'test'] }, keptUntil('test', now).expires_at, '$$REMOVE'] },
           preview: { $literal: previewOf(body) },
           ...(hasContext === undefined ? {} : { misses: hasContext ? 0 : missed, counted: messageId }),
         },
@@ -362,19 +416,34 @@ export async function placeAnswer(
   return done;
 }
 
-/** A message that was counted turned out to be one that was there before. */
-export async function uncountMessage(orgId: string, convId: string): Promise<void> {
+/** A message that was counted turned out to be one that was there before. `reads`: as it was when it was counted. */
+export async function uncountMessage(orgId: string, convId: string, reads: number): Promise<void> {
   await collectionOf(ConversationModel).updateOne(
-    { _id: convId, org_id: orgId, unread: { $gt: 0 } },
+    // Whoever has looked since has taken it off already.
+    { _id: convId, org_id: orgId, reads, unread: { $gt: 0 } },
     { $inc: { unread: -1 } },
   );
 }
 
-/** A member has looked at it, up to the message at this position; if there are newer ones by now all count as unread still. */
-export async function markRead(orgId: string, convId: string, upTo: number): Promise<void> {
+/**
+ * A message that was counted has been stored. If somebody looked in between they may not have seen it, so it counts again:
+ * rather once too often than never. `reads`: as it was when it was counted.
+ */
+export async function countMissed(orgId: string, convId: string, reads: number): Promise<void> {
   await collectionOf(ConversationModel).updateOne(
-    { _id: convId, org_id: orgId, position: { $lte: upTo }, unread: { $gt: 0 } },
-    { $set: { unread: 0 } },
+    { _id: convId, org_id: orgId, reads: { $ne: reads } },
+    { $inc: { unread: 1 } },
+  );
+}
+
+/**
+ * A member looks at the newest messages. To be called before they are read: what is stored after it counts as unread, and
+ * what was counted but never stored no longer does.
+ */
+export async function markRead(orgId: string, convId: string): Promise<void> {
+  await collectionOf(ConversationModel).updateOne(
+    { _id: convId, org_id: orgId, unread: { $gt: 0 } },
+    { $set: { unread: 0 }, $inc: { reads: 1 } },
   );
 }
 

@@ -2,6 +2,7 @@
  * The secret with which an organization's backend signs e-mails of customers for its embedded chat: one a mode, sealed,
  * shown once. A replaced one may stay valid for a while beside its successor.
  */
+import { cached } from './cached.ts';
 import { isDuplicate } from './connect.ts';
 import { defineModel, embedded } from './define.ts';
 import { modes, type Mode } from './rules/keys.ts';
@@ -31,6 +32,13 @@ export async function findEmbedSecret(orgId: string, mode: Mode): Promise<EmbedS
   return EmbedSecretModel.findById(`${orgId}:${mode}`).lean();
 }
 
+const recent = cached((id) => EmbedSecretModel.findById(id).lean<EmbedSecret>().exec());
+
+/** As it was within the last second; the process that replaced it knows at once. For embeds, which are looked at again and again. */
+export async function recentEmbedSecret(orgId: string, mode: Mode): Promise<EmbedSecret | null> {
+  return recent.read(`${orgId}:${mode}`);
+}
+
 /** Puts a secret in the place of the one there may be, which stays valid until `formerUntil`. */
 export async function replaceEmbedSecret(
   orgId: string,
@@ -50,13 +58,15 @@ export async function replaceEmbedSecret(
     };
     try {
       // Only while the one that was read stands: of two that race, the later must not make the earlier its predecessor's heir.
-      return await EmbedSecretModel.findOneAndUpdate(
+      const replaced = await EmbedSecretModel.findOneAndUpdate(
         { _id: `${orgId}:${mode}`, ...(standing ? { secret: standing.secret } : { secret: null }) },
         { $set: next },
         { upsert: true, returnDocument: 'after' },
       )
         .lean()
         .orFail();
+      recent.forget(`${orgId}:${mode}`);
+      return replaced;
     } catch (error) {
       if (!isDuplicate(error)) throw error;
     }

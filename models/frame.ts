@@ -4,8 +4,8 @@
  */
 import { collectionOf, defineModel, Mixed } from './define.ts';
 import { isDuplicate } from './connect.ts';
-import { testRetentionDays } from './rules/conversation.ts';
 import type { Mode } from './rules/keys.ts';
+import { keptUntil, logDays } from './rules/retention.ts';
 
 export type Frame = {
   /** `<conversation>:<seq>`: the same number is never given twice. */
@@ -117,9 +117,8 @@ export function frameWriter(
   let known = after;
 
   function frameOf({ type, body = {}, key, transient = false }: NewFrame, seq: number): Frame {
-    // A day longer than the conversation, whose numbers must not begin again while it is there.
-    const days = transient ? TRANSIENT_DAYS : mode === 'test' ? testRetentionDays + 1 : undefined;
     const at = clock();
+    const passing = { expires_at: new Date(at.getTime() + TRANSIENT_DAYS * DAY_MS) };
     return {
       _id: `${convId}:${seq}`,
       org_id,
@@ -129,7 +128,7 @@ export function frameWriter(
       body,
       ...(key === undefined ? {} : { key }),
       at,
-      ...(days === undefined ? {} : { expires_at: new Date(at.getTime() + days * DAY_MS) }),
+      ...(transient ? passing : keptUntil(mode, at, logDays)),
     };
   }
 

@@ -1,4 +1,7 @@
-/** First answers kept by Idempotency-Key, 24 hours, per credential and route. Bodies are sealed: some hold a secret shown once. */
+/**
+ * First answers kept by Idempotency-Key, per credential and route, 24 hours or as long as they are good for anything. Bodies
+ * are sealed: some hold a secret shown once.
+ */
 import { defineModel, embedded } from './define.ts';
 import { isDuplicate } from './connect.ts';
 
@@ -26,7 +29,7 @@ const IdempotencyModel = defineModel<Entry>(
   [{ fields: { expires_at: 1 }, expireAfterSeconds: 0 }],
 );
 
-/** Takes the key for this request (undefined), or gives what stands there. A dead holder's key is taken over. */
+/** Takes the key for this request (undefined), or gives what stands there. A dead holder's key, or one that is over, is taken over. */
 export async function takeIdempotencyKey(
   id: string,
   fingerprint: string,
@@ -44,15 +47,18 @@ export async function takeIdempotencyKey(
   } catch (error) {
     if (!isDuplicate(error)) throw error;
   }
-  const abandoned = { _id: id, fingerprint, reply: { $exists: false }, running_until: { $lte: now } };
-  if (await IdempotencyModel.findOneAndUpdate(abandoned, { $set: mine })) return undefined;
+  const abandoned = { fingerprint, reply: { $exists: false }, running_until: { $lte: now } };
+  // The database removes what is over when it comes round to it.
+  const free = { _id: id, $or: [abandoned, { expires_at: { $lte: now } }] };
+  if (await IdempotencyModel.findOneAndUpdate(free, { $set: mine, $unset: { reply: '' } })) return undefined;
   const standing = await IdempotencyModel.findById(id).lean();
   // It was released between the two reads: the caller may try again at once.
   return standing ?? { _id: id, ...mine };
 }
 
-export async function keepReply(id: string, reply: IdempotentReply): Promise<void> {
-  await IdempotencyModel.updateOne({ _id: id }, { $set: { reply } });
+/** Keeps it as long as the key was taken for, or until `until` when that is earlier. */
+export async function keepReply(id: string, reply: IdempotentReply, until?: Date): Promise<void> {
+  await IdempotencyModel.updateOne({ _id: id }, { $set: { reply }, ...(until ? { $min: { expires_at: until } } : {}) });
 }
 
 export async function releaseIdempotencyKey(id: string): Promise<void> {

@@ -6,8 +6,9 @@ import { isDuplicate } from './connect.ts';
 import { collectionOf, defineModel, Mixed } from './define.ts';
 import type { NewFrame } from './frame.ts';
 import { pendingField, pendingIndex, type Intent } from './pending.ts';
-import { messageRoles, testRetentionDays, type MessageRole } from './rules/conversation.ts';
+import { messageRoles, type MessageRole } from './rules/conversation.ts';
 import { modes, type Mode } from './rules/keys.ts';
+import { keptUntil } from './rules/retention.ts';
 
 export type MessageSource = { type: 'document' | 'website'; id: string; name: string; url?: string; score: number };
 
@@ -92,13 +93,9 @@ export const MessageModel = defineModel<Message>(
   ],
 );
 
-const DAY_MS = 86_400_000;
-
 /** Stores a message; null when it was there before (the same id, `client_message_id` or answered message). */
 export async function insertMessage(message: Omit<Message, 'expires_at'>): Promise<Message | null> {
-  const expires =
-    message.mode === 'test' ? { expires_at: new Date(message.at.getTime() + testRetentionDays * DAY_MS) } : {};
-  const stored: Message = { ...message, ...expires };
+  const stored: Message = { ...message, ...keptUntil(message.mode, message.at) };
   try {
     await collectionOf(MessageModel).insertOne(stored);
     return stored;
@@ -121,19 +118,32 @@ export async function findClientMessage(
   });
 }
 
-/** A conversation's messages in their order; with `limit` the last ones, those before position `before` when it is given. */
+/** The last `limit` messages of a conversation in their order, those before position `before` when it is given. */
 export async function listMessages(
   orgId: string,
   convId: string,
-  { limit, before }: { limit?: number; before?: number | undefined } = {},
+  { limit, before }: { limit: number; before?: number | undefined },
 ): Promise<Message[]> {
   const found = await collectionOf(MessageModel)
     .find({ org_id: orgId, conv_id: convId, ...(before === undefined ? {} : { position: { $lt: before } }) })
     .sort({ position: -1 })
-    // MongoDB's way to say: all of them.
-    .limit(limit ?? 0)
+    .limit(limit)
     .toArray();
   return found.toReversed();
+}
+
+/** A conversation's messages behind this position, in their order, at most `limit`. */
+export async function messagesAfter(
+  orgId: string,
+  convId: string,
+  position: number,
+  limit: number,
+): Promise<Message[]> {
+  return collectionOf(MessageModel)
+    .find({ org_id: orgId, conv_id: convId, position: { $gt: position } })
+    .sort({ position: 1 })
+    .limit(limit)
+    .toArray();
 }
 
 /** Customer messages that nobody has taken care of, the oldest first. */

@@ -56,7 +56,7 @@ export const SessionModel = defineModel<Session>(
     created_at: { type: Date, required: true },
   },
   [
-    { fields: { org_id: 1, customer_id: 1 } },
+    { fields: { org_id: 1, customer_id: 1, _id: -1 } },
     // One session an embedded visitor, so that limits and a revocation hold over its connections.
     {
       fields: { org_id: 1, mode: 1, visitor_id: 1, customer_id: 1 },
@@ -83,9 +83,17 @@ export async function recentSession(orgId: string, sessionId: string): Promise<R
 
 const ofOrg = (orgId: string, session: Readonly<Session> | null) => (session?.org_id === orgId ? session : null);
 
-/** A customer's sessions, the newest first; those that ended are kept for a while. */
-export async function listSessionsOf(orgId: string, customerId: string): Promise<Session[]> {
-  return collectionOf(SessionModel).find({ org_id: orgId, customer_id: customerId }).sort({ _id: -1 }).toArray();
+/** A customer's sessions, the newest first, from before `after` on; those that ended are kept for a while. */
+export async function listSessionsOf(
+  orgId: string,
+  customerId: string,
+  { limit, after }: { limit: number; after?: string | undefined },
+): Promise<Session[]> {
+  return collectionOf(SessionModel)
+    .find({ org_id: orgId, customer_id: customerId, ...(after === undefined ? {} : { _id: { $lt: after } }) })
+    .sort({ _id: -1 })
+    .limit(limit)
+    .toArray();
 }
 
 export async function createSession(session: Session): Promise<void> {
@@ -161,7 +169,10 @@ export function newStepUp(now: Date): { token: string; stored: Pick<Session, 'st
   };
 }
 
-/** Uses up a session's step-up token. False when it is another one, was used, is too old, or the session has ended. */
+/**
+ * Uses up a session's step-up token. False when it is another one, was used, is too old, or the session has ended. Nothing
+ * asks for one yet: actions that need a second proof of identity will.
+ */
 export async function consumeStepUp(orgId: string, sessionId: string, token: string, now: Date): Promise<boolean> {
   const { modifiedCount } = await collectionOf(SessionModel).updateOne(
     {

@@ -1,8 +1,10 @@
 /** Chat over the socket and over REST, through two API processes: nothing lost, nothing twice, nothing of anybody else's. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { MongoClient, type Db } from 'mongodb';
+import { WebSocket } from 'ws';
 import { apiAt, until, type Api, type TestOrg } from './harness.ts';
 import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from './processes.ts';
 import { ChatClient, chatUrl, mint, type Minted, type Query } from './socket.ts';
@@ -187,6 +189,50 @@ describe('GET wss …/support/chat/ws/{orgId}', () => {
     );
   });
 
+  it('is counted: sockets that are open, frames by their type, and how sockets ended', async () => {
+    const own = await startProcess('api/server.ts', env);
+    spare.push(own);
+    const counted = async (): Promise<Record<string, number>> => {
+      const text = await (await fetch(`${own.url}/metrics`)).text();
+      const lines = text.matchAll(/^chat_(\w+?)(?:_total)?(?:\{\w+="(\w+)"\})? (\d+)$/gm);
+      return Object.fromEntries(
+        [...lines].map(([, name, label, value]) => [label ? `${name} ${label}` : name!, Number(value)]),
+      );
+    };
+    const client = await newClient({}, own.url);
+    const tab = await tabOf(client, own.url);
+    expect(await counted()).toEqual({ sockets_open: 2, 'frames_sent welcome': 2, 'frames_sent history': 2 });
+    client.say('Hello');
+    client.send({ type: 'ping' });
+    await Promise.all([client.frame('pong'), client.frame('ack'), tab.frame('ack')]);
+    await client.close();
+    tab.send({ type: `made up ${randomUUID()}` });
+    await tab.ended();
+    const left = await clientOf({ orgId: org.orgId, token: 'nothing' }).connect(own.url);
+    await left.ended();
+    // Codes that a client makes up are one.
+    const rude = new WebSocket(chatUrl(own.url, org.orgId, client.credentials));
+    await once(rude, 'message');
+    rude.close(3999);
+    await once(rude, 'close');
+    await until(async () => (await counted())['sockets_open'] === 0, 'the sockets to be gone');
+    expect(await counted()).toEqual({
+      sockets_open: 0,
+      'frames_sent welcome': 3,
+      'frames_sent history': 3,
+      'frames_sent ack': 2,
+      'frames_sent pong': 1,
+      'frames_sent error': 2,
+      'frames_received message': 1,
+      'frames_received ping': 1,
+      'frames_received invalid': 1,
+      'sockets_closed 1005': 1,
+      'sockets_closed 4400': 1,
+      'sockets_closed 4401': 1,
+      'sockets_closed other': 1,
+    });
+  });
+
   it('answers a ping, and knows no pending action yet', async () => {
     const client = await newClient();
     client.send({ type: 'typing' });
@@ -322,7 +368,7 @@ describe('resuming', () => {
     await until(async () => tab.shown.get(message!.reply_id!)?.body === 'The beginning.', 'the whole answer');
   });
 
-  it('gives the last messages when there are many, and REST the ones before them', async () => {
+  it('gives the last messages when there are many, and the ones before them over REST and over the socket', async () => {
     const client = await newClient();
     const convId = client.convId!;
     const at = new Date();
@@ -358,6 +404,22 @@ describe('resuming', () => {
       cursor = body.cursor;
     }
     expect([...before, ...shown]).toEqual(many.map(({ _id }) => _id));
+    const told: string[] = [];
+    for (let cursor = history!.cursor; cursor !== null;) {
+      tab.send({ type: 'earlier', cursor });
+      const earlier = await tab.frame('earlier', (frame) => frame.before === cursor);
+      told.unshift(...earlier.messages.map(({ id }) => id));
+      cursor = earlier.cursor;
+    }
+    expect([...told, ...shown]).toEqual(many.map(({ _id }) => _id));
+    // Of another conversation, or of nothing: refused, and the socket stays.
+    const stranger = await newClient();
+    for (const cursor of [history!.cursor!, 'nothing']) {
+      stranger.send({ type: 'earlier', cursor });
+      await until(async () => stranger.all('error').at(-1)?.code === 'VALIDATION' && stranger.isOpen, 'a refusal');
+      stranger.frames.length = 0;
+    }
+    expect(stranger.all('earlier')).toEqual([]);
   });
 });
 
@@ -523,7 +585,9 @@ describe('what is refused', () => {
     await until(async () => {
       const again = clientOf({ orgId: org.orgId, token: first.credentials['sessionToken']! });
       await again.connect(here.url);
-      return Promise.race([again.frame('welcome').then(() => true), again.ended().then(() => false)]);
+      // One wait for either: of two, the one that loses would go on for minutes.
+      const seen = await until(async () => again.closed ?? again.all('welcome')[0], 'a welcome, or the end');
+      return 'type' in seen;
     }, 'room for another one');
   });
 

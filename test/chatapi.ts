@@ -1,9 +1,24 @@
 /**
  * The API program with a clock that its test moves (it is as many milliseconds ahead as the last message says), and which
- * pings its sockets every PING_EVERY_MS.
+ * pings its sockets every PING_EVERY_MS. With FAULT set, it dies when it comes to that point of taking a message; see
+ * interrupt.ts.
  */
 import { startApi } from '../api/server.ts';
+import { interrupt } from './interrupt.ts';
 import { readConfig } from '../config.ts';
+import { ConversationModel } from '../models/conversation.ts';
+import { FrameModel } from '../models/frame.ts';
+import { MessageModel } from '../models/message.ts';
+
+/** In the order in which a message comes to them. */
+export type MessageFault = 'message counted' | 'message stored' | 'message acknowledged';
+const points: Record<MessageFault, () => void> = {
+  'message counted': () => interrupt(ConversationModel.collection, 'findOneAndUpdate', '"position":1', 'after'),
+  'message stored': () => interrupt(MessageModel.collection, 'insertOne', '"customer"', 'after'),
+  'message acknowledged': () => interrupt(FrameModel.collection, 'insertOne', '"ack"', 'after'),
+};
+const fault = process.env['FAULT'] as MessageFault | undefined;
+if (fault !== undefined) points[fault]();
 
 let ahead = 0;
 process.on('message', (message: { ahead?: number }) => {

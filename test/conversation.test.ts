@@ -8,10 +8,13 @@ import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } 
 import type { AnswerFault } from './worker.ts';
 import { attending } from '../api/chat.ts';
 import { intentTo, startSaved } from '../api/durable.ts';
-import { actOn, ConversationModel, refineConversation } from '../models/conversation.ts';
+import { greet } from '../api/greeting.ts';
+import type { ChatSocket } from '../api/chatsocket.ts';
+import { actOn, ConversationModel, markRead, refineConversation } from '../models/conversation.ts';
+import { frameWriter, lastSeq } from '../models/frame.ts';
 import { newId } from '../models/ids.ts';
 import { insertMessage, MessageModel } from '../models/message.ts';
-import { notFound, overTestLimit, ownSentences } from '../models/rules/escalation.ts';
+import { ownSentences } from '../models/rules/escalation.ts';
 
 const name = 'conversation';
 const { newCustomer, ctx } = conversing(name);
@@ -62,8 +65,13 @@ afterAll(async () => {
   await removeDataDir(env);
 });
 
-/** A member says or does something, as the inbox does it. */
-async function act(orgId: string, convId: string, what: 'reply' | 'resolve' | 'reopen', body?: string): Promise<void> {
+/** A member says or does something, as the inbox does it; `end` is the customer's. */
+async function act(
+  orgId: string,
+  convId: string,
+  what: 'reply' | 'resolve' | 'reopen' | 'end',
+  body?: string,
+): Promise<void> {
   const now = new Date();
   const intent = intentTo(ctx(), attending(orgId, convId));
   const done = await actOn(orgId, convId, what, {
@@ -141,10 +149,10 @@ describe('a message', () => {
   it('that finds nothing is told so, and the second one in a row calls a person; what follows is theirs', async () => {
     const customer = await newCustomer(orgId);
     const first = await customer.ask('Do you sell umbrellas?');
-    expect(first).toMatchObject({ body: notFound.first, has_context: false, sources: [] });
+    expect(first).toMatchObject({ body: ownSentences.notFound.en, has_context: false, sources: [] });
     expect((await customer.conversation()).status).toBe('open');
     const second = await customer.ask('Is there parking for zeppelins?');
-    expect(second.body).toBe(notFound.last);
+    expect(second.body).toBe(ownSentences.notFoundAgain.en);
     const { status, ticket, events } = await customer.settled();
     expect([status, ticket?.reason, events.map(({ type }) => type)]).toEqual([
       'escalated',
@@ -164,7 +172,7 @@ describe('a message', () => {
     const customer = await newCustomer(orgId);
     await customer.ask('Do you sell umbrellas?');
     await customer.ask('What does the gannet card cost?');
-    expect((await customer.ask('Do you sell umbrellas?')).body).toBe(notFound.first);
+    expect((await customer.ask('Do you sell umbrellas?')).body).toBe(ownSentences.notFound.en);
     expect((await customer.settled()).status).toBe('open');
   });
 
@@ -175,11 +183,27 @@ describe('a message', () => {
     expect(await customer.settled()).toMatchObject({ status: 'escalated', ticket: { reason: 'asked' } });
   });
 
+  it('that finds nothing is told so in its language, or in that of what was said before when it says too little', async () => {
+    const said = [
+      ['Verkaufen Sie Regenschirme?', 'IBAN?', 'de'],
+      ['Vendez-vous des parapluies ?', 'هل تبيعون المظلات؟', 'fr'],
+      ['¿Venden paraguas?', 'Do you sell umbrellas?', 'es', 'en'],
+      ['هل تبيعون المظلات؟', '???', 'en'],
+    ] as const;
+    await Promise.all(
+      said.map(async ([first, second, language, then = language]) => {
+        const customer = await newCustomer(orgId);
+        expect((await customer.ask(first)).body).toBe(ownSentences.notFound[language]);
+        expect((await customer.ask(second)).body).toBe(ownSentences.notFoundAgain[then]);
+      }),
+    );
+  });
+
   it('a greeting and thanks are no questions: nothing is searched, missed or called', async () => {
     const customer = await newCustomer(orgId);
     for (const [said, answer] of [
       ['Hello!', ownSentences.greeting.en],
-      ['Do you sell umbrellas?', notFound.first],
+      ['Do you sell umbrellas?', ownSentences.notFound.en],
       ['Merci beaucoup', ownSentences.thanks.fr],
     ])
       expect((await customer.ask(said!)).body).toBe(answer);
@@ -230,6 +254,146 @@ describe('a message', () => {
   });
 });
 
+describe('a message whose conversation is resolved before a worker takes it', () => {
+  let orgId: string;
+  beforeAll(async () => {
+    await startWorker();
+    orgId = await newOrg();
+    await stopWorkers();
+  });
+  afterEach(stopWorkers);
+  const statusesShown = (frames: Awaited<ReturnType<Awaited<ReturnType<typeof newCustomer>>['frames']>>) =>
+    frames.flatMap(({ type, body }) => (type === 'status' ? [body['status']] : []));
+
+  it.each(['resolve', 'end'] as const)('by %s, is answered, and the conversation stays resolved', async (what) => {
+    const customer = await newCustomer(orgId);
+    const id = await customer.say('What does the gannet card cost?');
+    await act(orgId, customer.convId, what);
+    await startWorker();
+    expect((await customer.answered(id)).body).toContain('12 EUR');
+    expect((await customer.settled()).status).toBe('resolved');
+    const frames = await customer.frames();
+    expect([withoutGaps(frames), statusesShown(frames)]).toEqual([true, ['resolved']]);
+    expect(typesOf(frames)).toContain('ack');
+  });
+
+  it('misses without a call for a person, and without saying that there is one', async () => {
+    const customer = await newCustomer(orgId);
+    const ids = [];
+    for (const body of ['Do you sell umbrellas?', 'Is there parking for zeppelins?', 'Where do the geese go?'])
+      ids.push(await customer.say(body));
+    await act(orgId, customer.convId, 'resolve');
+    await startWorker();
+    for (const id of ids) expect((await customer.answered(id)).body).toBe(ownSentences.notFound.en);
+    const { status, misses, ticket, events } = await customer.settled();
+    expect([status, misses, ticket, events]).toEqual(['resolved', 0, undefined, []]);
+  });
+
+  it('and which calls for a person gets the one it is told of', async () => {
+    const customer = await newCustomer(orgId);
+    const id = await customer.say('I want to talk to a human');
+    await act(orgId, customer.convId, 'resolve');
+    await startWorker();
+    expect((await customer.answered(id)).body).toBe(ownSentences.called.en);
+    expect(await customer.settled()).toMatchObject({ status: 'escalated', ticket: { reason: 'asked' } });
+    expect(statusesShown(await customer.frames())).toEqual(['resolved', 'escalated']);
+  });
+
+  it('is left to the person who has taken over instead', async () => {
+    const customer = await newCustomer(orgId);
+    const id = await customer.say('What does the gannet card cost?');
+    await act(orgId, customer.convId, 'reply', 'Kim here.');
+    await startWorker();
+    expect((await customer.settled()).status).toBe('pending');
+    expect((await MessageModel.findById(id).lean())?.state).toBe('left');
+  });
+});
+
+describe('a message that a member cannot have seen', () => {
+  it('is unread, though somebody looked between its being counted and its being stored', async () => {
+    const customer = await newCustomer(newId('org'));
+    const { org_id: orgId } = await customer.conversation();
+    const messages = MessageModel.collection;
+    const insertOne = messages.insertOne.bind(messages);
+    messages.insertOne = async (...told) => {
+      await markRead(orgId, customer.convId);
+      return insertOne(...told);
+    };
+    try {
+      await customer.say('My card was stolen!');
+    } finally {
+      messages.insertOne = insertOne;
+    }
+    expect((await customer.conversation()).unread).toBe(1);
+  });
+});
+
+describe('the greeting of a socket', () => {
+  it('tells the status as it is once the number it goes on from was read', async () => {
+    const customer = await newCustomer(newId('org'));
+    await customer.say('Hello');
+    const chosen = await customer.conversation();
+    await actOn(chosen.org_id, chosen._id, 'escalate', { now: new Date() });
+    const { status } = await customer.conversation();
+    await frameWriter(chosen, () => new Date()).append({ type: 'status', body: { status } });
+    const last = await lastSeq(chosen._id);
+    for (const [resumeFrom, then] of [
+      [undefined, last],
+      [last, last],
+      [0, 0],
+    ] as const) {
+      const told: [string, Record<string, unknown>][] = [];
+      const socket = { seq: 0, tell: (type: string, body: Record<string, unknown>) => told.push([type, body]) };
+      expect(await greet(socket as unknown as ChatSocket, chosen, resumeFrom)).toBe(true);
+      expect([socket.seq, told[0]]).toEqual([then, ['welcome', { conv_id: chosen._id, status, mode: 'test' }]]);
+    }
+  });
+
+  it('says nothing when the conversation has been removed', async () => {
+    const customer = await newCustomer(newId('org'));
+    const chosen = await customer.conversation();
+    await ConversationModel.deleteOne({ _id: chosen._id });
+    const socket = { tell: () => expect(true).toBe(false) };
+    expect(await greet(socket as unknown as ChatSocket, chosen, undefined)).toBe(false);
+  });
+});
+
+describe('a message that opens a resolved conversation', () => {
+  beforeAll(() => startWorker());
+  afterAll(stopWorkers);
+
+  it('has the new status shown though its process died before the message was stored', async () => {
+    const orgId = await newOrg([]);
+    const customer = await newCustomer(orgId);
+    const { convId } = customer;
+    await customer.ask('Hello!');
+    await act(orgId, convId, 'resolve');
+    await customer.settled();
+    // What `acceptMessage` writes first; then nothing.
+    await actOn(orgId, convId, 'message', {
+      now: new Date(),
+      message: { body: 'Again.', byCustomer: true },
+      intentIfMoved: intentTo(ctx(), attending(orgId, convId)),
+    });
+    await customer.settled();
+    expect((await customer.frames()).at(-1)).toMatchObject({ type: 'status', body: { status: 'open' } });
+    await until(async () => !(await customer.conversation()).pending?.length, 'the intent to be settled');
+  });
+
+  it('leaves no intent behind when its process lives', async () => {
+    const orgId = await newOrg([]);
+    const customer = await newCustomer(orgId);
+    await customer.ask('Hello!');
+    await act(orgId, customer.convId, 'resolve');
+    await customer.settled();
+    await customer.ask('Hello!');
+    const { status, pending } = await customer.settled();
+    expect([status, pending ?? []]).toEqual(['open', []]);
+    const told = (await customer.frames()).flatMap(({ type, body }) => (type === 'status' ? [body['status']] : []));
+    expect(told).toEqual(['resolved', 'open']);
+  });
+});
+
 describe('what may be searched', () => {
   let orgId: string;
   beforeAll(async () => {
@@ -270,13 +434,13 @@ describe('the allowance of test mode', () => {
     const bodies: string[] = [];
     // The minute of the clock may pass in between, so one more than two may be needed.
     const customer = await newCustomer(orgId);
-    for (let asked = 0; asked < 4 && bodies.at(-1) !== overTestLimit; asked += 1)
+    for (let asked = 0; asked < 4 && bodies.at(-1) !== ownSentences.overTestLimit.en; asked += 1)
       bodies.push((await customer.ask('What does the gannet card cost?')).body);
     expect(bodies[0]).toContain('12 EUR');
-    expect(bodies.at(-1)).toBe(overTestLimit);
+    expect(bodies.at(-1)).toBe(ownSentences.overTestLimit.en);
     expect(await customer.settled()).toMatchObject({ misses: 0, status: 'open' });
     for (let asked = 0; asked < 2; asked += 1)
-      expect((await live.ask('Do you sell umbrellas?')).body).not.toBe(overTestLimit);
+      expect((await live.ask('Do you sell umbrellas?')).body).not.toBe(ownSentences.overTestLimit.en);
     await stopWorkers();
   });
 });
@@ -363,6 +527,21 @@ describe('with a language model', () => {
     expect(typesOf(begun)).not.toContain('reply_end');
     expect([...shownBy(begun).values()][0]!.text).toMatch(/^It costs/);
     await customer.answered(id);
+  });
+
+  it('is told what the session was minted with, and what the page said over it; the signed product stands', async () => {
+    model.requests.length = 0;
+    const context = { productType: 'retail', plan: 'gold', desk: 7 };
+    const customer = await newCustomer(orgId, { productType: 'retail', context });
+    await refineConversation(orgId, customer.convId, { productType: 'business', plan: 'none', url: '/fees' });
+    await customer.ask(question);
+    const sent = model.requests.map(({ body }) => JSON.stringify(body)).join('\n');
+    const told = { productType: 'retail', plan: 'none', desk: 7, url: '/fees' };
+    expect(sent).toContain(JSON.stringify(JSON.stringify(told)).slice(1, -1));
+    expect(sent).not.toContain('gold');
+    expect(sent).not.toContain('business');
+    // It belongs to the conversation, so the end of the session takes nothing away.
+    expect((await customer.conversation()).session_context?.context).toEqual(context);
   });
 
   it.each([

@@ -13,7 +13,7 @@ import { newId } from '../models/ids.ts';
 import { listMessages, MessageModel, type Message } from '../models/message.ts';
 import type { Mode } from '../models/rules/keys.ts';
 
-export type CustomerOptions = { mode?: Mode; productType?: string };
+export type CustomerOptions = { mode?: Mode; productType?: string; context?: Record<string, unknown> };
 
 /** Customers of the system whose database has this name: `shared`, or that of a `systemEnv`. */
 export function conversing(name: string) {
@@ -37,7 +37,7 @@ export function conversing(name: string) {
   });
 
   /** A customer nobody else is, with a conversation; one frame at a time is nothing a customer needs to know. */
-  async function newCustomer(orgId: string, { mode = 'test', productType }: CustomerOptions = {}) {
+  async function newCustomer(orgId: string, { mode = 'test', productType, context }: CustomerOptions = {}) {
     const customerId = newId('customer');
     const principal = {
       kind: 'session',
@@ -48,6 +48,7 @@ export function conversing(name: string) {
       customerId,
       verified: true,
       ...(productType === undefined ? {} : { productType }),
+      ...(context === undefined ? {} : { context }),
     } as unknown as SessionPrincipal;
     const { _id: convId } = await provideConversation(orgId, mode, customerId, new Date());
     const conversation = async (): Promise<Conversation> => (await findConversation(orgId, convId))!;

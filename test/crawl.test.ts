@@ -1,22 +1,14 @@
 /** A site becomes knowledge, stays fresh, and is treated politely; whatever it does, the crawl ends and says why. */
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import { Client, Connection } from '@temporalio/client';
 import { sharedDatabase } from './database.ts';
 import { apiAt, system, until, type Api, type TestOrg } from './harness.ts';
 import { removeDataDir, startProcess, systemEnv, type Running } from './processes.ts';
-import { page, redirect, startSite, type Reply, type TestSite } from './sites.ts';
+import { page, redirect, sitesOfTest, type Reply, type TestSite } from './sites.ts';
 
-const sites: TestSite[] = [];
-afterEach(async () => {
-  await Promise.all(sites.splice(0).map((site) => site.close()));
-});
-async function siteOf(pages: Record<string, Reply>): Promise<TestSite> {
-  const site = await startSite(pages);
-  sites.push(site);
-  return site;
-}
+const siteOf = sitesOfTest();
 
 const shared = system();
 let org: TestOrg;

@@ -7,7 +7,7 @@ import { MongoClient, type Db } from 'mongodb';
 import { newCrawler, type Crawler } from './crawling.ts';
 import { apiAt, until, type Api } from './harness.ts';
 import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from './processes.ts';
-import { page, startSite, type Reply, type TestSite } from './sites.ts';
+import { page, sitesOfTest, startSite, type Reply, type TestSite } from './sites.ts';
 import { createSearch } from '../clients/search.ts';
 
 const quota = 60;
@@ -31,20 +31,15 @@ afterAll(async () => {
 });
 
 let crawler: Crawler;
-const sites: TestSite[] = [];
 const workers: Running[] = [];
 beforeEach(async () => {
   crawler = await newCrawler(apis[0]);
 });
 afterEach(async () => {
   await Promise.all(workers.splice(0).map((worker) => worker.stop()));
-  await Promise.all(sites.splice(0).map((site) => site.close()));
 });
-async function siteOf(pages: Record<string, Reply>): Promise<TestSite> {
-  const site = await startSite(pages);
-  sites.push(site);
-  return site;
-}
+// After the workers, which may be reading them.
+const siteOf = sitesOfTest();
 async function startWorker(extra: Record<string, string> = {}): Promise<Running> {
   const worker = await startProcess('test/crawlworker.ts', { ...env, ...extra });
   workers.push(worker);

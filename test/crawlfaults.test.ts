@@ -1,21 +1,13 @@
 /** Crawls of sites and by people that do what they should not: each ends, says why, and loses nothing that answered before. */
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { newCrawler, reasonsOf, type Crawler } from './crawling.ts';
 import { system, until } from './harness.ts';
-import { page, startSite, type Reply, type TestSite } from './sites.ts';
+import { page, sitesOfTest, type Reply } from './sites.ts';
 
-const open: TestSite[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((site) => site.close()));
-});
-async function siteOf(pages: Record<string, Reply>): Promise<TestSite> {
-  const site = await startSite(pages);
-  open.push(site);
-  return site;
-}
+const siteOf = sitesOfTest();
 
 const shared = system();
 let crawler: Crawler;

@@ -1,10 +1,10 @@
 /** Crawls in a hostile network, with a name server and an Internet of the test's own: no request goes where it may not. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newCrawler, reasonsOf, type Crawler } from './crawling.ts';
 import { startDns, type TestDns } from './dns.ts';
 import { apiAt, until, type Api } from './harness.ts';
 import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from './processes.ts';
-import { page, redirect, startSite, type Reply, type TestSite } from './sites.ts';
+import { page, redirect, sitesOfTest, startSite, type Reply, type TestSite } from './sites.ts';
 
 /** To the worker it is a public address like any other; the test's Internet ends there at a loopback site. */
 const publicAddress = '93.184.215.14';
@@ -34,21 +34,13 @@ afterAll(async () => {
   await Promise.all([dns.close(), site.close(), removeDataDir(env)]);
 });
 
-const others: TestSite[] = [];
+const otherSite = sitesOfTest();
 beforeEach(async () => {
   site.pages = {};
   site.hits.clear();
   dns.names = {};
   crawler = await newCrawler(api);
 });
-afterEach(async () => {
-  await Promise.all(others.splice(0).map((other) => other.close()));
-});
-async function otherSite(pages: Record<string, Reply>): Promise<TestSite> {
-  const other = await startSite(pages);
-  others.push(other);
-  return other;
-}
 
 /** Its connection is not used again, so that the next request looks the name up anew. */
 const once =

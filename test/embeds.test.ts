@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { until } from './harness.ts';
 import { removeDataDir, systemEnv } from './processes.ts';
 import { prepareRates } from '../api/limits.ts';
-import { createSessionAuth, type Embed, type SessionAuth } from '../api/sessions.ts';
+import { createSessionAuth, type Admission, type Embed, type SessionAuth } from '../api/sessions.ts';
 import { createTokens } from '../api/tokens.ts';
 import { readConfig, type Config } from '../config.ts';
 import { connectMongo, disconnectMongo } from '../models/connect.ts';
@@ -161,6 +161,12 @@ describe('an embedded visitor', () => {
     await visit({ address: '192.0.2.8' });
   });
 
+  it('does not become another address by numbering hosts of its IPv6 network', async () => {
+    for (let host = 1; host <= 5; host += 1) await visit({ address: `2001:db8:9:9::${host}` });
+    expect(await refusal(visit({ address: '2001:db8:9:9:1::1' }))).toMatchObject({ code: 'RATE_LIMITED' });
+    await visit({ address: '2001:db8:9:a::1' });
+  });
+
   it.each<[string, Partial<Embed>, string]>([
     ['a guessable id', { visitorId: 'me' }, 'visitorId'],
     ['an id that needs escaping', { visitorId: 'a'.repeat(15) + '/' }, 'visitorId'],
@@ -265,6 +271,51 @@ describe('a signed e-mail', () => {
     await visit({ email, sig: signed(next, email) });
     await secretOf('test');
     expect(await refusal(visit({ email, sig: signed(next, email) }))).toMatchObject({ code: 'UNAUTHENTICATED' });
+  });
+});
+
+describe('what let an embed in', () => {
+  const email = 'ada@example.com';
+  const check = (admission: Partial<Admission>, mode: Mode = 'test') =>
+    auth.recheck({ orgId, mode }, { pk, origin: page, email: undefined, sig: undefined, ...admission });
+
+  it('still does while nothing changes, and makes nobody', async () => {
+    const sig = signed(await secretOf('test'), email);
+    await check({});
+    await check({ origin: local });
+    await check({ email, sig });
+    expect(await CustomerModel.countDocuments({ org_id: orgId })).toBe(0);
+  });
+
+  it('no longer does once the key is replaced', async () => {
+    await check({});
+    await rotatePublishableKey(orgId, 'test', now);
+    await until(async () => (await refusal(check({})))?.code === 'UNAUTHENTICATED', 'the old key to be refused');
+  });
+
+  it('no longer does once the origin is off the list', async () => {
+    await saveSupportConfig(orgId, 1, defaultSettings, now);
+    expect(await refusal(check({}))).toMatchObject({ code: 'ORIGIN_NOT_ALLOWED' });
+    await check({ origin: local });
+  });
+
+  it('no longer does once the secret is replaced and its overlap over; who is anonymous needs none', async () => {
+    const sig = signed(await secretOf('test'), email);
+    await secretOf('test', new Date(now.getTime() + 60_000));
+    await check({ email, sig });
+    now = new Date(now.getTime() + 60_000);
+    expect(await refusal(check({ email, sig }))).toMatchObject({ code: 'UNAUTHENTICATED' });
+    await check({});
+  });
+
+  it('is judged in the mode that the session has, whatever the key acts as by now', async () => {
+    pk = (await providePublishableKey(orgId, 'live', now)).key;
+    const sig = signed(await secretOf('test'), email);
+    expect(await visit({ origin: local, email, sig })).toMatchObject({ mode: 'test' });
+    await setEnvironment(orgId, 'production');
+    await until(async () => (await visit()).mode === 'live', 'the key to act live');
+    await check({ origin: local, email, sig });
+    expect(await refusal(check({ origin: local }, 'live'))).toMatchObject({ code: 'ORIGIN_NOT_ALLOWED' });
   });
 });
 

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { sharedDatabase } from './database.ts';
 import { system, until, type TestOrg } from './harness.ts';
+import { ChatClient } from './socket.ts';
 import type { Conversation } from '../models/conversation.ts';
 import type { Frame } from '../models/frame.ts';
 
@@ -57,6 +58,12 @@ async function settled({ convId }: Talk): Promise<Conversation> {
     return waiting === 0 && unshown === 0 && shown && conversation;
   }, `conversation ${convId} to be attended to`);
 }
+const range = (n: number) => Array.from({ length: n }, (_, i) => i);
+/** What a process writes for a customer's message that dies before it is stored. */
+const actDead = (convId: string) =>
+  db()
+    .collection<Conversation>('conversations')
+    .updateOne({ _id: convId }, { $inc: { position: 1, unread: 1 } });
 const frames = async (convId: string) =>
   db()
     .collection<Frame>('frames')
@@ -103,13 +110,13 @@ describe('GET /support/inbox/orgs/{orgId}', () => {
       expect(status).toBe(200);
       return [body.conversations.map((c: { conv_id: string }) => c.conv_id), body.count, body.unread];
     };
-    expect(await ids('')).toEqual([[first.convId, third.convId, second.convId], 3, 2]);
+    expect(await ids('')).toEqual([[first.convId, third.convId, second.convId], 3, 3]);
     expect(await ids('status=escalated')).toEqual([[second.convId], 1, 1]);
     expect(await ids('status=resolved')).toEqual([[], 0, 0]);
     expect(await ids('assigned_to=me')).toEqual([[third.convId], 1, 1]);
     expect(await ids(`assigned_to=${own.owner.userId}&status=open`)).toEqual([[third.convId], 1, 1]);
-    expect(await ids('status=pending&assigned_to=none')).toEqual([[first.convId], 1, 0]);
-    expect(await ids('assigned_to=none')).toEqual([[first.convId, second.convId], 2, 1]);
+    expect(await ids('status=pending&assigned_to=none')).toEqual([[first.convId], 1, 1]);
+    expect(await ids('assigned_to=none')).toEqual([[first.convId, second.convId], 2, 2]);
     const asKey = await get(own, '?assigned_to=me', secret);
     expect([asKey.status, asKey.body.details[0].path]).toEqual([400, ['query', 'assigned_to']]);
     expect((await get(own, '?status=closed')).status).toBe(400);
@@ -228,6 +235,63 @@ describe('GET /support/inbox/orgs/{orgId}/{convId}', () => {
     expect(await unread()).toBe(1);
   });
 
+  it('is read whole once a member has opened it, though messages were sent again at once or died before they were stored', async () => {
+    const one = await talk(org, key, 'A real person, please');
+    await settled(one);
+    const said = range(15).map((i) => (i < 8 ? one.say('Same.', 'same') : one.say(`${i}`, `${i}`)));
+    await Promise.all(said);
+    expect((await get(org, `/${one.convId}`)).status).toBe(200);
+    expect((await stored(one.convId)).unread).toBe(0);
+    await actDead(one.convId);
+    expect((await stored(one.convId)).unread).toBe(1);
+    await get(org, `/${one.convId}`);
+    expect((await stored(one.convId)).unread).toBe(0);
+  });
+
+  it('leaves everything unread that no member was shown, however messages and reading interleave', async () => {
+    const one = await talk(org, key, 'A real person, please');
+    await settled(one);
+    const shown = new Set<string>();
+    const look = async () => (await get(org, `/${one.convId}?limit=100`)).body.messages;
+    const reading = range(2).map(async () => {
+      for (const _ of range(12)) for (const { id } of await look()) shown.add(id);
+    });
+    const saying = range(6).map(async (of) => {
+      for (const i of range(3)) await one.say(`${of} ${i}`);
+    });
+    await Promise.all([...reading, ...saying]);
+    const asked = await db().collection('messages').find({ conv_id: one.convId, role: 'customer' }).toArray();
+    expect(asked).toHaveLength(19);
+    const unseen = asked.filter(({ _id }) => !shown.has(String(_id)));
+    expect((await stored(one.convId)).unread).toBeGreaterThanOrEqual(unseen.length);
+    await get(org, `/${one.convId}`);
+    expect((await stored(one.convId)).unread).toBe(0);
+  });
+
+  it('shows what is known of the situation: what the backend said, whatever became of the session, and what the page told', async () => {
+    const customer = { email: `${randomUUID()}@customer.example` };
+    const context = { productType: 'retail', plan: 'gold' };
+    const { token, sessionId } = await api.newSession(org, { key, body: { customer, context } });
+    const sent = await api.request('POST', `/support/chat/messages/${org.orgId}`, { token, body: { body: 'Hello' } });
+    const { conv_id: convId } = sent.body;
+    await db()
+      .collection<Conversation>('conversations')
+      .updateOne({ _id: convId }, { $set: { refinement: { plan: 'none' } } });
+    await api.request('POST', `/support/sessions/orgs/${org.orgId}/${sessionId}/revoke`, { token: org.owner.token });
+    const { body } = await get(org, `/${convId}`);
+    expect(body.context).toEqual({ session: context, page: { plan: 'none' } });
+    const exported = await api.request(
+      'GET',
+      `/support/customers/orgs/${org.orgId}/${body.conversation.customer.customer_id}`,
+      {
+        token: org.owner.token,
+      },
+    );
+    expect(exported.body.data.conversations[0].session_context).toEqual({ session_id: sessionId, context });
+    const one = await talk(org, key);
+    expect((await get(org, `/${one.convId}`)).body.context).toEqual({ session: {}, page: {} });
+  });
+
   it('shows what happened to the ticket, and how satisfied the customer was', async () => {
     const one = await talk(org, key);
     await settled(one);
@@ -268,11 +332,20 @@ describe('POST …/{convId}/reply', () => {
       ['agent_reply', sent.body.message_id],
       ['status', 'pending'],
     ]);
-    expect((await stored(one.convId)).unread).toBe(0);
     await one.say('Thank you!');
-    const answered = await settled(one);
-    expect([answered.status, answered.unread]).toEqual(['escalated', 1]);
+    expect((await settled(one)).status).toBe('escalated');
     expect((await history(org, one)).messages.at(-1)).toMatchObject({ role: 'customer', body: 'Thank you!' });
+    const { body } = await get(org, `/${one.convId}`);
+    expect(body.conversation.ticket).toMatchObject({
+      status: 'escalated',
+      reason: 'replied',
+      description: 'The customer wrote back after a member had answered.',
+    });
+    expect(body.events.map(({ type }: { type: string }) => type)).toEqual(['ticket.created', 'ticket.escalated']);
+    const told = (await frames(one.convId)).slice(-3);
+    expect(told.map((frame) => frame.body['ticket_id'] ?? frame.body['status'] ?? frame.type).toSorted()).toEqual(
+      ['ack', body.conversation.ticket.ticket_id, 'escalated'].toSorted(),
+    );
   });
 
   it('of a key has the name it gives, or the organization’s; a member’s name is its own', async () => {
@@ -340,6 +413,42 @@ describe('POST …/{convId}/reply', () => {
     const one = await talk(org, key);
     const reply = await post(org, `/${one.convId}/reply`, body);
     expect([reply.status, reply.body.details[0].path]).toEqual([400, ['body', field]]);
+  });
+});
+
+describe('a member who takes up a resolved conversation', () => {
+  it.each([
+    ['reply', { body: 'One more thing.' }],
+    ['reopen', {}],
+  ])('by %s reaches a customer who is in an empty new one by now', async (act, body) => {
+    const one = await talk(org, key);
+    await settled(one);
+    await post(org, `/${one.convId}/resolve`);
+    await settled(one);
+    const client = new ChatClient(org.orgId, { sessionToken: one.token });
+    await client.connect(api.url);
+    const { conv_id: empty } = await client.frame('welcome');
+    expect(empty).not.toBe(one.convId);
+    await post(org, `/${one.convId}/${act}`, body);
+    expect(await client.ended()).toEqual({ code: 4404, reason: 'NOT_FOUND' });
+    await client.connect(api.url);
+    await client.frame('welcome', ({ conv_id }) => conv_id === one.convId);
+    await client.frame('history', ({ messages }) =>
+      messages.some((m) => m.body === (act === 'reply' ? 'One more thing.' : 'Hello, is anybody there?')),
+    );
+    await client.close();
+    expect(client.faults).toEqual([]);
+    expect(await db().collection<Conversation>('conversations').findOne({ _id: empty })).toBeNull();
+  });
+});
+
+describe('what a member or a key answers without looking', () => {
+  it('leaves unread what the customer wrote', async () => {
+    const one = await talk(org, key, 'My card was stolen!');
+    await settled(one);
+    for (const credential of [org.owner.token, key])
+      await post(org, `/${one.convId}/reply`, { body: 'Hello.' }, credential);
+    expect((await get(org, `/${one.convId}`, key)).body.conversation.unread).toBe(1);
   });
 });
 

@@ -28,6 +28,8 @@ export type Script =
   | { kind: 'stall'; after: number }
   /** Streams this much of the content, then closes the connection. */
   | { kind: 'truncate'; after: number }
+  /** Streams as far as each number of characters, and goes on from there when its promise settles. */
+  | { kind: 'paced'; pauses: readonly { after: number; until: Promise<void> }[] }
   /** HTTP 200 and a body that is not JSON. */
   | { kind: 'garbage' };
 
@@ -87,7 +89,7 @@ function completion(content: string): unknown {
   };
 }
 
-function streamReply(response: ServerResponse, content: string, script: Script | undefined): void {
+async function streamReply(response: ServerResponse, content: string, script: Script | undefined): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   const send = (delta: unknown, finish: string | null): void => {
     const chunk = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'test' };
@@ -95,7 +97,16 @@ function streamReply(response: ServerResponse, content: string, script: Script |
   };
   const shown = script?.kind === 'stall' || script?.kind === 'truncate' ? content.slice(0, script.after) : content;
   send({ role: 'assistant', content: '' }, null);
-  for (let at = 0; at < shown.length; at += 7) send({ content: shown.slice(at, at + 7) }, null);
+  const write = (text: string): void => {
+    for (let at = 0; at < text.length; at += 7) send({ content: text.slice(at, at + 7) }, null);
+  };
+  let written = 0;
+  for (const { after, until } of script?.kind === 'paced' ? script.pauses : []) {
+    write(shown.slice(written, after));
+    written = after;
+    await until;
+  }
+  write(shown.slice(written));
   if (script?.kind === 'stall') return;
   if (script?.kind === 'truncate') {
     response.end();
@@ -130,7 +141,7 @@ export async function startOpenAiServer(): Promise<OpenAiServer> {
       response.writeHead(200, { 'content-type': 'application/json' }).end('<html>not json');
     } else if (path === '/v1/chat/completions') {
       const content = script?.kind === 'reply' ? script.content : state.reply(body);
-      if (body.stream === true) streamReply(response, content, script);
+      if (body.stream === true) await streamReply(response, content, script);
       else json(response, 200, completion(content));
     } else if (path === '/v1/embeddings') {
       const data = (body.input ?? []).map((text, index) => ({

@@ -44,6 +44,11 @@ export function systemEnv(name: string, extra: Record<string, string> = {}): Sys
     RATE_ACCOUNTS_PER_HOUR: '100000',
     RATE_WRITES_PER_MINUTE: '100000',
     RATE_QUERIES_PER_MINUTE: '100000',
+    // All of a test's customers are on this machine.
+    SOCKETS_PER_ADDRESS: '10000',
+    RATE_CONNECTS_PER_MINUTE: '100000',
+    RATE_ADDRESS_CONNECTS_PER_MINUTE: '100000',
+    RATE_ADDRESS_MESSAGES_PER_MINUTE: '100000',
     TEST_REPLIES_PER_MINUTE: '100000',
     TEST_CONVERSATIONS_PER_MONTH: '100000',
     LOG_LEVEL: 'info',

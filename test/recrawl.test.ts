@@ -6,7 +6,7 @@ import { MongoClient } from 'mongodb';
 import { sharedDatabase } from './database.ts';
 import { apiAt, system, until, type Api, type TestOrg } from './harness.ts';
 import { removeDataDir, startProcess, systemEnv, type Running } from './processes.ts';
-import { page, startSite, type Reply, type TestSite } from './sites.ts';
+import { page, sitesOfTest } from './sites.ts';
 import { maxSchedules } from '../models/rules/recrawl.ts';
 
 const shared = system();
@@ -19,11 +19,10 @@ beforeAll(async () => {
 });
 afterAll(() => connection.close());
 
-const sites: TestSite[] = [];
+const siteOf = sitesOfTest();
 /** Of a test; schedules left behind would fire at nobody's site. */
 const made: string[] = [];
 afterEach(async () => {
-  await Promise.all(sites.splice(0).map((site) => site.close()));
   await Promise.all(
     made.splice(0).map((id) =>
       scheduleOf(id)
@@ -32,11 +31,6 @@ afterEach(async () => {
     ),
   );
 });
-async function siteOf(pages: Record<string, Reply>): Promise<TestSite> {
-  const site = await startSite(pages);
-  sites.push(site);
-  return site;
-}
 
 type At = { api: Api; org: TestOrg; token: string };
 let here: At;

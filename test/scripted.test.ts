@@ -1,21 +1,13 @@
 /** Crawling pages whose text is made by their scripts: a real worker, a real Chromium. */
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { processTree } from '../clients/render/browser.ts';
 import { newCrawler, reasonsOf, type Crawler } from './crawling.ts';
 import { apiAt, system, until } from './harness.ts';
 import { removeDataDir, startProcess, systemEnv, type Running } from './processes.ts';
-import { page, startSite, type Reply, type TestSite } from './sites.ts';
+import { page, sitesOfTest, type Reply } from './sites.ts';
 
-const sites: TestSite[] = [];
-afterEach(async () => {
-  await Promise.all(sites.splice(0).map((site) => site.close()));
-});
-async function siteOf(pages: Record<string, Reply>): Promise<TestSite> {
-  const site = await startSite(pages);
-  sites.push(site);
-  return site;
-}
+const siteOf = sitesOfTest();
 
 const shared = system();
 let crawler: Crawler;

@@ -156,6 +156,44 @@ describe('POST …/mint', () => {
     expect(await db().collection('sessions').countDocuments({ org_id: org.orgId })).toBe(1);
   });
 
+  it('gives with the same Idempotency-Key no session that is over: a fresh one is minted', async () => {
+    const env = systemEnv('shared');
+    const later = await startProcess('test/chatapi.ts', env);
+    try {
+      const path = `/support/sessions/orgs/${org.orgId}/mint`;
+      const body = { customer: { email: newEmail() }, ttlSeconds: 60 };
+      const headers = { 'idempotency-key': randomUUID() };
+      const again = () => apiAt(later.url).request('POST', path, { token: key, body, headers });
+      const first = await again();
+      // Its last second is still its own.
+      later.child.send({ ahead: 55_000 });
+      expect((await again()).body.session_id).toBe(first.body.session_id);
+      later.child.send({ ahead: 62_000 });
+      const fresh = await until(async () => {
+        const reply = await again();
+        return reply.body.session_id !== first.body.session_id && reply;
+      }, 'a fresh session');
+      expect([fresh.status, fresh.headers.get('idempotent-replayed')]).toEqual([200, null]);
+      expect(Date.parse(fresh.body.expires_at)).toBeGreaterThan(Date.parse(first.body.expires_at));
+      expect(fresh.body.customer_id).toBe(first.body.customer_id);
+      expect((await ask(fresh.body.token)).status).toBe(200);
+      // And that one is given again.
+      const replayed = await again();
+      expect([replayed.body, replayed.headers.get('idempotent-replayed')]).toEqual([fresh.body, 'true']);
+      // The key is free by then also for another request, as after a day.
+      later.child.send({ ahead: 130_000 });
+      const other = { customer: { email: newEmail() } };
+      const reused = await until(async () => {
+        const reply = await apiAt(later.url).request('POST', path, { token: key, body: other, headers });
+        return reply.status !== 409 && reply;
+      }, 'the key to be free');
+      expect(reused.body.customer_id).not.toBe(first.body.customer_id);
+    } finally {
+      await later.stop();
+      await removeDataDir(env);
+    }
+  });
+
   it('takes the mode of the key, for the session’s life', async () => {
     await api.goLive(org);
     const live = (await api.newKey(org, { mode: 'live' })).token;

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { afterEach } from '@jest/globals';
 
 export type Reply = string | ((request: IncomingMessage, response: ServerResponse) => void);
 export type TestSite = {
@@ -36,6 +37,19 @@ export async function startSite(pages: Record<string, Reply>): Promise<TestSite>
       await once(server, 'close');
     },
   });
+}
+
+/** Starts sites; each is closed when the test ends that started it. To be called where hooks may be. */
+export function sitesOfTest(): (pages: Record<string, Reply>) => Promise<TestSite> {
+  const open: TestSite[] = [];
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((site) => site.close()));
+  });
+  return async (pages) => {
+    const site = await startSite(pages);
+    open.push(site);
+    return site;
+  };
 }
 
 /** A page with enough text to be one. */

@@ -47,6 +47,8 @@ export class ChatClient {
   readonly frames: ServerFrame[] = [];
   /** What was wrong with what came. */
   readonly faults: string[] = [];
+  /** Called with each frame as it comes. */
+  heard: (frame: ServerFrame) => void = () => undefined;
   convId: string | undefined;
   seq = 0;
   /** What a page would show: the history, and what the frames made of it. */
@@ -54,15 +56,19 @@ export class ChatClient {
   closed: { code: number; reason: string } | undefined;
   private socket: WebSocket | undefined;
 
-  constructor(orgId: string, credentials: Query) {
+  private readonly headers: Query;
+
+  /** `headers`: what the handshake says beside its own; a page of this machine's development server unless told. */
+  constructor(orgId: string, credentials: Query, headers: Query = {}) {
     this.orgId = orgId;
     this.credentials = credentials;
+    this.headers = { origin: 'http://localhost:8080', ...headers };
   }
 
   /** Connects anew, and waits for the handshake. `query` beside the credentials. */
   async connect(apiUrl: string, query: Query = {}): Promise<this> {
     const url = chatUrl(apiUrl, this.orgId, { ...this.credentials, ...query });
-    const socket = new WebSocket(url, { origin: 'http://localhost:8080' });
+    const socket = new WebSocket(url, { headers: this.headers });
     this.socket = socket;
     this.closed = undefined;
     socket.on('message', (data, isBinary) => {
@@ -160,6 +166,7 @@ export class ChatClient {
       this.faults.push(`${frame.type} ${frame.seq} after ${this.seq}`);
     }
     this.show(frame);
+    this.heard(frame);
   }
 
   private show(frame: ServerFrame): void {

@@ -1,10 +1,11 @@
 /**
- * The worker program with the bundle of the test run, so that it starts quickly; with FAULT set, it dies (SIGKILL) the first
- * time it comes to that point, or stands still (FAULT_SIGNAL=SIGSTOP) until it is told to go on.
+ * The worker program with the bundle of the test run, so that it starts quickly; with FAULT set, it dies when
+ * it comes to that point; see interrupt.ts for when and how.
  */
 import { readFile } from 'node:fs/promises';
 import type { WorkerDeps } from '../workers/fleets.ts';
 import { startWorkers } from '../workers/main.ts';
+import { interrupt } from './interrupt.ts';
 import { readConfig } from '../config.ts';
 import { ChunkModel } from '../models/chunk.ts';
 import { ConversationModel } from '../models/conversation.ts';
@@ -66,24 +67,6 @@ if (fault === 'chunks stored') {
     die();
   };
 }
-type Write = (...args: unknown[]) => Promise<unknown>;
-type Collection = Record<'insertOne' | 'insertMany' | 'updateOne' | 'findOneAndUpdate', Write>;
-
-/** Comes to a point once: before or after the first write whose arguments, as JSON, have this in them. */
-function interrupt(collection: unknown, command: keyof Collection, has: string, when: 'before' | 'after'): void {
-  const target = collection as Collection;
-  const write = target[command].bind(target);
-  let come = false;
-  target[command] = async (...args) => {
-    const hit = !come && JSON.stringify(args).includes(has);
-    come ||= hit;
-    if (hit && when === 'before') process.kill(process.pid, process.env['FAULT_SIGNAL'] ?? 'SIGKILL');
-    const done = await write(...args);
-    if (hit && when === 'after') process.kill(process.pid, process.env['FAULT_SIGNAL'] ?? 'SIGKILL');
-    return done;
-  };
-}
-
 const points: Record<AnswerFault, () => void> = {
   'answer claimed': () => interrupt(MessageModel.collection, 'updateOne', '"attempt":', 'after'),
   'answer begun': () => interrupt(FrameModel.collection, 'insertMany', '"reply_start"', 'after'),

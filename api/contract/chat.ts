@@ -35,6 +35,7 @@ const clientFrames = {
     step_up_token: z.string().min(1).max(500),
   }),
   context_update: z.strictObject({ type: z.literal('context_update'), context: z.record(z.string(), z.unknown()) }),
+  earlier: z.strictObject({ type: z.literal('earlier'), cursor: z.string().min(1).max(200) }),
   ping: z.strictObject({ type: z.literal('ping') }),
 } as const;
 export const clientFrame = z.discriminatedUnion('type', [
@@ -44,10 +45,11 @@ export const clientFrame = z.discriminatedUnion('type', [
   clientFrames.confirm_response,
   clientFrames.step_up_response,
   clientFrames.context_update,
+  clientFrames.earlier,
   clientFrames.ping,
 ]);
 export type ClientFrame = z.infer<typeof clientFrame>;
-export const isClientFrameType = (type: unknown): boolean =>
+export const isClientFrameType = (type: unknown): type is ClientFrame['type'] =>
   typeof type === 'string' && Object.hasOwn(clientFrames, type);
 
 const source = z.object({
@@ -79,6 +81,7 @@ const status = z.enum(conversationStatuses);
 export const serverFrame = z.discriminatedUnion('type', [
   frame('welcome', { conv_id: id, status, mode }),
   frame('history', { messages: z.array(message), cursor }),
+  frame('earlier', { before: z.string(), messages: z.array(message), cursor }),
   frame('ack', { client_message_id: z.string().optional(), message_id: id, body: z.string(), timestamp }),
   frame('typing', {}),
   frame('reply_start', { message_id: id }),

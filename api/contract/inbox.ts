@@ -56,7 +56,7 @@ export const conversation = z
     }),
     preview: z.string().meta({ description: 'How its last message begins, on one line.' }),
     last_message_at: timestamp.nullable(),
-    unread: z.number().int().meta({ description: 'Customer messages since a member looked or replied.' }),
+    unread: z.number().int().meta({ description: 'Customer messages since a member looked.' }),
     assigned_to: id.nullable().meta({ description: 'A member’s user id.' }),
     ticket: ticket.nullable().meta({ description: 'Null until a person was called.' }),
     csat: z.number().int().min(1).max(5).nullable().meta({ description: 'What the customer gave at the end.' }),
@@ -93,6 +93,16 @@ export const conversationReply = z.object({
   conversation,
   messages: z.array(inboxMessage).meta({ description: 'The newest ones, or those before `cursor`; oldest first.' }),
   cursor,
+  context: z
+    .object({
+      session: z.record(z.string(), z.unknown()).meta({
+        description: 'What your backend said when it minted the session that was spoken in last.',
+      }),
+      page: z.record(z.string(), z.unknown()).meta({
+        description: 'What the page told with `context_update`: the customer’s own word.',
+      }),
+    })
+    .meta({ description: 'What is known of the customer’s situation. Of equal names the agent takes the page’s.' }),
   events: z.array(ticketEvent).meta({ description: 'What happened to the ticket, in order.' }),
 });
 export const actReply = z.object({ conversation });

@@ -1,13 +1,12 @@
 /** Chat over REST, for a customer with a session's token: say something, and read what was said. The socket is api/socket.ts. */
 import { session } from '../auth.ts';
 import {
-  acceptMessage,
-  chosenConversation,
   currentConversation,
   foreignCursor,
   ownConversation,
   readHistory,
   readHistoryCursor,
+  say,
   viewConversation,
   viewMessage,
 } from '../chat.ts';
@@ -30,10 +29,9 @@ export const chatRoutes = [
     limit: 'messages',
     errors: ['SANDBOX_LIMIT'],
     async handle({ body, principal }, ctx) {
-      const conversation = await chosenConversation(principal, body.conv_id, ctx.clock());
       const said = { body: body.body, clientMessageId: body.client_message_id };
-      const { messageId, duplicate } = await acceptMessage(ctx, principal, conversation, said);
-      return { conv_id: conversation._id, message_id: messageId, ...(duplicate ? { duplicate } : {}) };
+      const { convId, messageId, duplicate } = await say(ctx, principal, body.conv_id, said);
+      return { conv_id: convId, message_id: messageId, ...(duplicate ? { duplicate } : {}) };
     },
   }),
   route({

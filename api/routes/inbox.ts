@@ -78,16 +78,18 @@ export const inboxRoutes = [
       const limit = query.limit ?? DEFAULT_LIMIT;
       const before = afterPlace(query.cursor, /^\d{1,15}$/);
       const conversation = await conversationOf(principal, convId);
+      const looks = principal.kind === 'member' && before === undefined;
+      if (looks && conversation.unread > 0) await markRead(orgId, convId);
       const found = await listMessages(orgId, convId, {
         limit: limit + 1,
         before: before === undefined ? undefined : Number(before),
       });
       const { entries, cursor } = placedPage(found.toReversed(), limit, positionOf);
-      if (principal.kind === 'member' && before === undefined) await markRead(orgId, convId, entries[0]?.position ?? 0);
       return {
         ...(await viewOne(conversation)),
         messages: entries.toReversed().map(viewMessage),
         cursor,
+        context: { session: conversation.session_context?.context ?? {}, page: conversation.refinement ?? {} },
         events: conversation.events.map(viewEvent),
       };
     },

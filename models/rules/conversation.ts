@@ -33,7 +33,7 @@ export const conversationMoves: Readonly<Record<Act, Partial<Record<Conversation
   reopen: { resolved: 'open' },
 };
 
-/** What an act makes of a ticket, by its status; one that is missing leaves it as it is. Only `escalate` makes a ticket. */
+/** What an act makes of a ticket that is there, by its status; one that is missing leaves it as it is. */
 export const ticketMoves: Readonly<Record<Act, Partial<Record<TicketStatus, TicketStatus>>>> = {
   message: { pending: 'open' },
   reply: { open: 'pending', in_progress: 'pending', escalated: 'pending', resolved: 'pending', closed: 'pending' },
@@ -52,8 +52,24 @@ export const ticketMoves: Readonly<Record<Act, Partial<Record<TicketStatus, Tick
   reopen: { resolved: 'open', closed: 'open' },
 };
 
-/** Whether a customer's message is the agent's to answer. */
-export const agentAnswers = (status: ConversationStatus): boolean => status === 'open';
+/**
+ * Whether a customer's message is the agent's to answer: wherever no person is in charge. In a resolved conversation it is
+ * one that was accepted before somebody ended it.
+ */
+export const agentAnswers = (status: ConversationStatus): boolean => status === 'open' || status === 'resolved';
+
+/**
+ * The ticket's status after an act that led the conversation to `status`; undefined: there is none. Whatever leads to
+ * `escalated` makes one, so that whoever waits for a person is in a ticket.
+ */
+export function ticketAfter(
+  act: Act,
+  before: TicketStatus | undefined,
+  status: ConversationStatus,
+): TicketStatus | undefined {
+  if (before === undefined) return status === 'escalated' ? 'escalated' : undefined;
+  return ticketMoves[act][before] ?? before;
+}
 
 /** What happened to a ticket whose status went from `before` (undefined: there was none) to `after` by this act. */
 export function eventsOf(
@@ -61,17 +77,34 @@ export function eventsOf(
   before: TicketStatus | undefined,
   after: TicketStatus | undefined,
 ): TicketEventType[] {
-  if (act === 'escalate') return before === undefined ? ['ticket.created', 'ticket.escalated'] : ['ticket.escalated'];
+  if (before === undefined) return after === undefined ? [] : ['ticket.created', 'ticket.escalated'];
+  if (act === 'escalate') return ['ticket.escalated'];
   const over = (status: TicketStatus | undefined) => status === 'resolved' || status === 'closed';
-  return before !== undefined && !over(before) && over(after) ? ['ticket.resolved'] : [];
+  return !over(before) && over(after) ? ['ticket.resolved'] : [];
 }
 
-/** Why the agent handed over; the sentence is the members'. */
+/**
+ * Events of a ticket after which its conversation is not taken up again: they are kept in it, and a customer who asks for a
+ * person and leaves, over and over, must not make it grow without end. Some fifty calls for a person, each with its end.
+ */
+export const maxTicketEvents = 100;
+
+/**
+ * Whether an act may still be done to a conversation whose ticket has had this many events. Ending it always may, so the last
+ * event is at most one beyond `maxTicketEvents`; nothing that happened is left out.
+ */
+export function withinBounds(act: Act, from: ConversationStatus, events: number): boolean {
+  const takesUp = from === 'resolved' && conversationMoves[act][from] !== 'resolved';
+  return events < maxTicketEvents || (act !== 'escalate' && !takesUp);
+}
+
+/** Why a person is needed; the sentence is the members'. */
 export const escalationReasons = {
   asked: 'The customer asked for a person.',
   no_context: 'Two questions in a row found no answer.',
   human_only: 'What the customer wants only a person may do.',
   member: 'A member took it over.',
+  replied: 'The customer wrote back after a member had answered.',
   failed: 'The agent could not look for an answer.',
 } as const;
 export type EscalationReason = keyof typeof escalationReasons;
@@ -104,4 +137,18 @@ export const testRetentionDays = 30;
 export function searchedSegments(pinned: string | undefined, refined: string | undefined): string[] {
   const named = [pinned, refined].find((value) => value !== undefined && value.trim() !== '');
   return named === undefined ? [] : [named];
+}
+
+/**
+ * What the agent is told of a customer's situation: what the session was minted with and, over it name by name, what the
+ * page told. It names the product that is searched, whatever the page says; undefined when there is nothing to tell.
+ */
+export function situationOf(
+  session: Readonly<Record<string, unknown>> | undefined,
+  page: Readonly<Record<string, unknown>> | undefined,
+  pinned: string | undefined,
+): Record<string, unknown> | undefined {
+  const [product] = searchedSegments(pinned, undefined);
+  const told = { ...session, ...page, ...(product === undefined ? {} : { productType: product }) };
+  return Object.keys(told).length === 0 ? undefined : told;
 }

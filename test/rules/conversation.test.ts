@@ -9,7 +9,8 @@ import {
   previewLength,
   previewOf,
   searchedSegments,
-  ticketMoves,
+  situationOf,
+  ticketAfter,
   ticketStatuses,
   type Act,
   type ConversationStatus,
@@ -51,14 +52,19 @@ describe('a conversation', () => {
     expect(conversationMoves[act][from]).toBe(to);
   });
 
-  it('is the agent’s to answer only when it is open', () => {
-    expect(conversationStatuses.filter(agentAnswers)).toEqual(['open']);
+  it('is the agent’s to answer wherever no person is in charge', () => {
+    expect(conversationStatuses.map((status) => [status, agentAnswers(status)])).toEqual([
+      ['open', true],
+      ['pending', false],
+      ['escalated', false],
+      ['resolved', true],
+    ]);
   });
 });
 
 describe('a ticket', () => {
   it.each(everyTicketMove)('%s, when %s: %s', (act, from, to) => {
-    expect(ticketMoves[act][from] ?? from).toBe(to);
+    for (const status of conversationStatuses) expect(ticketAfter(act, from, status)).toBe(to);
   });
 
   const over = ['resolved', 'closed'];
@@ -68,9 +74,11 @@ describe('a ticket', () => {
     expect(eventsOf(act, from, to)).toEqual(expected);
   });
 
-  it.each(acts)('%s, when there is none: only an escalation makes one, and says so first', (act) => {
-    const after = act === 'escalate' ? 'escalated' : undefined;
-    expect(eventsOf(act, undefined, after)).toEqual(act === 'escalate' ? ['ticket.created', 'ticket.escalated'] : []);
+  it.each(everyMove)('%s, when %s: the ticket that there was not', (act, _from, to) => {
+    if (to === undefined) return;
+    const after = ticketAfter(act, undefined, to);
+    expect(after).toBe(to === 'escalated' ? 'escalated' : undefined);
+    expect(eventsOf(act, undefined, after)).toEqual(after ? ['ticket.created', 'ticket.escalated'] : []);
   });
 });
 
@@ -99,5 +107,33 @@ describe('what a question may search', () => {
     ['the signed product, when the page says nothing', 'retail', '', ['retail']],
   ])('%s', (_, pinned, refined, searched) => {
     expect(searchedSegments(pinned, refined)).toEqual(searched);
+  });
+});
+
+describe('what the agent is told of a situation', () => {
+  const session = { productType: 'retail', plan: 'gold', desk: 7 };
+  it.each([
+    ['nothing, when nobody said anything', undefined, undefined, undefined, undefined],
+    ['nothing, when what was said is empty', {}, {}, ' ', undefined],
+    ['what the session was minted with', session, undefined, 'retail', session],
+    ['what the page told', undefined, { url: '/fees' }, undefined, { url: '/fees' }],
+    ['both, and of equal names the page’s', session, { plan: 'none' }, 'retail', { ...session, plan: 'none' }],
+    ['the product that is searched, whatever the page says', session, { productType: 'business' }, 'retail', session],
+    [
+      'the page’s product, when none is signed',
+      { plan: 'gold' },
+      { productType: 'x' },
+      undefined,
+      { plan: 'gold', productType: 'x' },
+    ],
+    ['the product of a page that told no more', undefined, undefined, 'retail', { productType: 'retail' }],
+  ])('%s', (_, minted, page, pinned, told) => {
+    expect(situationOf(minted, page, pinned)).toEqual(told);
+  });
+
+  it('is not shared with where it came from', () => {
+    const page = { plan: 'none' };
+    expect(situationOf(session, page, undefined)).not.toBe(page);
+    expect(session.plan).toBe('gold');
   });
 });
