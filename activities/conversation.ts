@@ -11,14 +11,8 @@ import { takeTurn, type TurnAnswer } from '../agent/turn.ts';
 import type { Ai } from '../clients/ai.ts';
 import type { Search } from '../clients/search.ts';
 import { takeTestReply } from '../models/allowance.ts';
-import {
-  actOn,
-  findConversation,
-  placeAnswer,
-  removeEmpty,
-  settleShown,
-  type Conversation,
-} from '../models/conversation.ts';
+import { actOn } from '../models/act.ts';
+import { findConversation, placeAnswer, removeEmpty, settleShown, type Conversation } from '../models/conversation.ts';
 import { frameWriter, hasFrame, lastSeq, Overtaken, type FrameWriter, type NewFrame } from '../models/frame.ts';
 import {
   ackFrame,

@@ -6,18 +6,16 @@ import type { SessionPrincipal } from './auth.ts';
 import type { Context } from './context.ts';
 import { intentTo, startSaved, type Start } from './durable.ts';
 import { takeTestConversation } from '../models/allowance.ts';
+import { actOn, leftIntent } from '../models/act.ts';
 import {
-  actOn,
   ConversationModel,
-  countMissed,
   findConversation,
   findStanding,
-  leftIntent,
   listConversations,
   provideConversation,
-  uncountMessage,
   type Conversation,
 } from '../models/conversation.ts';
+import { countMissed, uncountMessage } from '../models/unread.ts';
 import { frameWriter } from '../models/frame.ts';
 import { newId } from '../models/ids.ts';
 import {

@@ -5,11 +5,10 @@
 import { attending } from './chat.ts';
 import type { TenantPrincipal } from './auth.ts';
 import { intentTo, launch, startSaved, type Starter } from './durable.ts';
+import { actOn, type ActOptions } from '../models/act.ts';
 import {
-  actOn,
   ConversationModel,
   findConversation,
-  type ActOptions,
   type Conversation,
   type Ticket,
   type TicketEvent,

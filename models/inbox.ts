@@ -1,6 +1,6 @@
 /**
  * The inbox: an organization's conversations as its members look for them. It only reads; what members do is
- * `actOn` in models/conversation.ts.
+ * `actOn` in models/act.ts.
  */
 import type mongoose from 'mongoose';
 import { collectionOf } from './define.ts';

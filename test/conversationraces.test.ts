@@ -1,19 +1,15 @@
 /** Acts on one conversation at the same time, and processes that die between two writes: the models on a real database. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connectMongo, disconnectMongo } from '../models/connect.ts';
+import { actOn, leftIntent, type ActOptions } from '../models/act.ts';
 import {
-  actOn,
   ConversationModel,
-  countMissed,
   findConversation,
   findStanding,
-  leftIntent,
-  markRead,
   provideConversation,
   removeEmpty,
-  uncountMessage,
-  type ActOptions,
 } from '../models/conversation.ts';
+import { countMissed, markRead, uncountMessage } from '../models/unread.ts';
 import { newId } from '../models/ids.ts';
 import { countInbox, listInbox } from '../models/inbox.ts';
 import { claimAnswer, findClientMessage, holdsAnswer, insertMessage, settleMessage } from '../models/message.ts';

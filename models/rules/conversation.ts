@@ -1,5 +1,5 @@
 /**
- * The life of a conversation and of the ticket it may have become: what each act makes of them. Pure; models/conversation.ts
+ * The life of a conversation and of the ticket it may have become: what each act makes of them. Pure; models/act.ts
  * turns these tables into one atomic update.
  */
 
