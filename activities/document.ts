@@ -4,11 +4,11 @@
  */
 import type { Logger } from 'pino';
 import { withHeartbeat } from './heartbeat.ts';
-import { syncTags } from './source.ts';
+import { indexChunks, syncTags } from './source.ts';
 import type { Ai } from '../clients/ai.ts';
 import type { Files } from '../clients/files.ts';
 import type { IndexTable, Search } from '../clients/search.ts';
-import { listChunks, removeChunks, writeChunks } from '../models/chunk.ts';
+import { chunksOf, listChunks, removeChunks, writeChunks, type Chunk } from '../models/chunk.ts';
 import {
   claimDocument,
   DocumentModel,
@@ -18,7 +18,7 @@ import {
   type Document,
 } from '../models/document.ts';
 import { effectiveAuthority } from '../models/rules/authority.ts';
-import type { Chunk } from '../models/rules/chunks.ts';
+import type { Chunk as Passage } from '../models/rules/chunks.ts';
 import { Unreadable } from '../models/rules/document.ts';
 
 export type DocumentDeps = { files: Files; search: Search; ai: Ai; clock: () => Date; log: Logger };
@@ -32,41 +32,24 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
   });
   const find = (orgId: string, docId: string) => DocumentModel.findOne({ _id: docId, org_id: orgId }).lean();
 
-  /** Puts the generation into the index, lets it answer, and removes what the generation before left. */
-  async function index({ orgId, docId, generation }: Ref, signal: AbortSignal): Promise<'indexed' | 'gone'> {
-    const document = await find(orgId, docId);
-    if (document) {
-      const chunks = await listChunks(orgId, docId, generation);
-      const vectors = ai.embeddingModel
-        ? await ai.embed(
-            chunks.map((c) => `${c.heading}\n${c.text}`),
-            signal,
-          )
-        : undefined;
-      await search.add(
-        tableOf(document),
-        chunks.map((chunk, i) => ({
-          id: chunk._id,
-          source_id: docId,
-          generation: String(generation),
-          segments: document.segments,
-          authority: effectiveAuthority(document.authority, 'document'),
-          heading: chunk.heading,
-          text: chunk.text,
-          ...(vectors ? { vector: vectors[i]! } : {}),
-        })),
-      );
-      const published = await publishDocument(orgId, docId, generation, chunks.length, clock());
-      if (published) {
-        await syncTags(search, { orgId, sourceId: docId }, document.tags_version);
-        await search.removeSource(tableOf(document), docId, String(generation));
-        await removeChunks(orgId, docId, generation);
-        return 'indexed';
-      }
-      if (await find(orgId, docId)) return 'gone';
-      await search.removeSource(tableOf(document), docId);
+  async function addRows(document: Document, chunks: readonly Chunk[], signal: AbortSignal): Promise<void> {
+    const { segments, authority } = document;
+    const tags = { segments, authority: effectiveAuthority(authority, 'document') };
+    await indexChunks({ search, ai }, tableOf(document), chunks, () => tags, signal);
+  }
+
+  /** Lets a generation that is stored and indexed answer, and removes what the generation before left. */
+  async function publish(document: Document, generation: number, chunkCount: number): Promise<'indexed' | 'gone'> {
+    const { _id: docId, org_id: orgId } = document;
+    if (await publishDocument(orgId, docId, generation, chunkCount, clock())) {
+      await syncTags(search, { orgId, sourceId: docId }, document.tags_version);
+      await search.removeSource(tableOf(document), docId, String(generation));
+      await removeChunks(orgId, docId, generation);
+      return 'indexed';
     }
+    if (await find(orgId, docId)) return 'gone';
     // Deleted while it was being read: what was stored after the deletion has no owner.
+    await search.removeSource(tableOf(document), docId);
     await removeChunks(orgId, docId);
     return 'gone';
   }
@@ -85,7 +68,7 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
           // An earlier attempt published it and did not come to the end.
           return standing?.live_generation === generation && standing.status === 'indexed' ? 'read' : 'gone';
         }
-        let passages: Chunk[];
+        let passages: Passage[];
         try {
           passages = await files.chunk(readBytes(docId), document.file_type, { signal, filename: document.filename });
         } catch (error) {
@@ -94,17 +77,22 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
           await failDocument(orgId, docId, generation, error.message, clock());
           return 'failed';
         }
-        const source = {
-          org_id: orgId,
-          mode: document.mode,
-          source_type: 'document' as const,
-          source_id: docId,
-          generation,
-        };
-        await writeChunks(source, passages);
-        if (ai.embeddingModel) return 'read';
+        const { mode } = document;
+        const source = { org_id: orgId, mode, source_type: 'document' as const, source_id: docId, generation };
+        const chunks = chunksOf(source, passages);
+        if (ai.embeddingModel) {
+          await writeChunks(source, chunks);
+          return 'read';
+        }
+        // Rows of the index lead nowhere before the generation is published, so neither has to wait for the other.
+        const [written, added] = await Promise.allSettled([
+          writeChunks(source, chunks),
+          addRows(document, chunks, signal),
+        ]);
+        if (written.status === 'rejected') throw written.reason;
         try {
-          return await index(ref, signal);
+          if (added.status === 'rejected') throw added.reason;
+          return await publish(document, generation, chunks.length);
         } catch (error) {
           log.warn({ doc_id: docId, org_id: orgId, err: error }, 'indexing failed and is tried again by itself');
           return 'read';
@@ -112,8 +100,17 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
       });
     },
 
-    async indexDocument(ref: Ref): Promise<'indexed' | 'gone'> {
-      return withHeartbeat((signal) => index(ref, signal));
+    async indexDocument({ orgId, docId, generation }: Ref): Promise<'indexed' | 'gone'> {
+      return withHeartbeat(async (signal) => {
+        const document = await find(orgId, docId);
+        if (!document) {
+          await removeChunks(orgId, docId);
+          return 'gone';
+        }
+        const chunks = await listChunks(orgId, docId, generation);
+        await addRows(document, chunks, signal);
+        return publish(document, generation, chunks.length);
+      });
     },
   };
 }

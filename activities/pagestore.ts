@@ -5,8 +5,8 @@
 import type { Ai } from '../clients/ai.ts';
 import type { IndexTable, Search } from '../clients/search.ts';
 import type { PageContent } from '../clients/pages.ts';
-import { syncTags } from './source.ts';
-import { insertChunks, removeAllChunks, removeChunks } from '../models/chunk.ts';
+import { indexChunks, syncTags } from './source.ts';
+import { chunksOf, insertChunks, removeAllChunks, removeChunks } from '../models/chunk.ts';
 import type { Crawl, Settled } from '../models/crawl.ts';
 import { findOrganization } from '../models/organization.ts';
 import {
@@ -84,30 +84,17 @@ export function createPageStore({ search, ai, quotas, clock }: Deps) {
     await savePageLinks(
       fresh.flatMap(({ url, links }) => (claims.has(url) ? [{ _id: claims.get(url)!._id, links }] : [])),
     );
-    const chunks = await insertChunks(written);
-    const vectors = ai.embeddingModel
-      ? await ai.embed(
-          chunks.map(({ heading, text }) => `${heading}\n${text}`),
-          signal,
-        )
-      : undefined;
+    const chunks = written.flatMap(({ source, passages }) => chunksOf(source, passages));
+    await insertChunks(chunks);
     const pages = new Map(written.map(({ page }) => [page._id, page]));
-    await search.add(
-      table,
-      chunks.map((chunk, index) => {
-        const page = pages.get(chunk.source_id)!;
-        return {
-          id: chunk._id,
-          source_id: chunk.source_id,
-          generation: String(chunk.generation),
-          segments: crawl.segments ?? page.segments,
-          authority: effectiveAuthority(crawl.authority ?? page.authority, 'website'),
-          heading: chunk.heading,
-          text: chunk.text,
-          ...(vectors ? { vector: vectors[index]! } : {}),
-        };
-      }),
-    );
+    const tagsOf = (pageId: string) => {
+      const page = pages.get(pageId)!;
+      return {
+        segments: crawl.segments ?? page.segments,
+        authority: effectiveAuthority(crawl.authority ?? page.authority, 'website'),
+      };
+    };
+    await indexChunks({ search, ai }, table, chunks, tagsOf, signal);
     await publishPages(
       crawl._id,
       fresh.flatMap(({ url, content, etag, lastModified }) => {

@@ -1,13 +1,41 @@
 /** What a change of a source does to the index and to storage. Safe to repeat at any point. */
 import { withHeartbeat } from './heartbeat.ts';
-import type { Search } from '../clients/search.ts';
-import { removeChunks } from '../models/chunk.ts';
+import type { Ai } from '../clients/ai.ts';
+import type { IndexRow, IndexTable, Search } from '../clients/search.ts';
+import { removeChunks, type Chunk } from '../models/chunk.ts';
 import { removeBytes } from '../models/document.ts';
 import { RemovalModel } from '../models/removal.ts';
 import { findSource } from '../models/source.ts';
 
 type Ref = { orgId: string; sourceId: string };
 export type SourceActivities = ReturnType<typeof createSourceActivities>;
+
+/**
+ * Puts chunks into the index, where they are found once their generation is published. `tagsOf`: what their source, by its
+ * id, is tagged with. Safe to repeat.
+ */
+export async function indexChunks(
+  { search, ai }: { search: Search; ai: Ai },
+  table: IndexTable,
+  chunks: readonly Chunk[],
+  tagsOf: (sourceId: string) => Pick<IndexRow, 'segments' | 'authority'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const texts = chunks.map(({ heading, text }) => `${heading}\n${text}`);
+  const vectors = ai.embeddingModel ? await ai.embed(texts, signal) : undefined;
+  await search.add(
+    table,
+    chunks.map(({ _id, source_id, generation, heading, text }, index) => ({
+      id: _id,
+      source_id,
+      generation: String(generation),
+      ...tagsOf(source_id),
+      heading,
+      text,
+      ...(vectors ? { vector: vectors[index]! } : {}),
+    })),
+  );
+}
 
 /** Writes a source's tags to its index rows until no newer ones were stored meanwhile. `written`: what the rows have. */
 export async function syncTags(search: Search, { orgId, sourceId }: Ref, written: number): Promise<void> {

@@ -38,30 +38,27 @@ export const ChunkModel = defineModel<Chunk>(
 
 export type ChunkSource = Pick<Chunk, 'org_id' | 'mode' | 'source_type' | 'source_id' | 'generation'>;
 
-/** Writes a generation's chunks; writing them again leaves one copy. */
-export async function writeChunks(source: ChunkSource, passages: readonly Passage[]): Promise<void> {
-  await ChunkModel.collection.deleteMany({ source_id: source.source_id, generation: source.generation });
-  if (passages.length === 0) return;
-  await ChunkModel.insertMany(
-    passages.map((passage) => chunkOf(source, passage)),
-    { ordered: false, lean: true },
-  );
+/** The chunks that a source's passages are stored as. */
+export const chunksOf = (source: ChunkSource, passages: readonly Passage[]): Chunk[] =>
+  passages.map((passage) => ({
+    ...source,
+    ...passage,
+    _id: `${source.source_id}:${source.generation}:${passage.ordinal}`,
+  }));
+
+/** Writes all chunks of a generation; writing them again leaves one copy. */
+export async function writeChunks(
+  { source_id, generation }: Pick<ChunkSource, 'source_id' | 'generation'>,
+  chunks: readonly Chunk[],
+): Promise<void> {
+  await collectionOf(ChunkModel).deleteMany({ source_id, generation });
+  await insertChunks(chunks);
 }
 
-/** Writes the chunks of generations that were never written before, of many sources at once. */
-export async function insertChunks(
-  written: readonly { source: ChunkSource; passages: readonly Passage[] }[],
-): Promise<Chunk[]> {
-  const chunks = written.flatMap(({ source, passages }) => passages.map((passage) => chunkOf(source, passage)));
-  if (chunks.length > 0) await collectionOf(ChunkModel).insertMany(chunks, { ordered: false });
-  return chunks;
+/** Writes chunks of generations that were never written before. */
+export async function insertChunks(chunks: readonly Chunk[]): Promise<void> {
+  if (chunks.length > 0) await collectionOf(ChunkModel).insertMany([...chunks], { ordered: false });
 }
-
-const chunkOf = (source: ChunkSource, passage: Passage): Chunk => ({
-  ...source,
-  ...passage,
-  _id: `${source.source_id}:${source.generation}:${passage.ordinal}`,
-});
 
 /** One generation, in reading order. */
 export async function listChunks(orgId: string, sourceId: string, generation: number): Promise<Chunk[]> {

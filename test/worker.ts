@@ -12,7 +12,7 @@ import { ConversationModel } from '../models/conversation.ts';
 import { FrameModel } from '../models/frame.ts';
 import { MessageModel } from '../models/message.ts';
 
-/** In the order in which processing comes to them. */
+/** In the order in which processing comes to them; chunks are stored while they are put into the index. */
 export type Fault =
   'before claim' | 'claimed' | 'extracted' | 'chunks stored' | 'before index' | 'in the index' | 'published';
 /** In the order in which an answer comes to them. */
@@ -60,14 +60,8 @@ function adapt(deps: WorkerDeps): WorkerDeps {
   };
 }
 
-if (fault === 'chunks stored') {
-  const insertMany = ChunkModel.insertMany.bind(ChunkModel) as (...args: unknown[]) => Promise<unknown>;
-  ChunkModel.insertMany = async (...args: unknown[]) => {
-    await insertMany(...args);
-    die();
-  };
-}
-const points: Record<AnswerFault, () => void> = {
+const points: Partial<Record<Fault | AnswerFault, () => void>> = {
+  'chunks stored': () => interrupt(ChunkModel.collection, 'insertMany', '"source_id"', 'after'),
   'answer claimed': () => interrupt(MessageModel.collection, 'updateOne', '"attempt":', 'after'),
   'answer begun': () => interrupt(FrameModel.collection, 'insertMany', '"reply_start"', 'after'),
   'between chunks': () => interrupt(FrameModel.collection, 'insertOne', '"reply_chunk"', 'after'),
@@ -77,7 +71,7 @@ const points: Record<AnswerFault, () => void> = {
   escalated: () => interrupt(ConversationModel.collection, 'findOneAndUpdate', '"status":"escalated"', 'after'),
   'before settling': () => interrupt(MessageModel.collection, 'updateOne', '"answered"', 'before'),
 };
-if (fault !== undefined && fault in points) points[fault as AnswerFault]();
+if (fault !== undefined) points[fault]?.();
 
 const code = await readFile(process.env['TEST_WORKFLOW_BUNDLE']!, 'utf8');
 const workers = await startWorkers(readConfig(process.env), adapt, { code });
