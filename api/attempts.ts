@@ -3,6 +3,7 @@
  * through, and given back when the attempt was no failure.
  */
 import { createHash } from 'node:crypto';
+import { networkOf } from './address.ts';
 import { consume, createRate } from './limits.ts';
 import type { Config } from '../config.ts';
 
@@ -34,14 +35,15 @@ export function createAttempts(config: Config): Attempts {
   const holdAddress = hold('accounts');
 
   return async ({ email, address }, check) => {
+    const network = networkOf(address);
     const account = createHash('sha256')
-      .update(JSON.stringify([email, address]))
+      .update(JSON.stringify([email, network]))
       .digest('hex');
     const holds: Hold[] = [];
     let failed = false;
     try {
       holds.push(await holdAccount(`account:${account}`));
-      holds.push(await holdAddress(`failures:${address}`));
+      holds.push(await holdAddress(`failures:${network}`));
       const found = await check();
       failed = found === undefined;
       return found;

@@ -3,6 +3,7 @@
  * are checked against it. What a caller may not know of is 404; 403 is a known caller lacking a scope or a role.
  */
 import { LRUCache } from 'lru-cache';
+import { networkOf } from './address.ts';
 import type { Context } from './context.ts';
 import { createSessionAuth } from './sessions.ts';
 import { cached } from '../models/cached.ts';
@@ -216,7 +217,7 @@ export function createAuthenticator(ctx: Context): Authenticator {
 
 /** What rate limits and idempotency count by. */
 export function credentialId(principal: Principal): string {
-  if (principal.kind === 'anonymous') return `address:${principal.address}`;
+  if (principal.kind === 'anonymous') return `address:${networkOf(principal.address)}`;
   if (principal.kind === 'session') return principal.sessionId;
   return 'actor' in principal ? principal.actor : principal.userId;
 }

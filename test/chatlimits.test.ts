@@ -151,6 +151,20 @@ describe('one address', () => {
     expect((await handshake('2001:db8:7:8::1', { sessionToken })).status).toBe(101);
   });
 
+  it('of IPv6 is its network for sign-ins too: who guesses from another host of it goes on counting', async () => {
+    const { email, password } = await api.newUser();
+    const guess = async (address: string, given: string) =>
+      (
+        await api.request('POST', '/auth/login', {
+          body: { email, password: given },
+          headers: { 'x-forwarded-for': address },
+        })
+      ).status;
+    for (const host of [1, 2, 3, 4, 5]) expect(await guess(`2001:db8:7:9::${host}`, 'not the password')).toBe(401);
+    expect(await guess('2001:db8:7:9:ffff::6', password)).toBe(429);
+    expect(await guess('2001:db8:7:a::1', password)).toBe(200);
+  });
+
   it('may connect so often a minute, counted over both processes, whoever it says it is', async () => {
     const address = newAddress();
     for (let i = 0; i < 8; i += 1) {
