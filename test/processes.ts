@@ -60,11 +60,14 @@ export async function removeDataDir(env: SystemEnv): Promise<void> {
   await rm(env.DATA_DIR, { recursive: true, force: true });
 }
 
+/** What a program needs of this process's environment. */
+const passedOn = ['PATH', 'HOME', 'TMPDIR', 'NODE_COMPILE_CACHE'];
+
 /** Starts a program and waits until it says it is ready. `program` is a path from the root of the project. */
 export async function startProcess(program: string, env: SystemEnv): Promise<Running> {
   const child = fork(join(root, program), {
     cwd: root,
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], TMPDIR: process.env['TMPDIR'], ...env },
+    env: { ...Object.fromEntries(passedOn.map((name) => [name, process.env[name]])), ...env },
     execArgv: ['--disable-warning=ExperimentalWarning'],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

@@ -43,6 +43,7 @@ export const chatRoutes = [
     params: contract.orgParams,
     query: contract.pageQuery,
     reply: contract.conversationList,
+    limit: 'queries',
     async handle({ query: { limit = DEFAULT_LIMIT, cursor }, principal: { orgId, mode, customerId } }) {
       const after = afterCursor(cursor);
       const found = await listConversations(orgId, mode, customerId, { limit: limit + 1, after });
@@ -59,6 +60,7 @@ export const chatRoutes = [
     params: contract.conversationParams,
     query: contract.pageQuery,
     reply: contract.conversationReply,
+    limit: 'queries',
     async handle({ params: { convId }, query: { limit = DEFAULT_LIMIT, cursor }, principal }) {
       const from = cursor === undefined ? undefined : readHistoryCursor(cursor);
       if (from && from.convId !== convId) throw foreignCursor();
@@ -76,6 +78,7 @@ export const chatRoutes = [
     params: contract.orgParams,
     query: contract.pageQuery,
     reply: contract.historyReply,
+    limit: 'queries',
     async handle({ query: { limit = DEFAULT_LIMIT, cursor }, principal }) {
       // A cursor stays with its conversation, whichever is the current one by now.
       const from = cursor === undefined ? undefined : readHistoryCursor(cursor);
