@@ -1,6 +1,6 @@
 /**
  * The only reader of environment variables: environment -> zod -> a frozen `Config`.
- * docs/configuration.md lists every variable; test/config.test.ts compares the two.
+ * docs/configuration.md lists every variable; test/configuration.test.ts compares the two.
  */
 import { randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -65,6 +65,7 @@ export function createApp(ctx: Context, metrics: Metrics, state: { draining: boo
       code: problem?.code,
     };
     if (koa.status >= 500) ctx.log.error({ ...line, path: koa.path, err: problem?.cause }, 'request failed');
+    else if (problem?.code === 'FEDERATED_LOGIN_FAILED') requestLog.warn({ ...line, err: problem.cause }, 'request');
     else requestLog.info(line, 'request');
   });
 
@@ -86,7 +87,7 @@ export function createApp(ctx: Context, metrics: Metrics, state: { draining: boo
     koa.set('cache-control', 'public, max-age=60');
     koa.body = await ctx.tokens.jwks();
   });
-  const document = openApiDocument(routeGroups, { serverUrl: `${ctx.config.publicUrl}/v1`, version: VERSION });
+  const document = openApiDocument(routeGroups, { version: VERSION });
   outside.get('/v1/openapi.json', (koa) => {
     koa.body = document;
   });

@@ -10,11 +10,16 @@ import { finished, pipeline } from 'node:stream/promises';
 import busboy from 'busboy';
 import type { ParameterizedContext } from 'koa';
 import getRawBody from 'raw-body';
+import { z } from 'zod';
 import { parse, type Route } from './route.ts';
 import type { Config } from '../config.ts';
 import { Problem } from '../models/rules/errors.ts';
 
 const MAX_JSON_BYTES = 1024 * 1024;
+/** From callers who have shown no credential: what they send is an e-mail, a password, a name. */
+const MAX_OPEN_JSON_BYTES = 16 * 1024;
+/** Of a route that takes no body, one is read to be refused, and this much of it. */
+const noBody = z.strictObject({});
 /** Beside the file: names, boundaries and the few text fields of a form. */
 const MAX_FORM_FIELD_BYTES = 16 * 1024;
 
@@ -42,12 +47,13 @@ export async function parseInput(route: Route, koa: ParameterizedContext, config
   const query = route.query ? parse(route.query, koa.query, 'query') : undefined;
   const { fields, file } = route.upload
     ? await readForm(koa, config.maxUploadBytes)
-    : { fields: route.body ? await readJson(koa) : undefined, file: undefined };
+    : { fields: koa.method === 'GET' ? undefined : await readJson(koa, jsonLimit(route)), file: undefined };
   const dispose = async () => {
     if (file) await rm(file.path, { force: true });
   };
   try {
     const body = route.body ? parse(route.body, fields, 'body') : undefined;
+    if (!route.body && fields !== undefined) parse(noBody, fields, 'body');
     return {
       params,
       query,
@@ -66,15 +72,18 @@ export async function parseInput(route: Route, koa: ParameterizedContext, config
   }
 }
 
-async function readJson(koa: ParameterizedContext): Promise<unknown> {
+const jsonLimit = (route: Route): number =>
+  route.body && route.auth.kind !== 'open' ? MAX_JSON_BYTES : MAX_OPEN_JSON_BYTES;
+
+async function readJson(koa: ParameterizedContext, limit: number): Promise<unknown> {
   if (koa.request.length === 0 || (koa.request.length === undefined && !koa.get('transfer-encoding'))) return {};
   if (!koa.is('application/json')) {
     throw new Problem('UNSUPPORTED_MEDIA_TYPE', { message: 'Send the body as Content-Type: application/json.' });
   }
-  const text = await getRawBody(koa.req, { limit: MAX_JSON_BYTES, length: koa.request.length, encoding: 'utf8' }).catch(
+  const text = await getRawBody(koa.req, { limit, length: koa.request.length, encoding: 'utf8' }).catch(
     (error: { type?: string }) => {
       throw error.type === 'entity.too.large'
-        ? new Problem('TOO_LARGE', { message: `A JSON body may have ${MAX_JSON_BYTES} bytes.` })
+        ? new Problem('TOO_LARGE', { message: `This JSON body may have ${limit} bytes.` })
         : new Problem('VALIDATION', { message: 'The body did not arrive whole.', cause: error });
     },
   );

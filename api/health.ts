@@ -1,4 +1,5 @@
 /** Whether this process lives, and whether it can serve: what an orchestrator asks. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from './context.ts';
 import { pingMongo } from '../models/connect.ts';
 
@@ -9,10 +10,14 @@ type State = 'ok' | 'down';
 /** Each dependency is asked anew, for at most a second. */
 export async function readiness(ctx: Context): Promise<{ ready: boolean; mongo: State; temporal: State }> {
   const state = (check: Promise<unknown>): Promise<State> =>
-    check.then(
-      () => 'ok' as const,
-      () => 'down' as const,
-    );
+    // Neither driver bounds all that it waits for: a connection that has gone silent is not noticed for minutes.
+    Promise.race([
+      check.then(
+        () => 'ok' as const,
+        () => 'down' as const,
+      ),
+      sleep(CHECK_MS, 'down' as const, { ref: false }),
+    ]);
   const [mongo, temporal] = await Promise.all([
     state(pingMongo(CHECK_MS)),
     state(ctx.temporal.withDeadline(Date.now() + CHECK_MS, () => ctx.temporal.workflowService.getSystemInfo({}))),

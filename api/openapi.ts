@@ -22,7 +22,7 @@ const headers = {
 };
 type HeaderName = keyof typeof headers;
 
-export function openApiDocument(groups: RouteGroups, options: { serverUrl: string; version: string }) {
+export function openApiDocument(groups: RouteGroups, options: { version: string }) {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const [tag, routes] of Object.entries(groups)) {
     for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = operation(tag, route);
@@ -34,7 +34,8 @@ export function openApiDocument(groups: RouteGroups, options: { serverUrl: strin
       version: options.version,
       description: 'A customer-support platform with an AI agent. Errors are `{ error, code, details?, request_id }`.',
     },
-    servers: [{ url: options.serverUrl }],
+    // Wherever the document was read: a page may only ask the origin it came from.
+    servers: [{ url: '/v1' }],
     tags: Object.keys(groups).map((name) => ({ name })),
     components: {
       securitySchemes: {
@@ -171,8 +172,9 @@ export function errorsOf(route: Route): Set<ErrorCode> {
   if (route.auth.kind === 'key') add('MISSING_SCOPE');
   if (route.auth.kind === 'member') add('MISSING_ROLE');
   if (route.params) add('NOT_FOUND');
-  if (route.body) add('TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'CONFLICT');
-  if (route.body && !route.upload) add('MALFORMED_JSON');
+  if (route.method !== 'GET') add('TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE');
+  if (route.method !== 'GET' && !route.upload) add('MALFORMED_JSON');
+  if (route.body) add('CONFLICT');
   if (route.method === 'POST') add('IDEMPOTENCY_KEY_REUSED', 'IDEMPOTENCY_KEY_IN_PROGRESS');
   if (route.limit) add('RATE_LIMITED');
   return codes;

@@ -141,6 +141,10 @@ export function serve(
   ) => Promise<unknown>;
   return async (koa) => {
     const chosen = route.auth.kind === 'key' && koa.querystring ? parse(modeQuery, koa.query, 'query') : {};
+    if (chosen.mode && chosen.environment && chosen.mode !== chosen.environment) {
+      const message = 'says another mode than `mode` does; send one of the two';
+      throw new Problem('VALIDATION', { details: [{ path: ['query', 'environment'], message }] });
+    }
     const principal = await shared.authenticate({
       guard: route.auth,
       authorization: koa.get('authorization') || undefined,
@@ -170,7 +174,8 @@ export function serve(
             ctx,
             {
               credential: credentialId(principal),
-              route: `${route.method} ${koa.path}`,
+              // As routed: a path may be written in several ways.
+              route: `${route.method} ${route.path} ${JSON.stringify(input.params)}`,
               key: String(idempotencyKey),
               fingerprint: input.fingerprint(),
             },

@@ -15,6 +15,7 @@ import { createAi } from '../clients/ai.ts';
 import { createSearch } from '../clients/search.ts';
 import { ConfigError, readConfig, type Config } from '../config.ts';
 import { connectMongo, disconnectMongo } from '../models/connect.ts';
+import { hostPort } from '../models/rules/address.ts';
 import { createSecretBox } from '../models/secretbox.ts';
 
 /** A started API. `close` refuses new requests, waits for the running ones up to DRAIN_SECONDS, has sockets come back elsewhere, and disconnects. */
@@ -47,6 +48,8 @@ export async function startApi(
     secrets,
     tokens: createTokens({ config, clock, secrets }),
   });
+  // Opens the key that signs logins: one that cannot be opened is better known now than at everybody's next sign-in.
+  await ctx.tokens.jwks();
   const state = { draining: false };
   const metrics = createMetrics();
   const serveRequest = createApp(ctx, metrics, state).callback();
@@ -62,7 +65,7 @@ export async function startApi(
   server.keepAliveTimeout = 65_000;
   server.listen(config.port, config.host);
   await once(server, 'listening');
-  const url = `http://${config.host}:${(server.address() as AddressInfo).port}`;
+  const url = `http://${hostPort(config.host, (server.address() as AddressInfo).port)}`;
   log.info({ url }, 'api ready');
   return {
     url,

@@ -14,7 +14,7 @@ import {
   type JWK,
   type JWTPayload,
 } from 'jose';
-import type { Config } from '../config.ts';
+import { ConfigError, type Config } from '../config.ts';
 import type { SecretBox } from '../models/secretbox.ts';
 import { modes, type Mode } from '../models/rules/keys.ts';
 import { addSigningKey, listSigningKeys, removeSigningKeysBefore, type SigningKey } from '../models/signingkey.ts';
@@ -180,8 +180,19 @@ async function readKeyring(deps: TokenDeps): Promise<Keyring> {
   const verifiers = new Map<string, Verifier>();
   for (const r of records) verifiers.set(r._id, await importJWK(r.public_jwk as JWK, 'EdDSA'));
   const signing = records.find((r) => ageOf(r) >= PUBLISH_MS) ?? records.at(-1)!;
-  const key = await importJWK(JSON.parse(deps.secrets.open(signing.private_jwk)) as JWK, 'EdDSA');
+  const key = await importJWK(JSON.parse(openPrivate(deps.secrets, signing)) as JWK, 'EdDSA');
   return { records, verifiers, signer: { kid: signing._id, key } };
+}
+
+function openPrivate(secrets: SecretBox, { private_jwk }: SigningKey): string {
+  try {
+    return secrets.open(private_jwk);
+  } catch (error) {
+    throw new ConfigError(
+      'SECRET_KEY is not the one that this database was written with, so no one could sign in and no stored secret be read. Set SECRET_KEY to it, or put the former DATA_DIR/secret.key back.',
+      { cause: error },
+    );
+  }
 }
 
 async function newSigningKey(deps: TokenDeps, number: number, now: Date): Promise<SigningKey> {

@@ -86,7 +86,7 @@ export async function createKey(key: Key): Promise<void> {
   await KeyModel.create(key);
 }
 
-/** Changes what a key may be changed in; null when there is no such key, or it is revoked. */
+/** Changes what a key may be changed in; null when there is no such key, it is revoked, or its end is set by its successor. */
 export async function updateKey(
   orgId: string,
   keyId: string,
@@ -94,7 +94,8 @@ export async function updateKey(
   now: Date,
 ): Promise<Key | null> {
   return KeyModel.findOneAndUpdate(
-    { _id: keyId, org_id: orgId, revoked_at: null },
+    // When a key that was rotated ends was said then; whoever sets it now would bring the old token back.
+    { _id: keyId, org_id: orgId, revoked_at: null, ...('expires_at' in change ? { rotated_to: null } : {}) },
     { $set: { ...change, updated_at: now } },
     { returnDocument: 'after' },
   ).lean();

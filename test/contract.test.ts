@@ -51,6 +51,8 @@ describe('GET /v1/openapi.json', () => {
   });
 });
 
+const json = { 'content-type': 'application/json' };
+
 describe('every request', () => {
   const api = system();
 
@@ -70,7 +72,6 @@ describe('every request', () => {
   });
 
   it('with a body that is not JSON is 400, of another media type 415, over a mebibyte 413', async () => {
-    const json = { 'content-type': 'application/json' };
     const malformed = await api.request('POST', '/auth/login', { raw: '{"email":', headers: json });
     expect([malformed.status, malformed.body.code]).toEqual([400, 'MALFORMED_JSON']);
     const text = await api.request('POST', '/auth/login', {
@@ -78,8 +79,42 @@ describe('every request', () => {
       headers: { 'content-type': 'text/plain' },
     });
     expect([text.status, text.body.code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
-    const large = await api.request('POST', '/auth/login', { raw: `"${'x'.repeat(1024 * 1024)}"`, headers: json });
+    const large = await api.request('POST', '/auth/login', { raw: `"${'x'.repeat(16 * 1024)}"`, headers: json });
     expect([large.status, large.body.code]).toEqual([413, 'TOO_LARGE']);
+  });
+
+  it('that a route does not take is refused, not dropped', async () => {
+    const org = await api.newOrg();
+    const rotate = (raw: string, headers: Record<string, string> = json) =>
+      api.request('POST', `/support/developer-keys/orgs/${org.orgId}/publishable-keys/test/rotate`, {
+        token: org.owner.token,
+        raw,
+        headers,
+      });
+    expect((await rotate('{"nope":')).body.code).toBe('MALFORMED_JSON');
+    const unknown = await rotate('{"foo":1}');
+    expect([unknown.status, unknown.body.details]).toMatchObject([400, [{ path: ['body', 'foo'] }]]);
+    expect((await rotate('{}')).status).toBe(200);
+  });
+
+  it('with thousands of unknown fields is told of the first, and how many there are', async () => {
+    const org = await api.newOrg();
+    const fields = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`${i}-${'x'.repeat(150)}`, 0]));
+    const { status, body } = await api.request('POST', '/orgs', {
+      token: org.owner.token,
+      body: { name: 'A', ...fields },
+    });
+    expect([status, body.details.length]).toEqual([400, 21]);
+    expect(body.details[0].path[1]).toHaveLength(100);
+    expect(body.details.at(-1)).toEqual({ path: ['body'], message: 'has 4980 more faults' });
+  });
+
+  it('that names two modes is refused', async () => {
+    const org = await api.newOrg();
+    const { status, body } = await api.request('GET', `/orgs/${org.orgId}/documents?mode=test&environment=live`, {
+      token: org.owner.token,
+    });
+    expect([status, body.details[0].path]).toEqual([400, ['query', 'environment']]);
   });
 
   it('with unknown fields is 400, each named', async () => {

@@ -248,6 +248,14 @@ describe('POST …/keys/{keyId}/rotate', () => {
     expect((await api.request('GET', `${base()}/keys`, as())).body.data.keys).toHaveLength(2);
   });
 
+  it('ends the old token for good: its expiry can no longer be changed, its name can: 409', async () => {
+    const { key } = (await create({})).body.data;
+    await rotate(key.key_id);
+    const { status, body } = await patch(key.key_id, { expires_at: null });
+    expect([status, body.code]).toEqual([409, 'CONFLICT']);
+    expect((await patch(key.key_id, { name: 'The former one' })).status).toBe(200);
+  });
+
   it('does not rotate a revoked key: 409', async () => {
     const { key } = (await create()).body.data;
     await revoke(key.key_id);

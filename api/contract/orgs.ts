@@ -20,6 +20,9 @@ export const member = z
   .object({
     userId: id,
     email: z.string(),
+    email_verified: z
+      .boolean()
+      .meta({ description: 'Whether an identity provider has proven that the address is theirs.' }),
     name: z.string(),
     picture: z.string().optional(),
     role,

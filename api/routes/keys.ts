@@ -154,7 +154,7 @@ export const keyRoutes = [
     body: contract.updateKeyBody,
     reply: contract.keyReply,
     limit: 'writes',
-    errors: ['KEY_REVOKED'],
+    errors: ['KEY_REVOKED', 'CONFLICT'],
     async handle({ params, body, principal }, ctx) {
       const now = ctx.clock();
       const change = {
@@ -163,7 +163,14 @@ export const keyRoutes = [
         ...(body.expires_at === undefined ? {} : { expires_at: readExpiry(body.expires_at, now) }),
       };
       const key = await updateKey(principal.orgId, params.keyId, change, now);
-      if (!key) throw (await findKey(principal.orgId, params.keyId)) ? new Problem('KEY_REVOKED') : missing();
+      if (!key) {
+        const standing = await findKey(principal.orgId, params.keyId);
+        if (!standing) throw missing();
+        if (standing.revoked_at) throw new Problem('KEY_REVOKED');
+        throw new Problem('CONFLICT', {
+          message: 'This key was rotated, which said when it ends; change its successor.',
+        });
+      }
       return { key: view(key, principal.org.environment, now) };
     },
   }),

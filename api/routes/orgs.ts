@@ -31,7 +31,15 @@ function view(org: Organization, role: Role) {
 
 function memberView(user: User, { role, joined_at }: Member) {
   const picture = user.picture ? { picture: user.picture } : {};
-  return { userId: user._id, email: user.email, name: user.name, ...picture, role, joined_at: joined_at.toISOString() };
+  return {
+    userId: user._id,
+    email: user.email,
+    email_verified: user.email_verified,
+    name: user.name,
+    ...picture,
+    role,
+    joined_at: joined_at.toISOString(),
+  };
 }
 
 export const orgRoutes = [
@@ -110,13 +118,18 @@ export const orgRoutes = [
     status: 201,
     reply: contract.memberReply,
     limit: 'writes',
-    errors: ['ALREADY_MEMBER'],
+    errors: ['ALREADY_MEMBER', 'CONFLICT'],
     async handle({ body, principal }, ctx) {
       // Before the look-up, so that who may not add learns nothing about accounts.
       checkAdding(principal.role, body.role);
       const user = await findUserByEmail(normalizeEmail(body.email));
       if (!user)
         throw new Problem('NOT_FOUND', { message: 'There is no account with this e-mail; they register first.' });
+      // Anybody can register an address with a password; where it can be proven, it has to be.
+      if (!user.email_verified && Object.keys(ctx.config.oidcProviders).length > 0)
+        throw new Problem('CONFLICT', {
+          message: 'This address is not proven yet; they sign in through an identity provider once.',
+        });
       const entry = { user_id: user._id, role: body.role, joined_at: ctx.clock() };
       await addMember(principal.orgId, principal.userId, entry);
       return { member: memberView(user, entry) };

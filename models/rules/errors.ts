@@ -28,7 +28,11 @@ export const errorTable = {
   CRAWL_RUNNING: { status: 409, message: 'A crawl is already running; wait for it to end, or cancel it.' },
   EMAIL_TAKEN: { status: 409, message: 'An account with this e-mail exists; log in instead.' },
   ALREADY_MEMBER: { status: 409, message: 'This person is already a member of the organization.' },
-  LAST_OWNER: { status: 409, message: 'An organization keeps at least one owner; name another one first.' },
+  LAST_OWNER: {
+    status: 409,
+    message:
+      'An organization keeps at least one owner. Add another one first; who is a member already is taken out and added again as an owner.',
+  },
   KEY_REVOKED: { status: 409, message: 'This key is revoked; create a new one.' },
   IDEMPOTENCY_KEY_REUSED: {
     status: 409,

@@ -4,6 +4,7 @@
  */
 import { isEgressAllowed, isPublicHost, portOf } from './address.ts';
 import { Problem, type Detail } from './errors.ts';
+import { badPorts } from './http.ts';
 
 export const outboxProviders = ['slack', 'linear', 'webhook'] as const;
 /** Where ticket events are sent. */
@@ -12,6 +13,8 @@ export type OutboxProvider = (typeof outboxProviders)[number];
 export const maxWebhookUrlLength = 2048;
 export const maxAllowedOrigins = 50;
 export const webhookSecretLength = { min: 16, max: 256 } as const;
+/** Bytes of a key after `whsec_`: Standard Webhooks asks for 24 to 64; fewer than 16 can be guessed. */
+const minWebhookKeyBytes = 16;
 
 export type SupportSettings = {
   /** Spec 4.7, segment rule 5: untagged content is unreachable to a question that names a segment. */
@@ -68,7 +71,7 @@ export function applySettings(current: SupportSettings, patch: SettingsPatch, ar
     const origins = patch.allowed_origins.map(readOrigin);
     origins.forEach((origin, index) => {
       if (origin === undefined)
-        refuse(['allowed_origins', index], 'must be an origin such as https://www.example.com, with no path');
+        refuse(['allowed_origins', index], 'must be an origin such as https://www.example.com, with no path and no *');
     });
     next.allowed_origins = [...new Set(origins.filter((origin) => origin !== undefined))];
   }
@@ -106,11 +109,15 @@ function checkConnected(missing: OutboxProvider[]): void {
  * base64. Any other text is taken as it is.
  */
 export function checkWebhookSecret(secret: string | null | undefined): void {
+  const refuse = (message: string): never => {
+    throw new Problem('VALIDATION', { details: [{ path: ['body', 'outbox_webhook_secret'], message }] });
+  };
+  if (secret && secret.trim().length < webhookSecretLength.min) refuse('has too few characters beside blanks');
   if (!secret?.startsWith('whsec_')) return;
+  if (Buffer.from(secret.slice(6), 'base64').length < minWebhookKeyBytes)
+    refuse(`is a key of fewer than ${minWebhookKeyBytes} bytes`);
   if (/^(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/.test(secret.slice(6))) return;
-  throw new Problem('VALIDATION', {
-    details: [{ path: ['body', 'outbox_webhook_secret'], message: 'is not base64 after whsec_' }],
-  });
+  refuse('is not base64 after whsec_');
 }
 
 /** Why this cannot be a webhook's address; undefined when it can. */
@@ -120,14 +127,19 @@ export function webhookUrlProblem(text: string, egressAllow: readonly string[]):
   if (url.protocol !== 'https:') return 'must begin with https://';
   if (url.username !== '' || url.password !== '')
     return 'must not carry a user name or password; requests are signed instead';
+  if (url.hostname.includes('*')) return 'must name one host; * stands for nothing here';
+  if (badPorts.has(portOf(url))) return `must not use port ${portOf(url)}, which belongs to another protocol`;
   if (url.href.length > maxWebhookUrlLength) return `may have ${maxWebhookUrlLength} characters`;
   if (!isEgressAllowed(url.hostname, portOf(url), egressAllow) && !isPublicHost(url.hostname))
     return 'must be a public address, not one inside a private network';
   return undefined;
 }
 
-/** An origin in the form browsers send it (`https://example.com:8443`, default port left out); undefined when it is none. */
+/**
+ * An origin in the form browsers send it (`https://example.com:8443`, default port left out); undefined when it is none. No
+ * browser sends a `*`, so one would be believed to allow much and allow nothing.
+ */
 export function readOrigin(text: string): string | undefined {
-  if (!/^https?:\/\/[^/?#@\\\s]+$/i.test(text) || !URL.canParse(text)) return undefined;
+  if (!/^https?:\/\/[^/?#@*\\\s]+$/i.test(text) || !URL.canParse(text)) return undefined;
   return new URL(text).origin;
 }

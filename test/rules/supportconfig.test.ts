@@ -111,6 +111,8 @@ describe('readOrigin', () => {
     'null',
     'https://exa mple.com',
     'https://*.example.com:x',
+    'https://*.example.com',
+    'https://*',
   ])('%j is none', (text) => {
     expect(readOrigin(text)).toBeUndefined();
   });
@@ -200,12 +202,19 @@ describe('checkWebhookSecret', () => {
     undefined,
     'any text that is long enough',
     'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
-    'whsec_c2VjcmV0IG9mIG1pbmU=',
-    'whsec_YWJjZA==',
+    'whsec_c2VjcmV0IG9mIG1pbmUhISE=',
+    'whsec_MDEyMzQ1Njc4OWFiY2RlZg==',
   ])('takes %j', (secret) => {
     expect(() => checkWebhookSecret(secret)).not.toThrow();
   });
-  it.each(['whsec_', 'whsec_not base64 at all', 'whsec_äöü', 'whsec_abcde'])('refuses %j', (secret) => {
+  it.each([
+    'whsec_',
+    'whsec_c2VjcmV0IG9mIG1pbmU=',
+    ' '.repeat(20),
+    'whsec_not base64 at all',
+    'whsec_äöü',
+    'whsec_abcde',
+  ])('refuses %j', (secret) => {
     expect(() => checkWebhookSecret(secret)).toThrow(expect.objectContaining({ code: 'VALIDATION' }));
   });
 });
