@@ -3,26 +3,14 @@
  * checksums and running another program. It knows no engine by name, and must not start a server.
  */
 import { spawn } from 'node:child_process';
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import {
-  access,
-  constants,
-  link,
-  mkdir,
-  mkdtemp,
-  readFile,
-  readdir,
-  rename,
-  rm,
-  unlink,
-  writeFile,
-} from 'node:fs/promises';
+import { access, constants, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { takeLock } from './takelock.mjs';
 
 /** Where progress goes: one finished sentence or line a call. */
 export type Report = (line: string) => void;
@@ -77,67 +65,19 @@ export async function cached(
   );
 }
 
-/**
- * Runs `work` while this process alone holds the lock file. The file names its holder, so a lock whose holder
- * died is taken over. `link` makes the file appear with its content in one step.
- */
+/** Runs `work` while this process alone holds the lock file. */
 export async function withLock<T>(path: string, waiting: string, report: Report, work: () => Promise<T>): Promise<T> {
-  const mine = `${path}.${process.pid}-${randomUUID()}`;
-  await writeFile(mine, String(process.pid)).catch((error: unknown) => {
+  let said = false;
+  const lock = await takeLock(path, () => {
+    if (!said) report(waiting);
+    said = true;
+  }).catch((error: unknown) => {
     throw readable(error);
   });
   try {
-    let said = false;
-    while (!(await tryLink(mine, path))) {
-      const holder = Number(await readFile(path, 'utf8').catch(() => '0'));
-      if (holder > 0 && !isAlive(holder)) {
-        await dropStale(path, holder);
-        continue;
-      }
-      if (!said) report(waiting);
-      said = true;
-      await sleep(200);
-    }
-    try {
-      return await work();
-    } finally {
-      await unlink(path).catch(() => undefined);
-    }
+    return await work();
   } finally {
-    await unlink(mine).catch(() => undefined);
-  }
-}
-
-/** Removes a dead holder's lock; should a live process have replaced it just now, that one is put back. */
-async function dropStale(path: string, holder: number): Promise<void> {
-  const aside = `${path}.${process.pid}-${randomUUID()}.stale`;
-  try {
-    await rename(path, aside);
-    if (Number(await readFile(aside, 'utf8')) !== holder) await link(aside, path);
-  } catch {
-    // Another waiter was quicker; the next try sees its result.
-  } finally {
-    await unlink(aside).catch(() => undefined);
-  }
-}
-
-async function tryLink(from: string, to: string): Promise<boolean> {
-  try {
-    await link(from, to);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw readable(error);
-  }
-}
-
-/** Whether a process with this id exists, whoever owns it. */
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    lock.release();
   }
 }
 

@@ -5,9 +5,10 @@
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { EngineError, isAlive, readable } from './cache.ts';
+import { closeSync, fstatSync, openSync, renameSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { EngineError, readable } from './cache.ts';
+import { isAlive } from './takelock.mjs';
 
 /**
  * A shell between us and the server. Descriptor 3 is a pipe only we hold: when we end, however that happens, the
@@ -49,9 +50,16 @@ export type Guarded = {
   kill(): void;
   /** Messages of a Node child, when `ipc` was asked for. */
   onMessage(listener: (message: unknown) => void): void;
-  /** The last lines of the log, for an error message. */
+  /** The last lines of the log that it wrote itself, none of those of an earlier run. */
   lastLines(count?: number): Promise<string>;
+  /** The same for people, as sentences that may follow another. */
+  explain(): Promise<string>;
 };
+
+/** A log is begun anew above this size, and the former kept beside it: at most twice that, and what one run writes. */
+const logLimit = 10 * 1024 * 1024;
+/** How much of a log's end is read. mongod's own last words before it aborts are some 50 KiB. */
+const tailBytes = 256 * 1024;
 
 /**
  * Starts `command` with both output streams appended to `logPath`. `ipc` opens a Node message channel.
@@ -64,6 +72,8 @@ export async function startGuarded(options: {
   env?: NodeJS.ProcessEnv;
   cwd?: string;
   ipc?: boolean;
+  /** Makes sentences of its last lines; `lastWords` unless told. */
+  explain?: (lines: string) => string;
   /** A folder the guard removes when we were killed and could not do it ourselves. */
   removeAfter?: string;
 }): Promise<Guarded> {
@@ -79,14 +89,14 @@ export async function startGuarded(options: {
       '/bin/sh',
       ['-c', guardScript, 'guard', options.removeAfter ?? '', options.command, ...options.args],
       {
-        stdio: ['ignore', log, log, 'pipe', 'pipe', ...(options.ipc ? (['ipc'] as const) : [])],
+        stdio: ['ignore', log.file, log.file, 'pipe', 'pipe', ...(options.ipc ? (['ipc'] as const) : [])],
         detached: true,
         ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
         env: options.env ?? process.env,
       },
     );
   } finally {
-    closeSync(log);
+    closeSync(log.file);
   }
   let ended = false;
   const exited = new Promise<number>((resolve) => {
@@ -100,7 +110,7 @@ export async function startGuarded(options: {
     });
   });
   const lastLines = async (count = 12): Promise<string> =>
-    (await readFile(options.logPath, 'utf8').catch(() => '')).trimEnd().split('\n').slice(-count).join('\n');
+    (await tail(options.logPath, log.begins).catch(() => '')).trimEnd().split('\n').slice(-count).join('\n');
   const pid = await readPid(guard);
   if (pid === undefined) throw new EngineError(`${options.command} could not be started: ${await lastLines()}`);
   const signal = (name: NodeJS.Signals): void => {
@@ -116,6 +126,7 @@ export async function startGuarded(options: {
     exited,
     running: () => !ended && isAlive(pid),
     lastLines,
+    explain: async () => (options.explain ?? lastWords)(await lastLines(200)),
     kill: () => signal('SIGKILL'),
     onMessage: (listener) => void guard.on('message', listener),
     async stop(graceMs = 10_000) {
@@ -128,12 +139,30 @@ export async function startGuarded(options: {
   };
 }
 
-function openLog(path: string): number {
+/** What a process said last, for people: one line as it is, more with what they are. */
+export function lastWords(lines: string): string {
+  const last = lines.split('\n').filter(Boolean).slice(-16);
+  if (last.length === 0) return 'It said nothing.';
+  return last.length === 1 ? last[0]! : `Its last lines:\n${last.join('\n')}`;
+}
+
+/** The log, open for appending, and where in it this run begins. */
+function openLog(path: string): { file: number; begins: number } {
   try {
-    return openSync(path, 'a');
+    if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > logLimit) renameSync(path, `${path}.1`);
+    const file = openSync(path, 'a');
+    return { file, begins: fstatSync(file).size };
   } catch (error) {
     throw readable(error);
   }
+}
+
+async function tail(path: string, begins: number): Promise<string> {
+  await using file = await open(path, 'r');
+  const { size } = await file.stat();
+  const from = Math.max(begins, size - tailBytes);
+  const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(Math.max(0, size - from)), position: from });
+  return buffer.toString('utf8', 0, bytesRead);
 }
 
 /** The guard's first and only line on descriptor 4. */

@@ -10,7 +10,7 @@ import { MongoClient } from 'mongodb';
 import { MongoBinary } from 'mongodb-memory-server-core';
 import { EngineError, cacheRoot, cached, exists, makeFolder, onPath, platform, run, verify } from './cache.ts';
 import type { Report } from './cache.ts';
-import { startGuarded } from './child.ts';
+import { lastWords, startGuarded } from './child.ts';
 import type { Guarded } from './child.ts';
 import { accepts, freePort, isFree } from './ports.ts';
 
@@ -152,6 +152,7 @@ export async function startMongod(options: {
       '--quiet',
     ],
     logPath: options.logPath ?? join(temporary ?? dataDir, 'mongod.log'),
+    explain: explainMongod,
     ...(temporary === undefined ? {} : { removeAfter: temporary }),
   });
   const stop = async (): Promise<void> => {
@@ -171,8 +172,8 @@ async function becomePrimary(child: Guarded, port: number, durable: boolean): Pr
   const deadline = Date.now() + 30_000;
   const until = async (state: () => Promise<boolean>): Promise<void> => {
     while (!(await state())) {
-      if (!child.running()) throw new EngineError(`mongod stopped while starting:\n${await explain(child)}`);
-      if (Date.now() > deadline) throw new EngineError(`mongod was not ready within 30 s:\n${await explain(child)}`);
+      if (!child.running()) throw new EngineError(`mongod stopped while starting. ${await child.explain()}`);
+      if (Date.now() > deadline) throw new EngineError(`mongod was not ready within 30 s. ${await child.explain()}`);
       await sleep(10);
     }
   };
@@ -220,18 +221,20 @@ async function configure(client: MongoClient, host: string, durable: boolean): P
   });
 }
 
-/** mongod logs JSON lines; people need only the messages of the serious ones. */
-async function explain(child: Guarded): Promise<string> {
-  const serious = (await child.lastLines(200)).split('\n').flatMap((line) => {
+/** mongod logs JSON lines; people need only the messages, and of those the serious ones where there are any. */
+export function explainMongod(lines: string): string {
+  if (/no space left/i.test(lines)) return 'The disk is full. Free some space and try again.';
+  if (/address already in use/i.test(lines)) return 'Its port is taken by another program.';
+  const entries = lines.split('\n').map((line) => {
     try {
-      const entry = JSON.parse(line) as { s: string; msg: string; attr?: { error?: string } };
-      return entry.s === 'E' || entry.s === 'F' ? [`${entry.msg} ${entry.attr?.error ?? ''}`.trim()] : [];
+      const { s: severity, msg, attr } = JSON.parse(line) as { s: string; msg: string; attr?: { error?: unknown } };
+      const error = attr?.error;
+      const detail = error === undefined ? '' : typeof error === 'string' ? error : JSON.stringify(error);
+      return { serious: severity === 'E' || severity === 'F', text: `${msg} ${detail}`.trim() };
     } catch {
-      return [line];
+      return { serious: line !== '', text: line };
     }
   });
-  const text = serious.slice(-6).join('\n');
-  if (/no space left/i.test(text)) return 'The disk is full. Free some space and try again.';
-  if (/address already in use/i.test(text)) return 'Its port is taken by another program.';
-  return text || (await child.lastLines(5));
+  const serious = entries.filter((entry) => entry.serious);
+  return lastWords((serious.length > 0 ? serious : entries).map(({ text }) => text).join('\n'));
 }

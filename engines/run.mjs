@@ -1,14 +1,15 @@
 /**
  * The first thing every command runs: plain JavaScript for Node 18 and newer with nothing installed. Installs
  * the packages when they are missing or older than the lock file, then hands over to Node 24 and the TypeScript
- * entry. It must import nothing but node:*.
+ * entry. It must import nothing but node:* and what does the same.
  */
 import { spawn } from 'node:child_process';
-import { createHash, randomUUID } from 'node:crypto';
-import { existsSync, linkSync, readFileSync, readdirSync, realpathSync, unlinkSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { takeLock } from './takelock.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, 'node_modules');
@@ -24,7 +25,7 @@ export async function runEntry(entry, args) {
     handOver(findNode(), ['--disable-warning=ExperimentalWarning', resolve(root, entry), ...args]);
   } catch (error) {
     process.stderr.write(`${sentence(error)}\n`);
-    process.exitCode = 1;
+    process.exitCode = error?.exitCode ?? 1;
   }
 }
 
@@ -81,56 +82,15 @@ async function ensureModules() {
     tmpdir(),
     `support-platform-npm-${createHash('sha256').update(root).digest('hex').slice(0, 16)}.lock`,
   );
-  const release = await acquire(lock);
+  let said = false;
+  const held = await takeLock(lock, () => {
+    if (!said) process.stderr.write('another command is installing the packages; waiting for it\n');
+    said = true;
+  });
   try {
     if (!isCurrent()) await install();
   } finally {
-    release();
-  }
-}
-
-async function acquire(lock) {
-  const mine = `${lock}.${process.pid}-${randomUUID()}`;
-  writeFileSync(mine, String(process.pid));
-  let said = false;
-  try {
-    for (;;) {
-      try {
-        linkSync(mine, lock);
-        break;
-      } catch (error) {
-        if (error.code !== 'EEXIST') throw error;
-      }
-      if (holderIsGone(lock)) continue;
-      if (!said) process.stderr.write('another command is installing the packages; waiting for it\n');
-      said = true;
-      await new Promise((done) => setTimeout(done, 250));
-    }
-  } finally {
-    unlinkSync(mine);
-  }
-  return () => {
-    try {
-      unlinkSync(lock);
-    } catch {
-      // Already gone: nothing to release.
-    }
-  };
-}
-
-/** Removes the lock of a process that died while it held it. */
-function holderIsGone(lock) {
-  try {
-    process.kill(Number(readFileSync(lock, 'utf8')), 0);
-    return false;
-  } catch (error) {
-    if (error.code === 'EPERM') return false;
-    try {
-      if (error.code === 'ESRCH') unlinkSync(lock);
-    } catch {
-      // Another waiter removed it.
-    }
-    return true;
+    held.release();
   }
 }
 
@@ -143,6 +103,7 @@ async function install() {
     say(`  ${countPackages()} packages unpacked, ${Math.round((Date.now() - started) / 1000)} s`);
   }, 5000);
   const output = [];
+  let stopped = () => undefined;
   try {
     const npm = process.env.npm_execpath;
     const [command, first] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []];
@@ -157,6 +118,8 @@ async function install() {
       '--loglevel=error',
     ];
     const env = { ...process.env, NODE_ENV: 'development' };
+    // Before npm is there: a signal in between would end this process alone.
+    stopped = passSignalsTo(() => child);
     const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.on('data', (chunk) => output.push(chunk));
     child.stderr.on('data', (chunk) => output.push(chunk));
@@ -164,6 +127,8 @@ async function install() {
       child.once('error', () => fail(new Error('npm was not found. Install Node with npm and try again.')));
       child.once('close', (status, signal) => done(status ?? signal));
     });
+    const signal = stopped();
+    if (signal) throw new Stopped(signal);
     const printed = Buffer.concat(output).toString();
     if (/ENOSPC|no space left/i.test(printed)) throw new Error('The disk is full. Free some space and try again.');
     if (code !== 0)
@@ -173,8 +138,37 @@ async function install() {
     writeFileSync(stamp, wanted());
     say(`installed in ${Math.round((Date.now() - started) / 1000)} s`);
   } finally {
+    stopped();
     clearInterval(beat);
   }
+}
+
+/** Somebody stopped this command while it installed; how it ends says by which signal. */
+class Stopped extends Error {
+  constructor(signal) {
+    super('stopped while the packages were being installed; the next start goes on');
+    this.exitCode = 128 + constants.signals[signal];
+  }
+}
+
+/**
+ * Passes on to the child what should stop this process, so that no npm works on in the same folder while the next start runs
+ * one of its own. The function that is returned ends that, and gives the first signal there was.
+ */
+function passSignalsTo(child) {
+  let first;
+  const passOn = (signal) => {
+    first ??= signal;
+    child().kill(signal);
+  };
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+  for (const signal of signals) process.on(signal, passOn);
+  const look = process.env.npm_lifecycle_event === undefined ? undefined : whenParentEnds(() => passOn('SIGTERM'));
+  return () => {
+    for (const signal of signals) process.off(signal, passOn);
+    clearInterval(look);
+    return first;
+  };
 }
 
 /**
@@ -219,7 +213,7 @@ function handOver(node, args) {
     lastInterrupt = now;
   });
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  if (process.env.npm_lifecycle_event !== undefined) stopWithParent(child);
+  if (process.env.npm_lifecycle_event !== undefined) whenParentEnds(() => child.kill('SIGTERM'));
   child.once('error', (error) => {
     process.stderr.write(`${sentence(error)}\n`);
     process.exit(1);
@@ -229,14 +223,15 @@ function handOver(node, args) {
   });
 }
 
-/** npm that is sent SIGTERM dies without passing it on. Whoever stopped `npm start` meant the system, so stop it. */
-function stopWithParent(child) {
+/** npm that is sent SIGTERM dies without passing it on. Whoever stopped `npm start` meant the system. */
+function whenParentEnds(stop) {
   const parent = process.ppid;
   const look = setInterval(() => {
     if (process.ppid === parent) return;
     clearInterval(look);
-    child.kill('SIGTERM');
+    stop();
   }, 200);
+  return look;
 }
 
 if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === realpathSync(fileURLToPath(import.meta.url))) {

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config.ts';
-import { EngineError, isAlive, makeFolder, readable } from './cache.ts';
+import { hostPort } from '../models/rules/address.ts';
+import { EngineError, makeFolder, readable } from './cache.ts';
 import type { Report } from './cache.ts';
 import { startGuarded } from './child.ts';
 import type { Guarded } from './child.ts';
@@ -15,6 +16,7 @@ import { findChromium } from './chromium.ts';
 import { lockDataDir } from './lock.ts';
 import { startMongod } from './mongod.ts';
 import { freePort, isFree } from './ports.ts';
+import { isAlive } from './takelock.mjs';
 import { startTemporal } from './temporal.ts';
 
 /** A process died that should not have; `message` says which, and shows its last lines. */
@@ -55,24 +57,29 @@ export async function startSystem(options: {
   const { config, report } = options;
   const logDir = join(config.dataDir, 'logs');
   await makeFolder(logDir);
+  if (!(await isFree(0, config.host))) throw noSuchHost(config.host);
   await checkWritable(config.dataDir);
   const lock = await lockDataDir(config.dataDir, report);
   const running: Running[] = [];
   let stopping = false;
   const stop = async (): Promise<void> => {
     stopping = true;
-    await lock.stopping();
+    lock.stopping();
     for (const layer of [2, 1, 0]) {
       await Promise.all(running.filter((one) => one.layer === layer).map((one) => one.stop()));
     }
-    await lock.release();
+    lock.release();
   };
   const { promise: failed, resolve: fail } = Promise.withResolvers<Failure>();
   const tellWhenDead = async (one: Running): Promise<void> => {
     const code = await one.child.exited;
     if (stopping) return;
-    const lines = await one.child.lastLines(8);
-    fail({ name: one.name, message: `${one.name} stopped with code ${code}. Its last lines:\n${lines}` });
+    // On a full disk it could not write down either why it stopped.
+    const disk = await checkWritable(config.dataDir).then(
+      () => undefined,
+      (error: unknown) => (error instanceof EngineError ? error.message : undefined),
+    );
+    fail({ name: one.name, message: `${one.name} stopped with code ${code}. ${disk ?? (await one.child.explain())}` });
   };
   const watch = (one: Running): void => {
     running.push(one);
@@ -102,7 +109,7 @@ export async function startSystem(options: {
       ...(chromium === undefined ? {} : { PUPPETEER_EXECUTABLE_PATH: chromium }),
     };
     const host = ['0.0.0.0', '::', 'localhost'].includes(config.host) ? '127.0.0.1' : config.host;
-    const url = `http://${host}:${config.port}`;
+    const url = `http://${hostPort(host, config.port)}`;
     await startProcesses({ ...context, env, url, failed });
     await remember(config.dataDir, { ...ports, pids: running.map(({ child }) => child.pid) });
     const kill = (): void => {
@@ -219,13 +226,12 @@ async function workerSaysReady(worker: Guarded, enough: AbortSignal, done: Repor
   worker.onMessage((message) => {
     if ((message as { type?: unknown } | null)?.type === 'ready') resolve();
   });
-  const late = sleep(startUpMs, 'late' as const, { signal: enough }).catch(() => undefined);
-  if ((await Promise.race([promise, late])) === 'late') {
-    throw new EngineError(
-      `The worker was not ready within ${startUpMs / 1000} s. Its last lines:\n${await worker.lastLines(8)}`,
-    );
+  const late = sleep(startUpMs, 'late' as const, { signal: enough }).catch(() => 'given up' as const);
+  const outcome = await Promise.race([promise.then(() => 'ready' as const), late]);
+  if (outcome === 'late') {
+    throw new EngineError(`The worker was not ready within ${startUpMs / 1000} s. ${await worker.explain()}`);
   }
-  done('The worker is ready');
+  if (outcome === 'ready') done('The worker is ready');
 }
 
 async function apiAnswersReady(url: string, enough: AbortSignal, done: Report): Promise<void> {
@@ -250,6 +256,12 @@ async function apiAnswersReady(url: string, enough: AbortSignal, done: Report): 
 function portTaken(port: number): EngineError {
   return new EngineError(
     `Port ${port} is taken by another program. Stop it, or choose another: PORT=${port + 1} npm start`,
+  );
+}
+
+function noSuchHost(host: string): EngineError {
+  return new EngineError(
+    `HOST is ${host}, which is no address of this machine. Set it to one, or leave it out for 127.0.0.1.`,
   );
 }
 

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { EngineError, cached, download, exists, makeFolder, onPath, platform, run, verify } from './cache.ts';
 import type { Report } from './cache.ts';
-import { startGuarded } from './child.ts';
+import { lastWords, startGuarded } from './child.ts';
 import type { Guarded } from './child.ts';
 import { accepts, freePort, isFree } from './ports.ts';
 
@@ -171,6 +171,7 @@ export async function startTemporal(options: {
       ...Object.entries(searchAttributes).flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),
     ],
     logPath: options.logPath ?? join(folder, 'temporal.log'),
+    explain,
     ...(temporary === undefined ? {} : { removeAfter: temporary }),
   });
   const stop = async (): Promise<void> => {
@@ -191,8 +192,8 @@ async function becomeReady(child: Guarded, port: number): Promise<void> {
   const deadline = Date.now() + 60_000;
   const until = async (state: () => Promise<boolean>): Promise<void> => {
     while (!(await state())) {
-      if (!child.running()) throw new EngineError(`Temporal stopped while starting:\n${await explain(child)}`);
-      if (Date.now() > deadline) throw new EngineError(`Temporal was not ready within 60 s:\n${await explain(child)}`);
+      if (!child.running()) throw new EngineError(`Temporal stopped while starting. ${await child.explain()}`);
+      if (Date.now() > deadline) throw new EngineError(`Temporal was not ready within 60 s. ${await child.explain()}`);
       await sleep(25);
     }
   };
@@ -214,9 +215,8 @@ async function becomeReady(child: Guarded, port: number): Promise<void> {
   }
 }
 
-async function explain(child: Guarded): Promise<string> {
-  const text = await child.lastLines(8);
-  if (/no space left|disk is full/i.test(text)) return 'The disk is full. Free some space and try again.';
-  if (/address already in use/i.test(text)) return 'Its port is taken by another program.';
-  return text;
+function explain(lines: string): string {
+  if (/no space left|disk is full/i.test(lines)) return 'The disk is full. Free some space and try again.';
+  if (/address already in use/i.test(lines)) return 'Its port is taken by another program.';
+  return lastWords(lines);
 }

@@ -5,19 +5,65 @@ import mongoose from 'mongoose';
 mongoose.set('strictQuery', 'throw');
 
 /**
- * Connects to `uri` (database `support_platform` when the uri names none) and waits until all indexes exist.
- * Fails after ten seconds when no server answers.
+ * Connects to `uri` (database `support_platform` when the uri names none) and waits until all indexes exist. Fails with a
+ * sentence that names MONGODB_URI and holds no credentials: after ten seconds when no server answers, at once when it
+ * is none that can keep what is promised here.
  */
 export async function connectMongo(uri: string): Promise<void> {
-  await mongoose.connect(uri, {
-    ...(new ConnectionString(uri).pathname.length > 1 ? {} : { dbName: 'support_platform' }),
-    writeConcern: { w: 'majority' },
-    readConcern: { level: 'majority' },
-    serverSelectionTimeoutMS: 10_000,
-    maxPoolSize: 50,
-    autoIndex: false,
-  });
+  const address = readUri(uri);
+  const hosts = address.hosts.join(',');
+  try {
+    await mongoose.connect(uri, {
+      ...(address.pathname.length > 1 ? {} : { dbName: 'support_platform' }),
+      writeConcern: { w: 'majority' },
+      readConcern: { level: 'majority' },
+      // Longer than a replica set needs to elect another primary.
+      serverSelectionTimeoutMS: 10_000,
+      /*
+       * A server that hangs is found out by the monitor within the sum of these two, which then breaks off all that waits
+       * for it; the driver's own values make that 40 s. Not `timeoutMS` or `socketTimeoutMS`: they bound each command, and
+       * building an index or removing a whole site may take longer than a request may wait.
+       */
+      heartbeatFrequencyMS: 3_000,
+      connectTimeoutMS: 5_000,
+      maxPoolSize: 50,
+      autoIndex: false,
+    });
+  } catch (error) {
+    throw new Error(whyNoConnection(error as Error, hosts), { cause: error });
+  }
+  await requireReplicaSet(hosts);
   await Promise.all(Object.values(mongoose.models).map((model) => model.createIndexes()));
+}
+
+/** The parser's own message may repeat what it was given, password and all. */
+function readUri(uri: string): ConnectionString {
+  try {
+    return new ConnectionString(uri);
+  } catch (error) {
+    throw new Error(
+      'MONGODB_URI cannot be read. Its form is mongodb://host:port/database?replicaSet=name; `@`, `:`, `/` and `%` in a name or password are written as %40, %3A, %2F and %25.',
+      { cause: error },
+    );
+  }
+}
+
+function whyNoConnection(error: Error, hosts: string): string {
+  if (error.name === 'MongoParseError') return `MONGODB_URI cannot be used: ${error.message}.`;
+  const refused = [18, 8000].includes(Number((error as { code?: unknown }).code));
+  return refused
+    ? `MongoDB at ${hosts} refuses the name or the password in MONGODB_URI.`
+    : `MongoDB at ${hosts} does not answer (${error.message}). See that it runs, and that MONGODB_URI names it and its replica set.`;
+}
+
+/** Transactions and change streams need a replica set, or the router of a sharded cluster, which consists of such. */
+async function requireReplicaSet(hosts: string): Promise<void> {
+  const hello = await mongoose.connection.db?.admin().command({ hello: 1 });
+  if (hello?.['setName'] !== undefined || hello?.['msg'] === 'isdbgrid') return;
+  await mongoose.disconnect();
+  throw new Error(
+    `MongoDB at ${hosts} is a single server, and transactions need a replica set. Start it with --replSet rs0, run rs.initiate() once in mongosh, and add replicaSet=rs0 to MONGODB_URI.`,
+  );
 }
 
 /** Answers once the server has answered, or throws within `ms` milliseconds. */

@@ -1,22 +1,25 @@
 /** Installing and running the engines: nothing half-installed is used, nothing outlives its owner, data survive. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { MongoClient } from 'mongodb';
-import { EngineError, cached, download, isAlive, readable, run, verify, withLock } from '../engines/cache.ts';
+import { EngineError, cached, download, readable, run, verify, withLock } from '../engines/cache.ts';
 import { startGuarded } from '../engines/child.ts';
 import { lockDataDir } from '../engines/lock.ts';
-import { startMongod } from '../engines/mongod.ts';
+import { explainMongod, findMongod, startMongod } from '../engines/mongod.ts';
 import { accepts, freePort, isFree } from '../engines/ports.ts';
 import { workerEnv } from '../engines/system.ts';
+import { isAlive } from '../engines/takelock.mjs';
 import { startTemporal } from '../engines/temporal.ts';
+import { connectMongo } from '../models/connect.ts';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const silent = (): void => undefined;
@@ -68,7 +71,7 @@ describe('cached', () => {
   });
 
   it('the lock and the leavings of a killed installer are cleared away', async () => {
-    await writeFile(join(folder, 'thing-1.lock'), String(await deadPid()));
+    await writeFile(join(folder, 'thing-1.lock'), JSON.stringify({ pid: await deadPid() }));
     await mkdtemp(join(folder, '.thing-1-'));
     await cached(options(), (temporary) => writeFile(join(temporary, 'binary'), 'whole'));
     expect(await readdir(folder)).toEqual(['thing-1']);
@@ -78,7 +81,7 @@ describe('cached', () => {
 describe('withLock', () => {
   it('many callers hold the lock one after another, although it begins as that of a dead process', async () => {
     const path = join(folder, 'lock');
-    await writeFile(path, String(await deadPid()));
+    await writeFile(path, JSON.stringify({ pid: await deadPid() }));
     let inside = 0;
     let most = 0;
     const work = async (): Promise<void> => {
@@ -165,32 +168,118 @@ describe('a guarded process', () => {
   });
 });
 
+describe('the log of a guarded process', () => {
+  const say = async (text: string) => {
+    const it = await startGuarded({ command: 'echo', args: [text], logPath: join(folder, 'log') });
+    await it.exited;
+    return it;
+  };
+
+  it('its last lines are those of this run', async () => {
+    await say('the first run');
+    const second = await say('the second run');
+    expect([await second.lastLines(), await second.explain()]).toEqual(['the second run', 'the second run']);
+    expect(await readFile(join(folder, 'log'), 'utf8')).toBe('the first run\nthe second run\n');
+  });
+
+  it('is begun anew when it has grown large, and the former is kept', async () => {
+    await writeFile(join(folder, 'log'), Buffer.alloc(10 * 1024 * 1024 + 1));
+    await say('anew');
+    expect(await readFile(join(folder, 'log'), 'utf8')).toBe('anew\n');
+    expect((await stat(join(folder, 'log.1'))).size).toBe(10 * 1024 * 1024 + 1);
+  });
+
+  it.each([
+    ['{"s":"I","msg":"Shutting down"}', 'Shutting down'],
+    [
+      '{"s":"I","msg":"a"}\n{"s":"F","msg":"Fatal assertion","attr":{"error":"Broken: x"}}',
+      'Fatal assertion Broken: x',
+    ],
+    [
+      '{"s":"E","msg":"WiredTiger error","attr":{"message":"28: No space left on device"}}',
+      'The disk is full. Free some space and try again.',
+    ],
+    ['{"s":"E","msg":"a"}\n{"s":"E","msg":"b","attr":{"error":{"code":9}}}', 'Its last lines:\na\nb {"code":9}'],
+    ['', 'It said nothing.'],
+  ])('that of MongoDB, for people: %s', (lines, sentence) => {
+    expect(explainMongod(lines)).toBe(sentence);
+  });
+});
+
 describe('the data folder', () => {
   const writeLock = (holder: object): Promise<void> => writeFile(join(folder, 'start.lock'), JSON.stringify(holder));
 
   it('a second start on it is told so', async () => {
     const lock = await lockDataDir(folder, silent);
     await expect(lockDataDir(folder, silent)).rejects.toThrow(/Another npm start \(process \d+\) uses/);
-    await lock.release();
+    lock.release();
     expect(await readdir(folder)).toEqual([]);
   });
 
   it('a start waits for one that is stopping', async () => {
     const first = await lockDataDir(folder, silent);
-    await first.stopping();
+    first.stopping();
     const waited = Promise.withResolvers<string>();
     const second = lockDataDir(folder, waited.resolve);
     expect(await waited.promise).toMatch(/which is stopping/);
-    await first.release();
-    await (await second).release();
+    first.release();
+    (await second).release();
   });
 
   it('the lock of a killed start is taken over, also when its process id is used again', async () => {
     await writeLock({ pid: await deadPid(), started: '' });
-    await (await lockDataDir(folder, silent)).release();
+    (await lockDataDir(folder, silent)).release();
     await writeLock({ pid: process.pid, started: 'before the last boot' });
-    await (await lockDataDir(folder, silent)).release();
+    (await lockDataDir(folder, silent)).release();
     expect(await readdir(folder)).toEqual([]);
+  });
+});
+
+describe('takeLock', () => {
+  it('of processes that race for the lock of a dead one, exactly one holds it', async () => {
+    const racer = join(folder, 'racer.mjs');
+    await writeFile(
+      racer,
+      `import { createInterface } from 'node:readline';
+       import { takeLock } from ${JSON.stringify(join(root, 'engines', 'takelock.mjs'))};
+       for await (const path of createInterface({ input: process.stdin })) {
+         const inTheWay = ({ pid }) => { throw new Error(String(pid)); };
+         console.log(await takeLock(path, inTheWay).then(() => process.pid, (error) => Number(error.message)));
+       }`,
+    );
+    const racers = Array.from({ length: 4 }, () =>
+      spawn(process.execPath, [racer], { stdio: ['pipe', 'pipe', 'inherit'] }),
+    );
+    const answers = racers.map(({ stdout }) => createInterface({ input: stdout })[Symbol.asyncIterator]());
+    try {
+      for (let round = 0; round < 30; round += 1) {
+        const path = join(folder, `lock${round}`);
+        await writeFile(path, JSON.stringify({ pid: await deadPid(), started: '', id: round }));
+        for (const { stdin } of racers) stdin.write(`${path}\n`);
+        // Each says who holds it, by its own account or by that of the lock.
+        const said = await Promise.all(answers.map(async (answer) => Number((await answer.next()).value)));
+        expect(new Set(said).size).toBe(1);
+      }
+    } finally {
+      for (const child of racers) child.kill('SIGKILL');
+    }
+  });
+
+  it('release leaves the lock of another process alone', async () => {
+    const lock = await lockDataDir(folder, silent);
+    await writeFile(join(folder, 'start.lock'), '{"pid":1}');
+    lock.release();
+    expect(await readFile(join(folder, 'start.lock'), 'utf8')).toBe('{"pid":1}');
+  });
+
+  it('what cannot be written does not keep a holder from stopping', async () => {
+    const lock = await lockDataDir(folder, silent);
+    const { id } = JSON.parse(await readFile(join(folder, 'start.lock'), 'utf8')) as { id: string };
+    // A folder where the file should go, as good as a full disk.
+    await mkdir(join(folder, `start.lock.${id}.draft`, 'x'), { recursive: true });
+    lock.stopping();
+    lock.release();
+    expect(await readdir(folder)).toEqual([`start.lock.${id}.draft`]);
   });
 });
 
@@ -233,6 +322,37 @@ describe('startMongod', () => {
   });
 });
 
+describe('connectMongo', () => {
+  it('a server that is not there is named with the variable, and without the password', async () => {
+    const uri = 'mongodb://somebody:secret@127.0.0.1:1/?replicaSet=rs0';
+    const failure = await connectMongo(uri).catch((error: Error) => error.message);
+    expect(failure).toMatch(/^MongoDB at 127\.0\.0\.1:1 does not answer \(.*ECONNREFUSED.*MONGODB_URI/);
+    expect(failure).not.toContain('secret');
+  });
+
+  it('an address that cannot be read is not repeated', async () => {
+    const failure = await connectMongo('mongodb://somebody:sec/ret@host').catch((error: Error) => error.message);
+    expect(failure).toMatch(/^MONGODB_URI cannot be read\./);
+    expect(failure).not.toMatch(/sec|ret@/);
+  });
+
+  it('a single server is refused with what to do', async () => {
+    const port = await freePort();
+    const mongod = await startGuarded({
+      command: await findMongod(silent),
+      args: [`--port=${port}`, '--bind_ip=127.0.0.1', `--dbpath=${folder}`, '--nounixsocket'],
+      logPath: join(folder, 'log'),
+    });
+    try {
+      await expect(connectMongo(`mongodb://127.0.0.1:${port}/`)).rejects.toThrow(
+        `MongoDB at 127.0.0.1:${port} is a single server, and transactions need a replica set.`,
+      );
+    } finally {
+      await mongod.stop();
+    }
+  });
+});
+
 describe('startTemporal', () => {
   it('a taken port is a sentence', async () => {
     const server = createServer().listen(0, '127.0.0.1');
@@ -270,5 +390,32 @@ describe('run.mjs', () => {
     child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
     const [code] = (await once(child, 'close')) as [number];
     expect([Buffer.concat(output).toString(), code]).toEqual([`${folder} a --b\n`, 3]);
+  });
+
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s while packages are installed ends npm, too', async (signal) => {
+    await mkdir(join(folder, 'engines'));
+    await mkdir(join(folder, 'bin'));
+    for (const name of ['run.mjs', 'takelock.mjs']) {
+      await copyFile(join(root, 'engines', name), join(folder, 'engines', name));
+    }
+    await writeFile(join(folder, 'package-lock.json'), '{"packages":{"":{}}}');
+    const npm = '#!/bin/sh\necho $$ > "$FOLDER/pid.new"\nmv "$FOLDER/pid.new" "$FOLDER/pid"\nexec sleep 600\n';
+    await writeFile(join(folder, 'bin', 'npm'), npm, { mode: 0o755 });
+    const { npm_execpath: _n, npm_lifecycle_event: _l, ...env } = process.env;
+    const child = spawn(process.execPath, [join(folder, 'engines', 'run.mjs'), 'entry.ts'], {
+      env: { ...env, PATH: `${join(folder, 'bin')}:${env['PATH']}`, FOLDER: folder, TMPDIR: folder },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const said: Buffer[] = [];
+    child.stderr.on('data', (chunk: Buffer) => said.push(chunk));
+    const pidOf = async () => Number(await readFile(join(folder, 'pid'), 'utf8').catch(() => '0'));
+    await until(async () => (await pidOf()) > 0);
+    const pid = await pidOf();
+    child.kill(signal);
+    const [code] = (await once(child, 'close')) as [number];
+    expect(Buffer.concat(said).toString()).toMatch(/stopped while the packages were being installed/);
+    expect(code).toBe(128 + constants.signals[signal]);
+    expect(isAlive(pid)).toBe(false);
+    expect((await readdir(folder)).filter((name) => name.includes('.lock'))).toEqual([]);
   });
 });

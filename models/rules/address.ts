@@ -101,3 +101,8 @@ export function isEgressAllowed(hostname: string, port: number, egressAllow: rea
 export function portOf(url: Pick<URL, 'port' | 'protocol'>): number {
   return url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
 }
+
+/** `host:port` as it stands in an address: a literal IPv6 address goes between brackets. */
+export function hostPort(host: string, port: number): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

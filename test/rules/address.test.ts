@@ -1,6 +1,6 @@
 /** Which hosts outbound requests may reach, by name and by literal address. */
 import { describe, expect, it } from '@jest/globals';
-import { isEgressAllowed, isPublicHost, portOf, readEgressEntry } from '../../models/rules/address.ts';
+import { hostPort, isEgressAllowed, isPublicHost, portOf, readEgressEntry } from '../../models/rules/address.ts';
 
 const hostOf = (host: string): string => new URL(`http://${host}/`).hostname;
 
@@ -92,4 +92,12 @@ describe('isEgressAllowed', () => {
     const url = new URL(text);
     expect(isEgressAllowed(url.hostname, portOf(url), allow)).toBe(expected);
   });
+});
+
+describe('hostPort', () => {
+  it.each([
+    ['127.0.0.1', '127.0.0.1:80'],
+    ['example.com', 'example.com:80'],
+    ['::1', '[::1]:80'],
+  ])('%s: %s', (host, expected) => expect(hostPort(host, 80)).toBe(expected));
 });

@@ -1,0 +1,8 @@
+/** What a holder wrote: the process, when it started, and what it noted since. */
+export type Holder = { pid: number; started: string; id: string; stopping?: boolean };
+
+export type Lock = { note(more: { stopping: true }): void; release(): void };
+
+export function takeLock(path: string, wait: (holder: Holder) => void): Promise<Lock>;
+
+export function isAlive(pid: number): boolean;
