@@ -30,7 +30,20 @@ function decodeLegacy(bytes: Uint8Array): string {
   const guess = chardet.detect(bytes.subarray(from, from + sampleBytes)) ?? 'windows-1252';
   // Whoever writes ISO-8859-1 means windows-1252, which adds the euro sign; ASCII here is a guess gone wrong.
   const latin = /^(?:ASCII|ISO-8859-1)$/i.test(guess) || !iconv.encodingExists(guess);
+  if (/^ISO-8859-2$/i.test(guess)) return decodeCentralEuropean(bytes);
   return iconv.decode(bytes, latin ? 'windows-1252' : guess);
+}
+
+/**
+ * Polish, Czech and their neighbours: nearly always windows-1250, which the guess cannot tell from ISO-8859-2. What is
+ * really the latter has signs within its words when it is read so, or a Polish letter among Czech ones.
+ */
+function decodeCentralEuropean(bytes: Uint8Array): string {
+  const text = iconv.decode(bytes, 'windows-1250');
+  const sample = text.slice(0, sampleBytes);
+  const signs = /\p{L}[±¶¦¬]|[±¶¦¬]\p{Ll}|\p{L}[«»©®]\p{Ll}/u.test(sample);
+  const mixed = /[ěřů]/i.test(sample) && /ą/i.test(sample);
+  return signs || mixed ? iconv.decode(bytes, 'ISO-8859-2') : text;
 }
 
 /** The standard's name for a declared encoding (`latin1` is `windows-1252`), undefined when there is none such. */
@@ -43,7 +56,7 @@ function encodingOf(label: string | undefined): string | undefined {
   }
 }
 
-const charsetOf = (text: string): string | undefined => /charset\s*=\s*["']?\s*([^\s"';>,/]+)/i.exec(text)?.[1];
+const charsetOf = (text: string): string | undefined => /charset\s*=\s*(?:["']\s*)?([^\s"';>,/]+)/i.exec(text)?.[1];
 
 /** What the head of a page declares about itself; UTF-16 cannot be told in ASCII, so it means UTF-8 there. */
 function declaredInHead(bytes: Uint8Array): string | undefined {

@@ -82,14 +82,24 @@ export const makeDocx = (document: string, more: readonly ZipEntry[] = []): Buff
     part('word/document.xml', document),
     ...more,
   ]);
+/** `word/styles.xml`, `word/footnotes.xml` and the like: mammoth finds them by their names. */
+export const wordPart = (name: string, content: string): ZipEntry =>
+  part(`word/${name}.xml`, `${xml}<w:${name} xmlns:w="${wordNamespace}">${content}</w:${name}>`);
 
-/** An XLSX of one sheet whose `sheetData` holds `rows`. `sheet` replaces the whole part; `styles` are cell formats. */
+/**
+ * An XLSX of one sheet whose `sheetData` holds `rows`, with what stands `before` and `after` them. `sheet` replaces the
+ * whole part; `styles` are cell formats.
+ */
 export const makeXlsx = ({
   rows = '',
+  before = '',
+  after = '',
   sheet,
   styles = '',
 }: {
   rows?: string;
+  before?: string;
+  after?: string;
   sheet?: string;
   styles?: string;
 }): Buffer =>
@@ -110,7 +120,7 @@ export const makeXlsx = ({
     ),
     part(
       'xl/worksheets/sheet1.xml',
-      sheet ?? `${xml}<worksheet xmlns="${sheetNamespace}"><sheetData>${rows}</sheetData></worksheet>`,
+      sheet ?? `${xml}<worksheet xmlns="${sheetNamespace}">${before}<sheetData>${rows}</sheetData>${after}</worksheet>`,
     ),
   ]);
 
@@ -191,6 +201,18 @@ export function millionRowsXlsx(): Buffer {
 }
 /** One cell in the last column: a grid of 16,384 columns if it were filled. */
 export const farCellXlsx = (): Buffer => makeXlsx({ rows: `<row r="1048576">${textCell('XFD1048576', 'far')}</row>` });
+
+/** Merged cells upon merged cells, each over all rows and columns. */
+export const mergedXlsx = (): Buffer => {
+  const rows = Array.from({ length: 2_000 }, (_, at) => {
+    const cells = Array.from({ length: 20 }, (_cell, column) =>
+      textCell(`${String.fromCharCode(65 + column)}${at + 1}`, 'x'),
+    );
+    return `<row r="${at + 1}">${cells.join('')}</row>`;
+  });
+  const merges = '<mergeCell ref="A1:S1048576"/>'.repeat(100_000);
+  return makeXlsx({ rows: rows.join(''), after: `<mergeCells>${merges}</mergeCells>` });
+};
 
 /** One byte more than is taken. */
 export const tooLargeText = (): Buffer => Buffer.alloc(25 * 1024 * 1024 + 1, 'lorem ipsum dolor sit amet\n');

@@ -12,6 +12,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import iconv from 'iconv-lite';
 import { createFiles, readerFlags, sniffFile, type Files } from '../clients/files.ts';
 import type { Block } from '../models/rules/chunks.ts';
 import { headBytes, maxFileBytes, Unreadable, type FileType, type UnreadableReason } from '../models/rules/document.ts';
@@ -137,6 +138,15 @@ describe('text and its encoding', () => {
       expect(await read(bytes, type)).toEqual([{ kind: 'text', text: bad.germanText }]);
   });
 
+  it.each([
+    ['windows-1250', 'Wypłata gotówki za granicą kosztuje 15 zł, przelew zwykły jest bezpłatny.'],
+    ['ISO-8859-2', 'Wypłata gotówki za granicą kosztuje 15 zł, przelew zwykły jest bezpłatny.'],
+    ['windows-1250', 'Příliš žluťoučký kůň: poplatek za výběr hotovosti v zahraničí je 15 Kč.'],
+    ['ISO-8859-2', 'Příliš žluťoučký kůň: poplatek za výběr hotovosti v zahraničí je 15 Kč.'],
+  ])('%s is understood: %s', async (encoding, text) => {
+    expect(await read(iconv.encode(text, encoding), 'txt')).toEqual([{ kind: 'text', text }]);
+  });
+
   it('invisible and direction-changing characters do not reach the text', async () => {
     expect(await read('Pay\u200b \u202e100\u202c EUR\u0007.', 'txt')).toEqual([{ kind: 'text', text: 'Pay 100 EUR.' }]);
   });
@@ -200,6 +210,58 @@ describe('CSV', () => {
     ]);
   });
 
+  it.each([
+    ['windows-1252', ';'],
+    ['utf16-le', ';'],
+    ['utf-8', '\t'],
+    ['utf-8', ','],
+  ] as const)('long quoted answers full of commas, %s, delimiter %s', async (encoding, delimiter) => {
+    const answer = (at: number): string =>
+      `Type ${at} ends online, by letter, or in a branch; it takes ${at} days.\n${'Bring cards, keys, and papers; else fees, and costs, fall due. '.repeat(25).trim()}`;
+    const line = (...cells: string[]): string => `${cells.map((cell) => `"${cell}"`).join(delimiter)}\r\n`;
+    const lines = Array.from({ length: 60 }, (_, at) =>
+      line(`How do I end type ${at}, online, or by letter?`, answer(at)),
+    );
+    const source = iconv.encode(line('Question', 'Answer') + lines.join(''), encoding, {
+      addBOM: encoding === 'utf16-le',
+    });
+    const found = rows(await read(source, 'csv'));
+    expect(found).toHaveLength(60);
+    expect(found[59]).toEqual([
+      ['Question', 'How do I end type 59, online, or by letter?'],
+      ['Answer', answer(59)],
+    ]);
+  });
+
+  it('commas in every answer do not outweigh the delimiter of the first row', async () => {
+    const source = 'Plan;Includes\nBasic;calls, texts, mail\nFamily;calls, texts, films\n';
+    expect(rows(await read(source, 'csv'))[1]).toEqual([
+      ['Plan', 'Family'],
+      ['Includes', 'calls, texts, films'],
+    ]);
+  });
+
+  it('what stands under a table of prices is no row of it, before and after a blank row', async () => {
+    const source =
+      'Item,Price\nKayak,8\nTandem,5\nScooter,3\nRemarks,All prices include VAT\n,\nContact,+49 381 555 77\n';
+    expect(rows(await read(source, 'csv')).slice(2)).toEqual([
+      [
+        ['Item', 'Scooter'],
+        ['Price', '3'],
+      ],
+      [['Remarks', 'All prices include VAT']],
+      [['Contact', '+49 381 555 77']],
+    ]);
+  });
+
+  it('a table below another, whose columns do not fit, gets no names from it', async () => {
+    const source = 'Item,Price,Deposit\nTandem,5,20\nScooter,3,10\n,,\nAnn,West pier,red\nTom,East pier,blue\n';
+    expect(rows(await read(source, 'csv')).slice(2)).toEqual([
+      ['Ann', 'West pier', 'red'].map((cell) => ['', cell]),
+      ['Tom', 'East pier', 'blue'].map((cell) => ['', cell]),
+    ]);
+  });
+
   it('without a header, two columns are name and value', async () => {
     expect(rows(await read('Opening,9:00\nClosing,18:00\n', 'csv'))).toEqual([
       [['Opening', '9:00']],
@@ -234,6 +296,99 @@ describe('XLSX', () => {
     ]);
   });
 
+  const sheetRow = (number: number, cells: Record<string, string>, attributes = ''): string =>
+    `<row r="${number}" ${attributes}>${Object.entries(cells)
+      .map(([column, text]) => bad.textCell(`${column}${number}`, text))
+      .join('')}</row>`;
+  const merged = (...references: string[]): string =>
+    `<mergeCells>${references.map((reference) => `<mergeCell ref="${reference}"/>`).join('')}</mergeCells>`;
+  const lines = (blocks: readonly Block[]): string[] =>
+    blocks.map((block) =>
+      block.kind === 'row'
+        ? block.cells.map(([name, cell]) => (name ? `${name}: ${cell}` : cell)).join('; ')
+        : block.text,
+    );
+
+  it('a merged cell is said in each row and column that it covers, a title once', async () => {
+    const source = bad.makeXlsx({
+      rows: [
+        sheetRow(1, { A: 'Plans of this year' }),
+        sheetRow(2, { A: 'Plan', B: 'Where', C: 'Weekday', D: 'Sunday' }),
+        sheetRow(3, { A: 'Basic', B: 'Online', C: '1 EUR', D: '2 EUR' }),
+        sheetRow(4, { B: 'Branch', C: '4 EUR' }),
+      ].join(''),
+      after: merged('A1:D1', 'A3:A4', 'C4:D4', 'A9:XFD1048576', 'nonsense'),
+    });
+    expect(lines(await read(source, 'xlsx'))).toEqual([
+      'Fees',
+      'Plans of this year',
+      'Plan: Basic; Where: Online; Weekday: 1 EUR; Sunday: 2 EUR',
+      'Plan: Basic; Where: Branch; Weekday: 4 EUR; Sunday: 4 EUR',
+    ]);
+  });
+
+  it('columns that are only there to be merged repeat nothing, nor do long texts', async () => {
+    const long = 'Bring your card. '.repeat(20).trim();
+    const source = bad.makeXlsx({
+      rows: [
+        sheetRow(1, { A: 'Question', B: 'Answer', E: 'Since' }),
+        sheetRow(2, { A: 'How do I pay?', B: long, E: '2024' }),
+        sheetRow(3, { A: 'How do I leave?', B: 'By letter.', E: '2025' }),
+      ].join(''),
+      after: merged('B1:D1', 'B2:D2', 'B3:D3', 'B2:B3'),
+    });
+    expect(lines(await read(source, 'xlsx'))).toEqual([
+      'Fees',
+      `Question: How do I pay?; Answer: ${long}; Since: 2024`,
+      'Question: How do I leave?; Answer: By letter.; Since: 2025',
+    ]);
+  });
+
+  it('two merged rows of names become one', async () => {
+    const source = bad.makeXlsx({
+      rows: [
+        sheetRow(1, { A: 'Tariff', B: 'Domestic', D: 'Abroad' }),
+        sheetRow(2, { B: 'Call', C: 'SMS', D: 'Call', E: 'SMS' }),
+        sheetRow(3, { A: 'Mini', B: '0.05', C: '0.02', D: '0.5', E: '0.2' }),
+      ].join(''),
+      after: merged('A1:A2', 'B1:C1', 'D1:E1'),
+    });
+    expect(lines(await read(source, 'xlsx'))).toEqual([
+      'Fees',
+      'Tariff: Mini; Domestic Call: 0.05; Domestic SMS: 0.02; Abroad Call: 0.5; Abroad SMS: 0.2',
+    ]);
+  });
+
+  it('hidden rows, columns and values are left out, and what was merged from them stays', async () => {
+    const source = bad.makeXlsx({
+      before: '<cols><col min="3" max="3" hidden="1"/></cols>',
+      styles:
+        '<numFmts count="1"><numFmt numFmtId="164" formatCode=";;;"/></numFmts><cellXfs count="2"><xf numFmtId="0"/><xf numFmtId="164"/></cellXfs>',
+      rows: [
+        sheetRow(1, { A: 'Plan', B: 'Fee', C: 'Cost to us', D: 'Since' }),
+        sheetRow(2, { A: 'Staff', B: '0 EUR', C: '0', D: '2024' }, 'hidden="1"'),
+        sheetRow(3, { B: '4 EUR', C: '0.2', D: '2025' }),
+        `<row r="4">${bad.textCell('A4', 'Family')}${number('B4', 1, '77')}${bad.textCell('D4', '2026')}</row>`,
+      ].join(''),
+      after: merged('A2:A3'),
+    });
+    expect(lines(await read(source, 'xlsx'))).toEqual([
+      'Fees',
+      'Plan: Staff; Fee: 4 EUR; Since: 2025',
+      'Plan: Family; Since: 2026',
+    ]);
+  });
+
+  it('a formula without a result matters only where it is seen', async () => {
+    const formula = '<c r="B3"><f>B2*2</f><v></v></c>';
+    const table = (attributes: string): Buffer =>
+      bad.makeXlsx({
+        rows: `${sheetRow(1, { A: 'Plan', B: 'Fee' })}${sheetRow(2, { A: 'Basic', B: '4 EUR' })}<row r="3" ${attributes}>${bad.textCell('A3', 'Both')}${formula}</row>`,
+      });
+    expect(lines(await read(table('hidden="1"'), 'xlsx'))).toEqual(['Fees', 'Plan: Basic; Fee: 4 EUR']);
+    expect(await reasonOf(read(table(''), 'xlsx'))).toBe('uncalculated');
+  });
+
   it('a million empty styled rows are read for the two that say something', async () => {
     expect(rows(await read(bad.millionRowsXlsx(), 'xlsx'))).toEqual([
       [
@@ -241,6 +396,93 @@ describe('XLSX', () => {
         ['Price', '59 EUR'],
       ],
     ]);
+  });
+});
+
+describe('DOCX', () => {
+  const run = (text: string, properties = ''): string =>
+    `<w:r>${properties && `<w:rPr>${properties}</w:rPr>`}<w:t xml:space="preserve">${text}</w:t></w:r>`;
+  const text = async (body: string, more: readonly bad.ZipEntry[] = []): Promise<string[]> => {
+    const blocks = await read(bad.makeDocx(bad.wordDocument(body), more), 'docx');
+    return blocks.map((block) => (block.kind === 'row' ? JSON.stringify(block.cells) : block.text));
+  };
+
+  it('merged cells are said in each row and column that they cover', async () => {
+    const cell = (content: string, properties = ''): string =>
+      `<w:tc><w:tcPr>${properties}</w:tcPr>${bad.paragraph(content)}</w:tc>`;
+    const restart = '<w:vMerge w:val="restart"/>';
+    const table = [
+      ['Card', 'Where', 'Weekday', 'Sunday'].map((name) => cell(name)),
+      [cell('Gold', restart), cell('Online'), cell('10 EUR'), cell('12 EUR')],
+      [cell('', '<w:vMerge/>'), cell('Branch'), cell('25 EUR', '<w:gridSpan w:val="2"/>')],
+    ].map((cells) => `<w:tr>${cells.join('')}</w:tr>`);
+    expect(rows(await read(bad.makeDocx(bad.wordDocument(`<w:tbl>${table.join('')}</w:tbl>`)), 'docx'))[1]).toEqual([
+      ['Card', 'Gold'],
+      ['Where', 'Branch'],
+      ['Weekday', '25 EUR'],
+      ['Sunday', '25 EUR'],
+    ]);
+  });
+
+  it('hidden text is left out: marked itself, by a style, by the style below it, a whole row', async () => {
+    const styles = bad.wordPart(
+      'styles',
+      '<w:style w:type="character" w:styleId="Base"><w:rPr><w:vanish/></w:rPr></w:style>' +
+        '<w:style w:type="character" w:styleId="Note"><w:basedOn w:val="Base"/></w:style>' +
+        '<w:style w:type="paragraph" w:styleId="Draft"><w:basedOn w:val="Base"/></w:style>',
+    );
+    const row = (content: string, properties = ''): string =>
+      `<w:tr><w:trPr>${properties}</w:trPr><w:tc>${bad.paragraph(content)}</w:tc><w:tc>${bad.paragraph('x')}</w:tc></w:tr>`;
+    const body = [
+      `<w:p>${run('A loan costs 5 percent.')}${run(' SECRET a', '<w:vanish/>')}${run(' Ask us.', '<w:vanish w:val="0"/>')}</w:p>`,
+      `<w:p>${run('SECRET b', '<w:rStyle w:val="Note"/>')}${run('A card is free.')}</w:p>`,
+      `<w:p><w:pPr><w:pStyle w:val="Draft"/></w:pPr>${run('SECRET c ')}${run('Shown.', '<w:vanish w:val="false"/>')}</w:p>`,
+      // The mark of a paragraph may be hidden without its text.
+      `<w:p><w:pPr><w:rPr><w:vanish/></w:rPr></w:pPr>${run('The end.')}</w:p>`,
+      `<w:tbl>${row('Open')}${row('SECRET d', '<w:hidden/>')}</w:tbl>`,
+    ].join('');
+    expect(await text(body, [styles])).toEqual([
+      'A loan costs 5 percent. Ask us.',
+      'A card is free.',
+      'Shown.',
+      'The end.',
+      '[["Open","x"]]',
+    ]);
+  });
+
+  it('a note stands in the paragraph that refers to it, without marks', async () => {
+    const mark = (id: number, kind = 'footnote'): string => `<w:r><w:${kind}Reference w:id="${id}"/></w:r>`;
+    const note = (id: number, content: string, kind = 'footnote'): string =>
+      `<w:${kind} w:id="${id}"><w:p><w:r><w:${kind}Ref/></w:r>${run(content)}</w:p></w:${kind}>`;
+    const notes = [
+      bad.wordPart(
+        'footnotes',
+        note(2, ' Skis count only in winter.') + note(3, ' without VAT') + note(4, 'Since May.'),
+      ),
+      bad.wordPart('endnotes', note(2, 'Ask for &lt;details&gt;.', 'endnote')),
+      bad.wordPart('styles', '<w:style w:type="paragraph" w:styleId="H1"><w:name w:val="heading 1"/></w:style>'),
+    ];
+    const body = [
+      `<w:p><w:pPr><w:pStyle w:val="H1"/></w:pPr>${run('Luggage')}${mark(4)}</w:p>`,
+      `<w:p>${run('We cover 2,000 EUR.')}${mark(2)}${mark(2, 'endnote')}</w:p>`,
+      `<w:p>${run('It costs 9 EUR')}${mark(3)}${run(' a year')}</w:p>`,
+      `<w:p>${run('Lost notes are lost.')}${mark(99)}</w:p>`,
+    ].join('');
+    expect(await text(body, notes)).toEqual([
+      'Luggage',
+      'Since May.',
+      'We cover 2,000 EUR. Skis count only in winter. Ask for <details>.',
+      'It costs 9 EUR a year (without VAT)',
+      'Lost notes are lost.',
+    ]);
+  });
+
+  it.each([
+    ['in another encoding', Buffer.from('<?xml version="1.0" encoding="ISO-8859-1"?><a>Größe</a>', 'latin1')],
+    ['with a document type', Buffer.from('<!DOCTYPE html><html><body>x</body></html>')],
+    ['that is empty', Buffer.alloc(0)],
+  ])('a part that nobody reads, %s, does not matter', async (_label, data) => {
+    expect(await text(bad.paragraph('Read me.'), [{ name: 'customXml/item9.xml', data }])).toEqual(['Read me.']);
   });
 });
 
@@ -260,6 +502,7 @@ describe('bad files end with a reason', () => {
     ['invalid XML in a DOCX', 'docx', bad.invalidXmlDocx, 'broken'],
     ['an XLSX without a workbook', 'xlsx', bad.hollowXlsx, 'broken'],
     ['an XLSX of one far cell', 'xlsx', bad.farCellXlsx, 'too_wide'],
+    ['100,000 merged cells upon each other', 'xlsx', bad.mergedXlsx, 'too_much_text'],
     ['an XLSX without content', 'xlsx', () => bad.makeXlsx({}), 'empty'],
     ['a DOCX without text', 'docx', () => bad.makeDocx(bad.wordDocument('<w:p/>')), 'empty'],
     ['a byte more than 25 MiB', 'txt', bad.tooLargeText, 'too_large'],

@@ -16,25 +16,59 @@ const options = (delimiter: string): Options => ({
   max_record_size: maxRecordCharacters,
 });
 
-/** The delimiter under which the first rows have the most columns, all the same number; a comma when none does. */
+/** What delimiters are told by: fifty rows of long answers. */
+const sampleCharacters = 512 * 1024;
+const sampleRows = 50;
+
+/** The first rows, as far as they can be read with the delimiter, and whether quotation marks fit it. */
+function sampleOf(
+  text: string,
+  delimiter: string,
+  { strict }: { strict: boolean },
+): { rows: string[][]; fits: boolean } {
+  const rows: string[][] = [];
+  try {
+    parse(text.slice(0, sampleCharacters), {
+      ...options(delimiter),
+      relax_quotes: !strict,
+      to: sampleRows,
+      on_record: (row: string[]) => {
+        rows.push(row);
+        return null;
+      },
+    });
+    return { rows, fits: true };
+  } catch (error) {
+    // The sample may end inside a quoted field; any other error means that marks stand beside another delimiter.
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    return { rows, fits: code === 'CSV_QUOTE_NOT_CLOSED' };
+  }
+}
+
+/** How much rows look like a table: many columns, the same number in all, and as many names of columns above them. */
+function regularity(rows: readonly (readonly string[])[]): number {
+  const widths = rows.map((row) => row.length);
+  const width = widths.toSorted((a, b) => a - b)[Math.floor(widths.length / 2)] ?? 0;
+  if (width < 2) return 0;
+  const regular = widths.filter((each) => each === width).length / widths.length;
+  // What separates sentences stands in the answers, not in the first row.
+  return regular * Math.log2(width) * (widths[0] === width ? 1 : 0.5);
+}
+
+/** The delimiter that fits the quotation marks and makes the most regular table; a comma when none does. */
 function detectDelimiter(text: string): string {
   const declared = /^sep=(.)\n/.exec(text)?.[1];
   if (declared) return declared;
-  const sample = text.slice(0, 64 * 1024);
-  let best = { delimiter: ',', score: 0 };
-  for (const delimiter of delimiters) {
-    try {
-      const rows = parse(sample, { ...options(delimiter), to: 50 });
-      const widths = rows.map((row) => row.length);
-      const width = widths.toSorted((a, b) => a - b)[Math.floor(widths.length / 2)] ?? 0;
-      const regular = widths.filter((each) => each === width).length / Math.max(1, widths.length);
-      const score = width > 1 ? regular * Math.log2(width) : 0;
+  for (const strict of [true, false]) {
+    let best = { delimiter: ',', score: 0 };
+    for (const delimiter of delimiters) {
+      const { rows, fits } = sampleOf(text, delimiter, { strict });
+      const score = strict && !fits ? 0 : regularity(rows);
       if (score > best.score) best = { delimiter, score };
-    } catch {
-      // The sample may end inside a quoted field, or the quotes only fit another delimiter.
     }
+    if (best.score > 0) return best.delimiter;
   }
-  return best.delimiter;
+  return ',';
 }
 
 /** The blocks of a CSV. Throws `Unreadable`: too_wide, bad_quotes, or what decoding finds. */

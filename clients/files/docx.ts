@@ -3,6 +3,7 @@ import mammoth from 'mammoth';
 import { isCompoundFile, Unreadable } from '../../models/rules/document.ts';
 import { addHtml } from './html.ts';
 import { Blocks, type Limits } from './limits.ts';
+import { placeNotes, readHidingStyles, readVisible } from './worddoc.ts';
 import { openArchive } from './zip.ts';
 
 /** Throws when the bytes are an OLE2 compound file: `encrypted` when it wraps a protected document, else `legacy`. */
@@ -14,11 +15,20 @@ export function refuseCompoundFile(bytes: Buffer): void {
 /** The blocks of a DOCX. Throws `Unreadable`, or a library's error for a damaged file. */
 export async function readDocx(bytes: Buffer, limits: Limits): Promise<Blocks> {
   refuseCompoundFile(bytes);
-  await openArchive(bytes, limits, { checkXml: true });
+  const archive = await openArchive(bytes, limits);
+  const styles = await readHidingStyles(archive);
+  // Mammoth gets each part from here, so what it opens has been checked, and what it does not open need not be right.
+  const file = {
+    // A style map of mammoth's own would let a file choose what its paragraphs become.
+    exists: (name: string): boolean => !name.startsWith('mammoth/') && archive.names.includes(name),
+    read: (name: string): Promise<string> => readVisible(archive, name, styles),
+  };
   const { value } = await mammoth.convertToHtml(
-    { buffer: bytes },
+    // Its types do not know this input.
+    { file } as unknown as { buffer: Buffer },
     {
       styleMap: ["p[style-name='Title'] => h1:fresh", "p[style-name='Subtitle'] => p:fresh"],
+      transformDocument: placeNotes,
       convertImage: mammoth.images.imgElement(() => Promise.resolve({ src: '' })),
       externalFileAccess: false,
     },

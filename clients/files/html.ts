@@ -5,6 +5,7 @@
 import { Parser } from 'htmlparser2';
 import { Unreadable } from '../../models/rules/document.ts';
 import type { Blocks, Limits } from './limits.ts';
+import { createSpans, maxSpannedCells, spanOf, type Spans } from './spans.ts';
 import { addTable } from './table.ts';
 
 const silent = new Set(['script', 'style', 'template', 'head', 'title', 'svg', 'math', 'iframe', 'object', 'select']);
@@ -30,6 +31,8 @@ const breaking = new Set(
   ),
 );
 
+const rowGroups = new Set(['thead', 'tbody', 'tfoot']);
+
 /** Deeper nesting than this is an attack or an accident; people write five levels. */
 const maxNesting = 500;
 
@@ -37,6 +40,12 @@ type Table = {
   rows: string[][];
   row: string[] | undefined;
   cell: string | undefined;
+  /** Whether the open cell ends in a line break. Asking its text would copy it each time. */
+  broken: boolean;
+  /** Columns and rows that the open cell covers. */
+  across: number;
+  down: number;
+  spans: Spans;
   header: boolean;
   caption: string;
 };
@@ -75,18 +84,22 @@ export function createHtmlWriter(blocks: Blocks, limits: Limits, { addresses }: 
   const tables: Table[] = [];
   /** Open links and what they show. Cutting it out of the text afterwards would copy the text for every link. */
   const links: { href: string; label: string }[] = [];
+  const room = { cells: maxSpannedCells };
 
   const write = (piece: string): void => {
     const table = tables.at(-1);
-    if (table?.cell !== undefined) table.cell += piece;
-    else text += piece;
+    if (table?.cell !== undefined) {
+      table.cell += piece;
+      if (piece) table.broken = piece.endsWith('\n');
+    } else text += piece;
     const link = links.at(-1);
     if (link) link.label += piece;
   };
   const flush = (level?: number): void => {
     // Inside a cell, paragraphs and list items stay in the cell.
-    if (tables.at(-1)?.cell !== undefined) {
-      if (!tables.at(-1)?.cell?.endsWith('\n')) write('\n');
+    const table = tables.at(-1);
+    if (table?.cell !== undefined) {
+      if (!table.broken) write('\n');
       return;
     }
     if (level !== undefined) {
@@ -141,11 +154,26 @@ export function createHtmlWriter(blocks: Blocks, limits: Limits, { addresses }: 
         if (list) list.next += 1;
         if (table?.cell !== undefined) write(marker);
       } else if (name === 'table')
-        tables.push({ rows: [], row: undefined, cell: undefined, header: false, caption: '' });
+        tables.push({
+          rows: [],
+          row: undefined,
+          cell: undefined,
+          broken: false,
+          across: 1,
+          down: 1,
+          spans: createSpans(limits, room),
+          header: false,
+          caption: '',
+        });
+      else if (rowGroups.has(name)) table?.spans.endGroup();
       else if (name === 'tr' && table) table.row = [];
       else if ((name === 'td' || name === 'th') && table) {
         table.row ??= [];
         table.cell = '';
+        table.broken = false;
+        table.across = spanOf(attributes['colspan']) || 1;
+        // Zero means down to the end of its group of rows.
+        table.down = spanOf(attributes['rowspan']) || Infinity;
         if (name === 'th' && table.rows.length === 0) table.header = true;
       }
     },
@@ -185,10 +213,11 @@ export function createHtmlWriter(blocks: Blocks, limits: Limits, { addresses }: 
       } else if (name === 'li') {
         marker = '';
       } else if ((name === 'td' || name === 'th') && table?.cell !== undefined) {
-        table.row?.push(table.cell.trim());
+        if (table.row) table.spans.place(table.row, table.cell.trim(), table);
         table.cell = undefined;
       } else if (name === 'tr' && table?.row) {
-        if (table.row.some((cell) => cell)) table.rows.push(table.row);
+        const row = table.spans.endRow(table.row);
+        if (row) table.rows.push(row);
         table.row = undefined;
       } else if (name === 'table') endTable();
     },

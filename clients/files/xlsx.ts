@@ -1,33 +1,17 @@
 /**
- * Reads the visible sheets of an XLSX as people see them: percentages, currencies and dates in their format, formulas
- * by their stored result. It streams, so that a million empty styled rows cost time but no memory.
+ * Reads the visible cells of an XLSX as people see them: percentages, currencies and dates in their format, formulas
+ * by their stored result, merged cells in all that they cover. It streams, so that a million empty styled rows cost
+ * time but no memory.
  */
 import { dateFromSerial, format, getFormatDateInfo, getFormatFromId, isDateFormat } from 'numfmt';
 import { Unreadable } from '../../models/rules/document.ts';
 import { refuseCompoundFile } from './docx.ts';
 import { Blocks, type Limits } from './limits.ts';
 import { addSheet } from './table.ts';
-import { openArchive, readXml, type Archive } from './zip.ts';
+import { openArchive, partOf, readRelations, readXml, type Archive } from './zip.ts';
 
 type Sheet = { name: string; part: string };
 type Workbook = { sheets: Sheet[]; date1904: boolean; strings: string[]; formats: string[] };
-
-/** The targets of a part's relationships by id, as paths in the archive. */
-async function readRelations(archive: Archive, part: string): Promise<Map<string, { type: string; target: string }>> {
-  const slash = part.lastIndexOf('/');
-  const folder = part.slice(0, slash + 1);
-  const relations = new Map<string, { type: string; target: string }>();
-  const name = `${folder}_rels/${part.slice(slash + 1)}.rels`;
-  if (!archive.names.includes(name)) return relations;
-  await readXml(archive, name, {
-    open(tag, { Id, Target, Type, TargetMode }) {
-      if (tag !== 'Relationship' || !Id || !Target || TargetMode === 'External') return;
-      const path = new URL(Target, `part:///${folder}`).pathname.replace(/^\/+/, '');
-      relations.set(Id, { type: Type ?? '', target: decodeURIComponent(path) });
-    },
-  });
-  return relations;
-}
 
 async function readStrings(archive: Archive, part: string | undefined, limits: Limits): Promise<string[]> {
   const strings: string[] = [];
@@ -90,8 +74,6 @@ async function readWorkbook(archive: Archive, limits: Limits): Promise<Workbook>
   )?.target;
   const part = main ?? 'xl/workbook.xml';
   const relations = await readRelations(archive, part);
-  const partOf = (kind: string): string | undefined =>
-    [...relations.values()].find(({ type, target }) => type.endsWith(kind) && archive.names.includes(target))?.target;
   const sheets: Sheet[] = [];
   let date1904 = false;
   await readXml(archive, part, {
@@ -109,8 +91,8 @@ async function readWorkbook(archive: Archive, limits: Limits): Promise<Workbook>
   return {
     sheets,
     date1904,
-    strings: await readStrings(archive, partOf('/sharedStrings'), limits),
-    formats: await readFormats(archive, partOf('/styles')),
+    strings: await readStrings(archive, partOf(archive, relations, '/sharedStrings'), limits),
+    formats: await readFormats(archive, partOf(archive, relations, '/styles')),
   };
 }
 
@@ -134,7 +116,8 @@ function numberText(raw: string, pattern: string, date1904: boolean): string {
   try {
     // Durations such as [h]:mm count hours past 24, so they are no time of day.
     if (isDateFormat(pattern) && !/\[[hms]+\]/i.test(pattern)) return dateText(value, pattern, date1904) ?? raw;
-    return format(pattern, value).replace(/\s+/g, ' ').trim() || raw;
+    // A format may show nothing: `;;;` hides a value.
+    return format(pattern, value).replace(/\s+/g, ' ').trim();
   } catch {
     return raw;
   }
@@ -148,28 +131,44 @@ function columnOf(reference: string): number {
   return column - 1;
 }
 
-/** The rows of a sheet that hold something, blank ones between them folded into one. */
+const isOn = (value: string | undefined): boolean => value === '1' || value === 'true';
+
+/** A row that holds something, hidden ones too: a merged cell may begin in one. `gap`: after blank rows. */
+type SheetRow = { number: number; cells: string[]; hidden: boolean; gap: boolean };
+/** Rows and columns that a merged cell covers, the last ones included; rows count from 1, columns from 0. */
+type Merge = { top: number; left: number; bottom: number; right: number };
+/** A longer cell, in characters, is no label of other rows: it is said once. */
+const maxRepeatedCharacters = 200;
+
+/** The rows of a sheet that show something, blank ones between them folded into one. */
 async function readRows(archive: Archive, sheet: Sheet, workbook: Workbook, limits: Limits): Promise<string[][]> {
-  const rows: string[][] = [];
-  let row: string[] = [];
-  let cell = { type: 'n', format: 'General', column: 0, value: '' };
+  const rows: SheetRow[] = [];
+  const merges: Merge[] = [];
+  const hiddenColumns = new Set<number>();
+  let row: SheetRow = { number: 0, cells: [], hidden: false, gap: false };
+  let cell = { type: 'n', format: 'General', column: 0, value: '', formula: false };
   let inValue = false;
   let phonetic = 0;
   let blank = false;
   let characters = 0;
-  let lastRow = 0;
   await readXml(archive, sheet.part, {
     open(tag, attributes) {
       if (tag === 'row') {
-        const number = Number(attributes['r'] ?? lastRow + 1);
-        if (number > lastRow + 1) blank = true;
-        lastRow = number;
-        row = [];
+        const number = Number(attributes['r'] ?? row.number + 1);
+        if (number > row.number + 1) blank = true;
+        row = { number, cells: [], hidden: isOn(attributes['hidden']), gap: false };
       } else if (tag === 'c') {
         const column = attributes['r'] ? columnOf(attributes['r']) : cell.column + 1;
         const pattern = workbook.formats[Number(attributes['s'] ?? -1)] ?? 'General';
-        cell = { type: attributes['t'] ?? 'n', format: pattern, column, value: '' };
+        cell = { type: attributes['t'] ?? 'n', format: pattern, column, value: '', formula: false };
+      } else if (tag === 'col' && isOn(attributes['hidden'])) {
+        const last = Math.min(Number(attributes['max']), limits.maxColumns);
+        for (let at = Math.max(1, Number(attributes['min'])); at <= last; at += 1) hiddenColumns.add(at - 1);
+      } else if (tag === 'mergeCell') {
+        const merge = mergeOf(attributes['ref'] ?? '');
+        if (merge) merges.push(merge);
       } else if (tag === 'rPh') phonetic += 1;
+      else if (tag === 'f') cell.formula = true;
       else if (tag === 'v' || tag === 't') inValue = true;
     },
     text(text) {
@@ -179,25 +178,83 @@ async function readRows(archive: Archive, sheet: Sheet, workbook: Workbook, limi
       if (tag === 'v' || tag === 't') inValue = false;
       else if (tag === 'rPh') phonetic -= 1;
       else if (tag === 'c') {
+        const shown = !row.hidden && !hiddenColumns.has(cell.column);
+        // Programs that only write files store no results; the row would be read as if it had no such value.
+        if (cell.formula && cell.type === 'n' && cell.value === '' && shown) throw new Unreadable('uncalculated');
         const value = cellText(cell, workbook);
         if (value === '') return;
         if (cell.column >= limits.maxColumns) throw new Unreadable('too_wide');
-        while (row.length < cell.column) row.push('');
-        row[cell.column] = value;
+        while (row.cells.length < cell.column) row.cells.push('');
+        row.cells[cell.column] = value;
         characters += value.length;
         if (characters > limits.maxTextCharacters) throw new Unreadable('too_much_text');
       } else if (tag === 'row') {
         cell = { ...cell, column: -1 };
-        if (row.length === 0) blank = true;
-        else {
-          if (blank && rows.length > 0) rows.push([]);
+        if (row.cells.length > 0) {
+          rows.push({ ...row, gap: blank });
           blank = false;
-          rows.push(row);
-        }
+        } else if (!row.hidden) blank = true;
       }
     },
   });
-  return rows;
+  fillMerges(rows, merges, limits.maxTextCharacters - characters);
+  return visibleRows(rows, hiddenColumns);
+}
+
+function mergeOf(reference: string): Merge | undefined {
+  const [, from = '', top = '', to = '', bottom = ''] = /^([A-Z]+)(\d+):([A-Z]+)(\d+)$/i.exec(reference) ?? [];
+  if (from === '') return undefined;
+  return { top: Number(top), left: columnOf(from), bottom: Number(bottom), right: columnOf(to) };
+}
+
+/**
+ * Writes what a merged cell says into each row and column it covers, where the row says something besides (a title
+ * across a table stays one cell) and the column has cells of its own (others are only there for the looks). At most
+ * `room` characters are added.
+ */
+function fillMerges(rows: readonly SheetRow[], merges: readonly Merge[], room: number): void {
+  if (merges.length === 0) return;
+  const places = new Map(rows.map(({ number }, at) => [number, at]));
+  const own = new Set<number>();
+  for (const { cells } of rows) for (const [column, cell] of cells.entries()) if (cell !== '') own.add(column);
+  const width = Math.max(0, ...own) + 1;
+  let left = room;
+  for (const merge of merges) {
+    const start = places.get(merge.top);
+    const value = start === undefined ? '' : (rows[start]?.cells[merge.left] ?? '');
+    if (start === undefined || value === '' || value.length > maxRepeatedCharacters) continue;
+    const right = Math.min(merge.right, width - 1);
+    for (let at = start; (rows[at]?.number ?? Infinity) <= merge.bottom; at += 1) {
+      const cells = rows[at]?.cells ?? [];
+      // Looking costs as much as writing, so that ranges upon ranges end, too.
+      left -= Math.max(cells.length, value.length * (right - merge.left + 1));
+      if (left < 0) throw new Unreadable('too_much_text');
+      if (!cells.some((cell, column) => cell !== '' && (column < merge.left || column > right))) continue;
+      for (let column = merge.left; column <= right; column += 1) {
+        if (!own.has(column)) continue;
+        while (cells.length < column) cells.push('');
+        cells[column] = value;
+      }
+    }
+  }
+}
+
+function visibleRows(rows: readonly SheetRow[], hiddenColumns: ReadonlySet<number>): string[][] {
+  const visible: string[][] = [];
+  let blank = false;
+  for (const { cells, hidden, gap } of rows) {
+    if (gap) blank = true;
+    if (hidden) continue;
+    const shown = hiddenColumns.size === 0 ? cells : cells.filter((_cell, column) => !hiddenColumns.has(column));
+    if (shown.every((cell) => cell === '')) {
+      blank = true;
+      continue;
+    }
+    if (blank && visible.length > 0) visible.push([]);
+    blank = false;
+    visible.push(shown);
+  }
+  return visible;
 }
 
 function cellText(cell: { type: string; format: string; value: string }, { strings, date1904 }: Workbook): string {
@@ -215,7 +272,7 @@ function cellText(cell: { type: string; format: string; value: string }, { strin
 /** The blocks of an XLSX: per sheet its notes and rows. Throws `Unreadable`, or a library's error for a damaged file. */
 export async function readXlsx(bytes: Buffer, limits: Limits): Promise<Blocks> {
   refuseCompoundFile(bytes);
-  const archive = await openArchive(bytes, limits, { checkXml: false });
+  const archive = await openArchive(bytes, limits);
   const workbook = await readWorkbook(archive, limits);
   const blocks = new Blocks(limits);
   for (const sheet of workbook.sheets) {

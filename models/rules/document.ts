@@ -45,6 +45,7 @@ export const unreadableReasons = {
   too_wide: 'A table in the file has more than 1,000 columns; keep the columns people ask about.',
   too_deep: 'The file is nested too deeply (lists, quotes or tables inside each other); flatten it.',
   bad_quotes: 'A quotation mark in the table is opened and never closed; correct it and upload the file again.',
+  uncalculated: 'The file has formulas without results; open it in Excel, save it there and upload that copy.',
   binary: 'The file holds binary data instead of text; export it as text and upload that.',
   empty: 'The file holds no text that can be read; if it shows pictures of text, type the text in.',
   timed_out: 'Reading the file took too long; split it into smaller files or simplify it.',

@@ -1,0 +1,70 @@
+/** Puts the cells of an HTML table into columns: a cell that covers several rows and columns is said in each. */
+import type { Limits } from './limits.ts';
+
+/** Cells of a document that others reach into; an honest one has hundreds. Beyond it cells cover nothing but themselves. */
+export const maxSpannedCells = 20_000;
+/** A longer cell, in characters, is no label: its text is said once, and the others it covers stay empty. */
+const maxRepeatedCharacters = 200;
+
+export type Spans = {
+  /** Adds a cell in the next free column. `down` may be infinite: to the end of its group of rows. */
+  place(row: string[], text: string, size: { across: number; down: number }): void;
+  /** The row with all that reaches into it from above; undefined when it says nothing of its own. */
+  endRow(row: string[]): string[] | undefined;
+  /** No cell reaches from a head, a body or a foot into the next. */
+  endGroup(): void;
+};
+
+/** `colspan` and `rowspan`; a value that is none means 1. */
+export function spanOf(value: string | undefined): number {
+  const span = Number.parseInt(value ?? '1', 10);
+  return span >= 0 ? span : 1;
+}
+
+/** For one table; `room` is shared by those of a document and counts down. */
+export function createSpans(limits: Limits, room: { cells: number }): Spans {
+  /** By column: what reaches down into it, and into how many further rows. */
+  let above: ({ text: string; rows: number } | undefined)[] = [];
+  let own = 0;
+
+  const fill = (row: string[], text: string): void => {
+    row.push(text);
+    room.cells -= 1;
+    if (room.cells <= 0) above = [];
+  };
+  // Cells that are there are what makes a table too wide, not what they claim to cover.
+  const isFree = (row: readonly string[]): boolean => row.length < limits.maxColumns / 2;
+  /** Whether a cell above reached into the next column, which is filled then. */
+  const fromAbove = (row: string[]): boolean => {
+    const cell = above[row.length];
+    if (!cell || cell.rows <= 0 || !isFree(row)) return false;
+    cell.rows -= 1;
+    fill(row, cell.text);
+    return true;
+  };
+
+  return {
+    place(row, text, { across, down }) {
+      while (fromAbove(row));
+      if (text) own += 1;
+      const covered = text.length > maxRepeatedCharacters ? '' : text;
+      const start = row.length;
+      row.push(text);
+      while (row.length - start < across && isFree(row) && room.cells > 0) fill(row, covered);
+      if (down <= 1 || room.cells <= 0) return;
+      for (let column = start; column < row.length; column += 1) above[column] = { text: covered, rows: down - 1 };
+    },
+    endRow(row) {
+      while (row.length < above.length) if (!fromAbove(row)) fill(row, '');
+      while (above.length > 0 && (above.at(-1)?.rows ?? 0) <= 0) above.pop();
+      const alone = own === 1 && row.every((cell) => cell === row[0]);
+      const says = own > 0;
+      own = 0;
+      // One cell across the whole table is a line of its own, not the same value in each column.
+      return says ? (alone ? row.slice(0, 1) : row) : undefined;
+    },
+    endGroup() {
+      above = [];
+    },
+  };
+}

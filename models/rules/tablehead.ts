@@ -1,0 +1,159 @@
+/**
+ * Tells whether the first rows of a table name its columns. A wrong name turns a right value into a wrong answer, while
+ * a missing one costs little, so names are only taken where the rows below differ from them in kind.
+ */
+type Row = readonly string[];
+
+/** The names of the columns, the rows that hold them, and by column whether the rows below hold values. */
+export type TableHead = { names: string[]; rows: number; values: boolean[] };
+
+/** How many rows below are looked at. */
+const sampleRows = 50;
+/** The part of a column that must be of a kind: totals and remarks stand beneath. */
+const most = 0.75;
+const maxNameCharacters = 60;
+/** A question or a whole sentence may name a column whose values show that it does. */
+const maxLongNameCharacters = 200;
+const maxValueCharacters = 40;
+
+/** Names that are nearly never anything else, in the four languages that the platform knows. */
+const commonNames = new Set(
+  [
+    'name product item article service plan tariff category type price prices fee fees cost costs amount limit currency',
+    'question answer description details notes note remarks comment city town country address street phone telephone',
+    'e-mail email contact department branch role position title date day time hours code number status quantity unit',
+    'produkt artikel leistung tarif kategorie typ preis preise gebühr gebühren kosten betrag grenze währung frage antwort',
+    'beschreibung bemerkung bemerkungen hinweis hinweise stadt ort land adresse straße telefon kontakt abteilung filiale',
+    'funktion datum tag uhrzeit zeit nummer menge einheit',
+    'nom produit prestation forfait catégorie prix frais coût tarif montant plafond devise question réponse description',
+    'remarque ville pays adresse rue téléphone contact service agence fonction date jour heure horaires code numéro',
+    'nombre producto artículo servicio plan categoría tipo precio precios tarifa comisión coste importe límite moneda',
+    'pregunta respuesta descripción observaciones ciudad país dirección calle teléfono contacto departamento sucursal',
+    'cargo fecha día hora horario código número',
+  ].flatMap((line) => line.split(' ')),
+);
+
+const isYear = (cell: string): boolean => /^(?:19|20)\d\d$/.test(cell);
+
+/** Whether a cell holds a number, an amount, a date, a time, or yes or no, rather than a name. */
+export function isValue(cell: string): boolean {
+  if (cell.length > maxValueCharacters || /^\d+(?:st|nd|rd|th|er|ère|e|[ºª])\s/i.test(cell)) return false;
+  return (
+    /^(?:[A-Z]{3}\s)?[\p{Sc}<>≤≥~≈±+\-−–(]{0,3}\s?\p{Sc}?\s?\d/u.test(cell) ||
+    /^(?:yes|no|ja|nein|oui|non|sí|si|true|false|x|n\/a|[-–—✓✔✗✘×])$/i.test(cell)
+  );
+}
+
+const isProse = (cell: string): boolean =>
+  cell.length > maxNameCharacters || /[.!?;]$|@|:\/\//.test(cell.length <= 10 ? cell.replace(/\.$/, '') : cell);
+
+function letterCase(cell: string): 'upper' | 'lower' | 'mixed' {
+  const upper = cell.toUpperCase();
+  const lower = cell.toLowerCase();
+  if (upper === lower || cell.length < 2) return 'mixed';
+  return cell === upper ? 'upper' : cell === lower ? 'lower' : 'mixed';
+}
+
+const mostly = (values: Row, test: (value: string) => boolean): boolean =>
+  values.length > 0 && values.filter(test).length >= values.length * most;
+
+/** Whether a cell cannot well be one more value of the column below it. */
+function differs(name: string, values: Row): boolean {
+  if (name === '' || values.length === 0) return false;
+  if (isYear(name)) return !values.some(isYear);
+  if (mostly(values, isValue) || mostly(values, isProse)) return true;
+  const common = (cell: string): boolean => commonNames.has(cell.toLowerCase());
+  if (common(name) && !values.some(common)) return true;
+  const form = letterCase(name);
+  if (form !== 'mixed' && !values.some((value) => letterCase(value) === form)) return true;
+  const lengths = values.map((value) => value.length).toSorted((a, b) => a - b);
+  const median = lengths[Math.floor(lengths.length / 2)] ?? 0;
+  if ((lengths[0] ?? 0) > name.length && median >= 2 * name.length) return true;
+  const distinct = new Set(values).size;
+  return values.length >= 4 && distinct * 2 <= values.length && !values.includes(name);
+}
+
+/** Whether a cell has the form of a name; `values` are what stands below it in the column `at`. */
+function canName(cell: string, at: number, values: Row): boolean {
+  if (isValue(cell)) return at > 0 && isYear(cell);
+  if (!/^[\p{L}\p{N}#№%€$£(]/u.test(cell)) return false;
+  const question = cell.endsWith('?');
+  // Where the first column holds questions, its first cell is one of them.
+  if (question && (at === 0 || values.some((value) => value.endsWith('?')))) return false;
+  if (cell.length > maxNameCharacters && !(cell.length <= maxLongNameCharacters && mostly(values, isValue)))
+    return false;
+  return !isProse((question ? cell.slice(0, -1) : cell).slice(0, maxNameCharacters));
+}
+
+const trimmed = (row: Row): string[] => row.map((cell) => cell.replace(/\s+/g, ' ').trim());
+const columnsOf = (width: number, below: readonly Row[]): string[][] =>
+  Array.from({ length: width }, (_, at) => below.map((row) => row[at] ?? '').filter((cell) => cell !== ''));
+
+function namesColumns(row: Row, below: readonly Row[]): boolean {
+  const filled = row.filter((cell) => cell !== '');
+  // A name of a column may be missing (often the first one), not most of them.
+  if (filled.length < 2 || filled.length < row.length / 2) return false;
+  const columns = columnsOf(row.length, below);
+  const values = (at: number): Row => columns[at] ?? [];
+  if (!row.every((cell, at) => cell === '' || canName(cell, at, values(at)))) return false;
+  const seen = new Map<string, number>();
+  for (const name of filled) seen.set(name.toLowerCase(), (seen.get(name.toLowerCase()) ?? 0) + 1);
+  const repeated = (name: string): boolean => (seen.get(name.toLowerCase()) ?? 0) > 1;
+  if (row.some((cell, at) => repeated(cell) && !mostly(values(at), isValue))) return false;
+  const crossTable = row[0] === '' && values(0).length >= below.length * most;
+  return crossTable || row.some((cell, at) => differs(cell, values(at)));
+}
+
+/** `Domestic | | Abroad |` over `Call | SMS | Call | SMS`: the names of both rows, when they are two rows of names. */
+function twoRowNames(upper: Row, lower: Row, below: readonly Row[]): string[] | undefined {
+  const width = Math.max(upper.length, lower.length);
+  const above = Array.from({ length: width }, (_, at) => upper[at] ?? '');
+  const under = Array.from({ length: width }, (_, at) => lower[at] ?? '');
+  const [corner = '', cornerUnder = ''] = [above[0], under[0]];
+  if (corner !== '' && cornerUnder !== '' && corner !== cornerUnder) return undefined;
+  const names: string[] = [];
+  let group = '';
+  let grouped = false;
+  for (const [at, name] of under.entries()) {
+    const own = above[at] ?? '';
+    if (at > 1 && name !== '' && group !== '' && (own === '' || own === group)) grouped = true;
+    if (own !== '' || name === '') group = at === 0 ? '' : own;
+    names.push([...new Set([at === 0 ? own : group, name])].filter(Boolean).join(' '));
+  }
+  const given = names.filter((name) => name !== '');
+  const distinct = new Set(given.map((name) => name.toLowerCase())).size === given.length;
+  const formed = [...above, ...under].every((cell, at) => cell === '' || canName(cell, at % width, []));
+  if (!grouped || !distinct || !formed) return undefined;
+  // A row of values has its first cell; where both rows lack a sign of their own, the rows below must give one.
+  return (corner !== '' && cornerUnder === '') || corner === cornerUnder || namesColumns(names, below)
+    ? names
+    : undefined;
+}
+
+/**
+ * The head of a table whose first row is `rows[0]`; undefined when the rows have none, or none that can be told.
+ * `marked`: the author marked the first row as names.
+ */
+export function tableHead(rows: readonly Row[], { marked = false }: { marked?: boolean } = {}): TableHead | undefined {
+  const [first, second = [], ...rest] = rows.slice(0, sampleRows + 2).map(trimmed);
+  if (!first) return undefined;
+  const both = rest.length > 0 ? twoRowNames(first, second, rest) : undefined;
+  const below = both ? rest : [second, ...rest];
+  const names = both ?? first;
+  if (!both && !marked && (rows.length < 2 || !namesColumns(first, below))) return undefined;
+  const values = columnsOf(names.length, below).map((column) => mostly(column, isValue));
+  return { names: names.map((name) => name.slice(0, maxLongNameCharacters)), rows: both ? 2 : 1, values };
+}
+
+/** Whether a row can stand under a head: no more cells than names, and values where the column has values. */
+export const fitsHead = (row: Row, head: TableHead): boolean =>
+  row.every((cell, at) => {
+    const text = cell.trim();
+    return text === '' || (at < head.names.length && (!head.values[at] || isValue(text)));
+  });
+
+/** `Remarks | All prices include VAT` under a table of prices: name and value of its own, no row of the table. */
+export function isRemark(row: Row, head: TableHead): boolean {
+  const value = row[1]?.trim() ?? '';
+  return head.values[1] === true && !isValue(value) && (value.split(/\s+/).length > 3 || /@|:\/\//.test(value));
+}
