@@ -11,7 +11,8 @@ import { extract, nothingFound } from '../models/rules/extractive.ts';
 import { gapGroup, gapReason } from '../models/rules/gap.ts';
 import type { Mode } from '../models/rules/keys.ts';
 import { plainReply } from '../models/rules/replytext.ts';
-import { contextualize, retrieve, type Judged, type RetrieveDeps } from '../models/rules/retrieval.ts';
+import { contextualize } from '../models/rules/question.ts';
+import { retrieve, stillReachable, type Judged, type RetrieveDeps } from '../models/rules/retrieval.ts';
 import type { Passage, Retrieval } from '../models/rules/retrieval.ts';
 import { askedSegments } from '../models/rules/segments.ts';
 import { recentSupportConfig } from '../models/supportconfig.ts';
@@ -54,10 +55,17 @@ export type KnowledgeAnswer = {
 
 /** Reads and answers; an unanswered question is noted as a gap. @throws Problem MODEL_FAILED from a configured model. */
 export async function answerQuestion(deps: AgentDeps, question: Question): Promise<KnowledgeAnswer> {
-  const found = await findKnowledge(deps, question, contextualize(question.query, question.history));
+  const ask = async () => {
+    const found = await findKnowledge(deps, question, contextualize(question.query, question.history));
+    const given = found.retrieval.hits.length === 0 ? undefined : await compose(deps, question, found);
+    return { found, given, outdated: given !== undefined && (await isOutdated(deps, question, found)) };
+  };
+  let asked = await ask();
+  if (asked.outdated) asked = await ask();
+  const { found, outdated } = asked;
   const { searched, strict, retrieval } = found;
-  const given = retrieval.hits.length === 0 ? undefined : await compose(deps, question, found);
-  if (!given) await noteGap(deps, question, found);
+  const given = outdated ? undefined : asked.given;
+  if (!asked.given) await noteGap(deps, question, found);
   return {
     answer: given ? plainReply(given.text, groundsOf(question.query, retrieval.hits)) : nothingFound,
     sources: given ? sourcesOf(retrieval.hits, given.used) : [],
@@ -82,13 +90,28 @@ export async function findKnowledge(
   return { searched, asked, strict, tier: retrieval.authority, retrieval };
 }
 
+/**
+ * Whether a passage that a model was given has been removed, replaced or put out of reach while it wrote, which takes
+ * seconds: what it wrote must not be shown then. The sources' own sentences are written at once.
+ */
+export async function isOutdated(
+  { ai }: Pick<AgentDeps, 'ai'>,
+  { orgId, mode }: Pick<Question, 'orgId' | 'mode'>,
+  { retrieval: { hits }, ...ask }: Found,
+): Promise<boolean> {
+  if (!ai.model) return false;
+  const ids = hits.map(({ passage }) => passage.id);
+  const now = await findPassages(orgId, mode, ids);
+  return now.filter((passage) => stillReachable(passage, ask)).length < ids.length;
+}
+
 function retrieveDeps({ search, ai }: Pick<AgentDeps, 'search' | 'ai'>, orgId: string, mode: Mode) {
   const table = { org_id: orgId, mode };
   const deps: RetrieveDeps<Passage> = {
     search: (ask) => search.query(table, ask),
     hydrate: (ids) => findPassages(orgId, mode, ids),
     tiers: () => search.tiers(table),
-    ...(ai.embeddingModel ? { embed: async (text) => (await ai.embed([text]))[0] } : {}),
+    ...(ai.embeddingModel ? { embed: async (text) => ai.embedQuestion(text) } : {}),
   };
   return deps;
 }
@@ -100,7 +123,8 @@ export async function noteGap(
   { searched, asked, retrieval }: Found,
 ): Promise<void> {
   const open = { question: searched, asked: undefined, strict: false };
-  const anywhere = asked !== undefined && (await retrieve(retrieveDeps(deps, orgId, mode), open)).hits.length > 0;
+  const again = { ...retrieveDeps(deps, orgId, mode), embed: async () => retrieval.vector };
+  const anywhere = asked !== undefined && (await retrieve(again, open)).hits.length > 0;
   const stems = retrieval.terms.map((t) => t.stem);
   const question = {
     question: query,

@@ -2,7 +2,15 @@
  * The agent's turn in a conversation: what it says to a message, whether it calls a person, and how that came about. It
  * keeps nothing and sends nothing itself; whoever calls it shows the pieces and stores the answer.
  */
-import { findKnowledge, groundsOf, noteGap, sourcesOf, type AgentDeps, type AnswerSource } from './answer.ts';
+import {
+  findKnowledge,
+  groundsOf,
+  isOutdated,
+  noteGap,
+  sourcesOf,
+  type AgentDeps,
+  type AnswerSource,
+} from './answer.ts';
 import type { Found, Turns } from './answer.ts';
 import { gathered } from './gathered.ts';
 import type { AnswerAsk } from '../clients/ai.ts';
@@ -15,7 +23,7 @@ import type { Mode } from '../models/rules/keys.ts';
 import { languageOfFirst, type Language } from '../models/rules/language.ts';
 import { asksForPerson } from '../models/rules/personcall.ts';
 import { createReplyStream, plainReply } from '../models/rules/replytext.ts';
-import { contextualize } from '../models/rules/retrieval.ts';
+import { contextualize } from '../models/rules/question.ts';
 
 /** Pieces of an answer are gathered this long: each is a frame that is stored and sent to every socket. */
 const GATHER_MS = 40;
@@ -106,7 +114,13 @@ export async function takeTurn(
     return fixed({ body: ownSentences.outOfOrder[language], counted: false, escalate: 'failed' });
   }
   const retrieved = performance.now();
-  const written = await write(deps, asked, found, listener, signal);
+  let written = await write(deps, asked, found, listener, signal);
+  if (written.by.generated_by === 'model' && (await isOutdated(deps, asked, found))) {
+    await listener.again();
+    found = await findKnowledge(deps, asked, found.searched);
+    written = await writeExtractive(asked, found, listener);
+    written.by.model_error = 'The documents changed while it wrote.';
+  }
   const { text } = written;
   const said: Said = text === undefined ? miss(asked.misses, language) : { body: text, counted: true };
   if (text === undefined) {

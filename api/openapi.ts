@@ -2,7 +2,7 @@
 import { createDocument, type ZodOpenApiObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { z } from 'zod';
 import { errorReply } from './contract/common.ts';
-import type { Route } from './route.ts';
+import { keepsReply, type Route } from './route.ts';
 import type { RouteGroups } from './routes/index.ts';
 import { errorTable, type ErrorCode } from '../models/rules/errors.ts';
 
@@ -69,7 +69,7 @@ function operation(tag: string, route: Route) {
       headers: headersOf(
         ...(status === 302 ? ['Location' as const] : []),
         ...(route.limit ? (['RateLimit-Policy', 'RateLimit'] as const) : []),
-        ...(route.method === 'POST' ? ['Idempotent-Replayed' as const] : []),
+        ...(keepsReply(route) ? ['Idempotent-Replayed' as const] : []),
       ),
       ...(status === 302 ? {} : { content: json(reply) }),
     };
@@ -93,7 +93,7 @@ function operation(tag: string, route: Route) {
     requestParams: {
       ...(route.params ? { path: route.params } : {}),
       ...(route.query ? { query: route.query } : {}),
-      ...(route.method === 'POST'
+      ...(keepsReply(route)
         ? {
             header: z.object({
               'Idempotency-Key': z
@@ -175,7 +175,7 @@ export function errorsOf(route: Route): Set<ErrorCode> {
   if (route.method !== 'GET') add('TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE');
   if (route.method !== 'GET' && !route.upload) add('MALFORMED_JSON');
   if (route.body) add('CONFLICT');
-  if (route.method === 'POST') add('IDEMPOTENCY_KEY_REUSED', 'IDEMPOTENCY_KEY_IN_PROGRESS');
+  if (keepsReply(route)) add('IDEMPOTENCY_KEY_REUSED', 'IDEMPOTENCY_KEY_IN_PROGRESS');
   if (route.limit) add('RATE_LIMITED');
   return codes;
 }

@@ -59,6 +59,8 @@ type Definition<
   limit?: RateName;
   /** When what a reply holds has ended: an `Idempotency-Key` does not give it again after that. */
   endOf?(reply: z.input<R>): Date;
+  /** Changes nothing, so that a request repeated under an `Idempotency-Key` is simply answered anew. */
+  asksOnly?: boolean;
   /** Problems of this route's own, for the OpenAPI document. */
   errors?: ErrorCode[];
   handle(
@@ -129,6 +131,10 @@ export function route<
   };
 }
 
+/** Whether a reply is kept for the request's `Idempotency-Key`. */
+export const keepsReply = ({ method, asksOnly }: Pick<Route, 'method' | 'asksOnly'>): boolean =>
+  method === 'POST' && asksOnly !== true;
+
 /** The middleware of one route. */
 export function serve(
   route: Route,
@@ -166,7 +172,7 @@ export function serve(
       const until = route.endOf?.(value as Record<string, unknown>);
       return { status, body: present(route, principal, value), ...(until ? { until } : {}) };
     };
-    const idempotencyKey = route.method === 'POST' ? koa.headers['idempotency-key'] : undefined;
+    const idempotencyKey = keepsReply(route) ? koa.headers['idempotency-key'] : undefined;
     const reply =
       idempotencyKey === undefined
         ? await answer()

@@ -27,6 +27,8 @@ export type AiOptions = {
   budgetMs?: number | undefined;
   /** Unguessable, new for each request: fences the sources. */
   nonce?: () => string;
+  /** Milliseconds since some moment, for pauses. */
+  now?: (() => number) | undefined;
   /** Resolves after so many milliseconds, rejects when aborted. Tests need not wait. */
   sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 };
@@ -55,6 +57,11 @@ export type Ai = {
   rewrite(ask: RewriteAsk, options?: AnswerOptions): Promise<string>;
   /** One vector for each text, in order. @throws Problem MODEL_FAILED. */
   embed(texts: readonly string[], signal?: AbortSignal): Promise<number[][]>;
+  /**
+   * The vector of a question that somebody waits for: has little time, and after a failure of the endpoint a pause in which
+   * it fails at once, since its words find most of what it asks. @throws Problem MODEL_FAILED.
+   */
+  embedQuestion(text: string): Promise<number[]>;
 };
 
 const maxAttempts = 4;
@@ -62,6 +69,10 @@ const maxAttempts = 4;
 const longestStream = 6;
 /** … or characters: three times what an answer may have. */
 const maxReplyLength = 60_000;
+/** For a question's vector; endpoints that work need a tenth of it. */
+const questionMs = 1_500;
+/** How long an endpoint that failed a question is not asked for further ones. */
+const questionPauseMs = 15_000;
 /** Texts of one embedding request: half of what common endpoints allow at most, so that a refused one costs little. */
 const embeddingBatch = 64;
 /** About 2,000 tokens; endpoints refuse inputs beyond 8,192. Chunks are far shorter. */
@@ -71,7 +82,12 @@ type Format = 'schema' | 'none';
 type Call<T> = (signal: AbortSignal) => Promise<T>;
 
 export function createAi(options: AiOptions = {}): Ai {
-  const { timeoutMs = 30_000, sleep = sleepFor, nonce = () => randomBytes(9).toString('base64url') } = options;
+  const {
+    timeoutMs = 30_000,
+    sleep = sleepFor,
+    now = Date.now,
+    nonce = () => randomBytes(9).toString('base64url'),
+  } = options;
   const budgetMs = options.budgetMs ?? 2 * timeoutMs;
   const configured = Boolean(options.apiKey) || Boolean(options.baseUrl);
   const model = configured && options.model ? options.model : undefined;
@@ -88,6 +104,7 @@ export function createAi(options: AiOptions = {}): Ai {
     : undefined;
   // Some compatible endpoints refuse `response_format`; then the prompt alone asks for JSON.
   let format: Format = 'schema';
+  let pausedUntil = -Infinity;
 
   function need(name: string | undefined): { client: OpenAI; name: string } {
     if (client === undefined || name === undefined)
@@ -243,6 +260,19 @@ export function createAi(options: AiOptions = {}): Ai {
     throw new Problem('MODEL_FAILED', { cause: new Error(second.problem) });
   }
 
+  async function embedBatch(
+    texts: readonly string[],
+    outer: AbortSignal | undefined,
+    withinMs: number,
+  ): Promise<number[][]> {
+    const { client: api, name } = need(embeddingModel);
+    const input = texts.map((text) => text.slice(0, maxEmbeddingLength) || ' ');
+    const reply = await persist(outer, Date.now() + withinMs, async (signal) =>
+      abortable(api.embeddings.create({ model: name, input, encoding_format: 'float' }, { signal }), signal),
+    );
+    return checkedVectors(reply?.data, input.length);
+  }
+
   return {
     model,
     embeddingModel,
@@ -266,17 +296,22 @@ export function createAi(options: AiOptions = {}): Ai {
     },
 
     async embed(texts, outer) {
-      const { client: api, name } = need(embeddingModel);
       const vectors: number[][] = [];
-      for (let at = 0; at < texts.length; at += embeddingBatch) {
-        const input = texts.slice(at, at + embeddingBatch).map((text) => text.slice(0, maxEmbeddingLength) || ' ');
-        const reply = await persist(outer, Date.now() + budgetMs, async (signal) =>
-          abortable(api.embeddings.create({ model: name, input, encoding_format: 'float' }, { signal }), signal),
-        );
-        vectors.push(...checkedVectors(reply?.data, input.length));
-      }
+      for (let at = 0; at < texts.length; at += embeddingBatch)
+        vectors.push(...(await embedBatch(texts.slice(at, at + embeddingBatch), outer, budgetMs)));
       if (vectors.some((vector) => vector.length !== vectors[0]?.length)) throw new Problem('MODEL_FAILED');
       return vectors;
+    },
+
+    async embedQuestion(text) {
+      if (now() < pausedUntil) throw new Problem('MODEL_FAILED', { cause: new Error('it failed a moment ago') });
+      try {
+        const [vector] = await embedBatch([text], undefined, Math.min(questionMs, budgetMs));
+        return vector!;
+      } catch (error) {
+        if (!isRefusal(error)) pausedUntil = now() + questionPauseMs;
+        throw error;
+      }
     },
   };
 }
@@ -301,6 +336,12 @@ function checkedVectors(data: unknown, expected: number): number[][] {
     });
   }
   return list.data.sort((a, b) => a.index - b.index).map(({ embedding }) => embedding);
+}
+
+/** Whether the endpoint refused this request at once, which tells nothing of the next one. */
+function isRefusal(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof APIError && cause.status !== undefined && cause.status < 500 && cause.status !== 429;
 }
 
 /** Milliseconds to wait before trying again; undefined when trying again will not help. */

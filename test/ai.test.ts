@@ -289,6 +289,25 @@ describe('embed', () => {
     expect(await ai().embed([''])).toHaveLength(1);
   });
 
+  it('a question is not embedded for a while after the endpoint failed, and is again afterwards', async () => {
+    let now = 0;
+    const client = ai({ now: () => now, timeoutMs: 50 });
+    server.script({ kind: 'hang' });
+    await expect(client.embedQuestion('a')).rejects.toMatchObject({ code: 'MODEL_FAILED' });
+    now += 14_000;
+    await expect(client.embedQuestion('a')).rejects.toMatchObject({ code: 'MODEL_FAILED' });
+    expect(server.requests).toHaveLength(1);
+    now += 2_000;
+    expect(await client.embedQuestion('a')).toEqual((await client.embed(['a']))[0]);
+  });
+
+  it('a question that the endpoint refuses keeps no other from being embedded', async () => {
+    const client = ai();
+    server.script({ kind: 'status', status: 400 });
+    await expect(client.embedQuestion('a')).rejects.toMatchObject({ code: 'MODEL_FAILED' });
+    expect(await client.embedQuestion('a')).toHaveLength(512);
+  });
+
   it('tries again after 429 and fails clearly otherwise', async () => {
     server.script({ kind: 'status', status: 429, headers: { 'retry-after': '2' } });
     expect(await ai().embed(['a'])).toHaveLength(1);

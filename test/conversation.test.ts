@@ -11,6 +11,7 @@ import { intentTo, startSaved } from '../api/durable.ts';
 import { greet } from '../api/greeting.ts';
 import type { ChatSocket } from '../api/chatsocket.ts';
 import { actOn } from '../models/act.ts';
+import { DocumentModel } from '../models/document.ts';
 import { ConversationModel, refineConversation } from '../models/conversation.ts';
 import { markRead } from '../models/unread.ts';
 import { frameWriter, lastSeq } from '../models/frame.ts';
@@ -544,6 +545,19 @@ describe('with a language model', () => {
     expect(sent).not.toContain('business');
     // It belongs to the conversation, so the end of the session takes nothing away.
     expect((await customer.conversation()).session_context?.context).toEqual(context);
+  });
+
+  it('what it wrote of a document that was put out of reach meanwhile is taken back', async () => {
+    const elsewhere = await newOrg();
+    model.reply = async () => {
+      await DocumentModel.updateMany({ org_id: elsewhere }, { segments: ['staff'] });
+      return JSON.stringify({ answered: true, sources: [1], answer: 'It costs 12 EUR a year.' });
+    };
+    const customer = await newCustomer(elsewhere, { productType: 'retail' });
+    const answer = await customer.ask(question);
+    expect(answer.body).toBe(ownSentences.notFound.en);
+    expect(answer.record?.model_error).toContain('changed');
+    expect([...shownBy(await customer.frames())]).toEqual([[answer._id, { text: answer.body, ends: 1 }]]);
   });
 
   it.each([

@@ -54,6 +54,20 @@ describe('a bank’s help centre', () => {
     expect(body.sources[0].score).toBeGreaterThan(0);
   });
 
+  it('a question is answered anew under the same Idempotency-Key, so a removed document is not', async () => {
+    const place = await knowing(system(), [{ name: 'a.md', content: 'The heron account has no monthly fee.' }]);
+    const ask = async () =>
+      system().request('POST', `/orgs/${place.orgId}/kb/query`, {
+        token: place.token,
+        body: { query: 'heron account fee' },
+        headers: { 'idempotency-key': 'once' },
+      });
+    const { body } = await ask();
+    expect(body.has_context).toBe(true);
+    await system().request('DELETE', `/orgs/${place.orgId}/documents/${body.sources[0].id}`, { token: place.token });
+    expect((await ask()).body).toMatchObject({ has_context: false, sources: [] });
+  });
+
   it('a follow-up question is understood with what was said before', async () => {
     const history = [
       { role: 'customer', body: 'When is the branch in Rostock open on weekdays?' },
@@ -214,6 +228,28 @@ describe('with a language model and an embedding model configured', () => {
     const { body } = await place.ask('stork accounts monthly', { explain: true });
     expect(body.explain.degraded).toBe(false);
     expect(body.explain.candidates[0].similarity).toBeGreaterThan(0.3);
+  });
+
+  it.each<[string, string, object]>([
+    ['removed', 'DELETE', {}],
+    ['put out of reach', 'PATCH', { body: { segments: ['staff'] } }],
+  ])('what is %s while the model writes is not answered', async (_, method, more) => {
+    const api = apiAt(running[0]!.url);
+    const heron = await knowing(api, [{ name: 'heron.md', content: 'The heron code is OMEGA.', segments: 'personal' }]);
+    const { body: list } = await api.request('GET', `/orgs/${heron.orgId}/documents`, { token: heron.token });
+    const path = `/orgs/${heron.orgId}/documents/${list.documents[0].doc_id}${method === 'PATCH' ? '/segments' : ''}`;
+    model.reply = async () => {
+      expect((await api.request(method, path, { token: heron.token, ...more })).status).toBe(200);
+      return JSON.stringify({ answered: true, sources: [1], answer: 'It is OMEGA.' });
+    };
+    const { body } = await heron.ask('What is the heron code?', { context: { productType: 'personal' } });
+    expect(body).toMatchObject({ has_context: false, sources: [] });
+    expect(body.answer).not.toContain('OMEGA');
+  });
+
+  it('a question is embedded once, also when it becomes a gap', async () => {
+    await place.ask('Does the hotel on Mars serve breakfast?', { context: { productType: 'personal' } });
+    expect(model.requests.filter(({ path }) => path.includes('embeddings'))).toHaveLength(1);
   });
 
   it('a model that says the sources do not answer: has_context false, and the question becomes a gap', async () => {

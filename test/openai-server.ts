@@ -39,7 +39,7 @@ export type OpenAiServer = {
   requests: RecordedRequest[];
   script(...next: Script[]): void;
   /** The content of an unscripted chat reply. By default a grounded answer from source 1. */
-  reply: (request: ChatRequest) => string;
+  reply: (request: ChatRequest) => string | Promise<string>;
   /** Resolves when the next request has been read. */
   next(): Promise<void>;
   /** Forgets scripts and requests, and answers by default again. */
@@ -140,7 +140,7 @@ export async function startOpenAiServer(): Promise<OpenAiServer> {
     } else if (script?.kind === 'garbage') {
       response.writeHead(200, { 'content-type': 'application/json' }).end('<html>not json');
     } else if (path === '/v1/chat/completions') {
-      const content = script?.kind === 'reply' ? script.content : state.reply(body);
+      const content = script?.kind === 'reply' ? script.content : await state.reply(body);
       if (body.stream === true) await streamReply(response, content, script);
       else json(response, 200, completion(content));
     } else if (path === '/v1/embeddings') {

@@ -44,6 +44,8 @@ export const knowledgeRoutes = [
     body: contract.queryBody,
     reply: contract.queryReply,
     limit: 'queries',
+    // A kept answer would outlive the documents it was made of.
+    asksOnly: true,
     errors: ['MODEL_FAILED'],
     async handle({ params: { orgId }, body, principal: { mode } }, ctx) {
       const answer = await answerQuestion(ctx, {

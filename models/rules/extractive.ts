@@ -3,6 +3,7 @@
  * writes a word of its own, except the one sentence that says that nothing was found.
  */
 import { sentences } from './chunks.ts';
+import { askedIn } from './question.ts';
 import { termWeights } from './retrieval.ts';
 import { matcher, terms } from './words.ts';
 
@@ -21,6 +22,8 @@ export type ExtractiveAnswer = {
 export const maxQuotes = 4;
 /** Characters of one quote; a sentence beyond it is cut at a word and ends in an ellipsis. */
 const maxQuoteLength = 600;
+/** Characters of a list that a quote introduces: it is given whole, for steps with the last one missing mislead. */
+const maxListLength = 2_000;
 /** Passages looked at: the most relevant ones; what follows them seldom adds a sentence and always costs time. */
 const maxSources = 5;
 /** A further sentence has to say at least this share of what the best one says. */
@@ -67,17 +70,40 @@ function units(source: Source, index: number): Omit<Unit, 'score'>[] {
     .map((unit, order) => ({ ...unit, order }));
 }
 
+/** Characters of a title; what is longer says something. */
+const maxTitleLength = 150;
+const fullStop = /[.!…。！][\p{Pe}\p{Pf}"']*$/u;
+const introduces = (text: string): boolean => /[:?：？]$/u.test(text);
+
 /**
- * Chooses one to four quotes. The best is the one that speaks of most of the question (rare words count more; the heading it
- * stands under counts partly); further ones are nearly as good, or belong to it: the items of a list it introduces.
+ * Whether a line leaves whoever reads it alone as wise as before: a question or an introduction that nothing follows, or
+ * a title of nothing but `known` words, those of the question and of the heading it stands under.
+ */
+function saysNothing(
+  unit: Omit<Unit, 'score'>,
+  next: Omit<Unit, 'score'> | undefined,
+  known: ReadonlySet<string> | undefined,
+): boolean {
+  if (unit.kind === 'row') return false;
+  if (introduces(unit.text)) return next?.source !== unit.source || /[?？]$/u.test(next.text);
+  if (unit.kind === 'item' || unit.text.length > maxTitleLength || fullStop.test(unit.text)) return false;
+  const named = terms(unit.text);
+  return named.length > 0 && named.every(({ stem }) => known?.has(stem));
+}
+
+/**
+ * Chooses one to four quotes, and the list that the best one introduces. The best is the one that speaks of most of the question (rare words count more; the heading it
+ * stands under counts partly); further ones are nearly as good. A list beyond its bound ends in an ellipsis.
  * `sources` are the relevant passages, most relevant first. Undefined when none of them says a word of the question.
  */
-export function extract(question: string, sources: readonly Source[]): ExtractiveAnswer | undefined {
+export function extract(message: string, sources: readonly Source[]): ExtractiveAnswer | undefined {
+  const { text: question } = askedIn(message);
   const asked = terms(question);
   const speaksOf = matcher(asked.map((term) => term.stem));
   const wantedForms = forms.filter(({ asks }) => asks.test(question.toLowerCase()));
   const considered = sources.slice(0, maxSources);
   const headings = considered.map((source) => speaksOf(source.heading));
+  const known = considered.map(({ heading }) => new Set([...asked, ...terms(heading)].map(({ stem }) => stem)));
   const all = considered.flatMap((source, index) => units(source, index));
   const said = all.map((unit) => speaksOf(unit.text));
   const weights = termWeights(asked, said);
@@ -86,6 +112,7 @@ export function extract(question: string, sources: readonly Source[]): Extractiv
 
   const scored = all.map((unit, index): Unit => {
     let score = 0;
+    if (saysNothing(unit, all[index + 1], known[unit.source])) return { ...unit, score };
     for (const [stem, weight] of weights) {
       if (said[index]?.has(stem)) score += weight;
       else if (headings[unit.source]?.has(stem)) score += weight * headingShare;
@@ -100,12 +127,14 @@ export function extract(question: string, sources: readonly Source[]): Extractiv
     .sort((a, b) => b.score - a.score || a.source - b.source || a.order - b.order);
   const best = ranked[0];
   if (best === undefined) return undefined;
-  const chosen = choose(best, ranked, scored);
+  const { units: chosen, cut } = choose(best, ranked, scored);
   const quotes = chosen.map(({ id, text }) => ({ id, text: shorten(text) }));
-  return { text: compose(chosen, quotes), quotes, used: [...new Set(quotes.map(({ id }) => id))] };
+  const text = compose(chosen, quotes);
+  return { text: cut ? `${text}\n…` : text, quotes, used: [...new Set(quotes.map(({ id }) => id))] };
 }
 
-function choose(best: Unit, ranked: readonly Unit[], scored: readonly Unit[]): Unit[] {
+/** `cut`: a list has more items than were chosen. */
+function choose(best: Unit, ranked: readonly Unit[], scored: readonly Unit[]): { units: Unit[]; cut: boolean } {
   const chosen: Unit[] = [best];
   const add = (unit: Unit | undefined): void => {
     const known = unit === undefined || chosen.some((other) => other.text === unit.text);
@@ -114,11 +143,14 @@ function choose(best: Unit, ranked: readonly Unit[], scored: readonly Unit[]): U
   const next = (unit: Unit, by: 1 | -1): Unit | undefined =>
     scored.find((other) => other.source === unit.source && other.order === unit.order + by);
 
-  if (best.text.endsWith(':') || best.text.endsWith('?')) {
+  if (introduces(best.text)) {
     // It introduces what follows: the list, or the answer to the question that it is.
+    let length = 0;
     let following = next(best, 1);
-    while (following !== undefined && chosen.length < maxQuotes && (following.kind === 'item' || chosen.length === 1)) {
-      add(following);
+    while (following !== undefined && (following.kind === 'item' || chosen.length === 1)) {
+      length += shorten(following.text).length;
+      if (length > maxListLength) return { units: chosen, cut: true };
+      chosen.push(following);
       following = next(following, 1);
     }
   }
@@ -130,7 +162,7 @@ function choose(best: Unit, ranked: readonly Unit[], scored: readonly Unit[]): U
     const following = next(best, 1);
     if (following?.kind === 'prose' && following.line === best.line) add(following);
   }
-  return chosen.sort((a, b) => a.source - b.source || a.order - b.order);
+  return { units: chosen.sort((a, b) => a.source - b.source || a.order - b.order), cut: false };
 }
 
 function shorten(text: string): string {

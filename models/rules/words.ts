@@ -41,9 +41,9 @@ const stopWords: ReadonlySet<string> = new Set(Object.values(functionWords).flat
  */
 const genericWords: ReadonlySet<string> = new Set(
   `actually also amount another anything available back best bring buy call change check come contact cost currently day
-  different else enter evening ever every exactly explain find first found friday get getting give go going good got happen help hello hi
-  hour   information inform kind know last learn let like look make may maximum mean might minimum monday money month morning must name
-  need new number offer old one onto open opening part pay person possible price provide question really receive reach see send
+  different else enter evening ever every exactly explain find first forget forgot forgotten found friday get getting give go going good got happen help hello hi high
+  hour   information inform kind know last learn let like look low make may maximum mean might minimum monday money month morning must name
+  need new number offer old one onto open opening part pay person possible price provide question really receive reach ring see send
   saturday set show someone something start still sunday sure take tell thank thing thursday time today tomorrow try tuesday two type use
   using want way wednesday week weekday weekend   work wrong year kosten kostet preis bitte brauche mochte finde welche welcher welches hoch lange viel viele combien cout coute
   prix cuesta precio costa`
@@ -107,7 +107,8 @@ export function terms(question: string, limit = 64): Term[] {
   for (const word of words(fold(question.slice(0, 4_000)))) {
     if (word === '' || stopWords.has(word) || particle.test(word)) continue;
     const root = stem(word);
-    if (!found.has(root)) found.set(root, { stem: root, weight: genericWords.has(root) ? genericWeight : 1 });
+    if (!found.has(root))
+      found.set(root, { stem: root, weight: genericWords.has(root) || /^\d{1,2}$/u.test(root) ? genericWeight : 1 });
     if (found.size >= limit) break;
   }
   return [...found.values()];

@@ -34,6 +34,27 @@ describe('extract', () => {
     );
   });
 
+  const steps = (count: number, more = ''): Source => ({
+    id: 'steps',
+    heading: 'Router',
+    text: `To reset the router do this:\n\n${Array.from({ length: count }, (_, at) => `${at + 1}. Press key ${at + 1}${more}.`).join('\n')}\n\nThe router is grey.`,
+  });
+
+  it('gives all steps of a list, however many there are', () => {
+    const answer = extract('How do I reset the router?', [steps(12)]);
+    expect(answer?.quotes.map(({ text }) => text)).toEqual([
+      'To reset the router do this:',
+      ...Array.from({ length: 12 }, (_, at) => `${at + 1}. Press key ${at + 1}.`),
+    ]);
+  });
+
+  it('says so when a list is too long to be given whole', () => {
+    const answer = extract('How do I reset the router?', [steps(40, ` ${'firmly and with patience '.repeat(6)}`)]);
+    expect(answer?.text).toMatch(/^To reset the router do this:\n1\. [^]*\n…$/u);
+    expect(answer?.quotes.length).toBeGreaterThan(maxQuotes);
+    expect(answer?.text.length).toBeLessThan(2_200);
+  });
+
   it('does not cut a sentence at an abbreviation', () => {
     expect(extract('How long do transfers within the euro area take?', [transfers])?.quotes[0]?.text).toBe(
       'Transfers within the euro area, e.g. to France, take one working day.',
@@ -87,6 +108,38 @@ describe('extract', () => {
 
   it.each(['', 'how much is it?', 'bitcoin', '\u0000', '😀'])('has no answer to %j', (question) => {
     expect(extract(question, [fees, lost, transfers])).toBeUndefined();
+  });
+
+  it.each([
+    ['a question that nothing follows', 'What is the overdraft rate?', 'Questions', 'What is the overdraft rate?'],
+    [
+      'a question that another one follows',
+      'What is the overdraft rate?',
+      'Questions',
+      'What is the overdraft rate?\n\nHow is interest paid?',
+    ],
+    ['a list of questions', 'overdraft rate?', '', '- What is the overdraft rate?\n- What is the interest rate?'],
+    ['an introduction that nothing follows', 'the overdraft rates', '', 'These are the overdraft rates:'],
+    ['a title in the words of the question', 'What is the overdraft rate?', 'Fees', 'The overdraft rate'],
+    ['a title that its heading says already', 'overdraft?', 'Fees > Overdraft rates', 'Overdraft rates'],
+  ])('takes %s for no answer', (_label, question, heading, text) => {
+    expect(extract(question, [{ id: 'a', heading, text }])).toBeUndefined();
+  });
+
+  it('passes over a bare title for the passage that answers', () => {
+    const title: Source = { id: 'title', heading: 'Questions', text: 'What is the overdraft rate?' };
+    const rate: Source = { id: 'rate', heading: 'Fees', text: 'The overdraft rate is 9.9 percent.' };
+    expect(extract('What is the overdraft rate?', [title, rate])).toMatchObject({ text: rate.text, used: ['rate'] });
+  });
+
+  it.each([
+    ['Is the account free?', 'Questions', 'The account is free.'],
+    ['When are you open?', 'Opening hours', 'Open Monday to Friday'],
+    ['Is there a branch in Berlin?', 'Branches', '- Berlin\n- Hamburg'],
+    ['Is the gold card free?', 'Fees', 'Gold card: free'],
+    ['Can I have two cards?', 'FAQ', 'Can I have two cards?\nYes, up to three'],
+  ])('%s: a short answer is one', (question, heading, text) => {
+    expect(extract(question, [{ id: 'a', heading, text }])).toBeDefined();
   });
 
   it('has no answer from nothing, and bounds a sentence without end', () => {

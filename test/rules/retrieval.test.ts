@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { authorities } from '../../models/rules/authority.ts';
 import type { Authority } from '../../models/rules/authority.ts';
-import { contextualize, crowdedOut, fuse, judge, retrieve, selectTier } from '../../models/rules/retrieval.ts';
+import { crowdedOut, fuse, judge, retrieve, selectTier } from '../../models/rules/retrieval.ts';
 import type { Candidate, Passage, SearchAsk } from '../../models/rules/retrieval.ts';
 
 const question = 'What is the annual fee of the gold card?';
@@ -87,6 +87,14 @@ describe('judge', () => {
     expect(judged.map(({ relevant }) => relevant)).toEqual([false, false]);
   });
 
+  it('judges each question of a message by itself, and what only introduces it not at all', () => {
+    const intro = 'Hello, my name is Peter Example and I have been a customer of this bank since 1998.';
+    const judged = (message: string) => judge(message, found([[strong, 'normal', 10]])).map(({ relevant }) => relevant);
+    expect(judged(`${intro} ${question}`)).toEqual([true]);
+    expect(judged(`${question} And does the hotel on Mars serve breakfast?`)).toEqual([true]);
+    expect(judged(`My gold card has an annual fee. Does the hotel on Mars serve breakfast?`)).toEqual([false]);
+  });
+
   it('takes nothing for relevant when the question has no word of content', () => {
     expect(judge('How much is it?', found([[strong, 'normal', 10]])).some(({ relevant }) => relevant)).toBe(false);
   });
@@ -167,6 +175,7 @@ describe('retrieve', () => {
         asked.push(ask);
         return candidates
           .filter(({ authority }) => ask.authority === undefined || authority === ask.authority)
+          .filter(({ id }) => !ask.without.some((name) => id.startsWith(`${name}:`)))
           .slice(0, ask.limit);
       },
       hydrate: async (ids: string[]) => {
@@ -191,6 +200,41 @@ describe('retrieve', () => {
     const { hits, authority } = await retrieve(deps, { question, asked: ['business'], strict: false });
     expect([ids(hits), authority]).toEqual([['kept'], 'normal']);
     expect(deps.asked[0]?.filter).toEqual({ tags: ['business', 'all', 'shared', 'global', 'common'], untagged: true });
+  });
+
+  it('finds the text that was published between the search and the reading', async () => {
+    const deps = store([passage('doc:2:0', strong)], [candidate('doc:1:0', 1)]);
+    const search = async (ask: SearchAsk) => {
+      const found = await deps.search(ask);
+      return deps.asked.length === 1 ? found : [candidate('doc:2:0', 1)];
+    };
+    const { hits } = await retrieve({ ...deps, search }, { question, asked: undefined, strict: false });
+    expect(ids(hits)).toEqual(['doc:2:0']);
+    expect(deps.asked.map(({ without }) => without)).toEqual([[], ['doc:1']]);
+  });
+
+  it('finds a text that was not yet published when it was first read, and its forerunner no more when it was read again', async () => {
+    const deps = store([], [candidate('doc:1:0', 1), candidate('doc:2:0', 2)]);
+    const live = ['doc:1:0', 'doc:2:0', 'doc:2:0'];
+    const hydrate = async (wanted: string[]) => {
+      const id = live.shift();
+      return id !== undefined && wanted.includes(id) ? [passage(id, strong)] : [];
+    };
+    const { hits } = await retrieve({ ...deps, hydrate }, { question, asked: undefined, strict: false });
+    expect(ids(hits)).toEqual(['doc:2:0']);
+  });
+
+  it('finds what removed passages crowd out of a search, in a bounded number of searches', async () => {
+    const gone = (source: string) =>
+      Array.from({ length: 5 }, (_, index) => candidate(`${source}:1:${index}`, index + 1, { text_score: 10 }));
+    const kept = candidate('kept:1:0', 6, { text_score: 9 });
+    const ask = { question, asked: undefined, strict: false, limit: 5 };
+    const once = store([passage('kept:1:0', strong)], [...gone('a'), ...gone('b'), kept]);
+    expect(ids((await retrieve(once, ask)).hits)).toEqual(['kept:1:0']);
+    const many = store([passage('kept:1:0', strong)], [...['a', 'b', 'c', 'd', 'e'].flatMap(gone), kept]);
+    const tiers = async (): Promise<Authority[]> => ['normal'];
+    expect((await retrieve({ ...many, tiers }, ask)).hits).toEqual([]);
+    expect(many.asked.map(({ without }) => without)).toEqual([[], ['a:1'], ['a:1', 'b:1']]);
   });
 
   it('looks once more for a tier that a full search may have hidden, unless there is none of it', async () => {
@@ -245,17 +289,5 @@ describe('retrieve', () => {
       judged: [],
       authority: undefined,
     });
-  });
-});
-
-describe('contextualize', () => {
-  const history = [
-    { role: 'customer', body: 'What does the gold card cost?' },
-    { role: 'ai', body: '49 EUR.' },
-  ];
-  it('reads a question without a subject of its own together with the previous one', () => {
-    expect(contextualize('And for students?', history)).toContain('gold card');
-    expect(contextualize('And for students?', [])).toBe('And for students?');
-    expect(contextualize('How do I block a stolen card?', history)).toBe('How do I block a stolen card?');
   });
 });
