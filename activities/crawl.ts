@@ -17,9 +17,13 @@ import {
   endCrawl,
   findCrawl,
   isInFrontier,
-  listFailed,
+  listFates,
   listVisited,
   nextOfFrontier,
+  noteSiteProblems,
+  noteTries,
+  noteWait,
+  reopenUnheard,
   settleFrontier,
   settleWaiting,
   type Crawl,
@@ -34,12 +38,21 @@ import {
   findPagesByUrl,
   listLiveUrls,
   listStale,
-  removePageByUrl,
+  removePagesAt,
   swapSets,
   type Page,
 } from '../models/page.ts';
 import { listRemovals, settleRemovals } from '../models/removal.ts';
-import { explain, isWholeSet, reasonRow, type CrawlReason } from '../models/rules/crawl.ts';
+import {
+  explain,
+  isWholeSet,
+  lostOf,
+  outlived,
+  reasonRow,
+  stillAnswers,
+  yieldsTo,
+  type CrawlReason,
+} from '../models/rules/crawl.ts';
 import { byCost, countSeries, frontierLimit, isTrap, type Found, type SeriesCounts } from '../models/rules/frontier.ts';
 import type { Quotas } from '../models/rules/quota.ts';
 import { canonicalUrl, inScope, isFileUrl, pageKey } from '../models/rules/url.ts';
@@ -48,11 +61,15 @@ export type CrawlDeps = { sites: Sites; search: Search; ai: Ai; quotas: Quotas; 
 type Ref = { orgId: string; crawlId: string };
 export type CrawlActivities = ReturnType<typeof createCrawlActivities>;
 
-/** `more`: call again. `waiting`: the site cannot be asked now; `message` says why. */
+/**
+ * `more`: call again, after `waitMs` if there is one, for the site asks for it. `waiting`: the site cannot be asked now.
+ * `message` says why.
+ */
 export type CrawlProgress = {
   state: 'more' | 'done' | 'waiting' | 'limit_reached';
   url: string;
   tally: Tally;
+  waitMs?: number;
   message?: string;
 };
 
@@ -60,15 +77,27 @@ export type CrawlProgress = {
 const PAGES_A_ROUND = 48;
 /** Pages under way at once, waiting for their turn at the site or being read. */
 const PAGES_AT_ONCE = 12;
-/** Characters of text after which a round begins no further page: two rounds are in memory, of several crawls. */
+/** Characters of text and links after which a round begins no further page: two rounds are in memory, of several crawls. */
 const CHARACTERS_A_ROUND = 8_000_000;
 /** After this long a batch hands back, so that the operators' view moves and a deployment drains quickly. */
 const BATCH_MS = 30_000;
 /** Refused, moved and missing pages cost a request too; a site of nothing else ends here. */
 const triesFor = (maxPages: number): number => maxPages * 4 + 50;
 
-/** What a round has read. `settled`: what became of the addresses that gave no page to store; `added`: addresses it found. */
-type Round = { taken: Frontier[]; fresh: FreshPage[]; settled: Settled[]; unchanged: string[]; added: number };
+/**
+ * What a round has read. `settled`: what became of the addresses that gave no page to store; `added`: addresses it found;
+ * `waitMs`: for how long the site wants to be left alone, 0 if it does not.
+ */
+type Round = {
+  taken: Frontier[];
+  fresh: FreshPage[];
+  settled: Settled[];
+  unchanged: string[];
+  added: number;
+  waitMs: number;
+};
+
+const modelAway = 'The embedding model does not answer, so nothing can be stored; the crawl goes on when it does.';
 
 /** Waits for both even if one fails: nothing goes on behind the back of a batch that has ended. */
 async function both<A, B>(
@@ -87,34 +116,32 @@ export function createCrawlActivities({ sites, search, ai, quotas, clock, log }:
   /** The start and what the site's sitemaps list. The start comes last: while it is missing, this is done again. */
   async function seed(crawl: Crawl, site: Site, signal: AbortSignal): Promise<void> {
     const limit = frontierLimit(crawl.max_pages);
-    const listed = await site.listSitemaps(limit, signal);
-    const found: Found[] = byCost(listed.map((url) => ({ url, depth: 1, sitemap: true })));
+    const { urls, problems } = await site.listSitemaps(limit, signal);
+    if (problems.length > 0) await noteSiteProblems(crawl._id, problems);
+    const found: Found[] = byCost(urls.map((url) => ({ url, depth: 1, sitemap: true })));
     await addToFrontier(crawl._id, found, clock());
     await addToFrontier(crawl._id, [{ url: crawl.url, depth: 0 }], clock());
-  }
-
-  /** Removes the page, if there is one, that was indexed from an address which is gone, moved, or asks not to be shown. */
-  async function forget(crawl: Crawl, page: Page | undefined): Promise<void> {
-    // A replacing crawl leaves the standing set alone until it is whole.
-    if (page && !crawl.replace) await removePageByUrl(crawl.org_id, crawl.mode, page.url, clock());
   }
 
   /** Fetches and reads one address. What it links to is noted; what it says is returned. */
   async function visit(crawl: Crawl, site: Site, entry: Frontier, known: Page | undefined, signal: AbortSignal) {
     const version = known?.live_generation === undefined ? {} : { etag: known.etag, lastModified: known.last_modified };
-    const fetched = await site.fetch(entry.url, { ...version, signal });
+    const fetched = await site.fetch(entry.url, { ...version, tries: entry.tries, signal });
     const next: Found[] = [];
-    const skip = async (reason: CrawlReason, detail?: string | number) => {
-      const { kind, removes } = reasonRow(reason);
-      if (removes) await forget(crawl, known);
-      return { next, settled: { url: entry.url, outcome: kind, reason: explain(reason, detail) } };
+    if (fetched.kind === 'later') return { next, later: fetched };
+    const skip = (reason: CrawlReason, detail?: string | number, to?: string) => {
+      const { kind, standing } = reasonRow(reason);
+      const stays = standing === undefined && known?.live_generation !== undefined && !crawl.replace;
+      const sentence = `${explain(reason, detail)}${stays ? ` ${stillAnswers}` : ''}`;
+      return { next, settled: { url: entry.url, outcome: kind, why: reason, reason: sentence, to } };
     };
     if (fetched.kind === 'unchanged') return { next, settled: { url: entry.url, outcome: 'unchanged' as const } };
     if (fetched.kind === 'refused') return skip(fetched.reason, fetched.detail);
     if (fetched.kind === 'redirect') {
-      if (!inScope(site.scope, fetched.to)) return skip('out_of_scope', fetched.to);
-      next.push({ url: fetched.to, depth: entry.depth });
-      return skip('redirect', fetched.to);
+      const { to, permanent } = fetched;
+      if (!inScope(site.scope, to)) return skip(permanent ? 'moved_away' : 'out_of_scope', to);
+      next.push({ url: to, depth: entry.depth });
+      return skip(permanent ? 'moved' : 'redirect', to, to);
     }
     const { content } = fetched;
     for (const link of content.links) {
@@ -123,12 +150,15 @@ export function createCrawlActivities({ sites, search, ai, quotas, clock, log }:
     }
     if (content.noindex) return skip('noindex');
     const canonical = content.canonical === undefined ? undefined : canonicalUrl(content.canonical).url;
-    if (canonical !== undefined && pageKey(canonical) !== pageKey(entry.url) && inScope(site.scope, canonical)) {
+    const another = canonical !== undefined && yieldsTo(entry.url, canonical, crawl.url) && !entry.own;
+    if (another && inScope(site.scope, canonical)) {
       next.push({ url: canonical, depth: entry.depth });
-      return skip('canonical', canonical);
+      return skip('canonical', canonical, canonical);
     }
     if (content.passages.length === 0) return skip('empty');
-    return { next, fresh: { url: entry.url, links: next.map(({ url }) => url), ...fetched } };
+    // The links stand in `next` already; two rounds of pages are in memory.
+    const page = { ...fetched, content: { ...content, links: [] } };
+    return { next, fresh: { url: entry.url, links: next.map(({ url }) => url), ...page } };
   }
 
   /** Where pages that are unchanged link to, as it was when they were read. */
@@ -137,12 +167,12 @@ export function createCrawlActivities({ sites, search, ai, quotas, clock, log }:
     unchanged: readonly string[],
     known: Map<string, Page>,
   ): Promise<Found[]> {
-    const pages = unchanged.flatMap((url) => known.get(url) ?? []);
+    const pages = entries.flatMap(({ url, depth }) => {
+      const page = unchanged.includes(url) ? known.get(url) : undefined;
+      return page ? [{ _id: page._id, depth }] : [];
+    });
     const links = await findPageLinks(pages.map(({ _id }) => _id));
-    const depths = new Map(entries.map(({ url, depth }) => [url, depth]));
-    return pages.flatMap((page) =>
-      (links.get(page._id) ?? []).map((url) => ({ url, depth: (depths.get(page.url) ?? 0) + 1 })),
-    );
+    return pages.flatMap(({ _id, depth }) => (links.get(_id) ?? []).map((url) => ({ url, depth: depth + 1 })));
   }
 
   /** Fetches a round of pages and adds what they link to, `room` addresses at most; no page is begun after `until`. Nothing is settled. */
@@ -162,36 +192,40 @@ export function createCrawlActivities({ sites, search, ai, quotas, clock, log }:
     );
     const atOnce = pLimit(PAGES_AT_ONCE);
     let characters = 0;
+    let waitMs = 0;
     const visited = await Promise.all(
       entries.map((entry) =>
         atOnce(async () => {
           // What is not begun stays in the frontier: a slow or a wordy site fills many small rounds, not one large one.
-          if (clock().getTime() > until || characters > CHARACTERS_A_ROUND) return undefined;
+          if (clock().getTime() > until || characters > CHARACTERS_A_ROUND || waitMs > 0) return undefined;
           if (isTrap(entry, counts, crawl.max_pages)) {
             return { next: [], settled: { url: entry.url, outcome: 'skipped' as const, reason: explain('trap') } };
           }
           countSeries(counts, entry.url);
           const seen = await visit(crawl, site, entry, known.get(entry.url), signal);
           if ('fresh' in seen) characters += seen.fresh.content.textLength;
-          return seen;
+          characters += seen.next.reduce((sum, { url }) => sum + url.length, 0);
+          if ('later' in seen) waitMs = Math.max(waitMs, seen.later.waitMs);
+          return 'later' in seen ? { ...seen, later: { _id: entry._id, tries: seen.later.tries } } : seen;
         }),
       ),
     );
     const visits = visited.filter((one) => one !== undefined);
     const fresh: FreshPage[] = visits.flatMap((one) => ('fresh' in one ? [one.fresh] : []));
     const settled: Settled[] = visits.flatMap((one) => ('settled' in one ? [one.settled] : []));
+    await noteTries(visits.flatMap((one) => ('later' in one ? [one.later] : [])));
     const unchanged = settled.filter(({ outcome }) => outcome === 'unchanged').map(({ url }) => url);
     const found = [...visits.flatMap(({ next }) => next), ...(await linksOf(entries, unchanged, known))].filter(
       (one) => !isTrap(one, counts, crawl.max_pages),
     );
     const added = await addToFrontier(crawl._id, byCost(found), clock(), room);
-    return { taken: entries, fresh, settled, unchanged, added };
+    return { taken: entries, fresh, settled, unchanged, added, waitMs };
   }
 
   /** Stores what a round has read, and then settles its addresses: killed in between, they are read again. */
-  async function storeRound(crawl: Crawl, { fresh, settled, unchanged }: Round, signal: AbortSignal) {
-    const stored = await store.save(crawl, fresh, unchanged, signal);
-    return { tally: await settleFrontier(crawl._id, [...settled, ...stored.settled]), full: stored.full };
+  async function storeRound(crawl: Crawl, round: Round, signal: AbortSignal) {
+    const { settled, full } = await store.save(crawl, round, signal);
+    return { tally: await settleFrontier(crawl._id, settled), full };
   }
 
   /** How a crawl ends that wants to end so: one that read nothing has failed, and so has one that would replace more than it brings. */
@@ -205,15 +239,33 @@ export function createCrawlActivities({ sites, search, ai, quotas, clock, log }:
       };
     }
     if (!crawl.replace) return { status: ending, why: error };
-    const failed = await listFailed(crawl._id);
-    const standing = new Set((await listLiveUrls(crawl.org_id, crawl.mode)).map(pageKey));
-    const lost = failed.filter((url) => standing.has(pageKey(url)));
-    if (isWholeSet({ read, failed: failed.length, lost: lost.length })) return { status: ending, why: error };
+    const fates = await listFates(crawl._id);
+    const failed = [...fates.values()].filter(({ outcome }) => outcome === 'failed').length;
+    const standing = new Map((await listLiveUrls(crawl.org_id, crawl.mode)).map((url) => [pageKey(url), url]));
+    const lost = lostOf(fates, standing).map((key) => standing.get(key)!);
+    if (isWholeSet({ read, failed, lost: lost.length })) return { status: ending, why: error };
     const why =
       lost[0] === undefined
-        ? `Of the new set ${failed.length} pages could not be fetched, so the pages of before stay.`
-        : `${lost[0]}${lost.length > 1 ? ` and ${lost.length - 1} more that answer now` : ', which answers now,'} could not be fetched, so the pages of before stay.`;
+        ? `Of the new set ${failed} pages could not be fetched, so the pages of before stay.`
+        : `${lost[0]}${lost.length > 1 ? ` and ${lost.length - 1} more that answer now` : ', which answers now,'} could not be indexed anew, so the pages of before stay.`;
     return { status: 'failed' as const, why };
+  }
+
+  /** Removes pages whose place others of this crawl have taken: only now, so that nothing went unanswered in between. */
+  async function removeOutlived({ _id, org_id, mode }: Crawl): Promise<void> {
+    const urls = outlived(await listFates(_id)).map((key) => `https://${key}`);
+    await removePagesAt(org_id, mode, urls, clock());
+  }
+
+  /** Nothing can be stored while the embedding model is away, so the site is left in peace and the status says why. */
+  async function awaitModel(crawl: Crawl, signal: AbortSignal): Promise<void> {
+    try {
+      await store.ready(signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      await noteWait(crawl._id, modelAway);
+      throw error;
+    }
   }
 
   /** Removes what batches that died left behind: begun generations, and former ones of pages that answer anew. */
@@ -225,6 +277,13 @@ export function createCrawlActivities({ sites, search, ai, quotas, clock, log }:
     }
   }
 
+  /** Hands back because the site wants to be left alone, and says so: nothing is kept busy by waiting. */
+  async function later(crawl: Crawl, tally: Tally, waitMs: number): Promise<CrawlProgress> {
+    const message = `The site asks to be left alone for ${Math.ceil(waitMs / 1_000)} seconds; the crawl goes on then.`;
+    await noteWait(crawl._id, message);
+    return { state: 'more', url: crawl.url, tally, waitMs, message };
+  }
+
   return {
     /** Works on the frontier for half a minute. */
     async crawlBatch({ orgId, crawlId }: Ref): Promise<CrawlProgress> {
@@ -232,10 +291,16 @@ export function createCrawlActivities({ sites, search, ai, quotas, clock, log }:
         const crawl = await findCrawl(orgId, crawlId);
         if (!crawl || crawl.status !== 'crawling') return { state: 'done', url: '', tally: noTally };
         const { url } = crawl;
+        await awaitModel(crawl, signal);
         const until = clock().getTime() + BATCH_MS;
         let tally = await settleFrontier(crawlId, []);
         const site = await sites.open(url, signal);
-        if (site.unavailable !== undefined) return { state: 'waiting', url, tally, message: site.unavailable };
+        if (site.unavailable !== undefined) {
+          await noteWait(crawlId, site.unavailable);
+          return { state: 'waiting', url, tally, message: site.unavailable };
+        }
+        if (site.waitMs() > 0) return later(crawl, tally, site.waitMs());
+        if (crawl.error !== undefined) await noteWait(crawlId, undefined);
         const visited = await listVisited(crawlId);
         if (!(await isInFrontier(crawlId, url))) await seed(crawl, site, signal);
         const counts: SeriesCounts = new Map();
@@ -243,9 +308,11 @@ export function createCrawlActivities({ sites, search, ai, quotas, clock, log }:
         let tries = visited.length;
         /** The round that was read last; it is stored while the next one is being read. */
         let read: Round | undefined;
+        let waitMs = 0;
         for (;;) {
           signal.throwIfAborted();
-          const late = clock().getTime() > until;
+          waitMs = Math.max(waitMs, read?.waitMs ?? 0);
+          const late = clock().getTime() > until || waitMs > 0;
           const taken = read?.taken ?? [];
           // A round that is not full, as at the start of a site, is stored first: what it found fills the next one.
           const alone = late || (taken.length > 0 && taken.length < PAGES_A_ROUND);
@@ -253,7 +320,11 @@ export function createCrawlActivities({ sites, search, ai, quotas, clock, log }:
           const room = crawl.max_pages - tally.indexed - tally.unchanged - taken.length;
           const most = alone ? 0 : Math.min(PAGES_A_ROUND, room, triesFor(crawl.max_pages) - tries);
           const entries = await nextOfFrontier(crawlId, most, taken);
-          if (entries.length === 0 && !read) return { state: late ? 'more' : 'done', url, tally };
+          if (entries.length === 0 && !read) {
+            if (waitMs > 0) return later(crawl, tally, waitMs);
+            if (!late && (await reopenUnheard(crawlId)) > 0) continue;
+            return { state: late ? 'more' : 'done', url, tally };
+          }
           tries += entries.length;
           const frontierRoom = Math.max(0, frontierLimit(crawl.max_pages) - tally.found - (read?.added ?? 0));
           const bounds = { room: frontierRoom, until };
@@ -289,6 +360,7 @@ export function createCrawlActivities({ sites, search, ai, quotas, clock, log }:
         if (status !== 'failed') await settleWaiting(crawlId, explain(status === 'cancelled' ? 'cancelled' : 'limit'));
         if (crawl.replace && status === 'completed') await swapSets(orgId, mode, crawlId, clock());
         else await discardBuilt(orgId, mode, clock());
+        if (!crawl.replace) await removeOutlived(crawl);
         const gone = (await listRemovals(orgId, mode)).map(({ _id }) => _id);
         await search.removeSources({ org_id: orgId, mode }, gone);
         await removeAllChunks(orgId, gone);

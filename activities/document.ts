@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino';
 import { withHeartbeat } from './heartbeat.ts';
-import { indexChunks, syncTags } from './source.ts';
+import { embedPassages, indexChunks, syncTags } from './source.ts';
 import type { Ai } from '../clients/ai.ts';
 import type { Files } from '../clients/files.ts';
 import type { IndexTable, Search } from '../clients/search.ts';
@@ -35,7 +35,8 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
   async function addRows(document: Document, chunks: readonly Chunk[], signal: AbortSignal): Promise<void> {
     const { segments, authority } = document;
     const tags = { segments, authority: effectiveAuthority(authority, 'document') };
-    await indexChunks({ search, ai }, tableOf(document), chunks, () => tags, signal);
+    const vectors = await embedPassages(ai, chunks, signal);
+    await indexChunks(search, tableOf(document), chunks, vectors, () => tags);
   }
 
   /** Lets a generation that is stored and indexed answer, and removes what the generation before left. */

@@ -10,19 +10,28 @@ import { findSource } from '../models/source.ts';
 type Ref = { orgId: string; sourceId: string };
 export type SourceActivities = ReturnType<typeof createSourceActivities>;
 
+/** The vectors of passages; undefined without an embedding model. */
+export async function embedPassages(
+  ai: Ai,
+  passages: readonly Pick<Chunk, 'heading' | 'text'>[],
+  signal: AbortSignal,
+): Promise<number[][] | undefined> {
+  if (!ai.embeddingModel) return undefined;
+  const texts = passages.map(({ heading, text }) => `${heading}\n${text}`);
+  return ai.embed(texts, signal);
+}
+
 /**
- * Puts chunks into the index, where they are found once their generation is published. `tagsOf`: what their source, by its
- * id, is tagged with. Safe to repeat.
+ * Puts chunks, with their vectors, into the index, where they are found once their generation is published. `tagsOf`: what
+ * their source, by its id, is tagged with. Safe to repeat.
  */
 export async function indexChunks(
-  { search, ai }: { search: Search; ai: Ai },
+  search: Search,
   table: IndexTable,
   chunks: readonly Chunk[],
+  vectors: readonly number[][] | undefined,
   tagsOf: (sourceId: string) => Pick<IndexRow, 'segments' | 'authority'>,
-  signal: AbortSignal,
 ): Promise<void> {
-  const texts = chunks.map(({ heading, text }) => `${heading}\n${text}`);
-  const vectors = ai.embeddingModel ? await ai.embed(texts, signal) : undefined;
   await search.add(
     table,
     chunks.map(({ _id, source_id, generation, heading, text }, index) => ({

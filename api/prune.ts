@@ -4,8 +4,8 @@
  * Nothing needs to be durable here: what was not removed is found again the next time.
  */
 import type { Search } from '../clients/search.ts';
-import { countChunks, removeChunks, removeAllChunks } from '../models/chunk.ts';
-import { deletePages, listSets } from '../models/page.ts';
+import { countChunks, removeAllChunks, removeGenerations } from '../models/chunk.ts';
+import { findPageIds, listSets, removePageAsSeen, supersede, type SeenPage } from '../models/page.ts';
 import type { Mode } from '../models/rules/keys.ts';
 
 export type Orphan = {
@@ -13,8 +13,10 @@ export type Orphan = {
   url?: string;
   /** Passages in the database, or in the index if there are more of them. */
   chunks: number;
-  /** The generation that stays, when only others of the page are orphaned. */
-  keep?: number;
+  /** The page as it was; absent when there was none. */
+  page?: SeenPage;
+  /** What of the page is orphaned; absent when it is all of it. */
+  generations?: number[];
 };
 
 export async function findOrphans(
@@ -22,22 +24,24 @@ export async function findOrphans(
   orgId: string,
   mode: Mode,
 ): Promise<{ orphaned: Orphan[]; live: number }> {
-  const [pages, stored, indexed] = await Promise.all([
-    listSets(orgId, mode),
+  // The pages first: of one that is published anew meanwhile, what was seen is no longer true, and it is left alone.
+  const pages = await listSets(orgId, mode);
+  const [stored, indexed] = await Promise.all([
     countChunks(orgId, mode, 'website'),
     search.listSources({ org_id: orgId, mode }),
   ]);
   const known = new Map(pages.map((page) => [page._id, page]));
   const orphans = new Map<string, Orphan>();
-  const report = (sourceId: string, chunks: number): void => {
+  const report = (sourceId: string, generation: number, chunks: number): void => {
     const page = known.get(sourceId);
-    const keep = page?.live ? page.live_generation : undefined;
-    const seen = orphans.get(sourceId)?.chunks ?? 0;
+    const { generations = [], chunks: before = 0 } = orphans.get(sourceId) ?? {};
     orphans.set(sourceId, {
       source_id: sourceId,
-      ...(page ? { url: page.url } : {}),
-      chunks: Math.max(seen, chunks),
-      ...(keep === undefined ? {} : { keep }),
+      ...(page ? { url: page.url, page } : {}),
+      chunks: Math.max(before, chunks),
+      ...(page?.live && page.live_generation !== undefined
+        ? { generations: [...new Set(generations).add(generation)] }
+        : {}),
     });
   };
   const isCurrent = (sourceId: string, generation: number): boolean => {
@@ -45,34 +49,51 @@ export async function findOrphans(
     return page?.live === true && page.live_generation === generation;
   };
   for (const { source_id, generation, chunks } of stored)
-    if (!isCurrent(source_id, generation)) report(source_id, chunks);
+    if (!isCurrent(source_id, generation)) report(source_id, generation, chunks);
   for (const { source_id, generation, chunks } of indexed)
-    if (source_id.startsWith('page_') && !isCurrent(source_id, Number(generation))) report(source_id, chunks);
+    if (source_id.startsWith('page_') && !isCurrent(source_id, Number(generation)))
+      report(source_id, Number(generation), chunks);
   const has = new Set(stored.map(({ source_id, generation }) => `${source_id}:${generation}`));
   let live = 0;
   for (const page of pages) {
     const whole = page.live && page.live_generation !== undefined && has.has(`${page._id}:${page.live_generation}`);
     if (whole) live += 1;
     // Of a set that nobody builds any more, or half deleted: the page itself goes.
-    else orphans.set(page._id, { source_id: page._id, url: page.url, chunks: orphans.get(page._id)?.chunks ?? 0 });
+    else
+      orphans.set(page._id, { source_id: page._id, url: page.url, page, chunks: orphans.get(page._id)?.chunks ?? 0 });
   }
   return { orphaned: [...orphans.values()], live };
 }
 
+/**
+ * Removes what is still as it was seen, and returns how much that was: a crawl may have begun after the look. It writes
+ * generations and pages that were not there then, and whatever it takes up again has another generation by that.
+ */
 export async function removeOrphans(
   search: Search,
   orgId: string,
   mode: Mode,
   orphaned: readonly Orphan[],
-): Promise<void> {
+): Promise<number> {
   const table = { org_id: orgId, mode };
-  const whole = orphaned.filter(({ keep }) => keep === undefined).map(({ source_id }) => source_id);
-  await deletePages(orgId, whole);
-  await removeAllChunks(orgId, whole);
-  await search.removeSources(table, whole);
-  for (const { source_id, keep } of orphaned) {
-    if (keep === undefined) continue;
-    await removeChunks(orgId, source_id, keep);
-    await search.removeSource(table, source_id, String(keep));
+  const there = await findPageIds(
+    orgId,
+    orphaned.map(({ source_id }) => source_id),
+  );
+  const gone: string[] = [];
+  let removed = 0;
+  for (const { source_id, page, generations } of orphaned) {
+    if (page && generations) {
+      if (!(await supersede(orgId, page))) continue;
+      await removeGenerations(orgId, source_id, generations);
+      for (const generation of generations) await search.removeGeneration(table, source_id, String(generation));
+    } else {
+      if (page ? !(await removePageAsSeen(orgId, page)) : there.has(source_id)) continue;
+      gone.push(source_id);
+    }
+    removed += 1;
   }
+  await removeAllChunks(orgId, gone);
+  await search.removeSources(table, gone);
+  return removed;
 }

@@ -130,11 +130,15 @@ async function start(session: Session, url: string, given: StartOptions): Promis
   }
   const bar = createBar(session.output, maxPages ?? 50);
   let { status } = started;
+  // This crawl and no other: a schedule may begin one as soon as it has ended.
+  const watched = { ...query, crawl_id: started.crawl_id };
   try {
     while (status.status === 'crawling') {
       bar.update(status);
       await wait(POLL_MS);
-      ({ status } = await client.request('GET', await at(session, '/crawl/status'), crawlStatusReply, { query }));
+      ({ status } = await client.request('GET', await at(session, '/crawl/status'), crawlStatusReply, {
+        query: watched,
+      }));
     }
   } finally {
     bar.stop();

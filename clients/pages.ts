@@ -53,6 +53,7 @@ const page = z.object({
   title: z.string(),
   language: z.string().exactOptional(),
   canonical: z.string().exactOptional(),
+  refresh: z.string().exactOptional(),
   noindex: z.boolean(),
   nofollow: z.boolean(),
   links: z.array(z.object({ url: z.string(), nofollow: z.boolean() })).max(maxPageLinks),

@@ -36,6 +36,8 @@ export type Query = {
   vector?: number[] | undefined;
   filter: SegmentFilter | undefined;
   authority?: Authority | undefined;
+  /** `<source id>:<generation>` of rows that are left out. */
+  without?: readonly string[];
   /** At most this many for the words and as many for the vector. */
   limit: number;
 };
@@ -47,6 +49,7 @@ export type Search = {
   add(key: IndexTable, rows: readonly IndexRow[]): Promise<void>;
   /** Removes a source, or all its generations but one. */
   removeSource(key: IndexTable, sourceId: string, exceptGeneration?: string): Promise<void>;
+  removeGeneration(key: IndexTable, sourceId: string, generation: string): Promise<void>;
   /** Removes sources, many in one commit. */
   removeSources(key: IndexTable, sourceIds: readonly string[]): Promise<void>;
   retag(
@@ -133,7 +136,16 @@ function labels(segments: readonly string[], authority: Authority): string[] {
 
 const candidateOf = (id: string, authority: Authority): string => `${authority}:${id}`;
 
-function where(filter: SegmentFilter | undefined, authority: Authority | undefined): string | undefined {
+function where({ filter, authority, without = [] }: Query): string | undefined {
+  const outdated = without.map((name) => {
+    const colon = name.indexOf(':');
+    return `NOT (source_id = ${sql(name.slice(0, colon))} AND generation = ${sql(name.slice(colon + 1))})`;
+  });
+  const found = whereLabelled(filter, authority);
+  return [...(found === undefined ? [] : [found]), ...outdated].join(' AND ') || undefined;
+}
+
+function whereLabelled(filter: SegmentFilter | undefined, authority: Authority | undefined): string | undefined {
   if (filter === undefined) return authority === undefined ? undefined : `authority = ${sql(authority)}`;
   const tags = filter.untagged ? [...filter.tags, untagged] : filter.tags;
   return `array_has_any(labels, ${sqlList(tags.map((tag) => (authority === undefined ? tag : `${tag}@${authority}`)))})`;
@@ -340,6 +352,11 @@ export function createSearch(options: SearchOptions): Search {
       });
     },
 
+    async removeGeneration(key, sourceId, generation) {
+      const rows = `source_id = ${sql(sourceId)} AND generation = ${sql(generation)}`;
+      await write(tableName(key), 'existing', (table) => table.delete(rows));
+    },
+
     async removeSources(key, sourceIds) {
       if (sourceIds.length === 0) return;
       await write(tableName(key), 'existing', (table) =>
@@ -365,9 +382,10 @@ export function createSearch(options: SearchOptions): Search {
       });
     },
 
-    async query(key, { text, vector, filter, authority, limit }) {
+    async query(key, query) {
+      const { text, vector, limit } = query;
       return read(tableName(key), [], async ({ table }) => {
-        const condition = where(filter, authority);
+        const condition = where(query);
         const [byText, byVector] = await Promise.all([
           searchText(table, text.slice(0, maxQueryLength), condition, limit),
           vector !== undefined && (await dimension(table)) === vector.length

@@ -1,26 +1,28 @@
 /**
  * One site as a crawler sees it: its robots.txt, its sitemaps, its pages; asked politely. Every address, each hop of a
- * redirect too, is asked for once, after robots.txt and the pause it names. It stores nothing.
+ * redirect too, is asked for once, after robots.txt and the pause it names; a long wait is the caller's. It stores nothing.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import pLimit, { type LimitFunction } from 'p-limit';
+import { createHosts, Later, patienceMs, type Host } from './hosts.ts';
 import { headerOf, type Http, type HttpRequest, type HttpResponse } from './http.ts';
 import type { PageContent, Pages } from './pages.ts';
 import { RenderError, type Renderer } from './render.ts';
-import { walkSitemaps } from './sitemap.ts';
+import { sitemapStops, walkSitemaps } from './sitemap.ts';
 import {
   backOffMs,
   crawlDelay,
   crawlReasons,
+  explain,
   isHtml,
+  maxCrawlDelaySeconds,
   reasonOfStatus,
   retryAfter,
   type CrawlReason,
 } from '../models/rules/crawl.ts';
 import { Unreadable } from '../models/rules/document.ts';
 import { HttpError } from '../models/rules/http.ts';
-import { maxRobotsBytes, parseRobots, robotsPolicy, type Robots } from '../models/rules/robots.ts';
+import { parseRobots, robotsPolicy, type Robots } from '../models/rules/robots.ts';
 import { canonicalUrl, inScope, isFileUrl, pageKey, scopeOf, type Scope } from '../models/rules/url.ts';
 
 export type SitesOptions = {
@@ -31,7 +33,7 @@ export type SitesOptions = {
   /** The crawler's name, as robots.txt may address it. */
   agent: string;
   clock: () => Date;
-  /** Requests at a time to one site that names no pause. */
+  /** Requests at a time to one host that names no pause, of all crawls together. */
   concurrency?: number;
 };
 
@@ -41,19 +43,27 @@ export type Version = { etag?: string | undefined; lastModified?: string | undef
 export type Fetched =
   | ({ kind: 'page'; content: PageContent } & Version)
   | { kind: 'unchanged' }
-  /** Another page: an address of this or another site, in its one spelling. */
-  | { kind: 'redirect'; to: string }
-  | { kind: 'refused'; reason: CrawlReason; detail?: string | number };
+  /** Another page: an address of this or another site, in its one spelling. `permanent`: the page has moved for good. */
+  | { kind: 'redirect'; to: string; permanent?: boolean }
+  | { kind: 'refused'; reason: CrawlReason; detail?: string | number }
+  /** The host may not be asked for so long. `tries`: the requests for this page until now, for the next time. */
+  | { kind: 'later'; waitMs: number; tries: number };
+
+/** What is known of a page: its last version, and how often it was asked for in this crawl without an answer. */
+export type Ask = Version & { tries?: number | undefined; signal: AbortSignal };
 
 export type Site = {
   scope: Scope;
   /** Why nothing of the site may be fetched now, for people. */
   unavailable?: string;
-  /** Asks for a page, with what is known of its last version. Throws only when aborted, or when reading pages fails here. */
-  fetch(url: string, ask: Version & { signal: AbortSignal }): Promise<Fetched>;
-  /** Canonical addresses inside the scope that the site's sitemaps list, at most `limit`. */
-  listSitemaps(limit: number, signal: AbortSignal): Promise<string[]>;
+  /** For how long the site may not be asked, ms; 0 for a wait that is short enough to be waited for in `fetch`. */
+  waitMs(): number;
+  /** Asks for a page. Throws only when aborted, or when reading pages fails here. */
+  fetch(url: string, ask: Ask): Promise<Fetched>;
+  /** Canonical addresses inside the scope that the site's sitemaps list, at most `limit`; and what was not read, and why. */
+  listSitemaps(limit: number, signal: AbortSignal): Promise<{ urls: string[]; problems: SiteProblem[] }>;
 };
+export type SiteProblem = { url: string; reason: string };
 
 export type Sites = {
   /** The site an address is of, with its robots.txt, which is believed for an hour. */
@@ -69,7 +79,9 @@ const keptScripts = { maxSize: 32 * 1024 * 1024, ttl: 600_000 };
 /** How often a page is rendered whose browser ends under it. */
 const renderTries = 2;
 /** Requests for one page, the first one included. */
-const tries = 3;
+const maxTries = 3;
+/** After so long, ms, no further sitemap is begun: a slow site, or one with a long pause, must not keep others waiting. */
+const maxSitemapsMs = 60_000;
 /** http to https, and to or from `www.`, and a slash at the end: beyond that it goes round in circles. */
 const samePageHops = 5;
 
@@ -79,6 +91,7 @@ const maxShownLocation = 200;
 type Rules = { robots: Robots } | { unavailable: string };
 
 export function createSites({ http, pages, renderer, agent, clock, concurrency = 2 }: SitesOptions): Sites {
+  const hosts = createHosts(clock, concurrency);
   const known = new LRUCache<string, { robots: Robots }>({ max: 1_000, ttl: robotsForMs });
   const scripts = new LRUCache<string, HttpResponse>({
     ...keptScripts,
@@ -97,7 +110,7 @@ export function createSites({ http, pages, renderer, agent, clock, concurrency =
         maxRedirects: 5,
       });
       ({ status } = reply);
-      text = reply.body.subarray(0, maxRobotsBytes);
+      text = reply.body;
     } catch (error) {
       if (!(error instanceof HttpError) || error.reason === 'aborted') throw error;
       // A host that may not be connected to has no robots.txt; asking for the page says why in a better place.
@@ -111,7 +124,20 @@ export function createSites({ http, pages, renderer, agent, clock, concurrency =
     }
     const rules = { robots: parseRobots(policy === 'parse' ? text : '', agent) };
     known.set(origin, rules);
+    hosts.of(origin).pace(crawlDelay(rules.robots.crawlDelay).delayMs);
     return rules;
+  }
+
+  /** The pause that a reply asks for. All requests to the host are meant by it, those of other crawls too. */
+  function heed(host: Host, { status, headers }: HttpResponse): ReturnType<typeof retryAfter> {
+    const reason = reasonOfStatus(status);
+    if (reason === undefined || !('retry' in crawlReasons[reason])) return undefined;
+    const wait = retryAfter(headerOf(headers, 'retry-after'), clock().getTime());
+    // 503 may be about this page alone; 429 is about whoever asks.
+    if (wait?.capped) {
+      if (status === 429) host.leave(wait.waitMs);
+    } else if (wait || status === 429) host.hold(wait?.waitMs ?? backOffMs(1, Math.random()));
+    return wait;
   }
 
   return {
@@ -121,36 +147,39 @@ export function createSites({ http, pages, renderer, agent, clock, concurrency =
       const rules = await rulesOf(origin, signal);
       if ('unavailable' in rules) {
         const refuse = async (): Promise<Fetched> => ({ kind: 'refused', reason: 'robots_unavailable' });
-        return { scope, unavailable: rules.unavailable, fetch: refuse, listSitemaps: async () => [] };
+        const listSitemaps = async () => ({ urls: [], problems: [] });
+        return { scope, unavailable: rules.unavailable, waitMs: () => 0, fetch: refuse, listSitemaps };
       }
       const { robots } = rules;
-      const { delayMs } = crawlDelay(robots.crawlDelay);
-      const inTurn = pLimit(delayMs > 0 ? 1 : concurrency);
-      /** The turns of other hosts that pages of this site have their scripts and data from. */
-      const turns = new LRUCache<string, LimitFunction>({ max: 1_000 });
-      turns.set(origin, inTurn);
 
       /** One request in its turn, repeated when the site asks for that or fails in a way that may pass. */
-      async function ask(url: string, request: Version & { signal: AbortSignal }): Promise<HttpResponse | Fetched> {
-        for (let attempt = 1; ; attempt += 1) {
+      async function ask(url: string, request: Ask): Promise<HttpResponse | Fetched> {
+        const host = hosts.of(url);
+        const send = async () => {
+          const reply = await http.request(url, {
+            signal: request.signal,
+            maxBytes: maxPageBytes,
+            headers: {
+              accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.1',
+              ...(request.etag === undefined ? {} : { 'if-none-match': request.etag }),
+              ...(request.lastModified === undefined ? {} : { 'if-modified-since': request.lastModified }),
+            },
+            wantsBody: (head) => head.status === 200 && isHtml(headerOf(head.headers, 'content-type')),
+          });
+          // Within the turn, so that the next request knows.
+          return { reply, wait: heed(host, reply) };
+        };
+        for (let attempt = 1 + (request.tries ?? 0); ; attempt += 1) {
           let failed: { reason: CrawlReason; detail?: string | number; waitMs?: number };
           try {
-            const reply = await inTurn(async () => {
-              if (delayMs > 0) await sleep(delayMs, undefined, { signal: request.signal });
-              return http.request(url, {
-                signal: request.signal,
-                maxBytes: maxPageBytes,
-                headers: {
-                  accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.1',
-                  ...(request.etag === undefined ? {} : { 'if-none-match': request.etag }),
-                  ...(request.lastModified === undefined ? {} : { 'if-modified-since': request.lastModified }),
-                },
-                wantsBody: (head) => head.status === 200 && isHtml(headerOf(head.headers, 'content-type')),
-              });
-            });
+            const answer = await host.inTurn(send, request.signal);
+            if (answer instanceof Later) {
+              if (host.isLeft()) return { kind: 'refused', reason: 'wait_too_long' };
+              return { kind: 'later', waitMs: answer.waitMs, tries: attempt - 1 };
+            }
+            const { reply, wait } = answer;
             const reason = reply.status >= 300 && reply.status < 400 ? undefined : reasonOfStatus(reply.status);
             if (reason === undefined) return reply;
-            const wait = retryAfter(headerOf(reply.headers, 'retry-after'), clock().getTime());
             if (wait?.capped) return { kind: 'refused', reason: 'wait_too_long' };
             failed = { reason, detail: reply.status, ...(wait ? { waitMs: wait.waitMs } : {}) };
           } catch (error) {
@@ -159,8 +188,10 @@ export function createSites({ http, pages, renderer, agent, clock, concurrency =
             failed = { reason: error.reason, ...(error.reason === 'too_large' ? { detail: '5 MiB' } : {}) };
           }
           const { reason, waitMs } = failed;
-          if (!('retry' in crawlReasons[reason]) || attempt === tries) return { kind: 'refused', ...failed };
-          await sleep(waitMs ?? backOffMs(attempt, Math.random()), undefined, { signal: request.signal });
+          const pause = waitMs ?? backOffMs(attempt, Math.random());
+          if (!('retry' in crawlReasons[reason]) || attempt >= maxTries) return { kind: 'refused', ...failed };
+          if (pause > patienceMs) return { kind: 'later', waitMs: pause, tries: attempt };
+          await sleep(pause, undefined, { signal: request.signal });
         }
       }
 
@@ -173,16 +204,22 @@ export function createSites({ http, pages, renderer, agent, clock, concurrency =
       async function askFor(url: string, request: HttpRequest): Promise<HttpResponse> {
         const kept = scripts.get(url);
         if (kept && request.method === 'GET') return kept;
-        const host = new URL(url).origin;
-        const turn = turns.get(host) ?? pLimit(concurrency);
-        turns.set(host, turn);
-        const reply = await turn(() => http.request(url, request));
+        const reply = await hosts.of(url).asPart(() => http.request(url, request));
         if (request.method === 'GET' && isKeptScript(reply)) scripts.set(url, reply);
         return reply;
       }
 
-      /** The page as it stands after its scripts; `reply` is its HTML, which is not fetched again. */
-      async function render(url: string, reply: HttpResponse, by: Pick<Renderer, 'render'>, signal: AbortSignal) {
+      /**
+       * The page as it stands after its scripts; `reply` is its HTML, which is not fetched again, and `plain` what that
+       * says without them: little, but the page where they fail for good. A failure that passes is none to index by.
+       */
+      async function render(
+        url: string,
+        reply: HttpResponse,
+        plain: PageContent,
+        by: Pick<Renderer, 'render'>,
+        signal: AbortSignal,
+      ): Promise<Fetched> {
         for (let attempt = 1; ; attempt += 1) {
           let answered = false;
           try {
@@ -196,8 +233,8 @@ export function createSites({ http, pages, renderer, agent, clock, concurrency =
               },
             });
             const to = canonicalUrl(at);
-            if (to.url === undefined) return { kind: 'refused' as const, reason: to.reason };
-            if (pageKey(to.url) !== pageKey(url)) return { kind: 'redirect' as const, to: to.url };
+            if (to.url === undefined) return { kind: 'refused', reason: to.reason };
+            if (pageKey(to.url) !== pageKey(url)) return { kind: 'redirect', to: to.url };
             // Its text is not in its HTML, so that the HTML is unchanged would say nothing the next time.
             const { etag: _, 'last-modified': __, ...headers } = reply.headers;
             const head = { ...headers, 'content-type': 'text/html; charset=utf-8' };
@@ -205,13 +242,21 @@ export function createSites({ http, pages, renderer, agent, clock, concurrency =
           } catch (error) {
             if (!(error instanceof RenderError)) throw error;
             const again = error.temporary && error.reason !== 'unavailable' && attempt < renderTries;
-            if (!again) return { kind: 'refused' as const, reason: 'unrendered' as const, detail: error.message };
+            if (again) continue;
+            // Without a cause there is no browser at all, nor will there be one the next time.
+            const lasting = !error.temporary || (error.reason === 'unavailable' && error.cause === undefined);
+            if (lasting && plain.passages.length > 0) return { kind: 'page', content: plain };
+            return { kind: 'refused', reason: 'unrendered', detail: error.message };
           }
         }
       }
 
       return {
         scope,
+        waitMs() {
+          const wait = hosts.of(origin).waitMs();
+          return wait > patienceMs ? wait : 0;
+        },
         async fetch(url, request) {
           for (let hop = 0, at = url; hop < samePageHops; hop += 1) {
             // The same site by https or as `www.` has a robots.txt of its own.
@@ -230,40 +275,73 @@ export function createSites({ http, pages, renderer, agent, clock, concurrency =
                 return { kind: 'refused', reason: 'out_of_scope', detail: location.slice(0, maxShownLocation) };
               }
               if (to.url === undefined) return { kind: 'refused', reason: to.reason };
-              if (pageKey(to.url) !== pageKey(url)) return { kind: 'redirect', to: to.url };
+              if (pageKey(to.url) !== pageKey(url)) {
+                return { kind: 'redirect', to: to.url, permanent: reply.status === 301 || reply.status === 308 };
+              }
               at = to.url;
               continue;
             }
             const page = await readPage(pages, reply, request.signal);
-            const scripted = page.kind === 'page' && page.content.empty;
-            return scripted && renderer ? render(url, reply, renderer, request.signal) : page;
+            if (page.kind !== 'page') return page;
+            const to = page.content.refresh === undefined ? undefined : canonicalUrl(page.content.refresh).url;
+            if (to !== undefined && pageKey(to) !== pageKey(url)) return { kind: 'redirect', to, permanent: false };
+            if (to !== undefined && to !== at) {
+              at = to;
+              continue;
+            }
+            return page.content.empty && renderer ? render(url, reply, page.content, renderer, request.signal) : page;
           }
           return { kind: 'refused', reason: 'too_many_redirects' };
         },
         async listSitemaps(limit, signal) {
-          const starts = robots.sitemaps.length > 0 ? robots.sitemaps : ['/sitemap.xml'];
+          const named = robots.sitemaps.length > 0;
+          const starts = named ? robots.sitemaps : ['/sitemap.xml'];
+          const end = clock().getTime() + maxSitemapsMs;
           const walk = await walkSitemaps({
             starts: starts.flatMap((start) => URL.parse(start, origin)?.href ?? []),
             maxUrls: limit,
             signal,
-            accept: (url) => inScope(scope, url) && !isFileUrl(url) && robots.allowed(url),
-            fetch: (url) => inTurn(() => fetchSitemap(http, url, signal)),
+            accept: (url) => inScope(scope, url) && !isFileUrl(url),
+            allowed: (url) => robots.allowed(url),
+            isLate: () => clock().getTime() > end,
+            async fetch(url) {
+              const host = hosts.of(url);
+              const ask = async () => {
+                const reply = await fetchSitemap(http, url, signal);
+                if (!(reply instanceof HttpError)) heed(host, reply);
+                return reply;
+              };
+              const reply = await host.inTurn(ask, signal, maxSitemapsMs);
+              if (reply instanceof Later) return { problem: explain('wait_too_long') };
+              if (reply instanceof HttpError) return { problem: `The sitemap could not be had. ${reply.message}` };
+              if (reply.status === 200) return { bytes: reply.body };
+              const missing = reply.status === 404 || reply.status === 410;
+              return missing ? {} : { problem: `The sitemap could not be had (${reply.status}).` };
+            },
           });
-          return walk.pages.map(({ url }) => url);
+          // Many sites answer any address with a page; nobody said that this one is a sitemap.
+          const problems = walk.problems.filter(({ reason }) => named || reason !== sitemapStops.unknown);
+          return { urls: walk.pages, problems: [...pauseProblem(origin, robots), ...problems] };
         },
       };
     },
   };
 }
 
-async function fetchSitemap(http: Http, url: string, signal: AbortSignal): Promise<Uint8Array | undefined> {
+/** Says so when a site asks for a longer pause than it gets. */
+function pauseProblem(origin: string, { crawlDelay: asked }: Robots): SiteProblem[] {
+  if (!crawlDelay(asked).capped) return [];
+  const reason = `The site asks for ${asked} seconds between two requests; a crawl waits ${maxCrawlDelaySeconds}.`;
+  return [{ url: `${origin}/robots.txt`, reason }];
+}
+
+async function fetchSitemap(http: Http, url: string, signal: AbortSignal): Promise<HttpResponse | HttpError> {
   try {
-    const reply = await http.follow(url, { signal, maxBytes: maxSitemapFileBytes, maxRedirects: 3 });
-    return reply.status === 200 ? reply.body : undefined;
+    return await http.follow(url, { signal, maxBytes: maxSitemapFileBytes, maxRedirects: 3 });
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
     signal.throwIfAborted();
-    return undefined;
+    return error;
   }
 }
 

@@ -8,9 +8,6 @@ import { createGunzip } from 'node:zlib';
 import { SaxesParser } from 'saxes';
 import { canonicalUrl, maxUrlLength } from '../models/rules/url.ts';
 
-/** `loc` as written, trimmed; `lastmod` only if it looks like a date (W3C: `2026-11-21`, with or without a time). */
-export type SitemapEntry = { loc: string; lastmod?: string };
-
 /** `urlset` and `text` name pages, `index` names sitemaps, `unknown` is something else (a page of HTML, a feed). */
 export type SitemapKind = 'urlset' | 'index' | 'text' | 'unknown';
 
@@ -23,8 +20,8 @@ export const sitemapStops = {
 } as const;
 export type SitemapStop = keyof typeof sitemapStops;
 
-/** `bytes`: how many were read, decoded. */
-export type Sitemap = { kind: SitemapKind; entries: SitemapEntry[]; bytes: number; stopped?: SitemapStop };
+/** `entries`: addresses as written, trimmed. `bytes`: how many were read, decoded. */
+export type Sitemap = { kind: SitemapKind; entries: string[]; bytes: number; stopped?: SitemapStop };
 
 /** Limits of one file from the sitemap protocol (sitemaps.org): 50 MiB decoded and 50,000 addresses. */
 export const maxSitemapBytes = 50 * 1024 * 1024;
@@ -93,14 +90,8 @@ type Reader = {
   stopped: SitemapStop | undefined;
 };
 
-const lastmodForm = /^\d{4}(?:-\d{2}(?:-\d{2}(?:T[\d:.]{4,18}(?:Z|[+-]\d{2}:?\d{2})?)?)?)?$/;
-
-function toEntry(loc: string, lastmod: string): SitemapEntry {
-  return lastmodForm.test(lastmod) ? { loc, lastmod } : { loc };
-}
-
 /** One address a line; what is none is the caller's to refuse. */
-function textReader(add: (entry: SitemapEntry) => boolean): Reader {
+function textReader(add: (loc: string) => boolean): Reader {
   let rest = '';
   const reader: Reader = {
     kind: 'text',
@@ -116,7 +107,7 @@ function textReader(add: (entry: SitemapEntry) => boolean): Reader {
   const take = (line: string): void => {
     const loc = line.trim();
     if (loc === '' || reader.stopped !== undefined) return;
-    if (!add({ loc })) reader.stopped = 'too_many';
+    if (!add(loc)) reader.stopped = 'too_many';
   };
   return reader;
 }
@@ -151,20 +142,20 @@ const localName = (name: string): string => name.slice(name.indexOf(':') + 1).to
  * that the `loc` of an image or a video is none. The parser knows no entities but XML's own and fetches no DTD, so
  * nothing can expand. Bare ampersands, the commonest slip, are mended before; any error is the break.
  */
-function xmlReader(add: (entry: SitemapEntry) => boolean): Reader {
+function xmlReader(add: (loc: string) => boolean): Reader {
   const parser = new SaxesParser({ position: false });
   const mend = ampersands();
   const path: string[] = [];
   let entryName = '';
-  let texts = { loc: '', lastmod: '' };
-  let field: 'loc' | 'lastmod' | undefined;
+  let text = '';
+  let inLoc = false;
   let sinceTag = 0;
   const stop = (why: SitemapStop): void => {
     reader.stopped ??= why;
   };
-  const keep = (text: string): void => {
+  const keep = (more: string): void => {
     // A text without end must not gather; what is longer than an address may be is refused as one later.
-    if (field !== undefined && texts[field].length <= maxUrlLength) texts[field] += text.slice(0, maxUrlLength + 1);
+    if (inLoc && text.length <= maxUrlLength) text += more.slice(0, maxUrlLength + 1);
   };
   const open = (local: string): void => {
     const root = roots[local];
@@ -176,16 +167,16 @@ function xmlReader(add: (entry: SitemapEntry) => boolean): Reader {
     if (path.length >= maxNesting) return stop('broken');
     path.push(local);
     const inEntry = path[1] === entryName;
-    if (inEntry && path.length === 2) texts = { loc: '', lastmod: '' };
-    field = inEntry && path.length === 3 && (local === 'loc' || local === 'lastmod') ? local : undefined;
+    if (inEntry && path.length === 2) text = '';
+    inLoc = inEntry && path.length === 3 && local === 'loc';
   };
   const close = (): void => {
     if (path.length === 2 && path[1] === entryName) {
-      const loc = texts.loc.trim();
-      if (loc !== '' && !add(toEntry(loc, texts.lastmod.trim()))) stop('too_many');
+      const loc = text.trim();
+      if (loc !== '' && !add(loc)) stop('too_many');
     }
     path.pop();
-    field = undefined;
+    inLoc = false;
   };
   const unlessStopped = (act: () => void): void => {
     sinceTag = 0;
@@ -195,8 +186,9 @@ function xmlReader(add: (entry: SitemapEntry) => boolean): Reader {
   parser.on('closetag', () => unlessStopped(close));
   parser.on('text', keep);
   // What was mended was none of the parser's business in there.
-  parser.on('cdata', (text) => keep(text.replaceAll('&amp;', '&')));
-  parser.on('error', () => stop('broken'));
+  parser.on('cdata', (more) => keep(more.replaceAll('&amp;', '&')));
+  // Most pages of HTML break before their first element.
+  parser.on('error', () => stop(reader.kind === 'unknown' ? 'unknown' : 'broken'));
   const reader: Reader = {
     kind: 'unknown',
     stopped: undefined,
@@ -221,8 +213,8 @@ const reasonOf = (signal: AbortSignal | undefined): void => signal?.throwIfAbort
  */
 export async function readSitemap(bytes: Uint8Array, options: SitemapOptions = {}): Promise<Sitemap> {
   const maxUrls = Math.min(options.maxUrls ?? maxSitemapUrls, maxSitemapUrls);
-  const entries: SitemapEntry[] = [];
-  const add = (entry: SitemapEntry): boolean => entries.length < maxUrls && entries.push(entry) > 0;
+  const entries: string[] = [];
+  const add = (loc: string): boolean => entries.length < maxUrls && entries.push(loc) > 0;
   let reader: Reader | undefined;
   let decoder: TextDecoder | undefined;
   let stopped: SitemapStop | undefined;
@@ -258,25 +250,34 @@ export async function readSitemap(bytes: Uint8Array, options: SitemapOptions = {
   return { kind: reader?.kind ?? 'unknown', entries, bytes: read, ...(stopped === undefined ? {} : { stopped }) };
 }
 
+/** The bytes of a sitemap, none when the site has no such file, or why it could not be had, for a person. */
+export type SitemapFile = { bytes?: Uint8Array | undefined; problem?: string };
+
 export type WalkOptions = {
   /** Addresses of sitemaps to begin with, absolute: those in robots.txt, or `/sitemap.xml`. */
   starts: readonly string[];
-  /** The bytes of one sitemap; undefined when there is none, which is not an error. Should refuse what is out of scope. */
-  fetch(url: string): Promise<Uint8Array | undefined>;
+  /** Should refuse what is out of scope. */
+  fetch(url: string): Promise<SitemapFile>;
   /** Whether a page (its canonical address) is wanted; those that are not do not count. */
   accept(url: string): boolean;
+  /** Whether a page that is wanted may be fetched. */
+  allowed(url: string): boolean;
   /** All pages together. */
   maxUrls: number;
+  /** Pages that are wanted and may not be fetched; 10,000 unless given. Rules made to be slow cost a millisecond each. */
+  maxRefused?: number;
   /** Fetched sitemaps, indexes included; 50 unless given. */
   maxFiles?: number;
   /** Decoded bytes of all of them, 200 MiB unless given: hostile XML costs a second of a core for some 10 MiB. */
   maxTotalBytes?: number;
+  /** Whether it has taken so long that no further file is to be fetched. */
+  isLate?(): boolean;
   signal?: AbortSignal;
 };
 
 export type Walk = {
   /** Canonical addresses, unique, in the order of the sitemaps. */
-  pages: { url: string; lastmod?: string }[];
+  pages: string[];
   files: number;
   /** What was not read, and why, for a person. */
   problems: { url: string; reason: string }[];
@@ -284,51 +285,70 @@ export type Walk = {
 
 /** How deep indexes may name indexes; the protocol allows one level, some sites use two. */
 const maxIndexDepth = 2;
+/** Judging addresses in one go for longer than this, in ms, would hold up whatever else the process does. */
+const maxTurnMs = 5;
+
+/** Lets other work have its turn when this one has had its time. */
+function createBreather(): () => Promise<void> | undefined {
+  let since = performance.now();
+  return () => {
+    if (performance.now() - since < maxTurnMs) return undefined;
+    return breathe().then(() => void (since = performance.now()));
+  };
+}
 
 /**
  * The pages of a site's sitemaps: indexes are followed two levels deep, each file is read once, all is bounded. Throws
  * what `fetch` throws, and the signal's reason.
  */
 export async function walkSitemaps(options: WalkOptions): Promise<Walk> {
-  const { maxUrls, maxFiles = 50, signal } = options;
+  const { maxUrls, maxRefused = 10_000, maxFiles = 50, isLate = () => false, signal } = options;
   let room = options.maxTotalBytes ?? 4 * maxSitemapBytes;
+  let refused = 0;
   const walk: Walk = { pages: [], files: 0, problems: [] };
   const known = new Set<string>();
   const queue = options.starts.map((url) => ({ url, depth: 0 }));
   const seen = new Set(options.starts);
+  const breather = createBreather();
+  const note = (url: string, reason: string): void => void walk.problems.push({ url, reason });
   for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
     reasonOf(signal);
     const { url: at, depth } = next;
-    if (walk.files >= maxFiles || room <= 0) {
-      walk.problems.push({
-        url: at,
-        reason: 'The sitemaps together are too many or too large; this one and later ones were not read.',
-      });
+    if (walk.files >= maxFiles || room <= 0 || (walk.files > 0 && isLate())) {
+      note(at, 'The sitemaps together are too many, too large or too slow; this one and later ones were not read.');
       break;
     }
     walk.files += 1;
-    const bytes = await options.fetch(at);
+    const { bytes, problem } = await options.fetch(at);
+    if (problem !== undefined) note(at, problem);
     if (bytes === undefined) continue;
     const limits = { maxBytes: room, ...(signal === undefined ? {} : { signal }) };
     const { kind, entries, bytes: read, stopped } = await readSitemap(bytes, limits);
     room -= read;
-    if (stopped !== undefined) walk.problems.push({ url: at, reason: sitemapStops[stopped] });
+    if (stopped !== undefined) note(at, sitemapStops[stopped]);
     if (kind === 'index' && depth >= maxIndexDepth) {
-      walk.problems.push({ url: at, reason: 'The indexes of sitemaps are nested too deeply.' });
+      note(at, 'The indexes of sitemaps are nested too deeply.');
       continue;
     }
-    for (const { loc, lastmod } of entries) {
+    for (const loc of entries) {
+      await breather();
+      reasonOf(signal);
       const { url } = canonicalUrl(loc, at);
       if (url === undefined) continue;
       if (kind === 'index') {
-        if (!seen.has(url)) queue.push({ url, depth: depth + 1 });
+        if (seen.has(url) || queue.length > maxFiles) continue;
         seen.add(url);
+        queue.push({ url, depth: depth + 1 });
         continue;
       }
       if (known.has(url) || !options.accept(url)) continue;
       if (walk.pages.length >= maxUrls) return walk;
       known.add(url);
-      walk.pages.push(lastmod === undefined ? { url } : { url, lastmod });
+      if (options.allowed(url)) walk.pages.push(url);
+      else if ((refused += 1) >= maxRefused) {
+        note(at, 'The sitemaps list very many pages that robots.txt forbids; the rest was not read.');
+        return walk;
+      }
     }
   }
   return walk;

@@ -74,6 +74,15 @@ export async function removeChunks(orgId: string, sourceId: string, keep?: numbe
   });
 }
 
+/** Removes these generations of a source. Safe to repeat. */
+export async function removeGenerations(
+  orgId: string,
+  sourceId: string,
+  generations: readonly number[],
+): Promise<void> {
+  await ChunkModel.deleteMany({ org_id: orgId, source_id: sourceId, generation: { $in: generations } });
+}
+
 const readChunk = readerOf(ChunkModel);
 
 /** The chunks that exist now, of these ids, in this organization and mode: what an index proposes beyond is not shown. */

@@ -1,12 +1,19 @@
 /** Crawls and their frontier: which addresses were found, and what became of each. A crawl goes on from here after any crash. */
 import { createHash } from 'node:crypto';
 import mongoose, { type ClientSession } from 'mongoose';
-import { collectionOf, defineModel, embedded } from './define.ts';
+import { collectionOf, defined, defineModel, embedded } from './define.ts';
 import { isDuplicate } from './connect.ts';
 import { countSet } from './page.ts';
 import { pendingField, pendingIndex, type Intent } from './pending.ts';
 import { authorities, type Authority } from './rules/authority.ts';
-import { crawlStatuses, type CrawlOrder, type CrawlStatus } from './rules/crawl.ts';
+import {
+  crawlStatuses,
+  unheard,
+  type CrawlOrder,
+  type CrawlReason,
+  type CrawlStatus,
+  type Fate,
+} from './rules/crawl.ts';
 import { Problem } from './rules/errors.ts';
 import { crawlCost, type Found } from './rules/frontier.ts';
 import { modes, type Environment, type Mode } from './rules/keys.ts';
@@ -17,6 +24,9 @@ import { pageKey } from './rules/url.ts';
 export type Ending = Exclude<CrawlStatus, 'idle' | 'crawling'>;
 export type CrawlOutcome = 'indexed' | 'unchanged' | 'skipped' | 'failed';
 type CrawlProblem = { url: string; reason: string };
+const problemList = [
+  embedded<CrawlProblem>({ url: { type: String, required: true }, reason: { type: String, required: true } }),
+];
 
 export type Crawl = {
   _id: string;
@@ -38,7 +48,12 @@ export type Crawl = {
   pages_failed: number;
   /** The first of them: what was not indexed, and why. */
   problems: CrawlProblem[];
+  /** What of the site's robots.txt and sitemaps could not be had or obeyed; the last ones of `problems`. */
+  site_problems?: CrawlProblem[];
+  /** Why it ended so; while it runs, why nothing is asked of the site at the moment. */
   error?: string;
+  /** Counted with each claim of pages, so that claiming and ending exclude each other. */
+  claims?: number;
   /** A user, a key, or the schedule. */
   started_by: string;
   /** The run of the workflow that a schedule began it with; one crawl each. */
@@ -50,6 +65,8 @@ export type Crawl = {
 
 /** Kept on the record; beyond that a site's owner looks at the site. */
 export const maxProblems = 200;
+/** Of those of robots.txt and sitemaps. */
+const maxSiteProblems = 20;
 
 export const CrawlModel = defineModel<Crawl>(
   'Crawl',
@@ -70,13 +87,10 @@ export const CrawlModel = defineModel<Crawl>(
     pages_unchanged: { type: Number, required: true },
     pages_skipped: { type: Number, required: true },
     pages_failed: { type: Number, required: true },
-    problems: {
-      type: [
-        embedded<CrawlProblem>({ url: { type: String, required: true }, reason: { type: String, required: true } }),
-      ],
-      required: true,
-    },
+    problems: { type: problemList, required: true },
+    site_problems: { type: problemList, default: undefined },
     error: String,
+    claims: Number,
     started_by: { type: String, required: true },
     firing: String,
     started_at: { type: Date, required: true },
@@ -156,9 +170,21 @@ export async function findCrawl(orgId: string, crawlId: string): Promise<Crawl |
 
 /** The running crawl of these modes, else the last one. */
 export async function latestCrawl(orgId: string, among: readonly Mode[]): Promise<Crawl | null> {
-  return CrawlModel.findOne({ org_id: orgId, mode: { $in: among } })
-    .sort({ _id: -1 })
-    .lean();
+  const last = (of: { running?: true }) =>
+    CrawlModel.findOne({ org_id: orgId, mode: { $in: among }, ...of })
+      .sort({ _id: -1 })
+      .lean<Crawl>();
+  return (await last({ running: true })) ?? last({});
+}
+
+/** Whether the crawl still runs; it cannot end before the transaction has. */
+export async function holdCrawl(orgId: string, crawlId: string, session: ClientSession): Promise<boolean> {
+  const { modifiedCount } = await CrawlModel.updateOne(
+    { _id: crawlId, org_id: orgId, status: 'crawling' },
+    { $inc: { claims: 1 } },
+    { session },
+  );
+  return modifiedCount === 1;
 }
 
 /** Ends a crawl once; false when it had ended. */
@@ -170,9 +196,21 @@ export async function endCrawl(
 ): Promise<boolean> {
   const { modifiedCount } = await CrawlModel.updateOne(
     { _id: crawlId, org_id: orgId, status: 'crawling' },
-    { $set: { ...end, completed_at: now }, $unset: { running: 1 } },
+    { $set: { ...end, completed_at: now }, $unset: { running: 1, ...(end.error === undefined ? { error: 1 } : {}) } },
   );
   return modifiedCount === 1;
+}
+
+/** Says why a running crawl asks nothing of its site at the moment; undefined: it does again. */
+export async function noteWait(crawlId: string, why: string | undefined): Promise<void> {
+  const change = why === undefined ? { $unset: { error: 1 } } : { $set: { error: why } };
+  await CrawlModel.updateOne({ _id: crawlId, status: 'crawling' }, change);
+}
+
+/** What could not be had of robots.txt and sitemaps. */
+export async function noteSiteProblems(crawlId: string, found: readonly CrawlProblem[]): Promise<void> {
+  const site_problems = found.slice(0, maxSiteProblems);
+  await CrawlModel.updateOne({ _id: crawlId, status: 'crawling' }, { $set: { site_problems } });
 }
 
 /** An address of a running crawl. Done ones stay until the crawl ends, so that none is fetched twice. */
@@ -187,10 +225,18 @@ export type Frontier = {
   sitemap?: boolean;
   /** Lower is fetched earlier. */
   cost: number;
+  /** Requests that the site answered with the wish to come back later. */
+  tries?: number;
   done: boolean;
   outcome?: CrawlOutcome;
-  /** Why it was not indexed, for people. */
+  /** Why it was not indexed. */
+  why?: CrawlReason;
+  /** The same for people. */
   reason?: string;
+  /** The page that it leads to, or that stands in its place. */
+  to?: string;
+  /** Another page that it names as the one to index was none, so it is read for its own sake. */
+  own?: boolean;
   /** Still waiting when the crawl ended. */
   left?: boolean;
   found_at: Date;
@@ -206,9 +252,13 @@ const FrontierModel = defineModel<Frontier>(
     depth: { type: Number, required: true },
     sitemap: Boolean,
     cost: { type: Number, required: true },
+    tries: Number,
     done: { type: Boolean, required: true },
     outcome: String,
+    why: String,
     reason: String,
+    to: String,
+    own: Boolean,
     left: Boolean,
     found_at: { type: Date, required: true },
   },
@@ -272,6 +322,15 @@ export async function nextOfFrontier(
     .toArray();
 }
 
+/** Remembers how often addresses were asked for that the site wants to be asked for later. */
+export async function noteTries(later: readonly { _id: string; tries: number }[]): Promise<void> {
+  if (later.length === 0) return;
+  await collectionOf(FrontierModel).bulkWrite(
+    later.map(({ _id, tries }) => ({ updateOne: { filter: { _id, done: false }, update: { $set: { tries } } } })),
+    { ordered: false },
+  );
+}
+
 /** The addresses that were fetched. */
 export async function listVisited(crawlId: string): Promise<string[]> {
   const all = await collectionOf(FrontierModel)
@@ -280,31 +339,49 @@ export async function listVisited(crawlId: string): Promise<string[]> {
   return all.map(({ url }) => url);
 }
 
-/** The addresses that should have worked and did not. */
-export async function listFailed(crawlId: string): Promise<string[]> {
-  const failed = await collectionOf(FrontierModel)
-    .find({ crawl_id: crawlId, outcome: 'failed' }, { projection: { url: 1 } })
+/** What became of every address, by `pageKey`; what was left when the crawl ended was not come to. */
+export async function listFates(crawlId: string): Promise<Map<string, Fate>> {
+  const all = await collectionOf(FrontierModel)
+    .find({ crawl_id: crawlId }, { projection: { url: 1, outcome: 1, why: 1, to: 1, left: 1 } })
     .toArray();
-  return failed.map(({ url }) => url);
+  return new Map(all.map(({ url, left, ...fate }) => [pageKey(url), left ? {} : fate]));
 }
 
-export type Settled = { url: string; outcome: CrawlOutcome; reason?: string | undefined };
+/** Puts pages back that gave way to another one which turned out to be none; returns how many. */
+export async function reopenUnheard(crawlId: string): Promise<number> {
+  if (!(await collectionOf(FrontierModel).findOne({ crawl_id: crawlId, done: true, why: 'canonical' }))) return 0;
+  const keys = unheard(await listFates(crawlId));
+  await collectionOf(FrontierModel).updateMany(
+    { _id: { $in: keys.map((key) => frontierId(crawlId, key)) } },
+    { $set: { done: false, own: true }, $unset: { outcome: 1, why: 1, reason: 1, to: 1 } },
+  );
+  return keys.length;
+}
+
+export type Settled = {
+  url: string;
+  outcome: CrawlOutcome;
+  why?: CrawlReason | undefined;
+  reason?: string | undefined;
+  to?: string | undefined;
+};
 
 /** Notes what became of addresses, and counts the crawl's state anew: counters that are counted cannot drift in a crash. */
 export async function settleFrontier(crawlId: string, settled: readonly Settled[]): Promise<Tally> {
   if (settled.length > 0) {
     await collectionOf(FrontierModel).bulkWrite(
-      settled.map(({ url, outcome, reason }) => ({
+      settled.map(({ url, ...fate }) => ({
         updateOne: {
           filter: { _id: frontierId(crawlId, url), done: false },
-          update: { $set: { done: true, outcome, ...(reason === undefined ? {} : { reason }) } },
+          update: { $set: { done: true, ...defined(fate) } },
         },
       })),
       { ordered: false },
     );
   }
-  const [tally, problems] = await Promise.all([
+  const [tally, crawl, problems] = await Promise.all([
     tallyOf(crawlId),
+    CrawlModel.findById(crawlId, { site_problems: 1 }).lean(),
     collectionOf(FrontierModel)
       .find({ crawl_id: crawlId, done: true, reason: { $exists: true } }, { projection: { _id: 0, url: 1, reason: 1 } })
       // Pages that went wrong before pages that were not come to.
@@ -312,6 +389,7 @@ export async function settleFrontier(crawlId: string, settled: readonly Settled[
       .limit(maxProblems)
       .toArray(),
   ]);
+  const ofSite = crawl?.site_problems ?? [];
   await CrawlModel.updateOne(
     { _id: crawlId, status: 'crawling' },
     {
@@ -321,7 +399,7 @@ export async function settleFrontier(crawlId: string, settled: readonly Settled[
         pages_unchanged: tally.unchanged,
         pages_skipped: tally.skipped,
         pages_failed: tally.failed,
-        problems,
+        problems: [...problems.slice(0, maxProblems - ofSite.length), ...ofSite],
       },
     },
   );

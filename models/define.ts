@@ -48,6 +48,10 @@ export function collectionOf<T extends object>(model: mongoose.Model<T>): mongoo
   return model.collection as unknown as mongoose.mongo.Collection<T>;
 }
 
+/** The fields that have a value: the driver would store the others as null. */
+export const defined = (fields: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+
 /**
  * Reads records by primary key. Those that requests ask for in one turn of the event loop become one query, so a busy
  * process asks MongoDB less; nothing is remembered, each read begins after it was asked for. Callers that asked for the

@@ -1,12 +1,13 @@
 /** Pages that a crawl made knowledge of. Which set answers (the old one, or the one a replacing crawl has built) is theirs. */
 import mongoose, { type ClientSession } from 'mongoose';
 import { ChunkModel, countChunks } from './chunk.ts';
-import { collectionOf, defineModel, readerOf } from './define.ts';
+import { collectionOf, defined, defineModel, readerOf } from './define.ts';
 import { newId } from './ids.ts';
 import { pendingField, pendingIndex, type Intent } from './pending.ts';
 import { recordRemoval, recordRemovals, type Removal } from './removal.ts';
 import { authorities, type Authority } from './rules/authority.ts';
 import { modes, type Mode } from './rules/keys.ts';
+import { pageKey, spellingsOf } from './rules/url.ts';
 
 export type Page = {
   _id: string;
@@ -177,27 +178,44 @@ export async function removePage(
   });
 }
 
-/** The pages of one set by address. */
+/**
+ * The pages of one set by the addresses asked for, in whatever spelling they were stored. Where several were, it is the one
+ * of just this address, or one that answers.
+ */
 export async function findPagesByUrl(
   orgId: string,
   mode: Mode,
   live: boolean,
   urls: readonly string[],
 ): Promise<Map<string, Page>> {
-  const found = await PageModel.find({ org_id: orgId, mode, live, url: { $in: urls } }).lean();
-  return new Map(found.map((page) => [page.url, page]));
+  const found = await PageModel.find({ org_id: orgId, mode, live, url: { $in: urls.flatMap(spellingsOf) } })
+    .sort({ _id: 1 })
+    .lean();
+  const byKey = new Map<string, Page>();
+  for (const page of found.toSorted((a, b) => Number(isPublished(a)) - Number(isPublished(b)))) {
+    byKey.set(pageKey(page.url), page);
+  }
+  const byUrl = new Map(found.map((page) => [page.url, page]));
+  return new Map(
+    urls.flatMap((url) => {
+      const page = byUrl.get(url) ?? byKey.get(pageKey(url));
+      return page ? [[url, page] as const] : [];
+    }),
+  );
 }
 
-/** The pages of one set that say one of these things. */
+const isPublished = (page: Page): boolean => page.live_generation !== undefined;
+
+/** The pages of one set that say one of these things, by what they say. */
 export async function findPagesByContent(
   orgId: string,
   mode: Mode,
   live: boolean,
   hashes: readonly string[],
-): Promise<Map<string, Page>> {
+): Promise<Map<string, Page[]>> {
   const published = { org_id: orgId, mode, live, live_generation: { $exists: true } };
   const found = await PageModel.find({ ...published, content_sha256: { $in: hashes } }).lean();
-  return new Map(found.map((page) => [page.content_sha256, page]));
+  return Map.groupBy(found, ({ content_sha256 }) => content_sha256);
 }
 
 /** How many pages a set has, as quotas count them. */
@@ -205,53 +223,53 @@ export async function countSet(orgId: string, mode: Mode, live: boolean): Promis
   return PageModel.countDocuments({ org_id: orgId, mode, live, live_generation: { $exists: true } });
 }
 
-/** Takes a new generation of each page, making those that are not there; nothing of it is seen before it is published. */
+/** `standing`: the id of the page that is there, whose address becomes `url`; one that was deleted meanwhile stays so. */
+export type Claim = { url: string; standing: string | undefined } & Pick<Page, 'segments'> & {
+    authority: Authority | undefined;
+  };
+
+/**
+ * Takes a new generation of each page, making those that are not there; nothing of it is seen before it is published. By
+ * address; null, and nothing is taken, unless `mayClaim`.
+ */
 export async function claimPages(
   set: Pick<Page, 'org_id' | 'mode' | 'live' | 'crawl_id'>,
-  pages: readonly { url: string; segments: string[]; authority?: Authority | undefined }[],
+  pages: readonly Claim[],
   now: Date,
-): Promise<Map<string, Page>> {
-  if (pages.length === 0) return new Map();
-  const { org_id, mode, live } = set;
-  await collectionOf(PageModel).bulkWrite(
-    pages.map(({ url, segments, authority }) => ({
-      updateOne: {
-        filter: { org_id, mode, live, url },
-        update: {
-          $inc: { generation: 1 },
-          $setOnInsert: {
-            _id: newId('page'),
-            title: '',
-            crawl_id: set.crawl_id,
-            segments,
-            ...(authority === undefined ? {} : { authority }),
-            tags_version: 0,
-            chunk_count: 0,
-            content_sha256: '',
-            crawled_at: now,
-            created_at: now,
-            updated_at: now,
-          },
-        },
-        upsert: true,
-      },
-    })),
-    { ordered: false },
-  );
-  return findPagesByUrl(
-    org_id,
-    mode,
-    live,
-    pages.map(({ url }) => url),
-  );
+  mayClaim: (session: ClientSession) => Promise<boolean>,
+): Promise<Map<string, Page> | null> {
+  const { org_id, mode, live, crawl_id } = set;
+  const made = { title: '', crawl_id, tags_version: 0, chunk_count: 0, content_sha256: '' };
+  const times = { crawled_at: now, created_at: now, updated_at: now };
+  return mongoose.connection.transaction(async (session) => {
+    if (!(await mayClaim(session))) return null;
+    await collectionOf(PageModel).bulkWrite(
+      pages.map(({ url, standing, segments, authority }) => {
+        const $inc = { generation: 1 };
+        if (standing !== undefined) {
+          return { updateOne: { filter: { _id: standing, org_id, mode, live }, update: { $inc, $set: { url } } } };
+        }
+        const tags = { segments, ...(authority === undefined ? {} : { authority }) };
+        const $setOnInsert = { _id: newId('page'), ...made, ...tags, ...times };
+        return { updateOne: { filter: { org_id, mode, live, url }, update: { $inc, $setOnInsert }, upsert: true } };
+      }),
+      { session },
+    );
+    const urls = pages.map(({ url }) => url);
+    const claimed = await PageModel.find({ org_id, mode, live, url: { $in: urls } }, null, { session }).lean();
+    return new Map(claimed.map((page) => [page.url, page]));
+  });
 }
 
-/** How often the tags of each of these pages were changed, by the page's id; without those that are gone. */
-export async function findTagsVersions(orgId: string, pageIds: readonly string[]): Promise<Map<string, number>> {
+/** The tags' versions and the published generations of these pages, by their ids; without those that are gone. */
+export async function findVersions(
+  orgId: string,
+  pageIds: readonly string[],
+): Promise<Map<string, Pick<Page, 'tags_version' | 'live_generation'>>> {
   const found = await collectionOf(PageModel)
-    .find({ _id: { $in: [...pageIds] }, org_id: orgId }, { projection: { tags_version: 1 } })
+    .find({ _id: { $in: [...pageIds] }, org_id: orgId }, { projection: { tags_version: 1, live_generation: 1 } })
     .toArray();
-  return new Map(found.map(({ _id, tags_version }) => [_id, tags_version]));
+  return new Map(found.map((page) => [page._id, page]));
 }
 
 export type Publication = Pick<Page, '_id' | 'generation' | 'title' | 'content_sha256' | 'chunk_count'> & {
@@ -284,10 +302,12 @@ export async function publishPages(crawlId: string, pages: readonly Publication[
   );
 }
 
-/** Notes that pages were seen as they are, and gives them the tags of their crawl, if it names any. */
+export type Seen = Pick<Page, '_id' | 'url'> & { etag?: string | undefined; last_modified?: string | undefined };
+
+/** Notes that pages were seen as they are, in this spelling, and gives them the tags of their crawl, if it names any. */
 export async function touchPages(
   crawlId: string,
-  pages: readonly { _id: string; etag?: string | undefined; last_modified?: string | undefined }[],
+  pages: readonly Seen[],
   tags: Tags | undefined,
   now: Date,
 ): Promise<void> {
@@ -306,9 +326,6 @@ export async function touchPages(
   );
 }
 
-const defined = (fields: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-
 /** Deletes these pages with their chunks and leaves a `Removal` each, for the end of the crawl. */
 async function removeAll(found: readonly Page[], now: Date, session: ClientSession): Promise<void> {
   if (found.length === 0) return;
@@ -322,11 +339,18 @@ async function removeAll(found: readonly Page[], now: Date, session: ClientSessi
   );
 }
 
-/** Removes what was indexed from an address. Safe to repeat. */
-export async function removePageByUrl(orgId: string, mode: Mode, url: string, now: Date): Promise<void> {
+/** Removes what answers from these addresses, in whatever spelling, but for the pages to keep. Safe to repeat. */
+export async function removePagesAt(
+  orgId: string,
+  mode: Mode,
+  urls: readonly string[],
+  now: Date,
+  keep: readonly string[] = [],
+): Promise<void> {
+  const there = { org_id: orgId, mode, live: true, url: { $in: urls.flatMap(spellingsOf) }, _id: { $nin: keep } };
+  if (!(await PageModel.exists(there))) return;
   await mongoose.connection.transaction(async (session) => {
-    const found = await PageModel.find({ org_id: orgId, mode, live: true, url }, null, { session }).lean();
-    await removeAll(found, now, session);
+    await removeAll(await PageModel.find(there, null, { session }).lean(), now, session);
   });
 }
 
@@ -375,9 +399,39 @@ export async function listLiveUrls(orgId: string, mode: Mode): Promise<string[]>
   return found.map(({ url }) => url);
 }
 
+/** A page as it was when it was looked at. */
+export type SeenPage = Pick<Page, '_id' | 'url' | 'live' | 'generation' | 'live_generation'>;
+
 /** All pages of an organization and mode, published or not, as far as reconciling needs them. */
-export async function listSets(orgId: string, mode: Mode) {
-  return PageModel.find({ org_id: orgId, mode }, { url: 1, live: 1, live_generation: 1 }).lean();
+export async function listSets(orgId: string, mode: Mode): Promise<SeenPage[]> {
+  return PageModel.find({ org_id: orgId, mode }, { url: 1, live: 1, generation: 1, live_generation: 1 }).lean();
+}
+
+/** Those of these pages that exist. */
+export async function findPageIds(orgId: string, pageIds: readonly string[]): Promise<Set<string>> {
+  const found = await PageModel.find({ org_id: orgId, _id: { $in: pageIds } }, { _id: 1 }).lean();
+  return new Set(found.map(({ _id }) => _id));
+}
+
+const asSeen = (orgId: string, { _id, live, generation, live_generation }: SeenPage) => ({
+  _id,
+  org_id: orgId,
+  live,
+  generation,
+  live_generation: live_generation ?? { $exists: false },
+});
+
+/** Takes a generation, so that none which was begun before can be published any more; false when the page is not as seen. */
+export async function supersede(orgId: string, page: SeenPage): Promise<boolean> {
+  const { modifiedCount } = await PageModel.updateOne(asSeen(orgId, page), { $inc: { generation: 1 } });
+  return modifiedCount === 1;
+}
+
+/** Deletes a page that is still as it was seen; false when it is not. */
+export async function removePageAsSeen(orgId: string, page: SeenPage): Promise<boolean> {
+  const { deletedCount } = await PageModel.deleteOne(asSeen(orgId, page));
+  if (deletedCount === 1) await PageLinksModel.deleteOne({ _id: page._id });
+  return deletedCount === 1;
 }
 
 export async function deletePages(orgId: string, pageIds: readonly string[]): Promise<void> {

@@ -103,7 +103,7 @@ describe('a crawl', () => {
       '/away': redirect('https://elsewhere.example/'),
       '/copy': page('Start', text),
       '/data.json': (_, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{}'),
-      '/print': page('Printed', `Printed: ${text}`, [], '<link rel="canonical" href="/">'),
+      '/print': page('Printed', `Printed: ${text}`, [], '<link rel="canonical" href="/copy">'),
       '/nothing': '<html><body></body></html>',
       '/broken': (_, response) => void response.writeHead(500).end(),
     });
@@ -178,13 +178,15 @@ describe('a crawl', () => {
       '/': page('Start', 'The siskin page is not to be fetched yet.'),
     });
     expect((await start(site.url)).status).toBe(202);
-    await until(async () => site.hits.has('/robots.txt'), 'robots.txt to be asked for');
+    const said = await until(async () => (await status()).error, 'the status to say why nothing happens');
+    expect(said).toContain('robots.txt cannot be had now (503)');
+    expect((await status()).status).toBe('crawling');
     await until(
       async () => (await shared.request('POST', `/orgs/${org.orgId}/crawl/cancel`, { token, body: {} })).status === 202,
       'the workflow to take the cancel',
     );
-    expect((await ended()).status).toBe('cancelled');
-    expect(site.hits.get('/')).toBeUndefined();
+    expect(await ended()).not.toHaveProperty('error');
+    expect([(await status()).status, site.hits.get('/')]).toEqual(['cancelled', undefined]);
   });
 
   it('of a site that drips, floods, bombs or lies in its headers ends, and says what it met', async () => {

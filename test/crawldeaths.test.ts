@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { MongoClient, type Db } from 'mongodb';
 import { newCrawler, type Crawler } from './crawling.ts';
 import { apiAt, until, type Api } from './harness.ts';
+import { startOpenAiServer } from './openai-server.ts';
 import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from './processes.ts';
 import { page, sitesOfTest, startSite, type Reply, type TestSite } from './sites.ts';
 import { createSearch } from '../clients/search.ts';
@@ -216,6 +217,47 @@ describe('a page that is deleted while a crawl is writing it anew', () => {
     expect((await crawler.ended()).status).toBe('completed');
     await expectEachOnce(crawler, 2);
     expect(await crawler.answer('What is said of the ouzel that changed?')).not.toContain('changed');
+  });
+});
+
+describe('an embedding model that does not answer', () => {
+  it('is waited for: the site is left in peace meanwhile, nothing is stored, and the status says so', async () => {
+    const model = await startOpenAiServer();
+    const down = Array.from({ length: 200 }, () => ({ kind: 'status' as const, status: 500 }));
+    try {
+      let gone = false;
+      const pages = manyPages(5, 'pintail');
+      const start = pages['/'] as string;
+      const site = await siteOf({
+        ...pages,
+        '/': (_, response) => {
+          // After the batch has begun: its first try to store meets the outage.
+          if (!gone) model.script(...down);
+          gone = true;
+          response.writeHead(200, { 'content-type': 'text/html' }).end(start);
+        },
+      });
+      await startWorker({
+        OPENAI_BASE_URL: model.baseUrl,
+        OPENAI_EMBEDDING_MODEL: 'embedding',
+        OPENAI_TIMEOUT_MS: '200',
+      });
+      await crawler.begin(site.url);
+      await until(async () => (await crawler.status()).error?.includes('embedding model'), 'the status to say so');
+      expect(await crawler.status()).toMatchObject({ status: 'crawling', pages_processed: 0 });
+      const { orgId } = crawler.org;
+      expect(await db.collection('pages').countDocuments({ org_id: orgId })).toBe(0);
+      expect(await db.collection('chunks').countDocuments({ org_id: orgId })).toBe(0);
+      const asked = model.requests.length;
+      await until(async () => model.requests.length > asked + 3, 'the model to be asked again');
+      expect([...site.hits].filter(([path]) => path !== '/robots.txt' && path !== '/sitemap.xml')).toEqual([['/', 1]]);
+      model.reset();
+      const done = await crawler.ended();
+      expect(done).toMatchObject({ status: 'completed', pages_processed: 6 });
+      expect(done.error).toBeUndefined();
+    } finally {
+      await model.close();
+    }
   });
 });
 

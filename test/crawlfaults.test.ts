@@ -38,6 +38,7 @@ describe('an address to crawl', () => {
     ['http://256.256.256.256/', 'valid'],
     ['http://www.127.0.0.1/', 'valid'],
     ['http://site..example/', 'valid'],
+    ['http://site.example:22/', 'port 22,'],
     ['', ''],
   ])('that is none is refused with a sentence on `url` (%#)', async (url, said) => {
     const { status, body } = await crawler.start(url);
@@ -82,6 +83,44 @@ describe('a site that asks to be left alone for a while', () => {
     expect(asked[1]! - asked[0]!).toBeGreaterThanOrEqual(1_000);
   });
 
+  it('for longer than a moment has its crawl say so; it is asked once more, and nothing else meanwhile', async () => {
+    const asked: string[] = [];
+    const site = await siteOf({
+      '/': page('Start', 'The serin begins here.', ['/busy', '/calm']),
+      '/calm': (_, response) => {
+        asked.push('calm');
+        response.writeHead(200, { 'content-type': 'text/html' }).end(page('Calm', 'The serin is calm.'));
+      },
+      '/busy': (_, response) => {
+        asked.push('busy');
+        if (asked.filter((name) => name === 'busy').length === 1)
+          return void response.writeHead(429, { 'retry-after': '5' }).end();
+        response.writeHead(200, { 'content-type': 'text/html' }).end(page('Busy', 'The serin was busy.'));
+      },
+    });
+    site.pages['/robots.txt'] = 'User-agent: *\nCrawl-delay: 0.001';
+    await crawler.begin(site.url);
+    const waiting = await until(async () => {
+      const now = await crawler.status();
+      return now.error !== undefined && now;
+    }, 'the status to say that the site asks for a pause');
+    expect([waiting.status, waiting.error]).toEqual(['crawling', expect.stringContaining('left alone')]);
+    const done = await crawler.ended();
+    expect(done).toMatchObject({ status: 'completed', pages_processed: 3, problems: [] });
+    expect(done.error).toBeUndefined();
+    expect([asked.indexOf('busy') + 1, asked.length]).toEqual([asked.lastIndexOf('busy'), 3]);
+  });
+
+  it('by its robots.txt, long, has one page after the other without a crawl that is kept busy', async () => {
+    const site = await siteOf({
+      '/robots.txt': 'User-agent: *\nCrawl-delay: 4',
+      '/': page('Start', 'The start of the crossbill.', ['/next']),
+      '/next': page('Next', 'The next page of the crossbill.'),
+    });
+    expect(await crawler.crawl(site.url)).toMatchObject({ status: 'completed', pages_processed: 2, pages_failed: 0 });
+    expect([site.hits.get('/'), site.hits.get('/next'), site.hits.get('/sitemap.xml')]).toEqual([1, 1, 1]);
+  });
+
   it('for a day is not waited for: the page says so, and was asked for once', async () => {
     const later: Reply = (_, response) => void response.writeHead(503, { 'retry-after': '86400' }).end();
     const site = await siteOf({ '/': page('Start', 'The linnet reads on.', ['/later']), '/later': later });
@@ -116,6 +155,22 @@ describe('sitemaps', () => {
     expect(await crawler.crawl(site.url)).toMatchObject({ status: 'completed', pages_found: 3, pages_processed: 3 });
     expect([site.hits.get('/sitemap.xml'), site.hits.get('/c')]).toEqual([undefined, undefined]);
     expect(await crawler.answer('Which page is the second of the brambling?')).toContain('second');
+  });
+
+  it('that are broken or cannot be had are among the problems, behind those of pages', async () => {
+    const site = await siteOf({
+      '/': page('Start', 'The start of the hawfinch.', ['/missing']),
+      '/robots.txt': 'Sitemap: /cut.xml\nSitemap: /away.xml',
+      '/cut.xml': '<urlset><url',
+      '/away.xml': broken,
+    });
+    const done = await crawler.crawl(site.url);
+    expect(done).toMatchObject({ status: 'completed', pages_found: 2, pages_skipped: 1, pages_failed: 0 });
+    expect(done.problems).toEqual([
+      { url: `${site.url}/missing`, reason: expect.stringContaining('404') },
+      { url: `${site.url}/cut.xml`, reason: expect.stringContaining('broken') },
+      { url: `${site.url}/away.xml`, reason: expect.stringContaining('500') },
+    ]);
   });
 
   it('without end cost a bounded number of requests and of addresses', async () => {

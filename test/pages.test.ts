@@ -112,6 +112,54 @@ describe('the main text', () => {
     expect(urlsOf(page)).toEqual(['https://bank.example/contact']);
   });
 
+  describe('hidden parts', () => {
+    const hiddenIn = async (control: string, panel: string): Promise<string> =>
+      textOf(await read(`<main><h1>Help</h1><p>Shown.</p>${control}${panel}</main>`));
+    const panel = '<div id="a" hidden><p>Folded.</p></div>';
+
+    it.each<[string, string, string]>([
+      ['aria-controls', '<h3><button aria-controls="x a">Q</button></h3>', panel],
+      ['aria-controls behind it', '', `${panel}<button aria-controls="a">Q</button>`],
+      ['data-bs-target', '<button data-bs-toggle="collapse" data-bs-target="#a">Q</button>', panel],
+      ['a link', '<a href="#a">Q</a>', panel],
+      ['aria-hidden', '<button aria-controls="a">Q</button>', '<div id="a" aria-hidden="true">Folded.</div>'],
+      ['display: none', '<button aria-controls="a">Q</button>', '<div id="a" style="display: none">Folded.</div>'],
+      ['a tab panel', '', '<div id="a" role="tabpanel" hidden>Folded.</div>'],
+      ['a region', '', '<div id="a" role="region" hidden>Folded.</div>'],
+      ['one in another', '<a href="#a">Q</a><a href="#b">R</a>', '<div id=a hidden><p id=b hidden>Folded.</p></div>'],
+    ])('are read when a control opens them: %s', async (_label, control, part) => {
+      expect(await hiddenIn(control, part)).toContain('Folded.');
+    });
+
+    it.each<[string, string, string]>([
+      ['no control names it', '<button aria-controls="b">Q</button><a href="#">R</a>', panel],
+      ['it has no id', '', '<div role="tabpanel" hidden>Folded.</div>'],
+      ['it stands in one that stays hidden', '<a href="#a">Q</a>', `<div hidden>${panel}</div>`],
+      ['it stays hidden within one', '<a href="#a">Q</a>', '<div id="a" hidden><p hidden>Folded.</p></div>'],
+      ['it is a template', '<a href="#a">Q</a>', '<template id="a">Folded.</template>'],
+      ['it is a menu', '<a href="#a">Q</a>', '<div id="a" hidden><a href="/x">Folded.</a></div>'],
+      ['it is a cookie banner', '<a href="#a">Q</a>', '<div id="a" class="cookie-banner" hidden>Folded.</div>'],
+    ])('are left out when %s', async (_label, control, part) => {
+      const text = await hiddenIn(control, part);
+      expect(text).toContain('Shown.');
+      expect(text).not.toContain('Folded.');
+    });
+  });
+
+  it('a cell over several rows and columns is said in each, without names from other columns', async () => {
+    const table = `<table><thead><tr><th>Service</th><th>Price</th><th>Abroad</th></tr></thead>
+      <tbody><tr><td rowspan="2">Transfer</td><td>1.10 EUR</td><td>2 EUR</td></tr><tr><td colspan="2">7.70 EUR at once</td></tr>
+      <tr><td colspan="3">Since June</td></tr><tr><td>Statement</td><td>2.20 EUR</td></tr></tbody></table>`;
+    const expected =
+      'Service: Transfer; Price: 1.10 EUR; Abroad: 2 EUR\n' +
+      'Service: Transfer; Price: 7.70 EUR at once; Abroad: 7.70 EUR at once\n' +
+      'Service: Since June\nService: Statement; Price: 2.20 EUR';
+    expect(textOf(await read(`<main>${table}</main>`))).toContain(expected);
+    // The same where Readability looks for the text.
+    const words = '<p>A sentence about fees, of which there are many, and of what they are for.</p>'.repeat(40);
+    expect(textOf(await read(`<div class="post">${words}${table}${words}</div>`))).toContain(expected);
+  });
+
   it('an application without text asks to be rendered, a short page without scripts does not', async () => {
     expect(await read(fixture('app'))).toMatchObject({ title: 'Help', passages: [], textLength: 0, empty: true });
     expect(await read('<div id="app"></div>')).toMatchObject({ empty: true });
@@ -195,6 +243,27 @@ describe('what a page says about itself', () => {
     expect(parseDirectives(value, 'supportbot')).toEqual({ noindex, nofollow });
   });
 
+  it.each<[string, string | undefined]>([
+    ['0; url=/en/', 'https://bank.example/en/'],
+    ["0;URL='/en/?a=1;b'", 'https://bank.example/en/?a=1;b'],
+    ['"0"', undefined],
+    ['5', undefined],
+    ['5 , url = "en"', 'https://bank.example/help/en'],
+    ['0.5;https://other.example/', 'https://other.example/'],
+    ['30; url=/en/', undefined],
+    ['0; url=javascript:alert(1)', undefined],
+  ])('a refresh of %s leads to %s', async (content, refresh) => {
+    const escaped = content.replaceAll('"', '&quot;');
+    const page = await read(`<meta http-equiv="Refresh" content="${escaped}"><p>Please wait.</p>`);
+    expect(page.refresh).toBe(refresh);
+  });
+
+  it('a refresh that is for browsers without scripts is none', async () => {
+    const refresh = '<meta http-equiv="refresh" content="0; url=/plain">';
+    for (const html of [`<noscript>${refresh}</noscript>`, `<template>${refresh}</template>`])
+      expect((await read(`${html}<p>Text.</p>`)).refresh).toBeUndefined();
+  });
+
   it('links are absolute, http(s), without fragments, each once, and followed where one of them may be', async () => {
     const page = await read(`
       <a href="a">1</a><a href="/help/a#part">2</a><a href="#part">3</a><a href="mailto:a@b.example">4</a>
@@ -248,6 +317,21 @@ describe('hostile pages', () => {
     const page = await read(`<p>Calendar</p>${links}`);
     expect(page.links).toHaveLength(5_000);
     expect(page.links[4_999]?.url).toBe('https://bank.example/day/4999');
+  });
+
+  it('links of 1,900 characters each: 200,000 characters of them are taken', async () => {
+    const links = Array.from({ length: 2_600 }, (_, at) => `<a href="/${at}/${'x'.repeat(1_900)}">${at}</a>`);
+    const taken = urlsOf(await read(`<p>Maze</p>${links.join('\n')}<a href="/short">short</a>`));
+    expect(taken.length).toBeGreaterThan(100);
+    expect(taken.at(-1)).toBe('https://bank.example/short');
+    expect(taken.join('').length).toBeLessThanOrEqual(200_000);
+  });
+
+  it('cells that claim to cover everything cost nothing', async () => {
+    const cell = '<td rowspan="100000" colspan="100000">x</td>';
+    const page = await read(`<table>${`<tr>${cell}<td rowspan=0>y</td><td>z</td></tr>`.repeat(20_000)}</table>`);
+    expect(page.textLength).toBeLessThan(200_000);
+    expect(textOf(page)).toContain('z');
   });
 
   it('elements nested 3,000 deep are flattened, 100,000 deep refused', async () => {

@@ -61,7 +61,12 @@ describe('a page that needs JavaScript', () => {
   it('is asked for within robots.txt, leads on where its script leads, and ends when its script does not', async () => {
     const site = await siteOf({
       '/robots.txt': 'User-agent: *\nDisallow: /private',
-      '/': page('Start', 'Where everything begins, and where the other pages are linked.', ['/spy', '/moved', '/loop']),
+      '/': page('Start', 'Where everything begins, and where the other pages are linked.', [
+        '/spy',
+        '/moved',
+        '/loop',
+        '/hours',
+      ]),
       '/spy': shell('/spy.js'),
       '/spy.js': `fetch('/private/data').catch(() => fetch('http://127.0.0.1:1/')).catch(() => { document.body.textContent = 'Nothing.'; });`,
       '/private/data': 'A secret.',
@@ -70,13 +75,17 @@ describe('a page that needs JavaScript', () => {
       '/new': page('New', 'What stood at the old address stands here now.'),
       '/loop': shell('/loop.js'),
       '/loop.js': 'for (;;);',
+      '/hours': page('Hours', 'The desk at the ferry opens at seven.', [], '<script src="/loop.js" defer></script>'),
     });
     const done = await crawler.crawl(site.url);
     expect(reasonsOf(done)).toMatchObject({
       '/moved': `The address leads on to ${site.url}/new.`,
-      '/loop': 'The page has no text without JavaScript: its scripts did not come to an end in time.',
+      '/loop': 'The page has too little text without JavaScript: its scripts did not come to an end in time.',
     });
     expect(site.hits.get('/private/data')).toBeUndefined();
+    // The little that a page says without its scripts is better than nothing.
+    expect(reasonsOf(done)['/hours']).toBeUndefined();
+    expect(await crawler.answer('When does the desk at the ferry open?')).toContain('opens at seven');
     const { entries } = await crawler.pages();
     expect(entries.map(({ source_url }: { source_url: string }) => source_url)).toContain(`${site.url}/new`);
   });
@@ -134,7 +143,7 @@ describe('a page that needs JavaScript', () => {
       });
       const done = await own.crawl(site.url);
       expect(reasonsOf(done)).toEqual({
-        '/app': 'The page has no text without JavaScript: there is no browser here that starts.',
+        '/app': 'The page has too little text without JavaScript: there is no browser here that starts.',
       });
       expect(running[1].output()).toContain('did not start');
     } finally {

@@ -70,6 +70,17 @@ describe('add and query', () => {
     expect(await ids('opened at what hour')).toEqual(['d1:1:1']);
   });
 
+  it('leaves out what it is told to: one processing of a source, also together with a segment and a tier', async () => {
+    await search.add(table, [
+      row('d1', 0, 'gold card', { segments: ['a'] }),
+      row('d1', 1, 'gold card', { id: 'd1:2:0', generation: '2', segments: ['a'] }),
+      row("it's", 0, 'gold card'),
+    ]);
+    expect(await ids('gold card', { without: ['d1:1', "it's:1"] })).toEqual(['d1:2:0']);
+    const filter = { tags: ['a'], untagged: true };
+    expect(await ids('gold card', { without: ['d1:2'], filter, authority: 'normal' })).toEqual(['d1:1:0', "it's:1:0"]);
+  });
+
   it.each([
     ['German', 'Die Gebühr für Überweisungen ins Ausland beträgt 5 Euro', 'Überweisungen'],
     ['German without umlauts', 'Die Gebühr für Überweisungen ins Ausland', 'gebuhr'],

@@ -7,6 +7,7 @@ import {
   walkSitemaps,
   type Sitemap,
   type SitemapOptions,
+  type WalkOptions,
 } from '../clients/sitemap.ts';
 
 const site = 'https://example.com';
@@ -19,7 +20,7 @@ const read = async (text: string | Uint8Array, options: SitemapOptions = {}): Pr
   expect(bytes).toBeLessThanOrEqual(options.maxBytes ?? maxSitemapBytes);
   return found;
 };
-const locs = async (text: string | Uint8Array): Promise<string[]> => (await read(text)).entries.map(({ loc }) => loc);
+const locs = async (text: string | Uint8Array): Promise<string[]> => (await read(text)).entries;
 /** Letters that do not compress, always the same. */
 const noise = (length: number): string => {
   let state = 3;
@@ -29,18 +30,14 @@ const noise = (length: number): string => {
 };
 
 describe('readSitemap', () => {
-  it('reads pages with their dates, blanks trimmed, entities resolved', async () => {
+  it('reads pages, blanks trimmed, entities resolved', async () => {
     const text = `\ufeff  <?xml version="1.0"?><!-- c --><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
       <url><lastmod> 2026-11-21 </lastmod><loc>\n https://example.com/a?b=1&amp;c=2 \n</loc><priority>0.5</priority></url>
       <url><loc><![CDATA[https://example.com/d?e&f]]></loc><lastmod>2026-11-21T10:00:00+01:00</lastmod></url>
       <url><loc>https://example.com/&#233;</loc><lastmod>yesterday</lastmod></url><url/><url><loc></loc></url></urlset>`;
     expect(await read(text)).toEqual({
       kind: 'urlset',
-      entries: [
-        { loc: 'https://example.com/a?b=1&c=2', lastmod: '2026-11-21' },
-        { loc: 'https://example.com/d?e&f', lastmod: '2026-11-21T10:00:00+01:00' },
-        { loc: 'https://example.com/é' },
-      ],
+      entries: ['https://example.com/a?b=1&c=2', 'https://example.com/d?e&f', 'https://example.com/é'],
     });
   });
 
@@ -54,7 +51,7 @@ describe('readSitemap', () => {
   it('reads an index', async () => {
     expect(await read(index(`${site}/1.xml`, `${site}/2.xml.gz`))).toEqual({
       kind: 'index',
-      entries: [{ loc: `${site}/1.xml` }, { loc: `${site}/2.xml.gz` }],
+      entries: [`${site}/1.xml`, `${site}/2.xml.gz`],
     });
   });
 
@@ -62,7 +59,7 @@ describe('readSitemap', () => {
     const text = `\ufeff${site}/a\r\n\r\n  ${site}/b  \n${site}/c`;
     expect(await read(text)).toEqual({
       kind: 'text',
-      entries: [{ loc: `${site}/a` }, { loc: `${site}/b` }, { loc: `${site}/c` }],
+      entries: [`${site}/a`, `${site}/b`, `${site}/c`],
     });
   });
 
@@ -73,7 +70,7 @@ describe('readSitemap', () => {
     ['Latin-1, as declared', () => Buffer.from(urlset(`${site}/é`).replace('UTF-8', 'ISO-8859-1'), 'latin1')],
     ['a declared charset that does not exist', () => Buffer.from(urlset(`${site}/é`).replace('UTF-8', 'klingon'))],
   ])('reads %s', async (_label, make) =>
-    expect(await read(make())).toEqual({ kind: 'urlset', entries: [{ loc: `${site}/é` }] }),
+    expect(await read(make())).toEqual({ kind: 'urlset', entries: [`${site}/é`] }),
   );
 
   it('a character cut between two pieces is not lost', async () => {
@@ -110,7 +107,7 @@ describe('readSitemap', () => {
     ],
   ])('%s', async (_label, text, expected, stopped) => {
     const found = await read(text);
-    expect({ locs: found.entries.map(({ loc }) => loc), stopped: found.stopped }).toEqual({ locs: expected, stopped });
+    expect({ locs: found.entries, stopped: found.stopped }).toEqual({ locs: expected, stopped });
   });
 
   it('an ampersand is mended wherever a piece of the file ends', async () => {
@@ -136,7 +133,7 @@ describe('readSitemap', () => {
     const maxBytes = 500_000;
     expect(await read(bomb, { maxBytes })).toEqual({
       kind: 'urlset',
-      entries: [{ loc: `${site}/a` }],
+      entries: [`${site}/a`],
       stopped: 'too_large',
     });
     const { bytes } = await readSitemap(bomb, { maxBytes });
@@ -165,7 +162,7 @@ describe('readSitemap', () => {
     expect([all.entries.length, all.stopped]).toEqual([maxSitemapUrls, 'too_many']);
     expect((await read(urlset(...urls.slice(1)))).stopped).toBeUndefined();
     const few = await read(urls.join('\n'), { maxUrls: 3 });
-    expect(few).toEqual({ kind: 'text', entries: urls.slice(0, 3).map((loc) => ({ loc })), stopped: 'too_many' });
+    expect(few).toEqual({ kind: 'text', entries: urls.slice(0, 3), stopped: 'too_many' });
   });
 
   it("ends with the signal's reason", async () => {
@@ -176,27 +173,21 @@ describe('readSitemap', () => {
 
 describe('walkSitemaps', () => {
   /** A site of texts by path; what was fetched is noted. */
-  const walk = async (
-    files: Record<string, string>,
-    options: { maxUrls?: number; maxFiles?: number; maxTotalBytes?: number } = {},
-  ) => {
+  const walk = async (files: Record<string, string>, options: Partial<WalkOptions> = {}) => {
     const fetched: string[] = [];
     const result = await walkSitemaps({
       starts: [`${site}/sitemap.xml`],
       fetch: (url) => {
         fetched.push(url);
         const text = files[new URL(url).pathname];
-        return Promise.resolve(text === undefined ? undefined : Buffer.from(text));
+        return Promise.resolve(text === undefined ? {} : { bytes: Buffer.from(text) });
       },
       accept: (url) => url.startsWith(`${site}/`),
+      allowed: () => true,
       maxUrls: 100,
       ...options,
     });
-    return {
-      ...result,
-      fetched: fetched.map((url) => new URL(url).pathname),
-      urls: result.pages.map(({ url }) => url),
-    };
+    return { ...result, fetched: fetched.map((url) => new URL(url).pathname) };
   };
 
   it('follows indexes, folds addresses, leaves out other sites and what is missing', async () => {
@@ -206,7 +197,7 @@ describe('walkSitemaps', () => {
       '/b.xml': urlset(`${site}/3`).replace('</loc>', '</loc><lastmod>2026-01-01</lastmod>'),
     });
     expect(found.fetched).toEqual(['/sitemap.xml', '/a.xml', '/b.xml', '/missing.xml']);
-    expect(found.pages).toEqual([{ url: `${site}/1` }, { url: `${site}/3`, lastmod: '2026-01-01' }]);
+    expect(found.pages).toEqual([`${site}/1`, `${site}/3`]);
     expect([found.files, found.problems]).toEqual([4, []]);
   });
 
@@ -218,7 +209,7 @@ describe('walkSitemaps', () => {
       '/3.xml': urlset(`${site}/never`),
     });
     expect(deep.fetched).toEqual(['/sitemap.xml', '/1.xml', '/2.xml']);
-    expect(deep.urls).toEqual([]);
+    expect(deep.pages).toEqual([]);
     expect(deep.problems).toEqual([{ url: `${site}/2.xml`, reason: expect.stringContaining('deep') }]);
   });
 
@@ -228,10 +219,10 @@ describe('walkSitemaps', () => {
     );
     const start = index(...Object.keys(files));
     const pages = await walk({ '/sitemap.xml': start, ...files }, { maxUrls: 3 });
-    expect(pages.urls).toEqual([`${site}/p0`, `${site}/q0`, `${site}/p1`]);
+    expect(pages.pages).toEqual([`${site}/p0`, `${site}/q0`, `${site}/p1`]);
     const few = await walk({ '/sitemap.xml': start, ...files }, { maxFiles: 3 });
-    expect([few.files, few.urls.length]).toEqual([3, 4]);
-    expect((await walk({ '/sitemap.xml': start, ...files }, { maxTotalBytes: start.length })).urls).toEqual([]);
+    expect([few.files, few.pages.length]).toEqual([3, 4]);
+    expect((await walk({ '/sitemap.xml': start, ...files }, { maxTotalBytes: start.length })).pages).toEqual([]);
     expect(few.problems).toEqual([{ url: `${site}/2.xml`, reason: expect.stringContaining('too many') }]);
   });
 
@@ -241,7 +232,46 @@ describe('walkSitemaps', () => {
       '/a.xml': '<urlset><url',
       '/b.xml': `${site}/b`,
     });
-    expect(found.urls).toEqual([`${site}/b`]);
+    expect(found.pages).toEqual([`${site}/b`]);
     expect(found.problems).toEqual([{ url: `${site}/a.xml`, reason: expect.stringContaining('broken') }]);
+  });
+
+  it('ends when very many pages may not be fetched, and says so', async () => {
+    const urls = Array.from({ length: 300 }, (_, n) => `${site}/${n}`);
+    let judged = 0;
+    const allowed = (url: string) => (judged += 1) > 0 && url === urls[0];
+    const found = await walk({ '/sitemap.xml': urlset(...urls) }, { allowed, maxRefused: 50 });
+    expect([found.pages, judged]).toEqual([[urls[0]], 51]);
+    expect(found.problems).toEqual([{ url: `${site}/sitemap.xml`, reason: expect.stringContaining('forbids') }]);
+  });
+
+  it('leaves other work its turn, however long judging an address takes', async () => {
+    const urls = Array.from({ length: 20 }, (_, n) => `${site}/${n}`);
+    let [judged, turns] = [0, 0];
+    const turn = (): void => {
+      turns += 1;
+      if (judged < urls.length) setImmediate(turn);
+    };
+    const allowed = (): boolean => {
+      if (judged === 0) setImmediate(turn);
+      judged += 1;
+      const end = performance.now() + 10;
+      while (performance.now() < end);
+      return false;
+    };
+    await walk({ '/sitemap.xml': urlset(...urls) }, { allowed });
+    expect(judged).toBe(urls.length);
+    expect(turns).toBeGreaterThanOrEqual(urls.length - 2);
+  });
+
+  it('begins no file when it is late, and passes on why one could not be had', async () => {
+    const files = { '/sitemap.xml': index('/a.xml', '/b.xml'), '/a.xml': urlset(`${site}/1`) };
+    const late = await walk(files, { isLate: () => true });
+    expect([late.files, late.problems]).toEqual([
+      1,
+      [{ url: `${site}/a.xml`, reason: expect.stringContaining('slow') }],
+    ]);
+    const failing = await walk(files, { fetch: async () => ({ problem: 'It rains.' }) });
+    expect(failing.problems).toEqual([{ url: `${site}/sitemap.xml`, reason: 'It rains.' }]);
   });
 });

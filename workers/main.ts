@@ -16,6 +16,7 @@ import { createSearch } from '../clients/search.ts';
 import { createSites } from '../clients/site.ts';
 import { ConfigError, readConfig, type Config } from '../config.ts';
 import { connectMongo, disconnectMongo } from '../models/connect.ts';
+import { hostPort } from '../models/rules/address.ts';
 
 /** Started workers of one process. `close` takes no new work, lets running activities end for DRAIN_SECONDS, and disconnects. */
 export type WorkerProcess = {
@@ -44,7 +45,9 @@ export async function startWorkers(
     ...(config.workerMetricsPort === undefined
       ? {}
       : {
-          telemetryOptions: { metrics: { prometheus: { bindAddress: `${config.host}:${config.workerMetricsPort}` } } },
+          telemetryOptions: {
+            metrics: { prometheus: { bindAddress: hostPort(config.host, config.workerMetricsPort) } },
+          },
         }),
   });
   await connectMongo(config.mongodbUri);

@@ -20,11 +20,12 @@ import {
 import type { CrawlActivities, CrawlProgress } from '../activities/crawl.ts';
 import { searchAttributes } from './attributes.ts';
 
-export type CrawlRef = { orgId: string; crawlId: string };
+/** `waitedMs`: by the runs of the workflow before this one. */
+export type CrawlRef = { orgId: string; crawlId: string; waitedMs?: number };
 type Ending = 'completed' | 'failed' | 'cancelled' | 'limit_reached';
 
 const { crawlBatch, finishCrawl } = proxyActivities<CrawlActivities>({
-  // A batch begins pages for half a minute; the last of them may be asked to come back later, thrice.
+  // A batch begins pages for half a minute, waits for none, and reads sitemaps at its start: a generous bound.
   startToCloseTimeout: '2 hours',
   // Activities beat every second, so a dead worker is noticed, and a cancel arrives, in seconds.
   heartbeatTimeout: '8 seconds',
@@ -37,6 +38,12 @@ export const cancelCrawl = defineUpdate<void>('cancel');
 
 /** How often robots.txt is asked for again when the site cannot answer, a minute apart, before the crawl gives up. */
 const ROBOTS_TRIES = 5;
+
+/** How long a site is waited for in all when it asks for it, in ms; a thousand pages half a minute apart are fetched by then. */
+const MAX_WAITED_MS = 24 * 3_600_000;
+
+const waitedEnough =
+  'The site asked to wait again and again, for a day in all; the pages that are left were not fetched.';
 
 /** Ends with the status that is on the record. */
 export async function crawlSite(ref: CrawlRef): Promise<Ending> {
@@ -64,6 +71,7 @@ export async function crawlSite(ref: CrawlRef): Promise<Ending> {
 
 async function fetchAll(ref: CrawlRef): Promise<{ ending: Ending; error?: string | undefined }> {
   let unanswered = 0;
+  let { waitedMs = 0 } = ref;
   for (;;) {
     const progress = await crawlBatch(ref);
     setCurrentDetails(describe(progress));
@@ -73,9 +81,15 @@ async function fetchAll(ref: CrawlRef): Promise<{ ending: Ending; error?: string
       unanswered += 1;
       if (unanswered >= ROBOTS_TRIES) return { ending: 'failed', error: progress.message };
       await sleep('1 minute');
-    } else if (workflowInfo().continueAsNewSuggested) {
-      await continueAsNew<typeof crawlSite>(ref);
+      continue;
     }
+    // Here and not in the batch: the worker's places are for crawls that have something to do.
+    if (progress.waitMs !== undefined) {
+      if (waitedMs >= MAX_WAITED_MS) return { ending: 'limit_reached', error: waitedEnough };
+      await sleep(progress.waitMs);
+      waitedMs += progress.waitMs;
+    }
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof crawlSite>({ ...ref, waitedMs });
   }
 }
 

@@ -53,6 +53,9 @@ export const crawlStatus = z
     ...counts,
   })
   .meta({ id: 'CrawlStatus' });
+export const crawlStatusQuery = z.object({
+  crawl_id: id.optional().meta({ description: 'This crawl, whatever else runs.' }),
+});
 export const crawlStatusReply = z.object({ status: crawlStatus, ...counts });
 export const crawlReply = z.object({ crawl_id: id, status: crawlStatus });
 export const emptyBody = z.strictObject({});

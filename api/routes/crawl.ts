@@ -9,6 +9,7 @@ import {
   createCrawl,
   CrawlModel,
   endCrawl,
+  findCrawl,
   latestCrawl,
   newCrawl,
   type Crawl,
@@ -99,9 +100,13 @@ export const crawlRoutes = [
     summary: 'The running crawl, or what became of the last one.',
     auth: key('support:read'),
     params: contract.orgParams,
+    query: contract.crawlStatusQuery,
     reply: contract.crawlStatusReply,
-    async handle({ params: { orgId }, principal: { modes } }) {
-      const status = view(await latestCrawl(orgId, modes));
+    async handle({ params: { orgId }, query: { crawl_id }, principal: { modes } }) {
+      const crawl = crawl_id === undefined ? await latestCrawl(orgId, modes) : await findCrawl(orgId, crawl_id);
+      if (crawl_id !== undefined && !(crawl && modes.includes(crawl.mode)))
+        throw new Problem('NOT_FOUND', { message: 'There is no such crawl.' });
+      const status = view(crawl);
       return { ...status, status };
     },
   }),

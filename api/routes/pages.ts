@@ -121,11 +121,11 @@ export const pageRoutes = [
     limit: 'writes',
     errors: ['CRAWL_RUNNING'],
     async handle({ params: { orgId }, body, principal: { mode } }, ctx) {
-      // What a crawl is just writing belongs to no page yet.
-      if ((await latestCrawl(orgId, [mode]))?.status === 'crawling') throw new Problem('CRAWL_RUNNING');
       const { orphaned, live } = await findOrphans(ctx.search, orgId, mode);
-      if (body.apply) await removeOrphans(ctx.search, orgId, mode, orphaned);
-      return { orphaned, live, deleted: body.apply ? orphaned.length : 0 };
+      // What a crawl is just writing belongs to no page yet. One that begins after the look finds what is not as seen.
+      if ((await latestCrawl(orgId, [mode]))?.status === 'crawling') throw new Problem('CRAWL_RUNNING');
+      const deleted = body.apply ? await removeOrphans(ctx.search, orgId, mode, orphaned) : 0;
+      return { orphaned, live, deleted };
     },
   }),
 ];

@@ -120,7 +120,9 @@ function writeTree(writer: HtmlWriter, item: Element): void {
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const escape = (text: string): string => text.replace(/[&<>"]/g, (character) => escapes[character] ?? '');
 /** The attributes Readability weighs; the rest would only be carried through. */
-const weighed = ['class', 'id', 'href', 'role', 'rel', 'itemprop', 'alt', 'start', 'colspan'];
+const weighed = ['class', 'id', 'href', 'role', 'rel', 'itemprop', 'alt', 'start', 'colspan', 'rowspan'];
+/** Of these, those that `HtmlWriter` asks for. */
+const written = ['alt', 'start', 'colspan', 'rowspan'];
 const voids = new Set(['br', 'hr', 'img', 'embed', 'area']);
 
 function serialize(item: Element): string {
@@ -155,10 +157,8 @@ function writeDom(writer: HtmlWriter, parent: DomNode): void {
     if (node.nodeType === 3) writer.text(node.nodeValue ?? '');
     else if (node.nodeType === 1) {
       const { localName } = node;
-      writer.open(localName, {
-        alt: node.getAttribute('alt') ?? undefined,
-        start: node.getAttribute('start') ?? undefined,
-      });
+      const told = written.map((name) => [name, node.getAttribute(name) ?? undefined]);
+      writer.open(localName, Object.fromEntries(told));
       writeDom(writer, node);
       writer.close(localName);
     }

@@ -4,6 +4,7 @@ import type { Block, Chunk } from '../../models/rules/chunks.ts';
 import { toChunks } from '../../models/rules/chunks.ts';
 import { headBytes, looksBinary, Unreadable } from '../../models/rules/document.ts';
 import { decodeHtml } from '../charset.ts';
+import { namesLongHost } from '../../models/rules/url.ts';
 import { defaultLimits, tidy } from '../files/limits.ts';
 import { mainBlocks } from './main.ts';
 import { parseDirectives, type Directives } from './robots.ts';
@@ -26,6 +27,8 @@ export type PageContent = {
   language?: string;
   /** Absolute, as `<link rel="canonical">` writes it. Whether it is followed is not decided here. */
   canonical?: string;
+  /** Absolute: where the page sends its readers by itself, at once or after a few seconds. */
+  refresh?: string;
   noindex: boolean;
   nofollow: boolean;
   /** In the order of the page, without fragments, each once; none when the page says `nofollow`. */
@@ -42,19 +45,25 @@ export type PageContent = {
 
 /** The most links taken from one page. */
 export const maxPageLinks = 5_000;
+/** Of all links of a page together: contents of a thousand pages with long addresses. */
+const maxLinkCharacters = 200_000;
 /** Longer addresses are made by programs that lost their way; servers refuse most of them. */
 const maxUrlCharacters = 2_000;
 /** A page of less main text than this, with scripts on it, is worth rendering. */
 const minTextCharacters = 200;
 const maxTitleCharacters = 300;
+/** A page that leads on by itself after longer than this, in seconds, is meant to be read. */
+const maxRefreshSeconds = 5;
 
 function resolve(href: string, base: string): URL | undefined {
+  if (namesLongHost(href.trim())) return undefined;
   const url = URL.parse(href.trim(), base);
   return url && /^https?:$/.test(url.protocol) && url.href.length <= maxUrlCharacters ? url : undefined;
 }
 
 function linksOf(tree: Tree, base: string): PageLink[] {
   const found = new Map<string, PageLink>();
+  let characters = 0;
   for (const { href, nofollow } of tree.links) {
     if (href.startsWith('#')) continue;
     const url = resolve(href, base);
@@ -63,7 +72,10 @@ function linksOf(tree: Tree, base: string): PageLink[] {
     const known = found.get(url.href);
     // One link that may be followed is enough.
     if (known) known.nofollow &&= nofollow;
-    else if (found.size < maxPageLinks) found.set(url.href, { url: url.href, nofollow });
+    else if (found.size < maxPageLinks && characters + url.href.length <= maxLinkCharacters) {
+      characters += url.href.length;
+      found.set(url.href, { url: url.href, nofollow });
+    }
   }
   return [...found.values()];
 }
@@ -72,6 +84,15 @@ function directivesOf(tree: Tree, robotsTag: string, agent: string): Directives 
   const named = tree.metas.filter(([name]) => name === 'robots' || (agent !== '' && name === agent));
   const all = [...named.map(([, content]) => parseDirectives(content, agent)), parseDirectives(robotsTag, agent)];
   return { noindex: all.some(({ noindex }) => noindex), nofollow: all.some(({ nofollow }) => nofollow) };
+}
+
+/** The target of `0; url=/en/`; none where a reader has time to read the page first, or the page only loads again. */
+function refreshOf(content: string, base: string): string | undefined {
+  const [, seconds, target = ''] = /^\s*(\d{1,9})[\d.]*\s*[;,]?\s*(?:url\s*=)?\s*(.*)$/is.exec(content) ?? [];
+  if (seconds === undefined || Number(seconds) > maxRefreshSeconds) return undefined;
+  const quote = target[0];
+  const href = quote === '"' || quote === "'" ? target.slice(1).split(quote)[0] : target;
+  return href ? resolve(href, base)?.href : undefined;
 }
 
 function languageOf(tree: Tree): string | undefined {
@@ -114,6 +135,7 @@ export function readPage(bytes: Buffer, { url, contentType, robotsTag = '' }: Pa
   const { noindex, nofollow } = directivesOf(tree, robotsTag, agent);
   const language = languageOf(tree);
   const canonical = tree.canonical ? resolve(tree.canonical, base)?.href : undefined;
+  const refresh = tree.refresh === undefined ? undefined : refreshOf(tree.refresh, base);
   // Of a page that is not to be indexed only the links are wanted; not even its text is looked for.
   const { blocks, heading } = noindex
     ? { blocks: { list: [] }, heading: undefined }
@@ -125,6 +147,7 @@ export function readPage(bytes: Buffer, { url, contentType, robotsTag = '' }: Pa
     title,
     ...(language === undefined ? {} : { language }),
     ...(canonical === undefined ? {} : { canonical }),
+    ...(refresh === undefined ? {} : { refresh }),
     noindex,
     nofollow,
     links: nofollow ? [] : linksOf(tree, base),

@@ -1,6 +1,6 @@
 /**
- * Parses a page once: what its head says, every link, and a light tree of what it shows. Scripts, styles and hidden parts
- * never enter the tree. It judges nothing; clients/pages/main.ts finds the main text.
+ * Parses a page once: what its head says, every link, and a light tree of what it shows. Scripts, styles and parts
+ * that stay hidden never enter the tree. It judges nothing; clients/pages/main.ts finds the main text.
  */
 import { Parser } from 'htmlparser2';
 import { Unreadable } from '../../models/rules/document.ts';
@@ -10,6 +10,8 @@ export type Element = {
   attributes: Readonly<Record<string, string | undefined>>;
   children: (Element | string)[];
   parent: Element | undefined;
+  /** Whether it is shown only by a click or a script, and leaves the tree if no control opens it. */
+  hidden: boolean;
   /** Characters shown inside, blanks folded. */
   characters: number;
   /** Those of them inside links. */
@@ -28,6 +30,8 @@ export type Tree = {
   base: string | undefined;
   /** `name` and `content` of each `<meta>`, names in lower case. */
   metas: [name: string, content: string][];
+  /** `content` of the first `<meta http-equiv=refresh>` that browsers with scripts obey. */
+  refresh: string | undefined;
   scripts: number;
   /** Whether an element is there that only a script fills: `<div id="root"></div>`. */
   appRoot: boolean;
@@ -61,11 +65,25 @@ function isHidden(attributes: Readonly<Record<string, string | undefined>>): boo
   return style !== undefined && /(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*hidden)/i.test(style);
 }
 
+/** Ids of what a control opens: a tab, a button of a folded answer, a link to the part itself. */
+function openedBy(attributes: Readonly<Record<string, string | undefined>>): string[] {
+  const ids = attributes['aria-controls']?.split(/\s+/) ?? [];
+  for (const target of [attributes['data-bs-target'], attributes['data-target'], attributes['href']])
+    if (target?.startsWith('#')) ids.push(target.slice(1));
+  return ids.filter((id) => id !== '');
+}
+
+/** Whether a reader sees it with one click. Its own role says so too: scripts open tabs that are no controls by themselves. */
+function isOpened({ attributes: { id, role } }: Element, opened: ReadonlySet<string>): boolean {
+  return id !== undefined && (opened.has(id) || role === 'tabpanel' || role === 'region');
+}
+
 const element = (name: string, attributes: Element['attributes'], parent: Element | undefined): Element => ({
   name,
   attributes,
   children: [],
   parent,
+  hidden: isHidden(attributes),
   characters: 0,
   linked: 0,
 });
@@ -81,37 +99,44 @@ export function parseTree(html: string): Tree {
     canonical: undefined,
     base: undefined,
     metas: [],
+    refresh: undefined,
     scripts: 0,
     appRoot: false,
   };
   let open = tree.body;
+  const opened = new Set<string>();
   let depth = 0;
   /** Open elements that are not in the tree: inside a silent one, and below the deepest level. */
   let muted = 0;
   let mutedBy: string | undefined;
   let over = 0;
-  let opened = 0;
+  let nested = 0;
   let titleText: string | undefined;
 
   const parser = new Parser({
     onopentag(name, attributes) {
-      opened += 1;
-      if (opened > maxParserDepth) throw new Unreadable('too_deep');
+      nested += 1;
+      if (nested > maxParserDepth) throw new Unreadable('too_deep');
       // What a template holds is not part of the page until a script makes it so.
       if (mutedBy !== 'template') noteElement(tree, name, attributes);
+      if (mutedBy !== 'template' && mutedBy !== 'noscript') noteRefresh(tree, name, attributes);
       if (muted > 0) {
         muted += 1;
         return;
       }
       if (name === 'title') titleText = '';
-      if (silent.has(name) || isHidden(attributes)) {
+      if (silent.has(name)) {
         muted = 1;
         mutedBy = name;
         return;
       }
       if (unseen.has(name)) return;
+      for (const id of openedBy(attributes)) opened.add(id);
       if (depth >= maxTreeDepth) {
-        over += 1;
+        if (isHidden(attributes)) {
+          muted = 1;
+          mutedBy = name;
+        } else over += 1;
         return;
       }
       const child = element(name, attributes, open);
@@ -123,10 +148,9 @@ export function parseTree(html: string): Tree {
       if (titleText !== undefined) titleText += text;
       if (muted > 0) return;
       open.children.push(text);
-      if (/\S/.test(text)) open.characters += text.replace(/\s+/g, ' ').length;
     },
     onclosetag(name) {
-      opened -= 1;
+      nested -= 1;
       if (name === 'title' && titleText !== undefined) {
         tree.title ??= titleText;
         titleText = undefined;
@@ -142,17 +166,39 @@ export function parseTree(html: string): Tree {
         return;
       }
       if (!open.parent) return;
-      if (open.name === 'a' && open.attributes['href'] !== undefined) open.linked = open.characters;
-      if (open.characters === 0 && appRoots.test(open.attributes['id'] ?? '')) tree.appRoot = true;
-      open.parent.characters += open.characters;
-      open.parent.linked += open.linked;
       open = open.parent;
       depth -= 1;
     },
   });
   parser.write(html);
   parser.end();
+  settle(tree, tree.body, opened);
   return tree;
+}
+
+/** Takes out what stays hidden, which is known only now: a control may stand behind what it opens. Counts the rest. */
+function settle(tree: Tree, item: Element, opened: ReadonlySet<string>): void {
+  const shown: (Element | string)[] = [];
+  for (const child of item.children) {
+    if (typeof child === 'string') {
+      if (/\S/.test(child)) item.characters += child.replace(/\s+/g, ' ').length;
+    } else {
+      if (child.hidden && !isOpened(child, opened)) continue;
+      settle(tree, child, opened);
+      // What folds mostly links away is a menu.
+      if (child.hidden && child.linked * 2 > child.characters) continue;
+      item.characters += child.characters;
+      item.linked += child.linked;
+    }
+    shown.push(child);
+  }
+  item.children = shown;
+  if (item.name === 'a' && item.attributes['href'] !== undefined) item.linked = item.characters;
+  if (item.characters === 0 && appRoots.test(item.attributes['id'] ?? '')) tree.appRoot = true;
+}
+
+function noteRefresh(tree: Tree, name: string, attributes: Readonly<Record<string, string | undefined>>): void {
+  if (name === 'meta' && attributes['http-equiv']?.toLowerCase() === 'refresh') tree.refresh ??= attributes['content'];
 }
 
 /** What counts of an element wherever it stands, hidden or not. */

@@ -7,6 +7,10 @@
 export const maxUrlLength = 2_048;
 /** Beyond this, in characters, an address is not even parsed: percent-encoding can at most treble it, in UTF-8 nine times. */
 const maxRawLength = 16_384;
+/** Characters of a host's name (RFC 1035). */
+const maxHostLength = 253;
+/** The same as it is written, each escape counted as one, with a port: parsing takes the square of a foreign host's length. */
+const maxRawHostLength = 300;
 
 /** Why an address is no page's. Codes of `crawlReasons` (crawl.ts), where the sentences are. */
 export type UrlReason = 'bad_url' | 'bad_scheme' | 'credentials' | 'url_too_long';
@@ -80,6 +84,19 @@ function normalizeQuery(query: string): string {
   return `?${kept.join('&')}`;
 }
 
+/** Whether an address, as written, names a host longer than any: then it is not worth parsing. */
+export function namesLongHost(href: string): boolean {
+  const [, host = ''] = /^(?:https?:[/\\]*|[/\\]{2,})([^/\\?#]*)/i.exec(href) ?? [];
+  return host.length > maxRawHostLength && host.replaceAll(/%[0-9a-f]{2}/gi, '%').length > maxRawHostLength;
+}
+
+/** An address without what a parser passes over: blanks and controls around it, tabs and line breaks inside. */
+const bareAddress = (href: string): string =>
+  href
+    .replaceAll(/[\t\n\r]/g, '')
+    .replace(/^[^!-\uffff]+/, '')
+    .trim();
+
 /**
  * The one spelling of a page's address, absolute; `href` may be relative to `base`. Doing it twice changes nothing.
  *
@@ -89,15 +106,17 @@ function normalizeQuery(query: string): string {
  * canonical link and the content hash show it) and `www.` and the scheme (see `pageKey`).
  */
 export function canonicalUrl(href: string, base?: string): Canonical {
-  const trimmed = href.trim();
+  const trimmed = bareAddress(href);
   if (/^(?!https?:)[a-z][a-z0-9+.-]*:/i.test(trimmed)) return { reason: 'bad_scheme' };
   if (trimmed.length > maxRawLength) return { reason: 'url_too_long' };
+  if (namesLongHost(trimmed)) return { reason: 'bad_url' };
   const parsed = URL.parse(trimmed.toWellFormed(), base);
   if (parsed === null) return { reason: 'bad_url' };
   if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') return { reason: 'bad_scheme' };
   if (parsed.username !== '' || parsed.password !== '') return { reason: 'credentials' };
-  const hostname = parsed.hostname.replace(/\.+$/, '');
-  if (hostname === '' || hostname.includes('..')) return { reason: 'bad_url' };
+  if (parsed.hostname.includes('..')) return { reason: 'bad_url' };
+  const hostname = parsed.hostname.endsWith('.') ? parsed.hostname.slice(0, -1) : parsed.hostname;
+  if (hostname === '' || hostname.length > maxHostLength) return { reason: 'bad_url' };
   const host = parsed.port === '' ? hostname : `${hostname}:${parsed.port}`;
   const url = `${parsed.protocol}//${host}${normalizePath(parsed.pathname)}${normalizeQuery(parsed.search.slice(1))}`;
   return url.length > maxUrlLength ? { reason: 'url_too_long' } : { url };
@@ -105,7 +124,8 @@ export function canonicalUrl(href: string, base?: string): Canonical {
 
 /** The parts of a canonical address that rules look at; null only for what `canonicalUrl` never returns. */
 function partsOf(url: string): { site: string; path: string; query: string } | null {
-  const match = /^https?:\/\/(?:www\.)?([^/?#]+)([^?#]*)\??([^#]*)$/.exec(url);
+  // Each part ends where the next can only begin, so that no address, however long, is gone through more than once.
+  const match = /^https?:\/\/(?:www\.)?([^/?#]+)(\/[^?#]*)?(?:\?([^#]*))?$/.exec(url);
   return match === null ? null : { site: match[1] ?? '', path: match[2] ?? '', query: match[3] ?? '' };
 }
 
@@ -127,6 +147,13 @@ export function pageKey(url: string): string {
   return url.replace(/^https?:\/\/(?:www\.)?/, '');
 }
 
+/** The addresses that count as the same page as this one. */
+export function spellingsOf(url: string): string[] {
+  const key = pageKey(url);
+  const all = ['https://', 'http://', 'https://www.', 'http://www.'].map((start) => start + key);
+  return all.filter((one) => pageKey(one) === key);
+}
+
 /** The part of a site a crawl may read. `site` is host and port without `www.`; `prefix` begins with a slash. */
 export type Scope = { site: string; prefix: string };
 
@@ -135,19 +162,23 @@ const pageEnding = /\.(?:html?|xhtml|shtml|php\d?|aspx?|jspx?|jsf|do|cgi|pl|cfm|
 
 /**
  * The scope of a crawl from its canonical start: the host, with or without `www.`, over http or https, on the same port;
- * and the start's path: `/help/` and `/help/index.html` mean what begins with `/help/`, `/help` means itself and what is
- * below it, never `/helpdesk`.
+ * and the start's path: `/help`, `/help/` and `/help/index.html` mean the page `/help` and what is below it, never
+ * `/helpdesk`.
  */
 export function scopeOf(startUrl: string): Scope {
   const { site, path } = partsOf(startUrl) ?? { site: '', path: '/' };
   return { site, prefix: pageEnding.test(path) ? path.slice(0, path.lastIndexOf('/') + 1) : path };
 }
 
-/** Whether a canonical address lies in the scope. Asked of every link, every sitemap entry and every hop of a redirect. */
+/**
+ * Whether a canonical address lies in the scope. Asked of every link, every sitemap entry and every hop of a redirect.
+ * Of `/help/` the page `/help` is part: many servers send the one to the other.
+ */
 export function inScope(scope: Scope, url: string): boolean {
   const parts = partsOf(url);
-  if (parts === null || parts.site !== scope.site || !parts.path.startsWith(scope.prefix)) return false;
-  return scope.prefix.endsWith('/') || parts.path === scope.prefix || parts.path[scope.prefix.length] === '/';
+  if (parts === null || parts.site !== scope.site) return false;
+  const folder = scope.prefix.endsWith('/') ? scope.prefix : `${scope.prefix}/`;
+  return parts.path.startsWith(folder) || `${parts.path}/` === folder;
 }
 
 /**

@@ -1,10 +1,21 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import robotsParser from 'robots-parser';
-import { maxRobotsBytes, parseRobots, robotsPolicy } from '../../models/rules/robots.ts';
+import { maxRobotsBytes, maxWildcardRules, parseRobots, robotsPolicy } from '../../models/rules/robots.ts';
 
 const site = 'https://example.com';
 const allowed = (text: string, path: string, agent = 'SupportBot/1.0'): boolean =>
   parseRobots(text, agent).allowed(site + path);
+
+/** How often a beginning of an address was compared while `act` ran. */
+function comparisonsOf(act: () => void): number {
+  const compare = jest.spyOn(String.prototype, 'startsWith');
+  try {
+    act();
+    return compare.mock.calls.length;
+  } finally {
+    compare.mockRestore();
+  }
+}
 
 describe('the rules of one group', () => {
   it.each<[string, string, boolean]>([
@@ -133,6 +144,31 @@ describe('hostile files', () => {
     expect(robots.allowed(`${site}/q/${'a'.repeat(1_500)}b`)).toBe(true);
   });
 
+  it('plain rules by the tens of thousands are searched, not gone through', () => {
+    const lines = Array.from({ length: 20_000 }, (_, n) => `Disallow: /p${n}`).join('\n');
+    const robots = parseRobots(`User-agent: *\n${lines}\nAllow: /p19999/a\nDisallow: /q$`, 'x');
+    const compared = comparisonsOf(() => {
+      expect(['/p0', '/p19999/b', '/p19999/a/c', '/o', '/q', '/qq'].map((path) => robots.allowed(site + path))).toEqual(
+        [false, false, true, true, false, true],
+      );
+    });
+    expect(compared).toBe(0);
+  });
+
+  it('of rules with wildcards an address is compared with some hundred', () => {
+    const lines = Array.from({ length: 20_000 }, (_, n) => `Disallow: /p*${n}z`).join('\n');
+    const robots = parseRobots(`User-agent: *\n${lines}\nAllow: /p*19999z`, 'x');
+    // Whatever lies behind the first wildcard of the later ones is forbidden, as nobody compares it.
+    const compared = comparisonsOf(() => expect(robots.allowed(`${site}/p1`)).toBe(false));
+    expect(compared).toBeLessThanOrEqual(maxWildcardRules);
+    expect(robots.allowed(`${site}/o`)).toBe(true);
+  });
+
+  it('a name said tens of thousands of times is one name', () => {
+    const text = `${'User-agent: *\n'.repeat(20_000)}${'Disallow: /a\nCrawl-delay: 1\n'.repeat(8_000)}`;
+    expect(parseRobots(text, 'x').allowed(`${site}/a`)).toBe(false);
+  });
+
   it('bytes that are no UTF-8 and names from Object.prototype change nothing', () => {
     const bytes = Buffer.concat([
       Buffer.from('User-agent: __proto__\nDisallow: /\nUser-agent: *\nDisallow: /a\n'),
@@ -157,6 +193,39 @@ describe('robotsPolicy', () => {
     [503, 'wait'],
     [undefined, 'wait'],
   ])('after %s: %s', (status, policy) => expect(robotsPolicy(status)).toBe(policy));
+});
+
+describe('beside a walk along all rules', () => {
+  it('the same rule decides', () => {
+    let state = 5;
+    const roll = (n: number): number => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+      return Math.floor((state / 2 ** 32) * n);
+    };
+    const path = (most: number): string =>
+      Array.from({ length: 1 + roll(most) }, () => ['/', 'a', 'b'][roll(3)]).join('');
+    const outcomes = { true: 0, false: 0 };
+    for (let run = 0; run < 300; run += 1) {
+      const rules = Array.from({ length: 30 }, () => ({
+        allow: roll(2) === 0,
+        body: `/${path(6)}`,
+        end: roll(6) === 0,
+      }));
+      const text = rules.map(({ allow, body, end }) => `${allow ? 'Allow' : 'Disallow'}: ${body}${end ? '$' : ''}`);
+      const robots = parseRobots(['User-agent: *', ...text].join('\n'), 'x');
+      for (let each = 0; each < 20; each += 1) {
+        const asked = `/${path(8)}`;
+        const matching = rules.filter(({ body, end }) => (end ? asked === body : asked.startsWith(body)));
+        const length = ({ body, end }: { body: string; end: boolean }) => body.length + Number(end);
+        const longest = Math.max(...matching.map(length));
+        const deciding = matching.filter((rule) => length(rule) === longest);
+        const expected = deciding.length === 0 || deciding.some(({ allow }) => allow);
+        expect([text, asked, robots.allowed(site + asked)]).toEqual([text, asked, expected]);
+        outcomes[`${expected}`] += 1;
+      }
+    }
+    expect(Math.min(outcomes.true, outcomes.false)).toBeGreaterThan(500);
+  });
 });
 
 describe('beside another reader', () => {

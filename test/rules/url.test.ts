@@ -138,6 +138,7 @@ describe('canonicalUrl', () => {
     ['https://', 'bad_url'],
     ['https://exa mple.com/', 'bad_url'],
     ['https://a..b/', 'bad_url'],
+    ['https://a../', 'bad_url'],
     ['relative', 'bad_url'],
     ['http://[::1', 'bad_url'],
     ['http://example.com:99999/', 'bad_url'],
@@ -149,6 +150,34 @@ describe('canonicalUrl', () => {
   it('an address of exactly the longest length is kept', () => {
     const url = `https://example.com/${'a'.repeat(maxUrlLength - 20)}`;
     expect(canonicalUrl(url)).toEqual({ url });
+  });
+
+  it('a longer host than any is refused', () => {
+    for (const host of [
+      `${'a.'.repeat(126)}bc`,
+      `${'.'.repeat(16_000)}b`,
+      `a${'.'.repeat(16_000)}`,
+      '\u4e00'.repeat(4_000),
+    ])
+      expect(canonicalUrl(`https://${host}/`)).toEqual({ reason: 'bad_url' });
+    // However the address is spelled.
+    for (const start of ['https:', '\u0001 h\nttps:\\\\', '//', '/\\/'])
+      expect(canonicalUrl(`${start}${'a'.repeat(301)}/`, 'https://example.com/')).toEqual({ reason: 'bad_url' });
+  });
+
+  it('a host of exactly the longest name is kept, however it is escaped', () => {
+    const name = `${'a.'.repeat(126)}b`;
+    const escaped = name
+      .split('')
+      .map((letter) => `%${letter.charCodeAt(0).toString(16)}`)
+      .join('');
+    for (const host of [name, `${name}.`, escaped])
+      expect(canonicalUrl(`https://${host}/`)).toEqual({ url: `https://${name}/` });
+  });
+
+  it('a long first part of a relative address is no host', () => {
+    const path = 'a'.repeat(1_000);
+    expect(canonicalUrl(path, 'https://example.com/')).toEqual({ url: `https://example.com/${path}` });
   });
 
   it('done twice it changes nothing, and no spelling leaves the host it named', () => {
@@ -183,7 +212,12 @@ describe('scope', () => {
     ['https://example.com/help', 'https://example.com/help/a', true],
     ['https://example.com/help', 'https://example.com/helpdesk', false],
     ['https://example.com/help', 'https://example.com/', false],
-    ['https://example.com/help/', 'https://example.com/help', false],
+    ['https://example.com/help/', 'https://example.com/help', true],
+    ['https://example.com/help/', 'https://example.com/help?p=2', true],
+    ['https://example.com/help/index.html', 'https://example.com/help', true],
+    ['https://example.com/help/', 'https://example.com/help-old', false],
+    ['https://example.com/help/', 'https://example.com/', false],
+    ['https://example.com/a/help/', 'https://example.com/a', false],
     ['https://example.com/help/', 'https://example.com/Help/a', false],
     ['http://example.com/', 'https://example.com/a', true],
     ['https://example.com/', 'http://example.com/a', true],

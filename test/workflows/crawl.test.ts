@@ -1,5 +1,6 @@
 /** The story of a crawl: batch after batch, waiting for a site, cancelled, killed, and always put in order at its end. */
 import { describe, expect, it } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { stories } from './story.ts';
@@ -15,6 +16,11 @@ const progress = (state: CrawlProgress['state'], message?: string): CrawlProgres
   ...(message === undefined ? {} : { message }),
 });
 const { tell } = stories();
+
+/** Waits for a state; the test's own time limit is the only clock. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await delay(20);
+}
 
 /** Activities that go through these states, one a batch, and note how the crawl was ended. */
 function scripted(states: CrawlProgress[]) {
@@ -49,6 +55,33 @@ describe('crawlSite', () => {
     expect([calls.length, result]).toEqual([6, 'failed']);
     expect(endings).toEqual([{ ending: 'failed', error: 'robots.txt: 503' }]);
     expect(skippedMs).toBeGreaterThanOrEqual(4 * 60_000);
+  });
+
+  it('waits by a timer for as long as a site asks for, and then goes on', async () => {
+    const { activities } = scripted([{ ...progress('more', 'Wait.'), waitMs: 590_000 }, progress('done')]);
+    const { calls, skippedMs, result } = await tell(crawlSite, [ref], activities);
+    expect([calls, result]).toEqual([['crawlBatch', 'crawlBatch', 'finishCrawl'], 'completed']);
+    expect(skippedMs).toBeGreaterThanOrEqual(590_000);
+  });
+
+  it('waits for a day in all, and then ends at this limit', async () => {
+    const waits = Array.from({ length: 10 }, () => ({ ...progress('more', 'Wait.'), waitMs: 8 * 3_600_000 }));
+    const { activities, endings } = scripted(waits);
+    const { calls, result } = await tell(crawlSite, [ref], activities);
+    expect([calls.length, result]).toEqual([5, 'limit_reached']);
+    expect(endings).toEqual([{ ending: 'limit_reached', error: expect.stringContaining('a day in all') }]);
+  });
+
+  it('is cancelled while it waits for a site', async () => {
+    const { activities, endings } = scripted([{ ...progress('more', 'Wait.'), waitMs: 590_000 }]);
+    const { calls, result } = await tell(crawlSite, [ref], activities, async (handle) => {
+      await until(async () => {
+        const { events } = await handle.fetchHistory();
+        return events?.some((event) => event.timerStartedEventAttributes != null) === true;
+      });
+      await handle.executeUpdate(cancelCrawl);
+    });
+    expect([calls, result, endings]).toEqual([['crawlBatch', 'finishCrawl'], 'cancelled', [{ ending: 'cancelled' }]]);
   });
 
   it('outlasts an outage: a batch is tried until it succeeds', async () => {
