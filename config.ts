@@ -7,6 +7,7 @@ import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { readEgressEntry } from './models/rules/address.ts';
+import { maxFileBytes } from './models/rules/document.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const count = z.coerce.number().int().min(0);
@@ -77,7 +78,7 @@ export const environment = z.object({
   PLAN_PAGES: count.default(1000),
   TEST_REPLIES_PER_MINUTE: positive.default(10),
   TEST_CONVERSATIONS_PER_MONTH: positive.default(500),
-  MAX_UPLOAD_BYTES: positive.default(25 * 1024 * 1024),
+  MAX_UPLOAD_BYTES: positive.max(maxFileBytes).default(maxFileBytes),
   RATE_SIGN_IN_PER_MINUTE: positive.default(5),
   RATE_ACCOUNTS_PER_HOUR: positive.default(100),
   RATE_WRITES_PER_MINUTE: positive.default(600),

@@ -20,6 +20,7 @@ import {
 import { effectiveAuthority } from '../models/rules/authority.ts';
 import type { Chunk as Passage } from '../models/rules/chunks.ts';
 import { Unreadable } from '../models/rules/document.ts';
+import { modes } from '../models/rules/keys.ts';
 
 export type DocumentDeps = { files: Files; search: Search; ai: Ai; clock: () => Date; log: Logger };
 type Ref = { orgId: string; docId: string; generation: number };
@@ -48,9 +49,12 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
       await removeChunks(orgId, docId, generation);
       return 'indexed';
     }
-    if (await find(orgId, docId)) return 'gone';
-    // Deleted while it was being read: what was stored after the deletion has no owner.
-    await search.removeSource(tableOf(document), docId);
+    return (await find(orgId, docId)) ? 'gone' : removeTraces(orgId, docId);
+  }
+
+  /** Deleted while it was being read: what was stored after the deletion has no owner. */
+  async function removeTraces(orgId: string, docId: string): Promise<'gone'> {
+    for (const mode of modes) await search.removeSource({ org_id: orgId, mode }, docId);
     await removeChunks(orgId, docId);
     return 'gone';
   }
@@ -66,6 +70,7 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
         const document = await claimDocument(orgId, docId, generation, clock());
         if (!document) {
           const standing = await find(orgId, docId);
+          if (!standing) return removeTraces(orgId, docId);
           // An earlier attempt published it and did not come to the end.
           return standing?.live_generation === generation && standing.status === 'indexed' ? 'read' : 'gone';
         }
@@ -104,10 +109,7 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
     async indexDocument({ orgId, docId, generation }: Ref): Promise<'indexed' | 'gone'> {
       return withHeartbeat(async (signal) => {
         const document = await find(orgId, docId);
-        if (!document) {
-          await removeChunks(orgId, docId);
-          return 'gone';
-        }
+        if (!document) return removeTraces(orgId, docId);
         const chunks = await listChunks(orgId, docId, generation);
         await addRows(document, chunks, signal);
         return publish(document, generation, chunks.length);

@@ -9,13 +9,13 @@ export const retagging = (noun: string, orgId: string, sourceId: string): Start<
   workflow: retagSource,
   // Each change of tags is a piece of work of its own.
   id: `${noun}:${sourceId}:tags:${newId('request')}`,
-  queue: queues.documents,
+  queue: queues.sources,
   args: [{ orgId, sourceId }],
 });
 
 export const erasing = (noun: string, orgId: string, sourceId: string): Start<Parameters<typeof eraseSource>> => ({
   workflow: eraseSource,
   id: `${noun}:${sourceId}:erase`,
-  queue: queues.documents,
+  queue: queues.sources,
   args: [{ orgId, sourceId }],
 });

@@ -45,8 +45,8 @@ exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx512m -cp "$here/classes:$
 `;
 
 /**
- * The path of an executable that takes `PORT [--enable-time-skipping]`, for
- * `TestWorkflowEnvironment.createTimeSkipping({ server: { executable: { type: 'existing-path', path } } })`.
+ * The path of an executable that takes `PORT [--enable-time-skipping]`, listens on that port of 127.0.0.1 and ends when it is
+ * killed.
  */
 export async function findTestServer(report: Report): Promise<string> {
   if ((await onPath('java')) === undefined) {

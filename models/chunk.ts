@@ -1,4 +1,5 @@
 /** The passages questions are answered from. This collection is the truth; the search index only proposes candidates from it. */
+import { isDuplicate } from './connect.ts';
 import { collectionOf, defineModel, readerOf } from './define.ts';
 import { modes, type Mode } from './rules/keys.ts';
 import type { Chunk as Passage } from './rules/chunks.ts';
@@ -46,13 +47,25 @@ export const chunksOf = (source: ChunkSource, passages: readonly Passage[]): Chu
     _id: `${source.source_id}:${source.generation}:${passage.ordinal}`,
   }));
 
-/** Writes all chunks of a generation; writing them again leaves one copy. */
+/**
+ * Writes all chunks of a generation; writing them again leaves one copy. None is missing in between: an attempt that was
+ * slow may come to this when a later one has published them.
+ */
 export async function writeChunks(
   { source_id, generation }: Pick<ChunkSource, 'source_id' | 'generation'>,
   chunks: readonly Chunk[],
 ): Promise<void> {
-  await collectionOf(ChunkModel).deleteMany({ source_id, generation });
-  await insertChunks(chunks);
+  try {
+    await insertChunks(chunks);
+  } catch (error) {
+    if (!isDuplicate(error)) throw error;
+    // An attempt before wrote some; its passages were other ones only if the code that cuts them has changed since.
+    await collectionOf(ChunkModel).bulkWrite(
+      chunks.map((chunk) => ({ replaceOne: { filter: { _id: chunk._id }, replacement: chunk, upsert: true } })),
+      { ordered: false },
+    );
+    await collectionOf(ChunkModel).deleteMany({ source_id, generation, ordinal: { $gte: chunks.length } });
+  }
 }
 
 /** Writes chunks of generations that were never written before. */

@@ -39,10 +39,18 @@ export type Fleet = {
 export const fleets = {
   documents: {
     queue: queues.documents,
+    // Those of sources for workflows that were begun on this queue before they had one of their own.
     activities: (deps) => ({ ...createDocumentActivities(deps), ...createSourceActivities(deps) }),
     // Each reads in a process of its own of up to 512 MiB; four fit beside the worker into 3 GiB.
     maxActivities: 4,
     maxWorkflowTasks: 10,
+  },
+  sources: {
+    queue: queues.sources,
+    // Short, and not to wait behind files that take half a minute to read: what was taken back has to be out of the index.
+    activities: createSourceActivities,
+    maxActivities: 10,
+    maxWorkflowTasks: 5,
   },
   crawl: {
     queue: queues.crawl,

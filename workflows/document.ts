@@ -8,7 +8,7 @@ import type { DocumentActivities } from '../activities/document.ts';
 export type DocumentRef = { orgId: string; docId: string; generation: number };
 export type DocumentOutcome = 'indexed' | 'failed' | 'gone';
 
-const activities = proxyActivities<DocumentActivities>({
+const { readDocument } = proxyActivities<DocumentActivities>({
   // Reading is killed after 60 s by its own limit; the rest is database work.
   startToCloseTimeout: '3 minutes',
   // Activities beat every second once they take longer than that, so a dead worker is noticed in seconds.
@@ -17,8 +17,15 @@ const activities = proxyActivities<DocumentActivities>({
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
 
+/** Of 5,000 passages, the most a document has, a slow embedding model takes minutes; heartbeats tell when the worker is dead. */
+const { indexDocument } = proxyActivities<DocumentActivities>({
+  startToCloseTimeout: '1 hour',
+  heartbeatTimeout: '8 seconds',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
+});
+
 /** Ends `indexed`, `failed` with a reason on the record, or `gone` when the document was deleted or asked for again. */
 export async function processDocument(ref: DocumentRef): Promise<DocumentOutcome> {
-  const outcome = await activities.readDocument(ref);
-  return outcome === 'read' ? activities.indexDocument(ref) : outcome;
+  const outcome = await readDocument(ref);
+  return outcome === 'read' ? indexDocument(ref) : outcome;
 }

@@ -1,6 +1,7 @@
 /** The task queues: one a worker fleet, so that each fleet is scaled by itself. */
 export const queues = {
   documents: 'documents',
+  sources: 'sources',
   crawl: 'crawl',
   conversations: 'conversations',
   maintenance: 'maintenance',

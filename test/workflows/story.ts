@@ -1,17 +1,20 @@
 /** Tells a workflow's story: the real code with stub activities, on a server that skips time. */
 import { afterAll, beforeAll } from '@jest/globals';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { WorkflowHandle } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { until } from '../harness.ts';
 import type { ConversationActivities } from '../../activities/conversation.ts';
 import type { CrawlActivities } from '../../activities/crawl.ts';
 import type { DocumentActivities } from '../../activities/document.ts';
 import type { ErasureActivities } from '../../activities/erasure.ts';
 import type { RecrawlActivities } from '../../activities/recrawl.ts';
 import type { SourceActivities } from '../../activities/source.ts';
+import { accepts, freePort } from '../../engines/ports.ts';
 import { searchAttributes } from '../../workflows/attributes.ts';
 
 export type Story<R> = { calls: string[]; result: R; skippedMs: number };
@@ -19,12 +22,24 @@ export type Story<R> = { calls: string[]; result: R; skippedMs: number };
 /** One server for the tests of a file. */
 export function stories() {
   let env: TestWorkflowEnvironment;
+  let server: ChildProcess | undefined;
+  const kill = () => server?.kill('SIGKILL');
   let code: string;
   beforeAll(async () => {
     Runtime.install({ logger: new DefaultLogger('ERROR') });
     code = await readFile(process.env['TEST_WORKFLOW_BUNDLE']!, 'utf8');
     const path = process.env['TEST_TEMPORAL_TESTSERVER']!;
-    env = await TestWorkflowEnvironment.createTimeSkipping({ server: { executable: { type: 'existing-path', path } } });
+    const port = await freePort();
+    server = spawn(path, [String(port)], { stdio: 'ignore' });
+    process.once('exit', kill);
+    await until(() => accepts(port), 'the test server to listen');
+    // What `createTimeSkipping` does, but for the start: it gives the server five seconds, too few on a busy machine.
+    env = await TestWorkflowEnvironment['create']({
+      server: { type: 'existing' },
+      address: `127.0.0.1:${port}`,
+      namespace: 'default',
+      supportsTimeSkipping: true,
+    });
     // This server takes search attributes, and cannot list them: what workers do at their start does not work here.
     const keyword = proto.temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
     await env.connection.operatorService.addSearchAttributes({
@@ -32,7 +47,11 @@ export function stories() {
       searchAttributes: Object.fromEntries(Object.values(searchAttributes).map(({ name }) => [name, keyword])),
     });
   });
-  afterAll(() => env.teardown());
+  afterAll(async () => {
+    kill();
+    process.off('exit', kill);
+    await env.teardown();
+  });
 
   /** Runs one workflow with these activities, noting which were called; `meanwhile` has its handle once it is started. */
   async function tell<A extends unknown[], R>(
