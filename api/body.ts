@@ -1,7 +1,7 @@
 /** Reads what a request carries: path, query, a JSON body, or a form with one file, bounded in size. */
 import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -123,6 +123,19 @@ function unreadableForm(error: unknown): Problem {
     return new Problem('VALIDATION', { details: [{ path: ['body', 'file'], message }], cause: error });
   }
   return new Problem('VALIDATION', { message: 'The form did not arrive whole.', cause: error });
+}
+
+const uploadName = /^upload-[0-9a-f-]{36}$/;
+/** An upload is over in minutes; after so long, ms, nobody is writing to it. */
+const ABANDONED_MS = 3_600_000;
+
+/** Removes the temporary files of uploads whose process was killed. */
+export async function sweepUploads(folder = tmpdir()): Promise<void> {
+  for (const name of (await readdir(folder)).filter((name) => uploadName.test(name))) {
+    const path = join(folder, name);
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }));
+    if (mtimeMs < Date.now() - ABANDONED_MS) await rm(path, { force: true });
+  }
 }
 
 /** Streams the one file to disk, counting and hashing; nothing of it is held in memory. */

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Client, Connection } from '@temporalio/client';
 import { createApp } from './app.ts';
+import { sweepUploads } from './body.ts';
 import type { Context } from './context.ts';
 import { prepareRates } from './limits.ts';
 import { createLog } from './log.ts';
@@ -33,6 +34,7 @@ export async function startApi(
   const log = createLog('api', config.logLevel);
   await connectMongo(config.mongodbUri);
   await prepareRates(config);
+  await sweepUploads().catch((error: unknown) => log.warn({ err: error }, 'old uploads were not removed'));
   // Lazy: the API takes and stores requests also while Temporal is down.
   const connection = Connection.lazy({ address: config.temporalAddress });
   const clock = () => new Date();

@@ -1,8 +1,11 @@
 /** Bad files, bad names and bad requests, through the real API and workers: each is refused or fails with a reason, and nothing after it suffers. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
 import {
@@ -19,6 +22,7 @@ import {
   zipBombDocx,
 } from './badfiles.ts';
 import { system, type TestOrg } from './harness.ts';
+import { sweepUploads } from '../api/body.ts';
 import { unreadableReasons, type UnreadableReason } from '../models/rules/document.ts';
 
 const api = system();
@@ -254,6 +258,22 @@ describe('a request that is hardly HTTP', () => {
     ]) {
       const { status } = await api.request('GET', `/orgs/${id}`, { token: org.owner.token });
       expect([id, status]).toEqual([id, 404]);
+    }
+  });
+});
+
+describe('an upload whose process was killed', () => {
+  it('leaves a file that the next process removes, and no other one is touched', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'uploads-'));
+    try {
+      const [old, young, another] = [`upload-${randomUUID()}`, `upload-${randomUUID()}`, 'upload-of-somebody-else'];
+      for (const name of [old, young, another]) await writeFile(join(folder, name), 'x');
+      const before = new Date(Date.now() - 2 * 3_600_000);
+      for (const name of [old, another]) await utimes(join(folder, name), before, before);
+      await sweepUploads(folder);
+      expect((await readdir(folder)).sort()).toEqual([young, another].sort());
+    } finally {
+      await rm(folder, { recursive: true });
     }
   });
 });

@@ -92,8 +92,9 @@ function saysNothing(
 }
 
 /**
- * Chooses one to four quotes, and the list that the best one introduces. The best is the one that speaks of most of the question (rare words count more; the heading it
- * stands under counts partly); further ones are nearly as good. A list beyond its bound ends in an ellipsis.
+ * Chooses one to four quotes, and the list that the best one introduces. The best is the one that speaks of most of the
+ * question (rare words count more; the heading it stands under counts partly); further ones are nearly as good. A list
+ * beyond its bound ends in an ellipsis.
  * `sources` are the relevant passages, most relevant first. Undefined when none of them says a word of the question.
  */
 export function extract(message: string, sources: readonly Source[]): ExtractiveAnswer | undefined {
