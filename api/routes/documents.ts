@@ -89,10 +89,13 @@ export const documentRoutes = [
       const segments = normalizeSegments((body.segments ?? '').split(',').filter((s) => s.trim() !== ''));
       const filename = cleanFilename(file.filename);
       const type = await sniffFile(file.path, filename);
-      const duplicate = await findDocumentByHash(orgId, mode, file.sha256);
+      const [duplicate, standing] = await Promise.all([
+        findDocumentByHash(orgId, mode, file.sha256),
+        countDocuments(orgId, [mode]),
+      ]);
       if (duplicate) return withStatus(200, { document: view(duplicate), duplicate: true as const });
       const checkRoom = (used: number) => checkQuota(ctx.config.quotas, environment, 'documents', used);
-      checkRoom(await countDocuments(orgId, [mode]));
+      checkRoom(standing);
 
       const docId = newId('document');
       const now = ctx.clock();

@@ -121,6 +121,9 @@ function passagesOf(blocks: readonly Block[], title: string): Chunk[] {
   }
 }
 
+/** A round of a crawl has dozens of pages in memory; the longest honest ones, whole manuals, have a million characters. */
+const limits = { ...defaultLimits, maxTextCharacters: 2_000_000 };
+
 const lengthOf = (block: Block): number =>
   block.kind === 'row' ? block.cells.reduce((sum, [, value]) => sum + value.length, 0) : block.text.length;
 
@@ -137,9 +140,7 @@ export function readPage(bytes: Buffer, { url, contentType, robotsTag = '' }: Pa
   const canonical = tree.canonical ? resolve(tree.canonical, base)?.href : undefined;
   const refresh = tree.refresh === undefined ? undefined : refreshOf(tree.refresh, base);
   // Of a page that is not to be indexed only the links are wanted; not even its text is looked for.
-  const { blocks, heading } = noindex
-    ? { blocks: { list: [] }, heading: undefined }
-    : mainBlocks(tree.body, defaultLimits);
+  const { blocks, heading } = noindex ? { blocks: { list: [] }, heading: undefined } : mainBlocks(tree.body, limits);
   const named = [tree.title, tree.socialTitle, heading].map((text) => oneLine(text ?? '')).find((text) => text !== '');
   const title = (named ?? new URL(url).pathname).slice(0, maxTitleCharacters);
   const textLength = blocks.list.reduce((sum, block) => sum + lengthOf(block), 0);
