@@ -147,10 +147,6 @@ export function serve(
   ) => Promise<unknown>;
   return async (koa) => {
     const chosen = route.auth.kind === 'key' && koa.querystring ? parse(modeQuery, koa.query, 'query') : {};
-    if (chosen.mode && chosen.environment && chosen.mode !== chosen.environment) {
-      const message = 'says another mode than `mode` does; send one of the two';
-      throw new Problem('VALIDATION', { details: [{ path: ['query', 'environment'], message }] });
-    }
     const principal = await shared.authenticate({
       guard: route.auth,
       authorization: koa.get('authorization') || undefined,

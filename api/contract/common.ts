@@ -26,7 +26,10 @@ export const pageQuery = z.object({
 export const cursor = z.string().nullable();
 
 /** Spec 4.8: on reads of the whole organization; both modes when omitted by a member, the key's own for a key. */
-export const modeQuery = z.object({ mode: mode.optional(), environment: mode.optional() });
+export const modeQuery = z.object({
+  mode: mode.optional(),
+  environment: mode.optional().meta({ description: 'The same; where both are sent, `mode` counts.' }),
+});
 
 export const warning = z
   .object({ code: z.literal('LIVE_KEY_NOT_ACTIVE'), message: z.string() })
