@@ -28,7 +28,7 @@ export const cursor = z.string().nullable();
 /** Spec 4.8: on reads of the whole organization; both modes when omitted by a member, the key's own for a key. */
 export const modeQuery = z.object({
   mode: mode.optional(),
-  environment: mode.optional().meta({ description: 'The same; where both are sent, `mode` counts.' }),
+  environment: mode.optional().meta({ description: 'The same as `mode`, which counts where both are sent.' }),
 });
 
 export const warning = z

@@ -121,8 +121,13 @@ const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '
 const escape = (text: string): string => text.replace(/[&<>"]/g, (character) => escapes[character] ?? '');
 /** The attributes Readability weighs; the rest would only be carried through. */
 const weighed = ['class', 'id', 'href', 'role', 'rel', 'itemprop', 'alt', 'start', 'colspan', 'rowspan'];
-/** Of these, those that `HtmlWriter` asks for. */
-const written = ['alt', 'start', 'colspan', 'rowspan'];
+/** What `HtmlWriter` asks an element for; asking a DOM is dear, and most elements have none of it. */
+const told: Readonly<Record<string, readonly string[]>> = {
+  img: ['alt'],
+  ol: ['start'],
+  td: ['colspan', 'rowspan'],
+  th: ['colspan', 'rowspan'],
+};
 const voids = new Set(['br', 'hr', 'img', 'embed', 'area']);
 
 function serialize(item: Element): string {
@@ -157,8 +162,8 @@ function writeDom(writer: HtmlWriter, parent: DomNode): void {
     if (node.nodeType === 3) writer.text(node.nodeValue ?? '');
     else if (node.nodeType === 1) {
       const { localName } = node;
-      const told = written.map((name) => [name, node.getAttribute(name) ?? undefined]);
-      writer.open(localName, Object.fromEntries(told));
+      const attributes = (told[localName] ?? []).map((name) => [name, node.getAttribute(name) ?? undefined]);
+      writer.open(localName, Object.fromEntries(attributes));
       writeDom(writer, node);
       writer.close(localName);
     }
