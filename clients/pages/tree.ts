@@ -65,12 +65,16 @@ function isHidden(attributes: Readonly<Record<string, string | undefined>>): boo
   return style !== undefined && /(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*hidden)/i.test(style);
 }
 
-/** Ids of what a control opens: a tab, a button of a folded answer, a link to the part itself. */
-function openedBy(attributes: Readonly<Record<string, string | undefined>>): string[] {
-  const ids = attributes['aria-controls']?.split(/\s+/) ?? [];
-  for (const target of [attributes['data-bs-target'], attributes['data-target'], attributes['href']])
-    if (target?.startsWith('#')) ids.push(target.slice(1));
-  return ids.filter((id) => id !== '');
+/** Where a control names, as `#id`, what it opens. */
+const targets = ['data-bs-target', 'data-target', 'href'];
+
+/** Notes the ids of what a control opens: a tab, a button of a folded answer, a link to the part itself. */
+function noteOpened(opened: Set<string>, attributes: Readonly<Record<string, string | undefined>>): void {
+  for (const id of attributes['aria-controls']?.split(/\s+/) ?? []) if (id !== '') opened.add(id);
+  for (const name of targets) {
+    const target = attributes[name];
+    if (target !== undefined && target.length > 1 && target.startsWith('#')) opened.add(target.slice(1));
+  }
 }
 
 /** Whether a reader sees it with one click. Its own role says so too: scripts open tabs that are no controls by themselves. */
@@ -131,7 +135,7 @@ export function parseTree(html: string): Tree {
         return;
       }
       if (unseen.has(name)) return;
-      for (const id of openedBy(attributes)) opened.add(id);
+      noteOpened(opened, attributes);
       if (depth >= maxTreeDepth) {
         if (isHidden(attributes)) {
           muted = 1;
