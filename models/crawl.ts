@@ -64,7 +64,7 @@ export type Crawl = {
 };
 
 /** Kept on the record; beyond that a site's owner looks at the site. */
-export const maxProblems = 200;
+const maxProblems = 200;
 /** Of those of robots.txt and sitemaps. */
 const maxSiteProblems = 20;
 

@@ -14,7 +14,7 @@ import { modes, type Mode } from './rules/keys.ts';
 import { SessionModel } from './session.ts';
 
 /** `erased`: nothing is left; `verified`: nor was it after whatever was still at work then had ended. */
-export const erasureStatuses = ['erasing', 'erased', 'verified'] as const;
+const erasureStatuses = ['erasing', 'erased', 'verified'] as const;
 export type ErasureStatus = (typeof erasureStatuses)[number];
 
 /** How many records of each kind there were. */

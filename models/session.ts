@@ -9,7 +9,7 @@ import { collectionOf, defineModel, Mixed, readerOf } from './define.ts';
 import { modes, type Mode } from './rules/keys.ts';
 import { SESSION_KEPT_SECONDS, STEP_UP_MS } from './rules/session.ts';
 
-export const sessionKinds = ['minted', 'embed'] as const;
+const sessionKinds = ['minted', 'embed'] as const;
 
 export type Session = {
   _id: string;

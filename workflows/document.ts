@@ -8,20 +8,23 @@ import type { DocumentActivities } from '../activities/document.ts';
 export type DocumentRef = { orgId: string; docId: string; generation: number };
 export type DocumentOutcome = 'indexed' | 'failed' | 'gone';
 
-const { readDocument } = proxyActivities<DocumentActivities>({
-  // Reading is killed after 60 s by its own limit; the rest is database work.
-  startToCloseTimeout: '3 minutes',
+const outages = {
   // Activities beat every second once they take longer than that, so a dead worker is noticed in seconds.
   heartbeatTimeout: '8 seconds',
   // Only outages are retried (a bad file is an outcome, not a failure), and an outage has no fixed length.
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
+} as const;
+
+const { readDocument } = proxyActivities<DocumentActivities>({
+  ...outages,
+  // Reading is killed after 30 s by its own limit; the rest is database work.
+  startToCloseTimeout: '3 minutes',
 });
 
 /** Of 5,000 passages, the most a document has, a slow embedding model takes minutes; heartbeats tell when the worker is dead. */
 const { indexDocument } = proxyActivities<DocumentActivities>({
+  ...outages,
   startToCloseTimeout: '1 hour',
-  heartbeatTimeout: '8 seconds',
-  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
 
 /** Ends `indexed`, `failed` with a reason on the record, or `gone` when the document was deleted or asked for again. */

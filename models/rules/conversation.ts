@@ -34,7 +34,7 @@ export const conversationMoves: Readonly<Record<Act, Partial<Record<Conversation
 };
 
 /** What an act makes of a ticket that is there, by its status; one that is missing leaves it as it is. */
-export const ticketMoves: Readonly<Record<Act, Partial<Record<TicketStatus, TicketStatus>>>> = {
+const ticketMoves: Readonly<Record<Act, Partial<Record<TicketStatus, TicketStatus>>>> = {
   message: { pending: 'open' },
   reply: { open: 'pending', in_progress: 'pending', escalated: 'pending', resolved: 'pending', closed: 'pending' },
   assign: { open: 'in_progress', escalated: 'in_progress' },

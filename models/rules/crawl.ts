@@ -142,7 +142,7 @@ export function isHtml(contentType: string | undefined): boolean {
 /** The longest pause between two requests that a site's crawl-delay gets, in seconds; 50 pages then take 25 minutes. */
 export const maxCrawlDelaySeconds = 30;
 /** The longest that one `Retry-After` is waited for, in seconds; a site that asks for more is left alone. */
-export const maxRetryAfterSeconds = 600;
+const maxRetryAfterSeconds = 600;
 const backOffBaseMs = 1_000;
 const backOffCapMs = 60_000;
 

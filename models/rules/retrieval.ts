@@ -59,7 +59,7 @@ export type Judged<P extends Passage = Passage> = {
  * their passage (the other one shares no word with it); of 22 that it does not, none kept one. Not a held-out set. Both kinds
  * in other wordings, introductions before them too, are in test/fixtures/relevance.json.
  */
-export const relevanceRule = {
+const relevanceRule = {
   /** A passage that speaks of less than this share of the question does not answer it. */
   minCoverage: 0.42,
   /** Beside the best of all tiers: a passage that speaks of much less than another one is only marginally relevant. */

@@ -85,7 +85,7 @@ export function applySettings(current: SupportSettings, patch: SettingsPatch, ar
 }
 
 /** The destinations that events can really be sent to: the integrations, and the webhook once it has an address. */
-export function connectedProviders(
+function connectedProviders(
   settings: Pick<SupportSettings, 'outbox_webhook_url'>,
   integrations: readonly OutboxProvider[],
 ): OutboxProvider[] {
