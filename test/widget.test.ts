@@ -307,7 +307,10 @@ describe('the widget', () => {
     await Promise.all([chat.find('.launcher'), other.find('.launcher')]);
     // Both found no id and made one; the second tab was the later one to store it.
     const name = `support-widget:${lindenbank.publishable}:visitor-id`;
-    await second.evaluate(`localStorage.setItem(${JSON.stringify(name)}, '${'b'.repeat(32)}')`);
+    const id = 'b'.repeat(32);
+    await second.evaluate(`localStorage.setItem(${JSON.stringify(name)}, '${id}')`);
+    // A tab is told of what another one stores, and may have to wait for it.
+    await page.waitForFunction(`localStorage.getItem(${JSON.stringify(name)}) === '${id}'`, { polling: 20 });
     // The browser shows one tab at a time; both connect and write at once all the same.
     await Promise.all([page, second].map((tab) => tab.evaluate('SupportWidget.open()')));
     const say = (text: string) => `(() => {
