@@ -3,59 +3,34 @@
  * notes what became of each. Every step may run again: pages are written by address and generation, and an address that
  * was settled is never fetched again.
  */
-import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import { withHeartbeat } from './heartbeat.ts';
-import { createPageStore, type FreshPage } from './pagestore.ts';
+import { createPageFetch, type Round } from './pagefetch.ts';
+import { createPageStore } from './pagestore.ts';
 import type { Ai } from '../clients/ai.ts';
 import type { Search } from '../clients/search.ts';
 import type { Site, Sites } from '../clients/site.ts';
 import { removeAllChunks, removeChunks } from '../models/chunk.ts';
+import { endCrawl, findCrawl, noteSiteProblems, noteWait, type Crawl, type Ending } from '../models/crawl.ts';
 import {
   addToFrontier,
   dropFrontier,
-  endCrawl,
-  findCrawl,
   isInFrontier,
   listFates,
   listVisited,
   nextOfFrontier,
-  noteSiteProblems,
-  noteTries,
-  noteWait,
   reopenUnheard,
   settleFrontier,
   settleWaiting,
-  type Crawl,
-  type Ending,
-  type Frontier,
-  type Settled,
   type Tally,
-} from '../models/crawl.ts';
-import {
-  discardBuilt,
-  findPageLinks,
-  findPagesByUrl,
-  listLiveUrls,
-  listStale,
-  removePagesAt,
-  swapSets,
-  type Page,
-} from '../models/page.ts';
+} from '../models/frontier.ts';
+import { discardBuilt, listLiveUrls, listStale, removePagesAt, swapSets } from '../models/pageset.ts';
 import { listRemovals, settleRemovals } from '../models/removal.ts';
-import {
-  explain,
-  isWholeSet,
-  lostOf,
-  outlived,
-  reasonRow,
-  stillAnswers,
-  yieldsTo,
-  type CrawlReason,
-} from '../models/rules/crawl.ts';
-import { byCost, countSeries, frontierLimit, isTrap, type Found, type SeriesCounts } from '../models/rules/frontier.ts';
+import { explain } from '../models/rules/crawlreason.ts';
+import { isWholeSet, lostOf, outlived } from '../models/rules/fate.ts';
+import { byCost, countSeries, frontierLimit, type Found, type SeriesCounts } from '../models/rules/frontier.ts';
 import type { Quotas } from '../models/rules/quota.ts';
-import { canonicalUrl, inScope, isFileUrl, pageKey } from '../models/rules/url.ts';
+import { pageKey } from '../models/rules/url.ts';
 
 export type CrawlDeps = { sites: Sites; search: Search; ai: Ai; quotas: Quotas; clock: () => Date; log: Logger };
 type Ref = { orgId: string; crawlId: string };
@@ -75,27 +50,10 @@ export type CrawlProgress = {
 
 /** Pages stored together: one commit of the index, a few commands to MongoDB. */
 const PAGES_A_ROUND = 48;
-/** Pages under way at once, waiting for their turn at the site or being read. */
-const PAGES_AT_ONCE = 12;
-/** Characters of text and links after which a round begins no further page: two rounds are in memory, of several crawls. */
-const CHARACTERS_A_ROUND = 8_000_000;
 /** After this long a batch hands back, so that the operators' view moves and a deployment drains quickly. */
 const BATCH_MS = 30_000;
 /** Refused, moved and missing pages cost a request too; a site of nothing else ends here. */
 const triesFor = (maxPages: number): number => maxPages * 4 + 50;
-
-/**
- * What a round has read. `settled`: what became of the addresses that gave no page to store; `added`: addresses it found;
- * `waitMs`: for how long the site wants to be left alone, 0 if it does not.
- */
-type Round = {
-  taken: Frontier[];
-  fresh: FreshPage[];
-  settled: Settled[];
-  unchanged: string[];
-  added: number;
-  waitMs: number;
-};
 
 const modelAway = 'The embedding model does not answer, so nothing can be stored; the crawl goes on when it does.';
 
@@ -112,6 +70,7 @@ const noTally: Tally = { found: 0, waiting: 0, indexed: 0, unchanged: 0, skipped
 
 export function createCrawlActivities({ sites, search, ai, quotas, clock, log }: CrawlDeps) {
   const store = createPageStore({ search, ai, quotas, clock });
+  const { fetchRound } = createPageFetch({ clock });
 
   /** The start and what the site's sitemaps list. The start comes last: while it is missing, this is done again. */
   async function seed(crawl: Crawl, site: Site, signal: AbortSignal): Promise<void> {
@@ -121,105 +80,6 @@ export function createCrawlActivities({ sites, search, ai, quotas, clock, log }:
     const found: Found[] = byCost(urls.map((url) => ({ url, depth: 1, sitemap: true })));
     await addToFrontier(crawl._id, found, clock());
     await addToFrontier(crawl._id, [{ url: crawl.url, depth: 0 }], clock());
-  }
-
-  /** Fetches and reads one address. What it links to is noted; what it says is returned. */
-  async function visit(crawl: Crawl, site: Site, entry: Frontier, known: Page | undefined, signal: AbortSignal) {
-    const version = known?.live_generation === undefined ? {} : { etag: known.etag, lastModified: known.last_modified };
-    const fetched = await site.fetch(entry.url, { ...version, tries: entry.tries, signal });
-    const next: Found[] = [];
-    if (fetched.kind === 'later') return { next, later: fetched };
-    const skip = (reason: CrawlReason, detail?: string | number, to?: string) => {
-      const { kind, standing } = reasonRow(reason);
-      const stays = standing === undefined && known?.live_generation !== undefined && !crawl.replace;
-      const sentence = `${explain(reason, detail)}${stays ? ` ${stillAnswers}` : ''}`;
-      return { next, settled: { url: entry.url, outcome: kind, why: reason, reason: sentence, to } };
-    };
-    if (fetched.kind === 'unchanged') return { next, settled: { url: entry.url, outcome: 'unchanged' as const } };
-    if (fetched.kind === 'refused') return skip(fetched.reason, fetched.detail);
-    if (fetched.kind === 'redirect') {
-      const { to, permanent } = fetched;
-      if (!inScope(site.scope, to)) return skip(permanent ? 'moved_away' : 'out_of_scope', to);
-      next.push({ url: to, depth: entry.depth });
-      return skip(permanent ? 'moved' : 'redirect', to, to);
-    }
-    const { content } = fetched;
-    for (const link of content.links) {
-      const { url } = link.nofollow ? {} : canonicalUrl(link.url);
-      if (url !== undefined && inScope(site.scope, url) && !isFileUrl(url)) next.push({ url, depth: entry.depth + 1 });
-    }
-    if (content.noindex) return skip('noindex');
-    const canonical = content.canonical === undefined ? undefined : canonicalUrl(content.canonical).url;
-    const another = canonical !== undefined && yieldsTo(entry.url, canonical, crawl.url) && !entry.own;
-    if (another && inScope(site.scope, canonical)) {
-      next.push({ url: canonical, depth: entry.depth });
-      return skip('canonical', canonical, canonical);
-    }
-    if (content.passages.length === 0) return skip('empty');
-    // The links stand in `next` already; two rounds of pages are in memory.
-    const page = { ...fetched, content: { ...content, links: [] } };
-    return { next, fresh: { url: entry.url, links: next.map(({ url }) => url), ...page } };
-  }
-
-  /** Where pages that are unchanged link to, as it was when they were read. */
-  async function linksOf(
-    entries: Frontier[],
-    unchanged: readonly string[],
-    known: Map<string, Page>,
-  ): Promise<Found[]> {
-    const pages = entries.flatMap(({ url, depth }) => {
-      const page = unchanged.includes(url) ? known.get(url) : undefined;
-      return page ? [{ _id: page._id, depth }] : [];
-    });
-    const links = await findPageLinks(pages.map(({ _id }) => _id));
-    return pages.flatMap(({ _id, depth }) => (links.get(_id) ?? []).map((url) => ({ url, depth: depth + 1 })));
-  }
-
-  /** Fetches a round of pages and adds what they link to, `room` addresses at most; no page is begun after `until`. Nothing is settled. */
-  async function fetchRound(
-    crawl: Crawl,
-    site: Site,
-    entries: Frontier[],
-    { room, until }: { room: number; until: number },
-    counts: SeriesCounts,
-    signal: AbortSignal,
-  ): Promise<Round> {
-    const known = await findPagesByUrl(
-      crawl.org_id,
-      crawl.mode,
-      !crawl.replace,
-      entries.map(({ url }) => url),
-    );
-    const atOnce = pLimit(PAGES_AT_ONCE);
-    let characters = 0;
-    let waitMs = 0;
-    const visited = await Promise.all(
-      entries.map((entry) =>
-        atOnce(async () => {
-          // What is not begun stays in the frontier: a slow or a wordy site fills many small rounds, not one large one.
-          if (clock().getTime() > until || characters > CHARACTERS_A_ROUND || waitMs > 0) return undefined;
-          if (isTrap(entry, counts, crawl.max_pages)) {
-            return { next: [], settled: { url: entry.url, outcome: 'skipped' as const, reason: explain('trap') } };
-          }
-          countSeries(counts, entry.url);
-          const seen = await visit(crawl, site, entry, known.get(entry.url), signal);
-          if ('fresh' in seen) characters += seen.fresh.content.textLength;
-          characters += seen.next.reduce((sum, { url }) => sum + url.length, 0);
-          if ('later' in seen) waitMs = Math.max(waitMs, seen.later.waitMs);
-          return 'later' in seen ? { ...seen, later: { _id: entry._id, tries: seen.later.tries } } : seen;
-        }),
-      ),
-    );
-    const visits = visited.filter((one) => one !== undefined);
-    const fresh: FreshPage[] = visits.flatMap((one) => ('fresh' in one ? [one.fresh] : []));
-    const settled: Settled[] = visits.flatMap((one) => ('settled' in one ? [one.settled] : []));
-    await noteTries(visits.flatMap((one) => ('later' in one ? [one.later] : [])));
-    const unchanged = settled.filter(({ outcome }) => outcome === 'unchanged').map(({ url }) => url);
-    const found = [...visits.flatMap(({ next }) => next), ...(await linksOf(entries, unchanged, known))].filter(
-      (one) => !isTrap(one, counts, crawl.max_pages),
-    );
-    const added = await addToFrontier(crawl._id, byCost(found), clock(), room);
-    return { taken: entries, fresh, settled, unchanged, added, waitMs };
   }
 
   /** Stores what a round has read, and then settles its addresses: killed in between, they are read again. */

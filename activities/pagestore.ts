@@ -7,23 +7,24 @@ import type { IndexTable, Search } from '../clients/search.ts';
 import type { PageContent } from '../clients/pages.ts';
 import { embedPassages, indexChunks, syncTags } from './source.ts';
 import { chunksOf, insertChunks, removeAllChunks, removeChunks } from '../models/chunk.ts';
-import { holdCrawl, type Crawl, type Settled } from '../models/crawl.ts';
+import { holdCrawl, type Crawl } from '../models/crawl.ts';
+import type { Settled } from '../models/frontier.ts';
 import { findOrganization } from '../models/organization.ts';
 import {
   claimPages,
   countSet,
-  deletePages,
   findPagesByContent,
   findPagesByUrl,
   findVersions,
   publishPages,
   removePagesAt,
-  savePageLinks,
   touchPages,
-  type Page,
-} from '../models/page.ts';
+} from '../models/pageset.ts';
+import { deletePages, type Page } from '../models/page.ts';
+import { savePageLinks } from '../models/pagelinks.ts';
 import { effectiveAuthority } from '../models/rules/authority.ts';
-import { crawlStart, explain, reasonRow } from '../models/rules/crawl.ts';
+import { crawlStart } from '../models/rules/crawl.ts';
+import { explain, reasonRow } from '../models/rules/crawlreason.ts';
 import { Problem } from '../models/rules/errors.ts';
 import { checkQuota, type Quotas } from '../models/rules/quota.ts';
 import { inScope, pageKey } from '../models/rules/url.ts';

@@ -9,17 +9,8 @@ import { headerOf, type Http, type HttpRequest, type HttpResponse } from './http
 import type { PageContent, Pages } from './pages.ts';
 import { RenderError, type Renderer } from './render.ts';
 import { sitemapStops, walkSitemaps } from './sitemap.ts';
-import {
-  backOffMs,
-  crawlDelay,
-  crawlReasons,
-  explain,
-  isHtml,
-  maxCrawlDelaySeconds,
-  reasonOfStatus,
-  retryAfter,
-  type CrawlReason,
-} from '../models/rules/crawl.ts';
+import { backOffMs, crawlDelay, maxCrawlDelaySeconds, retryAfter } from '../models/rules/crawl.ts';
+import { crawlReasons, explain, isHtml, reasonOfStatus, type CrawlReason } from '../models/rules/crawlreason.ts';
 import { Unreadable } from '../models/rules/document.ts';
 import { HttpError } from '../models/rules/http.ts';
 import { parseRobots, robotsPolicy, type Robots } from '../models/rules/robots.ts';
