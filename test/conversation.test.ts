@@ -23,11 +23,13 @@ const name = 'conversation';
 const { newCustomer, ctx } = conversing(name);
 let env: SystemEnv;
 let api: Running;
+let indexer: Running;
 let model: OpenAiServer;
 const workers: Running[] = [];
 
+/** A worker that attends to conversations, and to nothing else. */
 async function startWorker(extra: Record<string, string> = {}): Promise<Running> {
-  const worker = await startProcess('test/worker.ts', { ...env, ...extra });
+  const worker = await startProcess('test/worker.ts', { ...env, FLEETS: 'conversations', ...extra });
   if (extra['FAULT'] === undefined) workers.push(worker);
   return worker;
 }
@@ -40,7 +42,7 @@ The gannet card costs 12 EUR a year. It is free for students under 26.
 Call the night line at once when a gannet card is lost.
 `;
 
-/** An organization that knows one document. Needs a worker. */
+/** An organization that knows one document. */
 async function newOrg(
   files: { name: string; content: string; segments?: string }[] = [{ name: 'a.md', content: document }],
 ) {
@@ -58,12 +60,15 @@ async function newOrg(
 beforeAll(async () => {
   env = systemEnv(name);
   model = await startOpenAiServer();
-  api = await startProcess('api/server.ts', env);
+  [api, indexer] = await Promise.all([
+    startProcess('api/server.ts', env),
+    startProcess('test/worker.ts', { ...env, FLEETS: 'documents,sources' }),
+  ]);
 });
 afterEach(() => model.reset());
 afterAll(async () => {
   await stopWorkers();
-  await api.stop();
+  await Promise.all([api.stop(), indexer.stop()]);
   await model.close();
   await removeDataDir(env);
 });
@@ -594,7 +599,7 @@ describe('with a language model', () => {
     await stopWorkers();
     const models = { OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: 'm', OPENAI_TIMEOUT_MS: '60000' };
     model.script({ kind: 'stall', after: 60 });
-    const worker = await startProcess('test/worker.ts', { ...env, ...models });
+    const worker = await startProcess('test/worker.ts', { ...env, FLEETS: 'conversations', ...models });
     const customer = await newCustomer(orgId);
     const id = await customer.say(question);
     await until(async () => typesOf(await customer.frames()).includes('reply_chunk'), 'the first piece');

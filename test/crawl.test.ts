@@ -429,7 +429,7 @@ describe('prune', () => {
 
 describe('in a system of its own', () => {
   it('a crawl stops at the quota and says so, and goes on after its worker was killed without asking twice', async () => {
-    const env = systemEnv('crawlkill', { SANDBOX_PAGES: '30' });
+    const env = systemEnv('crawlkill', { FLEETS: 'crawl', SANDBOX_PAGES: '30' });
     const running: Running[] = [];
     try {
       const process = await startProcess('api/server.ts', env);

@@ -18,7 +18,7 @@ let mongo: MongoClient;
 let db: Db;
 const running: Running[] = [];
 beforeAll(async () => {
-  env = systemEnv('crawldeaths');
+  env = systemEnv('crawldeaths', { FLEETS: 'crawl,sources' });
   mongo = await MongoClient.connect(env['MONGODB_URI']!);
   db = mongo.db();
   const started = await Promise.all([startProcess('api/server.ts', env), startProcess('api/server.ts', env)]);

@@ -65,7 +65,7 @@ beforeAll(async () => {
   env = systemEnv(name);
   model = await startOpenAiServer();
   api = await startProcess('api/server.ts', env);
-  const loader = await startProcess('test/worker.ts', env);
+  const loader = await startProcess('test/worker.ts', { ...env, FLEETS: 'documents,crawl' });
   const client = apiAt(api.url);
   const other = await client.newOrg();
   const org = await client.newOrg();
@@ -205,6 +205,7 @@ describe.each(['the extractive agent', 'a model that obeys everything'])('%s', (
   beforeAll(async () => {
     worker = await startProcess('test/worker.ts', {
       ...env,
+      FLEETS: 'conversations',
       ...(obedient ? { OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: 'obedient' } : {}),
     });
     model.reset();

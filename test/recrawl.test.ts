@@ -318,7 +318,7 @@ describe('GET /crawl/schedules', () => {
 
 describe('in a system of its own', () => {
   it('a schedule whose API died before anything was started is made good, and notes an allowance that is used up', async () => {
-    const env = systemEnv('recrawlkill', { SANDBOX_PAGES: '1' });
+    const env = systemEnv('recrawlkill', { FLEETS: 'crawl', SANDBOX_PAGES: '1' });
     const running: Running[] = [];
     const mongo = await MongoClient.connect(env['MONGODB_URI']!);
     try {

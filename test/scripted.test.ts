@@ -91,7 +91,7 @@ describe('a page that needs JavaScript', () => {
   });
 
   it('is rendered again when its browser dies, and the next pages are, too', async () => {
-    const env = systemEnv('scripted');
+    const env = systemEnv('scripted', { FLEETS: 'crawl' });
     const running: Running[] = [];
     try {
       const [api, worker] = await Promise.all([
@@ -133,7 +133,7 @@ describe('a page that needs JavaScript', () => {
   });
 
   it('without a browser is left out, and the crawl says why', async () => {
-    const env = systemEnv('browserless', { PUPPETEER_EXECUTABLE_PATH: '/nowhere/chromium' });
+    const env = systemEnv('browserless', { FLEETS: 'crawl', PUPPETEER_EXECUTABLE_PATH: '/nowhere/chromium' });
     const running = await Promise.all([startProcess('api/server.ts', env), startProcess('test/worker.ts', env)]);
     try {
       const own = await newCrawler(apiAt(running[0].url));

@@ -71,7 +71,7 @@ async function deathOf(starting: ReturnType<typeof startProcess>): Promise<unkno
 
 describe('a worker killed in each step of a document', () => {
   it('leaves every document to be finished by another worker: indexed, once', async () => {
-    const env = newSystem('workerkill');
+    const env = newSystem('workerkill', { FLEETS: 'documents' });
     const api = apiAt((await start('api/server.ts', env)).url);
     const org = await api.newOrg();
     const { token } = await api.newKey(org);
@@ -108,7 +108,7 @@ describe('a worker killed in each step of a document', () => {
 
 describe('an API killed between saving a document and starting its workflow', () => {
   it('leaves the intent to the sweeper: the document ends indexed', async () => {
-    const env = newSystem('apikill');
+    const env = newSystem('apikill', { FLEETS: 'documents' });
     const sound = apiAt((await start('api/server.ts', env)).url);
     const org = await sound.newOrg();
     const { token } = await sound.newKey(org);
