@@ -8,7 +8,7 @@ import { embedPassages, indexChunks, syncTags } from './source.ts';
 import type { Ai } from '../clients/ai.ts';
 import type { Files } from '../clients/files.ts';
 import type { IndexTable, Search } from '../clients/search.ts';
-import { chunksOf, listChunks, removeChunks, writeChunks, type Chunk } from '../models/chunk.ts';
+import { chunksOf, listChunks, removeChunks, removeGenerations, writeChunks, type Chunk } from '../models/chunk.ts';
 import {
   claimDocument,
   DocumentModel,
@@ -21,6 +21,7 @@ import { effectiveAuthority } from '../models/rules/authority.ts';
 import type { Chunk as Passage } from '../models/rules/chunks.ts';
 import { Unreadable } from '../models/rules/document.ts';
 import { modes } from '../models/rules/keys.ts';
+import { isCurrent } from '../models/rules/reconcile.ts';
 
 export type DocumentDeps = { files: Files; search: Search; ai: Ai; clock: () => Date; log: Logger };
 type Ref = { orgId: string; docId: string; generation: number };
@@ -49,14 +50,29 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
       await removeChunks(orgId, docId, generation);
       return 'indexed';
     }
-    return (await find(orgId, docId)) ? 'gone' : removeTraces(orgId, docId);
+    return removeTraces({ orgId, docId, generation });
   }
 
-  /** Deleted while it was being read: what was stored after the deletion has no owner. */
-  async function removeTraces(orgId: string, docId: string): Promise<'gone'> {
-    for (const mode of modes) await search.removeSource({ org_id: orgId, mode }, docId);
-    await removeChunks(orgId, docId);
+  /**
+   * Takes back what a late attempt has stored: of a document that was deleted all, of one that was processed anew its own
+   * generation, unless that one still answers. Whoever came before it has cleaned up already.
+   */
+  async function removeTraces({ orgId, docId, generation }: Ref): Promise<'gone'> {
+    const standing = await find(orgId, docId);
+    if (!standing) {
+      for (const mode of modes) await search.removeSource({ org_id: orgId, mode }, docId);
+      await removeChunks(orgId, docId);
+    } else if (!isCurrent(standing, generation)) {
+      await removeGenerations(orgId, docId, [generation]);
+      await search.removeGeneration(tableOf(standing), docId, String(generation));
+    }
     return 'gone';
+  }
+
+  /** Chunks are stored. Nobody hears a late attempt, so it must not leave them to the next step. */
+  async function readOrLate(ref: Ref): Promise<'read' | 'gone'> {
+    const standing = await find(ref.orgId, ref.docId);
+    return standing && isCurrent(standing, ref.generation) ? 'read' : removeTraces(ref);
   }
 
   return {
@@ -70,9 +86,9 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
         const document = await claimDocument(orgId, docId, generation, clock());
         if (!document) {
           const standing = await find(orgId, docId);
-          if (!standing) return removeTraces(orgId, docId);
           // An earlier attempt published it and did not come to the end.
-          return standing?.live_generation === generation && standing.status === 'indexed' ? 'read' : 'gone';
+          const published = standing?.live_generation === generation && standing.status === 'indexed';
+          return published ? 'read' : removeTraces(ref);
         }
         let passages: Passage[];
         try {
@@ -88,7 +104,7 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
         const chunks = chunksOf(source, passages);
         if (ai.embeddingModel) {
           await writeChunks(source, chunks);
-          return 'read';
+          return await readOrLate(ref);
         }
         // Rows of the index lead nowhere before the generation is published, so neither has to wait for the other.
         const [written, added] = await Promise.allSettled([
@@ -101,7 +117,7 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
           return await publish(document, generation, chunks.length);
         } catch (error) {
           log.warn({ doc_id: docId, org_id: orgId, err: error }, 'indexing failed and is tried again by itself');
-          return 'read';
+          return await readOrLate(ref);
         }
       });
     },
@@ -109,7 +125,7 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
     async indexDocument({ orgId, docId, generation }: Ref): Promise<'indexed' | 'gone'> {
       return withHeartbeat(async (signal) => {
         const document = await find(orgId, docId);
-        if (!document) return removeTraces(orgId, docId);
+        if (!document || !isCurrent(document, generation)) return removeTraces({ orgId, docId, generation });
         const chunks = await listChunks(orgId, docId, generation);
         await addRows(document, chunks, signal);
         return publish(document, generation, chunks.length);

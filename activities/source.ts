@@ -46,15 +46,19 @@ export async function indexChunks(
   );
 }
 
-/** Writes a source's tags to its index rows until no newer ones were stored meanwhile. `written`: what the rows have. */
+/**
+ * Writes a source's tags to its index rows until no newer ones were stored meanwhile. `written`: what the rows have. Only the
+ * rows that answer: those of a generation which is not published yet may have tags that the record is still to get, and who
+ * publishes them comes here afterwards.
+ */
 export async function syncTags(search: Search, { orgId, sourceId }: Ref, written: number): Promise<void> {
   for (
     let source = await findSource(orgId, sourceId);
     source && source.tags_version !== written;
     source = await findSource(orgId, sourceId)
   ) {
-    const { org_id, mode, segments, authority } = source;
-    await search.retag({ org_id, mode }, sourceId, { segments, authority });
+    const { org_id, mode, segments, authority, live_generation: live } = source;
+    if (live !== undefined) await search.retag({ org_id, mode }, sourceId, { segments, authority }, String(live));
     written = source.tags_version;
   }
 }

@@ -5,12 +5,15 @@
  */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { connect, Index, MatchQuery, Session } from '@lancedb/lancedb';
+import { connect, Index, Session } from '@lancedb/lancedb';
 import type { Connection, Table } from '@lancedb/lancedb';
-import { Field, List, Schema, Utf8 } from 'apache-arrow';
 import { LRUCache } from 'lru-cache';
+import { askEverything, DamagedIndex, dimension, isConflict, isDamage, isMissing } from './search/damage.ts';
+import { maxQueryLength, merge, searchText, searchVector } from './search/find.ts';
+import { candidateOf, labels, schema, sql, sqlList, tagsOf, textIndex, where } from './search/rows.ts';
 import { authorities } from '../models/rules/authority.ts';
 import type { Authority } from '../models/rules/authority.ts';
+import type { IndexedSource } from '../models/rules/reconcile.ts';
 import type { Candidate } from '../models/rules/retrieval.ts';
 import type { SegmentFilter } from '../models/rules/segments.ts';
 
@@ -52,12 +55,17 @@ export type Search = {
   removeGeneration(key: IndexTable, sourceId: string, generation: string): Promise<void>;
   /** Removes sources, many in one commit. */
   removeSources(key: IndexTable, sourceIds: readonly string[]): Promise<void>;
+  /** All rows of a source, or those of one generation. */
   retag(
     key: IndexTable,
     sourceId: string,
     change: { segments?: readonly string[]; authority?: Authority },
+    generation?: string,
   ): Promise<void>;
-  /** Candidates in no order that matters; a missing table has none. Sees whatever any process has written before. */
+  /**
+   * Candidates in no order that matters; a missing table has none. Sees whatever any process has written before.
+   * @throws DamagedIndex when the table cannot be read, as all that read do.
+   */
   query(key: IndexTable, query: Query): Promise<Candidate[]>;
   /** The tiers that have at least one chunk. */
   tiers(key: IndexTable): Promise<Authority[]>;
@@ -68,8 +76,10 @@ export type Search = {
   unindexedRows(key: IndexTable): Promise<number>;
   listTables(): Promise<IndexTable[]>;
   dropTable(key: IndexTable): Promise<void>;
-  /** Every source and generation the table holds, for reconciling it with the truth. */
-  listSources(key: IndexTable): Promise<{ source_id: string; generation: string; chunks: number }[]>;
+  /** Every source and generation the table holds, once for each tags that rows of it have, for reconciling it with the truth. */
+  listSources(key: IndexTable): Promise<IndexedSource[]>;
+  /** Asks what questions ask of the files themselves, not of what this process remembers of them. @throws DamagedIndex */
+  check(key: IndexTable): Promise<void>;
   close(): void;
 };
 
@@ -91,66 +101,6 @@ const settledMs = 50;
 /** Below this, comparing with every vector is fast enough (about 10 ms at 1,536 dimensions) and exact. */
 const vectorIndexFromRows = 10_000;
 const maxAttempts = 8;
-/** Beyond this a text is a letter, not a question; its first part says what it is about, and each word costs time. */
-const maxQueryLength = 1_000;
-/** Stands for "no tag". Never a segment: those have no punctuation. */
-const untagged = '-';
-
-/**
- * Words are cut as Unicode says, also in scripts without blanks, then folded and stemmed (English; words of other languages
- * are stemmed alike on both sides, so they match themselves). No positions: phrases are not searched.
- */
-const textIndex = (): Index =>
-  Index.fts({
-    baseTokenizer: 'icu/split',
-    language: 'English',
-    lowercase: true,
-    stem: true,
-    removeStopWords: true,
-    asciiFolding: true,
-    withPosition: false,
-  });
-
-const schema = new Schema([
-  new Field('id', new Utf8(), false),
-  new Field('source_id', new Utf8(), false),
-  new Field('generation', new Utf8(), false),
-  new Field('labels', new List(new Field('item', new Utf8(), true)), false),
-  new Field('authority', new Utf8(), false),
-  // All that a query gives back of a row. Each column costs it a look-up of its own: three took a quarter longer than one.
-  new Field('candidate', new Utf8(), false),
-  new Field('text', new Utf8(), false),
-]);
-
-const sql = (value: string): string => `'${value.replaceAll("'", "''")}'`;
-const sqlList = (values: readonly string[]): string => `[${values.map(sql).join(', ')}]`;
-
-/**
- * What a row can be found by: each tag, and each tag together with the tier. So a question restricted to a segment and a tier
- * is one look-up in one index; two predicates on two indexes took nearly three times as long (measured at 100,000 rows).
- */
-function labels(segments: readonly string[], authority: Authority): string[] {
-  const tags = segments.length === 0 ? [untagged] : segments;
-  return tags.flatMap((tag) => [tag, `${tag}@${authority}`]);
-}
-
-const candidateOf = (id: string, authority: Authority): string => `${authority}:${id}`;
-
-function where({ filter, authority, without = [] }: Query): string | undefined {
-  const outdated = without.map((name) => {
-    const colon = name.indexOf(':');
-    return `NOT (source_id = ${sql(name.slice(0, colon))} AND generation = ${sql(name.slice(colon + 1))})`;
-  });
-  const found = whereLabelled(filter, authority);
-  return [...(found === undefined ? [] : [found]), ...outdated].join(' AND ') || undefined;
-}
-
-function whereLabelled(filter: SegmentFilter | undefined, authority: Authority | undefined): string | undefined {
-  if (filter === undefined) return authority === undefined ? undefined : `authority = ${sql(authority)}`;
-  const tags = filter.untagged ? [...filter.tags, untagged] : filter.tags;
-  return `array_has_any(labels, ${sqlList(tags.map((tag) => (authority === undefined ? tag : `${tag}@${authority}`)))})`;
-}
-
 function tableName({ org_id, mode }: IndexTable): string {
   if (!/^[A-Za-z0-9_]{1,100}$/u.test(org_id))
     throw new Error('An organization id has letters, digits and underscores only.');
@@ -166,10 +116,6 @@ type Open = {
   /** The tiers at a version, and the change time up to which that version is known to be the latest. */
   tiers: { version: number; seen: bigint | undefined; list: Authority[] } | undefined;
 };
-
-const isMissing = (error: unknown): boolean => /was not found|not found:|no such file/iu.test(String(error));
-const isConflict = (error: unknown): boolean =>
-  /conflict|preempted|please retry|too many concurrent writers/iu.test(String(error));
 
 export function createSearch(options: SearchOptions): Search {
   const { uri, clock = Date.now } = options;
@@ -226,7 +172,7 @@ export function createSearch(options: SearchOptions): Search {
     return opened;
   }
 
-  /** Reads; a table that was dropped or replaced under the reader is opened once more. */
+  /** Reads; a table that was dropped or replaced under the reader, or looks damaged, is opened once more. */
   async function read<T>(name: string, none: T, run: (open: Open) => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt += 1) {
       try {
@@ -234,7 +180,8 @@ export function createSearch(options: SearchOptions): Search {
         return opened === undefined ? none : await run(opened);
       } catch (error) {
         tables.delete(name);
-        if (!isMissing(error) || attempt > 0) throw error;
+        if (attempt === 0 && (isMissing(error) || isDamage(error))) continue;
+        throw isDamage(error) ? new DamagedIndex(error) : error;
       }
     }
   }
@@ -286,12 +233,6 @@ export function createSearch(options: SearchOptions): Search {
         await new Promise((resolve) => setTimeout(resolve, attempt * 10 * (1 + Math.random())));
       }
     }
-  }
-
-  /** Length of the vectors in the table; undefined when it has none. */
-  async function dimension(table: Table): Promise<number | undefined> {
-    const field = (await table.schema()).fields.find(({ name }) => name === 'vector');
-    return field === undefined ? undefined : (field.type as { listSize?: number }).listSize;
   }
 
   async function fitVectors(table: Table, rows: readonly IndexRow[]): Promise<number | undefined> {
@@ -364,17 +305,14 @@ export function createSearch(options: SearchOptions): Search {
       );
     },
 
-    async retag(key, sourceId, change) {
-      const rows = `source_id = ${sql(sourceId)}`;
+    async retag(key, sourceId, change, generation) {
+      const rows = `source_id = ${sql(sourceId)}${generation === undefined ? '' : ` AND generation = ${sql(generation)}`}`;
       await write(tableName(key), 'existing', async (table) => {
         const [row] = await table.query().where(rows).select(['labels', 'authority']).limit(1).toArray();
         if (row === undefined) return;
         const authority = change.authority ?? authorities.find((tier) => tier === row.authority) ?? 'normal';
-        const stored = [...(row.labels as Iterable<string>)].filter(
-          (label) => label !== untagged && !label.includes('@'),
-        );
         const valuesSql = {
-          labels: sqlList(labels(change.segments ?? stored, authority)),
+          labels: sqlList(labels(change.segments ?? tagsOf(row.labels as Iterable<string>), authority)),
           authority: sql(authority),
           candidate: `concat(${sql(candidateOf('', authority))}, id)`,
         };
@@ -442,17 +380,44 @@ export function createSearch(options: SearchOptions): Search {
 
     async listSources(key) {
       return read(tableName(key), [], async ({ table }) => {
-        const counts = new Map<string, { source_id: string; generation: string; chunks: number }>();
-        for await (const batch of table.query().select(['source_id', 'generation'])) {
-          for (const row of batch) {
-            const [source_id, generation] = [String(row['source_id']), String(row['generation'])];
-            const name = JSON.stringify([source_id, generation]);
-            const known = counts.get(name) ?? { source_id, generation, chunks: 0 };
-            counts.set(name, { ...known, chunks: known.chunks + 1 });
+        const counts = new Map<string, IndexedSource>();
+        // One text a row, put together where the rows are: lists of texts cost twice as much to take apart here.
+        const whole = `concat_ws('\n', source_id, generation, authority, array_to_string(labels, '\n'))`;
+        for await (const batch of table.query().select({ whole })) {
+          const column = batch.getChild('whole')!;
+          for (let at = 0; at < batch.numRows; at += 1) {
+            const name = String(column.get(at));
+            const known = counts.get(name);
+            if (known) {
+              known.chunks += 1;
+              continue;
+            }
+            const [source_id = '', generation = '', authority = '', ...stored] = name.split('\n');
+            counts.set(name, { source_id, generation, chunks: 1, segments: tagsOf(stored), authority });
           }
         }
         return [...counts.values()];
       });
+    },
+
+    async check(key) {
+      const name = tableName(key);
+      for (let attempt = 0; ; attempt += 1) {
+        if (local && lastChange(name) === undefined) return;
+        const session = new Session(BigInt(64 * 2 ** 20), BigInt(16 * 2 ** 20));
+        const fresh = await connect(uri, { session });
+        try {
+          return await askEverything(await fresh.openTable(name));
+        } catch (error) {
+          const damaged = isDamage(error);
+          if (!damaged && isMissing(error)) return;
+          // It may just be dropped by somebody else, so it is looked at twice.
+          if (!damaged) throw error;
+          if (attempt > 0) throw new DamagedIndex(error);
+        } finally {
+          fresh.close();
+        }
+      }
     },
 
     close() {
@@ -461,55 +426,6 @@ export function createSearch(options: SearchOptions): Search {
       connecting = undefined;
     },
   };
-}
-
-type Found = { id: string; authority: Authority; value: number };
-
-/** `value` is the BM25 score. Text that has no word in it, or none that the index knows, finds nothing. */
-async function searchText(table: Table, text: string, condition: string | undefined, limit: number): Promise<Found[]> {
-  const query = table.query().fullTextSearch(new MatchQuery(text, 'text')).select(['candidate', '_score']).limit(limit);
-  const rows = await (condition === undefined ? query : query.where(condition)).toArray();
-  return rows.map((row) => found(row, Number(row._score)));
-}
-
-/** `value` is the cosine similarity. */
-async function searchVector(
-  table: Table,
-  vector: number[],
-  condition: string | undefined,
-  limit: number,
-): Promise<Found[]> {
-  const query = table
-    .query()
-    .nearestTo(vector)
-    .column('vector')
-    .distanceType('cosine')
-    .select(['candidate', '_distance'])
-    .limit(limit);
-  const rows = await (condition === undefined ? query : query.where(condition)).toArray();
-  return rows
-    .filter((row) => typeof row._distance === 'number' && !Number.isNaN(row._distance))
-    .map((row) => found(row, 1 - row._distance));
-}
-
-function found(row: { candidate: unknown }, value: number): Found {
-  const candidate = String(row.candidate);
-  const colon = candidate.indexOf(':');
-  const authority = authorities.find((tier) => tier === candidate.slice(0, colon)) ?? 'normal';
-  return { id: candidate.slice(colon + 1), authority, value };
-}
-
-function merge(byText: readonly Found[], byVector: readonly Found[]): Candidate[] {
-  const all = new Map<string, Candidate>();
-  const each = (list: readonly Found[], ranked: (value: number, rank: number) => Partial<Candidate>): void => {
-    const best = [...list].sort((a, b) => b.value - a.value || (a.id < b.id ? -1 : 1));
-    const unique = [...new Map(best.map((item) => [item.id, item])).values()];
-    for (const [index, { value, ...rest }] of unique.entries())
-      all.set(rest.id, { ...rest, ...all.get(rest.id), ...ranked(value, index + 1) });
-  };
-  each(byText, (value, rank) => ({ text_score: value, text_rank: rank }));
-  each(byVector, (value, rank) => ({ similarity: value, vector_rank: rank }));
-  return [...all.values()];
 }
 
 async function indexVectors(table: Table): Promise<void> {

@@ -4,6 +4,7 @@ import { DocumentModel } from './document.ts';
 import { PageModel } from './page.ts';
 import { effectiveAuthority, type Authority } from './rules/authority.ts';
 import type { Mode } from './rules/keys.ts';
+import type { Standing } from './rules/reconcile.ts';
 
 export type Source = {
   org_id: string;
@@ -13,10 +14,10 @@ export type Source = {
   authority: Authority;
   /** Counts changes of the tags. */
   tags_version: number;
+  generation: number;
+  /** The generation that answers. */
+  live_generation?: number;
 };
-
-/** A source as it answers now: which generation of it. */
-export type Live = { source_id: string; generation: number };
 
 /** Whose sources there are that answer. */
 export async function listOwners(): Promise<{ org_id: string; mode: Mode }[]> {
@@ -33,21 +34,32 @@ export async function listOwners(): Promise<{ org_id: string; mode: Mode }[]> {
   return [...owners.values()];
 }
 
-/** Everything that answers in one organization and mode. */
-export async function listLive({ org_id, mode }: { org_id: string; mode: Mode }): Promise<Live[]> {
-  const live = { org_id, mode, live_generation: { $exists: true } };
-  const fields = { projection: { live_generation: 1 } };
-  const found = await Promise.all([
-    collectionOf<Owned>(DocumentModel as never)
-      .find(live, fields)
-      .toArray(),
-    collectionOf<Owned>(PageModel as never)
-      .find({ ...live, live: true }, fields)
-      .toArray(),
-  ]);
-  return found.flat().map(({ _id, live_generation }) => ({ source_id: _id, generation: live_generation }));
+/** Everything in one organization and mode, also what does not answer yet, as far as the index has to agree with it. */
+export async function listStanding({ org_id, mode }: { org_id: string; mode: Mode }): Promise<Standing[]> {
+  const projection = { generation: 1, live_generation: 1, live: 1, segments: 1, authority: 1 };
+  const read = async (model: unknown): Promise<Owned[]> =>
+    collectionOf<Owned>(model as never)
+      .find({ org_id, mode }, { projection })
+      .toArray();
+  const [documents, pages] = await Promise.all([read(DocumentModel), read(PageModel)]);
+  return [
+    ...documents.map((one) => standingOf({ ...one, live: true }, 'document')),
+    ...pages.map((one) => standingOf(one, 'website')),
+  ];
 }
-type Owned = { _id: string; org_id: string; mode: Mode; live: boolean; live_generation: number };
+
+function standingOf(record: Owned, type: 'document' | 'website'): Standing {
+  const { _id, generation, live_generation, live, segments } = record;
+  return {
+    source_id: _id,
+    generation,
+    ...(live_generation === undefined ? {} : { live_generation }),
+    answers: live && live_generation !== undefined,
+    segments,
+    authority: effectiveAuthority(record.authority, type),
+  };
+}
+type Owned = Source & { _id: string; live: boolean };
 
 /** Null when the source is gone. */
 export async function findSource(orgId: string, sourceId: string): Promise<Source | null> {

@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createSearch } from '../clients/search.ts';
+import { DamagedIndex } from '../clients/search/damage.ts';
 import type { IndexRow, IndexTable, Query, Search } from '../clients/search.ts';
 import { hashEmbedding } from './openai-server.ts';
 
@@ -57,6 +58,7 @@ describe('add and query', () => {
     await search.removeSource(table, 'd1');
     await search.retag(table, 'd1', { segments: ['a'] });
     expect(await search.maintain(table)).toEqual({ rows: 0, unindexed: 0, fragments: 0 });
+    await search.check(table);
     await search.dropTable(table);
   });
 
@@ -218,6 +220,55 @@ describe('filters', () => {
   });
 });
 
+describe('listSources', () => {
+  it('names each generation with its tags and its tier, of which a change may be for one generation only', async () => {
+    await search.add(table, [row('d1', 0, 'gold'), row('d1', 1, 'card')]);
+    await search.add(table, [row('d1', 0, 'gold', { id: 'd1:2:0', generation: '2', segments: ['b', 'a'] })]);
+    await search.retag(table, 'd1', { segments: ['c'], authority: 'primary' }, '1');
+    const found = (await search.listSources(table)).toSorted((a, b) => (a.generation < b.generation ? -1 : 1));
+    expect(found).toEqual([
+      { source_id: 'd1', generation: '1', chunks: 2, segments: ['c'], authority: 'primary' },
+      { source_id: 'd1', generation: '2', chunks: 1, segments: ['b', 'a'], authority: 'normal' },
+    ]);
+    await search.retag(table, 'd1', { segments: [] });
+    expect((await search.listSources(table)).map(({ segments }) => segments)).toEqual([[], []]);
+  });
+});
+
+describe('a damaged table', () => {
+  const cut = (path: string) => truncateSync(path, 10);
+  const garble = (path: string) => writeFileSync(path, Buffer.alloc(statSync(path).size, 7));
+
+  it.each([
+    ['files cut short', /[/]data[/]/, cut],
+    ['empty files', /[/]data[/]/, (path: string) => truncateSync(path, 0)],
+    ['files of something else', /[/]data[/]/, garble],
+    ['files missing', /[/]data[/]/, rmSync],
+    ['versions cut short', /[/]_versions[/]/, cut],
+    ['indexes cut short', /[/]_indices[/]/, cut],
+    ['indexes of something else', /[/]_indices[/]/, garble],
+    ['indexes missing', /[/]_indices[/]/, rmSync],
+  ] as const)('with %s says so to whoever reads it, and can be made anew', async (_, part, harm) => {
+    await search.add(table, [row('d1', 0, 'gold card', { vector: [1, 0] })]);
+    await search.maintain(table);
+    const reader = anotherProcess();
+    await reader.check(table);
+    for (const name of readdirSync(uri, { recursive: true, withFileTypes: true })) {
+      const path = join(name.parentPath, name.name);
+      if (name.isFile() && part.test(path)) harm(path);
+    }
+    await expect(reader.check(table)).rejects.toThrow(DamagedIndex);
+    const problem = await ids('gold', {}, anotherProcess()).catch((error: unknown) => error);
+    expect(problem).toBeInstanceOf(DamagedIndex);
+    expect(problem).toMatchObject({ status: 503, message: expect.stringContaining('made anew') });
+    await reader.dropTable(table);
+    expect(await ids('gold', {}, anotherProcess())).toEqual([]);
+    await reader.add(table, [row('d1', 0, 'gold card')]);
+    expect(await ids('gold', {}, anotherProcess())).toEqual(['d1:1:0']);
+    await reader.check(table);
+  });
+});
+
 describe('removeSource', () => {
   it('removes a source whole, or all its generations but one', async () => {
     await search.add(table, [row('d1', 0, 'gold card'), row('d2', 0, 'gold card')]);
@@ -229,7 +280,7 @@ describe('removeSource', () => {
     expect(await ids('gold')).toEqual(['d1:2:0', 'd2:1:0']);
     await search.removeSource(table, 'd1');
     await search.removeSource(table, 'd1');
-    expect(await search.listSources(table)).toEqual([{ source_id: 'd2', generation: '1', chunks: 1 }]);
+    expect(await search.listSources(table)).toMatchObject([{ source_id: 'd2', generation: '1', chunks: 1 }]);
   });
 });
 

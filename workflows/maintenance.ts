@@ -20,21 +20,23 @@ const { repairIndexes } = proxyActivities<MaintenanceActivities>({
 /** Passes of one workflow, a minute apart: one entry an hour in the operators' list instead of sixty. */
 const PASSES = 60;
 
-/** Puts back what the index has lost, merges index fragments that recent writes left, each minute for an hour, and drops bytes of uploads that died half-way. */
+/** Makes the index agree with MongoDB, merges index fragments that recent writes left, each minute for an hour, and drops bytes of uploads that died half-way. */
 export async function maintainStores(): Promise<void> {
-  if (patched('repair-indexes')) await orNext(repairIndexes());
+  if (patched('repair-indexes')) await orGoOn(repairIndexes(), 'in an hour');
   for (let pass = 0; pass < PASSES; pass++) {
     if (pass > 0) await sleep('1 minute');
-    await orNext(activities.optimizeIndexes());
+    await orGoOn(activities.optimizeIndexes(), 'in a minute');
   }
-  await orNext(activities.dropOrphanedBytes());
+  await orGoOn(activities.dropOrphanedBytes(), 'in an hour');
 }
 
-async function orNext(work: Promise<unknown>): Promise<void> {
+async function orGoOn(work: Promise<unknown>, again: 'in a minute' | 'in an hour'): Promise<void> {
   try {
     await work;
   } catch (error) {
     if (isCancellation(error)) throw error;
-    log.warn('maintenance failed; the next pass tries again', { error });
+    // An error itself is logged as {}; what the activity said is in its cause.
+    const reason = String((error as Error).cause ?? error);
+    log.warn(`maintenance failed and is tried again ${again}`, { reason });
   }
 }

@@ -12,6 +12,7 @@ import type { ConversationActivities } from '../../activities/conversation.ts';
 import type { CrawlActivities } from '../../activities/crawl.ts';
 import type { DocumentActivities } from '../../activities/document.ts';
 import type { ErasureActivities } from '../../activities/erasure.ts';
+import type { MaintenanceActivities } from '../../activities/maintenance.ts';
 import type { RecrawlActivities } from '../../activities/recrawl.ts';
 import type { SourceActivities } from '../../activities/source.ts';
 import { accepts, freePort } from '../../engines/ports.ts';
@@ -62,6 +63,7 @@ export function stories() {
         CrawlActivities &
         DocumentActivities &
         ErasureActivities &
+        MaintenanceActivities &
         RecrawlActivities &
         SourceActivities
     >,
