@@ -14,7 +14,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import iconv from 'iconv-lite';
 import { createFiles, readerFlags, sniffFile, type Files } from '../clients/files.ts';
-import type { Block } from '../models/rules/chunks.ts';
+import { rowText, type Block } from '../models/rules/chunks.ts';
 import { headBytes, maxFileBytes, Unreadable, type FileType, type UnreadableReason } from '../models/rules/document.ts';
 import { Problem } from '../models/rules/errors.ts';
 import * as bad from './badfiles.ts';
@@ -152,6 +152,104 @@ describe('text and its encoding', () => {
   });
 });
 
+/** Each block in a line, as it is answered. */
+const lines = (blocks: readonly Block[]): string[] =>
+  blocks.map((block) => (block.kind === 'row' ? rowText(block.cells) : block.text));
+
+describe('tables in HTML and Markdown', () => {
+  const cellOf = (text: string): string => (text.startsWith('!') ? `<th>${text.slice(1)}</th>` : `<td>${text}</td>`);
+  const rowOf = (line: string): string => `<tr>${line.split('|').map(cellOf).join('')}</tr>`;
+  const table = (text: string): string => `<table>${text.split('\n').map(rowOf).join('')}</table>`;
+  it.each<[string, string, string[]]>([
+    [
+      'names and values',
+      table('!Phone|+49 381 1\n!Mail|a@b.example\n!Hours|9-17'),
+      ['Phone: +49 381 1', 'Mail: a@b.example', 'Hours: 9-17'],
+    ],
+    ['an empty value first', table('!Fax|\n!Phone|+49 381 1'), ['Fax', 'Phone: +49 381 1']],
+    [
+      'lines across it',
+      '<table><tr><th colspan=2>Bank</th></tr><tr><th>Seat</th><td>Potsdam</td></tr><tr><th colspan=2>Contact</th></tr><tr><th>Phone</th><td>112</td></tr></table>',
+      ['Bank', 'Seat: Potsdam', 'Contact', 'Phone: 112'],
+    ],
+    [
+      'a name over two rows',
+      '<table><tr><th rowspan=2>Monday</th><td>by phone</td></tr><tr><td>by letter</td></tr><tr><th>Tuesday</th><td>closed</td></tr></table>',
+      ['Monday: by phone', 'Monday: by letter', 'Tuesday: closed'],
+    ],
+    [
+      'three columns, the first marked',
+      table('!Monday|9-12|14-18\n!Tuesday|9-12|closed'),
+      ['Monday; 9-12; 14-18', 'Tuesday; 9-12; closed'],
+    ],
+    [
+      'three columns, the first marked, and names',
+      table('!Plan|Mini|Maxi\n!Data|5 GB|20 GB\n!Price|5 EUR|9 EUR'),
+      ['Plan: Data; Mini: 5 GB; Maxi: 20 GB', 'Plan: Price; Mini: 5 EUR; Maxi: 9 EUR'],
+    ],
+    [
+      'names above and beside',
+      table('|!Mini|!Maxi\n!Support|by letter|by phone'),
+      ['Support; Mini: by letter; Maxi: by phone'],
+    ],
+    [
+      'one product and a free column',
+      table('!|!Gold|\n!Use|shops|\n!Kind|debit|'),
+      ['Use; Gold: shops', 'Kind; Gold: debit'],
+    ],
+    ['one product', table('!|!Gold\n!Use|shops\n!Kind|debit'), ['Use; Gold: shops', 'Kind; Gold: debit']],
+    ['one marked cell in a first row of names', table('!Card|Fee\nGold|10 EUR'), ['Card: Gold; Fee: 10 EUR']],
+    [
+      'a head without marked cells',
+      '<table><thead><tr><td>Team</td><td>Lead</td></tr></thead><tr><td>Sales</td><td>Ann</td></tr></table>',
+      ['Team: Sales; Lead: Ann'],
+    ],
+    [
+      'a marked title',
+      '<table><tr><th colspan=2>Fees 2026</th></tr><tr><th>Card</th><th>Kind</th></tr><tr><td>Gold</td><td>credit</td></tr></table>',
+      ['Fees 2026', 'Card: Gold; Kind: credit'],
+    ],
+    [
+      'a plain title',
+      '<table><tr><td colspan=2>Fees 2026</td></tr><tr><td>Card</td><td>Fee</td></tr><tr><td>Gold</td><td>10 EUR</td></tr></table>',
+      ['Fees 2026', 'Card: Gold; Fee: 10 EUR'],
+    ],
+    [
+      'a title over two rows of names',
+      '<table><tr><th colspan=3>Fees</th></tr><tr><th rowspan=2>Card</th><th colspan=2>Fee</th></tr><tr><th>Online</th><th>Branch</th></tr><tr><td>Gold</td><td>1</td><td>2</td></tr></table>',
+      ['Fees', 'Card: Gold; Fee Online: 1; Fee Branch: 2'],
+    ],
+    ['words without marks', table('Team|Lead|Deputy\nSales|Ann|Tom'), ['Team; Lead; Deputy', 'Sales; Ann; Tom']],
+    [
+      'equal cells, one of them spanning',
+      '<table><tr><th>Online</th><th>Branch</th></tr><tr><td rowspan=2>free</td><td>5 EUR</td></tr><tr><td>free</td></tr></table>',
+      ['Online: free; Branch: 5 EUR', 'Online: free; Branch: free'],
+    ],
+    ['a name alone above values', '| Card | |\n|---|---|\n| Gold | 10 EUR |\n', ['Card: Gold; 10 EUR']],
+    [
+      'a title where names are due',
+      '| Fees 2026 | |\n|---|---|\n| Card | Fee |\n| Gold | 10 EUR |\n',
+      ['Fees 2026', 'Card: Gold; Fee: 10 EUR'],
+    ],
+    [
+      'a value where names are due',
+      '| Phone | +49 381 1 |\n|---|---|\n| Mail | a@b.example |\n',
+      ['Phone: +49 381 1', 'Mail: a@b.example'],
+    ],
+    ['no names where they are due', '| | |\n|---|---|\n| Phone | +49 381 1 |\n', ['Phone: +49 381 1']],
+  ])('%s', async (_label, source, expected) => expect(lines(await read(source, 'md'))).toEqual(expected));
+
+  it('5,500 groups of rows under their labels keep their columns to the last', async () => {
+    const group = (at: number): string =>
+      `<tr><td rowspan=3>Kind ${at}</td><td rowspan=3>Brand ${at}</td><td>small</td><td>1</td></tr><tr><td>medium</td><td>2</td></tr><tr><td>large</td><td>3</td></tr>`;
+    const groups = Array.from({ length: 5_500 }, (_, at) => group(at)).join('');
+    const source = `<table><tr><th>Kind</th><th>Brand</th><th>Size</th><th>Price</th></tr>${groups}</table>`;
+    const found = lines(await read(source, 'md'));
+    expect(found).toHaveLength(16_500);
+    expect(found.at(-1)).toBe('Kind: Kind 5499; Brand: Brand 5499; Size: large; Price: 3');
+  });
+});
+
 describe('Markdown', () => {
   it('embedded HTML is text, scripts are not', async () => {
     const source =
@@ -262,6 +360,41 @@ describe('CSV', () => {
     ]);
   });
 
+  it.each<[string, string, string[]]>([
+    [
+      'two columns',
+      'Item,Price in EUR\nTandem,5\n\nKayak,8\n',
+      ['Item: Tandem; Price in EUR: 5', 'Item: Kayak; Price in EUR: 8'],
+    ],
+    [
+      'a last cell left free',
+      'Item,Price,Deposit\nTandem,5,20\n,,\nKayak,8,\n',
+      ['Item: Tandem; Price: 5; Deposit: 20', 'Item: Kayak; Price: 8'],
+    ],
+    [
+      'a title of its own',
+      'Item,Price\nTandem,5\n\nWinter\nKayak,8\n',
+      ['Item: Tandem; Price: 5', 'Winter', 'Item: Kayak; Price: 8'],
+    ],
+    [
+      'hours and addresses',
+      'Item,Price,Deposit\nTandem,5,20\n\nOpen,9:00-17:00,\nMail,a@b.example,\n',
+      ['Item: Tandem; Price: 5; Deposit: 20', 'Open: 9:00-17:00', 'Mail: a@b.example'],
+    ],
+    [
+      'words',
+      'Team,Lead,Deputy\nSales,Ann,Tom\n\nCare,Eva,Max\n\nMail,a@b.example\n',
+      ['Team: Sales; Lead: Ann; Deputy: Tom', 'Team: Care; Lead: Eva; Deputy: Max', 'Mail: a@b.example'],
+    ],
+    [
+      'a wider table',
+      'Team,Lead,Deputy\nSales,Ann,Tom\n\nFeature,Basic,Premium,Gold\nSupport,by letter,by phone,by visit\n',
+      ['Team: Sales; Lead: Ann; Deputy: Tom', 'Feature: Support; Basic: by letter; Premium: by phone; Gold: by visit'],
+    ],
+  ])('after a blank row: %s', async (_label, source, expected) =>
+    expect(lines(await read(source, 'csv'))).toEqual(expected),
+  );
+
   it('without a header, two columns are name and value', async () => {
     expect(rows(await read('Opening,9:00\nClosing,18:00\n', 'csv'))).toEqual([
       [['Opening', '9:00']],
@@ -302,13 +435,6 @@ describe('XLSX', () => {
       .join('')}</row>`;
   const merged = (...references: string[]): string =>
     `<mergeCells>${references.map((reference) => `<mergeCell ref="${reference}"/>`).join('')}</mergeCells>`;
-  const lines = (blocks: readonly Block[]): string[] =>
-    blocks.map((block) =>
-      block.kind === 'row'
-        ? block.cells.map(([name, cell]) => (name ? `${name}: ${cell}` : cell)).join('; ')
-        : block.text,
-    );
-
   it('a merged cell is said in each row and column that it covers, a title once', async () => {
     const source = bad.makeXlsx({
       rows: [
@@ -387,6 +513,23 @@ describe('XLSX', () => {
       });
     expect(lines(await read(table('hidden="1"'), 'xlsx'))).toEqual(['Fees', 'Plan: Basic; Fee: 4 EUR']);
     expect(await reasonOf(read(table(''), 'xlsx'))).toBe('uncalculated');
+  });
+
+  it('a formula without a result beside one with a result is an empty cell', async () => {
+    const source = bad.makeXlsx({
+      rows: `${sheetRow(1, { A: 'Plan', B: 'Fee' })}<row r="2">${bad.textCell('A2', 'Basic')}<c r="B2"><f>2+2</f><v>4</v></c></row><row r="3">${bad.textCell('A3', 'Both')}<c r="B3"><f>IF(A9="","",A9)</f></c></row>`,
+    });
+    expect(lines(await read(source, 'xlsx'))).toEqual(['Fees', 'Plan: Basic; Fee: 4', 'Plan: Both']);
+  });
+
+  it('words over words are names in a sheet, too', async () => {
+    const source = bad.makeXlsx({
+      rows: `${sheetRow(1, { A: 'Feature', B: 'Basic', C: 'Premium' })}${sheetRow(2, { A: 'Support', B: 'by letter', C: 'by phone' })}`,
+    });
+    expect(lines(await read(source, 'xlsx'))).toEqual([
+      'Fees',
+      'Feature: Support; Basic: by letter; Premium: by phone',
+    ]);
   });
 
   it('a million empty styled rows are read for the two that say something', async () => {

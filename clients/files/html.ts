@@ -6,7 +6,8 @@ import { Parser } from 'htmlparser2';
 import { Unreadable } from '../../models/rules/document.ts';
 import type { Blocks, Limits } from './limits.ts';
 import { createSpans, maxSpannedCells, spanOf, type Spans } from './spans.ts';
-import { addTable } from './table.ts';
+import { tableHead } from '../../models/rules/tablehead.ts';
+import { addTable, type FirstRow } from './table.ts';
 
 const silent = new Set(['script', 'style', 'template', 'head', 'title', 'svg', 'math', 'iframe', 'object', 'select']);
 const breaking = new Set(
@@ -36,9 +37,16 @@ const rowGroups = new Set(['thead', 'tbody', 'tfoot']);
 /** Deeper nesting than this is an attack or an accident; people write five levels. */
 const maxNesting = 500;
 
+/** What the author marked in a row: all of it as names, its first cell as the name of the others, or nothing. */
+type Marks = 'names' | 'label' | 'none';
+type TableRow = { cells: string[]; marks: Marks };
+
 type Table = {
-  rows: string[][];
+  rows: TableRow[];
   row: string[] | undefined;
+  /** What the row's cells are by their elements, in order: `<th>`, one without text, `<td>`, one without text. */
+  kinds: ('name' | 'no name' | 'value' | 'no value')[];
+  inHead: boolean;
   cell: string | undefined;
   /** Whether the open cell ends in a line break. Asking its text would copy it each time. */
   broken: boolean;
@@ -46,9 +54,41 @@ type Table = {
   across: number;
   down: number;
   spans: Spans;
-  header: boolean;
   caption: string;
 };
+
+/** How many rows below a title are looked at. */
+const titleSampleRows = 60;
+
+const saying = (cells: readonly string[]): number => cells.filter((cell) => cell.trim() !== '').length;
+
+function marksOf(kinds: Table['kinds']): Marks {
+  const names = kinds.filter((kind) => kind === 'name').length;
+  if (kinds[0] === 'name' && names === 1 && kinds.some((kind) => kind.endsWith('value'))) return 'label';
+  return names > 0 && !kinds.includes('value') ? 'names' : 'none';
+}
+
+/** How many rows at the top of a table are titles of it: one cell, the first, which says what all rows are about. */
+function titlesOf(rows: readonly TableRow[]): number {
+  const found = rows.findIndex(({ cells, marks }, at) => {
+    if (saying(cells) !== 1 || cells[0]?.trim() === '') return true;
+    // A row marked as names may have a single one, unless the next one looks like names.
+    return (
+      marks === 'names' &&
+      cells.length > 1 &&
+      !tableHead(rows.slice(at + 1, at + titleSampleRows).map((row) => row.cells))
+    );
+  });
+  return found === -1 ? rows.length : found;
+}
+
+/** A first cell marked in each row of two is the name of the other; lines across the table may part such rows. */
+function firstRowOf(rows: readonly TableRow[]): FirstRow {
+  if (rows[0]?.marks === 'names') return 'names';
+  const isLabelled = ({ cells, marks }: TableRow, at: number): boolean =>
+    cells.length === 1 || (cells.length === 2 && (marks === 'label' || cells[0] === rows[at - 1]?.cells[0]));
+  return rows.every(isLabelled) ? 'no names' : 'unknown';
+}
 
 /** Takes the parts of an HTML document in order, as a parser or a walk over a tree meets them. */
 export type HtmlWriter = {
@@ -123,14 +163,17 @@ export function createHtmlWriter(blocks: Blocks, limits: Limits, { addresses }: 
     if (!table) return;
     if (tables.length > 0) {
       // A table within a cell: its rows become lines of that cell.
-      write(`\n${table.rows.map((row) => row.join(', ')).join('\n')}\n`);
+      write(`\n${table.rows.map(({ cells }) => cells.join(', ')).join('\n')}\n`);
       return;
     }
     if (lead) blocks.text(lead);
     lead = '';
-    const wide = table.rows.some((row) => row.filter((cell) => cell.trim()).length > 1);
-    if (wide) addTable(blocks, limits, table.caption.trim(), table.rows, table.header || undefined);
-    else for (const row of table.rows) blocks.text(row.join(' '));
+    const wide = table.rows.some(({ cells }) => saying(cells) > 1);
+    const titles = wide ? titlesOf(table.rows) : table.rows.length;
+    for (const { cells } of table.rows.slice(0, titles)) blocks.text(cells.join(' '));
+    const rows = table.rows.slice(titles);
+    const grid = rows.map(({ cells }) => cells);
+    addTable(blocks, limits, table.caption.trim(), grid, firstRowOf(rows));
   };
 
   return {
@@ -157,16 +200,19 @@ export function createHtmlWriter(blocks: Blocks, limits: Limits, { addresses }: 
         tables.push({
           rows: [],
           row: undefined,
+          kinds: [],
+          inHead: false,
           cell: undefined,
           broken: false,
           across: 1,
           down: 1,
           spans: createSpans(limits, room),
-          header: false,
           caption: '',
         });
-      else if (rowGroups.has(name)) table?.spans.endGroup();
-      else if (name === 'tr' && table) table.row = [];
+      else if (rowGroups.has(name) && table) {
+        table.spans.endGroup();
+        table.inHead = name === 'thead';
+      } else if (name === 'tr' && table) table.row = [];
       else if ((name === 'td' || name === 'th') && table) {
         table.row ??= [];
         table.cell = '';
@@ -174,7 +220,6 @@ export function createHtmlWriter(blocks: Blocks, limits: Limits, { addresses }: 
         table.across = spanOf(attributes['colspan']) || 1;
         // Zero means down to the end of its group of rows.
         table.down = spanOf(attributes['rowspan']) || Infinity;
-        if (name === 'th' && table.rows.length === 0) table.header = true;
       }
     },
     text(piece) {
@@ -213,11 +258,15 @@ export function createHtmlWriter(blocks: Blocks, limits: Limits, { addresses }: 
       } else if (name === 'li') {
         marker = '';
       } else if ((name === 'td' || name === 'th') && table?.cell !== undefined) {
-        if (table.row) table.spans.place(table.row, table.cell.trim(), table);
+        const cell = table.cell.trim();
+        if (table.row) table.spans.place(table.row, cell, table);
+        const kind = name === 'th' ? 'name' : 'value';
+        table.kinds.push(cell ? kind : `no ${kind}`);
         table.cell = undefined;
       } else if (name === 'tr' && table?.row) {
         const row = table.spans.endRow(table.row);
-        if (row) table.rows.push(row);
+        if (row) table.rows.push({ cells: row, marks: table.inHead ? 'names' : marksOf(table.kinds) });
+        table.kinds = [];
         table.row = undefined;
       } else if (name === 'table') endTable();
     },

@@ -1,8 +1,15 @@
-/** Puts the cells of an HTML table into columns: a cell that covers several rows and columns is said in each. */
+/**
+ * Puts the cells of an HTML table into columns: a cell that covers several rows and columns is said in each. Throws
+ * `Unreadable('too_much_text')` for more of them than any honest document has.
+ */
+import { Unreadable } from '../../models/rules/document.ts';
 import type { Limits } from './limits.ts';
 
-/** Cells of a document that others reach into; an honest one has hundreds. Beyond it cells cover nothing but themselves. */
-export const maxSpannedCells = 20_000;
+/**
+ * Cells of a document that others reach into: eight in each row of the longest table that is taken. More are refused:
+ * cells that stopped to cover others would leave the rows below under wrong columns.
+ */
+export const maxSpannedCells = 200_000;
 /** A longer cell, in characters, is no label: its text is said once, and the others it covers stay empty. */
 const maxRepeatedCharacters = 200;
 
@@ -25,12 +32,17 @@ export function spanOf(value: string | undefined): number {
 export function createSpans(limits: Limits, room: { cells: number }): Spans {
   /** By column: what reaches down into it, and into how many further rows. */
   let above: ({ text: string; rows: number } | undefined)[] = [];
+  /** Cells of the row that say something, and the columns of the last one. */
   let own = 0;
+  let last = { from: 0, to: 0 };
+  /** Cells of the row that others reach into. */
+  let covered = 0;
 
   const fill = (row: string[], text: string): void => {
     row.push(text);
+    covered += 1;
     room.cells -= 1;
-    if (room.cells <= 0) above = [];
+    if (room.cells < 0) throw new Unreadable('too_much_text');
   };
   // Cells that are there are what makes a table too wide, not what they claim to cover.
   const isFree = (row: readonly string[]): boolean => row.length < limits.maxColumns / 2;
@@ -47,19 +59,23 @@ export function createSpans(limits: Limits, room: { cells: number }): Spans {
     place(row, text, { across, down }) {
       while (fromAbove(row));
       if (text) own += 1;
-      const covered = text.length > maxRepeatedCharacters ? '' : text;
+      const label = text.length > maxRepeatedCharacters ? '' : text;
       const start = row.length;
       row.push(text);
-      while (row.length - start < across && isFree(row) && room.cells > 0) fill(row, covered);
-      if (down <= 1 || room.cells <= 0) return;
-      for (let column = start; column < row.length; column += 1) above[column] = { text: covered, rows: down - 1 };
+      while (row.length - start < across && isFree(row)) fill(row, label);
+      if (text) last = { from: start, to: row.length };
+      if (down <= 1) return;
+      for (let column = start; column < row.length; column += 1) above[column] = { text: label, rows: down - 1 };
     },
     endRow(row) {
       while (row.length < above.length) if (!fromAbove(row)) fill(row, '');
       while (above.length > 0 && (above.at(-1)?.rows ?? 0) <= 0) above.pop();
-      const alone = own === 1 && row.every((cell) => cell === row[0]);
+      const alone = own === 1 && last.from === 0 && last.to === row.length;
       const says = own > 0;
       own = 0;
+      // A line across a table may claim to cover a thousand columns, and none of them is kept.
+      if (alone || !says) room.cells += covered;
+      covered = 0;
       // One cell across the whole table is a line of its own, not the same value in each column.
       return says ? (alone ? row.slice(0, 1) : row) : undefined;
     },

@@ -14,20 +14,26 @@ function pairOf(row: Row): [name: string, value: string] | undefined {
   return alone && name.length <= 60 ? [name.replace(/\s*:?\s*$/, ''), value] : undefined;
 }
 
+/** What is known of a table's first row; `likely` is for spreadsheets, whose first rows nearly always are names. */
+export type FirstRow = 'names' | 'no names' | 'unknown' | 'likely names';
+
 /**
- * Adds a table. `header` true: its first row names the columns; undefined: decide by its look. A two-column table
- * without header is read as name and value; any other keeps its values without names.
+ * Adds a table. A two-column table without names of columns is read as name and value; any other keeps its values
+ * without names.
  */
 export function addTable(
   blocks: Blocks,
   limits: Limits,
   table: string,
   rows: readonly Row[],
-  header?: boolean,
+  firstRow: FirstRow,
 ): TableHead | undefined {
   const [first] = rows;
   if (!first) return undefined;
-  const head = header === false ? undefined : tableHead(rows, { marked: header === true });
+  const head =
+    firstRow === 'no names'
+      ? undefined
+      : tableHead(rows, { marked: firstRow === 'names', likely: firstRow === 'likely names' });
   addRows(blocks, limits, table, head, rows.slice(head?.rows ?? 0));
   // A table of a header alone still says what it would hold.
   if (head && rows.length === head.rows) blocks.row(table, [['', filled(first).join('; ')]]);
@@ -57,7 +63,7 @@ function addRows(
 
 /**
  * Adds the grid of a sheet: blank rows part it, lines of a single cell above a table are its notes. A part without
- * header of its own continues the table before it where it fits; rows of two cells are then name and value.
+ * header of its own continues the table before it where it fits; rows of two cells that do not are name and value.
  */
 export function addSheet(blocks: Blocks, limits: Limits, table: string, rows: Iterable<Row>): void {
   let known: TableHead | undefined;
@@ -69,14 +75,16 @@ export function addSheet(blocks: Blocks, limits: Limits, table: string, rows: It
     part = [];
     if (body.length === 0) return;
     const before = known;
-    if (!before || tableHead(body)) {
-      known = addTable(blocks, limits, table, body);
+    // What is wider than the table before it cannot continue it.
+    const likely = !before || body.some((row) => row.slice(before.names.length).some((cell) => cell.trim() !== ''));
+    if (!before || tableHead(body, { likely })) {
+      known = addTable(blocks, limits, table, body, likely ? 'likely names' : 'unknown');
       return;
     }
     const continues = body.filter((row) => fitsHead(row, before)).length * 2 > body.length;
     for (const row of body) {
       const pair = pairOf(row);
-      if (pair) blocks.row(table, [pair]);
+      if (pair && !(continues && fitsHead(row, before))) blocks.row(table, [pair]);
       else addRows(blocks, limits, table, continues ? before : undefined, [row]);
     }
   };

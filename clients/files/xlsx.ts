@@ -151,6 +151,9 @@ async function readRows(archive: Archive, sheet: Sheet, workbook: Workbook, limi
   let phonetic = 0;
   let blank = false;
   let characters = 0;
+  /** Whether formulas that are seen have a stored result, and whether some have none. */
+  let calculated = false;
+  let uncalculated = false;
   await readXml(archive, sheet.part, {
     open(tag, attributes) {
       if (tag === 'row') {
@@ -179,8 +182,10 @@ async function readRows(archive: Archive, sheet: Sheet, workbook: Workbook, limi
       else if (tag === 'rPh') phonetic -= 1;
       else if (tag === 'c') {
         const shown = !row.hidden && !hiddenColumns.has(cell.column);
-        // Programs that only write files store no results; the row would be read as if it had no such value.
-        if (cell.formula && cell.type === 'n' && cell.value === '' && shown) throw new Unreadable('uncalculated');
+        if (cell.formula && shown) {
+          if (cell.type === 'n' && cell.value === '') uncalculated = true;
+          else calculated = true;
+        }
         const value = cellText(cell, workbook);
         if (value === '') return;
         if (cell.column >= limits.maxColumns) throw new Unreadable('too_wide');
@@ -197,6 +202,9 @@ async function readRows(archive: Archive, sheet: Sheet, workbook: Workbook, limi
       }
     },
   });
+  // Programs that only write files store no result at all, and every row would lack its values. Beside formulas with
+  // results, one without has an empty result.
+  if (uncalculated && !calculated) throw new Unreadable('uncalculated');
   fillMerges(rows, merges, limits.maxTextCharacters - characters);
   return visibleRows(rows, hiddenColumns);
 }

@@ -1,11 +1,15 @@
 /**
  * Tells whether the first rows of a table name its columns. A wrong name turns a right value into a wrong answer, while
- * a missing one costs little, so names are only taken where the rows below differ from them in kind.
+ * a missing one costs little in a table of two columns. So names are taken where the rows below differ from them in kind;
+ * wider sheets, whose rows say little without, are named by any first row that looks like no row below.
  */
 type Row = readonly string[];
 
-/** The names of the columns, the rows that hold them, and by column whether the rows below hold values. */
-export type TableHead = { names: string[]; rows: number; values: boolean[] };
+/** What a cell is that holds no words. */
+type Form = 'flag' | 'address' | 'phone' | 'date' | 'time' | 'money' | 'measure' | 'number';
+
+/** The names of the columns, the rows that hold them, and by column whether the rows below hold values, and which. */
+export type TableHead = { names: string[]; rows: number; values: boolean[]; forms: ReadonlySet<Form | undefined>[] };
 
 /** How many rows below are looked at. */
 const sampleRows = 50;
@@ -15,33 +19,48 @@ const maxNameCharacters = 60;
 /** A question or a whole sentence may name a column whose values show that it does. */
 const maxLongNameCharacters = 200;
 const maxValueCharacters = 40;
+/** In characters and words: a longer cell is no name where nothing but its place says that it is one. */
+const maxPlainName = { characters: 30, words: 4 };
 
 /** Names that are nearly never anything else, in the four languages that the platform knows. */
 const commonNames = new Set(
   [
     'name product item article service plan tariff category type price prices fee fees cost costs amount limit currency',
     'question answer description details notes note remarks comment city town country address street phone telephone',
-    'e-mail email contact department branch role position title date day time hours code number status quantity unit',
+    'e-mail email contact department branch role position title date day time hours code number status quantity unit size',
     'produkt artikel leistung tarif kategorie typ preis preise gebühr gebühren kosten betrag grenze währung frage antwort',
     'beschreibung bemerkung bemerkungen hinweis hinweise stadt ort land adresse straße telefon kontakt abteilung filiale',
-    'funktion datum tag uhrzeit zeit nummer menge einheit',
+    'funktion datum tag uhrzeit zeit nummer menge einheit größe',
     'nom produit prestation forfait catégorie prix frais coût tarif montant plafond devise question réponse description',
-    'remarque ville pays adresse rue téléphone contact service agence fonction date jour heure horaires code numéro',
+    'remarque ville pays adresse rue téléphone contact service agence fonction date jour heure horaires code numéro taille',
     'nombre producto artículo servicio plan categoría tipo precio precios tarifa comisión coste importe límite moneda',
     'pregunta respuesta descripción observaciones ciudad país dirección calle teléfono contacto departamento sucursal',
-    'cargo fecha día hora horario código número',
+    'cargo fecha día hora horario código número talla',
   ].flatMap((line) => line.split(' ')),
 );
 
+const isCommon = (cell: string): boolean => commonNames.has(cell.toLowerCase());
 const isYear = (cell: string): boolean => /^(?:19|20)\d\d$/.test(cell);
+
+const isFlag = (cell: string): boolean => /^(?:yes|no|ja|nein|oui|non|sí|si|true|false|x|n\/a|[-–—✓✔✗✘×])$/i.test(cell);
 
 /** Whether a cell holds a number, an amount, a date, a time, or yes or no, rather than a name. */
 export function isValue(cell: string): boolean {
   if (cell.length > maxValueCharacters || /^\d+(?:st|nd|rd|th|er|ère|e|[ºª])\s/i.test(cell)) return false;
-  return (
-    /^(?:[A-Z]{3}\s)?[\p{Sc}<>≤≥~≈±+\-−–(]{0,3}\s?\p{Sc}?\s?\d/u.test(cell) ||
-    /^(?:yes|no|ja|nein|oui|non|sí|si|true|false|x|n\/a|[-–—✓✔✗✘×])$/i.test(cell)
-  );
+  return /^(?:[A-Z]{3}\s)?[\p{Sc}<>≤≥~≈±+\-−–(]{0,3}\s?\p{Sc}?\s?\d/u.test(cell) || isFlag(cell);
+}
+
+/** What kind of value a cell is; undefined for words. `12 months`, `0-2 kg` and `24/7` are measures. */
+function formOf(cell: string): Form | undefined {
+  if (isFlag(cell)) return 'flag';
+  if (/^(?:https?:\/\/|www\.)\S+$|^[^\s@]+@[^\s@]+$/i.test(cell)) return 'address';
+  if (!isValue(cell)) return undefined;
+  if (/^(?:\+|0[1-9]\d+[\s/-]|00[1-9])[\d\s()/-]{5,}$/.test(cell)) return 'phone';
+  if (/^(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\s?\d{1,2}[./])/.test(cell)) return 'date';
+  if (/^\d{1,2}:\d\d/.test(cell)) return 'time';
+  if (/\p{Sc}|(?<!\p{L})[A-Z]{3}(?!\p{L})/u.test(cell)) return 'money';
+  if (/(?<!\p{L})(?:euros?|dollars?|cents?|francs?|zł|kč|kr)(?!\p{L})/iu.test(cell)) return 'money';
+  return /\p{L}|\d\s?[-–/]\s?\d/u.test(cell) ? 'measure' : 'number';
 }
 
 const isProse = (cell: string): boolean =>
@@ -62,8 +81,7 @@ function differs(name: string, values: Row): boolean {
   if (name === '' || values.length === 0) return false;
   if (isYear(name)) return !values.some(isYear);
   if (mostly(values, isValue) || mostly(values, isProse)) return true;
-  const common = (cell: string): boolean => commonNames.has(cell.toLowerCase());
-  if (common(name) && !values.some(common)) return true;
+  if (isCommon(name) && !values.some(isCommon)) return true;
   const form = letterCase(name);
   if (form !== 'mixed' && !values.some((value) => letterCase(value) === form)) return true;
   const lengths = values.map((value) => value.length).toSorted((a, b) => a - b);
@@ -73,10 +91,24 @@ function differs(name: string, values: Row): boolean {
   return values.length >= 4 && distinct * 2 <= values.length && !values.includes(name);
 }
 
+/** `12 months` over amounts, `24/7` over yes and no: a value that is of another kind than all that stand below it. */
+function measuresOthers(cell: string, corner: string, values: Row): boolean {
+  const form = formOf(cell);
+  // A bare number may count anything, so that the first column has to say what it is: `Size | 36 | 38`.
+  if (form !== 'measure' && form !== 'date' && !(form === 'number' && isCommon(corner))) return false;
+  const forms = values.map(formOf);
+  // Rows that each hold a kind of their own are properties, and the first is one of them.
+  const alike = (['money', 'number', 'measure'] as const).some((other) =>
+    mostly(values, (value) => [other, 'flag'].includes(formOf(value) ?? '')),
+  );
+  return values.length > 1 && !forms.includes(form) && alike;
+}
+
 /** Whether a cell has the form of a name; `values` are what stands below it in the column `at`. */
-function canName(cell: string, at: number, values: Row): boolean {
-  if (isValue(cell)) return at > 0 && isYear(cell);
-  if (!/^[\p{L}\p{N}#№%€$£(]/u.test(cell)) return false;
+function canName(cell: string, at: number, values: Row, row: Row): boolean {
+  if (isValue(cell)) return at > 0 && (isYear(cell) || (row.length > 2 && measuresOthers(cell, row[0] ?? '', values)));
+  // A bullet opens an item of a list.
+  if (!/[\p{L}\p{N}#№%€$£]/u.test(cell) || /^[-–—•·*]\s/.test(cell)) return false;
   const question = cell.endsWith('?');
   // Where the first column holds questions, its first cell is one of them.
   if (question && (at === 0 || values.some((value) => value.endsWith('?')))) return false;
@@ -89,19 +121,52 @@ const trimmed = (row: Row): string[] => row.map((cell) => cell.replace(/\s+/g, '
 const columnsOf = (width: number, below: readonly Row[]): string[][] =>
   Array.from({ length: width }, (_, at) => below.map((row) => row[at] ?? '').filter((cell) => cell !== ''));
 
-function namesColumns(row: Row, below: readonly Row[]): boolean {
+const wordsOf = (text: string): string[] =>
+  text
+    .slice(0, maxLongNameCharacters)
+    .toLowerCase()
+    .match(/[\p{L}\p{N}]+/gu) ?? [];
+
+/** Whether a cell looks like one more of those below it: the same text, a word in common, a full name over full names. */
+function resembles(cell: string, values: Row, row: Row): boolean {
+  const words = wordsOf(cell);
+  if (values.some((value) => value.toLowerCase() === cell.toLowerCase())) return true;
+  const shares = (value: string): boolean => wordsOf(value).some((word) => word.length > 3 && words.includes(word));
+  if (values.length > 0 && values.filter(shares).length * 2 >= values.length) return true;
+  const isFull = (text: string): boolean => /^\p{Lu}\S*(?:\s\p{Lu}\S*)+$/u.test(text);
+  if (isFull(cell) && !words.some((word) => commonNames.has(word)) && mostly(values, isFull)) return true;
+  const isLow = (text: string): boolean => text === text.toLowerCase();
+  return isLow(cell) && !row.every(isLow) && mostly(values, isLow);
+}
+
+/** Whether a row of three and more different short words may name the columns, for all that the rows below say. */
+function plainNames(row: Row, below: readonly Row[], columns: readonly Row[]): boolean {
+  const isWide = (other: Row): boolean => other.slice(row.length).some((cell) => cell !== '');
+  return (
+    row.filter((cell) => cell !== '').length > 2 &&
+    !below.some(isWide) &&
+    row.every((cell, at) => {
+      const values = columns[at] ?? [];
+      if (cell === '') return values.length === 0;
+      const short = cell.length <= maxPlainName.characters && wordsOf(cell).length <= maxPlainName.words;
+      return short && !isValue(cell) && !resembles(cell, values, row);
+    })
+  );
+}
+
+function namesColumns(row: Row, below: readonly Row[], likely: boolean): boolean {
   const filled = row.filter((cell) => cell !== '');
   // A name of a column may be missing (often the first one), not most of them.
   if (filled.length < 2 || filled.length < row.length / 2) return false;
   const columns = columnsOf(row.length, below);
   const values = (at: number): Row => columns[at] ?? [];
-  if (!row.every((cell, at) => cell === '' || canName(cell, at, values(at)))) return false;
+  if (!row.every((cell, at) => cell === '' || canName(cell, at, values(at), row))) return false;
   const seen = new Map<string, number>();
   for (const name of filled) seen.set(name.toLowerCase(), (seen.get(name.toLowerCase()) ?? 0) + 1);
   const repeated = (name: string): boolean => (seen.get(name.toLowerCase()) ?? 0) > 1;
   if (row.some((cell, at) => repeated(cell) && !mostly(values(at), isValue))) return false;
   const crossTable = row[0] === '' && values(0).length >= below.length * most;
-  return crossTable || row.some((cell, at) => differs(cell, values(at)));
+  return crossTable || row.some((cell, at) => differs(cell, values(at))) || (likely && plainNames(row, below, columns));
 }
 
 /** `Domestic | | Abroad |` over `Call | SMS | Call | SMS`: the names of both rows, when they are two rows of names. */
@@ -122,38 +187,59 @@ function twoRowNames(upper: Row, lower: Row, below: readonly Row[]): string[] | 
   }
   const given = names.filter((name) => name !== '');
   const distinct = new Set(given.map((name) => name.toLowerCase())).size === given.length;
-  const formed = [...above, ...under].every((cell, at) => cell === '' || canName(cell, at % width, []));
+  const formed = [...above, ...under].every((cell, at) => cell === '' || canName(cell, at % width, [], []));
   if (!grouped || !distinct || !formed) return undefined;
   // A row of values has its first cell; where both rows lack a sign of their own, the rows below must give one.
-  return (corner !== '' && cornerUnder === '') || corner === cornerUnder || namesColumns(names, below)
+  return (corner !== '' && cornerUnder === '') || corner === cornerUnder || namesColumns(names, below, false)
     ? names
     : undefined;
 }
 
 /**
  * The head of a table whose first row is `rows[0]`; undefined when the rows have none, or none that can be told.
- * `marked`: the author marked the first row as names.
+ * `marked`: the author marked the first row as names. `likely`: first rows of its kind nearly always are names.
  */
-export function tableHead(rows: readonly Row[], { marked = false }: { marked?: boolean } = {}): TableHead | undefined {
+export function tableHead(
+  rows: readonly Row[],
+  { marked = false, likely = false }: { marked?: boolean; likely?: boolean } = {},
+): TableHead | undefined {
   const [first, second = [], ...rest] = rows.slice(0, sampleRows + 2).map(trimmed);
   if (!first) return undefined;
   const both = rest.length > 0 ? twoRowNames(first, second, rest) : undefined;
   const below = both ? rest : [second, ...rest];
   const names = both ?? first;
-  if (!both && !marked && (rows.length < 2 || !namesColumns(first, below))) return undefined;
-  const values = columnsOf(names.length, below).map((column) => mostly(column, isValue));
-  return { names: names.map((name) => name.slice(0, maxLongNameCharacters)), rows: both ? 2 : 1, values };
+  // Markdown has no table without a marked row; a telephone number or an address names nothing all the same.
+  const believed = marked && !first.some((cell) => ['phone', 'address'].includes(formOf(cell) ?? ''));
+  if (!both && !believed && (rows.length < 2 || !namesColumns(first, below, likely))) return undefined;
+  const columns = columnsOf(names.length, below);
+  return {
+    names: names.map((name) => name.slice(0, maxLongNameCharacters)),
+    rows: both ? 2 : 1,
+    values: columns.map((column) => mostly(column, isValue)),
+    forms: columns.map((column) => new Set(column.map(formOf))),
+  };
+}
+
+/** Whether a cell is an address, a telephone number, a date or a time in a column that has none. */
+function isStrange(cell: string, at: number, head: TableHead): boolean {
+  const form = formOf(cell);
+  return (
+    (form === 'address' || form === 'phone' || form === 'date' || form === 'time') && head.forms[at]?.has(form) !== true
+  );
 }
 
 /** Whether a row can stand under a head: no more cells than names, and values where the column has values. */
 export const fitsHead = (row: Row, head: TableHead): boolean =>
   row.every((cell, at) => {
     const text = cell.trim();
-    return text === '' || (at < head.names.length && (!head.values[at] || isValue(text)));
+    if (text === '') return true;
+    return at < head.names.length && (!head.values[at] || isValue(text)) && !isStrange(text, at, head);
   });
 
 /** `Remarks | All prices include VAT` under a table of prices: name and value of its own, no row of the table. */
 export function isRemark(row: Row, head: TableHead): boolean {
   const value = row[1]?.trim() ?? '';
-  return head.values[1] === true && !isValue(value) && (value.split(/\s+/).length > 3 || /@|:\/\//.test(value));
+  if (head.values[1] !== true) return false;
+  if (isValue(value)) return formOf(value) === 'phone' && isStrange(value, 1, head);
+  return value.split(/\s+/).length > 3 || /@|:\/\//.test(value);
 }
