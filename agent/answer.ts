@@ -15,7 +15,7 @@ import { contextualize } from '../models/rules/question.ts';
 import { retrieve, stillReachable, type Judged, type RetrieveDeps } from '../models/rules/retrieval.ts';
 import type { Passage, Retrieval } from '../models/rules/retrieval.ts';
 import { askedSegments } from '../models/rules/segments.ts';
-import { recentSupportConfig } from '../models/supportconfig.ts';
+import { findSupportConfig, recentSupportConfig } from '../models/supportconfig.ts';
 
 export type AgentDeps = { search: Search; ai: Ai; clock: () => Date };
 
@@ -55,15 +55,16 @@ export type KnowledgeAnswer = {
 
 /** Reads and answers; an unanswered question is noted as a gap. @throws Problem MODEL_FAILED from a configured model. */
 export async function answerQuestion(deps: AgentDeps, question: Question): Promise<KnowledgeAnswer> {
-  const ask = async () => {
-    const found = await findKnowledge(deps, question, contextualize(question.query, question.history));
+  const searched = contextualize(question.query, question.history);
+  const ask = async (settings?: typeof findSupportConfig) => {
+    const found = await findKnowledge(deps, question, searched, settings);
     const given = found.retrieval.hits.length === 0 ? undefined : await compose(deps, question, found);
     return { found, given, outdated: given !== undefined && (await isOutdated(deps, question, found)) };
   };
   let asked = await ask();
-  if (asked.outdated) asked = await ask();
+  if (asked.outdated) asked = await ask(findSupportConfig);
   const { found, outdated } = asked;
-  const { searched, strict, retrieval } = found;
+  const { strict, retrieval } = found;
   const given = outdated ? undefined : asked.given;
   if (!asked.given) await noteGap(deps, question, found);
   return {
@@ -77,13 +78,17 @@ export async function answerQuestion(deps: AgentDeps, question: Question): Promi
   };
 }
 
-/** What may answer, and how it was found; `searched` is the question as it is understood by itself. */
+/**
+ * What may answer, and how it was found; `searched` is the question as it is understood by itself. `settings`: who asks anew
+ * because something has changed must not go by what was believed before.
+ */
 export async function findKnowledge(
   deps: Pick<AgentDeps, 'search' | 'ai'>,
   { orgId, mode, segments, everything = false }: Pick<Question, 'orgId' | 'mode' | 'segments' | 'everything'>,
   searched: string,
+  settings: typeof findSupportConfig = recentSupportConfig,
 ): Promise<Found> {
-  const { kb_segment_strict: strict } = await recentSupportConfig(orgId);
+  const { kb_segment_strict: strict } = await settings(orgId);
   const asked = askedSegments(segments);
   const ask = { question: searched, asked, strict, everything };
   const retrieval = await retrieve(retrieveDeps(deps, orgId, mode), ask);
@@ -91,18 +96,21 @@ export async function findKnowledge(
 }
 
 /**
- * Whether a passage that a model was given has been removed, replaced or put out of reach while it wrote, which takes
- * seconds: what it wrote must not be shown then. The sources' own sentences are written at once.
+ * Whether a passage that a model was given has been removed, replaced or put out of reach, by its tags or by
+ * `kb_segment_strict`, while it wrote, which takes seconds: what it wrote must not be shown then. The sources' own sentences are written at once.
  */
 export async function isOutdated(
   { ai }: Pick<AgentDeps, 'ai'>,
   { orgId, mode }: Pick<Question, 'orgId' | 'mode'>,
-  { retrieval: { hits }, ...ask }: Found,
+  { retrieval: { hits }, asked }: Pick<Found, 'retrieval' | 'asked'>,
 ): Promise<boolean> {
   if (!ai.model) return false;
   const ids = hits.map(({ passage }) => passage.id);
-  const now = await findPassages(orgId, mode, ids);
-  return now.filter((passage) => stillReachable(passage, ask)).length < ids.length;
+  const [now, { kb_segment_strict: strict }] = await Promise.all([
+    findPassages(orgId, mode, ids),
+    findSupportConfig(orgId),
+  ]);
+  return now.filter((passage) => stillReachable(passage, { asked, strict })).length < ids.length;
 }
 
 function retrieveDeps({ search, ai }: Pick<AgentDeps, 'search' | 'ai'>, orgId: string, mode: Mode) {
@@ -123,7 +131,7 @@ export async function noteGap(
   { searched, asked, retrieval }: Found,
 ): Promise<void> {
   const open = { question: searched, asked: undefined, strict: false };
-  const again = { ...retrieveDeps(deps, orgId, mode), embed: async () => retrieval.vector };
+  const again = { ...retrieveDeps(deps, orgId, mode), embed: async (text: string) => retrieval.vectors.get(text) };
   const anywhere = asked !== undefined && (await retrieve(again, open)).hits.length > 0;
   const stems = retrieval.terms.map((t) => t.stem);
   const question = {
@@ -139,10 +147,10 @@ export async function noteGap(
 async function compose(
   { ai }: Pick<AgentDeps, 'ai'>,
   { query, history }: Pick<Question, 'query' | 'history'>,
-  { searched, retrieval }: Found,
+  { retrieval }: Found,
 ): Promise<{ text: string; used: string[] } | undefined> {
   const passages = retrieval.hits.map(({ passage }) => passage);
-  if (!ai.model) return extract(searched, passages);
+  if (!ai.model) return extract(retrieval.asking, passages);
   const answer = await ai.answer({ question: query, history, hits: passages });
   return answer.has_context ? answer : undefined;
 }

@@ -24,6 +24,7 @@ import { languageOfFirst, type Language } from '../models/rules/language.ts';
 import { asksForPerson } from '../models/rules/personcall.ts';
 import { createReplyStream, plainReply } from '../models/rules/replytext.ts';
 import { contextualize } from '../models/rules/question.ts';
+import { findSupportConfig } from '../models/supportconfig.ts';
 
 /** Pieces of an answer are gathered this long: each is a frame that is stored and sent to every socket. */
 const GATHER_MS = 40;
@@ -117,7 +118,7 @@ export async function takeTurn(
   let written = await write(deps, asked, found, listener, signal);
   if (written.by.generated_by === 'model' && (await isOutdated(deps, asked, found))) {
     await listener.again();
-    found = await findKnowledge(deps, asked, found.searched);
+    found = await findKnowledge(deps, asked, found.searched, findSupportConfig);
     written = await writeExtractive(asked, found, listener);
     written.by.model_error = 'The documents changed while it wrote.';
   }
@@ -198,11 +199,11 @@ async function write(
 
 async function writeExtractive(
   { body }: Asked,
-  { searched, retrieval: { hits } }: Found,
+  { retrieval: { asking, hits } }: Found,
   listener: Listener,
 ): Promise<Written> {
   const answer = extract(
-    searched,
+    asking,
     hits.map(({ passage }) => passage),
   );
   if (!answer) return { text: undefined, used: [], by: { generated_by: 'fixed' } };

@@ -58,8 +58,8 @@ export type Ai = {
   /** One vector for each text, in order. @throws Problem MODEL_FAILED. */
   embed(texts: readonly string[], signal?: AbortSignal): Promise<number[][]>;
   /**
-   * The vector of a question that somebody waits for: has little time, and after a failure of the endpoint a pause in which
-   * it fails at once, since its words find most of what it asks. @throws Problem MODEL_FAILED.
+   * The vector of a question that somebody waits for: has little time, and when the endpoint is out of order a pause in
+   * which it fails at once, since its words find most of what it asks. @throws Problem MODEL_FAILED.
    */
   embedQuestion(text: string): Promise<number[]>;
 };
@@ -71,8 +71,10 @@ const longestStream = 6;
 const maxReplyLength = 60_000;
 /** For a question's vector; endpoints that work need a tenth of it. */
 const questionMs = 1_500;
-/** How long an endpoint that failed a question is not asked for further ones. */
+/** How long an endpoint that is out of order is not asked for further questions' vectors … */
 const questionPauseMs = 15_000;
+/** … which it is when it does not answer, or fails so many in a row: some fail a single text that is too long for them. */
+const failuresToPause = 3;
 /** Texts of one embedding request: half of what common endpoints allow at most, so that a refused one costs little. */
 const embeddingBatch = 64;
 /** About 2,000 tokens; endpoints refuse inputs beyond 8,192. Chunks are far shorter. */
@@ -105,6 +107,7 @@ export function createAi(options: AiOptions = {}): Ai {
   // Some compatible endpoints refuse `response_format`; then the prompt alone asks for JSON.
   let format: Format = 'schema';
   let pausedUntil = -Infinity;
+  let failuresInARow = 0;
 
   function need(name: string | undefined): { client: OpenAI; name: string } {
     if (client === undefined || name === undefined)
@@ -307,9 +310,14 @@ export function createAi(options: AiOptions = {}): Ai {
       if (now() < pausedUntil) throw new Problem('MODEL_FAILED', { cause: new Error('it failed a moment ago') });
       try {
         const [vector] = await embedBatch([text], undefined, Math.min(questionMs, budgetMs));
+        failuresInARow = 0;
         return vector!;
       } catch (error) {
-        if (!isRefusal(error)) pausedUntil = now() + questionPauseMs;
+        if (!isRefusal(error)) failuresInARow += 1;
+        if (isSilence(error) || failuresInARow >= failuresToPause) {
+          pausedUntil = now() + questionPauseMs;
+          failuresInARow = 0;
+        }
         throw error;
       }
     },
@@ -342,6 +350,12 @@ function checkedVectors(data: unknown, expected: number): number[][] {
 function isRefusal(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof APIError && cause.status !== undefined && cause.status < 500 && cause.status !== 429;
+}
+
+/** Whether the endpoint gave no answer at all: out of time, or no connection. */
+function isSilence(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return isTimeout(cause) || (cause instanceof APIError && cause.status === undefined);
 }
 
 /** Milliseconds to wait before trying again; undefined when trying again will not help. */

@@ -301,11 +301,28 @@ describe('embed', () => {
     expect(await client.embedQuestion('a')).toEqual((await client.embed(['a']))[0]);
   });
 
-  it('a question that the endpoint refuses keeps no other from being embedded', async () => {
-    const client = ai();
-    server.script({ kind: 'status', status: 400 });
-    await expect(client.embedQuestion('a')).rejects.toMatchObject({ code: 'MODEL_FAILED' });
-    expect(await client.embedQuestion('a')).toHaveLength(512);
+  it.each([400, 500])(
+    'a question that the endpoint answers with %i keeps no other from being embedded',
+    async (status) => {
+      const client = ai();
+      for (let times = 0; times < 4; times += 1) {
+        server.script(...Array.from({ length: status === 400 ? 1 : 4 }, () => ({ kind: 'status', status }) as const));
+        await expect(client.embedQuestion('too long')).rejects.toMatchObject({ code: 'MODEL_FAILED' });
+        expect(await client.embedQuestion('a')).toHaveLength(512);
+      }
+    },
+  );
+
+  it('after three failures in a row the endpoint is left alone for a while', async () => {
+    let now = 0;
+    const client = ai({ now: () => now });
+    server.script(...Array.from({ length: 12 }, () => ({ kind: 'status', status: 500 }) as const));
+    for (const text of ['a', 'b', 'c'])
+      await expect(client.embedQuestion(text)).rejects.toMatchObject({ code: 'MODEL_FAILED' });
+    await expect(client.embedQuestion('d')).rejects.toMatchObject({ code: 'MODEL_FAILED' });
+    expect(server.requests).toHaveLength(12);
+    now += 15_001;
+    expect(await client.embedQuestion('d')).toHaveLength(512);
   });
 
   it('tries again after 429 and fails clearly otherwise', async () => {

@@ -58,7 +58,7 @@ export async function helpCentre(uri: string, more: Record<string, string> = {})
         { question, asked: undefined, strict: false },
       );
       const answer = extract(
-        question,
+        retrieval.asking,
         retrieval.hits.map(({ passage }) => passage),
       );
       return { retrieval, answer };

@@ -230,19 +230,33 @@ describe('with a language model and an embedding model configured', () => {
     expect(body.explain.candidates[0].similarity).toBeGreaterThan(0.3);
   });
 
-  it.each<[string, string, object]>([
-    ['removed', 'DELETE', {}],
-    ['put out of reach', 'PATCH', { body: { segments: ['staff'] } }],
-  ])('what is %s while the model writes is not answered', async (_, method, more) => {
+  it.each<[string, string, string | undefined, (orgId: string, docId: string) => string, object]>([
+    ['removed', 'DELETE', 'personal', (orgId, docId) => `/orgs/${orgId}/documents/${docId}`, {}],
+    [
+      'put out of reach',
+      'PATCH',
+      'personal',
+      (orgId, docId) => `/orgs/${orgId}/documents/${docId}/segments`,
+      { body: { segments: ['staff'] } },
+    ],
+    [
+      'put out of reach by kb_segment_strict',
+      'PUT',
+      undefined,
+      (orgId) => `/support/config/orgs/${orgId}`,
+      { body: { kb_segment_strict: true } },
+    ],
+  ])('what is %s while the model writes is not answered', async (_, method, segments, path, more) => {
     const api = apiAt(running[0]!.url);
-    const heron = await knowing(api, [{ name: 'heron.md', content: 'The heron code is OMEGA.', segments: 'personal' }]);
-    const { body: list } = await api.request('GET', `/orgs/${heron.orgId}/documents`, { token: heron.token });
-    const path = `/orgs/${heron.orgId}/documents/${list.documents[0].doc_id}${method === 'PATCH' ? '/segments' : ''}`;
+    const file = { name: 'heron.md', content: 'The heron code is OMEGA.' };
+    const { orgId, token, ask } = await knowing(api, [{ ...file, ...(segments === undefined ? {} : { segments }) }]);
+    const { body: list } = await api.request('GET', `/orgs/${orgId}/documents`, { token });
     model.reply = async () => {
-      expect((await api.request(method, path, { token: heron.token, ...more })).status).toBe(200);
+      const { status } = await api.request(method, path(orgId, list.documents[0].doc_id), { token, ...more });
+      expect(status).toBe(200);
       return JSON.stringify({ answered: true, sources: [1], answer: 'It is OMEGA.' });
     };
-    const { body } = await heron.ask('What is the heron code?', { context: { productType: 'personal' } });
+    const { body } = await ask('What is the heron code?', { context: { productType: 'personal' } });
     expect(body).toMatchObject({ has_context: false, sources: [] });
     expect(body.answer).not.toContain('OMEGA');
   });

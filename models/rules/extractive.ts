@@ -3,7 +3,6 @@
  * writes a word of its own, except the one sentence that says that nothing was found.
  */
 import { sentences } from './chunks.ts';
-import { askedIn } from './question.ts';
 import { termWeights } from './retrieval.ts';
 import { matcher, terms } from './words.ts';
 
@@ -97,8 +96,7 @@ function saysNothing(
  * beyond its bound ends in an ellipsis.
  * `sources` are the relevant passages, most relevant first. Undefined when none of them says a word of the question.
  */
-export function extract(message: string, sources: readonly Source[]): ExtractiveAnswer | undefined {
-  const { text: question } = askedIn(message);
+export function extract(question: string, sources: readonly Source[]): ExtractiveAnswer | undefined {
   const asked = terms(question);
   const speaksOf = matcher(asked.map((term) => term.stem));
   const wantedForms = forms.filter(({ asks }) => asks.test(question.toLowerCase()));

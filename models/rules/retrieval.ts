@@ -4,7 +4,7 @@
  */
 import { authorities } from './authority.ts';
 import type { Authority, SourceType } from './authority.ts';
-import { askedIn } from './question.ts';
+import { askedIn, type Asking, type Reading } from './question.ts';
 import { reachable, segmentFilter } from './segments.ts';
 import type { SegmentFilter } from './segments.ts';
 import { matcher, terms } from './words.ts';
@@ -110,12 +110,12 @@ function share(asked: readonly Term[], weights: ReadonlyMap<string, number>, ste
   return all === 0 ? 0 : covered / all;
 }
 
-/** Judges every passage against the message's questions and against the best of all tiers. In order of fusion. */
+/** Judges every passage against the questions, each by itself, and against the best of all tiers. In order of fusion. */
 export function judge<P extends Passage>(
-  message: string,
+  texts: readonly string[],
   found: readonly { passage: P; candidate: Candidate }[],
 ): Judged<P>[] {
-  const questions = askedIn(message).questions.map((question) => terms(question));
+  const questions = texts.map((text) => terms(text));
   const asked = questions.flat();
   const speaksOf = matcher(asked.map((term) => term.stem));
   const seen = found.map(({ passage }) => speaksOf(`${passage.name}\n${passage.heading}\n${passage.text}`));
@@ -207,36 +207,79 @@ export type Retrieval<P extends Passage> = {
   /** What answers, most relevant first; empty: nothing relevant was found. */
   hits: Judged<P>[];
   authority: Authority | undefined;
+  /** What of the message they answer. */
+  asking: string;
   /** Everything that was judged, in order of fusion. */
   judged: Judged<P>[];
   filter: SegmentFilter | undefined;
   terms: Term[];
-  /** The question's vector, when it was made. */
-  vector: number[] | undefined;
+  /** The vectors of what was searched for, where they were made. */
+  vectors: ReadonlyMap<string, number[] | undefined>;
   /** The question should have been compared by meaning too, and could not. */
   degraded: boolean;
 };
 
-/** Searches for one question at most. Each further one leaves out what the former proposed and the truth no longer had. */
+/** Searches for one text at most. Each further one leaves out what the former proposed and the truth no longer had. */
 const maxRounds = 3;
 
 /**
- * The whole way from a question to its passages. The index only proposes: whatever is deleted, of another organization or out
- * of the asked segments is dropped here, whatever the index still says. What was dropped took the place of others, and may
- * have been replaced since the search: it is searched once more without it.
+ * The whole way from a message to its passages: what it asks is searched for and, where that finds nothing or it is not
+ * known which sentence matters, all that it says. One search for a message of one sentence, else two at most.
  */
 export async function retrieve<P extends Passage>(deps: RetrieveDeps<P>, ask: RetrieveAsk): Promise<Retrieval<P>> {
-  const { limit = 20, maxHits = 8, everything = false } = ask;
   const filter = segmentFilter(ask.asked, ask.strict);
-  const { text: asking } = askedIn(ask.question);
-  const question = terms(asking);
-  const { vector, degraded } = await embedOrNot(deps, asking);
+  const vectors = new Map<string, number[] | undefined>();
+  let best: Answered<P> | undefined;
+  let degraded = false;
+  for (const asking of askedIn(ask.question)) {
+    if (best?.settles === true && best.hits.length > 0) break;
+    // A text of many sentences means much besides its question, so what had to be settled by that is not found by meaning.
+    const made = best?.settles === true ? { vector: undefined, degraded: false } : await embedOrNot(deps, asking.text);
+    vectors.set(asking.text, made.vector);
+    degraded ||= made.degraded;
+    const search = { text: asking.text, vector: made.vector, filter, limit: ask.limit ?? 20 };
+    const next = answered(asking, await candidatesFor(deps, ask, search));
+    if (best === undefined || next.worth > best.worth) best = next;
+  }
+  const { hits, authority, reading, judged } = best!;
+  const shown = hits.slice(0, ask.maxHits ?? 8);
+  return { hits: shown, authority, asking: reading.text, judged, filter, terms: terms(best!.text), vectors, degraded };
+}
+
+type Answered<P extends Passage> = Omit<Asking, 'readings'> &
+  Tiered<Judged<P>> & { reading: Reading; judged: Judged<P>[]; worth: number };
+
+/** The reading that is answered best: most of what it says, and of much rather than of little. */
+function answered<P extends Passage>(
+  { readings, ...asking }: Asking,
+  found: readonly { passage: P; candidate: Candidate }[],
+): Answered<P> {
+  const read = readings.map((reading) => {
+    const judged = judge(reading.questions, found);
+    const tiered = selectTier(judged);
+    const said = terms(reading.text).reduce((sum, { weight }) => sum + weight, 0);
+    const worth = Math.max(-1, ...tiered.hits.map(({ coverage }) => said * coverage ** 2));
+    return { ...asking, ...tiered, reading, judged, worth };
+  });
+  return read.reduce((best, next) => (next.worth > best.worth ? next : best));
+}
+
+/**
+ * The candidates of a search that stand. The index only proposes: whatever is deleted, of another organization or out of the
+ * asked segments is dropped here, whatever the index still says. What was dropped took the place of others, and may have
+ * been replaced since the search: it is searched once more without it.
+ */
+async function candidatesFor<P extends Passage>(
+  deps: RetrieveDeps<P>,
+  ask: RetrieveAsk,
+  search: Omit<SearchAsk, 'authority' | 'without'>,
+): Promise<{ passage: P; candidate: Candidate }[]> {
   /** Of each source what was dropped last: what is processed anew may be dropped before it is published, and its forerunner after. */
   const without = new Map<string, string[]>();
   let standing: { passage: P; candidate: Candidate }[] = [];
   for (let round = 1; round <= maxRounds; round += 1) {
-    const found = await propose(deps, { text: asking, vector, filter, limit, without: [...without.values()].flat() });
-    const candidates = everything ? distinct(found) : worthReading(distinct(found));
+    const found = await propose(deps, { ...search, without: [...without.values()].flat() });
+    const candidates = ask.everything === true ? distinct(found) : worthReading(distinct(found));
     const passages = new Map(
       (await deps.hydrate(candidates.map(({ id }) => id))).map((passage) => [passage.id, passage]),
     );
@@ -250,9 +293,7 @@ export async function retrieve<P extends Passage>(deps: RetrieveDeps<P>, ask: Re
     for (const [source, names] of Map.groupBy(new Set(dropped), (name) => name.slice(0, name.indexOf(':'))))
       without.set(source, names);
   }
-  const judged = judge(ask.question, standing);
-  const { authority, hits } = selectTier(judged);
-  return { hits: hits.slice(0, maxHits), authority, judged, filter, terms: question, vector, degraded };
+  return standing;
 }
 
 /** Whether a passage, as it is now, may be shown to whoever asked. */

@@ -40,12 +40,12 @@ const stopWords: ReadonlySet<string> = new Set(Object.values(functionWords).flat
  * of the subject without them is still an answer.
  */
 const genericWords: ReadonlySet<string> = new Set(
-  `actually also amount another anything available back best bring buy call change check come contact cost currently day
+  `actually also amount another anybody anyone anything available back best bring buy call change check come contact cost currently day
   different else enter evening ever every exactly explain find first forget forgot forgotten found friday get getting give go going good got happen help hello hi high
-  hour   information inform kind know last learn let like look low make may maximum mean might minimum monday money month morning must name
-  need new number offer old one onto open opening part pay person possible price provide question really receive reach ring see send
-  saturday set show someone something start still sunday sure take tell thank thing thursday time today tomorrow try tuesday two type use
-  using want way wednesday week weekday weekend   work wrong year kosten kostet preis bitte brauche mochte finde welche welcher welches hoch lange viel viele combien cout coute
+  hour hurry idea immediately information inform irgendwelch jetzt kind know last learn let like look low make may maximum mean might minimum monday money month morning must name
+  need new next nun number offer old one onto open opening part pay person possible price problem proceed provide question quick quickly really receive reach ring see send
+  saturday set show solve someone something start still suggestion sunday sure take tell thank thing thursday time tip tipps today tomorrow try tuesday two type use
+  using want way wednesday week weekday weekend   work wrong year kosten kostet preis bitte brauche mochte finde welche welcher welches hoch lange viel viele combien cout coute soll sollte tun geht weiter helfen hilfe irgendwelche
   prix cuesta precio costa`
     .split(/\s+/u)
     .map((word) => stem(word)),

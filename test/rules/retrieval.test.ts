@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { authorities } from '../../models/rules/authority.ts';
 import type { Authority } from '../../models/rules/authority.ts';
+import { askedIn } from '../../models/rules/question.ts';
 import { crowdedOut, fuse, judge, retrieve, selectTier } from '../../models/rules/retrieval.ts';
 import type { Candidate, Passage, SearchAsk } from '../../models/rules/retrieval.ts';
 
@@ -51,7 +52,7 @@ describe('tiers', () => {
         const text = strength[tiers[tier]];
         return text === undefined ? [] : [[text, tier, tiers[tier] === 'strong' ? 10 : 3]];
       });
-      const { authority, hits } = selectTier(judge(question, found(texts)));
+      const { authority, hits } = selectTier(judge([question], found(texts)));
       expect(authority).toBe(authorities.find((tier) => tiers[tier] === 'strong'));
       expect(hits.map((hit) => hit.passage.text)).toEqual(authority === undefined ? [] : [strong]);
       expect(hits.every((hit) => hit.passage.authority === authority)).toBe(true);
@@ -63,7 +64,7 @@ describe('tiers', () => {
     expect(
       selectTier(
         judge(
-          question,
+          [question],
           found([
             [strong, 'normal', 10],
             [strong, 'background', 10],
@@ -78,7 +79,7 @@ describe('tiers', () => {
 describe('judge', () => {
   it('takes nothing for relevant when the rare word of the question is nowhere', () => {
     const judged = judge(
-      'What is the annual fee of the platinum card?',
+      ['What is the annual fee of the platinum card?'],
       found([
         ['The fee of the card', 'normal', 10],
         ['The card', 'normal', 9],
@@ -89,14 +90,17 @@ describe('judge', () => {
 
   it('judges each question of a message by itself, and what only introduces it not at all', () => {
     const intro = 'Hello, my name is Peter Example and I have been a customer of this bank since 1998.';
-    const judged = (message: string) => judge(message, found([[strong, 'normal', 10]])).map(({ relevant }) => relevant);
+    const judged = (message: string) =>
+      judge(askedIn(message)[0].readings[0]!.questions, found([[strong, 'normal', 10]])).map(
+        ({ relevant }) => relevant,
+      );
     expect(judged(`${intro} ${question}`)).toEqual([true]);
     expect(judged(`${question} And does the hotel on Mars serve breakfast?`)).toEqual([true]);
     expect(judged(`My gold card has an annual fee. Does the hotel on Mars serve breakfast?`)).toEqual([false]);
   });
 
   it('takes nothing for relevant when the question has no word of content', () => {
-    expect(judge('How much is it?', found([[strong, 'normal', 10]])).some(({ relevant }) => relevant)).toBe(false);
+    expect(judge(['How much is it?'], found([[strong, 'normal', 10]])).some(({ relevant }) => relevant)).toBe(false);
   });
 
   it('takes a similar meaning for relevant without a common word, and only near the best', () => {
@@ -107,14 +111,14 @@ describe('judge', () => {
       vector_rank: rank,
     });
     const judged = judge(
-      question,
+      [question],
       [0.8, 0.7, 0.6].map((value, index) => ({
         passage: passage(String(index + 1), unrelated),
         candidate: similar(value, index + 1),
       })),
     );
     expect(judged.map(({ relevant }) => relevant)).toEqual([true, true, false]);
-    const weak = judge(question, [{ passage: passage('1', unrelated), candidate: similar(0.3, 1) }]);
+    const weak = judge([question], [{ passage: passage('1', unrelated), candidate: similar(0.3, 1) }]);
     expect(weak.map(({ relevant }) => relevant)).toEqual([false]);
   });
 
@@ -124,8 +128,8 @@ describe('judge', () => {
       [marginal, 'normal', 4],
       [unrelated, 'primary', 1],
     ];
-    const once = judge(question, found(texts));
-    const scaled = judge(question, found(texts.map(([text, tier, score]) => [text, tier, score * 1_000])));
+    const once = judge([question], found(texts));
+    const scaled = judge([question], found(texts.map(([text, tier, score]) => [text, tier, score * 1_000])));
     for (const { coverage, strength, relevance } of once)
       for (const value of [coverage, strength, relevance]) expect(value >= 0 && value <= 1).toBe(true);
     expect(scaled.map(({ relevance, relevant }) => [relevance, relevant])).toEqual(
@@ -261,6 +265,48 @@ describe('retrieve', () => {
     expect(deps.read).toEqual([['a'], ['a', 'b']]);
     expect(ids(all.judged)).toEqual(['a', 'b']);
     expect(ids(all.hits)).toEqual(['a']);
+  });
+
+  it.each<[string, string, string[], string | undefined]>([
+    ['one sentence once', question, [question], question],
+    ['one sentence once, also in vain', 'Do you rent submarines?', ['Do you rent submarines?'], undefined],
+    ['what asks enough once, when that is answered', `I am in Rome. ${question}`, [question], question],
+    [
+      'what asks enough, and then all that is said',
+      'I am in Rome. Do you rent submarines?',
+      ['Do you rent submarines?', 'I am in Rome. Do you rent submarines?'],
+      undefined,
+    ],
+    [
+      'what asks little, and all that is said',
+      'I have the annual gold card. Is there a fee?',
+      ['Is there a fee?', 'I have the annual gold card. Is there a fee?'],
+      'I have the annual gold card. Is there a fee?',
+    ],
+    [
+      'the last sentence and all where none asks, and takes the one that is answered',
+      'My gold card has an annual fee. I am in Rome.',
+      ['I am in Rome.', 'My gold card has an annual fee. I am in Rome.'],
+      'My gold card has an annual fee.',
+    ],
+  ])('searches for %s', async (_, message, texts, asking) => {
+    const deps = store([passage('a', strong)], [candidate('a', 1)]);
+    const result = await retrieve(deps, { question: message, asked: undefined, strict: false });
+    expect(deps.asked.map(({ text }) => text)).toEqual(texts);
+    expect(result.hits.length === 0 ? undefined : result.asking).toBe(asking);
+  });
+
+  it('compares by meaning what may be asked, not all that is said after a question in vain', async () => {
+    const deps = store([passage('a', unrelated)], [candidate('a', 1)]);
+    const embedded: string[] = [];
+    const embed = async (text: string) => (embedded.push(text), [1]);
+    const ask = async (message: string) =>
+      retrieve({ ...deps, embed }, { question: message, asked: undefined, strict: false });
+    const { vectors } = await ask('I am in Rome. Do you rent submarines?');
+    expect(embedded).toEqual(['Do you rent submarines?']);
+    expect(vectors.get('Do you rent submarines?')).toEqual([1]);
+    await ask('I lost my passport. Any seashells?');
+    expect(embedded.slice(1)).toEqual(['Any seashells?', 'I lost my passport. Any seashells?']);
   });
 
   it('answers by words alone, and says so, when the question cannot be embedded', async () => {
