@@ -18,6 +18,7 @@ import {
   isInFrontier,
   listFates,
   listVisited,
+  nextDue,
   nextOfFrontier,
   reopenUnheard,
   settleFrontier,
@@ -30,7 +31,7 @@ import { explain } from '../models/rules/crawlreason.ts';
 import { isWholeSet, lostOf, outlived } from '../models/rules/fate.ts';
 import { byCost, countSeries, frontierLimit, type Found, type SeriesCounts } from '../models/rules/frontier.ts';
 import type { Quotas } from '../models/rules/quota.ts';
-import { pageKey } from '../models/rules/url.ts';
+import { inScope, pageKey } from '../models/rules/url.ts';
 
 export type CrawlDeps = { sites: Sites; search: Search; ai: Ai; quotas: Quotas; clock: () => Date; log: Logger };
 type Ref = { orgId: string; crawlId: string };
@@ -57,6 +58,9 @@ const triesFor = (maxPages: number): number => maxPages * 4 + 50;
 
 const modelAway = 'The embedding model does not answer, so nothing can be stored; the crawl goes on when it does.';
 
+const siteLater = 'The site asks to be left alone';
+const pagesLater = 'The site asks not to be asked for the pages that are left';
+
 /** Waits for both even if one fails: nothing goes on behind the back of a batch that has ended. */
 async function both<A, B>(
   a: Promise<A> | undefined,
@@ -80,6 +84,19 @@ export function createCrawlActivities({ sites, search, ai, quotas, clock, log }:
     const found: Found[] = byCost(urls.map((url) => ({ url, depth: 1, sitemap: true })));
     await addToFrontier(crawl._id, found, clock());
     await addToFrontier(crawl._id, [{ url: crawl.url, depth: 0 }], clock());
+  }
+
+  /**
+   * Pages that answer now and that a replacing crawl has not met: of a site in maintenance it may meet none. Only once all that
+   * the site links to has been read, which goes before. Returns how many there are.
+   */
+  async function addStanding(crawl: Crawl, site: Site, tally: Tally, room: number): Promise<number> {
+    // A crawl that has read nothing replaces nothing.
+    if (!crawl.replace || tally.indexed + tally.unchanged === 0) return 0;
+    const standing = (await listLiveUrls(crawl.org_id, crawl.mode)).filter((url) => inScope(site.scope, url));
+    // Beyond its allowance the new set would not be whole.
+    const most = Math.min(room, await store.spare(crawl));
+    return addToFrontier(crawl._id, byCost(standing.map((url) => ({ url, depth: 1 }))), clock(), most);
   }
 
   /** Stores what a round has read, and then settles its addresses: killed in between, they are read again. */
@@ -107,7 +124,7 @@ export function createCrawlActivities({ sites, search, ai, quotas, clock, log }:
     const why =
       lost[0] === undefined
         ? `Of the new set ${failed} pages could not be fetched, so the pages of before stay.`
-        : `${lost[0]}${lost.length > 1 ? ` and ${lost.length - 1} more that answer now` : ', which answers now,'} could not be indexed anew, so the pages of before stay.`;
+        : `${lost[0]}${lost.length > 1 ? ` and ${lost.length - 1} more that answer now` : ', which answers now,'} could not be indexed anew, so the pages of before stay. Remove those that the site has given up, and crawl again.`;
     return { status: 'failed' as const, why };
   }
 
@@ -138,10 +155,19 @@ export function createCrawlActivities({ sites, search, ai, quotas, clock, log }:
   }
 
   /** Hands back because the site wants to be left alone, and says so: nothing is kept busy by waiting. */
-  async function later(crawl: Crawl, tally: Tally, waitMs: number): Promise<CrawlProgress> {
-    const message = `The site asks to be left alone for ${Math.ceil(waitMs / 1_000)} seconds; the crawl goes on then.`;
+  async function later(crawl: Crawl, tally: Tally, waitMs: number, who = siteLater): Promise<CrawlProgress> {
+    const message = `${who} for ${Math.ceil(waitMs / 1_000)} seconds; the crawl goes on then.`;
     await noteWait(crawl._id, message);
     return { state: 'more', url: crawl.url, tally, waitMs, message };
+  }
+
+  /** Nothing is to be fetched now: until when, or whether that is the end; undefined when there is something after all. */
+  async function endOrMore(crawl: Crawl, site: Site, tally: Tally, room: number): Promise<CrawlProgress | undefined> {
+    const due = await nextDue(crawl._id);
+    const waitMs = due ? due.getTime() - clock().getTime() : 0;
+    if (waitMs > 0) return later(crawl, tally, waitMs, pagesLater);
+    if (due || (await addStanding(crawl, site, tally, room)) > 0) return undefined;
+    return { state: 'done', url: crawl.url, tally };
   }
 
   return {
@@ -179,14 +205,18 @@ export function createCrawlActivities({ sites, search, ai, quotas, clock, log }:
           // All that is not stored yet may turn out to be pages.
           const room = crawl.max_pages - tally.indexed - tally.unchanged - taken.length;
           const most = alone ? 0 : Math.min(PAGES_A_ROUND, room, triesFor(crawl.max_pages) - tries);
-          const entries = await nextOfFrontier(crawlId, most, taken);
+          const frontierRoom = Math.max(0, frontierLimit(crawl.max_pages) - tally.found - (read?.added ?? 0));
+          const entries = await nextOfFrontier(crawlId, most, clock(), taken);
           if (entries.length === 0 && !read) {
             if (waitMs > 0) return later(crawl, tally, waitMs);
             if (!late && (await reopenUnheard(crawlId)) > 0) continue;
-            return { state: late ? 'more' : 'done', url, tally };
+            if (late || most <= 0) return { state: late ? 'more' : 'done', url, tally };
+            const end = await endOrMore(crawl, site, tally, frontierRoom);
+            if (end) return end;
+            tally = await settleFrontier(crawlId, []);
+            continue;
           }
           tries += entries.length;
-          const frontierRoom = Math.max(0, frontierLimit(crawl.max_pages) - tally.found - (read?.added ?? 0));
           const bounds = { room: frontierRoom, until };
           const [stored, next] = await both(
             read && storeRound(crawl, read, signal),

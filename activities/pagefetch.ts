@@ -5,15 +5,16 @@
 import pLimit from 'p-limit';
 import type { FreshPage } from './pagestore.ts';
 import type { Site } from '../clients/site.ts';
+import { createBreather } from '../clients/sitemap.ts';
 import type { Crawl } from '../models/crawl.ts';
-import { addToFrontier, noteTries, type Frontier, type Settled } from '../models/frontier.ts';
+import { addToFrontier, putBack, type Delayed, type Frontier, type Settled } from '../models/frontier.ts';
 import type { Page } from '../models/page.ts';
 import { findPageLinks } from '../models/pagelinks.ts';
 import { findPagesByUrl } from '../models/pageset.ts';
 import { explain, reasonRow, stillAnswers, type CrawlReason } from '../models/rules/crawlreason.ts';
 import { yieldsTo } from '../models/rules/fate.ts';
-import { byCost, countSeries, isTrap, type Found, type SeriesCounts } from '../models/rules/frontier.ts';
-import { canonicalUrl, inScope, isFileUrl } from '../models/rules/url.ts';
+import { countSeries, isTrap, placeOf, type Found, type SeriesCounts } from '../models/rules/frontier.ts';
+import { canonicalUrl, inScope, isFileUrl, pageKey } from '../models/rules/url.ts';
 
 /** Pages under way at once, waiting for their turn at the site or being read. */
 const PAGES_AT_ONCE = 12;
@@ -22,7 +23,7 @@ const CHARACTERS_A_ROUND = 8_000_000;
 
 /**
  * What a round has read. `settled`: what became of the addresses that gave no page to store; `added`: addresses it found;
- * `waitMs`: for how long the site wants to be left alone, 0 if it does not.
+ * `waitMs`: for how long the site wants to be left alone, 0 if it does not; a page that is to wait by itself does not count.
  */
 export type Round = {
   taken: Frontier[];
@@ -66,7 +67,7 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
       next.push({ url: canonical, depth: entry.depth });
       return skip('canonical', canonical, canonical);
     }
-    if (content.passages.length === 0) return skip('empty');
+    if (content.passages.length === 0) return fetched.lacks ? skip('unrendered', fetched.lacks) : skip('empty');
     // The links stand in `next` already; two rounds of pages are in memory.
     const page = { ...fetched, content: { ...content, links: [] } };
     return { next, fresh: { url: entry.url, links: next.map(({ url }) => url), ...page } };
@@ -84,6 +85,34 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
     });
     const links = await findPageLinks(pages.map(({ _id }) => _id));
     return pages.flatMap(({ _id, depth }) => (links.get(_id) ?? []).map((url) => ({ url, depth: depth + 1 })));
+  }
+
+  /**
+   * What was found, each page once and without traps, in the order it is to be read. A round may bring a hundred thousand
+   * links: each is looked at once, with pauses for whatever else the process does.
+   */
+  async function inOrder(crawl: Crawl, lists: readonly Found[][], counts: SeriesCounts): Promise<Found[]> {
+    const pause = createBreather();
+    const nearest = new Map<string, Found>();
+    for (const list of lists) {
+      for (const one of list) {
+        await pause();
+        const key = pageKey(one.url);
+        const other = nearest.get(key);
+        if (other === undefined || one.depth < other.depth) nearest.set(key, one);
+      }
+    }
+    // Costs are small numbers, so that nothing has to be sorted but those.
+    const byCost = new Map<number, Found[]>();
+    for (const one of nearest.values()) {
+      await pause();
+      const cost = placeOf(one, counts, crawl.max_pages);
+      if (cost === undefined) continue;
+      const equal = byCost.get(cost);
+      if (equal) equal.push(one);
+      else byCost.set(cost, [one]);
+    }
+    return [...byCost].toSorted(([a], [b]) => a - b).flatMap(([, equal]) => equal);
   }
 
   /** Fetches a round of pages and adds what they link to, `room` addresses at most; no page is begun after `until`. Nothing is settled. */
@@ -116,20 +145,22 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
           const seen = await visit(crawl, site, entry, known.get(entry.url), signal);
           if ('fresh' in seen) characters += seen.fresh.content.textLength;
           characters += seen.next.reduce((sum, { url }) => sum + url.length, 0);
-          if ('later' in seen) waitMs = Math.max(waitMs, seen.later.waitMs);
-          return 'later' in seen ? { ...seen, later: { _id: entry._id, tries: seen.later.tries } } : seen;
+          if (!('later' in seen)) return seen;
+          const { of, tries, waitMs: wait } = seen.later;
+          if (of === 'host') waitMs = Math.max(waitMs, wait);
+          const due = of === 'page' ? { not_before: new Date(clock().getTime() + wait) } : {};
+          const later: Delayed = { _id: entry._id, tries, ...due };
+          return { ...seen, later };
         }),
       ),
     );
     const visits = visited.filter((one) => one !== undefined);
     const fresh: FreshPage[] = visits.flatMap((one) => ('fresh' in one ? [one.fresh] : []));
     const settled: Settled[] = visits.flatMap((one) => ('settled' in one ? [one.settled] : []));
-    await noteTries(visits.flatMap((one) => ('later' in one ? [one.later] : [])));
+    await putBack(visits.flatMap((one) => ('later' in one ? [one.later] : [])));
     const unchanged = settled.filter(({ outcome }) => outcome === 'unchanged').map(({ url }) => url);
-    const found = [...visits.flatMap(({ next }) => next), ...(await linksOf(entries, unchanged, known))].filter(
-      (one) => !isTrap(one, counts, crawl.max_pages),
-    );
-    const added = await addToFrontier(crawl._id, byCost(found), clock(), room);
+    const lists = [...visits.map(({ next }) => next), await linksOf(entries, unchanged, known)];
+    const added = room > 0 ? await addToFrontier(crawl._id, await inOrder(crawl, lists, counts), clock(), room) : 0;
     return { taken: entries, fresh, settled, unchanged, added, waitMs };
   }
 

@@ -8,7 +8,7 @@ import type { PageContent } from '../clients/pages.ts';
 import { embedPassages, indexChunks, syncTags } from './source.ts';
 import { chunksOf, insertChunks, removeAllChunks, removeChunks } from '../models/chunk.ts';
 import { holdCrawl, type Crawl } from '../models/crawl.ts';
-import type { Settled } from '../models/frontier.ts';
+import { listMoves, type Settled } from '../models/frontier.ts';
 import { findOrganization } from '../models/organization.ts';
 import {
   claimPages,
@@ -16,6 +16,7 @@ import {
   findPagesByContent,
   findPagesByUrl,
   findVersions,
+  inheritTags,
   publishPages,
   removePagesAt,
   touchPages,
@@ -26,7 +27,8 @@ import { effectiveAuthority } from '../models/rules/authority.ts';
 import { crawlStart } from '../models/rules/crawl.ts';
 import { explain, reasonRow } from '../models/rules/crawlreason.ts';
 import { Problem } from '../models/rules/errors.ts';
-import { checkQuota, type Quotas } from '../models/rules/quota.ts';
+import { formersOf } from '../models/rules/fate.ts';
+import { checkQuota, quotaEnvironment, type Quotas } from '../models/rules/quota.ts';
 import { inScope, pageKey } from '../models/rules/url.ts';
 
 export type FreshPage = {
@@ -42,8 +44,8 @@ export type FreshPage = {
 export type RoundRead = { fresh: readonly FreshPage[]; settled: readonly Settled[] };
 /** An address that has a text; `read` is missing when its site said that it is unchanged. */
 type Seen = { url: string; hash: string; standing?: Page | undefined; read?: FreshPage };
-/** A page to store. `heir`: one that says the same, whose tags a new page gets. */
-type Read = FreshPage & { standing?: Page | undefined; heir?: Page | undefined };
+/** A page to store. `former`: one that says the same, or that has moved here; a new page gets its tags. */
+type Read = FreshPage & { standing?: Page | undefined; former?: Page | undefined };
 type Sorted = {
   same: (Seen & { standing: Page })[];
   changed: Read[];
@@ -60,10 +62,16 @@ type Stored = {
 };
 
 export function createPageStore({ search, ai, quotas, clock }: Deps) {
+  /** Whose allowance holds for the pages of a crawl, and how many there are. */
+  async function usedBy({ org_id, mode, replace }: Crawl) {
+    const organization = await findOrganization(org_id);
+    const environment = quotaEnvironment(mode, organization?.environment ?? 'sandbox');
+    return { environment, used: await countSet(org_id, mode, !replace) };
+  }
+
   /** As many of these new pages as there is room for. A crawl is the only one that adds pages, so nobody races it. */
   async function withRoom(crawl: Crawl, fresh: readonly Read[]): Promise<{ room: Read[]; full?: string }> {
-    const environment = (await findOrganization(crawl.org_id))?.environment ?? 'sandbox';
-    const used = await countSet(crawl.org_id, crawl.mode, !crawl.replace);
+    const { environment, used } = await usedBy(crawl);
     for (const index of fresh.keys()) {
       try {
         checkQuota(quotas, environment, 'knowledge_pages', used + index);
@@ -84,11 +92,11 @@ export function createPageStore({ search, ai, quotas, clock }: Deps) {
     const vectors = await embedPassages(ai, passages, signal);
     const claims = await claimPages(
       { org_id, mode, live: !crawl.replace, crawl_id: crawl._id },
-      found.map(({ url, standing, heir }) => ({
+      found.map(({ url, standing, former }) => ({
         url,
         standing: standing?._id,
-        segments: crawl.segments ?? heir?.segments ?? [],
-        authority: crawl.authority ?? heir?.authority,
+        segments: crawl.segments ?? former?.segments ?? [],
+        authority: crawl.authority ?? former?.authority,
       })),
       clock(),
       (session) => holdCrawl(org_id, crawl._id, session),
@@ -127,8 +135,7 @@ export function createPageStore({ search, ai, quotas, clock }: Deps) {
           title: content.title,
           content_sha256: content.contentHash,
           chunk_count: content.passages.length,
-          etag,
-          last_modified: lastModified,
+          version: { etag, last_modified: lastModified },
           tags: namedTags(crawl),
         };
       }),
@@ -187,10 +194,44 @@ export function createPageStore({ search, ai, quotas, clock }: Deps) {
         sorted.same.push({ ...seen, standing: standing! });
       } else {
         // A text that is found at another place of the site keeps the tags that it had.
-        sorted[kind].push({ ...read!, standing, heir: others.find((page) => inScope(scope, page.url)) });
+        sorted[kind].push({ ...read!, standing, former: others.find((page) => inScope(scope, page.url)) });
       }
     }
     return sorted;
+  }
+
+  /**
+   * New pages with the tags of those that this crawl found moved there, or naming them: a text that moves may change on the
+   * way. Of several a tagged one counts, so that what was kept from some is not shown to all.
+   */
+  async function withFormer(crawl: Crawl, { settled }: RoundRead, added: readonly Read[]): Promise<Read[]> {
+    if (added.length === 0) return [];
+    const moves = [...(await listMoves(crawl._id)), ...settled.filter(leadsOn)];
+    const formers = formersOf(moves);
+    const urlsOf = ({ url }: Read) => formers(pageKey(url)).map((key) => `https://${key}`);
+    const pages = await findPagesByUrl(crawl.org_id, crawl.mode, !crawl.replace, added.flatMap(urlsOf));
+    return added.map((page) => {
+      const there = urlsOf(page).flatMap((url) => pages.get(url) ?? []);
+      return { ...page, former: page.former ?? there.find(({ segments }) => segments.length > 0) ?? there[0] };
+    });
+  }
+
+  /** Gives new pages the tags of those that turn out only now to have moved there. */
+  async function tagLate(crawl: Crawl, { settled }: RoundRead, known: ReadonlyMap<string, Page>): Promise<void> {
+    if (namedTags(crawl)) return;
+    const moved = settled.filter(leadsOn).flatMap(({ url, to }) => {
+      const former = known.get(url);
+      return former && former.segments.length > 0 ? [{ former, to }] : [];
+    });
+    const { org_id, mode } = crawl;
+    const targets = moved.map(({ to }) => to);
+    const pages = targets.length === 0 ? undefined : await findPagesByUrl(org_id, mode, !crawl.replace, targets);
+    for (const { former, to } of moved) {
+      const page = pages?.get(to);
+      if (page && (await inheritTags(page, former, crawl.started_at, clock()))) {
+        await syncTags(search, { orgId: org_id, sourceId: page._id }, -1);
+      }
+    }
   }
 
   /** Takes back what was written of pages that were deleted meanwhile: their own removal may have come before it. */
@@ -206,22 +247,28 @@ export function createPageStore({ search, ai, quotas, clock }: Deps) {
       await embedPassages(ai, [{ heading: '', text: 'Ready?' }], signal);
     },
 
+    /** How many further pages a crawl may store. */
+    async spare(crawl: Crawl): Promise<number> {
+      const { environment, used } = await usedBy(crawl);
+      return Math.max(0, quotas[environment].knowledge_pages - used);
+    },
+
     async save(crawl: Crawl, round: RoundRead, signal: AbortSignal): Promise<Stored> {
       const { org_id, mode } = crawl;
       const urls = [...round.fresh, ...round.settled].map(({ url }) => url);
       const known = await findPagesByUrl(org_id, mode, !crawl.replace, urls);
       const { same, changed, added, folded } = await sort(crawl, round, known);
-      const { room, full } = await withRoom(crawl, added);
+      const { room, full } = await withRoom(crawl, await withFormer(crawl, round, added));
       const kept = [...changed, ...room];
       const published = kept.length > 0 ? await publish(crawl, kept, signal) : [];
       const seen = same.map(({ url, standing, read }) => ({
         _id: standing._id,
         url,
-        etag: read?.etag,
-        last_modified: read?.lastModified,
+        version: read && { etag: read.etag, last_modified: read.lastModified },
       }));
       await touchPages(crawl._id, seen, namedTags(crawl), clock());
       if (namedTags(crawl)) for (const { _id } of seen) await syncTags(search, { orgId: org_id, sourceId: _id }, -1);
+      await tagLate(crawl, round, known);
       const out = new Set(added.slice(room.length).map(({ url }) => url));
       const stored: Settled[] = [
         ...folded.filter(({ to }) => !out.has(to)),
@@ -243,6 +290,11 @@ export function createPageStore({ search, ai, quotas, clock }: Deps) {
 function kindOf({ standing, hash }: Seen): 'same' | 'changed' | 'added' {
   if (standing?.live_generation === undefined) return 'added';
   return standing.content_sha256 === hash ? 'same' : 'changed';
+}
+
+/** Whether the address leads to another one that takes its place. */
+function leadsOn(settled: Settled): settled is Settled & { to: string } {
+  return settled.to !== undefined && (settled.why === 'moved' || settled.why === 'canonical');
 }
 
 /** Whether what was indexed from the address before is to go at once. */

@@ -20,21 +20,27 @@ export class Later {
 export type Host = {
   /** Until it may be asked again, in ms; 0 when it may. */
   waitMs(): number;
-  /** The pause between two requests, in ms; with one they go one by one. */
-  pace(delayMs: number): void;
+  /** The pause between two requests that an origin of it names, in ms; the longest holds. With one they go one by one. */
+  pace(origin: string, delayMs: number): void;
   /** Nothing is asked for so long. */
   hold(waitMs: number): void;
   /** All requests are `Later` during this time, of which nothing is to be waited for: the host asked for more than is. */
   leave(forMs: number): void;
   isLeft(): boolean;
+  /** Notes that an address is overloaded. True when so many others are, without a success in between, that the host is. */
+  overloaded(url: string): boolean;
+  /** Notes that an address was answered. */
+  answered(): void;
   /** One request in its turn, or `Later` if that is further away than `patience`. */
   inTurn<T>(request: () => Promise<T>, signal: AbortSignal, patience?: number): Promise<T | Later>;
-  /** A request for what a page is made of, in its turn: the pause is for pages. */
+  /** A request for what a page is made of, among the others under way: the pause is for pages. */
   asPart<T>(request: () => Promise<T>): Promise<T>;
 };
 
 export type Hosts = { of(url: string): Host };
 
+/** Addresses in a row that answer that they are overloaded, and it is no longer about each of them. */
+const overloadedAddresses = 5;
 /** Hosts remembered; the one that was asked longest ago goes. */
 const maxHosts = 10_000;
 
@@ -43,7 +49,11 @@ export function createHosts(clock: () => Date, concurrency: number): Hosts {
   const now = (): number => clock().getTime();
 
   function create(): Host {
-    const limit = pLimit(concurrency);
+    /** Who waits for a pause stands here, and keeps no place among the requests, which are those of parts too. */
+    const turns = pLimit(concurrency);
+    const requests = pLimit(concurrency);
+    const delays = new Map<string, number>();
+    const strained = new Set<string>();
     let delay = 0;
     let readyAt = 0;
     let leftUntil = 0;
@@ -53,16 +63,24 @@ export function createHosts(clock: () => Date, concurrency: number): Hosts {
     return {
       waitMs,
       hold,
-      pace(delayMs) {
+      pace(origin, delayMs) {
+        delays.set(origin, delayMs);
+        const longest = Math.max(...delays.values());
         // Fetching robots.txt was a request, too.
-        if (delay !== delayMs) hold(delayMs);
-        delay = delayMs;
-        limit.concurrency = delay > 0 ? 1 : concurrency;
+        if (delay !== longest) hold(longest);
+        delay = longest;
+        turns.concurrency = delay > 0 ? 1 : concurrency;
+        requests.concurrency = turns.concurrency;
       },
       leave: (forMs) => void (leftUntil = now() + forMs),
       isLeft,
+      overloaded(url) {
+        if (strained.size < overloadedAddresses) strained.add(url);
+        return strained.size >= overloadedAddresses;
+      },
+      answered: () => strained.clear(),
       inTurn: (request, signal, patience = patienceMs) =>
-        limit(async () => {
+        turns(async () => {
           // Another request may be answered meanwhile with the wish for more.
           for (let wait = waitMs(); wait > 0; wait = waitMs()) {
             if (wait > patience) return new Later(wait);
@@ -71,20 +89,22 @@ export function createHosts(clock: () => Date, concurrency: number): Hosts {
           signal.throwIfAborted();
           if (isLeft()) return new Later(leftUntil - now());
           try {
-            return await request();
+            return await requests(request);
           } finally {
             hold(delay);
           }
         }),
-      asPart: (request) => limit(request),
+      asPart: (request) => requests(request),
     };
   }
 
   return {
     of(url) {
-      const { origin } = new URL(url);
-      const host = hosts.get(origin) ?? create();
-      hosts.set(origin, host);
+      // A site is often had by http and https, as `www.` and without, from the same machine.
+      const { hostname, port } = new URL(url);
+      const key = `${hostname.replace(/^www\./, '')}:${port}`;
+      const host = hosts.get(key) ?? create();
+      hosts.set(key, host);
       return host;
     },
   };

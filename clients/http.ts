@@ -56,6 +56,8 @@ export type HttpRequest = Partial<HttpLimits> & {
   headers?: Readonly<Record<string, string>>;
   body?: string | Buffer;
   signal?: AbortSignal | undefined;
+  /** A body longer than `maxBytes` is cut there instead of being `too_large`; the rest is not read. */
+  cut?: boolean;
   /** Asked once the head is there: false leaves the body out, so that a film is not fetched to learn that it is one. */
   wantsBody?(head: HttpHead): boolean;
 };
@@ -141,6 +143,7 @@ export function createHttp(options: HttpOptions): Http {
   const send = (hop: Hop<string | Buffer>, request: HttpRequest): Promise<HttpResponse> =>
     exchange(agent, hop, {
       maxBytes: request.maxBytes ?? defaults.maxBytes,
+      cut: request.cut,
       headersTimeoutMs: request.headersTimeoutMs ?? defaults.headersTimeoutMs,
       totalTimeoutMs: request.totalTimeoutMs ?? defaults.totalTimeoutMs,
       signal: request.signal,

@@ -13,7 +13,7 @@ import { backOffMs, crawlDelay, maxCrawlDelaySeconds, retryAfter } from '../mode
 import { crawlReasons, explain, isHtml, reasonOfStatus, type CrawlReason } from '../models/rules/crawlreason.ts';
 import { Unreadable } from '../models/rules/document.ts';
 import { HttpError } from '../models/rules/http.ts';
-import { parseRobots, robotsPolicy, type Robots } from '../models/rules/robots.ts';
+import { maxRobotsBytes, parseRobots, robotsPolicy, type Robots } from '../models/rules/robots.ts';
 import { canonicalUrl, inScope, isFileUrl, pageKey, scopeOf, type Scope } from '../models/rules/url.ts';
 
 export type SitesOptions = {
@@ -32,13 +32,14 @@ export type Version = { etag?: string | undefined; lastModified?: string | undef
 
 /** What became of one address. `detail` fills the sentence of the reason. */
 export type Fetched =
-  | ({ kind: 'page'; content: PageContent } & Version)
+  /** `lacks`: why a page that was rendered may have text that it does not show now. */
+  | ({ kind: 'page'; content: PageContent; lacks?: string } & Version)
   | { kind: 'unchanged' }
   /** Another page: an address of this or another site, in its one spelling. `permanent`: the page has moved for good. */
   | { kind: 'redirect'; to: string; permanent?: boolean }
   | { kind: 'refused'; reason: CrawlReason; detail?: string | number }
-  /** The host may not be asked for so long. `tries`: the requests for this page until now, for the next time. */
-  | { kind: 'later'; waitMs: number; tries: number };
+  /** This page, or the whole host, may not be asked for so long. `tries`: the requests for the page until now, for the next time. */
+  | { kind: 'later'; of: 'page' | 'host'; waitMs: number; tries: number };
 
 /** What is known of a page: its last version, and how often it was asked for in this crawl without an answer. */
 export type Ask = Version & { tries?: number | undefined; signal: AbortSignal };
@@ -80,6 +81,19 @@ const samePageHops = 5;
 const maxShownLocation = 200;
 
 type Rules = { robots: Robots } | { unavailable: string };
+type Pause = { of: 'page' | 'host'; wait?: ReturnType<typeof retryAfter> };
+
+/** The end of a sentence. */
+const lackingParts = 'some of what its scripts asked for could not be had';
+
+/**
+ * Whether a page that leads on to another address has moved there for good, which redirects in HTML cannot say: it is to be
+ * found no more, or names its target as the page to index. Generators of sites leave such pages at former addresses.
+ */
+function hasMoved({ noindex, canonical }: PageContent, to: string): boolean {
+  const named = canonical === undefined ? undefined : canonicalUrl(canonical).url;
+  return noindex || (named !== undefined && pageKey(named) === pageKey(to));
+}
 
 export function createSites({ http, pages, renderer, agent, clock, concurrency = 2 }: SitesOptions): Sites {
   const hosts = createHosts(clock, concurrency);
@@ -97,7 +111,9 @@ export function createSites({ http, pages, renderer, agent, clock, concurrency =
     try {
       const reply = await http.follow(`${origin}/robots.txt`, {
         signal,
-        maxBytes: maxPageBytes,
+        // One more, by which the reader sees that there is more.
+        maxBytes: maxRobotsBytes + 1,
+        cut: true,
         maxRedirects: 5,
       });
       ({ status } = reply);
@@ -105,7 +121,7 @@ export function createSites({ http, pages, renderer, agent, clock, concurrency =
     } catch (error) {
       if (!(error instanceof HttpError) || error.reason === 'aborted') throw error;
       // A host that may not be connected to has no robots.txt; asking for the page says why in a better place.
-      if (!error.temporary && error.reason !== 'too_large') status = 404;
+      if (!error.temporary) status = 404;
     }
     const policy = robotsPolicy(status);
     if (policy === 'wait') {
@@ -115,20 +131,29 @@ export function createSites({ http, pages, renderer, agent, clock, concurrency =
     }
     const rules = { robots: parseRobots(policy === 'parse' ? text : '', agent) };
     known.set(origin, rules);
-    hosts.of(origin).pace(crawlDelay(rules.robots.crawlDelay).delayMs);
+    hosts.of(origin).pace(origin, crawlDelay(rules.robots.crawlDelay).delayMs);
     return rules;
   }
 
-  /** The pause that a reply asks for. All requests to the host are meant by it, those of other crawls too. */
-  function heed(host: Host, { status, headers }: HttpResponse): ReturnType<typeof retryAfter> {
+  /**
+   * The pause that a reply asks for, and of whom. 429 is about whoever asks, so all requests to the host are meant, those of
+   * other crawls too; 503 is about this page, unless one address after the other says so. `last`: it is not asked for again.
+   */
+  function heed(host: Host, url: string, { status, headers }: HttpResponse, last = false): Pause {
     const reason = reasonOfStatus(status);
-    if (reason === undefined || !('retry' in crawlReasons[reason])) return undefined;
+    if (reason === undefined || !('retry' in crawlReasons[reason])) {
+      host.answered();
+      return { of: 'page' };
+    }
     const wait = retryAfter(headerOf(headers, 'retry-after'), clock().getTime());
-    // 503 may be about this page alone; 429 is about whoever asks.
-    if (wait?.capped) {
-      if (status === 429) host.leave(wait.waitMs);
-    } else if (wait || status === 429) host.hold(wait?.waitMs ?? backOffMs(1, Math.random()));
-    return wait;
+    if (status === 429) {
+      if (wait?.capped) host.leave(wait.waitMs);
+      else host.hold(wait?.waitMs ?? backOffMs(1, Math.random()));
+      return { of: 'host', wait };
+    }
+    if (!wait || wait.capped || last || !host.overloaded(url)) return { of: 'page', wait };
+    host.hold(wait.waitMs);
+    return { of: 'host', wait };
   }
 
   return {
@@ -143,10 +168,13 @@ export function createSites({ http, pages, renderer, agent, clock, concurrency =
       }
       const { robots } = rules;
 
-      /** One request in its turn, repeated when the site asks for that or fails in a way that may pass. */
-      async function ask(url: string, request: Ask): Promise<HttpResponse | Fetched> {
+      /**
+       * One request in its turn, repeated when the site asks for that or fails in a way that may pass. `patience`: how long
+       * the turn is waited for.
+       */
+      async function ask(url: string, request: Ask, patience: number): Promise<HttpResponse | Fetched> {
         const host = hosts.of(url);
-        const send = async () => {
+        const send = async (last: boolean) => {
           const reply = await http.request(url, {
             signal: request.signal,
             maxBytes: maxPageBytes,
@@ -158,31 +186,33 @@ export function createSites({ http, pages, renderer, agent, clock, concurrency =
             wantsBody: (head) => head.status === 200 && isHtml(headerOf(head.headers, 'content-type')),
           });
           // Within the turn, so that the next request knows.
-          return { reply, wait: heed(host, reply) };
+          return { reply, pause: heed(host, url, reply, last) };
         };
         for (let attempt = 1 + (request.tries ?? 0); ; attempt += 1) {
-          let failed: { reason: CrawlReason; detail?: string | number; waitMs?: number };
+          let failed: { reason: CrawlReason; detail?: string | number };
+          let pause: Pause = { of: 'page' };
+          const last = attempt >= maxTries;
           try {
-            const answer = await host.inTurn(send, request.signal);
+            const answer = await host.inTurn(() => send(last), request.signal, patience);
             if (answer instanceof Later) {
               if (host.isLeft()) return { kind: 'refused', reason: 'wait_too_long' };
-              return { kind: 'later', waitMs: answer.waitMs, tries: attempt - 1 };
+              return { kind: 'later', of: 'host', waitMs: answer.waitMs, tries: attempt - 1 };
             }
-            const { reply, wait } = answer;
+            const { reply } = answer;
+            ({ pause } = answer);
             const reason = reply.status >= 300 && reply.status < 400 ? undefined : reasonOfStatus(reply.status);
             if (reason === undefined) return reply;
-            if (wait?.capped) return { kind: 'refused', reason: 'wait_too_long' };
-            failed = { reason, detail: reply.status, ...(wait ? { waitMs: wait.waitMs } : {}) };
+            if (pause.wait?.capped) return { kind: 'refused', reason: 'wait_too_long' };
+            failed = { reason, detail: reply.status };
           } catch (error) {
             if (!(error instanceof HttpError)) throw error;
             request.signal.throwIfAborted();
             failed = { reason: error.reason, ...(error.reason === 'too_large' ? { detail: '5 MiB' } : {}) };
           }
-          const { reason, waitMs } = failed;
-          const pause = waitMs ?? backOffMs(attempt, Math.random());
-          if (!('retry' in crawlReasons[reason]) || attempt >= maxTries) return { kind: 'refused', ...failed };
-          if (pause > patienceMs) return { kind: 'later', waitMs: pause, tries: attempt };
-          await sleep(pause, undefined, { signal: request.signal });
+          if (last || !('retry' in crawlReasons[failed.reason])) return { kind: 'refused', ...failed };
+          const waitMs = pause.wait?.waitMs ?? backOffMs(attempt, Math.random());
+          if (waitMs > patienceMs) return { kind: 'later', of: pause.of, waitMs, tries: attempt };
+          await sleep(waitMs, undefined, { signal: request.signal });
         }
       }
 
@@ -214,7 +244,7 @@ export function createSites({ http, pages, renderer, agent, clock, concurrency =
         for (let attempt = 1; ; attempt += 1) {
           let answered = false;
           try {
-            const { html, url: at } = await by.render(reply.url, {
+            const shown = await by.render(reply.url, {
               signal,
               allow: async (to, kind) => (kind === 'resource' || inScope(scope, to.href)) && mayFetch(to.href, signal),
               request: async (to, request = {}) => {
@@ -223,13 +253,14 @@ export function createSites({ http, pages, renderer, agent, clock, concurrency =
                 return own ? reply : askFor(to, request);
               },
             });
-            const to = canonicalUrl(at);
+            const to = canonicalUrl(shown.url);
             if (to.url === undefined) return { kind: 'refused', reason: to.reason };
             if (pageKey(to.url) !== pageKey(url)) return { kind: 'redirect', to: to.url };
             // Its text is not in its HTML, so that the HTML is unchanged would say nothing the next time.
             const { etag: _, 'last-modified': __, ...headers } = reply.headers;
             const head = { ...headers, 'content-type': 'text/html; charset=utf-8' };
-            return await readPage(pages, { ...reply, headers: head, body: html }, signal);
+            const read = await readPage(pages, { ...reply, headers: head, body: shown.html }, signal);
+            return read.kind === 'page' && shown.lacking ? { ...read, lacks: lackingParts } : read;
           } catch (error) {
             if (!(error instanceof RenderError)) throw error;
             const again = error.temporary && error.reason !== 'unavailable' && attempt < renderTries;
@@ -254,9 +285,13 @@ export function createSites({ http, pages, renderer, agent, clock, concurrency =
             const there = await rulesOf(new URL(at).origin, request.signal);
             if ('unavailable' in there) return { kind: 'refused', reason: 'robots_unavailable' };
             if (!there.robots.allowed(at)) return { kind: 'refused', reason: 'robots' };
-            const reply = await ask(at, request);
+            // Handed back between two hops of one page, it would begin with the first again and again.
+            const reply = await ask(at, request, hop === 0 ? patienceMs : maxCrawlDelaySeconds * 1_000);
             if ('kind' in reply) return reply;
-            if (reply.status === 304) return { kind: 'unchanged' };
+            if (reply.status === 304) {
+              const mayBe = request.etag !== undefined || request.lastModified !== undefined;
+              return mayBe ? { kind: 'unchanged' } : { kind: 'refused', reason: 'protocol' };
+            }
             if (reply.status >= 300) {
               const location = headerOf(reply.headers, 'location');
               if (location === undefined) return { kind: 'refused', reason: 'bad_redirect' };
@@ -269,13 +304,17 @@ export function createSites({ http, pages, renderer, agent, clock, concurrency =
               if (pageKey(to.url) !== pageKey(url)) {
                 return { kind: 'redirect', to: to.url, permanent: reply.status === 301 || reply.status === 308 };
               }
+              // Nothing changes the second time, for no cookie is kept.
+              if (to.url === at) break;
               at = to.url;
               continue;
             }
             const page = await readPage(pages, reply, request.signal);
             if (page.kind !== 'page') return page;
             const to = page.content.refresh === undefined ? undefined : canonicalUrl(page.content.refresh).url;
-            if (to !== undefined && pageKey(to) !== pageKey(url)) return { kind: 'redirect', to, permanent: false };
+            if (to !== undefined && pageKey(to) !== pageKey(url)) {
+              return { kind: 'redirect', to, permanent: hasMoved(page.content, to) };
+            }
             if (to !== undefined && to !== at) {
               at = to;
               continue;
@@ -299,7 +338,7 @@ export function createSites({ http, pages, renderer, agent, clock, concurrency =
               const host = hosts.of(url);
               const ask = async () => {
                 const reply = await fetchSitemap(http, url, signal);
-                if (!(reply instanceof HttpError)) heed(host, reply);
+                if (!(reply instanceof HttpError)) heed(host, url, reply);
                 return reply;
               };
               const reply = await host.inTurn(ask, signal, maxSitemapsMs);

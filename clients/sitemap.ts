@@ -289,7 +289,7 @@ const maxIndexDepth = 2;
 const maxTurnMs = 5;
 
 /** Lets other work have its turn when this one has had its time. */
-function createBreather(): () => Promise<void> | undefined {
+export function createBreather(): () => Promise<void> | undefined {
   let since = performance.now();
   return () => {
     if (performance.now() - since < maxTurnMs) return undefined;

@@ -8,7 +8,7 @@ import { authorities, type Authority } from './rules/authority.ts';
 import { crawlStatuses, type CrawlOrder, type CrawlStatus } from './rules/crawl.ts';
 import { Problem } from './rules/errors.ts';
 import { modes, type Environment, type Mode } from './rules/keys.ts';
-import { checkQuota, type Quotas } from './rules/quota.ts';
+import { checkQuota, quotaEnvironment, type Quotas } from './rules/quota.ts';
 
 /** How a crawl ends. */
 export type Ending = Exclude<CrawlStatus, 'idle' | 'crawling'>;
@@ -108,7 +108,8 @@ export async function checkCrawlRoom(
   { replace }: CrawlOrder,
 ): Promise<void> {
   // A set that is built to take the place of the old one is counted by itself.
-  checkQuota(quotas, environment, 'knowledge_pages', replace ? 0 : await countSet(orgId, mode, true));
+  const used = replace ? 0 : await countSet(orgId, mode, true);
+  checkQuota(quotas, quotaEnvironment(mode, environment), 'knowledge_pages', used);
 }
 
 /** A crawl that has found nothing yet. */

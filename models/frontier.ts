@@ -26,6 +26,8 @@ export type Frontier = {
   cost: number;
   /** Requests that the site answered with the wish to come back later. */
   tries?: number;
+  /** The site asked for it not to be fetched before. */
+  not_before?: Date;
   done: boolean;
   outcome?: CrawlOutcome;
   /** Why it was not indexed. */
@@ -52,6 +54,7 @@ const FrontierModel = defineModel<Frontier>(
     sitemap: Boolean,
     cost: { type: Number, required: true },
     tries: Number,
+    not_before: Date,
     done: { type: Boolean, required: true },
     outcome: String,
     why: String,
@@ -71,13 +74,28 @@ const FrontierModel = defineModel<Frontier>(
 const frontierId = (crawlId: string, url: string): string =>
   `${crawlId}:${createHash('sha256').update(pageKey(url)).digest('base64url').slice(0, 22)}`;
 
-/** Adds the addresses that are new, the first ones of them when there are more than `limit`; returns how many those were. */
+/** Addresses looked up at once: their hashes take a few milliseconds. */
+const pieceOfFound = 1_000;
+
+/**
+ * Adds the addresses that are new, the first ones of them when there are more than `limit`; returns how many those were. Of a
+ * long list only the beginning is looked at, some times as many as there is room for.
+ */
 export async function addToFrontier(
   crawlId: string,
   found: readonly Found[],
   now: Date,
   limit = Number.POSITIVE_INFINITY,
 ): Promise<number> {
+  const end = limit <= 0 ? 0 : Math.min(found.length, Math.max(pieceOfFound, limit * 4));
+  let added = 0;
+  for (let at = 0; at < end && added < limit; at += pieceOfFound) {
+    added += await addPiece(crawlId, found.slice(at, Math.min(end, at + pieceOfFound)), now, limit - added);
+  }
+  return added;
+}
+
+async function addPiece(crawlId: string, found: readonly Found[], now: Date, limit: number): Promise<number> {
   // Pages of one site link to the same pages over and over: asking which are known costs far less than an upsert each.
   const byId = new Map<string, Found>();
   for (const one of found) {
@@ -107,25 +125,46 @@ export async function isInFrontier(crawlId: string, url: string): Promise<boolea
   return (await collectionOf(FrontierModel).findOne({ _id: frontierId(crawlId, url) })) !== null;
 }
 
-/** The next addresses to fetch, best first, without those that are `taken` already. */
+/** The next addresses to fetch, best first, without those that are `taken` already and those whose time has not come. */
 export async function nextOfFrontier(
   crawlId: string,
   limit: number,
+  now: Date,
   taken: readonly Frontier[] = [],
 ): Promise<Frontier[]> {
   if (limit <= 0) return [];
   return collectionOf(FrontierModel)
-    .find({ crawl_id: crawlId, done: false, _id: { $nin: taken.map(({ _id }) => _id) } })
+    .find({
+      crawl_id: crawlId,
+      done: false,
+      not_before: { $not: { $gt: now } },
+      _id: { $nin: taken.map(({ _id }) => _id) },
+    })
     .sort({ cost: 1, _id: 1 })
     .limit(limit)
     .toArray();
 }
 
-/** Remembers how often addresses were asked for that the site wants to be asked for later. */
-export async function noteTries(later: readonly { _id: string; tries: number }[]): Promise<void> {
+/** When the first of the addresses that wait may be fetched; undefined when none waits. */
+export async function nextDue(crawlId: string): Promise<Date | undefined> {
+  const waiting = await collectionOf(FrontierModel)
+    .find({ crawl_id: crawlId, done: false }, { projection: { not_before: 1 } })
+    .sort({ not_before: 1 })
+    .limit(1)
+    .toArray();
+  return waiting[0] && (waiting[0].not_before ?? new Date(0));
+}
+
+/** An address that the site wants to be asked for later, and how often it was asked for. */
+export type Delayed = Pick<Frontier, '_id' | 'not_before'> & { tries: number };
+
+/** Puts addresses back that are to be asked for later. */
+export async function putBack(later: readonly Delayed[]): Promise<void> {
   if (later.length === 0) return;
   await collectionOf(FrontierModel).bulkWrite(
-    later.map(({ _id, tries }) => ({ updateOne: { filter: { _id, done: false }, update: { $set: { tries } } } })),
+    later.map(({ _id, ...change }) => ({
+      updateOne: { filter: { _id, done: false }, update: { $set: defined(change) } },
+    })),
     { ordered: false },
   );
 }
@@ -144,6 +183,15 @@ export async function listFates(crawlId: string): Promise<Map<string, Fate>> {
     .find({ crawl_id: crawlId }, { projection: { url: 1, outcome: 1, why: 1, to: 1, left: 1 } })
     .toArray();
   return new Map(all.map(({ url, left, ...fate }) => [pageKey(url), left ? {} : fate]));
+}
+
+/** The addresses that this crawl found moved for good, or naming another one as the page to index. */
+export async function listMoves(crawlId: string): Promise<{ url: string; to: string }[]> {
+  const why = { $in: ['moved', 'canonical'] satisfies CrawlReason[] };
+  const found = await collectionOf(FrontierModel)
+    .find({ crawl_id: crawlId, done: true, why }, { projection: { url: 1, to: 1 } })
+    .toArray();
+  return found.flatMap(({ url, to }) => (to === undefined ? [] : [{ url, to }]));
 }
 
 /** Puts pages back that gave way to another one which turned out to be none; returns how many. */

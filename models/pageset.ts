@@ -108,22 +108,30 @@ export async function findVersions(
 }
 
 export type Publication = Pick<Page, '_id' | 'generation' | 'title' | 'content_sha256' | 'chunk_count'> & {
-  etag: string | undefined;
-  last_modified: string | undefined;
+  version: Version;
   tags: Tags | undefined;
 };
+/** What the site said of the version that was read; nothing when it said nothing. */
+type Version = { etag: string | undefined; last_modified: string | undefined };
 type Tags = { segments?: string[] | undefined; authority?: Authority | undefined };
+
+/** A version that is no longer named must not be asked for again: the site would call another text unchanged by it. */
+function versionChange(version: Version) {
+  const unnamed = Object.entries(version).flatMap(([name, value]) => (value === undefined ? [[name, 1]] : []));
+  return unnamed.length > 0 ? { $unset: Object.fromEntries(unnamed) } : {};
+}
 
 /** Lets generations answer, with what their crawl saw. A page that was deleted meanwhile stays so. */
 export async function publishPages(crawlId: string, pages: readonly Publication[], now: Date): Promise<void> {
   if (pages.length === 0) return;
   await collectionOf(PageModel).bulkWrite(
-    pages.map(({ _id, generation, tags, ...seen }) => ({
+    pages.map(({ _id, generation, tags, version, ...seen }) => ({
       updateOne: {
         filter: { _id, generation },
         update: {
+          ...versionChange(version),
           $set: {
-            ...defined({ ...seen, ...tags }),
+            ...defined({ ...seen, ...version, ...tags }),
             crawl_id: crawlId,
             live_generation: generation,
             crawled_at: now,
@@ -137,7 +145,8 @@ export async function publishPages(crawlId: string, pages: readonly Publication[
   );
 }
 
-export type Seen = Pick<Page, '_id' | 'url'> & { etag?: string | undefined; last_modified?: string | undefined };
+/** `version`: missing when the page was not read, since its site said that it is unchanged. */
+export type Seen = Pick<Page, '_id' | 'url'> & { version?: Version | undefined };
 
 /** Notes that pages were seen as they are, in this spelling, and gives them the tags of their crawl, if it names any. */
 export async function touchPages(
@@ -148,17 +157,32 @@ export async function touchPages(
 ): Promise<void> {
   if (pages.length === 0) return;
   await collectionOf(PageModel).bulkWrite(
-    pages.map(({ _id, ...version }) => ({
+    pages.map(({ _id, url, version }) => ({
       updateOne: {
         filter: { _id },
         update: {
-          $set: { ...defined({ ...version, ...tags }), crawl_id: crawlId, crawled_at: now },
+          ...(version ? versionChange(version) : {}),
+          $set: { ...defined({ url, ...version, ...tags }), crawl_id: crawlId, crawled_at: now },
           ...(tags ? { $inc: { tags_version: 1 } } : {}),
         },
       },
     })),
     { ordered: false },
   );
+}
+
+/** Gives a page that is not older than `since` and that nobody has tagged the tags of another one; false when it is not so. */
+export async function inheritTags(
+  { _id, org_id }: Page,
+  { segments, authority }: Page,
+  since: Date,
+  now: Date,
+): Promise<boolean> {
+  const { modifiedCount } = await collectionOf(PageModel).updateOne(
+    { _id, org_id, created_at: { $gte: since }, tags_version: 0, segments: [] },
+    { $set: { ...defined({ segments, authority }), updated_at: now }, $inc: { tags_version: 1 } },
+  );
+  return modifiedCount === 1;
 }
 
 /** Deletes these pages with their chunks and leaves a `Removal` each, for the end of the crawl. */

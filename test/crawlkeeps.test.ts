@@ -85,12 +85,117 @@ describe('a text that moves within its site', () => {
   });
 });
 
+describe('a page that is found elsewhere with other words', () => {
+  it.each([
+    ['by a permanent redirect', redirect('/limits/'), ['/limits']],
+    ['by two of them', redirect('/moved'), ['/limits']],
+    [
+      'since the old one names it',
+      page('Limits', 'The limits are elsewhere.', [], '<link rel="canonical" href="/limits/">'),
+      ['/limits'],
+    ],
+    ['and linked there before the old one is come to', redirect('/limits/'), ['/limits/', '/links']],
+  ])('%s, keeps its tags', async (_, away, links) => {
+    const start = (to: string[]) => page('Start', 'The whimbrel bank has a start page.', to);
+    const site = await siteOf({
+      '/': start(['/limits']),
+      '/limits': page('Limits', 'The whimbrel limit is forty thousand euros.'),
+    });
+    await crawler.crawl(site.url, { segments: ['Staff'] });
+    Object.assign(site.pages, {
+      '/': start(links),
+      '/links': page('Links', 'The whimbrel bank has links.', ['/limits']),
+      '/limits': away,
+      '/moved': redirect('/limits/'),
+      '/limits/': page('Limits', 'The whimbrel limit is fifty thousand euros.'),
+    });
+    expect((await crawler.crawl(site.url)).status).toBe('completed');
+    const { entries } = await crawler.pages();
+    const limits = entries.filter((entry: { source_url: string }) => entry.source_url.includes('limits'));
+    expect(limits).toMatchObject([{ source_url: `${site.url}/limits/`, segments: ['staff'] }]);
+    expect(await crawler.orphans()).toEqual([]);
+  });
+});
+
+describe('a page whose version is named no more', () => {
+  it('is read again when the site goes back to the former version', async () => {
+    let text = 'The avocet fee is five euros a month.';
+    const site = await siteOf({
+      '/': (request, response) => {
+        const first = text.includes('five');
+        if (first && request.headers['if-none-match'] === '"one"') return void response.writeHead(304).end();
+        response.writeHead(200, { 'content-type': 'text/html', ...(first ? { etag: '"one"' } : {}) });
+        response.end(page('Fees', text));
+      },
+    });
+    await crawler.crawl(site.url);
+    text = 'The avocet fee is nine euros a month.';
+    await crawler.crawl(site.url);
+    expect(await crawler.answer('How much is the avocet fee?')).toContain('nine');
+    text = 'The avocet fee is five euros a month.';
+    expect(await crawler.crawl(site.url)).toMatchObject({ pages_unchanged: 0, pages_processed: 1 });
+    expect(await crawler.answer('How much is the avocet fee?')).toContain('five');
+    expect(await crawler.crawl(site.url)).toMatchObject({ pages_unchanged: 1 });
+  });
+});
+
+describe('a page that asks to be asked for later', () => {
+  it('waits alone: the others are read meanwhile, and then it is', async () => {
+    const asked: string[] = [];
+    const note = (reply: Reply): Reply => {
+      return (request, response) => {
+        asked.push(request.url!);
+        if (typeof reply === 'function') return reply(request, response);
+        response.writeHead(200, { 'content-type': 'text/html' }).end(reply);
+      };
+    };
+    const others = Array.from({ length: 6 }, (_, n) => `/products/${n}`);
+    const busy = note((request, response) => {
+      if (asked.filter((path) => path === request.url).length > 1) {
+        response.writeHead(200, { 'content-type': 'text/html' }).end(page('Busy', 'The dotterel page is here again.'));
+      } else response.writeHead(503, { 'retry-after': '4' }).end();
+    });
+    const site = await siteOf({
+      '/': page('Start', 'The dotterel bank has a start page.', ['/busy', ...others]),
+      '/busy': busy,
+      ...Object.fromEntries(others.map((one) => [one, note(page(one, `The dotterel product ${one} is sold.`))])),
+    });
+    expect(await crawler.crawl(site.url)).toMatchObject({ status: 'completed', pages_processed: 8, pages_failed: 0 });
+    // It is asked for first, being nearest to the start, and then last.
+    expect([asked[0], asked.at(-1), asked.length]).toEqual(['/busy', '/busy', 8]);
+  });
+});
+
 describe('a site in maintenance', () => {
   const whole = () => ({
     '/': page('Start', 'The godwit bank has a start page.', ['/rates', '/fees']),
     '/rates': page('Rates', 'The godwit rate is one percent a year.'),
     '/fees': page('Fees', 'The godwit fee is one euro a month.'),
   });
+
+  it.each([
+    ['answers the start with a page of its own, and nothing else', status(503)],
+    ['answers everything with the same page', page('Maintenance', 'We will be back soon.')],
+  ])('that %s, loses no answer when its pages were to be replaced', async (_, others) => {
+    const site = await siteOf(whole());
+    await crawler.crawl(site.url);
+    site.pages['/'] = page('Maintenance', 'We will be back soon.');
+    Object.assign(site.pages, { '/rates': others, '/fees': others });
+    const replaced = await crawler.crawl(site.url, { replace: true });
+    expect([replaced.status, replaced.error]).toEqual(['failed', expect.stringContaining('stay')]);
+    expect((await paths()).length).toBe(3);
+    expect(await crawler.answer('How much is the godwit fee?')).toContain('one euro');
+  });
+
+  it('does not keep a replacement from dropping what the site has removed', async () => {
+    const site = await siteOf(whole());
+    await crawler.crawl(site.url);
+    delete site.pages['/rates'];
+    site.pages['/'] = page('Start', 'The godwit bank has a new start page.', ['/fees']);
+    expect((await crawler.crawl(site.url, { replace: true })).status).toBe('completed');
+    expect(await paths()).toEqual(['/', '/fees']);
+  });
+
   it.each([
     ['a redirect that is not for good', 302],
     ['a refusal', 403],

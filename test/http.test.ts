@@ -479,6 +479,26 @@ describe('size', () => {
     },
   );
 
+  it.each([undefined, 'gzip'])('an endless body (%s) is cut at the cap where the caller says so', async (encoding) => {
+    let closed = false;
+    const text = Buffer.alloc(65_536, 'a');
+    const chunk = encoding === undefined ? text : gzipSync(text);
+    const base = await serve((_, reply) => {
+      reply.writeHead(200, encoding === undefined ? { 'content-length': 1e9 } : { 'content-encoding': encoding });
+      reply.on('close', () => (closed = true));
+      const pump = (): void => {
+        while (!reply.destroyed && reply.write(chunk));
+      };
+      reply.on('drain', pump);
+      pump();
+    });
+    const { status, body } = await client().request(base, { maxBytes: 100_000, cut: true });
+    expect([status, body.equals(Buffer.alloc(100_000, 'a'))]).toEqual([200, true]);
+    await until(() => closed);
+    const whole = await serve((_, reply) => void reply.end('x'.repeat(1_000)));
+    expect((await client().request(whole, { maxBytes: 1_000, cut: true })).body.length).toBe(1_000);
+  });
+
   it('a gzip bomb of 1 GB ends after the cap, not after the bomb', async () => {
     // gzip allows members one after the other: a hundred times 10 MB of zeros.
     const member = gzipSync(Buffer.alloc(10_000_000));

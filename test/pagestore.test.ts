@@ -8,6 +8,8 @@ import { ChunkModel } from '../models/chunk.ts';
 import { connectMongo, disconnectMongo } from '../models/connect.ts';
 import { createCrawl, endCrawl, newCrawl, type Crawl } from '../models/crawl.ts';
 import { newId } from '../models/ids.ts';
+import { addToFrontier, nextDue, nextOfFrontier, putBack } from '../models/frontier.ts';
+import { createOrganization, newOrganization } from '../models/organization.ts';
 import { PageModel } from '../models/page.ts';
 
 beforeAll(async () => {
@@ -161,5 +163,78 @@ describe('pruning while a crawl begins', () => {
     const second = await begin(crawl.org_id);
     await store.save(second, { fresh: [read('https://a.example/', 'new')], settled: [] }, signal);
     expect(await stored(second)).toEqual([['https://a.example/', ['old']]]);
+  });
+});
+
+describe('test mode of an organization that is live', () => {
+  it('has the allowance of the sandbox', async () => {
+    const index = newIndex();
+    const few = { sandbox: { ...room, knowledge_pages: 1 }, production: room };
+    const store = createPageStore({ search: index.search, ai: noModel, quotas: few, clock: () => new Date() });
+    const crawl = await begin();
+    await createOrganization({
+      ...newOrganization(crawl.org_id, 'Live', newId('user'), new Date()),
+      environment: 'production',
+    });
+    expect(await store.spare(crawl)).toBe(1);
+    const fresh = [read('https://a.example/1', 'one'), read('https://a.example/2', 'two')];
+    const { settled, full } = await store.save(crawl, { fresh, settled: [] }, signal);
+    expect([settled.length, full]).toEqual([1, expect.stringContaining('sandbox allowance of 1 pages')]);
+    expect(await store.spare(crawl)).toBe(0);
+    expect(await store.spare({ ...crawl, mode: 'live' })).toBe(1_000);
+  });
+});
+
+describe('the version that a site names', () => {
+  it('is that of the page as it was read last; one that is unchanged was not read', async () => {
+    const index = newIndex();
+    const store = createPageStore({ search: index.search, ai: noModel, quotas, clock: () => new Date() });
+    const url = 'https://a.example/';
+    const crawl = await begin();
+    const version = async () => {
+      const { etag, last_modified } = (await PageModel.findOne({ org_id: crawl.org_id }).lean())!;
+      return [etag, last_modified];
+    };
+    await store.save(
+      crawl,
+      { fresh: [{ ...read(url, 'one'), etag: '"1"', lastModified: 'then' }], settled: [] },
+      signal,
+    );
+    await store.save(crawl, { fresh: [], settled: [{ url, outcome: 'unchanged' }] }, signal);
+    expect(await version()).toEqual(['"1"', 'then']);
+    await store.save(crawl, { fresh: [{ ...read(url, 'one'), lastModified: 'later' }], settled: [] }, signal);
+    expect(await version()).toEqual([undefined, 'later']);
+    await store.save(crawl, { fresh: [{ ...read(url, 'two'), etag: '"2"' }], settled: [] }, signal);
+    expect(await version()).toEqual(['"2"', undefined]);
+    await store.save(crawl, { fresh: [read(url, 'three')], settled: [] }, signal);
+    expect(await version()).toEqual([undefined, undefined]);
+  });
+});
+
+describe('the frontier', () => {
+  const now = new Date();
+  const found = Array.from({ length: 2_500 }, (_, n) => ({ url: `https://a.example/${n}`, depth: 1 }));
+
+  it('takes as many of the first that are new as there is room for', async () => {
+    const crawlId = newId('crawl');
+    expect(await addToFrontier(crawlId, found.slice(0, 10), now)).toBe(10);
+    expect(await addToFrontier(crawlId, found, now, 0)).toBe(0);
+    expect(await addToFrontier(crawlId, found, now, 5)).toBe(5);
+    expect(await addToFrontier(crawlId, found, now, 1_500)).toBe(1_500);
+    const entries = await nextOfFrontier(crawlId, 9_999, now);
+    expect(new Set(entries.map(({ url }) => url))).toEqual(new Set(found.slice(0, 1_515).map(({ url }) => url)));
+  });
+
+  it('keeps back what is to be asked for later, and knows until when', async () => {
+    const crawlId = newId('crawl');
+    expect(await nextDue(crawlId)).toBeUndefined();
+    await addToFrontier(crawlId, found.slice(0, 2), now);
+    const [first, second] = await nextOfFrontier(crawlId, 2, now);
+    const due = new Date(now.getTime() + 60_000);
+    await putBack([{ _id: first!._id, tries: 1, not_before: due }]);
+    expect((await nextOfFrontier(crawlId, 2, now)).map(({ _id }) => _id)).toEqual([second!._id]);
+    await putBack([{ _id: second!._id, tries: 2, not_before: new Date(due.getTime() + 1) }]);
+    expect([await nextOfFrontier(crawlId, 2, now), await nextDue(crawlId)]).toEqual([[], due]);
+    expect(await nextOfFrontier(crawlId, 2, due)).toMatchObject([{ _id: first!._id, tries: 1 }]);
   });
 });

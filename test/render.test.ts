@@ -140,6 +140,25 @@ describe('a page without text', () => {
     expect(shop.paths()).toEqual(['/old', '/middle', '/new']);
   });
 
+  it('says whether all that it asked for has come', async () => {
+    const shop = await site({
+      '/': scripted(`(await fetch('/data')).text()`),
+      '/fails': scripted(`(await fetch('/missing')).text()`),
+      '/breaks': scripted(`(await fetch('/broken')).text()`),
+      '/spies': scripted(`(await fetch('/private')).text()`),
+      '/waits': scripted(`(await fetch('/never')).text()`),
+      '/data': data,
+      '/broken': (_, reply) => reply.destroy(),
+      '/never': () => undefined,
+    });
+    const made = renderer([shop]);
+    const allow = (url: URL): boolean => url.pathname !== '/private';
+    const lacking = async (path: string, from = made) => (await from.render(shop.url + path, { allow })).lacking;
+    expect(await lacking('/')).toBe(false);
+    for (const path of ['/fails', '/breaks', '/spies']) expect([path, await lacking(path)]).toEqual([path, true]);
+    expect(await lacking('/waits', renderer([shop], { limits: { settleMs: 2_000 } }))).toBe(true);
+  });
+
   it('is taken as it is when it never stops asking', async () => {
     const shop = await site({
       '/': scripted(`{ setInterval(() => fetch('/poll'), 50); return 'News' }`),

@@ -58,6 +58,30 @@ describe('a page that needs JavaScript', () => {
     expect(await crawler.answer('What does a transfer abroad cost?')).toContain('four euros and fifty cents');
   });
 
+  it('whose data cannot be had for a while goes on answering; it is removed when it is empty in earnest', async () => {
+    const site = await siteOf({
+      '/': page('Start', 'Where everything begins, and where the other page is linked.', ['/app']),
+      '/app': shell('/app.js'),
+      '/app.js': script,
+      '/fees.json': data(fees),
+      '/app/cards': page('Cards', 'Where the cards of the house are shown to whoever likes them.'),
+    });
+    expect(await crawler.crawl(site.url)).toMatchObject({ status: 'completed', pages_processed: 3 });
+    site.pages['/fees.json'] = (_, response) => void response.writeHead(503).end();
+    const away = await crawler.crawl(site.url);
+    expect(reasonsOf(away)['/app']).toContain(
+      'some of what its scripts asked for could not be had. What was read there',
+    );
+    expect(await crawler.answer('What does a transfer abroad cost?')).toContain('three euros and fifty cents');
+
+    site.pages['/app.js'] = (_, response) => void response.writeHead(200, { 'content-type': 'text/javascript' }).end();
+    site.pages['/app'] = shell('/app.js?2');
+    site.pages['/app.js?2'] = site.pages['/app.js'];
+    expect(reasonsOf(await crawler.crawl(site.url))['/app']).toBe('The page has no text that can be read.');
+    const { entries } = await crawler.pages();
+    expect(entries.map(({ source_url }: { source_url: string }) => source_url)).not.toContain(`${site.url}/app`);
+  });
+
   it('is asked for within robots.txt, leads on where its script leads, and ends when its script does not', async () => {
     const site = await siteOf({
       '/robots.txt': 'User-agent: *\nDisallow: /private',

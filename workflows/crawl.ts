@@ -10,6 +10,7 @@ import {
   continueAsNew,
   defineUpdate,
   isCancellation,
+  patched,
   proxyActivities,
   setCurrentDetails,
   setHandler,
@@ -36,7 +37,7 @@ const { crawlBatch, finishCrawl } = proxyActivities<CrawlActivities>({
 /** Ends the crawl; refused with type `IllegalTransition` when it is ending already. */
 export const cancelCrawl = defineUpdate<void>('cancel');
 
-/** How often robots.txt is asked for again when the site cannot answer, a minute apart, before the crawl gives up. */
+/** How often in a row robots.txt is asked for when the site cannot answer, a minute apart, before the crawl gives up. */
 const ROBOTS_TRIES = 5;
 
 /** How long a site is waited for in all when it asks for it, in ms; a thousand pages half a minute apart are fetched by then. */
@@ -83,6 +84,8 @@ async function fetchAll(ref: CrawlRef): Promise<{ ending: Ending; error?: string
       await sleep('1 minute');
       continue;
     }
+    // Crawls that ended before counted all of them together, and must be told the same way again.
+    if (unanswered > 0 && patched('robots-tries-in-a-row')) unanswered = 0;
     // Here and not in the batch: the worker's places are for crawls that have something to do.
     if (progress.waitMs !== undefined) {
       if (waitedMs >= MAX_WAITED_MS) return { ending: 'limit_reached', error: waitedEnough };

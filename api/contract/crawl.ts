@@ -24,7 +24,8 @@ export const crawlBody = z.strictObject({
         .meta({ description: 'For every page of this crawl; else refreshed pages keep theirs.' }),
       authority: authority.optional(),
       replace: z.boolean().optional().meta({
-        description: 'Build a new set of pages; it takes the place of all crawled pages when it is whole.',
+        description:
+          'Build a new set of pages; it takes the place of all crawled pages when it is whole. Pages of before that the site no longer links to, but still has, are part of it.',
       }),
       every_hours: z.number().int().min(everyHours.min).max(everyHours.max).optional().meta({
         description: 'Crawl it again so often, with these options, until the schedule is removed. Not with `replace`.',

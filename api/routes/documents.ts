@@ -27,7 +27,7 @@ import { RemovalModel } from '../../models/removal.ts';
 import { effectiveAuthority, type Authority } from '../../models/rules/authority.ts';
 import { cleanFilename, mimeTypes } from '../../models/rules/document.ts';
 import { Problem } from '../../models/rules/errors.ts';
-import { checkQuota } from '../../models/rules/quota.ts';
+import { checkQuota, quotaEnvironment } from '../../models/rules/quota.ts';
 import { normalizeSegments } from '../../models/rules/segments.ts';
 import { processDocument } from '../../workflows/document.ts';
 import { queues } from '../../workflows/queues.ts';
@@ -94,7 +94,8 @@ export const documentRoutes = [
         countDocuments(orgId, [mode]),
       ]);
       if (duplicate) return withStatus(200, { document: view(duplicate), duplicate: true as const });
-      const checkRoom = (used: number) => checkQuota(ctx.config.quotas, environment, 'documents', used);
+      const quota = quotaEnvironment(mode, environment);
+      const checkRoom = (used: number) => checkQuota(ctx.config.quotas, quota, 'documents', used);
       checkRoom(standing);
 
       const docId = newId('document');

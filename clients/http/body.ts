@@ -12,9 +12,12 @@ export type BodyOptions = {
   encoding: string | undefined;
   /** Most decoded bytes. */
   maxBytes: number;
+  /** What is beyond is left unread instead of being a failure. */
+  cut?: boolean | undefined;
   /** What Content-Length says; a guess at the size, nothing more. */
   expectedBytes: number | undefined;
-  onDone(body: Buffer): void;
+  /** `rest`: more would have followed. */
+  onDone(body: Buffer, rest?: boolean): void;
   /** Called once; nothing follows. */
   onFail(reason: BodyFailure, cause?: unknown): void;
   /** More can be written after `write` gave false. */
@@ -104,7 +107,15 @@ export function createBody(options: BodyOptions): Body {
     onFail(reason, cause);
   };
   const append = (chunk: Buffer): void => {
-    if (!over && !store.append(chunk)) fail('too_large');
+    if (over) return;
+    const room = options.maxBytes - store.length();
+    if (!options.cut || chunk.length <= room) {
+      if (!store.append(chunk)) fail('too_large');
+      return;
+    }
+    store.append(chunk.subarray(0, room));
+    destroy();
+    onDone(store.take(), true);
   };
   const start = (create: Decoder, firstByte: number): Transform =>
     create(firstByte)

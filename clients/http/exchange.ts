@@ -15,6 +15,8 @@ export type HttpResponse = HttpHead & { body: Buffer };
 
 export type ExchangeOptions = {
   maxBytes: number;
+  /** A longer body is cut there, and the rest is not read. */
+  cut?: boolean | undefined;
   /** Until the head of the reply is there, ms. */
   headersTimeoutMs: number;
   /** Until all of it is there, ms. */
@@ -66,7 +68,7 @@ export function reasonOf(error: unknown): HttpReason {
 export function exchange(
   dispatcher: Dispatcher,
   hop: Hop<string | Buffer>,
-  { maxBytes, headersTimeoutMs, totalTimeoutMs, signal, wantsBody }: ExchangeOptions,
+  { maxBytes, cut, headersTimeoutMs, totalTimeoutMs, signal, wantsBody }: ExchangeOptions,
 ): Promise<HttpResponse> {
   const { url, method, headers } = hop;
   const started = performance.now();
@@ -85,10 +87,11 @@ export function exchange(
       clearTimeout(clock);
       signal?.removeEventListener('abort', onAbort);
     };
-    const succeed = (bytes: Buffer): void => {
+    const succeed = (bytes: Buffer, rest = false): void => {
       if (settled || !head) return;
       settle();
       resolve({ ...head, body: bytes });
+      if (rest) controller?.abort(new HttpError('aborted', { url: url.href }));
     };
     const fail = (reason: HttpReason, cause?: unknown): void => {
       if (settled) return;
@@ -116,12 +119,13 @@ export function exchange(
       body = createBody({
         encoding: headerOf(replyHeaders, 'content-encoding'),
         maxBytes,
+        cut,
         expectedBytes: length,
         onDone: succeed,
         onFail: fail,
         onDrain: () => controller?.resume(),
       });
-      if (length !== undefined && length > maxBytes) fail('too_large');
+      if (length !== undefined && length > maxBytes && !cut) fail('too_large');
     };
 
     dispatcher.dispatch(

@@ -48,6 +48,8 @@ export type RenderedPage = {
   html: Buffer;
   /** Where the page ended up, by redirect or by script. */
   url: string;
+  /** Something it asked for failed, was refused, answered 400 or more, or had not come when the document was taken. */
+  lacking: boolean;
 };
 
 /** What text may come from. Frames are left out: their text is not part of the document. */
@@ -86,6 +88,8 @@ type Traffic = {
   /** Why the page's own document did not come; undefined when it came. */
   failure: unknown;
   delivered: boolean;
+  /** Something did not come. */
+  lacking: boolean;
 };
 
 /** Answers all requests of `page` until `signal` fires. */
@@ -95,7 +99,13 @@ function answerRequests(
   { allow }: PageAsk,
   signal: AbortSignal,
 ): Traffic {
-  const traffic: Traffic = { pending: 0, lastMs: performance.now(), failure: undefined, delivered: false };
+  const traffic: Traffic = {
+    pending: 0,
+    lastMs: performance.now(),
+    failure: undefined,
+    delivered: false,
+    lacking: false,
+  };
   const inTurn = pLimit(concurrency);
   let requests = 0;
   let bytes = 0;
@@ -107,7 +117,10 @@ function answerRequests(
     const body = request.hasPostData() ? await request.fetchPostData() : undefined;
     requests += 1;
     const refused = requests > limits.requests || !methods.has(method) || (body?.length ?? 0) > maxPostLength;
-    if (refused || (!first && !(await allow(new URL(address), kind)))) return request.abort('blockedbyclient');
+    if (refused || (!first && !(await allow(new URL(address), kind)))) {
+      traffic.lacking = true;
+      return request.abort('blockedbyclient');
+    }
     const reply = await fetch(address, {
       method: method as HttpMethod,
       headers: requestHeaders(request.headers()),
@@ -123,6 +136,7 @@ function answerRequests(
       if (reply.status >= 400) throw new RenderError('unreachable', `it answered ${reply.status}`);
       traffic.delivered = true;
     }
+    if (reply.status >= 400) traffic.lacking = true;
     await request.respond({ status: reply.status, headers: replyHeaders(reply.headers), body: reply.body });
   };
 
@@ -138,6 +152,7 @@ function answerRequests(
     try {
       await inTurn(() => ask(request, first));
     } catch (error) {
+      traffic.lacking = true;
       if (first) traffic.failure ??= error;
       // `aborted` leaves the document there is in its place when a script wanted another one.
       await request.abort(request.isNavigationRequest() && !first ? 'aborted' : 'failed');
@@ -167,7 +182,10 @@ async function settled(traffic: Traffic, limits: PageLimits, beganMs: number, si
  * The document and its address, read where the page's scripts cannot reach. Undefined when it was just replaced.
  * @throws RenderError too_large
  */
-async function takeDocument(session: CDPSession, limits: PageLimits): Promise<RenderedPage | undefined> {
+async function takeDocument(
+  session: CDPSession,
+  limits: PageLimits,
+): Promise<Omit<RenderedPage, 'lacking'> | undefined> {
   const { frameTree } = await session.send('Page.getFrameTree');
   const world = await session.send('Page.createIsolatedWorld', { frameId: frameTree.frame.id }).catch(() => undefined);
   if (!world) return undefined;
@@ -233,7 +251,7 @@ export async function renderPage(context: BrowserContext, deps: PageDeps, ask: P
       await settled(traffic, limits, began, over.signal);
       const taken = await takeDocument(session, limits);
       if (taken && !/^https?:/.test(taken.url)) throw new RenderError('unreachable', `it led to ${taken.url}`);
-      if (taken) return taken;
+      if (taken) return { ...taken, lacking: traffic.lacking || traffic.pending > 0 };
       traffic.lastMs = performance.now();
       await sleep(20, undefined, { signal: over.signal });
     }

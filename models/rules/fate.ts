@@ -33,6 +33,16 @@ export function endOf(key: string, fates: Fates): 'page' | 'gone' | 'open' | 'no
   return 'none';
 }
 
+/** From where pages have come to an address, over however many moves, nearest first; both as keys. */
+export function formersOf(moves: readonly { url: string; to: string }[]): (key: string) => string[] {
+  const leading = Map.groupBy(moves, ({ to }) => pageKey(to));
+  return (key) => {
+    const met = new Set([key]);
+    for (const at of met) for (const { url } of leading.get(at) ?? []) met.add(pageKey(url));
+    return [...met].slice(1);
+  };
+}
+
 /** Pages (keys) whose place another page of this crawl has taken, so that what was indexed from them may go. */
 export function outlived(fates: Fates): string[] {
   return [...fates].flatMap(([key, { why }]) => {
@@ -53,13 +63,18 @@ export function unheard(fates: Fates): string[] {
 
 /**
  * Pages (keys) of the standing set that a replacing crawl met and has nothing for, though the site did not take them away.
- * What it never came to is not among them: it has a limit.
+ * What it never came to is not among them: it has a limit. A duplicate's text is kept, but when more pages have become
+ * duplicates than the crawl has read, the site answers everything with one page.
  */
 export function lostOf(fates: Fates, standing: { has(key: string): boolean }): string[] {
-  return [...fates].flatMap(([key, { outcome, why }]) => {
+  const all = [...fates];
+  const read = all.filter(([, { outcome }]) => outcome === 'indexed' || outcome === 'unchanged').length;
+  const copies = all.filter(([key, { why }]) => why === 'duplicate' && standing.has(key)).length;
+  return all.flatMap(([key, { outcome, why }]) => {
     if (!standing.has(key)) return [];
     if (outcome === 'failed') return [key];
-    if (outcome !== 'skipped' || why === undefined || why === 'trap' || why === 'duplicate') return [];
+    if (why === 'duplicate') return copies > read ? [key] : [];
+    if (outcome !== 'skipped' || why === undefined || why === 'trap') return [];
     const row = reasonRow(why);
     const safe = row.standing === 'elsewhere' ? endOf(key, fates) !== 'none' : row.standing === 'taken';
     return safe ? [] : [key];

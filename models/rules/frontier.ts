@@ -59,8 +59,11 @@ function pathPattern(segments: readonly string[]): { pattern: string; dates: boo
  * below a date (`/2026/11/a-title`) keeps its title in the pattern and so is in a series of its own.
  */
 export function seriesOf(url: string): Series | undefined {
-  const path = pathPattern(segmentsOf(url));
-  const parameters = parametersOf(url);
+  return looksOf(url).series;
+}
+
+function seriesIn(segments: readonly string[], parameters: readonly string[]): Series | undefined {
+  const path = pathPattern(segments);
   const dates =
     path.dates || parameters.some((given) => dateParameter.test(nameOf(given)) || isoDate.test(valueOf(given)));
   const varying = path.numbers + parameters.length;
@@ -93,16 +96,25 @@ export function countSeries(counts: SeriesCounts, url: string): void {
   if (series !== undefined) counts.set(countKey(series), (counts.get(countKey(series)) ?? 0) + 1);
 }
 
+/** What the rules look at of an address. Taken from it once: a round may bring a hundred thousand. */
+type Looks = { segments: string[]; parameters: string[]; series: Series | undefined };
+const looksOf = (url: string): Looks => {
+  const segments = segmentsOf(url);
+  const parameters = parametersOf(url);
+  return { segments, parameters, series: seriesIn(segments, parameters) };
+};
+
 /**
  * Whether fetching this address would be wasted: its path repeats itself, it is deeper or has more parameters than people
  * make them, or its series has had its share of `maxPages`. What a sitemap lists is its owner's word and never a trap.
  * Asked when a page is found and again when its turn has come.
  */
 export function isTrap(found: Found, counts: ReadonlyMap<string, number>, maxPages: number): boolean {
-  if (found.sitemap === true) return false;
-  const segments = segmentsOf(found.url);
-  if (segments.length > maxSegments || parametersOf(found.url).length > maxParameters || repeats(segments)) return true;
-  const series = seriesOf(found.url);
+  return found.sitemap !== true && isWaste(looksOf(found.url), counts, maxPages);
+}
+
+function isWaste({ segments, parameters, series }: Looks, counts: ReadonlyMap<string, number>, maxPages: number) {
+  if (segments.length > maxSegments || parameters.length > maxParameters || repeats(segments)) return true;
   return series !== undefined && (counts.get(countKey(series)) ?? 0) >= seriesLimit(series.kind, maxPages);
 }
 
@@ -112,10 +124,20 @@ export function isTrap(found: Found, counts: ReadonlyMap<string, number>, maxPag
  * and an endless one, whose every step is a link deeper, soon costs more than any page that was found. The start is 0.
  */
 export function crawlCost(found: Found): number {
-  if (found.depth === 0) return 0;
-  const dates = seriesOf(found.url)?.kind === 'dates' ? 4 : 0;
-  const steps = found.sitemap === true ? 1 : found.depth;
-  return steps + segmentsOf(found.url).length + 2 * parametersOf(found.url).length + dates;
+  return costOf(found, looksOf(found.url));
+}
+
+function costOf({ depth, sitemap }: Found, { segments, parameters, series }: Looks): number {
+  if (depth === 0) return 0;
+  const dates = series?.kind === 'dates' ? 4 : 0;
+  return (sitemap === true ? 1 : depth) + segments.length + 2 * parameters.length + dates;
+}
+
+/** The cost of a page that was found; undefined for a trap. */
+export function placeOf(found: Found, counts: ReadonlyMap<string, number>, maxPages: number): number | undefined {
+  const looks = looksOf(found.url);
+  if (found.sitemap !== true && isWaste(looks, counts, maxPages)) return undefined;
+  return costOf(found, looks);
 }
 
 /** The pages in the order they are read; those of equal cost stay in the order they were found. */

@@ -1,10 +1,15 @@
 /** Whether there is room for one more: the allowance an organization has, and what is said when it is used up. Pure. */
 import { Problem } from './errors.ts';
-import type { Environment } from './keys.ts';
+import type { Environment, Mode } from './keys.ts';
 
 export const features = ['documents', 'knowledge_pages'] as const;
 export type Feature = (typeof features)[number];
 export type Quotas = Record<Environment, Record<Feature, number>>;
+
+/** Whose allowance holds: test mode has that of the sandbox, also in an organization that is live. */
+export function quotaEnvironment(mode: Mode, environment: Environment): Environment {
+  return mode === 'live' ? environment : 'sandbox';
+}
 
 /**
  * Throws when `used` fills the allowance: `SANDBOX_LIMIT` in the sandbox, `BETA_LIMIT_REACHED` with `feature` in production.
@@ -16,7 +21,7 @@ export function checkQuota(quotas: Quotas, environment: Environment, feature: Fe
   const noun = feature === 'documents' ? 'documents' : 'pages';
   if (environment === 'sandbox') {
     throw new Problem('SANDBOX_LIMIT', {
-      message: `The sandbox allowance of ${limit} ${noun} is used up; delete some, or take the organization live.`,
+      message: `The sandbox allowance of ${limit} ${noun} is used up; delete some, or work in live mode, for which the organization has to be live.`,
     });
   }
   throw new Problem('BETA_LIMIT_REACHED', {

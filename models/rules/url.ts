@@ -12,7 +12,7 @@ const maxHostLength = 253;
 /** The same as it is written, each escape counted as one, with a port: parsing takes the square of a foreign host's length. */
 const maxRawHostLength = 300;
 
-/** Why an address is no page's. Codes of `crawlReasons` (crawl.ts), where the sentences are. */
+/** Why an address is no page's. Codes of `crawlReasons` (crawlreason.ts), where the sentences are. */
 export type UrlReason = 'bad_url' | 'bad_scheme' | 'credentials' | 'url_too_long';
 export type Canonical = { url: string; reason?: undefined } | { url?: undefined; reason: UrlReason };
 

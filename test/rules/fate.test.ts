@@ -1,6 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { reasonRow, type CrawlReason } from '../../models/rules/crawlreason.ts';
-import { endOf, isWholeSet, lostOf, outlived, unheard, yieldsTo, type Fate } from '../../models/rules/fate.ts';
+import {
+  endOf,
+  formersOf,
+  isWholeSet,
+  lostOf,
+  outlived,
+  unheard,
+  yieldsTo,
+  type Fate,
+} from '../../models/rules/fate.ts';
 
 describe('what became of addresses', () => {
   const indexed: Fate = { outcome: 'indexed' };
@@ -113,5 +122,38 @@ describe('a set that is to replace another', () => {
     [1_000, 1, 1, false],
   ])('of %d pages, %d failed, %d of those answer now: whole is %s', (read, failed, lost, whole) =>
     expect(isWholeSet({ read, failed, lost })).toBe(whole),
+  );
+});
+
+describe('where a page was before', () => {
+  const from = (url: string, to: string) => ({ url: `https://a/${url}`, to: `http://www.a/${to}` });
+  const formers = formersOf([from('old', 'new'), from('older', 'old'), from('print', 'new'), from('new', 'older')]);
+  it.each([
+    ['a/new', ['a/old', 'a/print', 'a/older']],
+    ['a/print', []],
+    ['a/elsewhere', []],
+  ])('%s: %j', (key, expected) => expect(formers(key)).toEqual(expected));
+});
+
+describe('pages that answer and have become duplicates', () => {
+  const fatesOf = (read: number, copies: number) =>
+    new Map<string, Fate>([
+      ...Array.from({ length: read }, (_, n): [string, Fate] => [`a/read-${n}`, { outcome: 'indexed' }]),
+      ...Array.from({ length: copies }, (_, n): [string, Fate] => [
+        `a/copy-${n}`,
+        { outcome: 'skipped', why: 'duplicate', to: 'https://a/read-0' },
+      ]),
+    ]);
+  it.each([
+    [1, 1, 0],
+    [3, 3, 0],
+    [1, 2, 2],
+    [2, 20, 20],
+  ])(
+    'of %i read and %i duplicates %i are lost: a site that says one thing everywhere is in maintenance',
+    (read, copies, lost) => {
+      expect(lostOf(fatesOf(read, copies), { has: () => true }).length).toBe(lost);
+      expect(lostOf(fatesOf(read, copies), { has: () => false })).toEqual([]);
+    },
   );
 });

@@ -5,6 +5,7 @@ import {
   crawlCost,
   frontierLimit,
   isTrap,
+  placeOf,
   seriesLimit,
   seriesOf,
   type Found,
@@ -174,5 +175,27 @@ describe('byCost', () => {
     const order = byCost(pages).map(({ url }) => new URL(url).pathname);
     expect(order).toEqual(['/very/deep/start', '/second', '/third', '/a/b/c', '/far', '/list', '/calendar/2026/11']);
     expect(pages.map(crawlCost)).toEqual([8, 6, 4, 5, 2, 2, 0]);
+  });
+});
+
+describe('placeOf', () => {
+  const counts: SeriesCounts = new Map();
+  for (let n = 0; n < 20; n += 1) countSeries(counts, at(`/news/${n}`));
+  it.each<[string, Omit<Found, 'url'>]>([
+    ['/', { depth: 0 }],
+    ['/fees', { depth: 2 }],
+    ['/news/21', { depth: 1 }],
+    ['/news/21', { depth: 1, sitemap: true }],
+    ['/a?date=2026-11-02&b=1', { depth: 3 }],
+    ['/x/x/x/x', { depth: 1 }],
+    ['/2026/11/a-title', { depth: 4, sitemap: true }],
+  ])('of %s with %j is its cost, and none for a trap', (path, how) => {
+    const found = { url: at(path), ...how };
+    expect(placeOf(found, counts, 20)).toBe(isTrap(found, counts, 20) ? undefined : crawlCost(found));
+  });
+
+  it('is none for the rest of a series that has had enough, unless a sitemap lists it', () => {
+    expect(placeOf({ url: at('/news/21'), depth: 1 }, counts, 20)).toBeUndefined();
+    expect(placeOf({ url: at('/news/21'), depth: 1, sitemap: true }, counts, 20)).toBe(3);
   });
 });

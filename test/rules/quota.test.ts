@@ -1,7 +1,7 @@
 /** Where an allowance ends, and what is said then. */
 import { describe, it, expect } from '@jest/globals';
-import { checkQuota, features, type Feature } from '../../models/rules/quota.ts';
-import { environments, type Environment } from '../../models/rules/keys.ts';
+import { checkQuota, features, quotaEnvironment, type Feature } from '../../models/rules/quota.ts';
+import { environments, type Environment, type Mode } from '../../models/rules/keys.ts';
 
 const quotas = { sandbox: { documents: 2, knowledge_pages: 3 }, production: { documents: 4, knowledge_pages: 5 } };
 const cases = environments.flatMap((environment) => features.map((feature) => [environment, feature] as const));
@@ -25,4 +25,15 @@ describe('checkQuota', () => {
       expect.objectContaining({ code, status: 403, extra }),
     );
   });
+});
+
+describe('quotaEnvironment', () => {
+  it.each<[Mode, Environment, Environment]>([
+    ['test', 'sandbox', 'sandbox'],
+    ['test', 'production', 'sandbox'],
+    ['live', 'sandbox', 'sandbox'],
+    ['live', 'production', 'production'],
+  ])('%s mode of an organization in %s has the allowance of %s', (mode, environment, allowance) =>
+    expect(quotaEnvironment(mode, environment)).toBe(allowance),
+  );
 });

@@ -57,6 +57,13 @@ describe('crawlSite', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(4 * 60_000);
   });
 
+  it('begins to count anew when the site has answered in between', async () => {
+    const away = () => Array.from({ length: 4 }, () => progress('waiting', 'robots.txt: 503'));
+    const { activities } = scripted([...away(), progress('more'), ...away(), progress('done')]);
+    const { calls, result } = await tell(crawlSite, [ref], activities);
+    expect([calls.length, result]).toEqual([11, 'completed']);
+  });
+
   it('waits by a timer for as long as a site asks for, and then goes on', async () => {
     const { activities } = scripted([{ ...progress('more', 'Wait.'), waitMs: 590_000 }, progress('done')]);
     const { calls, skippedMs, result } = await tell(crawlSite, [ref], activities);
