@@ -1,16 +1,17 @@
 /** Where a request comes from: its address, and what of it limits count by. What a proxy says is believed only when that is configured. */
 import type { IncomingMessage } from 'node:http';
-import { isIPv4 } from 'node:net';
+import { isIP, isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** The caller's address, as Koa tells it for requests: behind a proxy, what the nearest one says. */
+/** The caller's address: behind a proxy what the nearest one says, when that is one; some add the port to it. */
 export function addressOf(request: IncomingMessage, trustProxy: boolean): string {
   const forwarded = trustProxy ? request.headers['x-forwarded-for'] : undefined;
   const nearest = String(forwarded ?? '')
     .split(',')
-    .at(-1)
-    ?.trim();
-  return nearest || request.socket.remoteAddress || '';
+    .at(-1)!
+    .trim()
+    .replace(/^\[(.*)\](:\d+)?$|^([\d.]+):\d+$/, '$1$3');
+  return isIP(nearest) ? nearest : (request.socket.remoteAddress ?? '');
 }
 
 /** The bytes of an IPv6 address that name a network; inside it a host numbers itself as often as it likes (RFC 4291, 2.5.4). */

@@ -24,7 +24,7 @@ const docsAssets = { 'swagger-ui.css': 'text/css', 'swagger-ui-bundle.js': 'text
 
 /** `state.draining` turns true when the process is about to stop: it answers what it has and tells clients to reconnect. */
 export function createApp(ctx: Context, metrics: Metrics, state: { draining: boolean } = { draining: false }): Koa {
-  const app = new Koa({ proxy: ctx.config.trustProxy, maxIpsCount: 1 });
+  const app = new Koa({ proxy: ctx.config.trustProxy });
   // A request's line has fixed fields and none is secret; looking for secrets in each took a twelfth of its time.
   const requestLog = ctx.log.child({}, { redact: [] });
   const shared = { authenticate: createAuthenticator(ctx), limit: createLimiter(ctx.config) };

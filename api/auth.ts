@@ -179,7 +179,9 @@ export function createAuthenticator(ctx: Context): Authenticator {
         throw new Problem('MISSING_SCOPE', { message: `This key lacks the scope ${guard.scope}.` });
       }
       if (mode && mode !== principal.mode) {
-        const message = `This key sees ${principal.mode} data only; leave the mode out, or use a ${mode} key.`;
+        const message = principal.downgraded
+          ? 'The organization is not live yet, so until it is this live key sees test data only; leave the mode out, or go live first.'
+          : `This key sees ${principal.mode} data only; leave the mode out, or use a ${mode} key.`;
         throw new Problem('VALIDATION', { message, details: [{ path: ['query', 'mode'], message }] });
       }
       return principal;

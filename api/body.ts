@@ -77,9 +77,11 @@ const jsonLimit = (route: Route): number =>
 
 async function readJson(koa: ParameterizedContext, limit: number): Promise<unknown> {
   if (koa.request.length === 0 || (koa.request.length === undefined && !koa.get('transfer-encoding'))) return {};
-  if (!koa.is('application/json')) {
-    throw new Problem('UNSUPPORTED_MEDIA_TYPE', { message: 'Send the body as Content-Type: application/json.' });
-  }
+  const isJson = Boolean(koa.is('application/json'));
+  const unsupported = () =>
+    new Problem('UNSUPPORTED_MEDIA_TYPE', { message: 'Send the body as Content-Type: application/json.' });
+  // What is sent in pieces may be nothing at all, which needs no type.
+  if (!isJson && koa.request.length !== undefined) throw unsupported();
   const text = await getRawBody(koa.req, { limit, length: koa.request.length, encoding: 'utf8' }).catch(
     (error: { type?: string }) => {
       throw error.type === 'entity.too.large'
@@ -87,6 +89,8 @@ async function readJson(koa: ParameterizedContext, limit: number): Promise<unkno
         : new Problem('VALIDATION', { message: 'The body did not arrive whole.', cause: error });
     },
   );
+  if (text === '') return {};
+  if (!isJson) throw unsupported();
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
@@ -129,13 +133,16 @@ const uploadName = /^upload-[0-9a-f-]{36}$/;
 /** An upload is over in minutes; after so long, ms, nobody is writing to it. */
 const ABANDONED_MS = 3_600_000;
 
-/** Removes the temporary files of uploads whose process was killed. */
+/** Removes the temporary files of uploads whose process was killed. Throws one error for all that it could not remove. */
 export async function sweepUploads(folder = tmpdir()): Promise<void> {
+  const failures: unknown[] = [];
   for (const name of (await readdir(folder)).filter((name) => uploadName.test(name))) {
     const path = join(folder, name);
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }));
-    if (mtimeMs < Date.now() - ABANDONED_MS) await rm(path, { force: true });
+    if (mtimeMs >= Date.now() - ABANDONED_MS) continue;
+    await rm(path, { force: true }).catch((error: unknown) => failures.push(error));
   }
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} of them could not be removed.`);
 }
 
 /** Streams the one file to disk, counting and hashing; nothing of it is held in memory. */

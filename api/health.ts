@@ -8,7 +8,10 @@ const CHECK_MS = 1_000;
 type State = 'ok' | 'down';
 
 /** Each dependency is asked anew, for at most a second. */
-export async function readiness(ctx: Context): Promise<{ ready: boolean; mongo: State; temporal: State }> {
+export async function readiness(
+  { temporal: client }: Pick<Context, 'temporal'>,
+  ping = pingMongo,
+): Promise<{ ready: boolean; mongo: State; temporal: State }> {
   const state = (check: Promise<unknown>): Promise<State> =>
     // Neither driver bounds all that it waits for: a connection that has gone silent is not noticed for minutes.
     Promise.race([
@@ -19,8 +22,8 @@ export async function readiness(ctx: Context): Promise<{ ready: boolean; mongo: 
       sleep(CHECK_MS, 'down' as const, { ref: false }),
     ]);
   const [mongo, temporal] = await Promise.all([
-    state(pingMongo(CHECK_MS)),
-    state(ctx.temporal.withDeadline(Date.now() + CHECK_MS, () => ctx.temporal.workflowService.getSystemInfo({}))),
+    state(ping(CHECK_MS)),
+    state(client.withDeadline(Date.now() + CHECK_MS, () => client.workflowService.getSystemInfo({}))),
   ]);
   return { ready: mongo === 'ok' && temporal === 'ok', mongo, temporal };
 }

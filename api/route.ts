@@ -4,6 +4,7 @@
  */
 import type { RouterContext, RouterMiddleware } from '@koa/router';
 import { z } from 'zod';
+import { addressOf } from './address.ts';
 import {
   type Authenticator,
   credentialId,
@@ -152,7 +153,7 @@ export function serve(
       authorization: koa.get('authorization') || undefined,
       orgId: koa.params['orgId'],
       mode: chosen.mode ?? chosen.environment,
-      address: koa.ip,
+      address: addressOf(koa.req, ctx.config.trustProxy),
     });
     koa.state['orgId'] = 'orgId' in principal ? principal.orgId : undefined;
     if (route.limit) koa.set(await shared.limit(route.limit, credentialId(principal)));

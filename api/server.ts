@@ -19,6 +19,9 @@ import { connectMongo, disconnectMongo } from '../models/connect.ts';
 import { hostPort } from '../models/rules/address.ts';
 import { createSecretBox } from '../models/secretbox.ts';
 
+/** What a killed process left is an hour old before it may be removed, which it seldom is when the next one starts. */
+const SWEEP_MS = 3_600_000;
+
 /** A started API. `close` refuses new requests, waits for the running ones up to DRAIN_SECONDS, has sockets come back elsewhere, and disconnects. */
 export type Api = { url: string; close(): Promise<void> };
 
@@ -34,7 +37,9 @@ export async function startApi(
   const log = createLog('api', config.logLevel);
   await connectMongo(config.mongodbUri);
   await prepareRates(config);
-  await sweepUploads().catch((error: unknown) => log.warn({ err: error }, 'old uploads were not removed'));
+  const sweep = () =>
+    sweepUploads().catch((error: unknown) => log.warn({ err: error }, 'old uploads were not removed'));
+  await sweep();
   // Lazy: the API takes and stores requests also while Temporal is down.
   const connection = Connection.lazy({ address: config.temporalAddress });
   const clock = () => new Date();
@@ -69,10 +74,12 @@ export async function startApi(
   await once(server, 'listening');
   const url = `http://${hostPort(config.host, (server.address() as AddressInfo).port)}`;
   log.info({ url }, 'api ready');
+  const sweeping = setInterval(() => void sweep(), SWEEP_MS).unref();
   return {
     url,
     async close() {
       state.draining = true;
+      clearInterval(sweeping);
       const closed = new Promise((resolve) => server.close(resolve));
       const force = setTimeout(() => server.closeAllConnections(), config.drainSeconds * 1000);
       await Promise.all([closed, sockets.close()]);

@@ -165,11 +165,11 @@ function readSessionClaims(payload: JWTPayload): (SessionClaims & { expiresAt: D
 async function readKeyring(deps: TokenDeps): Promise<Keyring> {
   const now = deps.clock();
   const ageOf = (r: SigningKey) => now.getTime() - r.created_at.getTime();
-  let records = await listSigningKeys();
-  const newest = records[0];
-  if (!newest || ageOf(newest) > deps.config.jwtKeyDays * DAY_MS) {
-    await addSigningKey(await newSigningKey(deps, (newest?.number ?? 0) + 1, now));
-    records = await listSigningKeys();
+  const stored = await listSigningKeys();
+  let records = openKeys(deps.secrets, stored);
+  if (!records[0] || ageOf(records[0]) > deps.config.jwtKeyDays * DAY_MS) {
+    await addSigningKey(await newSigningKey(deps, (stored[0]?.number ?? 0) + 1, now));
+    records = openKeys(deps.secrets, await listSigningKeys());
   }
   // A key stops signing soon after its successor appears; the day that is added is far more than that.
   const needed = records.find((r) => ageOf(r) > (TOKEN_DAYS + 1) * DAY_MS);
@@ -180,19 +180,27 @@ async function readKeyring(deps: TokenDeps): Promise<Keyring> {
   const verifiers = new Map<string, Verifier>();
   for (const r of records) verifiers.set(r._id, await importJWK(r.public_jwk as JWK, 'EdDSA'));
   const signing = records.find((r) => ageOf(r) >= PUBLISH_MS) ?? records.at(-1)!;
-  const key = await importJWK(JSON.parse(openPrivate(deps.secrets, signing)) as JWK, 'EdDSA');
+  const key = await importJWK(JSON.parse(signing.private_jwk) as JWK, 'EdDSA');
   return { records, verifiers, signer: { kid: signing._id, key } };
 }
 
-function openPrivate(secrets: SecretBox, { private_jwk }: SigningKey): string {
-  try {
-    return secrets.open(private_jwk);
-  } catch (error) {
-    throw new ConfigError(
-      'SECRET_KEY is not the one that this database was written with, so no one could sign in and no stored secret be read. Set SECRET_KEY to it, or put the former DATA_DIR/secret.key back.',
-      { cause: error },
-    );
-  }
+/**
+ * The keys with their private halves opened. The oldest decides whether ours is the right SECRET_KEY, and is looked at before
+ * anything is written, so that a process with a wrong one leaves nothing behind. A later key that does not open was left by
+ * such a process all the same: it is passed over, or it would lock the right processes out.
+ */
+function openKeys({ open }: SecretBox, records: readonly SigningKey[]): SigningKey[] {
+  return records.flatMap((record, index) => {
+    try {
+      return [{ ...record, private_jwk: open(record.private_jwk) }];
+    } catch (error) {
+      if (index < records.length - 1) return [];
+      throw new ConfigError(
+        'SECRET_KEY is not the one that this database was written with, so no one could sign in and no stored secret be read. Set SECRET_KEY to it, or put the former DATA_DIR/secret.key back.',
+        { cause: error },
+      );
+    }
+  });
 }
 
 async function newSigningKey(deps: TokenDeps, number: number, now: Date): Promise<SigningKey> {

@@ -15,11 +15,12 @@ const patienceMs = 1500;
 /** How long one that is stopping gets: longer than the drain and the ends of both engines. */
 const stoppingMs = 60_000;
 
-/** Takes the lock. Throws EngineError when a living process keeps it. */
-export async function lockDataDir(dataDir: string, report: Report): Promise<DataDirLock> {
+/** Takes the lock. Throws EngineError when a living process keeps it, and what `aborted` was aborted with. */
+export async function lockDataDir(dataDir: string, report: Report, aborted?: AbortSignal): Promise<DataDirLock> {
   const began = Date.now();
   let said = false;
   const lock = await takeLock(join(dataDir, 'start.lock'), ({ pid, stopping }) => {
+    aborted?.throwIfAborted();
     if (Date.now() - began > (stopping ? stoppingMs : patienceMs)) {
       throw new EngineError(
         `Another npm start (process ${pid}) uses ${dataDir}. Stop it first, or start a second system beside it with another PORT and DATA_DIR.`,

@@ -59,7 +59,7 @@ export async function startSystem(options: {
   await makeFolder(logDir);
   if (!(await isFree(0, config.host))) throw noSuchHost(config.host);
   await checkWritable(config.dataDir);
-  const lock = await lockDataDir(config.dataDir, report);
+  const lock = await lockDataDir(config.dataDir, report, options.aborted);
   const running: Running[] = [];
   let stopping = false;
   const stop = async (): Promise<void> => {
@@ -86,7 +86,8 @@ export async function startSystem(options: {
     void tellWhenDead(one);
   };
   try {
-    const ports = await choosePorts(config);
+    const ports = await choosePorts(config, options.aborted);
+    options.aborted?.throwIfAborted();
     const began = Date.now();
     const done = (what: string): void => report(`${what} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
     const context = { config, ports, logDir, report, watch, done };
@@ -272,7 +273,7 @@ const portsFile = 'engines.json';
  * finds them again; whichever is taken is replaced when it is about to be used. Also waits for what a killed start
  * left running: its guards are just ending it.
  */
-async function choosePorts(config: Config): Promise<Ports> {
+async function choosePorts(config: Config, aborted?: AbortSignal): Promise<Ports> {
   const stored = await readFile(join(config.dataDir, portsFile), 'utf8').catch(() => '{}');
   let remembered: Ports = {};
   try {
@@ -281,7 +282,10 @@ async function choosePorts(config: Config): Promise<Ports> {
     // A torn file: the preferences below do.
   }
   const deadline = Date.now() + 20_000;
-  while (Date.now() < deadline && (await stillRunning(remembered.pids ?? []))) await sleep(50);
+  while (Date.now() < deadline && (await stillRunning(remembered.pids ?? []))) {
+    aborted?.throwIfAborted();
+    await sleep(50);
+  }
   if (!(await isFree(config.port, config.host))) throw portTaken(config.port);
   const derived = (offset: number): number => (config.port + offset <= 65_535 ? config.port + offset : 0);
   return {

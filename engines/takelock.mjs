@@ -114,13 +114,17 @@ export function isAlive(pid) {
   }
 }
 
-/** The 22nd field of /proc/PID/stat, ticks since boot, with the boot's id; empty where there is no /proc. */
+/**
+ * The 22nd field of /proc/PID/stat, ticks since boot, with the boot's id; empty where there is no /proc. A process that has
+ * ended keeps its id until its parent asks for it, which in a container may be never: it is said to have ended.
+ */
 function startOf(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     // The second field is the program's name in parentheses and may hold blanks.
-    return `${boot} ${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''}`;
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return /[ZXx]/.test(fields[0]) ? 'ended' : `${boot} ${fields[19] ?? ''}`;
   } catch {
     return '';
   }

@@ -31,6 +31,11 @@ describe('the address of a caller', () => {
     ['behind a proxy the nearest one, the others being claims', '203.0.113.9, 192.0.2.7', true, '192.0.2.7'],
     ['the connection’s, when the proxy says nothing', undefined, true, '198.51.100.1'],
     ['the connection’s, when the proxy says nothing of use', ' , ', true, '198.51.100.1'],
+    ['the connection’s, when the proxy does not know it', 'unknown', true, '198.51.100.1'],
+    ['without the port that some proxies add', '203.0.113.9, 192.0.2.7:50123', true, '192.0.2.7'],
+    ['without brackets and port', '[2001:db8::1]:443', true, '2001:db8::1'],
+    ['without brackets', '[2001:db8::1]', true, '2001:db8::1'],
+    ['an IPv6 address, whose end is no port', '2001:db8::1:443', true, '2001:db8::1:443'],
   ])('is %s', (_, forwarded, trustProxy, address) => {
     expect(addressOf(from(forwarded), trustProxy)).toBe(address);
   });

@@ -3,6 +3,8 @@ import { describe, expect, it } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { endpoints, pendingEndpoints } from './endpoints.ts';
 import { system } from './harness.ts';
+import type { Context } from '../api/context.ts';
+import { readiness } from '../api/health.ts';
 import { errorsOf } from '../api/openapi.ts';
 import { routeGroups } from '../api/routes/index.ts';
 import { errorTable } from '../models/rules/errors.ts';
@@ -108,6 +110,16 @@ describe('every request', () => {
     expect(body.details[0].path[1]).toHaveLength(100);
     expect(body.details.at(-1)).toEqual({ path: ['body'], message: 'has 4980 more faults' });
   });
+
+  it('with unknown fields is 400, each named', async () => {
+    const { status, body } = await api.request('POST', '/auth/login', {
+      body: { email: 'a@b.example', password: 'x', role: 'owner', $where: '1' },
+    });
+    expect(status).toBe(400);
+    expect(body.details.map((d: { path: string[] }) => d.path.join('.'))).toEqual(
+      expect.arrayContaining(['body.role', 'body.$where']),
+    );
+  });
 });
 
 describe('outside /v1', () => {
@@ -117,6 +129,12 @@ describe('outside /v1', () => {
     expect(await (await get('/health/live')).json()).toEqual({ status: 'ok' });
     const ready = await get('/health/ready');
     expect([ready.status, await ready.json()]).toEqual([200, { status: 'ok', mongo: 'ok', temporal: 'ok' }]);
+  });
+
+  it('health answers although MongoDB and Temporal never do', async () => {
+    const never = () => new Promise<never>(() => undefined);
+    const temporal = { withDeadline: never } as unknown as Context['temporal'];
+    expect(await readiness({ temporal }, never)).toEqual({ ready: false, mongo: 'down', temporal: 'down' });
   });
 
   it('metrics are Prometheus text with a histogram of requests by route', async () => {

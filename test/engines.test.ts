@@ -233,6 +233,36 @@ describe('the data folder', () => {
     (await lockDataDir(folder, silent)).release();
     expect(await readdir(folder)).toEqual([]);
   });
+
+  it('the lock of a killed start that nobody has reaped is taken over', async () => {
+    const holder = `
+       import { takeLock } from ${JSON.stringify(join(root, 'engines', 'takelock.mjs'))};
+       await takeLock(${JSON.stringify(join(folder, 'start.lock'))}, () => undefined);
+       process.kill(process.pid, 'SIGKILL');`;
+    await writeFile(join(folder, 'holder.mjs'), holder);
+    // The shell becomes a program that never asks for its children, as the first process of some containers.
+    const script = '"$0" "$1" & echo $!; exec sleep 60';
+    const parent = spawn('sh', ['-c', script, process.execPath, join(folder, 'holder.mjs')], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    try {
+      const [pid] = (await once(parent.stdout, 'data')) as [Buffer];
+      await until(async () => /\) Z /.test(await readFile(`/proc/${Number(pid)}/stat`, 'utf8')));
+      (await lockDataDir(folder, silent)).release();
+    } finally {
+      parent.kill('SIGKILL');
+      await once(parent, 'exit');
+    }
+  });
+
+  it('a start that waits can be told to stop', async () => {
+    const lock = await lockDataDir(folder, silent);
+    lock.stopping();
+    const abort = new AbortController();
+    const waiting = lockDataDir(folder, () => abort.abort(new EngineError('Stopped while starting.')), abort.signal);
+    await expect(waiting).rejects.toThrow('Stopped while starting.');
+    lock.release();
+  });
 });
 
 describe('takeLock', () => {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -204,6 +204,19 @@ describe('an Idempotency-Key', () => {
     });
     expect([status, body.details?.[0]?.path]).toEqual([400, ['headers', 'idempotency-key']]);
   });
+
+  it('means the same request however its path is spelled', async () => {
+    const headers = { 'idempotency-key': randomUUID() };
+    const create = (path: string) =>
+      api.request('POST', path, { token: org.owner.token, body: { name: 'Spelled' }, headers });
+    const path = `/support/developer-keys/orgs/${org.orgId}/keys`;
+    const first = await create(path);
+    expect(first.status).toBe(201);
+    for (const other of [`${path}/`, path.replace('/org_', '/%6frg_'), path.replace('keys', 'KEYS')]) {
+      const { status, body, headers } = await create(other);
+      expect([other, status, headers.get('idempotent-replayed'), body]).toEqual([other, 201, 'true', first.body]);
+    }
+  });
 });
 
 /** Writes bytes to the API's port and gives all it answers, until it closes. */
@@ -246,6 +259,22 @@ describe('a request that is hardly HTTP', () => {
     expect(reply.headers.toLowerCase()).toContain(`x-request-id: ${reply.body.request_id.toLowerCase()}`);
   });
 
+  it.each([
+    ['POST', 'publishable-keys/test/rotate', '', 200],
+    ['POST', 'publishable-keys/test/rotate', 'Content-Type: application/json\r\n', 200],
+    ['DELETE', 'keys/key_none', '', 404],
+  ])('%s %s with an empty body in pieces (%j) is one without a body', async (method, path, type, status) => {
+    const head = `Host: api\r\nConnection: close\r\nAuthorization: Bearer ${org.owner.token}\r\n${type}`;
+    const line = `${method} /v1/support/developer-keys/orgs/${org.orgId}/${path} HTTP/1.1\r\n`;
+    const reply = await exchange(`${line}${head}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`);
+    expect(reply.status).toBe(status);
+  });
+
+  it('a body in pieces needs its type all the same: 415', async () => {
+    const head = 'POST /v1/auth/login HTTP/1.1\r\nHost: api\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n';
+    expect((await exchange(`${head}\r\n2\r\n{}\r\n0\r\n\r\n`)).status).toBe(415);
+  });
+
   it('ids that no id looks like are ids that do not exist: 404', async () => {
     for (const id of [
       '%00',
@@ -272,6 +301,13 @@ describe('an upload whose process was killed', () => {
       for (const name of [old, another]) await utimes(join(folder, name), before, before);
       await sweepUploads(folder);
       expect((await readdir(folder)).sort()).toEqual([young, another].sort());
+      // What cannot be removed, here a folder that somebody named so, is told of and keeps no other from it.
+      const stuck = 'upload-00000000-0000-4000-8000-000000000000';
+      await mkdir(join(folder, stuck));
+      await writeFile(join(folder, old), 'x');
+      for (const name of [old, stuck]) await utimes(join(folder, name), before, before);
+      await expect(sweepUploads(folder)).rejects.toThrow('1 of them could not be removed');
+      expect((await readdir(folder)).sort()).toEqual([young, another, stuck].sort());
     } finally {
       await rm(folder, { recursive: true });
     }

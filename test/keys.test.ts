@@ -349,6 +349,15 @@ describe('a live key before the organization is live', () => {
     },
   );
 
+  it('asked for live data says when there will be some, not to use the key that it is: 400', async () => {
+    const live = (await api.newKey(org, { mode: 'live' })).token;
+    const { status, body } = await api.request('GET', `/orgs/${org.orgId}/documents?mode=live`, { token: live });
+    expect([status, body.details]).toEqual([
+      400,
+      [{ path: ['query', 'mode'], message: expect.stringMatching(/^The organization is not live yet/) }],
+    ]);
+  });
+
   it('a test key carries no warning there', async () => {
     const test = (await api.newKey(org)).token;
     const { body } = await api.request('GET', `/support/config/orgs/${org.orgId}`, { token: test });

@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { MongoClient, type Db } from 'mongodb';
-import { apiAt, type Api } from './harness.ts';
+import { apiAt, until, type Api } from './harness.ts';
 import { startIdentityProvider, type IdentityProvider, type Person } from './oidc-server.ts';
 import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from './processes.ts';
 import { createSecretBox } from '../models/secretbox.ts';
@@ -197,6 +197,38 @@ describe('GET /auth/oidc/{provider}/callback', () => {
     expect((await signIn(squatter)).body.code).toBe('FEDERATED_LOGIN_FAILED');
   });
 
+  it('proves the address of an account that it began without, once the provider verifies it; another address proves nothing', async () => {
+    const org = await api.newOrg();
+    const person = newPerson({ email_verified: false });
+    const added = (email: string) =>
+      api.request('POST', `/orgs/${org.orgId}/members`, { token: org.owner.token, body: { email, role: 'member' } });
+    const first = await signIn(person);
+    const refused = await added(person.email!);
+    expect([refused.status, refused.body.code]).toEqual([409, 'CONFLICT']);
+    // What the person is asked to do takes a password with it, so it is said before.
+    expect(refused.body.error).toMatch(/removes the password/);
+    await signIn({ ...person, email_verified: true, email: `${randomUUID()}@example.com` });
+    expect((await added(person.email!)).status).toBe(409);
+    const proven = await signIn({ ...person, email_verified: true });
+    expect(proven.body.data.user).toEqual(first.body.data.user);
+    const { status, body } = await added(person.email!);
+    expect([status, body.data?.member]).toMatchObject([201, { email: person.email, email_verified: true }]);
+  });
+
+  it('lets an address that was registered with a password into an organization once it is proven', async () => {
+    const org = await api.newOrg();
+    const person = newPerson();
+    await registered(person.email!);
+    const add = () =>
+      api.request('POST', `/orgs/${org.orgId}/members`, {
+        token: org.owner.token,
+        body: { email: person.email, role: 'member' },
+      });
+    expect((await add()).status).toBe(409);
+    await signIn(person);
+    expect((await add()).status).toBe(201);
+  });
+
   it.each([false, undefined, 'true', 1])(
     'does not join an account by an address the provider does not call verified (%j): 401',
     async (email_verified) => {
@@ -243,6 +275,28 @@ describe('a callback that must not work: 401', () => {
     const { path, cookie } = await begin(newPerson());
     expect((await finish(path, cookie)).status).toBe(200);
     await refused(path, cookie);
+  });
+
+  it('and the reason is in the log, without what the browser sent', async () => {
+    const { path, cookie, params } = await begin(newPerson());
+    const { body } = await finish(
+      edited(path, (p) => p.set('iss', second.issuer)),
+      cookie,
+    );
+    const logged = () =>
+      running
+        .output()
+        .split('\n')
+        .find((text) => text.includes(body.request_id));
+    await until(() => Promise.resolve(logged() !== undefined), 'the line in the log');
+    expect(JSON.parse(logged()!)).toMatchObject({
+      level: 40,
+      status: 401,
+      code: 'FEDERATED_LOGIN_FAILED',
+      err: { message: expect.stringMatching(/iss/) },
+    });
+    for (const secret of [cookie.split('=')[1]!, params.get('code')!, params.get('state')!])
+      expect(logged()).not.toContain(secret);
   });
 
   it('twice at once: one of them', async () => {

@@ -11,7 +11,7 @@ import {
   type JWK,
 } from 'jose';
 import { until } from './harness.ts';
-import { removeDataDir, systemEnv } from './processes.ts';
+import { removeDataDir, startProcess, systemEnv } from './processes.ts';
 import { createTokens, type SessionClaims, type Tokens } from '../api/tokens.ts';
 import { readConfig, type Config } from '../config.ts';
 import { connectMongo, disconnectMongo } from '../models/connect.ts';
@@ -261,6 +261,34 @@ describe('rotation', () => {
     now += DAY_MS;
     expect((await newProcess().jwks()).keys).toHaveLength(1);
     expect((await listSigningKeys()).map((k) => k.number)).toEqual([2]);
+  });
+
+  it('a process with another SECRET_KEY does not start, and leaves no key behind, however old the newest is', async () => {
+    const right = newProcess();
+    await right.sign('usr_1', 0);
+    const wrong = startProcess('api/server.ts', { ...env, SECRET_KEY: 'b2'.repeat(32) });
+    await expect(wrong).rejects.toThrow(/SECRET_KEY is not the one that this database was written with/);
+    expect((await listSigningKeys()).map((k) => k.number)).toEqual([1]);
+  });
+
+  it('passes over a key that another SECRET_KEY sealed, which itself stays without a way in', async () => {
+    const foreign = createSecretBox(Buffer.alloc(32, 7));
+    const { token } = await newProcess().sign('usr_1', 0);
+    const [first] = await listSigningKeys();
+    const sealed = { private_jwk: foreign.seal(createSecretBox(config.secretKey).open(first!.private_jwk)) };
+    await SigningKeyModel.create({ ...first, ...sealed, _id: 'foreign', number: 2 });
+    now = start + (config.jwtKeyDays + 1) * DAY_MS;
+    await newProcess().jwks();
+    now += 600_000;
+    const fresh = await newProcess().sign('usr_2', 0);
+    expect((await listSigningKeys()).map((k) => [k.number, k._id === kidOf(fresh.token)])).toEqual([
+      [3, true],
+      [2, false],
+      [1, false],
+    ]);
+    expect((await newProcess().jwks()).keys.map((k) => k.kid)).toEqual([kidOf(fresh.token), kidOf(token)]);
+    const other = createTokens({ config, clock: () => new Date(now), secrets: foreign });
+    await expect(other.jwks()).rejects.toThrow(/SECRET_KEY is not the one/);
   });
 
   it('keeps private halves sealed, and publishes only public ones', async () => {

@@ -48,17 +48,20 @@ function newUser(
   return { ...user, _id: newId('user'), epoch: 0, created_at: ctx.clock() };
 }
 
-/** The account of a federated person: the one with this identity, else the one with this e-mail, else a new one. */
+/**
+ * The account of a federated person: the one with this identity, else the one with this e-mail, else a new one. An account
+ * that an identity began before its provider verified the address is joined like one with a password, once it is verified.
+ */
 async function accountOf(ctx: Context, person: FederatedPerson): Promise<User> {
   const { provider, subject, email, emailVerified, name } = person;
   const identity = { provider, subject };
   for (;;) {
     const known = await findUserByIdentity(identity);
-    if (known) return known;
-    const sameEmail = await findUserByEmail(email);
+    if (known && (known.email_verified || !emailVerified || known.email !== email)) return known;
+    const sameEmail = known ?? (await findUserByEmail(email));
     if (sameEmail && !emailVerified) {
       const message =
-        'An account with this e-mail exists, and the identity provider has not verified that the address is yours.';
+        'An account with this e-mail exists, and the identity provider has not verified that the address is yours. Sign in as you did before, or have the provider verify it.';
       throw new Problem('FEDERATED_LOGIN_FAILED', { message });
     }
     try {

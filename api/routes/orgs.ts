@@ -42,6 +42,12 @@ function memberView(user: User, { role, joined_at }: Member) {
   };
 }
 
+/** Said to the admin who adds somebody. Not every provider says whom an address belongs to, and then only an operator can help. */
+const unproven =
+  'Nobody has shown that this address is theirs. They sign in once through an identity provider that verifies it, which ' +
+  'removes the password of an account that was registered with one. If they did and this stays, the provider sends no ' +
+  '`email_verified: true`: whoever operates this system sets that up at the provider.';
+
 export const orgRoutes = [
   route({
     name: 'createOrganization',
@@ -127,9 +133,7 @@ export const orgRoutes = [
         throw new Problem('NOT_FOUND', { message: 'There is no account with this e-mail; they register first.' });
       // Anybody can register an address with a password; where it can be proven, it has to be.
       if (!user.email_verified && Object.keys(ctx.config.oidcProviders).length > 0)
-        throw new Problem('CONFLICT', {
-          message: 'This address is not proven yet; they sign in through an identity provider once.',
-        });
+        throw new Problem('CONFLICT', { message: unproven });
       const entry = { user_id: user._id, role: body.role, joined_at: ctx.clock() };
       await addMember(principal.orgId, principal.userId, entry);
       return { member: memberView(user, entry) };
