@@ -4,8 +4,8 @@
  */
 import pLimit from 'p-limit';
 import type { FreshPage } from './pagestore.ts';
+import { createBreather } from '../clients/breather.ts';
 import type { Site } from '../clients/site.ts';
-import { createBreather } from '../clients/sitemap.ts';
 import type { Crawl } from '../models/crawl.ts';
 import { addToFrontier, putBack, type Delayed, type Frontier, type Settled } from '../models/frontier.ts';
 import type { Page } from '../models/page.ts';

@@ -6,6 +6,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import { TextDecoder } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { SaxesParser } from 'saxes';
+import { createBreather } from './breather.ts';
 import { canonicalUrl, maxUrlLength } from '../models/rules/url.ts';
 
 /** `urlset` and `text` name pages, `index` names sitemaps, `unknown` is something else (a page of HTML, a feed). */
@@ -285,18 +286,6 @@ export type Walk = {
 
 /** How deep indexes may name indexes; the protocol allows one level, some sites use two. */
 const maxIndexDepth = 2;
-/** Judging addresses in one go for longer than this, in ms, would hold up whatever else the process does. */
-const maxTurnMs = 5;
-
-/** Lets other work have its turn when this one has had its time. */
-export function createBreather(): () => Promise<void> | undefined {
-  let since = performance.now();
-  return () => {
-    if (performance.now() - since < maxTurnMs) return undefined;
-    return breathe().then(() => void (since = performance.now()));
-  };
-}
-
 /**
  * The pages of a site's sitemaps: indexes are followed two levels deep, each file is read once, all is bounded. Throws
  * what `fetch` throws, and the signal's reason.
