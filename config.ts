@@ -1,13 +1,13 @@
 /**
  * The only reader of environment variables: environment -> zod -> a frozen `Config`.
- * docs/configuration.md lists every variable; test/configuration.test.ts compares the two.
+ * docs/configuration.md lists every variable; test/house/configuration.test.ts compares the two.
  */
 import { randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { readEgressEntry } from './models/rules/address.ts';
-import { maxFileBytes } from './models/rules/document.ts';
+import { readEgressEntry } from './models/rules/base/address.ts';
+import { maxFileBytes } from './models/rules/knowledge/document.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const count = z.coerce.number().int().min(0);

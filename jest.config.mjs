@@ -3,9 +3,9 @@ export default {
   testEnvironment: 'node',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
-  transform: { '\\.ts$': '<rootDir>/test/transform.mjs' },
-  globalSetup: '<rootDir>/test/setup.ts',
-  globalTeardown: '<rootDir>/test/teardown.ts',
+  transform: { '\\.ts$': '<rootDir>/test/kit/transform.mjs' },
+  globalSetup: '<rootDir>/test/kit/setup.ts',
+  globalTeardown: '<rootDir>/test/kit/teardown.ts',
   maxWorkers: 2,
   // A guard against what hangs, generous enough for a loaded machine; tests wait for states.
   testTimeout: 180_000,

@@ -2,20 +2,20 @@
  * From a question to an answer from the knowledge base: retrieve, then the sources' own sentences, or the configured model's
  * words. It changes nothing but the list of questions that were asked in vain.
  */
-import type { Ai } from '../clients/ai.ts';
-import type { Search } from '../clients/search.ts';
-import { recordGap, type Asker } from '../models/gap.ts';
-import { findPassages } from '../models/knowledge.ts';
-import type { Authority } from '../models/rules/authority.ts';
-import { extract, nothingFound } from '../models/rules/extractive.ts';
-import { gapGroup, gapReason } from '../models/rules/gap.ts';
-import type { Mode } from '../models/rules/keys.ts';
-import { plainReply } from '../models/rules/replytext.ts';
-import { contextualize } from '../models/rules/question.ts';
-import { retrieve, stillReachable, type Judged, type RetrieveDeps } from '../models/rules/retrieval.ts';
-import type { Passage, Retrieval } from '../models/rules/retrieval.ts';
-import { askedSegments } from '../models/rules/segments.ts';
-import { findSupportConfig, recentSupportConfig } from '../models/supportconfig.ts';
+import type { Ai } from '../clients/ai/ai.ts';
+import type { Search } from '../clients/search/search.ts';
+import { recordGap, type Asker } from '../models/knowledge/gap.ts';
+import { findPassages } from '../models/knowledge/knowledge.ts';
+import type { Authority } from '../models/rules/knowledge/authority.ts';
+import { extract, nothingFound } from '../models/rules/knowledge/extractive.ts';
+import { gapGroup, gapReason } from '../models/rules/knowledge/gap.ts';
+import type { Mode } from '../models/rules/access/keys.ts';
+import { plainReply } from '../models/rules/chat/replytext.ts';
+import { contextualize } from '../models/rules/language/question.ts';
+import { retrieve, stillReachable, type Judged, type RetrieveDeps } from '../models/rules/knowledge/retrieval.ts';
+import type { Passage, Retrieval } from '../models/rules/knowledge/retrieval.ts';
+import { askedSegments } from '../models/rules/knowledge/segments.ts';
+import { findSupportConfig, recentSupportConfig } from '../models/knowledge/supportconfig.ts';
 
 export type AgentDeps = { search: Search; ai: Ai; clock: () => Date };
 

@@ -13,18 +13,18 @@ import {
 } from './answer.ts';
 import type { Found, Turns } from './answer.ts';
 import { gathered } from './gathered.ts';
-import type { AnswerAsk } from '../clients/ai.ts';
-import type { Asker } from '../models/gap.ts';
-import { missesToEscalate, type EscalationReason } from '../models/rules/conversation.ts';
-import { courtesyIn, ownSentences } from '../models/rules/escalation.ts';
-import { Problem } from '../models/rules/errors.ts';
-import { extract } from '../models/rules/extractive.ts';
-import type { Mode } from '../models/rules/keys.ts';
-import { languageOfFirst, type Language } from '../models/rules/language.ts';
-import { asksForPerson } from '../models/rules/personcall.ts';
-import { createReplyStream, plainReply } from '../models/rules/replytext.ts';
-import { contextualize } from '../models/rules/question.ts';
-import { findSupportConfig } from '../models/supportconfig.ts';
+import type { AnswerAsk } from '../clients/ai/ai.ts';
+import type { Asker } from '../models/knowledge/gap.ts';
+import { missesToEscalate, type EscalationReason } from '../models/rules/chat/conversation.ts';
+import { courtesyIn, ownSentences } from '../models/rules/language/escalation.ts';
+import { Problem } from '../models/rules/base/errors.ts';
+import { extract } from '../models/rules/knowledge/extractive.ts';
+import type { Mode } from '../models/rules/access/keys.ts';
+import { languageOfFirst, type Language } from '../models/rules/language/language.ts';
+import { asksForPerson } from '../models/rules/language/personcall.ts';
+import { createReplyStream, plainReply } from '../models/rules/chat/replytext.ts';
+import { contextualize } from '../models/rules/language/question.ts';
+import { findSupportConfig } from '../models/knowledge/supportconfig.ts';
 
 /** Pieces of an answer are gathered this long: each is a frame that is stored and sent to every socket. */
 const GATHER_MS = 40;

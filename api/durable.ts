@@ -12,8 +12,8 @@ import {
 import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
 import type { Model } from 'mongoose';
 import type { Logger } from 'pino';
-import { settleIntent, SWEEP_AFTER_MS, type Intent, type Launchable } from '../models/pending.ts';
-import { Problem } from '../models/rules/errors.ts';
+import { settleIntent, SWEEP_AFTER_MS, type Intent, type Launchable } from '../models/base/pending.ts';
+import { Problem } from '../models/rules/base/errors.ts';
 import { searchAttributes } from '../workflows/attributes.ts';
 import type { Queue } from '../workflows/queues.ts';
 

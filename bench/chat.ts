@@ -9,10 +9,10 @@ import { Client, Connection } from '@temporalio/client';
 import { WebSocket } from 'ws';
 import { watched, type Alive, type Watched } from './heap.ts';
 import { countActions, inLanes, onStage, quantile, type Stage } from './stage.ts';
-import { apiAt, type Api } from '../test/harness.ts';
-import { startOpenAiServer } from '../test/openai-server.ts';
-import { startProcess } from '../test/processes.ts';
-import { ChatClient, chatUrl } from '../test/socket.ts';
+import { apiAt, type Api } from '../test/kit/harness.ts';
+import { startOpenAiServer } from '../test/kit/openai-server.ts';
+import { startProcess } from '../test/kit/processes.ts';
+import { ChatClient, chatUrl } from '../test/kit/socket.ts';
 
 const target = { p50: 60, p99: 250, added: 50, memory: 1.5, actions: 3 };
 const warmUp = 40;

@@ -11,8 +11,8 @@ import type { PeerResult } from './peers/crawlee.ts';
 import { watched } from './heap.ts';
 import { siteShape } from './site.ts';
 import { countActions, onStage, quantile, type Stage } from './stage.ts';
-import { apiAt, type Api, type TestOrg } from '../test/harness.ts';
-import { startProcess, type Running } from '../test/processes.ts';
+import { apiAt, type Api, type TestOrg } from '../test/kit/harness.ts';
+import { startProcess, type Running } from '../test/kit/processes.ts';
 
 const rounds = Number(process.argv[3] ?? 3);
 const { addresses } = siteShape;
@@ -184,7 +184,7 @@ async function residentIn(worker: number | undefined): Promise<Omit<Memory, 'at'
   let readers = 0;
   for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/u.test(name))) {
     const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-    if (!command.includes('clients/pages/child.ts') || (await fieldOf(pid, 'PPid')) !== worker) continue;
+    if (!command.includes('clients/site/pages/child.ts') || (await fieldOf(pid, 'PPid')) !== worker) continue;
     readers += await fieldOf(pid, 'VmRSS');
   }
   return { worker: (await fieldOf(String(worker), 'VmRSS')) / 1024, beside: readers / 1024 };

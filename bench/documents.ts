@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { Client, Connection } from '@temporalio/client';
 import { countActions, onStage, quantile, type Stage } from './stage.ts';
-import { apiAt } from '../test/harness.ts';
+import { apiAt } from '../test/kit/harness.ts';
 
 const warmUp = 15;
 const documents = 30;

@@ -4,8 +4,8 @@
  */
 import autocannon from 'autocannon';
 import { inLanes, onStage, quantile, type Stage } from './stage.ts';
-import { apiAt } from '../test/harness.ts';
-import { startProcess } from '../test/processes.ts';
+import { apiAt } from '../test/kit/harness.ts';
+import { startProcess } from '../test/kit/processes.ts';
 
 // Many short rounds, alternating: a machine whose speed changes by the minute changes it for both.
 const rounds = 20;

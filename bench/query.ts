@@ -6,7 +6,7 @@ import { Agent, request } from 'node:http';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connect, MatchQuery } from '@lancedb/lancedb';
-import { askedSegments, segmentFilter } from '../models/rules/segments.ts';
+import { askedSegments, segmentFilter } from '../models/rules/knowledge/segments.ts';
 import { storeDocuments } from './store.ts';
 import { onStage, peakMemory, quantile } from './stage.ts';
 import type { Stage } from './stage.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { connect, Index, MatchQuery } from '@lancedb/lancedb';
 import { defaultLimits } from '../clients/files/limits.ts';
 import { readMarkdown } from '../clients/files/text.ts';
-import { toChunks } from '../models/rules/chunks.ts';
+import { toChunks } from '../models/rules/knowledge/chunks.ts';
 import { readCranfield, ndcg10 } from './cranfield.ts';
 import type { Cranfield } from './cranfield.ts';
 import { inLanes, onStage } from './stage.ts';

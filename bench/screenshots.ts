@@ -3,8 +3,8 @@ import { mkdir, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'puppeteer-core';
 import { findChromium } from '../engines/chromium.ts';
-import { chatOn, startChromium, type Chat } from '../test/chromium.ts';
-import { until } from '../test/harness.ts';
+import { chatOn, startChromium, type Chat } from '../test/kit/chromium.ts';
+import { until } from '../test/kit/harness.ts';
 import { onStage, type Stage } from './stage.ts';
 
 const folder = new URL('../docs/screenshots/', import.meta.url);

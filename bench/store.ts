@@ -2,12 +2,12 @@
  * Puts many documents into a system at once, as the workers leave them: record, chunks and index rows, through the same models
  * and the same client. For measuring questions without first waiting for thousands of uploads.
  */
-import { createSearch } from '../clients/search.ts';
-import type { IndexStats } from '../clients/search.ts';
-import { ChunkModel } from '../models/chunk.ts';
-import { connectMongo, disconnectMongo } from '../models/connect.ts';
-import { DocumentModel } from '../models/document.ts';
-import type { Chunk } from '../models/rules/chunks.ts';
+import { createSearch } from '../clients/search/search.ts';
+import type { IndexStats } from '../clients/search/search.ts';
+import { ChunkModel } from '../models/knowledge/chunk.ts';
+import { connectMongo, disconnectMongo } from '../models/base/connect.ts';
+import { DocumentModel } from '../models/knowledge/document.ts';
+import type { Chunk } from '../models/rules/knowledge/chunks.ts';
 import type { Stage } from './stage.ts';
 
 export type Stored = { id: string; filename: string; segments: string[]; chunks: Omit<Chunk, 'ordinal'>[] };

@@ -4,7 +4,7 @@ import { identifier } from './arguments.ts';
 import { CliError } from './errors.ts';
 import { shortTime, table } from './output.ts';
 import { listOrganizations, type Act } from './session.ts';
-import { configReply } from '../api/contract/config.ts';
+import { configReply } from '../api/contract/supportconfig.ts';
 import { organization } from '../api/contract/orgs.ts';
 
 export function addOrgCommands(program: Command, act: Act): void {

@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { importViolations } from '../test/imports.ts';
+import { importViolations } from '../test/house/imports.ts';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 

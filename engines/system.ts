@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config.ts';
-import { hostPort } from '../models/rules/address.ts';
+import { hostPort } from '../models/rules/base/address.ts';
 import { EngineError, makeFolder, readable } from './cache.ts';
 import type { Report } from './cache.ts';
 import { startGuarded } from './child.ts';

@@ -15,7 +15,7 @@ const maxBundleBytes = 64 * 1024 * 1024;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** All that a bundle is made of: what workflows may import (test/imports.ts), and who bundles it. */
+/** All that a bundle is made of: what workflows may import (test/house/imports.ts), and who bundles it. */
 async function fingerprint(): Promise<string> {
   const hash = createHash('sha256').update(process.version);
   const { version } = createRequire(import.meta.url)('@temporalio/worker/package.json') as { version: string };

@@ -1,17 +1,17 @@
 /** The table of fleets: which queue a fleet works, what it can do, and how much at once. One service a fleet in production. */
 import type { Logger } from 'pino';
-import { createConversationActivities } from '../activities/conversation.ts';
-import { createCrawlActivities } from '../activities/crawl.ts';
-import { createDocumentActivities } from '../activities/document.ts';
-import { createErasureActivities } from '../activities/erasure.ts';
-import { createMaintenanceActivities } from '../activities/maintenance.ts';
-import { createRecrawlActivities, type RecrawlSchedules } from '../activities/recrawl.ts';
-import { createSourceActivities } from '../activities/source.ts';
-import type { Ai } from '../clients/ai.ts';
-import type { Files } from '../clients/files.ts';
-import type { Search } from '../clients/search.ts';
-import type { Sites } from '../clients/site.ts';
-import type { Quotas } from '../models/rules/quota.ts';
+import { createConversationActivities } from '../activities/chat/conversation.ts';
+import { createCrawlActivities } from '../activities/crawl/crawl.ts';
+import { createDocumentActivities } from '../activities/knowledge/document.ts';
+import { createErasureActivities } from '../activities/chat/erasure.ts';
+import { createMaintenanceActivities } from '../activities/knowledge/maintenance.ts';
+import { createRecrawlActivities, type RecrawlSchedules } from '../activities/crawl/recrawl.ts';
+import { createSourceActivities } from '../activities/knowledge/source.ts';
+import type { Ai } from '../clients/ai/ai.ts';
+import type { Files } from '../clients/files/files.ts';
+import type { Search } from '../clients/search/search.ts';
+import type { Sites } from '../clients/site/site.ts';
+import type { Quotas } from '../models/rules/knowledge/quota.ts';
 import { queues, type Queue } from '../workflows/queues.ts';
 
 /** What activities are made of; a test hands in its own. */

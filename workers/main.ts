@@ -6,17 +6,17 @@ import { fleetNames, fleets, type FleetName, type WorkerDeps } from './fleets.ts
 import { createRecrawlSchedules, ensureSchedules } from './schedules.ts';
 import { ensureSearchAttributes } from './searchattributes.ts';
 import { startSweeper } from './sweeper.ts';
-import { createLog } from '../api/log.ts';
-import { createAi } from '../clients/ai.ts';
-import { createFiles } from '../clients/files.ts';
-import { createHttp } from '../clients/http.ts';
-import { createPages } from '../clients/pages.ts';
-import { createRenderer } from '../clients/render.ts';
-import { createSearch } from '../clients/search.ts';
-import { createSites } from '../clients/site.ts';
+import { createLog } from '../api/http/log.ts';
+import { createAi } from '../clients/ai/ai.ts';
+import { createFiles } from '../clients/files/files.ts';
+import { createHttp } from '../clients/http/http.ts';
+import { createPages } from '../clients/site/pages.ts';
+import { createRenderer } from '../clients/render/render.ts';
+import { createSearch } from '../clients/search/search.ts';
+import { createSites } from '../clients/site/site.ts';
 import { ConfigError, readConfig, type Config } from '../config.ts';
-import { connectMongo, disconnectMongo } from '../models/connect.ts';
-import { hostPort } from '../models/rules/address.ts';
+import { connectMongo, disconnectMongo } from '../models/base/connect.ts';
+import { hostPort } from '../models/rules/base/address.ts';
 
 /** Started workers of one process. `close` takes no new work, lets running activities end for DRAIN_SECONDS, and disconnects. */
 export type WorkerProcess = {

@@ -6,9 +6,9 @@ import {
   type Client,
   type ScheduleOptions,
 } from '@temporalio/client';
-import type { RecrawlSchedules } from '../activities/recrawl.ts';
-import type { Recrawl } from '../models/recrawl.ts';
-import { rhythm } from '../models/rules/recrawl.ts';
+import type { RecrawlSchedules } from '../activities/crawl/recrawl.ts';
+import type { Recrawl } from '../models/crawl/recrawl.ts';
+import { rhythm } from '../models/rules/crawl/recrawl.ts';
 import { searchAttributes } from '../workflows/attributes.ts';
 import { maintainStores } from '../workflows/maintenance.ts';
 import { queues } from '../workflows/queues.ts';

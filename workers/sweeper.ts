@@ -4,15 +4,15 @@
  */
 import type { Model } from 'mongoose';
 import { startIntent, type Starter } from '../api/durable.ts';
-import { ConversationModel } from '../models/conversation.ts';
-import { CrawlModel } from '../models/crawl.ts';
-import { DocumentModel } from '../models/document.ts';
-import { ErasureModel } from '../models/erasure.ts';
-import { MessageModel } from '../models/message.ts';
-import { PageModel } from '../models/page.ts';
-import { RecrawlModel } from '../models/recrawl.ts';
-import { RemovalModel } from '../models/removal.ts';
-import { takeDueIntent, type Launchable } from '../models/pending.ts';
+import { ConversationModel } from '../models/chat/conversation.ts';
+import { CrawlModel } from '../models/crawl/crawl.ts';
+import { DocumentModel } from '../models/knowledge/document.ts';
+import { ErasureModel } from '../models/chat/erasure.ts';
+import { MessageModel } from '../models/chat/message.ts';
+import { PageModel } from '../models/knowledge/page.ts';
+import { RecrawlModel } from '../models/crawl/recrawl.ts';
+import { RemovalModel } from '../models/knowledge/removal.ts';
+import { takeDueIntent, type Launchable } from '../models/base/pending.ts';
 
 /** Every model whose records start workflows. */
 const launchable = [

@@ -10,7 +10,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { ConversationActivities } from '../activities/conversation.ts';
+import type { ConversationActivities } from '../activities/chat/conversation.ts';
 
 export type ConversationRef = { orgId: string; convId: string };
 

@@ -18,7 +18,7 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { CrawlActivities, CrawlProgress } from '../activities/crawl.ts';
+import type { CrawlActivities, CrawlProgress } from '../activities/crawl/crawl.ts';
 import { searchAttributes } from './attributes.ts';
 
 /** `waitedMs`: by the runs of the workflow before this one. */

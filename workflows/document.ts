@@ -3,7 +3,7 @@
  * have files read again and again; without such a model the first does the work of both and saves a round trip.
  */
 import { proxyActivities } from '@temporalio/workflow';
-import type { DocumentActivities } from '../activities/document.ts';
+import type { DocumentActivities } from '../activities/knowledge/document.ts';
 
 export type DocumentRef = { orgId: string; docId: string; generation: number };
 export type DocumentOutcome = 'indexed' | 'failed' | 'gone';

@@ -1,6 +1,6 @@
 /** A customer is removed with all that is held of it, and a while later it is made sure that nothing has come back. */
 import { proxyActivities, sleep } from '@temporalio/workflow';
-import type { ErasureActivities } from '../activities/erasure.ts';
+import type { ErasureActivities } from '../activities/chat/erasure.ts';
 
 export type ErasureRef = { orgId: string; customerId: string };
 

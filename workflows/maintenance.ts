@@ -1,6 +1,6 @@
 /** What keeps the stores tidy, run by a schedule: see workers/schedules.ts. */
 import { isCancellation, log, patched, proxyActivities, sleep } from '@temporalio/workflow';
-import type { MaintenanceActivities } from '../activities/maintenance.ts';
+import type { MaintenanceActivities } from '../activities/knowledge/maintenance.ts';
 
 const activities = proxyActivities<MaintenanceActivities>({
   // Merging an index of 120,000 rows took 14 s; ten times that for larger ones.

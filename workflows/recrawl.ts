@@ -1,6 +1,6 @@
 /** A site is crawled again: the Temporal Schedule is made to follow the record, and each of its firings begins a crawl. */
 import { ParentClosePolicy, proxyActivities, startChild, workflowInfo } from '@temporalio/workflow';
-import type { Begun, RecrawlActivities } from '../activities/recrawl.ts';
+import type { Begun, RecrawlActivities } from '../activities/crawl/recrawl.ts';
 import { searchAttributes } from './attributes.ts';
 import { crawlSite } from './crawl.ts';
 

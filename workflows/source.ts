@@ -1,6 +1,6 @@
 /** What follows a change of a source (document or page): its tags reach the index, or its traces are removed. */
 import { proxyActivities } from '@temporalio/workflow';
-import type { SourceActivities } from '../activities/source.ts';
+import type { SourceActivities } from '../activities/knowledge/source.ts';
 
 export type SourceRef = { orgId: string; sourceId: string };
 

@@ -1,8 +1,8 @@
 /** What travels when people sign in. */
 import { z } from 'zod';
 import { id, line, timestamp } from './common.ts';
-import { emailPattern, maxEmailLength } from '../../models/rules/email.ts';
-import { roles } from '../../models/rules/roles.ts';
+import { emailPattern, maxEmailLength } from '../../models/rules/access/email.ts';
+import { roles } from '../../models/rules/access/roles.ts';
 
 export const email = z
   .string()

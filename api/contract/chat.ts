@@ -1,7 +1,7 @@
 /** What travels between a customer and a conversation: the frames of the socket in both directions, and the same over REST. Zod only. */
 import { z } from 'zod';
 import { cursor, id, mode, orgParams, pageQuery, timestamp } from './common.ts';
-import { conversationStatuses, maxBodyLength, messageRoles } from '../../models/rules/conversation.ts';
+import { conversationStatuses, maxBodyLength, messageRoles } from '../../models/rules/chat/conversation.ts';
 
 export { orgParams, pageQuery };
 

@@ -1,6 +1,6 @@
 /** What all replies share: times, pages, errors, the warning of a downgraded key. Zod only. */
 import { z } from 'zod';
-import { modes } from '../../models/rules/keys.ts';
+import { modes } from '../../models/rules/access/keys.ts';
 
 /** ISO 8601, UTC, milliseconds. */
 export const timestamp = z.iso.datetime({ precision: 3 });

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { cursor, id, mode, orgParams, pageQuery, timestamp } from './common.ts';
 import { authority, authorityBody, segments, segmentsBody } from './documents.ts';
-import { crawlBounds } from '../../models/rules/crawl.ts';
+import { crawlBounds } from '../../models/rules/crawl/crawl.ts';
 
 const { maxPages, everyHours } = crawlBounds;
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { cursor, id, mode, orgParams, pageQuery, timestamp } from './common.ts';
 import { conversation, conversationReply } from './inbox.ts';
-import { gapReasons } from '../../models/rules/gap.ts';
+import { gapReasons } from '../../models/rules/knowledge/gap.ts';
 
 export const customerParams = orgParams.extend({ customerId: id });
 export const exportQuery = pageQuery.extend({

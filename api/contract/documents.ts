@@ -1,8 +1,8 @@
 /** What travels about documents. */
 import { z } from 'zod';
 import { cursor, id, mode, orgParams, pageQuery, timestamp } from './common.ts';
-import { authorities } from '../../models/rules/authority.ts';
-import { documentStatuses } from '../../models/rules/document.ts';
+import { authorities } from '../../models/rules/knowledge/authority.ts';
+import { documentStatuses } from '../../models/rules/knowledge/document.ts';
 
 export const segments = z.array(z.string().max(200)).max(100).meta({
   description:

@@ -10,7 +10,7 @@ import {
   ticketEvents,
   ticketStatuses,
   type EscalationReason,
-} from '../../models/rules/conversation.ts';
+} from '../../models/rules/chat/conversation.ts';
 
 export { orgParams };
 export const conversationParams = orgParams.extend({ convId: id });

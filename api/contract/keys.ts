@@ -1,7 +1,7 @@
 /** What travels about developer keys and publishable keys. A secret key's token is in two replies only: create and rotate. */
 import { z } from 'zod';
 import { cursor, id, line, mode, orgParams, pageQuery, timestamp } from './common.ts';
-import { keyStatuses, scopes as allScopes } from '../../models/rules/keys.ts';
+import { keyStatuses, scopes as allScopes } from '../../models/rules/access/keys.ts';
 
 /** What a caller may send as a moment: any offset from UTC. */
 const moment = z.iso.datetime({ offset: true });

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { id, mode, orgParams, timestamp } from './common.ts';
 import { segments } from './documents.ts';
-import { authorities, sourceTypes } from '../../models/rules/authority.ts';
-import { gapReasons, gapStatuses } from '../../models/rules/gap.ts';
+import { authorities, sourceTypes } from '../../models/rules/knowledge/authority.ts';
+import { gapReasons, gapStatuses } from '../../models/rules/knowledge/gap.ts';
 
 export { orgParams };
 

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { email } from './auth.ts';
 import { cursor, id, line, orgParams, pageQuery, timestamp } from './common.ts';
-import { environments } from '../../models/rules/keys.ts';
-import { roles } from '../../models/rules/roles.ts';
+import { environments } from '../../models/rules/access/keys.ts';
+import { roles } from '../../models/rules/access/roles.ts';
 
 const role = z.enum(roles);
 

@@ -10,7 +10,7 @@ import {
   maxProductTypeLength,
   ttlSeconds,
   visitorIdPattern,
-} from '../../models/rules/session.ts';
+} from '../../models/rules/access/session.ts';
 
 export { orgParams };
 

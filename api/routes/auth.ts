@@ -1,17 +1,17 @@
 /** Signing in: with e-mail and password, or through an identity provider. */
-import { createAttempts } from '../attempts.ts';
-import { jwt, open } from '../auth.ts';
+import { createAttempts } from '../http/attempts.ts';
+import { jwt, open } from '../access/auth.ts';
 import type { Context } from '../context.ts';
 import * as contract from '../contract/auth.ts';
-import { beginSignIn, cookieName, finishSignIn, type FederatedPerson } from '../oidc.ts';
-import { createPasswords } from '../passwords.ts';
-import { perConfig } from '../perconfig.ts';
-import { redirect, route } from '../route.ts';
-import { isDuplicate } from '../../models/connect.ts';
-import { newId } from '../../models/ids.ts';
-import { listOrganizationsOf, newOrganization } from '../../models/organization.ts';
-import { normalizeEmail } from '../../models/rules/email.ts';
-import { Problem } from '../../models/rules/errors.ts';
+import { beginSignIn, cookieName, finishSignIn, type FederatedPerson } from '../access/oidc.ts';
+import { createPasswords } from '../access/passwords.ts';
+import { perConfig } from '../http/perconfig.ts';
+import { redirect, route } from '../http/route.ts';
+import { isDuplicate } from '../../models/base/connect.ts';
+import { newId } from '../../models/base/ids.ts';
+import { listOrganizationsOf, newOrganization } from '../../models/access/organization.ts';
+import { normalizeEmail } from '../../models/rules/access/email.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
 import {
   createUser,
   findUser,
@@ -19,7 +19,7 @@ import {
   findUserByIdentity,
   joinIdentity,
   type User,
-} from '../../models/user.ts';
+} from '../../models/access/user.ts';
 
 const passwords = perConfig(() => createPasswords());
 const attempts = perConfig(createAttempts);

@@ -1,5 +1,5 @@
-/** Chat over REST, for a customer with a session's token: say something, and read what was said. The socket is api/socket.ts. */
-import { session } from '../auth.ts';
+/** Chat over REST, for a customer with a session's token: say something, and read what was said. The socket is api/chat/sockets.ts. */
+import { session } from '../access/auth.ts';
 import {
   currentConversation,
   foreignCursor,
@@ -9,11 +9,11 @@ import {
   say,
   viewConversation,
   viewMessage,
-} from '../chat.ts';
+} from '../chat/conversation.ts';
 import * as contract from '../contract/chat.ts';
-import { afterCursor, DEFAULT_LIMIT, page } from '../cursor.ts';
-import { route } from '../route.ts';
-import { listConversations } from '../../models/conversation.ts';
+import { afterCursor, DEFAULT_LIMIT, page } from '../http/cursor.ts';
+import { route } from '../http/route.ts';
+import { listConversations } from '../../models/chat/conversation.ts';
 
 export const chatRoutes = [
   route({

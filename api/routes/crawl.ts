@@ -1,9 +1,9 @@
 /** Crawling a site: start, status, cancel. The crawl itself is workflows/crawl.ts. */
-import { key } from '../auth.ts';
+import { key } from '../access/auth.ts';
 import * as contract from '../contract/crawl.ts';
 import { command, intentTo, isGone, launch, startSaved, type Start } from '../durable.ts';
-import { arranging, viewSchedule } from '../recrawl.ts';
-import { route } from '../route.ts';
+import { arranging, viewSchedule } from '../crawl/recrawl.ts';
+import { route } from '../http/route.ts';
 import {
   checkCrawlRoom,
   createCrawl,
@@ -13,11 +13,11 @@ import {
   latestCrawl,
   newCrawl,
   type Crawl,
-} from '../../models/crawl.ts';
-import { newId } from '../../models/ids.ts';
-import { putRecrawl, RecrawlModel } from '../../models/recrawl.ts';
-import { crawlOrder } from '../../models/rules/crawl.ts';
-import { Problem } from '../../models/rules/errors.ts';
+} from '../../models/crawl/crawl.ts';
+import { newId } from '../../models/base/ids.ts';
+import { putRecrawl, RecrawlModel } from '../../models/crawl/recrawl.ts';
+import { crawlOrder } from '../../models/rules/crawl/crawl.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
 import { cancelCrawl, crawlSite } from '../../workflows/crawl.ts';
 import { queues } from '../../workflows/queues.ts';
 

@@ -1,15 +1,15 @@
 /** A customer's data as a whole: what is held of it, and that it is removed. The removal itself is workflows/erasure.ts. */
-import { member } from '../auth.ts';
+import { member } from '../access/auth.ts';
 import * as contract from '../contract/customers.ts';
-import { afterPlace, placedPage } from '../cursor.ts';
+import { afterPlace, placedPage } from '../http/cursor.ts';
 import { launch, type Start } from '../durable.ts';
-import { viewConversation, viewEvent, viewMessage } from '../inbox.ts';
-import { route } from '../route.ts';
-import { findCustomer, type Customer } from '../../models/customer.ts';
-import { heldBehind, placeForm, placeOf, type Held, type HeldRecords } from '../../models/customerdata.ts';
-import { createErasure, ErasureModel, findErasure, shutOut, type Erasure } from '../../models/erasure.ts';
-import { Problem } from '../../models/rules/errors.ts';
-import type { Session } from '../../models/session.ts';
+import { viewConversation, viewEvent, viewMessage } from '../chat/inbox.ts';
+import { route } from '../http/route.ts';
+import { findCustomer, type Customer } from '../../models/chat/customer.ts';
+import { heldBehind, placeForm, placeOf, type Held, type HeldRecords } from '../../models/chat/customerdata.ts';
+import { createErasure, ErasureModel, findErasure, shutOut, type Erasure } from '../../models/chat/erasure.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+import type { Session } from '../../models/access/session.ts';
 import { eraseCustomer } from '../../workflows/erasure.ts';
 import { queues } from '../../workflows/queues.ts';
 

@@ -1,13 +1,13 @@
 /** Documents of the knowledge base: upload, list, tag, reprocess, delete. Processing is workflows/document.ts. */
 import { createReadStream } from 'node:fs';
-import { key } from '../auth.ts';
+import { key } from '../access/auth.ts';
 import type { Context } from '../context.ts';
 import * as contract from '../contract/documents.ts';
-import { afterCursor, DEFAULT_LIMIT, page } from '../cursor.ts';
+import { afterCursor, DEFAULT_LIMIT, page } from '../http/cursor.ts';
 import { launch, type Start } from '../durable.ts';
-import { route, withStatus } from '../route.ts';
-import { erasing, retagging } from '../source.ts';
-import { sniffFile } from '../../clients/files.ts';
+import { route, withStatus } from '../http/route.ts';
+import { erasing, retagging } from '../knowledge/source.ts';
+import { sniffFile } from '../../clients/files/files.ts';
 import {
   countDocuments,
   createDocument,
@@ -21,14 +21,14 @@ import {
   tagDocument,
   writeBytes,
   type Document,
-} from '../../models/document.ts';
-import { newId } from '../../models/ids.ts';
-import { RemovalModel } from '../../models/removal.ts';
-import { effectiveAuthority, type Authority } from '../../models/rules/authority.ts';
-import { cleanFilename, mimeTypes } from '../../models/rules/document.ts';
-import { Problem } from '../../models/rules/errors.ts';
-import { checkQuota, quotaEnvironment } from '../../models/rules/quota.ts';
-import { normalizeSegments } from '../../models/rules/segments.ts';
+} from '../../models/knowledge/document.ts';
+import { newId } from '../../models/base/ids.ts';
+import { RemovalModel } from '../../models/knowledge/removal.ts';
+import { effectiveAuthority, type Authority } from '../../models/rules/knowledge/authority.ts';
+import { cleanFilename, mimeTypes } from '../../models/rules/knowledge/document.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+import { checkQuota, quotaEnvironment } from '../../models/rules/knowledge/quota.ts';
+import { normalizeSegments } from '../../models/rules/knowledge/segments.ts';
 import { processDocument } from '../../workflows/document.ts';
 import { queues } from '../../workflows/queues.ts';
 

@@ -1,15 +1,15 @@
 /** The inbox: what members see of conversations, and what they do in them. Frames to customers are the workflow's. */
-import { key, type TenantPrincipal } from '../auth.ts';
+import { key, type TenantPrincipal } from '../access/auth.ts';
 import * as contract from '../contract/inbox.ts';
-import { afterPlace, DEFAULT_LIMIT, placedPage } from '../cursor.ts';
-import { actShown, assign, conversationOf, replyTo, viewConversation, viewEvent, viewMessage } from '../inbox.ts';
-import { route, withStatus } from '../route.ts';
-import { type Conversation } from '../../models/conversation.ts';
-import { markRead } from '../../models/unread.ts';
-import { findCustomer, findCustomers } from '../../models/customer.ts';
-import { countInbox, listInbox, type InboxPlace } from '../../models/inbox.ts';
-import { listMessages, type Message } from '../../models/message.ts';
-import { Problem } from '../../models/rules/errors.ts';
+import { afterPlace, DEFAULT_LIMIT, placedPage } from '../http/cursor.ts';
+import { actShown, assign, conversationOf, replyTo, viewConversation, viewEvent, viewMessage } from '../chat/inbox.ts';
+import { route, withStatus } from '../http/route.ts';
+import { type Conversation } from '../../models/chat/conversation.ts';
+import { markRead } from '../../models/chat/unread.ts';
+import { findCustomer, findCustomers } from '../../models/chat/customer.ts';
+import { countInbox, listInbox, type InboxPlace } from '../../models/chat/inbox.ts';
+import { listMessages, type Message } from '../../models/chat/message.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
 
 const prefix = '/support/inbox/orgs/{orgId}';
 

@@ -1,7 +1,7 @@
 /** The list of all routes, by the tag they are documented under. The app, OpenAPI and the security tests read it. */
 import { authRoutes } from './auth.ts';
 import { chatRoutes } from './chat.ts';
-import { configRoutes } from './config.ts';
+import { configRoutes } from './supportconfig.ts';
 import { crawlRoutes } from './crawl.ts';
 import { customerRoutes } from './customers.ts';
 import { documentRoutes } from './documents.ts';
@@ -12,7 +12,7 @@ import { orgRoutes } from './orgs.ts';
 import { pageRoutes } from './pages.ts';
 import { recrawlRoutes } from './recrawl.ts';
 import { sessionRoutes } from './sessions.ts';
-import type { Route } from '../route.ts';
+import type { Route } from '../http/route.ts';
 
 export type RouteGroups = Record<string, readonly Route[]>;
 

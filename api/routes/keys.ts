@@ -1,10 +1,10 @@
 /** Developer keys: made and managed by members, never by a key; and what a key may know of itself. */
-import { member, self } from '../auth.ts';
+import { member, self } from '../access/auth.ts';
 import { orgParams } from '../contract/common.ts';
 import * as contract from '../contract/keys.ts';
-import { afterCursor, DEFAULT_LIMIT, page } from '../cursor.ts';
-import { route } from '../route.ts';
-import { newId } from '../../models/ids.ts';
+import { afterCursor, DEFAULT_LIMIT, page } from '../http/cursor.ts';
+import { route } from '../http/route.ts';
+import { newId } from '../../models/base/ids.ts';
 import {
   createKey,
   findKey,
@@ -15,9 +15,9 @@ import {
   revokeKey,
   updateKey,
   type Key,
-} from '../../models/key.ts';
-import { providePublishableKey, rotatePublishableKey } from '../../models/publishablekey.ts';
-import { Problem } from '../../models/rules/errors.ts';
+} from '../../models/access/key.ts';
+import { providePublishableKey, rotatePublishableKey } from '../../models/access/publishablekey.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
 import {
   defaultMode,
   defaultScopes,
@@ -26,7 +26,7 @@ import {
   rotationEnd,
   tokenStart,
   type Environment,
-} from '../../models/rules/keys.ts';
+} from '../../models/rules/access/keys.ts';
 
 const base = '/support/developer-keys/orgs/{orgId}';
 const missing = () => new Problem('NOT_FOUND', { message: 'There is no such key.' });

@@ -1,11 +1,11 @@
 /** Questions to the knowledge base, and the gaps they showed. */
 import { answerQuestion, type KnowledgeAnswer } from '../../agent/answer.ts';
-import { key } from '../auth.ts';
+import { key } from '../access/auth.ts';
 import * as contract from '../contract/knowledge.ts';
-import { DEFAULT_LIMIT } from '../cursor.ts';
-import { route } from '../route.ts';
-import { listGaps, setGapStatus } from '../../models/gap.ts';
-import type { Mode } from '../../models/rules/keys.ts';
+import { DEFAULT_LIMIT } from '../http/cursor.ts';
+import { route } from '../http/route.ts';
+import { listGaps, setGapStatus } from '../../models/knowledge/gap.ts';
+import type { Mode } from '../../models/rules/access/keys.ts';
 
 /** Every number of the decision, for whoever asks why. */
 function explain({ searched, strict, retrieval }: KnowledgeAnswer, mode: Mode) {

@@ -1,10 +1,10 @@
 /** Organizations and who belongs to them. */
-import { jwt, member } from '../auth.ts';
+import { jwt, member } from '../access/auth.ts';
 import * as contract from '../contract/orgs.ts';
 import { orgParams } from '../contract/common.ts';
-import { afterCursor, DEFAULT_LIMIT, page } from '../cursor.ts';
-import { route } from '../route.ts';
-import { newId } from '../../models/ids.ts';
+import { afterCursor, DEFAULT_LIMIT, page } from '../http/cursor.ts';
+import { route } from '../http/route.ts';
+import { newId } from '../../models/base/ids.ts';
 import {
   addMember,
   createOrganization,
@@ -13,11 +13,11 @@ import {
   removeMember,
   type Member,
   type Organization,
-} from '../../models/organization.ts';
-import { normalizeEmail } from '../../models/rules/email.ts';
-import { Problem } from '../../models/rules/errors.ts';
-import { checkAdding, type Role } from '../../models/rules/roles.ts';
-import { findUserByEmail, listUsers, type User } from '../../models/user.ts';
+} from '../../models/access/organization.ts';
+import { normalizeEmail } from '../../models/rules/access/email.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+import { checkAdding, type Role } from '../../models/rules/access/roles.ts';
+import { findUserByEmail, listUsers, type User } from '../../models/access/user.ts';
 
 function view(org: Organization, role: Role) {
   return {

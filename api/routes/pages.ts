@@ -1,18 +1,18 @@
 /** Pages that crawls made knowledge of: list, tag, delete, reconcile. */
-import { key } from '../auth.ts';
+import { key } from '../access/auth.ts';
 import type { Context } from '../context.ts';
 import * as contract from '../contract/crawl.ts';
-import { afterCursor, DEFAULT_LIMIT, page } from '../cursor.ts';
+import { afterCursor, DEFAULT_LIMIT, page } from '../http/cursor.ts';
 import { launch } from '../durable.ts';
-import { findOrphans, removeOrphans } from '../prune.ts';
-import { route } from '../route.ts';
-import { erasing, retagging } from '../source.ts';
-import { latestCrawl } from '../../models/crawl.ts';
-import { countPages, listPages, PageModel, removePage, tagPage, type Page } from '../../models/page.ts';
-import { RemovalModel } from '../../models/removal.ts';
-import { effectiveAuthority, type Authority } from '../../models/rules/authority.ts';
-import { Problem } from '../../models/rules/errors.ts';
-import { normalizeSegments } from '../../models/rules/segments.ts';
+import { findOrphans, removeOrphans } from '../knowledge/prune.ts';
+import { route } from '../http/route.ts';
+import { erasing, retagging } from '../knowledge/source.ts';
+import { latestCrawl } from '../../models/crawl/crawl.ts';
+import { countPages, listPages, PageModel, removePage, tagPage, type Page } from '../../models/knowledge/page.ts';
+import { RemovalModel } from '../../models/knowledge/removal.ts';
+import { effectiveAuthority, type Authority } from '../../models/rules/knowledge/authority.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+import { normalizeSegments } from '../../models/rules/knowledge/segments.ts';
 
 const missing = () => new Problem('NOT_FOUND', { message: 'There is no such page; it may have been deleted.' });
 

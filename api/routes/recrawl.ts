@@ -1,12 +1,12 @@
 /** The schedules by which sites are crawled again: list, remove. They are made where a crawl is started (crawl.ts). */
-import { key } from '../auth.ts';
+import { key } from '../access/auth.ts';
 import * as contract from '../contract/crawl.ts';
-import { afterCursor, DEFAULT_LIMIT, page } from '../cursor.ts';
+import { afterCursor, DEFAULT_LIMIT, page } from '../http/cursor.ts';
 import { launch } from '../durable.ts';
-import { arranging, viewSchedule } from '../recrawl.ts';
-import { route } from '../route.ts';
-import { countRecrawls, listRecrawls, RecrawlModel, removeRecrawl } from '../../models/recrawl.ts';
-import { Problem } from '../../models/rules/errors.ts';
+import { arranging, viewSchedule } from '../crawl/recrawl.ts';
+import { route } from '../http/route.ts';
+import { countRecrawls, listRecrawls, RecrawlModel, removeRecrawl } from '../../models/crawl/recrawl.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
 
 export const recrawlRoutes = [
   route({

@@ -1,15 +1,15 @@
 /** Support sessions: a backend mints them for its customers, a member revokes them; and the secret that signs embeds. */
 import { randomBytes } from 'node:crypto';
-import { key, member } from '../auth.ts';
+import { key, member } from '../access/auth.ts';
 import * as contract from '../contract/sessions.ts';
-import { route } from '../route.ts';
-import { provideCustomer } from '../../models/customer.ts';
-import { findEmbedSecret, replaceEmbedSecret } from '../../models/embedsecret.ts';
-import { newId } from '../../models/ids.ts';
-import { normalizeEmail } from '../../models/rules/email.ts';
-import { Problem } from '../../models/rules/errors.ts';
-import { productTypeOf, sessionEnd } from '../../models/rules/session.ts';
-import { createSession, newStepUp, revokeSession } from '../../models/session.ts';
+import { route } from '../http/route.ts';
+import { provideCustomer } from '../../models/chat/customer.ts';
+import { findEmbedSecret, replaceEmbedSecret } from '../../models/access/embedsecret.ts';
+import { newId } from '../../models/base/ids.ts';
+import { normalizeEmail } from '../../models/rules/access/email.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+import { productTypeOf, sessionEnd } from '../../models/rules/access/session.ts';
+import { createSession, newStepUp, revokeSession } from '../../models/access/session.ts';
 
 const base = '/support/sessions/orgs/{orgId}';
 

@@ -2,9 +2,9 @@
  * The process that reads one file and ends: a line of JSON and the file's bytes come in on stdin, one line of JSON goes
  * out on stdout. It has no environment, may read only code, and must not outlive its parent or see a second file.
  */
-import { toChunks } from '../../models/rules/chunks.ts';
-import { fileTypes, Unreadable, type FileType, type UnreadableReason } from '../../models/rules/document.ts';
-import { reasonOf } from '../sandbox.ts';
+import { toChunks } from '../../models/rules/knowledge/chunks.ts';
+import { fileTypes, Unreadable, type FileType, type UnreadableReason } from '../../models/rules/knowledge/document.ts';
+import { reasonOf } from '../base/sandbox.ts';
 import { defaultLimits, type Blocks, type Limits } from './limits.ts';
 
 /** What the parent asks for: `chunks` with the document's `title`, or the `blocks` themselves. */

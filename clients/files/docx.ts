@@ -1,6 +1,6 @@
 /** Reads a DOCX: mammoth turns it into HTML, after the archive has passed every cap. Pictures are not decoded. */
 import mammoth from 'mammoth';
-import { isCompoundFile, Unreadable } from '../../models/rules/document.ts';
+import { isCompoundFile, Unreadable } from '../../models/rules/knowledge/document.ts';
 import { addHtml } from './html.ts';
 import { Blocks, type Limits } from './limits.ts';
 import { placeNotes, readHidingStyles, readVisible } from './worddoc.ts';

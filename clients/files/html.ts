@@ -3,10 +3,10 @@
  * table rows. It runs nothing and fetches nothing; scripts and styles are dropped.
  */
 import { Parser } from 'htmlparser2';
-import { Unreadable } from '../../models/rules/document.ts';
+import { Unreadable } from '../../models/rules/knowledge/document.ts';
 import type { Blocks, Limits } from './limits.ts';
 import { createSpans, maxSpannedCells, spanOf, type Spans } from './spans.ts';
-import { tableHead } from '../../models/rules/tablehead.ts';
+import { tableHead } from '../../models/rules/knowledge/tablehead.ts';
 import { addTable, type FirstRow } from './table.ts';
 
 const silent = new Set(['script', 'style', 'template', 'head', 'title', 'svg', 'math', 'iframe', 'object', 'select']);

@@ -1,6 +1,6 @@
 /** What reading one file may cost inside its process, and the collector that keeps the text within it. */
-import type { Block } from '../../models/rules/chunks.ts';
-import { Unreadable } from '../../models/rules/document.ts';
+import type { Block } from '../../models/rules/knowledge/chunks.ts';
+import { Unreadable } from '../../models/rules/knowledge/document.ts';
 
 export type Limits = {
   /** Characters of text taken from one file, names of columns counted once. */
@@ -14,7 +14,7 @@ export type Limits = {
 };
 
 export const defaultLimits: Limits = {
-  // 5,000 passages of 170 words of 6 characters: what models/rules/chunks.ts takes at most, so that more is not read.
+  // 5,000 passages of 170 words of 6 characters: what models/rules/knowledge/chunks.ts takes at most, so that more is not read.
   maxTextCharacters: 5_000_000,
   // A 25 MiB workbook of ordinary tables unpacks to about 150 MiB; a bomb to gigabytes.
   maxUnpackedBytes: 200 * 1024 * 1024,

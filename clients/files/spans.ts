@@ -2,7 +2,7 @@
  * Puts the cells of an HTML table into columns: a cell that covers several rows and columns is said in each. Throws
  * `Unreadable('too_much_text')` for more of them than any honest document has.
  */
-import { Unreadable } from '../../models/rules/document.ts';
+import { Unreadable } from '../../models/rules/knowledge/document.ts';
 import type { Limits } from './limits.ts';
 
 /**

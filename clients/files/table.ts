@@ -1,6 +1,6 @@
 /** Turns the grid of a table into rows that carry their column names. Knows nothing of where the grid comes from. */
-import { Unreadable } from '../../models/rules/document.ts';
-import { fitsHead, isRemark, tableHead, type TableHead } from '../../models/rules/tablehead.ts';
+import { Unreadable } from '../../models/rules/knowledge/document.ts';
+import { fitsHead, isRemark, tableHead, type TableHead } from '../../models/rules/knowledge/tablehead.ts';
 import type { Blocks, Limits } from './limits.ts';
 
 type Row = readonly string[];

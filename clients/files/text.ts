@@ -1,7 +1,7 @@
 /** Reads plain text and Markdown, in whatever encoding they are. */
 import { marked } from 'marked';
-import { isCompoundFile, isZip, looksBinary, Unreadable } from '../../models/rules/document.ts';
-import { guessText } from '../charset.ts';
+import { isCompoundFile, isZip, looksBinary, Unreadable } from '../../models/rules/knowledge/document.ts';
+import { guessText } from '../base/charset.ts';
 import { addHtml } from './html.ts';
 import { Blocks, type Limits } from './limits.ts';
 

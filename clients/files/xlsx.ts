@@ -4,7 +4,7 @@
  * time but no memory.
  */
 import { dateFromSerial, format, getFormatDateInfo, getFormatFromId, isDateFormat } from 'numfmt';
-import { Unreadable } from '../../models/rules/document.ts';
+import { Unreadable } from '../../models/rules/knowledge/document.ts';
 import { refuseCompoundFile } from './docx.ts';
 import { Blocks, type Limits } from './limits.ts';
 import { addSheet } from './table.ts';

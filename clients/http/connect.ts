@@ -6,7 +6,7 @@ import type { LookupAddress, LookupOptions } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
-import { isEgressAllowed, isPublicHost, portOf } from '../../models/rules/address.ts';
+import { isEgressAllowed, isPublicHost, portOf } from '../../models/rules/base/address.ts';
 
 /** Resolves a name to all its addresses: `dns.lookup` with `all`. */
 export type Lookup = (

@@ -3,7 +3,7 @@
  * nothing and decides nothing about addresses.
  */
 import type { Dispatcher } from 'undici';
-import { HttpError, type Hop, type HttpReason } from '../../models/rules/http.ts';
+import { HttpError, type Hop, type HttpReason } from '../../models/rules/base/http.ts';
 import { createBody, type Body } from './body.ts';
 import { BlockedAddress } from './connect.ts';
 

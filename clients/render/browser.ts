@@ -1,6 +1,6 @@
 /**
  * Starts one headless Chromium that can connect to nothing by itself, watches the memory of its processes and ends all of
- * them. It must not know what is rendered; clients/render/page.ts does.
+ * them. It must not know what is rendered; clients/render/tab.ts does.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { launch, type Browser } from 'puppeteer-core';
-import { residentMb } from '../sandbox.ts';
+import { residentMb } from '../base/sandbox.ts';
 
 export type BrowserOptions = {
   executablePath: string;

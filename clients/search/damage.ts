@@ -2,8 +2,8 @@
 import type { Table } from '@lancedb/lancedb';
 import { maxQueryLength, searchText, searchVector } from './find.ts';
 import { sql, whereLabelled } from './rows.ts';
-import { authorities } from '../../models/rules/authority.ts';
-import { Problem } from '../../models/rules/errors.ts';
+import { authorities } from '../../models/rules/knowledge/authority.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
 
 /** A table that holds something else than what was written to it; `cause` says what. It has to be made anew. */
 export class DamagedIndex extends Problem {

@@ -1,7 +1,7 @@
 /** The two ways a table is searched, by words and by meaning, and how their finds become one list of candidates. */
 import { MatchQuery, type Table } from '@lancedb/lancedb';
-import { authorities, type Authority } from '../../models/rules/authority.ts';
-import type { Candidate } from '../../models/rules/retrieval.ts';
+import { authorities, type Authority } from '../../models/rules/knowledge/authority.ts';
+import type { Candidate } from '../../models/rules/knowledge/retrieval.ts';
 
 /** Beyond this a text is a letter, not a question; its first part says what it is about, and each word costs time. */
 export const maxQueryLength = 1_000;

@@ -1,9 +1,9 @@
 /** The rows of the index: their columns, the labels they are found by, and the conditions that find them. */
 import { Index } from '@lancedb/lancedb';
 import { Field, List, Schema, Utf8 } from 'apache-arrow';
-import type { Query } from '../search.ts';
-import type { Authority } from '../../models/rules/authority.ts';
-import type { SegmentFilter } from '../../models/rules/segments.ts';
+import type { Query } from './search.ts';
+import type { Authority } from '../../models/rules/knowledge/authority.ts';
+import type { SegmentFilter } from '../../models/rules/knowledge/segments.ts';
 
 /** Stands for "no tag". Never a segment: those have no punctuation. */
 const untagged = '-';

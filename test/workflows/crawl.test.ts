@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { stories } from './story.ts';
-import type { CrawlActivities, CrawlProgress } from '../../activities/crawl.ts';
+import type { CrawlActivities, CrawlProgress } from '../../activities/crawl/crawl.ts';
 import { cancelCrawl, crawlSite } from '../../workflows/crawl.ts';
 
 const ref = { orgId: 'org_1', crawlId: 'crawl_1' };

@@ -1,8 +1,8 @@
 /** The story of a schedule's firing: it begins a crawl as every crawl is, or none, and is over. */
 import { describe, expect, it } from '@jest/globals';
 import { stories } from './story.ts';
-import type { CrawlActivities } from '../../activities/crawl.ts';
-import type { Begun, RecrawlActivities } from '../../activities/recrawl.ts';
+import type { CrawlActivities } from '../../activities/crawl/crawl.ts';
+import type { Begun, RecrawlActivities } from '../../activities/crawl/recrawl.ts';
 import { arrangeRecrawl, recrawlSite } from '../../workflows/recrawl.ts';
 
 const ref = { orgId: 'org_1', scheduleId: 'sched_1' };

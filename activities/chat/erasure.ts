@@ -1,0 +1,34 @@
+/** The removal of a customer. It says nothing about the customer to anybody: logs and failures have ids only. */
+import type { Logger } from 'pino';
+import { withHeartbeat } from '../base/heartbeat.ts';
+import {
+  findErasure,
+  removeEverything,
+  settleErasure,
+  shutOut,
+  type ErasureStatus,
+} from '../../models/chat/erasure.ts';
+
+export type ErasureDeps = { clock: () => Date; log: Logger };
+type Ref = { orgId: string; customerId: string };
+export type ErasureActivities = ReturnType<typeof createErasureActivities>;
+
+export function createErasureActivities({ clock, log }: ErasureDeps) {
+  /** Removes until nothing is left: somebody may be writing while it goes. */
+  async function erase({ orgId, customerId }: Ref, status: Exclude<ErasureStatus, 'erasing'>): Promise<void> {
+    await withHeartbeat(async (signal) => {
+      const erasure = await findErasure(orgId, customerId);
+      if (!erasure) return;
+      await shutOut(orgId, customerId, clock());
+      while (!(await removeEverything(erasure))) signal.throwIfAborted();
+      await settleErasure(orgId, customerId, status, clock());
+      log.info({ org_id: orgId, customer_id: customerId, status }, 'customer removed');
+    });
+  }
+
+  return {
+    eraseCustomer: (ref: Ref) => erase(ref, 'erased'),
+    /** Once whatever was at work when the customer was removed has ended: removes what that left. */
+    verifyErasure: (ref: Ref) => erase(ref, 'verified'),
+  };
+}

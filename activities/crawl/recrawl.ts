@@ -1,0 +1,94 @@
+/**
+ * What a site's schedule does to the world: its Temporal Schedule is made from the record, never from what a workflow was
+ * told, and a firing stores a crawl as a caller's request does.
+ */
+import type { Logger } from 'pino';
+import { withHeartbeat } from '../base/heartbeat.ts';
+import { checkCrawlRoom, createCrawl, findCrawlOfFiring, newCrawl } from '../../models/crawl/crawl.ts';
+import { newId } from '../../models/base/ids.ts';
+import { findOrganization } from '../../models/access/organization.ts';
+import { dropRecrawl, findRecrawl, noteBegun, noteSkipped, type Recrawl } from '../../models/crawl/recrawl.ts';
+import type { CrawlOrder } from '../../models/rules/crawl/crawl.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+import type { Mode } from '../../models/rules/access/keys.ts';
+import type { Quotas } from '../../models/rules/knowledge/quota.ts';
+import { whySkipped } from '../../models/rules/crawl/recrawl.ts';
+
+/** Temporal's side of it; both may be repeated at will. */
+export type RecrawlSchedules = {
+  /** Makes the Temporal Schedule of this record, or changes it; one that operators paused stays paused. */
+  put(recrawl: Recrawl): Promise<void>;
+  /** No schedule is fine. */
+  remove(scheduleId: string): Promise<void>;
+};
+
+export type RecrawlDeps = { schedules: RecrawlSchedules; quotas: Quotas; clock: () => Date; log: Logger };
+type Ref = { orgId: string; scheduleId: string };
+export type RecrawlActivities = ReturnType<typeof createRecrawlActivities>;
+
+/** What became of a firing: its crawl, or why there is none. */
+export type Begun =
+  { state: 'begun'; crawlId: string; mode: Mode } | { state: 'skipped'; reason: string } | { state: 'gone' };
+
+export function createRecrawlActivities({ schedules, quotas, clock, log }: RecrawlDeps) {
+  /** Stores the crawl of a firing, with the schedule's note of it. */
+  async function begin(recrawl: Recrawl, firing: string): Promise<Begun> {
+    const { _id, org_id, mode, url, max_pages, segments, authority } = recrawl;
+    const tags = { ...(segments ? { segments } : {}), ...(authority ? { authority } : {}) };
+    const order: CrawlOrder = { url, max_pages, ...tags, replace: false };
+    const environment = (await findOrganization(org_id))?.environment ?? 'sandbox';
+    await checkCrawlRoom(quotas, environment, org_id, mode, order);
+    const crawl = newCrawl(order, { _id: newId('crawl'), org_id, mode, started_by: _id, started_at: clock(), firing });
+    await createCrawl(crawl, (session) => noteBegun(org_id, _id, crawl._id, session));
+    return { state: 'begun', crawlId: crawl._id, mode };
+  }
+
+  async function begunBy(orgId: string, firing: string): Promise<Begun | null> {
+    const crawl = await findCrawlOfFiring(orgId, firing);
+    return crawl && { state: 'begun', crawlId: crawl._id, mode: crawl.mode };
+  }
+
+  return {
+    /**
+     * Makes the Temporal Schedule equal the record. Of two that run at once, whoever writes last looks at the record
+     * after that, so the end is what the record says last.
+     */
+    async arrangeRecrawl({ orgId, scheduleId }: Ref): Promise<void> {
+      await withHeartbeat(async (signal) => {
+        let recrawl = await findRecrawl(orgId, scheduleId);
+        for (;;) {
+          signal.throwIfAborted();
+          const made: number | undefined = recrawl?.version;
+          if (recrawl) await schedules.put(recrawl);
+          else await schedules.remove(scheduleId);
+          recrawl = await findRecrawl(orgId, scheduleId);
+          if (recrawl?.version === made) break;
+        }
+        if (!recrawl) await dropRecrawl(orgId, scheduleId);
+      });
+    },
+
+    /** Begins the crawl of a firing, one however often this runs; or notes on the schedule why there is none. */
+    async beginRecrawl({ orgId, scheduleId, firing }: Ref & { firing: string }): Promise<Begun> {
+      return withHeartbeat(async (): Promise<Begun> => {
+        const begun = await begunBy(orgId, firing);
+        if (begun) return begun;
+        const recrawl = await findRecrawl(orgId, scheduleId);
+        if (!recrawl) return { state: 'gone' };
+        try {
+          return await begin(recrawl, firing);
+        } catch (error) {
+          if (!(error instanceof Problem)) throw error;
+          if (error.code === 'NOT_FOUND') return { state: 'gone' };
+          // The crawl that is running may be this one, stored by an attempt that was taken for dead.
+          const own = await begunBy(orgId, firing);
+          if (own) return own;
+          const reason = whySkipped(error);
+          await noteSkipped(orgId, scheduleId, { at: clock(), reason });
+          log.info({ org_id: orgId, schedule_id: scheduleId, reason }, 'no crawl at its time');
+          return { state: 'skipped', reason };
+        }
+      });
+    },
+  };
+}

@@ -1,0 +1,142 @@
+/**
+ * What processing a document does to the world. Every activity may run again at any point: writes are by id and
+ * generation, and the record is only moved by compare-and-set.
+ */
+import type { Logger } from 'pino';
+import { withHeartbeat } from '../base/heartbeat.ts';
+import { embedPassages, indexChunks, syncTags } from './source.ts';
+import type { Ai } from '../../clients/ai/ai.ts';
+import type { Files } from '../../clients/files/files.ts';
+import type { IndexTable, Search } from '../../clients/search/search.ts';
+import {
+  chunksOf,
+  listChunks,
+  removeChunks,
+  removeGenerations,
+  writeChunks,
+  type Chunk,
+} from '../../models/knowledge/chunk.ts';
+import {
+  claimDocument,
+  DocumentModel,
+  failDocument,
+  publishDocument,
+  readBytes,
+  type Document,
+} from '../../models/knowledge/document.ts';
+import { effectiveAuthority } from '../../models/rules/knowledge/authority.ts';
+import type { Chunk as Passage } from '../../models/rules/knowledge/chunks.ts';
+import { Unreadable } from '../../models/rules/knowledge/document.ts';
+import { modes } from '../../models/rules/access/keys.ts';
+import { isCurrent } from '../../models/rules/knowledge/reconcile.ts';
+
+export type DocumentDeps = { files: Files; search: Search; ai: Ai; clock: () => Date; log: Logger };
+type Ref = { orgId: string; docId: string; generation: number };
+export type DocumentActivities = ReturnType<typeof createDocumentActivities>;
+
+export function createDocumentActivities({ files, search, ai, clock, log }: DocumentDeps) {
+  const tableOf = (document: { org_id: string; mode: Document['mode'] }): IndexTable => ({
+    org_id: document.org_id,
+    mode: document.mode,
+  });
+  const find = (orgId: string, docId: string) => DocumentModel.findOne({ _id: docId, org_id: orgId }).lean();
+
+  async function addRows(document: Document, chunks: readonly Chunk[], signal: AbortSignal): Promise<void> {
+    const { segments, authority } = document;
+    const tags = { segments, authority: effectiveAuthority(authority, 'document') };
+    const vectors = await embedPassages(ai, chunks, signal);
+    await indexChunks(search, tableOf(document), chunks, vectors, () => tags);
+  }
+
+  /** Lets a generation that is stored and indexed answer, and removes what the generation before left. */
+  async function publish(document: Document, generation: number, chunkCount: number): Promise<'indexed' | 'gone'> {
+    const { _id: docId, org_id: orgId } = document;
+    if (await publishDocument(orgId, docId, generation, chunkCount, clock())) {
+      await syncTags(search, { orgId, sourceId: docId }, document.tags_version);
+      await search.removeSource(tableOf(document), docId, String(generation));
+      await removeChunks(orgId, docId, generation);
+      return 'indexed';
+    }
+    return removeTraces({ orgId, docId, generation });
+  }
+
+  /**
+   * Takes back what a late attempt has stored: of a document that was deleted all, of one that was processed anew its own
+   * generation, unless that one still answers. Whoever came before it has cleaned up already.
+   */
+  async function removeTraces({ orgId, docId, generation }: Ref): Promise<'gone'> {
+    const standing = await find(orgId, docId);
+    if (!standing) {
+      for (const mode of modes) await search.removeSource({ org_id: orgId, mode }, docId);
+      await removeChunks(orgId, docId);
+    } else if (!isCurrent(standing, generation)) {
+      await removeGenerations(orgId, docId, [generation]);
+      await search.removeGeneration(tableOf(standing), docId, String(generation));
+    }
+    return 'gone';
+  }
+
+  /** Chunks are stored. Nobody hears a late attempt, so it must not leave them to the next step. */
+  async function readOrLate(ref: Ref): Promise<'read' | 'gone'> {
+    const standing = await find(ref.orgId, ref.docId);
+    return standing && isCurrent(standing, ref.generation) ? 'read' : removeTraces(ref);
+  }
+
+  return {
+    /**
+     * Claims the generation, reads the file in its own process and stores the passages. Indexes them too when that needs
+     * no third party, which saves the way through the server; `read`: indexing is still to be done, and tried, alone.
+     */
+    async readDocument(ref: Ref): Promise<'read' | 'indexed' | 'failed' | 'gone'> {
+      const { orgId, docId, generation } = ref;
+      return withHeartbeat(async (signal) => {
+        const document = await claimDocument(orgId, docId, generation, clock());
+        if (!document) {
+          const standing = await find(orgId, docId);
+          // An earlier attempt published it and did not come to the end.
+          const published = standing?.live_generation === generation && standing.status === 'indexed';
+          return published ? 'read' : removeTraces(ref);
+        }
+        let passages: Passage[];
+        try {
+          passages = await files.chunk(readBytes(docId), document.file_type, { signal, filename: document.filename });
+        } catch (error) {
+          if (!(error instanceof Unreadable)) throw error;
+          log.info({ doc_id: docId, org_id: orgId, reason: error.reason, err: error.cause }, 'document cannot be read');
+          await failDocument(orgId, docId, generation, error.message, clock());
+          return 'failed';
+        }
+        const { mode } = document;
+        const source = { org_id: orgId, mode, source_type: 'document' as const, source_id: docId, generation };
+        const chunks = chunksOf(source, passages);
+        if (ai.embeddingModel) {
+          await writeChunks(source, chunks);
+          return await readOrLate(ref);
+        }
+        // Rows of the index lead nowhere before the generation is published, so neither has to wait for the other.
+        const [written, added] = await Promise.allSettled([
+          writeChunks(source, chunks),
+          addRows(document, chunks, signal),
+        ]);
+        if (written.status === 'rejected') throw written.reason;
+        try {
+          if (added.status === 'rejected') throw added.reason;
+          return await publish(document, generation, chunks.length);
+        } catch (error) {
+          log.warn({ doc_id: docId, org_id: orgId, err: error }, 'indexing failed and is tried again by itself');
+          return await readOrLate(ref);
+        }
+      });
+    },
+
+    async indexDocument({ orgId, docId, generation }: Ref): Promise<'indexed' | 'gone'> {
+      return withHeartbeat(async (signal) => {
+        const document = await find(orgId, docId);
+        if (!document || !isCurrent(document, generation)) return removeTraces({ orgId, docId, generation });
+        const chunks = await listChunks(orgId, docId, generation);
+        await addRows(document, chunks, signal);
+        return publish(document, generation, chunks.length);
+      });
+    },
+  };
+}

@@ -1,0 +1,179 @@
+/** Keeps the stores tidy. Nothing here changes an answer; it may run at any time and any number of times. */
+import type { Logger } from 'pino';
+import { withHeartbeat } from '../base/heartbeat.ts';
+import { embedPassages, indexChunks, syncTags } from './source.ts';
+import type { Ai } from '../../clients/ai/ai.ts';
+import type { IndexTable, Search } from '../../clients/search/search.ts';
+import { DamagedIndex } from '../../clients/search/damage.ts';
+import { listChunks } from '../../models/knowledge/chunk.ts';
+import { listOrphanedBytes, removeBytes } from '../../models/knowledge/document.ts';
+import { compareIndex, isCurrent, type IndexedSource } from '../../models/rules/knowledge/reconcile.ts';
+import { findSource, listOwners, listStanding } from '../../models/knowledge/source.ts';
+
+/** Rows the index does not have yet are read one by one: 40 more than doubled a question's cost, 360 made it ten times dearer. */
+const UNINDEXED_ROWS = 20;
+/** An upload stores its record seconds after its bytes; an hour later nobody will. */
+const ORPHAN_AGE_MS = 3_600_000;
+const ORPHANS_A_RUN = 500;
+/** So many sources in a row fail because of something that they share, such as the embedding model. */
+const FAILURES_IN_A_ROW = 20;
+
+export type MaintenanceActivities = ReturnType<typeof createMaintenanceActivities>;
+
+export function createMaintenanceActivities({
+  search,
+  ai,
+  clock,
+  log,
+}: {
+  search: Search;
+  ai: Ai;
+  clock: () => Date;
+  log: Logger;
+}) {
+  /**
+   * Goes on after a failure, which is logged with what it concerns, and fails at the end if there was one: one organization
+   * must not keep the rest from being looked after.
+   */
+  async function forEach<T extends IndexTable & { source_id?: string }>(
+    items: Iterable<T>,
+    signal: AbortSignal,
+    work: (item: T) => Promise<void>,
+    giveUpAfter = Infinity,
+  ): Promise<void> {
+    let failed = 0;
+    let inARow = 0;
+    let last: unknown;
+    for (const item of items) {
+      signal.throwIfAborted();
+      try {
+        await work(item);
+        inARow = 0;
+      } catch (error) {
+        signal.throwIfAborted();
+        failed += 1;
+        inARow += 1;
+        last = error;
+        const { org_id, mode, source_id } = item;
+        log.warn({ org_id, mode, source_id, reason: reasonOf(error) }, 'maintenance of one part failed');
+        if (inARow >= giveUpAfter) break;
+      }
+    }
+    if (failed > 0) throw new Error(`${failed} failed, see the log; the last: ${reasonOf(last)}`, { cause: last });
+  }
+
+  /** Drops rows that answer no more, unless they are about to: the record is read right before. */
+  async function dropOutdated(table: IndexTable, sourceId: string, generation: number): Promise<boolean> {
+    const source = await findSource(table.org_id, sourceId);
+    if (source && isCurrent(source, generation)) return false;
+    if (source) await search.removeGeneration(table, sourceId, String(generation));
+    else await search.removeSource(table, sourceId);
+    return true;
+  }
+
+  async function restore(
+    table: IndexTable,
+    sourceId: string,
+    generation: number,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const source = await findSource(table.org_id, sourceId);
+    if (source?.live_generation !== generation) return false;
+    const chunks = await listChunks(table.org_id, sourceId, generation);
+    if (chunks.length === 0) return false;
+    const vectors = await embedPassages(ai, chunks, signal);
+    const { segments, authority } = source;
+    await indexChunks(search, table, chunks, vectors, () => ({ segments, authority }));
+    await syncTags(search, { orgId: table.org_id, sourceId }, source.tags_version);
+    // Deleted or published anew meanwhile: its own removal may have come before these rows.
+    return !(await dropOutdated(table, sourceId, generation));
+  }
+
+  async function retag({ org_id: orgId }: IndexTable, sourceId: string): Promise<boolean> {
+    await syncTags(search, { orgId, sourceId }, -1);
+    return true;
+  }
+
+  /** What a table holds; undefined when it could not be read and has been dropped. */
+  async function readTable(table: IndexTable): Promise<IndexedSource[] | undefined> {
+    try {
+      await search.check(table);
+      return await search.listSources(table);
+    } catch (error) {
+      if (!(error instanceof DamagedIndex)) throw error;
+      log.error({ ...table, reason: reasonOf(error) }, 'an index table is damaged and is made anew from MongoDB');
+      await search.dropTable(table);
+      return undefined;
+    }
+  }
+
+  async function repair(table: IndexTable, signal: AbortSignal): Promise<number> {
+    // In this order: what is published in between has been indexed before, and is only not asked about.
+    const before = await listStanding(table);
+    const rows = await readTable(table);
+    const standing = rows ? before : await listStanding(table);
+    const { outdated, retagged, missing } = compareIndex(standing, rows ?? []);
+    const work = [
+      ...outdated.map((one) => ({ ...one, mend: () => dropOutdated(table, one.source_id, one.generation) })),
+      ...retagged.map((source_id) => ({ source_id, mend: () => retag(table, source_id) })),
+      ...missing.map((one) => ({ ...one, mend: () => restore(table, one.source_id, one.generation, signal) })),
+    ].map((one) => ({ ...table, ...one }));
+    let mended = 0;
+    const one = async ({ mend }: (typeof work)[number]) => {
+      if (await mend()) mended += 1;
+    };
+    try {
+      await forEach(work, signal, one, FAILURES_IN_A_ROW);
+    } finally {
+      if (mended > 0) log.warn({ ...table, count: mended }, 'sources differed in the index and were put right');
+    }
+    return mended;
+  }
+
+  return {
+    /**
+     * Makes the index agree with MongoDB: after its folder was lost or damaged, or was put back as it once was. The passages
+     * are in MongoDB, so no file is read and no site asked again.
+     */
+    async repairIndexes(): Promise<number> {
+      return withHeartbeat(async (signal) => {
+        const tables = new Map(
+          [...(await listOwners()), ...(await search.listTables())].map((table) => [keyOf(table), table]),
+        );
+        let repaired = 0;
+        await forEach(tables.values(), signal, async (table) => {
+          repaired += await repair(table, signal);
+        });
+        return repaired;
+      });
+    },
+
+    /** Merges the index tables that have gathered many small writes. */
+    async optimizeIndexes(): Promise<number> {
+      return withHeartbeat(async (signal) => {
+        let done = 0;
+        await forEach(await search.listTables(), signal, async (table) => {
+          if ((await search.unindexedRows(table)) < UNINDEXED_ROWS) return;
+          await search.maintain(table);
+          done += 1;
+        });
+        return done;
+      });
+    },
+
+    /** Drops the bytes of uploads whose process died before their record was stored. */
+    async dropOrphanedBytes(): Promise<number> {
+      return withHeartbeat(async () => {
+        const orphans = await listOrphanedBytes(new Date(clock().getTime() - ORPHAN_AGE_MS), ORPHANS_A_RUN);
+        for (const id of orphans) await removeBytes(id);
+        if (orphans.length > 0) log.info({ count: orphans.length }, 'bytes of unfinished uploads dropped');
+        return orphans.length;
+      });
+    },
+  };
+}
+
+const keyOf = ({ org_id, mode }: IndexTable): string => `${org_id} ${mode}`;
+
+/** Of a damaged table what is damaged; the sentence is for those who ask. */
+const reasonOf = (error: unknown): string => String(error instanceof DamagedIndex ? error.cause : error);

@@ -1,0 +1,84 @@
+/** What a change of a source does to the index and to storage. Safe to repeat at any point. */
+import { withHeartbeat } from '../base/heartbeat.ts';
+import type { Ai } from '../../clients/ai/ai.ts';
+import type { IndexRow, IndexTable, Search } from '../../clients/search/search.ts';
+import { removeChunks, type Chunk } from '../../models/knowledge/chunk.ts';
+import { removeBytes } from '../../models/knowledge/document.ts';
+import { RemovalModel } from '../../models/knowledge/removal.ts';
+import { findSource } from '../../models/knowledge/source.ts';
+
+type Ref = { orgId: string; sourceId: string };
+export type SourceActivities = ReturnType<typeof createSourceActivities>;
+
+/** The vectors of passages; undefined without an embedding model. */
+export async function embedPassages(
+  ai: Ai,
+  passages: readonly Pick<Chunk, 'heading' | 'text'>[],
+  signal: AbortSignal,
+): Promise<number[][] | undefined> {
+  if (!ai.embeddingModel) return undefined;
+  const texts = passages.map(({ heading, text }) => `${heading}\n${text}`);
+  return ai.embed(texts, signal);
+}
+
+/**
+ * Puts chunks, with their vectors, into the index, where they are found once their generation is published. `tagsOf`: what
+ * their source, by its id, is tagged with. Safe to repeat.
+ */
+export async function indexChunks(
+  search: Search,
+  table: IndexTable,
+  chunks: readonly Chunk[],
+  vectors: readonly number[][] | undefined,
+  tagsOf: (sourceId: string) => Pick<IndexRow, 'segments' | 'authority'>,
+): Promise<void> {
+  await search.add(
+    table,
+    chunks.map(({ _id, source_id, generation, heading, text }, index) => ({
+      id: _id,
+      source_id,
+      generation: String(generation),
+      ...tagsOf(source_id),
+      heading,
+      text,
+      ...(vectors ? { vector: vectors[index]! } : {}),
+    })),
+  );
+}
+
+/**
+ * Writes a source's tags to its index rows until no newer ones were stored meanwhile. `written`: what the rows have. Only the
+ * rows that answer: those of a generation which is not published yet may have tags that the record is still to get, and who
+ * publishes them comes here afterwards.
+ */
+export async function syncTags(search: Search, { orgId, sourceId }: Ref, written: number): Promise<void> {
+  for (
+    let source = await findSource(orgId, sourceId);
+    source && source.tags_version !== written;
+    source = await findSource(orgId, sourceId)
+  ) {
+    const { org_id, mode, segments, authority, live_generation: live } = source;
+    if (live !== undefined) await search.retag({ org_id, mode }, sourceId, { segments, authority }, String(live));
+    written = source.tags_version;
+  }
+}
+
+export function createSourceActivities({ search }: { search: Search }) {
+  return {
+    async retagSource(ref: Ref): Promise<void> {
+      await withHeartbeat(() => syncTags(search, ref, -1));
+    },
+
+    /** The source and its chunks are gone already; this removes the derived rest, then the note that it was to be done. */
+    async eraseSource({ orgId, sourceId }: Ref): Promise<void> {
+      await withHeartbeat(async () => {
+        const removal = await RemovalModel.findOne({ _id: sourceId, org_id: orgId }).lean();
+        if (!removal) return;
+        await search.removeSource({ org_id: orgId, mode: removal.mode }, sourceId);
+        await removeChunks(orgId, sourceId);
+        await removeBytes(sourceId);
+        await RemovalModel.deleteOne({ _id: sourceId });
+      });
+    },
+  };
+}

@@ -1,0 +1,169 @@
+/**
+ * Federated sign-in: sends a browser to a configured identity provider (authorization code, state, nonce, PKCE S256) and
+ * reads who came back. It decides nothing about accounts; api/routes/auth.ts does.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import * as client from 'openid-client';
+import type { Context } from '../context.ts';
+import { perConfig } from '../http/perconfig.ts';
+import type { Config } from '../../config.ts';
+import { keepOidcState, OIDC_STATE_SECONDS, takeOidcState } from '../../models/access/oidcstate.ts';
+import { readEmail } from '../../models/rules/access/email.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+
+/** Who a provider says somebody is. */
+export type FederatedPerson = {
+  provider: string;
+  /** The `sub`, unique at this provider. */
+  subject: string;
+  email: string;
+  /** Whether the provider says that this person owns the address. Nothing else counts as that. */
+  emailVerified: boolean;
+  name: string;
+  picture?: string;
+};
+
+/** A provider's metadata is read again after this long; its signing keys are looked after by openid-client. */
+const DISCOVERY_MS = 3600_000;
+const TIMEOUT_SECONDS = 10;
+const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/** Makes the address to send a browser to, and the cookie that ties the sign-in to it. */
+export async function beginSignIn(
+  ctx: Context,
+  provider: string,
+): Promise<{ url: string; cookie: { name: string; value: string; seconds: number } }> {
+  const configuration = await discover(ctx.config, provider);
+  const state = client.randomState();
+  const nonce = client.randomNonce();
+  const verifier = client.randomPKCECodeVerifier();
+  const browser = randomBytes(32).toString('base64url');
+  await keepOidcState({
+    _id: sha256(state),
+    provider,
+    browser: sha256(browser),
+    sealed: ctx.secrets.seal(JSON.stringify([nonce, verifier])),
+    expires_at: new Date(ctx.clock().getTime() + OIDC_STATE_SECONDS * 1000),
+  });
+  const url = client.buildAuthorizationUrl(configuration, {
+    redirect_uri: callbackUrl(ctx.config, provider),
+    response_type: 'code',
+    scope: 'openid email profile',
+    state,
+    nonce,
+    code_challenge: await client.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+  });
+  return { url: url.href, cookie: { name: cookieName(state), value: browser, seconds: OIDC_STATE_SECONDS } };
+}
+
+/** One cookie a sign-in, so that two tabs do not undo one another. */
+export const cookieName = (state: string) => `oidc_${sha256(state).slice(0, 16)}`;
+
+/**
+ * Reads who came back. `params` are the callback's query, `browser` the cookie's value.
+ * @throws Problem FEDERATED_LOGIN_FAILED for anything forged, repeated, late or refused; UNAVAILABLE when the provider
+ * does not answer.
+ */
+export async function finishSignIn(
+  ctx: Context,
+  provider: string,
+  params: Record<string, string | undefined> & { state?: string | undefined },
+  browser: string | undefined,
+): Promise<FederatedPerson> {
+  const configuration = await discover(ctx.config, provider);
+  const { state } = params;
+  const taken = state && browser ? await takeOidcState(sha256(state), provider, sha256(browser), ctx.clock()) : null;
+  if (!state || !taken)
+    throw new Problem('FEDERATED_LOGIN_FAILED', {
+      message: 'This sign-in is over or was not started in this browser; start it again.',
+    });
+  const [nonce, verifier] = JSON.parse(ctx.secrets.open(taken.sealed)) as [string, string];
+  const url = new URL(callbackUrl(ctx.config, provider));
+  for (const [name, value] of Object.entries(params)) if (value !== undefined) url.searchParams.set(name, value);
+  const claims = await confirmed(async () => {
+    const tokens = await client.authorizationCodeGrant(configuration, url, {
+      expectedState: state,
+      expectedNonce: nonce,
+      pkceCodeVerifier: verifier,
+      idTokenExpected: true,
+    });
+    const inToken = tokens.claims()!;
+    // Many providers keep the e-mail out of the ID token; then it is asked for, and bound to the same subject.
+    return inToken['email'] === undefined
+      ? { ...inToken, ...(await client.fetchUserInfo(configuration, tokens.access_token, inToken.sub)) }
+      : inToken;
+  });
+  const email = readEmail(claims['email']);
+  if (!email)
+    throw new Problem('FEDERATED_LOGIN_FAILED', {
+      message: 'The identity provider did not tell an e-mail address; allow it to, and start again.',
+    });
+  return {
+    provider,
+    subject: claims.sub,
+    email,
+    emailVerified: claims['email_verified'] === true,
+    name: readName(claims['name']) ?? email.split('@')[0]!,
+    ...readPicture(claims['picture']),
+  };
+}
+
+const metadata = perConfig((config: Config) => {
+  const known = new Map<string, { readAt: number; configuration: Promise<client.Configuration> }>();
+  return (provider: string): Promise<client.Configuration> => {
+    const standing = known.get(provider);
+    if (standing && performance.now() - standing.readAt < DISCOVERY_MS) return standing.configuration;
+    const { issuer, client_id, client_secret } = config.oidcProviders[provider]!;
+    const url = new URL(issuer);
+    // Plain http would hand codes and secrets to the network; only a provider on this very machine may use it.
+    const execute = url.protocol === 'http:' && loopback.test(url.hostname) ? [client.allowInsecureRequests] : [];
+    const configuration = client.discovery(url, client_id, client_secret, undefined, {
+      execute,
+      timeout: TIMEOUT_SECONDS,
+    });
+    known.set(provider, { readAt: performance.now(), configuration });
+    configuration.catch(() => known.delete(provider));
+    return configuration;
+  };
+});
+
+async function discover(config: Config, provider: string): Promise<client.Configuration> {
+  if (!Object.hasOwn(config.oidcProviders, provider))
+    throw new Problem('NOT_FOUND', { message: 'There is no such identity provider.' });
+  try {
+    return await metadata(config)(provider);
+  } catch (error) {
+    throw new Problem('UNAVAILABLE', {
+      message: 'The identity provider does not answer right now; try again.',
+      cause: error,
+    });
+  }
+}
+
+/** Whatever a provider's answer lacks or forges is a refusal; only its silence is not. */
+async function confirmed<T>(exchange: () => Promise<T>): Promise<T> {
+  try {
+    return await exchange();
+  } catch (error) {
+    const silent =
+      error instanceof TypeError || ['OAUTH_TIMEOUT', 'OAUTH_ABORT'].includes((error as { code?: string }).code ?? '');
+    throw new Problem(silent ? 'UNAVAILABLE' : 'FEDERATED_LOGIN_FAILED', { cause: error });
+  }
+}
+
+const callbackUrl = (config: Config, provider: string) =>
+  `${config.publicUrl}/v1/auth/oidc/${encodeURIComponent(provider)}/callback`;
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+function readName(claim: unknown): string | undefined {
+  if (typeof claim !== 'string') return undefined;
+  const name = claim.replaceAll(/\p{Cc}+/gu, ' ').trim();
+  return Array.from(name).slice(0, 100).join('') || undefined;
+}
+
+function readPicture(claim: unknown): { picture?: string } {
+  const usable =
+    typeof claim === 'string' && claim.length <= 2048 && URL.canParse(claim) && new URL(claim).protocol === 'https:';
+  return usable ? { picture: claim } : {};
+}

@@ -1,0 +1,61 @@
+/** Hashes and checks passwords (argon2id). Refuses rather than queues without end: each hash takes 19 MiB and a CPU for a while. */
+import * as argon2 from '@node-rs/argon2';
+import { Problem } from '../../models/rules/base/errors.ts';
+
+/** OWASP Password Storage Cheat Sheet, argon2id: 19 MiB, two passes, one lane. */
+const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
+/** Of libuv's four threads, so that files and names can be read beside. */
+const AT_ONCE = 2;
+/** At about 30 ms each, some three seconds of waiting. */
+const MAX_WAITING = 200;
+
+export type Passwords = {
+  /** A PHC string, with its own salt. */
+  hash(password: string): Promise<string>;
+  /** Costs the same when there is no stored hash, so that time does not tell which e-mails have an account. */
+  verify(stored: string | undefined, password: string): Promise<boolean>;
+};
+
+export function createPasswords({ hash, verify }: Pick<typeof argon2, 'hash' | 'verify'> = argon2): Passwords {
+  const inTurn = createGate(AT_ONCE, MAX_WAITING);
+  let dummy: Promise<string> | undefined;
+  return {
+    hash: (password) => inTurn(() => hash(plain(password), cost)),
+    async verify(stored, password) {
+      dummy ??= hash('nobody has this password', cost);
+      const against = stored ?? (await dummy);
+      const matches = await inTurn(() => verify(against, plain(password)));
+      return matches && stored !== undefined;
+    },
+  };
+}
+
+/** The same characters typed on another keyboard are the same password (RFC 8265 asks for a normal form). */
+const plain = (password: string) => password.normalize('NFKC');
+
+/** Lets `atOnce` run together and the next `maxWaiting` wait; throws `UNAVAILABLE` for the rest. */
+export function createGate(atOnce: number, maxWaiting: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  return async (work) => {
+    if (running >= atOnce) {
+      if (waiting.length >= maxWaiting) {
+        throw new Problem('UNAVAILABLE', {
+          message: 'Too many people are signing in right now; try again.',
+          headers: { 'Retry-After': '3' },
+        });
+      }
+      // Whoever leaves hands the place over, so `running` stays as it is.
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    } else {
+      running++;
+    }
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else running--;
+    }
+  };
+}

@@ -1,0 +1,221 @@
+/**
+ * Login tokens, valid 7 days (spec 5.1), and the shorter ones of support sessions: EdDSA JWTs, told apart by their audience,
+ * signed by keys that live in the database and rotate by themselves. An old key stays published until the last token it
+ * signed has expired, so a rotation signs nobody out.
+ */
+import {
+  calculateJwkThumbprint,
+  errors,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  jwtVerify,
+  SignJWT,
+  type JWK,
+  type JWTPayload,
+} from 'jose';
+import { ConfigError, type Config } from '../../config.ts';
+import type { SecretBox } from '../../models/base/secretbox.ts';
+import { modes, type Mode } from '../../models/rules/access/keys.ts';
+import {
+  addSigningKey,
+  listSigningKeys,
+  removeSigningKeysBefore,
+  type SigningKey,
+} from '../../models/access/signingkey.ts';
+
+const TOKEN_DAYS = 7;
+const DAY_MS = 86_400_000;
+/** How long a process uses its copy of the keys before it looks again, in ms. An unknown `kid` makes it look at once. */
+const REFRESH_MS = 60_000;
+/**
+ * A new key is published this long before it signs, in ms, so that every process has it by the time it meets a token of
+ * it; the first key of all signs at once, for nobody can miss it. Two refreshes, and room for clocks that differ.
+ */
+const PUBLISH_MS = 2 * REFRESH_MS + 60_000;
+/** At most one look a second for unknown `kid`s, so that made-up tokens cannot hammer the database. */
+const UNKNOWN_KID_MS = 1_000;
+/** What a token is for. One of the other kind is refused like one that is not ours. */
+const audiences = { login: 'dashboard', session: 'support-session' } as const;
+
+export type TokenDeps = { config: Config; clock: () => Date; secrets: SecretBox };
+/** What a support session's token says of itself. */
+export type SessionClaims = {
+  sessionId: string;
+  customerId: string;
+  orgId: string;
+  mode: Mode;
+  verified: boolean;
+  productType?: string;
+};
+export type Tokens = {
+  /** Signs a token for a user; `epoch` is the account's, see models/access/user.ts. */
+  sign(userId: string, epoch: number): Promise<{ token: string; expiresAt: Date }>;
+  /** The claims of a token of ours that is still valid, else undefined. */
+  verify(token: string): Promise<{ userId: string; epoch: number } | undefined>;
+  /** Signs a support session's token, valid to `expiresAt`, which is cut to the second. */
+  signSession(claims: SessionClaims, expiresAt: Date): Promise<string>;
+  /** The claims of a session's token of ours that is still valid, else undefined. Whether it was revoked, the record says. */
+  verifySession(token: string): Promise<(SessionClaims & { expiresAt: Date }) | undefined>;
+  /** The public keys, as served at `/.well-known/jwks.json`. */
+  jwks(): Promise<{ keys: JWK[] }>;
+};
+
+type Verifier = Awaited<ReturnType<typeof importJWK>>;
+type Keyring = { records: SigningKey[]; verifiers: Map<string, Verifier>; signer: { kid: string; key: Verifier } };
+
+export function createTokens(deps: TokenDeps): Tokens {
+  const { config, clock } = deps;
+  let readAt = -Infinity;
+  let reading: Promise<Keyring>;
+
+  function keyring(maxAgeMs: number): Promise<Keyring> {
+    if (performance.now() - readAt >= maxAgeMs) {
+      readAt = performance.now();
+      reading = readKeyring(deps);
+      reading.catch(() => (readAt = -Infinity));
+    }
+    return reading;
+  }
+
+  async function sign(claims: JWTPayload, subject: string, audience: string, expires: number): Promise<string> {
+    const { signer } = await keyring(REFRESH_MS);
+    return new SignJWT(claims)
+      .setProtectedHeader({ alg: 'EdDSA', kid: signer.kid })
+      .setSubject(subject)
+      .setIssuer(config.publicUrl)
+      .setAudience(audience)
+      .setIssuedAt(seconds(clock()))
+      .setExpirationTime(expires)
+      .sign(signer.key);
+  }
+
+  async function findKey({ kid = '' }: { kid?: string }): Promise<Verifier> {
+    const known = await keyring(REFRESH_MS);
+    const verifier = known.verifiers.get(kid) ?? (await keyring(UNKNOWN_KID_MS)).verifiers.get(kid);
+    if (!verifier) throw new errors.JWKSNoMatchingKey();
+    return verifier;
+  }
+
+  async function verify(token: string, audience: string): Promise<JWTPayload | undefined> {
+    try {
+      const { payload } = await jwtVerify(token, findKey, {
+        issuer: config.publicUrl,
+        audience,
+        algorithms: ['EdDSA'],
+        currentDate: clock(),
+        requiredClaims: ['exp', 'sub'],
+      });
+      return payload;
+    } catch (error) {
+      if (error instanceof errors.JOSEError) return undefined;
+      throw error;
+    }
+  }
+
+  return {
+    async sign(userId, epoch) {
+      const expires = seconds(clock()) + TOKEN_DAYS * 86_400;
+      const token = await sign({ epoch }, userId, audiences.login, expires);
+      return { token, expiresAt: new Date(expires * 1000) };
+    },
+
+    async verify(token) {
+      const payload = await verify(token, audiences.login);
+      return payload && { userId: payload.sub!, epoch: Number(payload['epoch']) };
+    },
+
+    async signSession({ sessionId, customerId, orgId, mode, verified, productType }, expiresAt) {
+      const claims = {
+        org: orgId,
+        sid: sessionId,
+        mode,
+        verified,
+        ...(productType === undefined ? {} : { productType }),
+      };
+      return sign(claims, customerId, audiences.session, seconds(expiresAt));
+    },
+
+    async verifySession(token) {
+      const payload = await verify(token, audiences.session);
+      return payload && readSessionClaims(payload);
+    },
+
+    async jwks() {
+      const { records } = await keyring(REFRESH_MS);
+      return { keys: records.map((r) => ({ ...(r.public_jwk as JWK), kid: r._id, alg: 'EdDSA', use: 'sig' })) };
+    },
+  };
+}
+
+const seconds = (moment: Date): number => Math.floor(moment.getTime() / 1000);
+
+/** The claims, if they have the form that `signSession` gives them. */
+function readSessionClaims(payload: JWTPayload): (SessionClaims & { expiresAt: Date }) | undefined {
+  const { sub, exp, org, sid, mode, verified, productType } = payload;
+  if (typeof org !== 'string' || typeof sid !== 'string' || typeof verified !== 'boolean') return undefined;
+  if (!modes.includes(mode as Mode) || !['string', 'undefined'].includes(typeof productType)) return undefined;
+  return {
+    sessionId: sid,
+    customerId: sub!,
+    orgId: org,
+    mode: mode as Mode,
+    verified,
+    ...(typeof productType === 'string' ? { productType } : {}),
+    expiresAt: new Date(exp! * 1000),
+  };
+}
+
+/** Reads the keys; makes the first one, or the next when the newest is older than JWT_KEY_DAYS; drops those nobody can need. */
+async function readKeyring(deps: TokenDeps): Promise<Keyring> {
+  const now = deps.clock();
+  const ageOf = (r: SigningKey) => now.getTime() - r.created_at.getTime();
+  const stored = await listSigningKeys();
+  let records = openKeys(deps.secrets, stored);
+  if (!records[0] || ageOf(records[0]) > deps.config.jwtKeyDays * DAY_MS) {
+    await addSigningKey(await newSigningKey(deps, (stored[0]?.number ?? 0) + 1, now));
+    records = openKeys(deps.secrets, await listSigningKeys());
+  }
+  // A key stops signing soon after its successor appears; the day that is added is far more than that.
+  const needed = records.find((r) => ageOf(r) > (TOKEN_DAYS + 1) * DAY_MS);
+  if (needed && needed.number > records.at(-1)!.number) {
+    await removeSigningKeysBefore(needed.number);
+    records = records.filter((r) => r.number >= needed.number);
+  }
+  const verifiers = new Map<string, Verifier>();
+  for (const r of records) verifiers.set(r._id, await importJWK(r.public_jwk as JWK, 'EdDSA'));
+  const signing = records.find((r) => ageOf(r) >= PUBLISH_MS) ?? records.at(-1)!;
+  const key = await importJWK(JSON.parse(signing.private_jwk) as JWK, 'EdDSA');
+  return { records, verifiers, signer: { kid: signing._id, key } };
+}
+
+/**
+ * The keys with their private halves opened. The oldest decides whether ours is the right SECRET_KEY, and is looked at before
+ * anything is written, so that a process with a wrong one leaves nothing behind. A later key that does not open was left by
+ * such a process all the same: it is passed over, or it would lock the right processes out.
+ */
+function openKeys({ open }: SecretBox, records: readonly SigningKey[]): SigningKey[] {
+  return records.flatMap((record, index) => {
+    try {
+      return [{ ...record, private_jwk: open(record.private_jwk) }];
+    } catch (error) {
+      if (index < records.length - 1) return [];
+      throw new ConfigError(
+        'SECRET_KEY is not the one that this database was written with, so no one could sign in and no stored secret be read. Set SECRET_KEY to it, or put the former DATA_DIR/secret.key back.',
+        { cause: error },
+      );
+    }
+  });
+}
+
+async function newSigningKey(deps: TokenDeps, number: number, now: Date): Promise<SigningKey> {
+  const pair = await generateKeyPair('EdDSA', { extractable: true });
+  const publicJwk = await exportJWK(pair.publicKey);
+  return {
+    _id: await calculateJwkThumbprint(publicJwk),
+    number,
+    public_jwk: publicJwk,
+    private_jwk: deps.secrets.seal(JSON.stringify(await exportJWK(pair.privateKey))),
+    created_at: now,
+  };
+}

@@ -1,0 +1,242 @@
+/**
+ * What a customer does in a conversation, whether over the socket or over REST: find it, say something, read it, end it. The
+ * answers are the conversation's workflow's; nothing here waits for one.
+ */
+import type { SessionPrincipal } from '../access/auth.ts';
+import type { Context } from '../context.ts';
+import { intentTo, startSaved, type Start } from '../durable.ts';
+import { takeTestConversation } from '../../models/chat/allowance.ts';
+import { actOn, leftIntent } from '../../models/chat/act.ts';
+import {
+  ConversationModel,
+  findConversation,
+  findStanding,
+  listConversations,
+  provideConversation,
+  type Conversation,
+} from '../../models/chat/conversation.ts';
+import { countMissed, uncountMessage } from '../../models/chat/unread.ts';
+import { frameWriter } from '../../models/chat/frame.ts';
+import { newId } from '../../models/base/ids.ts';
+import {
+  ackFrame,
+  findClientMessage,
+  insertMessage,
+  listMessages,
+  MessageModel,
+  type Message,
+} from '../../models/chat/message.ts';
+import { settleIntent } from '../../models/base/pending.ts';
+import type { Detail } from '../../models/rules/base/errors.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+import { attend, conversation as conversationWorkflow } from '../../workflows/conversation.ts';
+import { queues } from '../../workflows/queues.ts';
+
+/** Has the conversation's workflow look at it, which begins when none is open. */
+export const attending = (orgId: string, convId: string): Start<Parameters<typeof conversationWorkflow>> => ({
+  workflow: conversationWorkflow,
+  id: `conversation:${convId}`,
+  queue: queues.conversations,
+  args: [{ orgId, convId }],
+  signal: attend,
+});
+
+/** The customer's conversation of this id. @throws Problem NOT_FOUND, also when it is another's or of the other mode. */
+export async function ownConversation(customer: SessionPrincipal, convId: string): Promise<Conversation> {
+  const found = await findConversation(customer.orgId, convId);
+  if (found?.customer_id !== customer.customerId || found.mode !== customer.mode) {
+    throw new Problem('NOT_FOUND', { message: 'There is no such conversation.' });
+  }
+  return found;
+}
+
+/** The one of this id, or the current one, begun now when there is none. @throws Problem NOT_FOUND. */
+export async function chosenConversation(
+  customer: SessionPrincipal,
+  convId: string | undefined,
+  now: Date,
+): Promise<Conversation> {
+  const { orgId, mode, customerId } = customer;
+  return convId === undefined ? provideConversation(orgId, mode, customerId, now) : ownConversation(customer, convId);
+}
+
+/** The conversation that is going on, else the last one; null when there is none. */
+export async function currentConversation({ orgId, mode, customerId }: SessionPrincipal): Promise<Conversation | null> {
+  const standing = await findStanding(orgId, mode, customerId);
+  return standing ?? (await listConversations(orgId, mode, customerId, { limit: 1 }))[0] ?? null;
+}
+
+/** Where something is said. */
+export type Whose = Pick<Conversation, '_id' | 'org_id' | 'mode'>;
+export type Said = { body: string; clientMessageId?: string | undefined };
+/** `ackSeq`: the number that the message's `ack` has in the frame log. */
+export type Accepted = { messageId: string; duplicate: boolean; ack: Record<string, unknown>; ackSeq: number };
+
+/**
+ * Stores what a customer says, then acknowledges it in the frame log and has it attended to. One with a known
+ * `clientMessageId` is the one that stands. `lastSeq`: the number believed to be the log's last one.
+ * @throws Problem NOT_FOUND when the conversation has been removed, SANDBOX_LIMIT when no further one may be begun.
+ */
+export async function acceptMessage(
+  ctx: Context,
+  customer: SessionPrincipal,
+  conversation: Whose,
+  { body, clientMessageId }: Said,
+  lastSeq?: number,
+): Promise<Accepted> {
+  const { _id: convId, org_id: orgId, mode } = conversation;
+  const accepted = async (message: Message, duplicate: boolean): Promise<Accepted> => {
+    const frame = ackFrame(message);
+    const writer = frameWriter(conversation, ctx.clock, lastSeq === undefined ? {} : { after: lastSeq });
+    const ackSeq = await writer.append(frame);
+    return { messageId: message._id, duplicate, ack: frame.body ?? {}, ackSeq };
+  };
+  const standing = clientMessageId === undefined ? null : await findClientMessage(convId, clientMessageId);
+  if (standing) return accepted(standing, true);
+  const now = ctx.clock();
+  const intent = intentTo(ctx, attending(orgId, convId));
+  const acted = await actOn(orgId, convId, 'message', {
+    now,
+    message: { body, byCustomer: true },
+    session: { id: customer.sessionId, context: customer.context },
+    begin: () => checkTestConversations(ctx, conversation),
+    // A process that dies before the message is there has then changed nothing that is never shown.
+    intentIfMoved: intent,
+  });
+  const moved = leftIntent(acted, intent);
+  const message = await insertMessage({
+    _id: newId('message'),
+    org_id: orgId,
+    conv_id: convId,
+    mode,
+    role: 'customer',
+    body,
+    position: acted.position,
+    at: now,
+    ...(clientMessageId === undefined ? {} : { client_message_id: clientMessageId }),
+    ...(customer.productType === undefined ? {} : { product_type: customer.productType }),
+    verified: customer.verified,
+    state: 'waiting',
+    reply_id: newId('message'),
+    pending: [intent],
+  });
+  if (!message) {
+    // The same message came over another connection meanwhile; this one was counted for nothing.
+    await uncountMessage(orgId, convId, acted.reads);
+    if (moved) await startSaved(ctx, ConversationModel, acted, intent);
+    return accepted((await findClientMessage(convId, clientMessageId!))!, true);
+  }
+  const start = async () => {
+    await startSaved(ctx, MessageModel, message, intent);
+    // The message carries it now. Left behind it is sent once more, which shows nothing twice.
+    if (moved) await settleIntent(ConversationModel, convId, intent).catch(() => undefined);
+  };
+  const [result] = await Promise.all([accepted(message, false), start(), countMissed(orgId, convId, acted.reads)]);
+  return result;
+}
+
+/**
+ * As `acceptMessage`, in the conversation of this id or the current one. @throws Problem NOT_FOUND when there is none of
+ * this id, SANDBOX_LIMIT.
+ */
+export async function say(
+  ctx: Context,
+  customer: SessionPrincipal,
+  convId: string | undefined,
+  said: Said,
+): Promise<Accepted & { convId: string }> {
+  for (;;) {
+    const conversation = await chosenConversation(customer, convId, ctx.clock());
+    try {
+      return { ...(await acceptMessage(ctx, customer, conversation, said)), convId: conversation._id };
+    } catch (error) {
+      // The current one has made place for another meanwhile.
+      const replaced = convId === undefined && error instanceof Problem && error.code === 'NOT_FOUND';
+      if (!replaced) throw error;
+    }
+  }
+}
+
+/** @throws Problem SANDBOX_LIMIT when a test organization has begun as many conversations as it may in a month. */
+async function checkTestConversations({ config, clock }: Context, { _id, org_id, mode }: Whose): Promise<void> {
+  const limit = config.testConversationsPerMonth;
+  if (mode === 'live' || (await takeTestConversation(org_id, _id, limit, clock()))) return;
+  const message = `The ${limit} conversations that test mode has in a month are used up; use live mode, or wait for the next month.`;
+  throw new Problem('SANDBOX_LIMIT', { message });
+}
+
+/** The customer is done; `csat` 1 to 5 when they said how it was. @throws Problem NOT_FOUND. */
+export async function endConversation(
+  ctx: Context,
+  { _id: convId, org_id: orgId }: Whose,
+  csat: number | undefined,
+): Promise<void> {
+  const intent = intentTo(ctx, attending(orgId, convId));
+  const ended = await actOn(orgId, convId, 'end', {
+    now: ctx.clock(),
+    ...(csat === undefined ? {} : { csat }),
+    intent,
+  });
+  await startSaved(ctx, ConversationModel, ended, intent);
+}
+
+/** Part of a history, in its order, and where what comes before it begins: null when that is the beginning. */
+export type HistoryPage = { found: Message[]; cursor: string | null };
+
+/** The last `limit` messages of a conversation, or those before a cursor. */
+export async function readHistory(
+  { _id: convId, org_id: orgId }: Whose,
+  limit: number,
+  before?: number,
+): Promise<HistoryPage> {
+  const found = await listMessages(orgId, convId, { limit: limit + 1, before });
+  return found.length > limit ? pageFrom(convId, found.slice(1)) : { found, cursor: null };
+}
+
+/** A page that does not begin at the beginning. */
+export function pageFrom(convId: string, found: Message[]): HistoryPage {
+  const [first] = found;
+  return { found, cursor: first ? Buffer.from(`${convId}:${first.position}`).toString('base64url') : null };
+}
+
+/** What a cursor of `pageFrom` stands for. @throws Problem VALIDATION for any other text. */
+export function readHistoryCursor(cursor: string): { convId: string; before: number } {
+  const text = Buffer.from(cursor, 'base64url').toString('utf8');
+  const [, convId, position] = /^(conv_[0-9A-Z]{26}):([1-9]\d{0,9})$/.exec(text) ?? [];
+  if (!convId || !position || Buffer.from(text).toString('base64url') !== cursor) throw foreignCursor();
+  return { convId, before: Number(position) };
+}
+
+export function foreignCursor(): Problem {
+  const detail: Detail = { path: ['query', 'cursor'], message: 'is not a cursor of this list; start without one' };
+  return new Problem('VALIDATION', { details: [detail] });
+}
+
+/** A message as its customer sees it. */
+export function viewMessage(message: Message) {
+  const { client_message_id, sources, has_context, sender_name } = message;
+  return {
+    id: message._id,
+    role: message.role,
+    body: message.body,
+    timestamp: message.at.toISOString(),
+    ...(client_message_id === undefined ? {} : { client_message_id }),
+    ...(sources === undefined ? {} : { sources }),
+    ...(has_context === undefined ? {} : { has_context }),
+    ...(sender_name === undefined ? {} : { sender_name }),
+  };
+}
+
+/** A conversation as its customer sees it. */
+export function viewConversation(conversation: Conversation) {
+  return {
+    conv_id: conversation._id,
+    mode: conversation.mode,
+    status: conversation.status,
+    preview: conversation.preview,
+    last_message_at: conversation.last_message_at?.toISOString() ?? null,
+    ticket_id: conversation.ticket?.ticket_id ?? null,
+    csat: conversation.csat ?? null,
+    created_at: conversation.created_at.toISOString(),
+  };
+}

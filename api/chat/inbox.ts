@@ -1,0 +1,165 @@
+/**
+ * What members see of conversations and do in them, over whichever route: an act is stored with the intent to show it, so it reaches the
+ * customer's sockets whatever dies. It decides nothing: the tables of models/rules/chat/conversation.ts do.
+ */
+import { attending } from './conversation.ts';
+import type { TenantPrincipal } from '../access/auth.ts';
+import { intentTo, launch, startSaved, type Starter } from '../durable.ts';
+import { actOn, type ActOptions } from '../../models/chat/act.ts';
+import {
+  ConversationModel,
+  findConversation,
+  type Conversation,
+  type Ticket,
+  type TicketEvent,
+} from '../../models/chat/conversation.ts';
+import type { Customer } from '../../models/chat/customer.ts';
+import { newId } from '../../models/base/ids.ts';
+import { findClientMessage, insertMessage, MessageModel, type Message } from '../../models/chat/message.ts';
+import { findOrganization } from '../../models/access/organization.ts';
+import { settleIntent } from '../../models/base/pending.ts';
+import { escalationReasons, type Act } from '../../models/rules/chat/conversation.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+import { findUser } from '../../models/access/user.ts';
+
+type Caller = Pick<TenantPrincipal, 'orgId' | 'modes' | 'kind' | 'actor'>;
+
+/** @throws Problem NOT_FOUND, also for a conversation of a mode that the caller does not see. */
+export async function conversationOf({ orgId, modes }: Caller, convId: string): Promise<Conversation> {
+  const found = await findConversation(orgId, convId);
+  if (!found || !modes.includes(found.mode))
+    throw new Problem('NOT_FOUND', { message: 'There is no such conversation.' });
+  return found;
+}
+
+/** Does an act that the customer is shown. @throws Problem NOT_FOUND, CONFLICT. */
+export async function actShown(
+  ctx: Starter,
+  caller: Caller,
+  convId: string,
+  act: Act,
+  more: Pick<ActOptions, 'reason' | 'note'> = {},
+): Promise<Conversation> {
+  await conversationOf(caller, convId);
+  return launch(ctx, ConversationModel, attending(caller.orgId, convId), (intent) =>
+    actOn(caller.orgId, convId, act, { now: ctx.clock(), intent, ...more }),
+  );
+}
+
+/** Gives a conversation to a member, or to nobody; customers are not shown. @throws Problem NOT_FOUND, VALIDATION. */
+export async function assign(
+  ctx: Starter,
+  caller: Caller,
+  convId: string,
+  userId: string | null,
+): Promise<Conversation> {
+  await conversationOf(caller, convId);
+  const now = ctx.clock();
+  if (userId === null) return actOn(caller.orgId, convId, 'unassign', { now });
+  const org = await findOrganization(caller.orgId);
+  if (!org?.members.some((member) => member.user_id === userId)) {
+    const message = 'is not a member of this organization';
+    throw new Problem('VALIDATION', { details: [{ path: ['body', 'user_id'], message }] });
+  }
+  return actOn(caller.orgId, convId, 'assign', { now, assignTo: userId });
+}
+
+type Reply = { body: string; client_message_id?: string | undefined; sender_name?: string | undefined };
+
+/**
+ * Stores a person's reply. One that was sent before under the same `client_message_id` by the same sender changes nothing.
+ * @throws Problem NOT_FOUND, VALIDATION.
+ */
+export async function replyTo(
+  ctx: Starter,
+  caller: Caller,
+  convId: string,
+  { body, client_message_id, sender_name }: Reply,
+): Promise<{ messageId: string; duplicate: boolean }> {
+  const { orgId, actor } = caller;
+  const { mode } = await conversationOf(caller, convId);
+  const sender = await senderName(caller, sender_name);
+  const before = async () => client_message_id && (await findClientMessage(convId, client_message_id, actor));
+  const standing = await before();
+  if (standing) return { messageId: standing._id, duplicate: true };
+
+  const now = ctx.clock();
+  const intent = intentTo(ctx, attending(orgId, convId));
+  // In the conversation too, until the message is there: a process that dies in between has changed the status.
+  const conversation = await actOn(orgId, convId, 'reply', { now, message: { body, byCustomer: false }, intent });
+  const message = await insertMessage({
+    _id: newId('message'),
+    org_id: orgId,
+    conv_id: convId,
+    mode,
+    role: 'agent',
+    body,
+    position: conversation.position,
+    at: now,
+    ...(client_message_id === undefined ? {} : { client_message_id }),
+    sender_id: actor,
+    sender_name: sender,
+    shown: false,
+    pending: [intent],
+  });
+  if (!message) {
+    await startSaved(ctx, ConversationModel, conversation, intent);
+    const first = await before();
+    if (!first) throw new Problem('CONFLICT', { message: 'This reply was stored and removed meanwhile.' });
+    return { messageId: first._id, duplicate: true };
+  }
+  await startSaved(ctx, MessageModel, message, intent);
+  await settleIntent(ConversationModel, convId, intent);
+  return { messageId: message._id, duplicate: false };
+}
+
+/** Customers see who speaks: a member under its own name, a key under one that it gives or the organization's. */
+async function senderName({ kind, orgId, actor }: Caller, given: string | undefined): Promise<string> {
+  if (kind === 'key') return given ?? (await findOrganization(orgId))?.name ?? 'Support';
+  if (given !== undefined) {
+    const message = 'is for keys; your reply has your own name';
+    throw new Problem('VALIDATION', { details: [{ path: ['body', 'sender_name'], message }] });
+  }
+  return (await findUser(actor))?.name ?? 'Support';
+}
+
+function viewTicket({ ticket_id, status, reason, note, created_at, updated_at }: Ticket) {
+  return {
+    ticket_id,
+    status,
+    reason,
+    description: note ?? escalationReasons[reason],
+    created_at: created_at.toISOString(),
+    updated_at: updated_at.toISOString(),
+  };
+}
+
+/** A conversation as members see it. `customer` is missing once it was erased. */
+export function viewConversation(conversation: Conversation, customer: Readonly<Customer> | null | undefined) {
+  const { name, email, verified = false } = customer ?? {};
+  return {
+    ...conversation,
+    conv_id: conversation._id,
+    customer: {
+      customer_id: conversation.customer_id,
+      ...(name === undefined ? {} : { name }),
+      ...(email === undefined ? {} : { email }),
+      verified,
+    },
+    last_message_at: conversation.last_message_at?.toISOString() ?? null,
+    assigned_to: conversation.assigned_to ?? null,
+    ticket: conversation.ticket ? viewTicket(conversation.ticket) : null,
+    csat: conversation.csat ?? null,
+    created_at: conversation.created_at.toISOString(),
+    updated_at: conversation.updated_at.toISOString(),
+  };
+}
+
+/** A message as members see it. */
+export const viewMessage = (message: Message) => ({
+  ...message,
+  id: message._id,
+  timestamp: message.at.toISOString(),
+});
+
+export const viewEvent = (event: TicketEvent) => ({ ...event, at: event.at.toISOString() });

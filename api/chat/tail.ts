@@ -1,0 +1,160 @@
+/**
+ * The one ear of an API process on the frame log: whoever follows a conversation is given its frames in order, each once,
+ * whichever process appended them. What a change stream did not bring is read from the log, so losing it loses nothing.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import pLimit from 'p-limit';
+import type { Logger } from 'pino';
+import { watchChanges, type Changes } from '../../models/chat/changes.ts';
+import { framesAfter, type Frame } from '../../models/chat/frame.ts';
+
+export type Follower = {
+  readonly convId: string;
+  /** The number of the last frame it was given; the tail moves it on. */
+  seq: number;
+  deliver(frame: Frame): void;
+  /** Its conversation is no more. */
+  removed(): void;
+  /** Settles when it can take more; asked between the batches of what it missed. */
+  ready(): Promise<void>;
+};
+
+export type Tail = {
+  /** Gives it every frame after its `seq` from now on; settles when what the log held has been given. */
+  follow(follower: Follower): Promise<void>;
+  unfollow(follower: Follower): void;
+  /** Settles when everything that was in the log at the call has been given. */
+  catchUp(follower: Follower): Promise<void>;
+  close(): Promise<void>;
+};
+
+type TailDeps = {
+  log: Logger;
+  /** A session was revoked or erased. */
+  ended(sessionId: string): void;
+  /** It listens anew: an end may have been missed. */
+  renewed(): void;
+};
+
+/** Frames read at once. Twenty of the largest are 640 KB, so that one batch alone makes no reader a slow one. */
+const BATCH = 20;
+/** Followers that read at the same time after the stream was renewed: enough to be quick, few enough to leave connections. */
+const READERS = 16;
+const RETRY_MS = { first: 100, last: 5_000 };
+
+/** One follower's place. `behind`: the log holds, or may hold, more than it was given. */
+type Place = { follower: Follower; behind: boolean; reading: Promise<void> | undefined; left: boolean };
+
+/** Starts to listen. MongoDB need not answer yet: it is tried again until `close`. */
+export function startTail({ log, ended, renewed }: TailDeps): Tail {
+  const followed = new Map<string, Place[]>();
+  const limit = pLimit(READERS);
+  const closing = new AbortController();
+  let changes: Changes | undefined;
+
+  const placeOf = (follower: Follower): Place | undefined =>
+    followed.get(follower.convId)?.find((place) => place.follower === follower);
+
+  function give({ follower }: Place, frame: Frame): void {
+    if (frame.seq <= follower.seq) return;
+    follower.seq = frame.seq;
+    follower.deliver(frame);
+  }
+
+  function hear(frame: Frame): void {
+    for (const place of followed.get(frame.conv_id) ?? []) {
+      if (place.reading === undefined && frame.seq === place.follower.seq + 1) give(place, frame);
+      else if (frame.seq > place.follower.seq) void readOn(place);
+    }
+  }
+
+  /** Reads what a follower misses; one reader a follower, so that frames stay in order. Never rejects. */
+  function readOn(place: Place): Promise<void> {
+    place.behind = true;
+    place.reading ??= readLog(place);
+    return place.reading;
+  }
+
+  async function readLog(place: Place): Promise<void> {
+    const { follower } = place;
+    let pause = RETRY_MS.first;
+    while (place.behind && !place.left) {
+      place.behind = false;
+      try {
+        for (;;) {
+          const frames = await limit(() => framesAfter(follower.convId, follower.seq, BATCH));
+          // It may have left meanwhile.
+          if (placeOf(follower) !== place) break;
+          for (const frame of frames) give(place, frame);
+          if (frames.length < BATCH) break;
+          await follower.ready();
+        }
+      } catch (error) {
+        log.warn({ err: error, conv_id: follower.convId }, 'the frame log was not read; it is tried again');
+        place.behind = true;
+        await sleep(pause);
+        pause = Math.min(pause * 2, RETRY_MS.last);
+      }
+    }
+    place.reading = undefined;
+  }
+
+  const sleep = (ms: number): Promise<void> =>
+    wait(ms, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
+
+  function take(change: Awaited<ReturnType<Changes['next']>>): void {
+    if (change.kind === 'frame') hear(change.frame);
+    else if (change.kind === 'ended') ended(change.sessionId);
+    else for (const { follower } of followed.get(change.convId) ?? []) follower.removed();
+  }
+
+  async function listen(): Promise<void> {
+    let pause = RETRY_MS.first;
+    while (!closing.signal.aborted) {
+      try {
+        changes = watchChanges();
+        const first = await changes.opened();
+        for (const places of followed.values()) for (const place of places) void readOn(place);
+        renewed();
+        if (first) take(first);
+        pause = RETRY_MS.first;
+        for (;;) take(await changes.next());
+      } catch (error) {
+        if (closing.signal.aborted) break;
+        log.warn({ err: error }, 'the change stream of the frame log broke; it is begun anew');
+        await sleep(pause);
+        pause = Math.min(pause * 2, RETRY_MS.last);
+      }
+      await changes?.close().catch(() => undefined);
+    }
+  }
+  const listening = listen();
+
+  return {
+    follow(follower) {
+      const place: Place = { follower, behind: false, reading: undefined, left: false };
+      const places = followed.get(follower.convId);
+      if (places) places.push(place);
+      else followed.set(follower.convId, [place]);
+      return readOn(place);
+    },
+    unfollow(follower) {
+      const places = followed.get(follower.convId);
+      const place = placeOf(follower);
+      if (!places || !place) return;
+      place.left = true;
+      if (places.length === 1) followed.delete(follower.convId);
+      else places.splice(places.indexOf(place), 1);
+    },
+    async catchUp(follower) {
+      const place = placeOf(follower);
+      if (place) await readOn(place);
+    },
+    async close() {
+      closing.abort();
+      for (const places of followed.values()) for (const place of places) place.left = true;
+      await changes?.close().catch(() => undefined);
+      await listening;
+    },
+  };
+}

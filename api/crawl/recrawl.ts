@@ -1,0 +1,28 @@
+/** Crawl schedules as callers see them, and the workflow that follows a change of one. */
+import type { Start } from '../durable.ts';
+import { newId } from '../../models/base/ids.ts';
+import type { Recrawl } from '../../models/crawl/recrawl.ts';
+import { nextFiring } from '../../models/rules/crawl/recrawl.ts';
+import { queues } from '../../workflows/queues.ts';
+import { arrangeRecrawl } from '../../workflows/recrawl.ts';
+
+export const arranging = (orgId: string, scheduleId: string): Start<Parameters<typeof arrangeRecrawl>> => ({
+  workflow: arrangeRecrawl,
+  // Each change is a piece of work of its own; what is done is what the record says by then.
+  id: `recrawl:${scheduleId}:arrange:${newId('request')}`,
+  queue: queues.crawl,
+  args: [{ orgId, scheduleId }],
+});
+
+export function viewSchedule(record: Recrawl, now: Date) {
+  const { _id, created_at, anchor_at, every_hours, last_crawl_id, last_skipped, ...rest } = record;
+  return {
+    ...rest,
+    schedule_id: _id,
+    every_hours,
+    created_at: created_at.toISOString(),
+    next_crawl_at: nextFiring(anchor_at, every_hours, now).toISOString(),
+    last_crawl_id: last_crawl_id ?? null,
+    ...(last_skipped ? { last_skipped: { ...last_skipped, at: last_skipped.at.toISOString() } } : {}),
+  };
+}

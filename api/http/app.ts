@@ -1,0 +1,136 @@
+/** The onion, in order, on one screen: what every request passes through. */
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import { createRequire } from 'node:module';
+import { Router } from '@koa/router';
+import Koa from 'koa';
+import { createAuthenticator } from '../access/auth.ts';
+import type { Context } from '../context.ts';
+import { preflights, readableBy } from './cors.ts';
+import { docsPage } from './docs.ts';
+import { errorBody, toProblem } from './errors.ts';
+import { readiness } from './health.ts';
+import { createLimiter } from './limits.ts';
+import type { Metrics } from './metrics.ts';
+import { openApiDocument } from './openapi.ts';
+import { serve } from './route.ts';
+import { routeGroups } from '../routes/index.ts';
+import { mountWidget } from '../chat/widget.ts';
+import { newId } from '../../models/base/ids.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+
+const VERSION = '0.1.0';
+const docsAssets = { 'swagger-ui.css': 'text/css', 'swagger-ui-bundle.js': 'text/javascript' } as const;
+
+/** `state.draining` turns true when the process is about to stop: it answers what it has and tells clients to reconnect. */
+export function createApp(ctx: Context, metrics: Metrics, state: { draining: boolean } = { draining: false }): Koa {
+  const app = new Koa({ proxy: ctx.config.trustProxy });
+  // A request's line has fixed fields and none is secret; looking for secrets in each took a twelfth of its time.
+  const requestLog = ctx.log.child({}, { redact: [] });
+  const shared = { authenticate: createAuthenticator(ctx), limit: createLimiter(ctx.config) };
+
+  app.use(async (koa, next) => {
+    const started = performance.now();
+    const given = koa.get('x-request-id');
+    const requestId = /^[\w.:-]{1,128}$/.test(given) ? given : newId('request');
+    koa.set('x-request-id', requestId);
+    koa.set('x-content-type-options', 'nosniff');
+    let problem: Problem | undefined;
+    try {
+      await next();
+      if (koa.status === 404 && koa.body === undefined) throw unrouted(koa);
+    } catch (error) {
+      problem = toProblem(error);
+      koa.status = problem.status;
+      koa.set(problem.headers);
+      // RFC 9110, 15.5.2: every 401 says which scheme would do.
+      if (koa.status === 401) koa.set('www-authenticate', 'Bearer');
+      koa.type = 'application/json';
+      koa.body = JSON.stringify(errorBody(problem, requestId));
+      // A refused upload is not read to its end; the connection cannot be used for another request.
+      if (!koa.req.complete) koa.set('connection', 'close');
+    }
+    // Looked at now: the process may have begun to stop while this request was running.
+    if (state.draining) koa.set('connection', 'close');
+    const ms = performance.now() - started;
+    const route = (koa['_matchedRoute'] as string | undefined) ?? 'none';
+    metrics.requests.observe({ method: koa.method, route, status: koa.status }, ms / 1000);
+    const line = {
+      request_id: requestId,
+      org_id: koa.state['orgId'] as string | undefined,
+      method: koa.method,
+      route,
+      status: koa.status,
+      ms: Math.round(ms * 10) / 10,
+      code: problem?.code,
+    };
+    if (koa.status >= 500) ctx.log.error({ ...line, path: koa.path, err: problem?.cause }, 'request failed');
+    else if (problem?.code === 'FEDERATED_LOGIN_FAILED') requestLog.warn({ ...line, err: problem.cause }, 'request');
+    else requestLog.info(line, 'request');
+  });
+
+  const outside = new Router();
+  outside.get('/health/live', (koa) => {
+    koa.body = { status: 'ok' };
+  });
+  outside.get('/health/ready', async (koa) => {
+    const { ready, ...parts } = await readiness(ctx);
+    const serving = ready && !state.draining;
+    koa.status = serving ? 200 : 503;
+    koa.body = { status: state.draining ? 'draining' : ready ? 'ok' : 'down', ...parts };
+  });
+  outside.get('/metrics', async (koa) => {
+    koa.type = metrics.registry.contentType;
+    koa.body = await metrics.registry.metrics();
+  });
+  outside.get('/.well-known/jwks.json', async (koa) => {
+    koa.set('cache-control', 'public, max-age=60');
+    koa.body = await ctx.tokens.jwks();
+  });
+  const document = openApiDocument(routeGroups, { version: VERSION });
+  outside.get('/v1/openapi.json', (koa) => {
+    koa.body = document;
+  });
+  outside.get('/docs', (koa) => {
+    koa.type = 'text/html';
+    koa.set('content-security-policy', docsPage.policy);
+    koa.body = docsPage.html;
+  });
+  const assets = join(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'), '..');
+  for (const [name, type] of Object.entries(docsAssets)) {
+    outside.get(`/docs/${name}`, (koa) => {
+      koa.type = type;
+      koa.set('cache-control', 'public, max-age=3600');
+      koa.body = createReadStream(join(assets, name));
+    });
+  }
+
+  mountWidget(outside);
+
+  const inside = new Router({ prefix: '/v1' });
+  const routes = Object.values(routeGroups).flat();
+  const pattern = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
+  for (const route of routes) {
+    const readable = readableBy(route);
+    const handlers = [...(readable ? [readable] : []), serve(route, ctx, shared)];
+    inside.register(pattern(route.path), [route.method.toLowerCase()], handlers);
+  }
+  for (const [path, preflight] of preflights(routes)) inside.register(pattern(path), ['options'], preflight);
+  app.use(inside.routes());
+  app.use(outside.routes());
+  // Koa reports what broke after an answer began, such as a client that left.
+  app.on('error', (error: unknown) => ctx.log.debug({ err: error }, 'an answer was cut off'));
+  return app;
+}
+
+/** Why no route took a request: another method would have, or nothing is there. */
+function unrouted(koa: Koa.ParameterizedContext): Problem {
+  const matched = (koa['matched'] ?? []) as { methods: string[]; paramNames: unknown[] }[];
+  // `/knowledge-base/prune` is a resource of its own, not the page of that name: the path with the fewest parameters counts.
+  const fewest = Math.min(...matched.map((layer) => layer.paramNames.length));
+  const nearest = matched.filter((layer) => layer.paramNames.length === fewest);
+  // Preflights are between browsers and us; to anybody else it is no method of a route.
+  const methods = [...new Set(nearest.flatMap((layer) => layer.methods))].filter((method) => method !== 'OPTIONS');
+  if (methods.length === 0) return new Problem('NOT_FOUND', { message: `There is nothing at ${koa.path}; see /docs.` });
+  return new Problem('METHOD_NOT_ALLOWED', { headers: { Allow: methods.join(', ') } });
+}

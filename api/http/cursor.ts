@@ -1,0 +1,38 @@
+/** Opaque keyset cursors: the id of a page's last entry, so that pages stay put while entries come and go. */
+import { Problem } from '../../models/rules/base/errors.ts';
+
+/** The next page's cursor, or null when this page was the last: ask for one entry more than `limit` to know. */
+export function page<T extends { _id: string }>(found: T[], limit: number): { entries: T[]; cursor: string | null } {
+  return placedPage(found, limit, ({ _id }) => _id);
+}
+
+/** The id a cursor stands for. Throws `VALIDATION` for one that we did not make. */
+export function afterCursor(cursor: string | undefined): string | undefined {
+  return cursor === undefined ? undefined : opened(cursor, /^[a-z]+_[0-9A-Z]{26}$/);
+}
+
+/** As `page`, of a list that is ordered by more than ids: `placeOf` writes down where an entry stands. */
+export function placedPage<T>(
+  found: T[],
+  limit: number,
+  placeOf: (entry: T) => string,
+): { entries: T[]; cursor: string | null } {
+  const entries = found.slice(0, limit);
+  const last = found.length > limit ? entries.at(-1) : undefined;
+  return { entries, cursor: last === undefined ? null : Buffer.from(placeOf(last)).toString('base64url') };
+}
+
+/** What `placeOf` wrote; `form` describes all it can have written. Throws `VALIDATION` for a cursor that we did not make. */
+export function afterPlace(cursor: string | undefined, form: RegExp): string | undefined {
+  return cursor === undefined ? undefined : opened(cursor, form);
+}
+
+function opened(cursor: string, form: RegExp): string {
+  const place = Buffer.from(cursor, 'base64url').toString('utf8');
+  if (!form.test(place) || Buffer.from(place).toString('base64url') !== cursor) {
+    const message = 'is not a cursor of this list; start without one';
+    throw new Problem('VALIDATION', { details: [{ path: ['query', 'cursor'], message }] });
+  }
+  return place;
+}
+export const DEFAULT_LIMIT = 20;

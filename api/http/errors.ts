@@ -1,0 +1,61 @@
+/** Anything thrown becomes a status and a JSON body here, and nowhere else. */
+import type { z } from 'zod';
+import { isDuplicate } from '../../models/base/connect.ts';
+import { Problem, type Detail } from '../../models/rules/base/errors.ts';
+
+export type ErrorBody = { error: string; code: string; details?: Detail[]; request_id: string } & Record<
+  string,
+  unknown
+>;
+
+/** The problem behind anything that was thrown. What we did not foresee is `INTERNAL`, and says nothing of itself. */
+export function toProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (isDuplicate(error))
+    return new Problem('CONFLICT', { message: 'Another request was faster; try again.', cause: error });
+  const name = (error as { name?: string } | null)?.name ?? '';
+  if (
+    /^Mongo(Network|ServerSelection|NotConnected|WriteConcern|PoolCleared|Topology)/.test(name) ||
+    name === 'MongooseServerSelectionError'
+  ) {
+    return new Problem('UNAVAILABLE', { cause: error });
+  }
+  // Koa's own refusals (a malformed path, an aborted request) carry a status under 500.
+  const status = (error as { status?: unknown } | null)?.status;
+  if (status === 413) return new Problem('TOO_LARGE', { cause: error });
+  if (typeof status === 'number' && status >= 400 && status < 500) return new Problem('VALIDATION', { cause: error });
+  return new Problem('INTERNAL', { cause: error });
+}
+
+export function errorBody(problem: Problem, requestId: string): ErrorBody {
+  return {
+    error: problem.message,
+    code: problem.code,
+    ...(problem.details ? { details: problem.details } : {}),
+    ...problem.extra,
+    request_id: requestId,
+  };
+}
+
+/** How many details an answer names, and how much it repeats of a name that is not ours: a caller can send a hundred thousand. */
+const MAX_DETAILS = 20;
+const MAX_NAME_CHARACTERS = 100;
+
+/** zod's issues as `details`, unknown fields each named, the first of them. `place` is `body`, `query` or `params`. */
+export function toDetails(error: z.ZodError, place: string): Detail[] {
+  const details: Detail[] = [];
+  let count = 0;
+  for (const issue of error.issues) {
+    const path = [place, ...issue.path.map((p) => (typeof p === 'symbol' ? String(p) : p))];
+    const unknown = issue.code === 'unrecognized_keys' ? issue.keys : [];
+    count += issue.code === 'unrecognized_keys' ? unknown.length : 1;
+    const room = MAX_DETAILS - details.length;
+    if (room <= 0) continue;
+    if (issue.code !== 'unrecognized_keys') details.push({ path, message: issue.message });
+    for (const name of unknown.slice(0, room)) {
+      details.push({ path: [...path, name.slice(0, MAX_NAME_CHARACTERS)], message: 'is not a field of this request' });
+    }
+  }
+  if (count > details.length) details.push({ path: [place], message: `has ${count - details.length} more faults` });
+  return details;
+}

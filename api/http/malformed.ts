@@ -1,0 +1,46 @@
+/**
+ * What is not HTTP, or too large to be read as it, never reaches a route: it is answered here, in the shape of every other
+ * error. It must not write into an answer that has begun.
+ */
+import { STATUS_CODES, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Logger } from 'pino';
+import { errorBody } from './errors.ts';
+import { newId } from '../../models/base/ids.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+
+export function refuseUnreadable(server: Server, log: Logger): void {
+  const answers = new WeakMap<Duplex, ServerResponse>();
+  server.on('request', (request, response) => answers.set(request.socket, response));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const answer = answers.get(socket);
+    const begun = answer?.headersSent === true && !answer.writableFinished;
+    if (error.code === 'ECONNRESET' || !socket.writable || begun) {
+      socket.destroy();
+      return;
+    }
+    const problem = problemOf(error);
+    const requestId = newId('request');
+    const body = JSON.stringify(errorBody(problem, requestId));
+    // Not the error itself: it carries the raw request, credentials included.
+    const { status, code } = problem;
+    log.info({ request_id: requestId, status, code, reason: error.code }, 'unreadable request');
+    const head = [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+      `x-request-id: ${requestId}`,
+      'x-content-type-options: nosniff',
+      'cache-control: no-store',
+      'content-type: application/json; charset=utf-8',
+      `content-length: ${Buffer.byteLength(body)}`,
+      'connection: close',
+    ];
+    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+  });
+}
+
+/** Node tells by a code what its parser refused. */
+function problemOf(error: NodeJS.ErrnoException): Problem {
+  if (error.code === 'HPE_HEADER_OVERFLOW') return new Problem('HEADERS_TOO_LARGE');
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Problem('REQUEST_TIMEOUT');
+  return new Problem('VALIDATION', { message: 'This is not a well-formed HTTP request.' });
+}

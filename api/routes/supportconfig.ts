@@ -1,0 +1,86 @@
+/** Support configuration of an organization, and taking it live. */
+import { key, type TenantPrincipal } from '../access/auth.ts';
+import type { Context } from '../context.ts';
+import { orgParams } from '../contract/common.ts';
+import * as contract from '../contract/supportconfig.ts';
+import { route } from '../http/route.ts';
+import { setEnvironment } from '../../models/access/organization.ts';
+import type { Environment } from '../../models/rules/access/keys.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+import { hasRole } from '../../models/rules/access/roles.ts';
+import { applySettings, checkWebhookSecret, type SettingsPatch } from '../../models/rules/knowledge/supportconfig.ts';
+import {
+  findSupportConfig,
+  listConnectedIntegrations,
+  saveSupportConfig,
+  type SupportConfig,
+} from '../../models/knowledge/supportconfig.ts';
+
+function view(config: SupportConfig, environment: Environment) {
+  return {
+    ...config,
+    org_id: config._id,
+    environment,
+    has_outbox_webhook_secret: config.outbox_webhook_secret !== null,
+    updated_at: config.updated_at?.toISOString() ?? null,
+  };
+}
+
+/** Going live is a person's decision: a key, whatever its scopes, cannot take it. */
+function checkMayGoLive(principal: TenantPrincipal): void {
+  if (principal.role && hasRole(principal.role, 'admin')) return;
+  throw new Problem('MISSING_ROLE', {
+    message: 'Only an owner or admin, logged in to the dashboard, changes the environment.',
+  });
+}
+
+/** Applies a patch to what is stored, again when somebody else stored meanwhile, so that rules over two fields hold. */
+async function patchConfig(ctx: Context, orgId: string, patch: SettingsPatch): Promise<SupportConfig> {
+  const around = { integrations: await listConnectedIntegrations(orgId), egressAllow: ctx.config.egressAllow };
+  for (;;) {
+    const current = await findSupportConfig(orgId);
+    if (Object.values(patch).every((value) => value === undefined)) return current;
+    const next = applySettings(current, patch, around);
+    const now = ctx.clock();
+    if (await saveSupportConfig(orgId, current.version, next, now))
+      return { ...current, ...next, version: current.version + 1, updated_at: now };
+  }
+}
+
+export const configRoutes = [
+  route({
+    name: 'getSupportConfig',
+    method: 'GET',
+    path: '/support/config/orgs/{orgId}',
+    summary: 'The configuration; defaults where nothing was set.',
+    auth: key('support:read'),
+    params: orgParams,
+    reply: contract.configReply,
+    async handle({ principal }) {
+      return { config: view(await findSupportConfig(principal.orgId), principal.environment) };
+    },
+  }),
+  route({
+    name: 'updateSupportConfig',
+    method: 'PUT',
+    path: '/support/config/orgs/{orgId}',
+    summary: 'Change the fields named; the others stay. `environment` takes the organization live or back.',
+    auth: key('support:write'),
+    params: orgParams,
+    body: contract.configBody,
+    reply: contract.configReply,
+    limit: 'writes',
+    errors: ['MISSING_ROLE', 'PROVIDER_NOT_CONNECTED'],
+    async handle({ body, principal }, ctx) {
+      const { environment, outbox_webhook_secret: secret, ...rest } = body;
+      if (environment) checkMayGoLive(principal);
+      checkWebhookSecret(secret);
+      const config = await patchConfig(ctx, principal.orgId, {
+        ...rest,
+        outbox_webhook_secret: secret ? ctx.secrets.seal(secret) : secret,
+      });
+      if (environment) await setEnvironment(principal.orgId, environment);
+      return { config: view(config, environment ?? principal.environment) };
+    },
+  }),
+];

@@ -1,0 +1,101 @@
+/** Turns bytes of unknown origin into text. It only decides and decodes; whether bytes are text at all is asked before. */
+import chardet from 'chardet';
+import iconv from 'iconv-lite';
+import { detectUtf16 } from '../../models/rules/knowledge/document.ts';
+
+/** How much the encoding is guessed from, in bytes: more does not change the guess, only the time. */
+const sampleBytes = 64 * 1024;
+/** Where an HTML page may declare its encoding, in bytes: the HTML standard's prescan. */
+const prescanBytes = 1024;
+
+/** UTF-16 and UTF-8 by mark or form, else the likeliest older encoding (windows-1252 for Latin). A mark may remain. */
+export function guessText(bytes: Uint8Array): string {
+  const utf16 = detectUtf16(bytes);
+  if (utf16) return new TextDecoder(utf16).decode(bytes);
+  return decodeUtf8(bytes) ?? decodeLegacy(bytes);
+}
+
+/** The text when every byte fits UTF-8, else undefined. */
+function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function decodeLegacy(bytes: Uint8Array): string {
+  const first = bytes.findIndex((byte) => byte > 127);
+  const from = Math.max(0, first - 1024);
+  const guess = chardet.detect(bytes.subarray(from, from + sampleBytes)) ?? 'windows-1252';
+  // Whoever writes ISO-8859-1 means windows-1252, which adds the euro sign; ASCII here is a guess gone wrong.
+  const latin = /^(?:ASCII|ISO-8859-1)$/i.test(guess) || !iconv.encodingExists(guess);
+  if (/^ISO-8859-2$/i.test(guess)) return decodeCentralEuropean(bytes);
+  return iconv.decode(bytes, latin ? 'windows-1252' : guess);
+}
+
+/**
+ * Polish, Czech and their neighbours: nearly always windows-1250, which the guess cannot tell from ISO-8859-2. What is
+ * really the latter has signs within its words when it is read so, or a Polish letter among Czech ones.
+ */
+function decodeCentralEuropean(bytes: Uint8Array): string {
+  const text = iconv.decode(bytes, 'windows-1250');
+  const sample = text.slice(0, sampleBytes);
+  const signs = /\p{L}[±¶¦¬]|[±¶¦¬]\p{Ll}|\p{L}[«»©®]\p{Ll}/u.test(sample);
+  const mixed = /[ěřů]/i.test(sample) && /ą/i.test(sample);
+  return signs || mixed ? iconv.decode(bytes, 'ISO-8859-2') : text;
+}
+
+/** The standard's name for a declared encoding (`latin1` is `windows-1252`), undefined when there is none such. */
+function encodingOf(label: string | undefined): string | undefined {
+  if (label === undefined) return undefined;
+  try {
+    return new TextDecoder(label.trim()).encoding;
+  } catch {
+    return undefined;
+  }
+}
+
+const charsetOf = (text: string): string | undefined => /charset\s*=\s*(?:["']\s*)?([^\s"';>,/]+)/i.exec(text)?.[1];
+
+/** What the head of a page declares about itself; UTF-16 cannot be told in ASCII, so it means UTF-8 there. */
+function declaredInHead(bytes: Uint8Array): string | undefined {
+  const head = Buffer.from(bytes.subarray(0, prescanBytes))
+    .toString('latin1')
+    .replace(/<!--[\s\S]*?-->/g, '');
+  const xml = /^\s*<\?xml[^>]*encoding\s*=\s*["']([^"']+)/i.exec(head)?.[1];
+  for (const [meta] of head.matchAll(/<meta\b[^>]*>/gi)) {
+    const encoding = encodingOf(charsetOf(meta));
+    if (encoding !== undefined) return encoding.startsWith('utf-16') ? 'utf-8' : encoding;
+  }
+  return encodingOf(xml);
+}
+
+/**
+ * The text of an HTML page, in the HTML standard's order: byte order mark, `Content-Type`, `<meta>` in the first 1,024
+ * bytes, then a guess. Two declarations that are provably wrong are not believed: UTF-8 that mostly does not decode,
+ * and windows-1252 (many servers' default) for what is UTF-8 throughout. Never throws.
+ */
+export function decodeHtml(bytes: Uint8Array, contentType: string | undefined): string {
+  const mark = detectMark(bytes);
+  if (mark) return new TextDecoder(mark).decode(bytes);
+  const encoding = encodingOf(charsetOf(contentType ?? '')) ?? declaredInHead(bytes);
+  if (encoding === undefined) return guessText(bytes);
+  if (encoding === 'utf-8' || encoding === 'windows-1252') {
+    const text = decodeUtf8(bytes);
+    if (text !== undefined) return text;
+    if (encoding === 'windows-1252') return iconv.decode(bytes, encoding);
+    const lenient = new TextDecoder('utf-8').decode(bytes);
+    const lost = lenient.match(/\ufffd/g)?.length ?? 0;
+    const kept = lenient.match(/[^\0-\x7f\ufffd]/g)?.length ?? 0;
+    return lost > kept ? decodeLegacy(bytes) : lenient;
+  }
+  // ICU's tables know one encoding more (ISO-2022-JP); those of iconv-lite are the same on every build of Node.
+  return iconv.encodingExists(encoding) ? iconv.decode(bytes, encoding) : new TextDecoder(encoding).decode(bytes);
+}
+
+function detectMark(bytes: Uint8Array): string | undefined {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return 'utf-8';
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
+  return bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : undefined;
+}

@@ -1,0 +1,95 @@
+/**
+ * Starts and watches processes that parse what strangers wrote: no environment, rights to read the named code and nothing
+ * else, memory and processor limits. It must not know what is parsed; clients/files/files.ts and clients/site/pages.ts do.
+ */
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import type { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { Unreadable } from '../../models/rules/knowledge/document.ts';
+
+export type Sandboxed = ChildProcessByStdio<Writable, Readable, Readable>;
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+/** How often a process's memory is looked at, in milliseconds: it can grow by some 30 MiB in between. */
+const memoryPollMs = 25;
+
+/**
+ * Node's flags for a sandboxed process: it may read `code` (paths from the project's root, `*` at the end) and the
+ * packages, start no process or thread and load no native code. Node 24 has no such right for the network; the empty
+ * environment leaves nothing worth sending.
+ */
+export function sandboxFlags(memoryMb: number, code: readonly string[]): string[] {
+  return [
+    '--permission',
+    ...[...code, 'node_modules/*', 'package.json'].map((path) => `--allow-fs-read=${root}${path}`),
+    `--max-old-space-size=${Math.max(64, Math.floor(memoryMb * 0.75))}`,
+    '--disallow-code-generation-from-strings',
+    '--no-warnings',
+  ];
+}
+
+/** Runs `entry` under `flags`; the kernel ends it after `cpuSeconds` of processor time (not on Windows). */
+export function startSandboxed(entry: string, flags: readonly string[], cpuSeconds: number): Sandboxed {
+  const options = { env: {}, cwd: root, stdio: ['pipe', 'pipe', 'pipe'] as ['pipe', 'pipe', 'pipe'] };
+  if (process.platform === 'win32') return spawn(process.execPath, [...flags, entry], options);
+  // The kernel's own limits hold even when this process is gone: processor seconds, no core dump, first to die.
+  const limits = `ulimit -c 0; ulimit -t ${cpuSeconds}; { echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null; exec "$0" "$@"`;
+  return spawn('/bin/sh', ['-c', limits, process.execPath, ...flags, entry], options);
+}
+
+/** Lets the caller's process end although a child is waiting, or not while it works. */
+export function hold(child: Sandboxed, held: boolean): void {
+  for (const part of [child, child.stdin as Socket, child.stdout as Socket, child.stderr as Socket]) {
+    if (held) part.ref();
+    else part.unref();
+  }
+}
+
+/** Resident memory of a process in MiB, from /proc (a kernel read of some 30 us); undefined where there is none. */
+export function residentMb(pid: number | undefined): number | undefined {
+  try {
+    const kib = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    return kib === undefined ? undefined : Number(kib) / 1024;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Calls `onOver` once a process is found above `memoryMb`, until the returned function is called. */
+export function watchMemory(child: Sandboxed, memoryMb: number, onOver: () => void): () => void {
+  const watch = setInterval(() => {
+    const mb = residentMb(child.pid);
+    if (mb !== undefined && mb > memoryMb) onOver();
+  }, memoryPollMs);
+  return () => clearInterval(watch);
+}
+
+export type Ended = { code: number | null; signal: NodeJS.Signals | null; stderr: string };
+
+/** Signals by which a process ends itself or the kernel ends it for what it did, as opposed to an operator's kill. */
+const ownDeaths = new Set<string>(['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGABRT', 'SIGTRAP', 'SIGFPE']);
+
+/**
+ * What the end of a process says about what it was reading: `Unreadable` (out_of_memory, timed_out, crashed), or an
+ * ordinary error, worth a retry, when it says nothing. Undefined when it ended well. `who` names it in the error.
+ */
+export function deathOf({ code, signal, stderr }: Ended, who: string): Error | undefined {
+  if (/heap out of memory|Allocation failed/i.test(stderr)) return new Unreadable('out_of_memory');
+  if (signal === 'SIGXCPU') return new Unreadable('timed_out');
+  if (signal && ownDeaths.has(signal)) return new Unreadable('crashed', { cause: new Error(stderr) });
+  if (code === 0) return undefined;
+  return new Error(`${who} ended with ${signal ?? code}: ${stderr.trim().slice(-500)}`);
+}
+
+/** Why parsing failed, in terms of what was parsed. A right that the process lacks is our mistake and is thrown on. */
+export function reasonOf(error: unknown): Unreadable['reason'] {
+  if (error instanceof Unreadable) return error.reason;
+  // Some parsers turn a stack overflow into an ordinary error.
+  if (error instanceof Error && /call stack/i.test(error.message)) return 'too_deep';
+  // What is left of RangeError is a string or buffer beyond what can be allocated.
+  if (error instanceof RangeError) return 'out_of_memory';
+  if (error instanceof Error && 'code' in error && error.code === 'ERR_ACCESS_DENIED') throw error;
+  return 'broken';
+}

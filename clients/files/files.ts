@@ -1,0 +1,263 @@
+/**
+ * Reads uploaded files. Each one is read in a process of its own, used once, without environment, rights to files or
+ * knowledge of any other file, and killed at its limits: a hostile file costs its owner a reason and nobody else a thing.
+ * It must not run a parser in the caller's process; `sniffFile` looks at a file's head and directory only.
+ */
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import type { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { fileURLToPath } from 'node:url';
+import { open as openZip } from 'yauzl';
+import { z } from 'zod';
+import type { Block, Chunk } from '../../models/rules/knowledge/chunks.ts';
+import {
+  detectFileType,
+  documentTitle,
+  headBytes,
+  isZip,
+  maxFileBytes,
+  Unreadable,
+  unreadableReasons,
+  type FileType,
+  type UnreadableReason,
+} from '../../models/rules/knowledge/document.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+import type { FileJob } from './child.ts';
+import { defaultLimits, type Limits } from './limits.ts';
+import {
+  deathOf,
+  hold,
+  sandboxFlags,
+  startSandboxed,
+  watchMemory,
+  type Ended,
+  type Sandboxed,
+} from '../base/sandbox.ts';
+
+export type FilesOptions = {
+  /** Resident memory of one reading process, in MiB. An idle one takes about 100. */
+  memoryMb?: number;
+  /** Wall-clock time for one file, in milliseconds. */
+  timeoutMs?: number;
+  /** Processes kept ready (parsers loaded), so that a small file need not wait for a start. */
+  spares?: number;
+  limits?: Partial<Limits>;
+};
+
+export type ReadOptions = { signal?: AbortSignal };
+
+export type Files = {
+  /**
+   * The blocks of a file, from a path or a stream of its bytes.
+   * Throws `Unreadable` (never worth a retry), the signal's reason, or an ordinary error of the machinery (retry).
+   */
+  extract(source: Readable | string, type: FileType, options?: ReadOptions): Promise<Block[]>;
+  /** The same, cut into passages in that process too, so that the caller's thread stays free. */
+  chunk(source: Readable | string, type: FileType, options?: ReadOptions & { filename?: string }): Promise<Chunk[]>;
+  /** Ends every process, ready or busy; reads under way fail. */
+  close(): Promise<void>;
+};
+
+const entry = fileURLToPath(new URL('child.ts', import.meta.url));
+/** Starting a process takes some 300 ms of a core, about as long as the rest of a document's way into the index. */
+const refillAfterMs = 300;
+/** The longest result taken, in bytes of JSON: the text limit with room for column names and escapes. */
+const maxReplyBytes = 128 * 1024 * 1024;
+const replies = {
+  blocks: z.array(
+    z.discriminatedUnion('kind', [
+      z.object({ kind: z.literal('heading'), level: z.int().min(1).max(6), text: z.string() }),
+      z.object({ kind: z.literal('text'), text: z.string(), item: z.boolean().exactOptional() }),
+      z.object({ kind: z.literal('row'), table: z.string(), cells: z.array(z.tuple([z.string(), z.string()])) }),
+    ]),
+  ),
+  chunks: z.array(z.object({ ordinal: z.int(), heading: z.string(), text: z.string() })),
+};
+const reasons = Object.keys(unreadableReasons) as [UnreadableReason, ...UnreadableReason[]];
+const envelope = z.discriminatedUnion('ok', [
+  z.object({ ok: z.literal(true), result: z.unknown() }),
+  z.object({ ok: z.literal(false), reason: z.enum(reasons), detail: z.string() }),
+]);
+
+/** The code a reading process may read. */
+const readerCode = ['clients/base/charset.ts', 'clients/files/*', 'clients/base/sandbox.ts', 'models/rules/*'];
+
+/** Node's flags for a reading process. */
+export const readerFlags = (memoryMb: number): string[] => sandboxFlags(memoryMb, readerCode);
+
+/** Tells, once a feed has failed, whether the source did: it was the first to break off. */
+function watchFeed(source: Readable, sink: Writable): () => boolean {
+  let first: 'source' | 'sink' | undefined;
+  source.once('error', () => (first ??= 'source'));
+  source.once('close', () => {
+    if (!source.readableEnded) first ??= 'source';
+  });
+  for (const event of ['error', 'close']) sink.once(event, () => (first ??= 'sink'));
+  return () => first === 'source';
+}
+
+const ended = (child: Sandboxed, onFlood: () => void): Promise<Ended & { stdout: Buffer }> =>
+  new Promise((resolve, reject) => {
+    const stdout: Buffer[] = [];
+    let length = 0;
+    let stderr = '';
+    child.stdout.on('data', (part: Buffer) => {
+      length += part.length;
+      if (length > maxReplyBytes) return onFlood();
+      stdout.push(part);
+      // The line end closes the reply; the end of the process (10 ms and more) need not be awaited.
+      if (part.at(-1) === 10) resolve({ code: 0, signal: null, stdout: Buffer.concat(stdout), stderr });
+    });
+    child.stderr.on('data', (part: Buffer) => {
+      stderr = (stderr + part.toString('utf8')).slice(-4_096);
+    });
+    child.once('error', reject);
+    child.once('close', (code, signal) => resolve({ code, signal, stdout: Buffer.concat(stdout), stderr }));
+  });
+
+/** What the end of a process says about its file, or an ordinary error when it says nothing. */
+function parseReply({ stdout, ...end }: Ended & { stdout: Buffer }): unknown {
+  const death = deathOf(end, 'the file reader');
+  if (death) throw death;
+  const reply = envelope.parse(JSON.parse(stdout.toString('utf8')));
+  if (!reply.ok) throw new Unreadable(reply.reason, { cause: new Error(reply.detail) });
+  return reply.result;
+}
+
+export function createFiles(options: FilesOptions = {}): Files {
+  const { memoryMb = 512, timeoutMs = 30_000, spares = 1 } = options;
+  const limits: Limits = { ...defaultLimits, ...options.limits };
+  const ready: Sandboxed[] = [];
+  const alive = new Set<Sandboxed>();
+  let closed = false;
+
+  const start = (): Sandboxed => {
+    const child = startSandboxed(entry, readerFlags(memoryMb), Math.ceil(timeoutMs / 1000) * 2 + 10);
+    alive.add(child);
+    child.once('close', () => alive.delete(child));
+    // A spare that dies, or is written to when it has died, shows in its exit; nobody listens before it is used.
+    child.on('error', () => alive.delete(child));
+    child.stdin.on('error', () => undefined);
+    return child;
+  };
+  const refill = (): void => {
+    if (closed) return;
+    for (let missing = spares - ready.length; missing > 0; missing -= 1) {
+      const child = start();
+      hold(child, false);
+      ready.push(child);
+    }
+  };
+  const take = (): Sandboxed => {
+    for (let child = ready.shift(); child; child = ready.shift()) {
+      if (child.exitCode === null && child.signalCode === null) return child;
+    }
+    return start();
+  };
+
+  /** One file in one process, with its clock, its memory watch and the caller's signal over it. */
+  const run = async (source: Readable | string, job: FileJob, signal: AbortSignal | undefined): Promise<unknown> => {
+    if (closed) throw new Error('the file reader is closed');
+    signal?.throwIfAborted();
+    const child = take();
+    hold(child, true);
+    let verdict: unknown;
+    const kill = (why: unknown): void => {
+      verdict ??= why;
+      child.kill('SIGKILL');
+    };
+    const onAbort = (): void => kill(signal?.reason);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    const clock = setTimeout(() => kill(new Unreadable('timed_out')), timeoutMs);
+    const unwatch = watchMemory(child, memoryMb, () => kill(new Unreadable('out_of_memory')));
+    try {
+      const end = ended(child, () => kill(new Unreadable('too_much_text')));
+      const bytes = typeof source === 'string' ? createReadStream(source) : source;
+      child.stdin.write(`${JSON.stringify(job)}\n`);
+      const sourceFailed = watchFeed(bytes, child.stdin);
+      const feed = pipeline(bytes, child.stdin).catch((error: unknown) => {
+        // A process that stopped reading says why in its reply or its end; half a source must never pass for a file.
+        if (sourceFailed()) kill(error);
+      });
+      const result = await end;
+      // A process that answered early (a file too large) reads no more; nothing may wait for the rest of the source.
+      child.stdin.destroy();
+      await feed;
+      if (verdict !== undefined) throw verdict;
+      return parseReply(result);
+    } finally {
+      clearTimeout(clock);
+      unwatch();
+      signal?.removeEventListener('abort', onAbort);
+      child.kill('SIGKILL');
+      hold(child, false);
+      // Only now, and after a moment, so that its start slows down neither this file nor what is done with its passages.
+      setTimeout(refill, refillAfterMs).unref();
+    }
+  };
+
+  refill();
+  const base = { maxBytes: maxFileBytes, limits };
+  return {
+    async extract(source, type, { signal } = {}) {
+      return replies.blocks.parse(await run(source, { ...base, type, want: 'blocks', title: '' }, signal));
+    },
+    async chunk(source, type, { signal, filename = '' } = {}) {
+      const title = documentTitle(filename);
+      return replies.chunks.parse(await run(source, { ...base, type, want: 'chunks', title }, signal));
+    },
+    async close() {
+      closed = true;
+      const gone = [...alive].map((child) => new Promise<void>((resolve) => child.once('close', () => resolve())));
+      for (const child of alive) {
+        hold(child, true);
+        child.kill('SIGKILL');
+      }
+      ready.length = 0;
+      await Promise.all(gone);
+    },
+  };
+}
+
+/** How many names of an archive's directory are read to tell what it is. */
+const maxSniffedEntries = 5_000;
+
+/** The names in a ZIP file's directory, undefined when it has none that can be read. Unpacks nothing. */
+function zipEntries(path: string): Promise<string[] | undefined> {
+  return new Promise((resolve) => {
+    openZip(path, { lazyEntries: true, autoClose: true, decodeStrings: true }, (error, zip) => {
+      if (error) return resolve(undefined);
+      const names: string[] = [];
+      zip.on('entry', ({ fileName }: { fileName: string }) => {
+        names.push(fileName);
+        if (names.length < maxSniffedEntries) return zip.readEntry();
+        zip.close();
+        resolve(names);
+      });
+      zip.on('end', () => resolve(names));
+      zip.on('error', () => resolve(undefined));
+      zip.readEntry();
+    });
+  });
+}
+
+/**
+ * The type of an uploaded file on disk, from its head, its archive directory and the name it was uploaded under.
+ * Throws VALIDATION (empty), TOO_LARGE (over 25 MiB) or UNSUPPORTED_FILE_TYPE, each with a detail on `file`.
+ */
+export async function sniffFile(path: string, filename: string): Promise<FileType> {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    if (size > maxFileBytes) {
+      const message = 'The file is larger than 25 MiB; split it into smaller files.';
+      throw new Problem('TOO_LARGE', { details: [{ path: ['body', 'file'], message }] });
+    }
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(size, headBytes)), 0, undefined, 0);
+    const head = buffer.subarray(0, bytesRead);
+    return detectFileType(head, filename, isZip(head) ? await zipEntries(path) : undefined);
+  } finally {
+    await file.close();
+  }
+}

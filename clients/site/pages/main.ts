@@ -1,0 +1,237 @@
+/**
+ * Finds the main text of a page. Where its author marked it (`<main>`, a single `<article>`) that is taken at its word;
+ * else Readability looks for it, and where that finds much less than the page says, everything but navigation is taken.
+ */
+import { Readability } from '@mozilla/readability';
+import { DOMParser } from 'linkedom';
+import { createHtmlWriter, type HtmlWriter } from '../../files/html.ts';
+import { Blocks, type Limits } from '../../files/limits.ts';
+import type { Element } from './tree.ts';
+
+/** Below this many characters Readability has too little to weigh; the page is short enough to be taken whole. */
+const readabilityMinCharacters = 1_500;
+/** Above this many elements it takes seconds (it grows faster than the page): the page is taken whole. */
+const readabilityMaxElements = 20_000;
+/** A marked main part must hold this share of what is left without navigation, or this many characters. */
+const landmarkMinShare = 0.25;
+const landmarkMinCharacters = 200;
+/** What Readability finds must hold this share of the text outside links, or it has cut the page short. */
+const readabilityMinShare = 0.5;
+
+const furnitureRoles = /^(?:navigation|banner|complementary|contentinfo|search|dialog|alertdialog|menu|menubar)$/i;
+const furnitureNames =
+  /(?:^|[\s_-])(?:cookies?|cookiebar|consent|gdpr|onetrust|usercentrics|breadcrumbs?|sidebar|toc|table-of-contents|pagination|pager|share|sharing|social|skip-link|newsletter|comments|related-(?:posts|articles)|popup|modal)(?:$|[\s_-])/i;
+const inControls = /^(?:h[1-6]|summary|dt)$/;
+
+const elements = (parent: Element): Element[] => parent.children.filter((child) => typeof child !== 'string');
+
+/**
+ * Whether an element is furniture of the site and no content. `total` is the page's text: what holds most of it is
+ * content whatever it is called (a form around a whole page, a `body class="has-sidebar"`).
+ */
+function isFurniture(item: Element, total: number, inMain: boolean): boolean {
+  const { name, attributes } = item;
+  if (name === 'nav' || name === 'menu' || name === 'dialog') return true;
+  if (item.characters * 2 > total) return false;
+  if (name === 'footer' || name === 'form') return true;
+  if (name === 'header') return !inMain;
+  // In documentation an aside within the text is a note; beside it, it is the rest of the site.
+  if (name === 'aside') return !inMain || item.linked * 2 > item.characters;
+  if (name === 'button') return !withinTitle(item);
+  const { role, class: classes, id } = attributes;
+  if (role !== undefined && furnitureRoles.test(role)) return true;
+  return (classes !== undefined && furnitureNames.test(classes)) || (id !== undefined && furnitureNames.test(id));
+}
+
+/** Questions that fold their answers are often buttons within headings. */
+function withinTitle(item: Element): boolean {
+  for (let up = item.parent; up; up = up.parent) if (inControls.test(up.name)) return true;
+  return false;
+}
+
+const isMain = ({ name, attributes }: Element): boolean => name === 'main' || attributes['role'] === 'main';
+
+type Found = { mains: Element[]; articles: Element[]; titles: Element[]; count: number };
+
+/** Takes furniture out of the tree, in place, and notes what stands out in it. */
+function prune(item: Element, total: number, found: Found, inMain: boolean): void {
+  const kept: (Element | string)[] = [];
+  let characters = item.characters;
+  let linked = item.linked;
+  for (const child of item.children) {
+    if (typeof child === 'string') {
+      kept.push(child);
+      continue;
+    }
+    // A site's header is furniture, its only h1 may still be the page's title.
+    if (child.name === 'h1' && child.characters > 0) found.titles.push(child);
+    const before = [child.characters, child.linked] as const;
+    if (isFurniture(child, total, inMain)) {
+      noteTitles(child, found);
+      characters -= before[0];
+      linked -= before[1];
+      continue;
+    }
+    found.count += 1;
+    const main = isMain(child);
+    if (main) found.mains.push(child);
+    else if (child.name === 'article' && !inMain) found.articles.push(child);
+    prune(child, total, found, inMain || main || child.name === 'article');
+    characters -= before[0] - child.characters;
+    linked -= before[1] - child.linked;
+    kept.push(child);
+  }
+  item.children = kept;
+  item.characters = characters;
+  item.linked = linked;
+}
+
+function noteTitles(item: Element, found: Found): void {
+  for (const child of elements(item)) {
+    if (child.name === 'h1' && child.characters > 0) found.titles.push(child);
+    else noteTitles(child, found);
+  }
+}
+
+const largest = (items: readonly Element[]): Element | undefined =>
+  items.toSorted((a, b) => b.characters - a.characters)[0];
+
+/** The part its author marked as the main one, when it holds enough to be meant. */
+function landmark(body: Element, { mains, articles }: Found): Element | undefined {
+  const main = largest(mains);
+  const enough = ({ characters }: Element): boolean =>
+    characters >= landmarkMinCharacters || characters >= body.characters * landmarkMinShare;
+  if (main && enough(main)) return main;
+  const [article, another] = articles;
+  return article && !another && article.characters * 2 >= body.characters ? article : undefined;
+}
+
+function writeTree(writer: HtmlWriter, item: Element): void {
+  for (const child of item.children) {
+    if (typeof child === 'string') writer.text(child);
+    else {
+      writer.open(child.name, child.attributes);
+      writeTree(writer, child);
+      writer.close(child.name);
+    }
+  }
+}
+
+const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+const escape = (text: string): string => text.replace(/[&<>"]/g, (character) => escapes[character] ?? '');
+/** The attributes Readability weighs; the rest would only be carried through. */
+const weighed = ['class', 'id', 'href', 'role', 'rel', 'itemprop', 'alt', 'start', 'colspan', 'rowspan'];
+/** What `HtmlWriter` asks an element for; asking a DOM is dear, and most elements have none of it. */
+const told: Readonly<Record<string, readonly string[]>> = {
+  img: ['alt'],
+  ol: ['start'],
+  td: ['colspan', 'rowspan'],
+  th: ['colspan', 'rowspan'],
+};
+const voids = new Set(['br', 'hr', 'img', 'embed', 'area']);
+
+function serialize(item: Element): string {
+  let html = '';
+  for (const child of item.children) {
+    if (typeof child === 'string') {
+      html += escape(child);
+      continue;
+    }
+    html += `<${child.name}`;
+    for (const name of weighed) {
+      const value = child.attributes[name];
+      if (value !== undefined) html += ` ${name}="${escape(value)}"`;
+    }
+    html += voids.has(child.name) ? '>' : `>${serialize(child)}</${child.name}>`;
+  }
+  return html;
+}
+
+/** The least of a DOM node that walking needs; the types of the DOM are not part of this project. */
+type DomNode = {
+  nodeType: number;
+  localName: string;
+  nodeValue: string | null;
+  firstChild: DomNode | null;
+  nextSibling: DomNode | null;
+  getAttribute(name: string): string | null;
+};
+
+function writeDom(writer: HtmlWriter, parent: DomNode): void {
+  for (let node = parent.firstChild; node; node = node.nextSibling) {
+    if (node.nodeType === 3) writer.text(node.nodeValue ?? '');
+    else if (node.nodeType === 1) {
+      const { localName } = node;
+      const attributes = (told[localName] ?? []).map((name) => [name, node.getAttribute(name) ?? undefined]);
+      writer.open(localName, Object.fromEntries(attributes));
+      writeDom(writer, node);
+      writer.close(localName);
+    }
+  }
+}
+
+/**
+ * Readability without the work that the tree has made needless: hidden parts and styles are gone, links are taken
+ * elsewhere, headings keep their level. A third less time; should a later version name its steps otherwise, it only does
+ * them again.
+ */
+class LeanReadability extends Readability<DomNode> {
+  _isProbablyVisible(): boolean {
+    return true;
+  }
+
+  _cleanStyles(): void {
+    // No style has come this far.
+  }
+
+  _fixRelativeUris(): void {
+    // No address is written into passages.
+  }
+
+  _replaceNodeTags(): void {
+    // It would make each h1 an h2 and lose the path of headings.
+  }
+}
+
+/** What Readability takes for the main text; undefined when it finds none or cuts the page short. */
+function readable(body: Element): DomNode | undefined {
+  const html = `<!doctype html><html><head></head><body>${serialize(body)}</body></html>`;
+  const document = new DOMParser().parseFromString(html, 'text/html');
+  const article = new LeanReadability(document, {
+    // Its second and third attempts would parse the page anew; whether the first was enough is decided below.
+    charThreshold: 0,
+    disableJSONLD: true,
+    keepClasses: true,
+    serializer: (node) => node as DomNode,
+  }).parse();
+  const text = article?.textContent?.replace(/\s+/g, ' ').length ?? 0;
+  if (!article?.content || text < (body.characters - body.linked) * readabilityMinShare) return undefined;
+  return article.content;
+}
+
+/**
+ * The blocks of the main text, under the page's only `<h1>` where it stands outside. Prunes `body` in place.
+ * Throws `Unreadable('too_much_text')` beyond the limit.
+ */
+export function mainBlocks(body: Element, limits: Limits): { blocks: Blocks; heading: string | undefined } {
+  const found: Found = { mains: [], articles: [], titles: [], count: 0 };
+  prune(body, body.characters, found, false);
+  const [title, second] = found.titles;
+  const heading = title && !second ? textOf(title) : undefined;
+  const blocks = new Blocks(limits);
+  const writer = createHtmlWriter(blocks, limits, { addresses: false });
+  const marked = landmark(body, found);
+  const weigh = body.characters >= readabilityMinCharacters && found.count <= readabilityMaxElements;
+  const article = marked || !weigh ? undefined : readable(body);
+  if (article) writeDom(writer, article);
+  else writeTree(writer, marked ?? body);
+  writer.end();
+  const has = blocks.list.some((block) => block.kind === 'heading' && block.text === heading);
+  if (heading && !has && blocks.list.length > 0) blocks.list.unshift({ kind: 'heading', level: 1, text: heading });
+  return { blocks, heading };
+}
+
+function textOf(item: Element): string {
+  const text = item.children.map((child) => (typeof child === 'string' ? child : textOf(child))).join('');
+  return text.replace(/\s+/g, ' ').trim();
+}

@@ -1,0 +1,143 @@
+/** Developer keys (secret, stored as a hash): making, checking and finding them. */
+import { createHash, randomInt } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import mongoose from 'mongoose';
+import { defineModel } from '../base/define.ts';
+import { modes, scopes, splitToken, tokenPrefix, type KeyPrefix, type Mode, type Scope } from '../rules/access/keys.ts';
+
+export type Key = {
+  _id: string;
+  org_id: string;
+  name: string;
+  scopes: Scope[];
+  /** What the prefix says; a legacy key has none and follows the organization. */
+  mode: Mode | 'legacy';
+  /** SHA-256 of the token, hexadecimal. */
+  token_hash: string;
+  /** The first characters, so that people recognise it. */
+  token_prefix: string;
+  created_by_user_id: string;
+  created_at: Date;
+  updated_at: Date;
+  last_used_at?: Date | null;
+  expires_at?: Date | null;
+  revoked_at?: Date | null;
+  /** The key that took its place when it was rotated; a key is rotated once. */
+  rotated_to?: string | null;
+};
+
+const KeyModel = defineModel<Key>(
+  'Key',
+  'keys',
+  {
+    _id: { type: String, required: true },
+    org_id: { type: String, required: true },
+    name: { type: String, required: true },
+    scopes: { type: [String], enum: scopes, required: true },
+    mode: { type: String, enum: [...modes, 'legacy'], required: true },
+    token_hash: { type: String, required: true, unique: true },
+    token_prefix: { type: String, required: true },
+    created_by_user_id: { type: String, required: true },
+    created_at: { type: Date, required: true },
+    updated_at: { type: Date, required: true },
+    last_used_at: Date,
+    expires_at: Date,
+    revoked_at: Date,
+    rotated_to: String,
+  },
+  [{ fields: { org_id: 1, _id: -1 } }],
+);
+
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** 32 random base62 characters (190 bits), then their CRC32 in 6, so that a mistyped or made-up key needs no look-up. */
+export function newToken(kind: KeyPrefix['kind'], mode: KeyPrefix['mode']): string {
+  const random = Array.from({ length: 32 }, () => base62[randomInt(62)]).join('');
+  return `${tokenPrefix(kind, mode)}${random}${checksum(random)}`;
+}
+
+/** Whether a token has the form of a key of ours, checksum included. */
+export function wellFormed(token: string): boolean {
+  const secret = splitToken(token)?.secret;
+  return secret !== undefined && /^[0-9A-Za-z]{38}$/.test(secret) && checksum(secret.slice(0, 32)) === secret.slice(32);
+}
+
+export function hashToken(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}
+
+export async function findKeyByToken(token: string): Promise<Key | null> {
+  return KeyModel.findOne({ token_hash: hashToken(token) }).lean();
+}
+
+export async function findKey(orgId: string, keyId: string): Promise<Key | null> {
+  return KeyModel.findOne({ _id: keyId, org_id: orgId }).lean();
+}
+
+/** Newest first, revoked ones too; `before` is the last id of the page before. */
+export async function listKeys(orgId: string, limit: number, before?: string): Promise<Key[]> {
+  return KeyModel.find({ org_id: orgId, ...(before ? { _id: { $lt: before } } : {}) })
+    .sort({ _id: -1 })
+    .limit(limit)
+    .lean();
+}
+
+export async function createKey(key: Key): Promise<void> {
+  await KeyModel.create(key);
+}
+
+/** Changes what a key may be changed in; null when there is no such key, it is revoked, or its end is set by its successor. */
+export async function updateKey(
+  orgId: string,
+  keyId: string,
+  change: Partial<Pick<Key, 'name' | 'scopes' | 'expires_at'>>,
+  now: Date,
+): Promise<Key | null> {
+  return KeyModel.findOneAndUpdate(
+    // When a key that was rotated ends was said then; whoever sets it now would bring the old token back.
+    { _id: keyId, org_id: orgId, revoked_at: null, ...('expires_at' in change ? { rotated_to: null } : {}) },
+    { $set: { ...change, updated_at: now } },
+    { returnDocument: 'after' },
+  ).lean();
+}
+
+/** Ends a key for good; null when there is no such key, or it is revoked already. */
+export async function revokeKey(orgId: string, keyId: string, now: Date): Promise<Key | null> {
+  return KeyModel.findOneAndUpdate(
+    { _id: keyId, org_id: orgId, revoked_at: null },
+    { $set: { revoked_at: now, updated_at: now } },
+    { returnDocument: 'after' },
+  ).lean();
+}
+
+/**
+ * Puts `next` in the place of `old`, which works until `oldEnds`; both or neither. False when `old` changed since it was
+ * read, so two rotations that race make one new key.
+ */
+export async function replaceKey(old: Key, next: Key, oldEnds: Date, now: Date): Promise<boolean> {
+  return mongoose.connection.transaction(async (session) => {
+    const { matchedCount } = await KeyModel.updateOne(
+      { _id: old._id, org_id: old.org_id, revoked_at: null, rotated_to: null, updated_at: old.updated_at },
+      { $set: { expires_at: oldEnds, rotated_to: next._id, updated_at: now } },
+      { session },
+    );
+    if (matchedCount === 0) return false;
+    await KeyModel.create([next], { session });
+    return true;
+  });
+}
+
+/** Notes that a key was used; call it at most once a minute a key. */
+export async function touchKey(keyId: string, now: Date): Promise<void> {
+  await KeyModel.updateOne({ _id: keyId }, { $max: { last_used_at: now } });
+}
+
+function checksum(text: string): string {
+  let rest = crc32(text);
+  let digits = '';
+  for (let i = 0; i < 6; i++) {
+    digits = base62[rest % 62] + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
+}

@@ -1,0 +1,45 @@
+/**
+ * Sign-ins under way at an identity provider: each can be taken once, by the browser that started it, within ten minutes.
+ * Only hashes of what the browser holds are stored, and what the provider must not learn is sealed.
+ */
+import { defineModel } from '../base/define.ts';
+
+export type OidcState = {
+  /** SHA-256 of the `state` parameter, hexadecimal. */
+  _id: string;
+  provider: string;
+  /** SHA-256 of the cookie that the browser was given. */
+  browser: string;
+  /** The nonce and the PKCE verifier, sealed. */
+  sealed: string;
+  expires_at: Date;
+};
+
+export const OIDC_STATE_SECONDS = 600;
+
+const OidcStateModel = defineModel<OidcState>(
+  'OidcState',
+  'oidc_states',
+  {
+    _id: { type: String, required: true },
+    provider: { type: String, required: true },
+    browser: { type: String, required: true },
+    sealed: { type: String, required: true },
+    expires_at: { type: Date, required: true },
+  },
+  [{ fields: { expires_at: 1 }, expireAfterSeconds: 0 }],
+);
+
+export async function keepOidcState(state: OidcState): Promise<void> {
+  await OidcStateModel.create(state);
+}
+
+/** Takes a sign-in off the table; null when it is unknown, taken, too old, another provider's or another browser's. */
+export async function takeOidcState(
+  id: string,
+  provider: string,
+  browser: string,
+  now: Date,
+): Promise<OidcState | null> {
+  return OidcStateModel.findOneAndDelete({ _id: id, provider, browser, expires_at: { $gt: now } }).lean();
+}

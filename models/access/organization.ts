@@ -1,0 +1,127 @@
+/** Organizations, the tenants. Members live inside the record, so that "the last owner stays" is one atomic update. */
+import { defineModel } from '../base/define.ts';
+import { environments, type Environment } from '../rules/access/keys.ts';
+import { checkAdding, checkRemoval, maxMembers, roles, type Role } from '../rules/access/roles.ts';
+import { Problem } from '../rules/base/errors.ts';
+
+export type Member = { user_id: string; role: Role; joined_at: Date };
+export type Organization = {
+  _id: string;
+  name: string;
+  environment: Environment;
+  members: Member[];
+  created_at: Date;
+};
+
+export const OrganizationModel = defineModel<Organization>(
+  'Organization',
+  'organizations',
+  {
+    _id: { type: String, required: true },
+    name: { type: String, required: true },
+    environment: { type: String, enum: environments, required: true },
+    members: [
+      {
+        _id: false,
+        user_id: { type: String, required: true },
+        role: { type: String, enum: roles, required: true },
+        joined_at: { type: Date, required: true },
+      },
+    ],
+    created_at: { type: Date, required: true },
+  },
+  [{ fields: { 'members.user_id': 1, _id: 1 } }],
+);
+
+export async function findOrganization(orgId: string): Promise<Organization | null> {
+  return OrganizationModel.findById(orgId).lean();
+}
+
+export async function createOrganization(organization: Organization): Promise<void> {
+  await OrganizationModel.create(organization);
+}
+
+/** A new organization: in the sandbox, its maker the owner. */
+export function newOrganization(orgId: string, name: string, ownerId: string, now: Date): Organization {
+  return {
+    _id: orgId,
+    name,
+    environment: 'sandbox',
+    members: [{ user_id: ownerId, role: 'owner', joined_at: now }],
+    created_at: now,
+  };
+}
+
+/** The organizations somebody belongs to, newest first; `before` is the last id of the page before. Only their own membership is read. */
+export async function listOrganizationsOf(userId: string, limit: number, before?: string): Promise<Organization[]> {
+  return OrganizationModel.find(
+    { 'members.user_id': userId, ...(before ? { _id: { $lt: before } } : {}) },
+    { name: 1, environment: 1, created_at: 1, members: { $elemMatch: { user_id: userId } } },
+  )
+    .sort({ _id: -1 })
+    .limit(limit)
+    .lean();
+}
+
+export async function setEnvironment(orgId: string, environment: Environment): Promise<void> {
+  await OrganizationModel.updateOne({ _id: orgId }, { $set: { environment } });
+}
+
+/**
+ * Adds a member on behalf of `actorId`. Decided on what was read, written only while that still holds, else decided again.
+ * @throws Problem MISSING_ROLE, ALREADY_MEMBER, CONFLICT (full), NOT_FOUND when the actor is no longer a member.
+ */
+export async function addMember(orgId: string, actorId: string, member: Member): Promise<void> {
+  for (;;) {
+    const { members, actor } = await readMembers(orgId, actorId);
+    checkAdding(actor.role, member.role);
+    if (members.some((m) => m.user_id === member.user_id)) throw new Problem('ALREADY_MEMBER');
+    if (members.length >= maxMembers)
+      throw new Problem('CONFLICT', { message: `An organization may have ${maxMembers} members.` });
+    const { modifiedCount } = await OrganizationModel.updateOne(
+      {
+        _id: orgId,
+        members: { $elemMatch: { user_id: actorId, role: actor.role } },
+        'members.user_id': { $ne: member.user_id },
+        [`members.${maxMembers - 1}`]: { $exists: false },
+      },
+      { $push: { members: member } },
+    );
+    if (modifiedCount === 1) return;
+  }
+}
+
+/**
+ * Takes a member out on behalf of `actorId`, who may be the same person. The write itself demands another owner, so of two
+ * last owners who leave at once one stays.
+ * @throws Problem MISSING_ROLE, LAST_OWNER, NOT_FOUND.
+ */
+export async function removeMember(orgId: string, actorId: string, userId: string): Promise<Member> {
+  for (;;) {
+    const { members, actor } = await readMembers(orgId, actorId);
+    const target = members.find((m) => m.user_id === userId);
+    if (!target) throw new Problem('NOT_FOUND', { message: 'There is no such member.' });
+    const owners = members.filter((m) => m.role === 'owner').length;
+    checkRemoval({ id: actorId, role: actor.role }, { id: userId, role: target.role }, owners);
+    const has = (match: Record<string, unknown>) => ({ members: { $elemMatch: match } });
+    const { modifiedCount } = await OrganizationModel.updateOne(
+      {
+        _id: orgId,
+        $and: [
+          has({ user_id: actorId, role: actor.role }),
+          has({ user_id: userId, role: target.role }),
+          ...(target.role === 'owner' ? [has({ user_id: { $ne: userId }, role: 'owner' })] : []),
+        ],
+      },
+      { $pull: { members: { user_id: userId } } },
+    );
+    if (modifiedCount === 1) return target;
+  }
+}
+
+async function readMembers(orgId: string, actorId: string): Promise<{ members: Member[]; actor: Member }> {
+  const members = (await findOrganization(orgId))?.members ?? [];
+  const actor = members.find((m) => m.user_id === actorId);
+  if (!actor) throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
+  return { members, actor };
+}

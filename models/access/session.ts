@@ -1,0 +1,191 @@
+/**
+ * Support sessions: the record behind a customer's token or a page's embed. It says whose session it is and whether it was
+ * revoked; a token without a standing record opens nothing.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { cached } from '../base/cached.ts';
+import { isDuplicate } from '../base/connect.ts';
+import { collectionOf, defineModel, Mixed, readerOf } from '../base/define.ts';
+import { modes, type Mode } from '../rules/access/keys.ts';
+import { SESSION_KEPT_SECONDS, STEP_UP_MS } from '../rules/access/session.ts';
+
+const sessionKinds = ['minted', 'embed'] as const;
+
+export type Session = {
+  _id: string;
+  org_id: string;
+  mode: Mode;
+  /** `minted` by a backend with a secret key; `embed` by a page with a publishable one. */
+  kind: (typeof sessionKinds)[number];
+  customer_id: string;
+  /** Whether somebody entitled to it has vouched for who the customer is. */
+  verified: boolean;
+  /** Of an embed the page's own word, as it was last. */
+  product_type?: string;
+  context: Record<string, unknown>;
+  /** What the browser called itself; it joins nothing. */
+  visitor_id?: string;
+  /** SHA-256 of the step-up token, hexadecimal; gone once it was used. */
+  step_up_hash?: string;
+  step_up_expires_at?: Date;
+  expires_at: Date;
+  revoked_at?: Date;
+  /** The key that minted it, or `embed`. */
+  created_by: string;
+  created_at: Date;
+};
+
+export const SessionModel = defineModel<Session>(
+  'Session',
+  'sessions',
+  {
+    _id: { type: String, required: true },
+    org_id: { type: String, required: true },
+    mode: { type: String, enum: modes, required: true },
+    kind: { type: String, enum: sessionKinds, required: true },
+    customer_id: { type: String, required: true },
+    verified: { type: Boolean, required: true },
+    product_type: String,
+    context: { type: Mixed, required: true },
+    visitor_id: String,
+    step_up_hash: String,
+    step_up_expires_at: Date,
+    expires_at: { type: Date, required: true },
+    revoked_at: Date,
+    created_by: { type: String, required: true },
+    created_at: { type: Date, required: true },
+  },
+  [
+    { fields: { org_id: 1, customer_id: 1, _id: -1 } },
+    // One session an embedded visitor, so that limits and a revocation hold over its connections.
+    {
+      fields: { org_id: 1, mode: 1, visitor_id: 1, customer_id: 1 },
+      unique: true,
+      partialFilterExpression: { kind: 'embed' },
+    },
+    { fields: { expires_at: 1 }, expireAfterSeconds: SESSION_KEPT_SECONDS },
+  ],
+);
+
+const readSession = readerOf(SessionModel);
+
+/** The session as it stands, also a revoked or expired one. */
+export async function findSession(orgId: string, sessionId: string): Promise<Readonly<Session> | null> {
+  return ofOrg(orgId, await readSession(sessionId));
+}
+
+const recent = cached(readSession);
+
+/** As it was within the last second; the process that revoked it knows at once. For requests, which all ask for it. */
+export async function recentSession(orgId: string, sessionId: string): Promise<Readonly<Session> | null> {
+  return ofOrg(orgId, await recent.read(sessionId));
+}
+
+const ofOrg = (orgId: string, session: Readonly<Session> | null) => (session?.org_id === orgId ? session : null);
+
+/** A customer's sessions, the newest first, from before `after` on; those that ended are kept for a while. */
+export async function listSessionsOf(
+  orgId: string,
+  customerId: string,
+  { limit, after }: { limit: number; after?: string | undefined },
+): Promise<Session[]> {
+  return collectionOf(SessionModel)
+    .find({ org_id: orgId, customer_id: customerId, ...(after === undefined ? {} : { _id: { $lt: after } }) })
+    .sort({ _id: -1 })
+    .limit(limit)
+    .toArray();
+}
+
+export async function createSession(session: Session): Promise<void> {
+  await collectionOf(SessionModel).insertOne(session);
+}
+
+/** Ends a session; again when it is ended changes nothing. Null when there is no such session. */
+export async function revokeSession(orgId: string, sessionId: string, now: Date): Promise<Session | null> {
+  const sessions = collectionOf(SessionModel);
+  const revoked = await sessions.findOneAndUpdate(
+    { _id: sessionId, org_id: orgId, revoked_at: { $exists: false } },
+    { $set: { revoked_at: now } },
+    { returnDocument: 'after' },
+  );
+  recent.forget(sessionId);
+  return revoked ?? (await sessions.findOne({ _id: sessionId, org_id: orgId }));
+}
+
+/** Whether a page's visitor was here before, as whomever. */
+export async function visitorSeen(orgId: string, mode: Mode, visitorId: string): Promise<boolean> {
+  const found = await collectionOf(SessionModel).findOne(
+    { org_id: orgId, mode, visitor_id: visitorId, kind: 'embed' },
+    { projection: { _id: 1 } },
+  );
+  return found !== null;
+}
+
+/** Which of these sessions, of whatever organization, were revoked or erased. For a process that may have missed it. */
+export async function endedAmong(sessionIds: readonly string[]): Promise<string[]> {
+  const standing = await collectionOf(SessionModel)
+    .find({ _id: { $in: [...sessionIds] }, revoked_at: { $exists: false } }, { projection: { _id: 1 } })
+    .toArray();
+  const stands = new Set(standing.map(({ _id }) => _id));
+  return sessionIds.filter((id) => !stands.has(id));
+}
+
+/**
+ * The session of an embedded visitor, made with `fresh` when there is none; its end is pushed on. A revoked one is given as
+ * it stands, for a visitor cannot undo a revocation by coming back.
+ */
+export async function provideEmbedSession(fresh: Session & { kind: 'embed'; visitor_id: string }): Promise<Session> {
+  const { expires_at, product_type, ...first } = fresh;
+  for (;;) {
+    try {
+      const session = await collectionOf(SessionModel).findOneAndUpdate(
+        {
+          org_id: fresh.org_id,
+          mode: fresh.mode,
+          customer_id: fresh.customer_id,
+          visitor_id: fresh.visitor_id,
+          kind: 'embed',
+        },
+        {
+          $setOnInsert: first,
+          $set: { expires_at, ...(product_type === undefined ? {} : { product_type }) },
+          ...(product_type === undefined ? { $unset: { product_type: '' as const } } : {}),
+        },
+        { upsert: true, returnDocument: 'after' },
+      );
+      return session!;
+    } catch (error) {
+      if (!isDuplicate(error)) throw error;
+    }
+  }
+}
+
+/** A new step-up token and what of it is stored: whoever holds it may do once what needs a second proof of identity. */
+export function newStepUp(now: Date): { token: string; stored: Pick<Session, 'step_up_hash' | 'step_up_expires_at'> } {
+  const token = `sut_${randomBytes(32).toString('base64url')}`;
+  return {
+    token,
+    stored: { step_up_hash: hashOf(token), step_up_expires_at: new Date(now.getTime() + STEP_UP_MS) },
+  };
+}
+
+/**
+ * Uses up a session's step-up token. False when it is another one, was used, is too old, or the session has ended. Nothing
+ * asks for one yet: actions that need a second proof of identity will.
+ */
+export async function consumeStepUp(orgId: string, sessionId: string, token: string, now: Date): Promise<boolean> {
+  const { modifiedCount } = await collectionOf(SessionModel).updateOne(
+    {
+      _id: sessionId,
+      org_id: orgId,
+      step_up_hash: hashOf(token),
+      step_up_expires_at: { $gt: now },
+      expires_at: { $gt: now },
+      revoked_at: { $exists: false },
+    },
+    { $unset: { step_up_hash: '', step_up_expires_at: '' } },
+  );
+  return modifiedCount === 1;
+}
+
+const hashOf = (token: string) => createHash('sha256').update(token).digest('hex');

@@ -1,0 +1,45 @@
+/** The keys that sign login tokens. Private halves are sealed; all processes share them through the database. */
+import { defineModel, Mixed } from '../base/define.ts';
+import { isDuplicate } from '../base/connect.ts';
+
+export type SigningKey = {
+  /** The `kid`. */
+  _id: string;
+  /** Counts up; the highest signs. Unique, so two processes that rotate at once make one key. */
+  number: number;
+  public_jwk: Record<string, unknown>;
+  /** Sealed with `config.secretKey`. */
+  private_jwk: string;
+  created_at: Date;
+};
+
+export const SigningKeyModel = defineModel<SigningKey>('SigningKey', 'signing_keys', {
+  _id: { type: String, required: true },
+  number: { type: Number, required: true, unique: true },
+  public_jwk: { type: Mixed, required: true },
+  private_jwk: { type: String, required: true },
+  created_at: { type: Date, required: true },
+});
+
+/**
+ * Newest first. Read as the primary has it: a process that lost the race to add a key must see the winner's at once, before
+ * a majority has it.
+ */
+export async function listSigningKeys(): Promise<SigningKey[]> {
+  return SigningKeyModel.find().readConcern('local').sort({ number: -1 }).lean();
+}
+
+/** Stores a new key; false when another process was faster with the same number. */
+export async function addSigningKey(key: SigningKey): Promise<boolean> {
+  try {
+    await SigningKeyModel.create(key);
+    return true;
+  } catch (error) {
+    if (isDuplicate(error)) return false;
+    throw error;
+  }
+}
+
+export async function removeSigningKeysBefore(number: number): Promise<void> {
+  await SigningKeyModel.deleteMany({ number: { $lt: number } });
+}

@@ -1,0 +1,171 @@
+/**
+ * Acts: what customers, members and the agent do to a conversation. What an act makes of it and of its ticket, and the events
+ * it causes, is one atomic update after the tables of models/rules/chat/conversation.ts.
+ */
+import type mongoose from 'mongoose';
+import {
+  ConversationModel,
+  findConversation,
+  type Conversation,
+  type SessionContext,
+  type Ticket,
+  type TicketEvent,
+} from './conversation.ts';
+import { collectionOf } from '../base/define.ts';
+import { newId } from '../base/ids.ts';
+import type { Intent } from '../base/pending.ts';
+import {
+  conversationMoves,
+  eventsOf,
+  previewOf,
+  ticketAfter,
+  withinBounds,
+  type Act,
+  type ConversationStatus,
+  type EscalationReason,
+} from '../rules/chat/conversation.ts';
+import { Problem } from '../rules/base/errors.ts';
+import { keptUntil } from '../rules/chat/retention.ts';
+
+export type ActOptions = {
+  now: Date;
+  /** Of a message: it gets the next position, and the list shows its beginning. */
+  message?: { body: string; byCustomer: boolean };
+  /** Of a customer's message: the session it came with, and what that was minted with. */
+  session?: { id: string; context: Readonly<Record<string, unknown>> | undefined };
+  reason?: EscalationReason;
+  /** Of an escalation by a member. */
+  note?: string;
+  /** Of `assign`: a member's user id. */
+  assignTo?: string;
+  csat?: number;
+  /** Only if it is still in one of these. */
+  from?: readonly ConversationStatus[];
+  /** Asked before the first message of all; what it throws refuses the act. */
+  begin?: () => Promise<void>;
+  intent?: Intent;
+  /** Stored only if the act moves the status; `leftIntent` tells. */
+  intentIfMoved?: Intent;
+};
+
+/**
+ * Does an act, at once with its ticket, its events and the intent to show it, as the tables say; `position` of what is
+ * returned is the message's.
+ * @throws Problem NOT_FOUND, or CONFLICT when the status, or `withinBounds`, does not allow it; what `begin` throws.
+ */
+export async function actOn(orgId: string, convId: string, act: Act, options: ActOptions): Promise<Conversation> {
+  for (;;) {
+    const standing = await findConversation(orgId, convId);
+    if (!standing) throw new Problem('NOT_FOUND', { message: 'There is no such conversation.' });
+    const status = conversationMoves[act][standing.status];
+    if (status === undefined || options.from?.includes(standing.status) === false) {
+      throw new Problem('CONFLICT', { message: `A conversation that is ${standing.status} does not allow this.` });
+    }
+    if (!withinBounds(act, standing.status, standing.events.length)) throw over(act);
+    if (options.message && standing.position === 0) await options.begin?.();
+    const done = await collectionOf(ConversationModel).findOneAndUpdate(
+      // Whoever moved its status, its ticket or its events meanwhile makes us look again; messages may race.
+      { _id: convId, org_id: orgId, version: standing.version },
+      change(standing, act, status, options),
+      { returnDocument: 'after' },
+    );
+    if (done) return done;
+  }
+}
+
+/** A customer's client is told what it is told of one that was removed: it goes on in another. */
+const over = (act: Act): Problem =>
+  act === 'message'
+    ? new Problem('NOT_FOUND', { message: 'This conversation takes no further messages; begin another one.' })
+    : new Problem('CONFLICT', {
+        message: 'This conversation was taken up too often; the customer begins another one.',
+      });
+
+function change(
+  standing: Conversation,
+  act: Act,
+  status: ConversationStatus,
+  { now, message, session, reason, note, assignTo, csat, intent: always, intentIfMoved }: ActOptions,
+): mongoose.mongo.UpdateFilter<Conversation> {
+  const before = standing.ticket?.status;
+  const after = ticketAfter(act, before, status);
+  const intent = always ?? (status === standing.status ? undefined : intentIfMoved);
+  const context = session && newContext(standing.session_context, session);
+  const assigns = act === 'assign' || act === 'unassign';
+  const moved = status !== standing.status || after !== before || act === 'escalate' || assigns;
+  const events = eventsOf(act, before, after).map((type, index): TicketEvent => ({
+    event_id: newId('event'),
+    seq: standing.events.length + 1 + index,
+    type,
+    ticket_status: after!,
+    at: now,
+  }));
+  const ticket: Ticket | undefined =
+    after === undefined
+      ? undefined
+      : {
+          ticket_id: standing.ticket?.ticket_id ?? newId('ticket'),
+          status: after,
+          ...whyEscalated(standing.ticket, act, reason, note),
+          created_at: standing.ticket?.created_at ?? now,
+          updated_at: after === before && reason === undefined ? standing.ticket!.updated_at : now,
+        };
+  return {
+    $set: {
+      status,
+      updated_at: now,
+      ...keptUntil(standing.mode, now),
+      ...(ticket ? { ticket } : {}),
+      ...(csat === undefined ? {} : { csat }),
+      ...(assignTo === undefined ? {} : { assigned_to: assignTo }),
+      ...(message ? { preview: previewOf(message.body) } : {}),
+      ...(status !== standing.status ? { misses: 0 } : {}),
+      ...(context ? { session_context: context } : {}),
+    },
+    ...(act === 'unassign' ? { $unset: { assigned_to: '' } } : {}),
+    ...(context === null ? { $unset: { session_context: '' } } : {}),
+    // Never back, whose clock ever is slow: a list that is read page by page must not meet it twice.
+    ...(message ? { $max: { last_message_at: now } } : {}),
+    $inc: {
+      ...(moved ? { version: 1 } : {}),
+      ...(status === standing.status ? {} : { status_version: 1 }),
+      ...(message ? { position: 1 } : {}),
+      ...(message?.byCustomer ? { unread: 1 } : {}),
+    },
+    ...(events.length > 0 || intent
+      ? {
+          $push: {
+            ...(events.length > 0 ? { events: { $each: events } } : {}),
+            ...(intent ? { pending: intent } : {}),
+          },
+        }
+      : {}),
+  };
+}
+
+/** What a message of this session makes of what is known of the sessions before: null removes it, undefined leaves it. */
+function newContext(
+  standing: SessionContext | undefined,
+  { id, context = {} }: NonNullable<ActOptions['session']>,
+): SessionContext | null | undefined {
+  // A session's context never changes.
+  if (standing?.session_id === id) return undefined;
+  if (Object.keys(context).length > 0) return { session_id: id, context };
+  return standing && null;
+}
+
+/** Why a person was called the last time. */
+function whyEscalated(
+  ticket: Ticket | undefined,
+  act: Act,
+  reason: EscalationReason | undefined,
+  note: string | undefined,
+): Pick<Ticket, 'reason' | 'note'> {
+  if (act !== 'escalate' && ticket) return { reason: ticket.reason, ...(ticket.note ? { note: ticket.note } : {}) };
+  // A customer's message makes a ticket only where a person has spoken.
+  return { reason: reason ?? (act === 'message' ? 'replied' : 'member'), ...(note ? { note } : {}) };
+}
+
+/** Whether an act left this intent with the conversation: it is the one it was given for a status that moves. */
+export const leftIntent = ({ pending = [] }: Conversation, { key }: Intent): boolean =>
+  pending.some((intent) => intent.key === key);

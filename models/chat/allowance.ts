@@ -1,0 +1,75 @@
+/** What an organization may use in a window of time, counted by what used it: asking again for the same use takes nothing more. */
+import { createHash } from 'node:crypto';
+import { isDuplicate } from '../base/connect.ts';
+import { collectionOf, defineModel } from '../base/define.ts';
+
+export type Allowance = {
+  /** `<what>:<organization>:<number of the window>`. */
+  _id: string;
+  org_id: string;
+  /** Hashes of the ids of what has used it: it outlives them, and says nothing of anybody. */
+  uses: string[];
+  expires_at: Date;
+};
+
+const AllowanceModel = defineModel<Allowance>(
+  'Allowance',
+  'allowances',
+  {
+    _id: { type: String, required: true },
+    org_id: { type: String, required: true },
+    uses: { type: [String], required: true },
+    expires_at: { type: Date, required: true },
+  },
+  [{ fields: { org_id: 1 } }, { fields: { expires_at: 1 }, expireAfterSeconds: 0 }],
+);
+
+/** A window of time: its number, and when nobody asks for it any more. */
+type Window = { name: string; ends: Date };
+
+const MINUTE_MS = 60_000;
+
+/**
+ * Takes one of `limit` answers that a test organization may have in a minute of the clock, for this message. False when
+ * they are used up; of two that race for the last one only one gets it.
+ */
+export function takeTestReply(orgId: string, messageId: string, limit: number, now: Date): Promise<boolean> {
+  const minute = Math.floor(now.getTime() / MINUTE_MS);
+  const window = { name: String(minute), ends: new Date((minute + 2) * MINUTE_MS) };
+  return take(`test_replies:${orgId}`, orgId, messageId, limit, window);
+}
+
+/** The same for a conversation, of those that may be begun in test mode in a month (UTC). */
+export function takeTestConversation(orgId: string, convId: string, limit: number, now: Date): Promise<boolean> {
+  const window = {
+    name: now.toISOString().slice(0, 7),
+    ends: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 2)),
+  };
+  return take(`test_conversations:${orgId}`, orgId, convId, limit, window);
+}
+
+async function take(
+  what: string,
+  orgId: string,
+  usedBy: string,
+  limit: number,
+  { name, ends }: Window,
+): Promise<boolean> {
+  const id = `${what}:${name}`;
+  const use = createHash('sha256').update(usedBy).digest('base64url').slice(0, 22);
+  const full = `uses.${limit - 1}`;
+  try {
+    await collectionOf(AllowanceModel).updateOne(
+      { _id: id, $or: [{ uses: use }, { [full]: { $exists: false } }] },
+      { $addToSet: { uses: use }, $setOnInsert: { org_id: orgId, expires_at: ends } },
+      { upsert: true },
+    );
+    return true;
+  } catch (error) {
+    // There is one, and it is full: MongoDB tried to make another. Two that made the first one at once meet here, too.
+    if (!isDuplicate(error)) throw error;
+    const standing = await collectionOf(AllowanceModel).findOne({ _id: id });
+    if (standing && standing.uses.length < limit) return take(what, orgId, usedBy, limit, { name, ends });
+    return standing?.uses.includes(use) ?? false;
+  }
+}

@@ -1,0 +1,297 @@
+/**
+ * Conversations, and the tickets they become: the record, who has which, and what an answer makes of one. What is done to
+ * one is models/chat/act.ts; its frames are appended by the conversation's workflow.
+ */
+import { isDuplicate } from '../base/connect.ts';
+import { collectionOf, defineModel, embedded, Mixed } from '../base/define.ts';
+import { newId } from '../base/ids.ts';
+import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
+import {
+  conversationStatuses,
+  previewOf,
+  ticketStatuses,
+  type ConversationStatus,
+  type EscalationReason,
+  type TicketEventType,
+  type TicketStatus,
+} from '../rules/chat/conversation.ts';
+import { Problem } from '../rules/base/errors.ts';
+import { modes, type Mode } from '../rules/access/keys.ts';
+import { keptUntil } from '../rules/chat/retention.ts';
+
+export type Ticket = {
+  ticket_id: string;
+  status: TicketStatus;
+  reason: EscalationReason;
+  /** What the member wrote who escalated. */
+  note?: string;
+  created_at: Date;
+  updated_at: Date;
+};
+/** `seq` counts the events of one ticket from 1. */
+export type TicketEvent = {
+  event_id: string;
+  seq: number;
+  type: TicketEventType;
+  ticket_status: TicketStatus;
+  at: Date;
+};
+
+export type SessionContext = { session_id: string; context: Readonly<Record<string, unknown>> };
+
+export type Conversation = {
+  _id: string;
+  org_id: string;
+  mode: Mode;
+  customer_id: string;
+  /** Counts the customer's conversations from 1; unique, so that two who find none begin the same one. */
+  ordinal: number;
+  status: ConversationStatus;
+  /** Counts whatever acts may race about: the status, the assignee, the ticket and its events. */
+  version: number;
+  /** Counts the moves of `status`; each is shown once. */
+  status_version: number;
+  shown_version: number;
+  /** What the session was minted with in which was spoken last; it outlives the session. */
+  session_context?: SessionContext;
+  /** What a page told with `context_update`; it refines, and never widens, what is searched. */
+  refinement?: Record<string, unknown>;
+  /** A member's user id. */
+  assigned_to?: string;
+  /** Customer messages since a member looked. */
+  unread: number;
+  /** How often a member has looked at unread ones; see models/chat/unread.ts. */
+  reads: number;
+  /** Given with every message, so that a history has one order whoever writes. */
+  position: number;
+  /** Answers without context in a row. */
+  misses: number;
+  /** The customer's message whose answer was counted last. */
+  counted?: string;
+  csat?: number;
+  preview: string;
+  /** Absent until somebody has written; such a conversation is in no list. */
+  last_message_at?: Date;
+  ticket?: Ticket;
+  events: TicketEvent[];
+  created_at: Date;
+  updated_at: Date;
+  /** Test conversations only. */
+  expires_at?: Date;
+  pending?: Intent[];
+};
+
+/** The inbox: its list in order for any modes and statuses, and its totals without reading a record. */
+export const inboxIndex = {
+  org_id: 1,
+  mode: 1,
+  status: 1,
+  last_message_at: -1,
+  _id: -1,
+  assigned_to: 1,
+  unread: 1,
+} as const;
+
+export const ConversationModel = defineModel<Conversation>(
+  'Conversation',
+  'conversations',
+  {
+    _id: { type: String, required: true },
+    org_id: { type: String, required: true },
+    mode: { type: String, enum: modes, required: true },
+    customer_id: { type: String, required: true },
+    ordinal: { type: Number, required: true },
+    status: { type: String, enum: conversationStatuses, required: true },
+    version: { type: Number, required: true },
+    status_version: { type: Number, required: true },
+    shown_version: { type: Number, required: true },
+    session_context: { type: Mixed },
+    refinement: { type: Mixed },
+    assigned_to: String,
+    unread: { type: Number, required: true },
+    reads: { type: Number, required: true },
+    position: { type: Number, required: true },
+    misses: { type: Number, required: true },
+    counted: String,
+    csat: Number,
+    preview: { type: String },
+    last_message_at: Date,
+    ticket: embedded<Ticket>({
+      ticket_id: { type: String, required: true },
+      status: { type: String, enum: ticketStatuses, required: true },
+      reason: { type: String, required: true },
+      note: String,
+      created_at: { type: Date, required: true },
+      updated_at: { type: Date, required: true },
+    }),
+    events: {
+      type: [
+        embedded<TicketEvent>({
+          event_id: { type: String, required: true },
+          seq: { type: Number, required: true },
+          type: { type: String, required: true },
+          ticket_status: { type: String, required: true },
+          at: { type: Date, required: true },
+        }),
+      ],
+      required: true,
+    },
+    created_at: { type: Date, required: true },
+    updated_at: { type: Date, required: true },
+    expires_at: Date,
+    pending: pendingField,
+  },
+  [
+    { fields: { org_id: 1, mode: 1, customer_id: 1, _id: -1 } },
+    { fields: { org_id: 1, mode: 1, customer_id: 1, ordinal: -1 }, unique: true },
+    { fields: inboxIndex },
+    { fields: { expires_at: 1 }, expireAfterSeconds: 0 },
+    pendingIndex,
+  ],
+);
+
+/**
+ * The customer's conversation that is not resolved; of several the one that was written in last, since one of before may
+ * have been taken up again. One that nobody has written in comes last. Null when there is none.
+ */
+export async function findStanding(orgId: string, mode: Mode, customerId: string): Promise<Conversation | null> {
+  return collectionOf(ConversationModel).findOne(
+    { org_id: orgId, mode, customer_id: customerId, status: { $ne: 'resolved' } },
+    { sort: { last_message_at: -1, ordinal: -1 } },
+  );
+}
+
+/** The customer's conversation that is not resolved, begun now if there is none; the same one for all who race. */
+export async function provideConversation(
+  orgId: string,
+  mode: Mode,
+  customerId: string,
+  now: Date,
+): Promise<Conversation> {
+  for (;;) {
+    const standing = await findStanding(orgId, mode, customerId);
+    if (standing) return standing;
+    const last = await collectionOf(ConversationModel).findOne(
+      { org_id: orgId, mode, customer_id: customerId },
+      { sort: { ordinal: -1 }, projection: { ordinal: 1 } },
+    );
+    // It may have been begun, or opened again, since we looked; one begun from now on takes our number.
+    const since = last && (await findStanding(orgId, mode, customerId));
+    if (since) return since;
+    const fresh: Conversation = {
+      _id: newId('conversation'),
+      org_id: orgId,
+      mode,
+      customer_id: customerId,
+      // Whoever has begun one since we looked has taken this number.
+      ordinal: (last?.ordinal ?? 0) + 1,
+      status: 'open',
+      version: 0,
+      status_version: 0,
+      shown_version: 0,
+      unread: 0,
+      reads: 0,
+      position: 0,
+      misses: 0,
+      preview: '',
+      events: [],
+      created_at: now,
+      updated_at: now,
+      ...keptUntil(mode, now),
+    };
+    try {
+      await collectionOf(ConversationModel).insertOne(fresh);
+      return fresh;
+    } catch (error) {
+      if (!isDuplicate(error)) throw error;
+    }
+  }
+}
+
+/**
+ * Removes a customer's conversations that nobody has written in: another one stands that was taken up again. Whoever is
+ * connected to one hears of it and comes back to that.
+ */
+export async function removeEmpty({ _id, org_id, mode, customer_id }: Conversation): Promise<void> {
+  await collectionOf(ConversationModel).deleteMany({
+    org_id,
+    mode,
+    customer_id,
+    _id: { $ne: _id },
+    status: 'open',
+    last_message_at: { $exists: false },
+  });
+}
+
+export async function findConversation(orgId: string, convId: string): Promise<Conversation | null> {
+  return collectionOf(ConversationModel).findOne({ _id: convId, org_id: orgId });
+}
+
+/** The status that was not shown yet has been. */
+export async function settleShown(orgId: string, convId: string, version: number): Promise<void> {
+  await collectionOf(ConversationModel).updateOne(
+    { _id: convId, org_id: orgId, shown_version: { $lt: version } },
+    { $set: { shown_version: version } },
+  );
+}
+
+/**
+ * Takes the place of the answer to a message in the history, shows its beginning in lists, and counts it: an answer with
+ * context begins the count of misses anew, `hasContext` undefined leaves it. Asked again for the same message it gives a
+ * new place and counts no second miss.
+ */
+export async function placeAnswer(
+  orgId: string,
+  convId: string,
+  answer: { messageId: string; body: string; hasContext: boolean | undefined; now: Date },
+): Promise<{ position: number; misses: number }> {
+  const { messageId, body, hasContext, now } = answer;
+  const missed = { $cond: [{ $eq: ['$counted', messageId] }, '$misses', { $add: ['$misses', 1] }] };
+  const done = await collectionOf(ConversationModel).findOneAndUpdate(
+    { _id: convId, org_id: orgId },
+    [
+      {
+        $set: {
+          position: { $add: ['$position', 1] },
+          last_message_at: { $max: ['$last_message_at', now] },
+          updated_at: now,
+          expires_at: { $cond: [{ $eq: ['$mode', 'test'] }, keptUntil('test', now).expires_at, '$$REMOVE'] },
+          preview: { $literal: previewOf(body) },
+          ...(hasContext === undefined ? {} : { misses: hasContext ? 0 : missed, counted: messageId }),
+        },
+      },
+    ],
+    { returnDocument: 'after', projection: { position: 1, misses: 1 } },
+  );
+  if (!done) throw new Problem('NOT_FOUND', { message: 'There is no such conversation.' });
+  return done;
+}
+
+/** What a page told about itself, in place of what it told before. */
+export async function refineConversation(
+  orgId: string,
+  convId: string,
+  refinement: Record<string, unknown>,
+): Promise<void> {
+  await collectionOf(ConversationModel).updateOne({ _id: convId, org_id: orgId }, { $set: { refinement } });
+}
+
+/** A customer's conversations that somebody has written in, or `all` of them, the newest first, from before `after` on. */
+export async function listConversations(
+  orgId: string,
+  mode: Mode,
+  customerId: string,
+  { limit, after, all = false }: { limit: number; after?: string | undefined; all?: boolean },
+): Promise<Conversation[]> {
+  return collectionOf(ConversationModel)
+    .find({
+      org_id: orgId,
+      mode,
+      customer_id: customerId,
+      ...(all ? {} : { last_message_at: { $exists: true } }),
+      ...(after === undefined ? {} : { _id: { $lt: after } }),
+    })
+    .sort({ _id: -1 })
+    .limit(limit)
+    .toArray();
+}

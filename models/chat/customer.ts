@@ -1,0 +1,197 @@
+/**
+ * Customers: who speaks in conversations. The same external id, else the same e-mail, is the same customer of an
+ * organization and mode, however many sessions are minted at once. A visitor nobody vouched for is a customer apart, and
+ * nothing joins the two.
+ */
+import mongoose from 'mongoose';
+import { isDuplicate } from '../base/connect.ts';
+import { collectionOf, defineModel, readerOf } from '../base/define.ts';
+import { newId } from '../base/ids.ts';
+import { modes, type Mode } from '../rules/access/keys.ts';
+import { customerDays, keptUntil } from '../rules/chat/retention.ts';
+
+export type Customer = {
+  _id: string;
+  org_id: string;
+  mode: Mode;
+  /** The organization's own id of this person. */
+  external_id?: string;
+  /** What was last said to be the address, trimmed and in lower case; several customers may share one. */
+  email?: string;
+  /** The address by which this customer is recognised; at most one customer has it. */
+  email_identity?: string;
+  name?: string;
+  /** Of a visitor nobody vouched for: who it is. Of a verified customer: the browser it was last seen with, a hint only. */
+  visitor_id?: string;
+  /** Whether a backend or a signature has vouched for who this is. */
+  verified: boolean;
+  created_at: Date;
+  last_seen_at: Date;
+  /** Test customers only. */
+  expires_at?: Date;
+  /** Set while everything about this person is being removed; nothing recognises it any more. */
+  erasing_at?: Date;
+};
+
+export const CustomerModel = defineModel<Customer>(
+  'Customer',
+  'customers',
+  {
+    _id: { type: String, required: true },
+    org_id: { type: String, required: true },
+    mode: { type: String, enum: modes, required: true },
+    external_id: String,
+    email: String,
+    email_identity: String,
+    name: String,
+    visitor_id: String,
+    verified: { type: Boolean, required: true },
+    created_at: { type: Date, required: true },
+    last_seen_at: { type: Date, required: true },
+    expires_at: Date,
+    erasing_at: Date,
+  },
+  [
+    {
+      fields: { org_id: 1, mode: 1, external_id: 1 },
+      unique: true,
+      partialFilterExpression: { external_id: { $exists: true } },
+    },
+    {
+      fields: { org_id: 1, mode: 1, email_identity: 1 },
+      unique: true,
+      partialFilterExpression: { email_identity: { $exists: true } },
+    },
+    {
+      fields: { org_id: 1, mode: 1, visitor_id: 1 },
+      unique: true,
+      partialFilterExpression: { visitor_id: { $exists: true }, verified: false },
+    },
+    { fields: { expires_at: 1 }, expireAfterSeconds: 0 },
+  ],
+);
+
+const readCustomer = readerOf(CustomerModel);
+
+export async function findCustomer(orgId: string, customerId: string): Promise<Readonly<Customer> | null> {
+  const customer = await readCustomer(customerId);
+  return customer?.org_id === orgId ? customer : null;
+}
+
+/** Those of these customers that exist. */
+export async function findCustomers(orgId: string, customerIds: readonly string[]): Promise<Customer[]> {
+  return collectionOf(CustomerModel)
+    .find({ _id: { $in: [...new Set(customerIds)] }, org_id: orgId })
+    .toArray();
+}
+
+/** Who somebody entitled to it says the customer is. `email` is trimmed and in lower case. */
+export type Identity = {
+  externalId?: string | undefined;
+  email?: string | undefined;
+  name?: string | undefined;
+  visitorId?: string | undefined;
+};
+
+/**
+ * The verified customer of this identity, made now if there is none; name, address and visitor are refreshed. With both an
+ * external id and an e-mail the external id decides: a customer known by the e-mail alone gets it, and an e-mail by which
+ * another customer was recognised moves to this one.
+ */
+export async function provideCustomer(orgId: string, mode: Mode, identity: Identity, now: Date): Promise<Customer> {
+  const { externalId, email } = identity;
+  if (externalId === undefined && email === undefined)
+    throw new TypeError('a customer needs an external id or an e-mail');
+  const ends = keptUntil(mode, now, customerDays);
+  const seen = compact({ email, name: identity.name, visitor_id: identity.visitorId, last_seen_at: now, ...ends });
+  const known = { org_id: orgId, mode };
+  const fresh = { _id: newId('customer'), verified: true, created_at: now };
+  for (;;) {
+    try {
+      if (externalId === undefined) return await upsert({ ...known, email_identity: email! }, seen, fresh);
+      const standing =
+        (await update({ ...known, external_id: externalId }, seen)) ??
+        (email === undefined
+          ? null
+          : await update(
+              { ...known, email_identity: email, external_id: { $exists: false } },
+              { ...seen, external_id: externalId },
+            )) ??
+        (await upsert({ ...known, external_id: externalId }, seen, fresh));
+      if (email === undefined || standing.email_identity === email) return standing;
+      const moved = await moveEmail(standing, email);
+      if (moved) return moved;
+    } catch (error) {
+      // Somebody else was faster with the same person: now there is something to find.
+      if (!isDuplicate(error)) throw error;
+    }
+  }
+}
+
+/** The customer that a visitor is whom nobody vouched for, made now if there is none. */
+export async function provideVisitor(orgId: string, mode: Mode, visitorId: string, now: Date): Promise<Customer> {
+  for (;;) {
+    try {
+      return await upsert(
+        { org_id: orgId, mode, visitor_id: visitorId, verified: false },
+        { last_seen_at: now, ...keptUntil(mode, now, customerDays) },
+        { _id: newId('customer'), created_at: now },
+      );
+    } catch (error) {
+      if (!isDuplicate(error)) throw error;
+    }
+  }
+}
+
+/**
+ * Makes a customer unrecognisable, so that the next session of the same person is somebody new: the beginning of its
+ * removal. Null when there is no such customer.
+ */
+export async function beginErasing(orgId: string, customerId: string, now: Date): Promise<Customer | null> {
+  return collectionOf(CustomerModel).findOneAndUpdate(
+    { _id: customerId, org_id: orgId },
+    { $set: { erasing_at: now }, $unset: { external_id: '', email_identity: '', visitor_id: '' } },
+    { returnDocument: 'after' },
+  );
+}
+
+type Filter = mongoose.mongo.Filter<Customer>;
+
+function update(filter: Filter, set: Partial<Customer>): Promise<Customer | null> {
+  return collectionOf(CustomerModel).findOneAndUpdate(filter, { $set: set }, { returnDocument: 'after' });
+}
+
+async function upsert(filter: Filter, set: Partial<Customer>, fresh: Partial<Customer>): Promise<Customer> {
+  const done = await collectionOf(CustomerModel).findOneAndUpdate(
+    filter,
+    { $set: set, $setOnInsert: fresh },
+    { upsert: true, returnDocument: 'after' },
+  );
+  return done!;
+}
+
+/**
+ * Gives an address to a customer, and takes it from whoever was recognised by it; both or neither. Null when the customer
+ * is being removed.
+ */
+async function moveEmail(customer: Customer, email: string): Promise<Customer | null> {
+  const { _id, org_id, mode } = customer;
+  const customers = collectionOf(CustomerModel);
+  return mongoose.connection.transaction(async (session) => {
+    await customers.updateOne(
+      { org_id, mode, email_identity: email, _id: { $ne: _id } },
+      { $unset: { email_identity: '' } },
+      { session },
+    );
+    return customers.findOneAndUpdate(
+      { _id, org_id, erasing_at: { $exists: false } },
+      { $set: { email_identity: email } },
+      { session, returnDocument: 'after' },
+    );
+  });
+}
+
+/** Without what was not said, which would else overwrite. */
+function compact<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}

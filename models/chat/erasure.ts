@@ -1,0 +1,157 @@
+/**
+ * The removal of all that is held of one customer: the order to do it, how far it is, and what there was. What is removed
+ * is decided here, in one place; models/chat/customer.ts makes the customer unrecognisable first.
+ */
+import { isDuplicate } from '../base/connect.ts';
+import { ConversationModel } from './conversation.ts';
+import { beginErasing, CustomerModel } from './customer.ts';
+import { collectionOf, defineModel, embedded } from '../base/define.ts';
+import { FrameModel } from './frame.ts';
+import { countGapsOf, forgetGaps } from '../knowledge/gap.ts';
+import { MessageModel } from './message.ts';
+import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
+import { modes, type Mode } from '../rules/access/keys.ts';
+import { SessionModel } from '../access/session.ts';
+
+/** `erased`: nothing is left; `verified`: nor was it after whatever was still at work then had ended. */
+const erasureStatuses = ['erasing', 'erased', 'verified'] as const;
+export type ErasureStatus = (typeof erasureStatuses)[number];
+
+/** How many records of each kind there were. */
+export type Counts = { conversations: number; messages: number; frames: number; sessions: number; gaps: number };
+
+export type Erasure = {
+  /** The customer's. */
+  _id: string;
+  org_id: string;
+  mode: Mode;
+  status: ErasureStatus;
+  /** Whose messages and frames are to go, though the conversations themselves be gone; emptied at the end. */
+  conv_ids: string[];
+  found: Counts;
+  /** A member's user id. */
+  requested_by: string;
+  requested_at: Date;
+  erased_at?: Date;
+  verified_at?: Date;
+  pending?: Intent[];
+};
+
+export const ErasureModel = defineModel<Erasure>(
+  'Erasure',
+  'erasures',
+  {
+    _id: { type: String, required: true },
+    org_id: { type: String, required: true },
+    mode: { type: String, enum: modes, required: true },
+    status: { type: String, enum: erasureStatuses, required: true },
+    conv_ids: { type: [String], required: true },
+    found: embedded<Counts>({
+      conversations: { type: Number, required: true },
+      messages: { type: Number, required: true },
+      frames: { type: Number, required: true },
+      sessions: { type: Number, required: true },
+      gaps: { type: Number, required: true },
+    }),
+    requested_by: { type: String, required: true },
+    requested_at: { type: Date, required: true },
+    erased_at: Date,
+    verified_at: Date,
+    pending: pendingField,
+  },
+  [pendingIndex],
+);
+
+/** False when it was ordered before. */
+export async function createErasure(erasure: Erasure): Promise<boolean> {
+  try {
+    await collectionOf(ErasureModel).insertOne(erasure);
+    return true;
+  } catch (error) {
+    if (isDuplicate(error)) return false;
+    throw error;
+  }
+}
+
+export async function findErasure(orgId: string, customerId: string): Promise<Erasure | null> {
+  return collectionOf(ErasureModel).findOne({ _id: customerId, org_id: orgId });
+}
+
+/**
+ * Nothing recognises the customer any more, and its sessions are gone, which closes its sockets: what it sends is refused
+ * within a second. Safe to repeat.
+ */
+export async function shutOut(orgId: string, customerId: string, now: Date): Promise<void> {
+  await beginErasing(orgId, customerId, now);
+  const sessions = await collectionOf(SessionModel).countDocuments({ org_id: orgId, customer_id: customerId });
+  await noteFound(orgId, customerId, { sessions });
+  await collectionOf(SessionModel).deleteMany({ org_id: orgId, customer_id: customerId });
+}
+
+/**
+ * Removes what there is now, and says whether anything is left by the end; then whoever was writing meanwhile is to be
+ * cleared up after. Safe to repeat, also when it was interrupted: conversations are noted before they go, and they go first,
+ * so that nothing new begins in them. Unanswered questions go after the messages, without which none is counted.
+ */
+export async function removeEverything({ _id: customerId, org_id: orgId }: Erasure): Promise<boolean> {
+  const convIds = await noteConversations(orgId, customerId);
+  await collectionOf(ConversationModel).deleteMany({ org_id: orgId, customer_id: customerId });
+  await collectionOf(MessageModel).deleteMany({ org_id: orgId, conv_id: { $in: convIds } });
+  await collectionOf(FrameModel).deleteMany({ org_id: orgId, conv_id: { $in: convIds } });
+  await collectionOf(SessionModel).deleteMany({ org_id: orgId, customer_id: customerId });
+  await forgetGaps(orgId, customerId);
+  await collectionOf(CustomerModel).deleteOne({ _id: customerId, org_id: orgId });
+  const left = await count(orgId, customerId, await noteConversations(orgId, customerId));
+  const customer = await collectionOf(CustomerModel).countDocuments({ _id: customerId, org_id: orgId });
+  return customer + Object.values(left).reduce((sum, n) => sum + n, 0) === 0;
+}
+
+/** Adds the customer's conversations to those that are to go, and how much there is of everything; gives all of them. */
+async function noteConversations(orgId: string, customerId: string): Promise<string[]> {
+  const standing = await collectionOf(ConversationModel)
+    .find({ org_id: orgId, customer_id: customerId }, { projection: { _id: 1 } })
+    .toArray();
+  const noted = await collectionOf(ErasureModel).findOneAndUpdate(
+    { _id: customerId, org_id: orgId },
+    { $addToSet: { conv_ids: { $each: standing.map(({ _id }) => _id) } } },
+    { returnDocument: 'after', projection: { conv_ids: 1 } },
+  );
+  const convIds = noted?.conv_ids ?? [];
+  await noteFound(orgId, customerId, await count(orgId, customerId, convIds));
+  return convIds;
+}
+
+/** The most there was at once: an interrupted removal, begun again, finds less. */
+async function noteFound(orgId: string, customerId: string, counts: Partial<Counts>): Promise<void> {
+  await collectionOf(ErasureModel).updateOne(
+    { _id: customerId, org_id: orgId },
+    { $max: Object.fromEntries(Object.entries(counts).map(([kind, n]) => [`found.${kind}`, n])) },
+  );
+}
+
+async function count(orgId: string, customerId: string, convIds: readonly string[]): Promise<Counts> {
+  const own = { org_id: orgId, customer_id: customerId };
+  const inside = { org_id: orgId, conv_id: { $in: convIds } };
+  const [conversations, messages, frames, sessions, gaps] = await Promise.all([
+    collectionOf(ConversationModel).countDocuments(own),
+    collectionOf(MessageModel).countDocuments(inside),
+    collectionOf(FrameModel).countDocuments(inside),
+    collectionOf(SessionModel).countDocuments(own),
+    countGapsOf(orgId, customerId),
+  ]);
+  return { conversations, messages, frames, sessions, gaps };
+}
+
+/** Writes down that nothing was left; at the end also which conversations there were is forgotten. */
+export async function settleErasure(
+  orgId: string,
+  customerId: string,
+  status: Exclude<ErasureStatus, 'erasing'>,
+  now: Date,
+): Promise<void> {
+  const end = status === 'verified' ? { verified_at: now, conv_ids: [] } : {};
+  const erased = { $ifNull: ['$erased_at', now] };
+  await collectionOf(ErasureModel).updateOne({ _id: customerId, org_id: orgId, status: { $ne: 'verified' } }, [
+    { $set: { status, erased_at: erased, ...end } },
+  ]);
+}

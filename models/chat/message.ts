@@ -1,0 +1,215 @@
+/**
+ * What was said in conversations, by whom, and how each answer came about. A message is stored once; the answer to it has
+ * an id before it is written, so that however often it is begun it is one.
+ */
+import { isDuplicate } from '../base/connect.ts';
+import { collectionOf, defineModel, Mixed } from '../base/define.ts';
+import type { NewFrame } from './frame.ts';
+import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
+import { messageRoles, type MessageRole } from '../rules/chat/conversation.ts';
+import { modes, type Mode } from '../rules/access/keys.ts';
+import { keptUntil } from '../rules/chat/retention.ts';
+
+export type MessageSource = { type: 'document' | 'website'; id: string; name: string; url?: string; score: number };
+
+export type Message = {
+  _id: string;
+  org_id: string;
+  conv_id: string;
+  mode: Mode;
+  role: MessageRole;
+  body: string;
+  /** Its place in the history. */
+  position: number;
+  at: Date;
+  /** Its sender's own id for it; the same one of the same sender is the same message. */
+  client_message_id?: string;
+  /** Of a customer: the product that the signed session names, and whether it is signed at all. */
+  product_type?: string;
+  verified?: boolean;
+  /** Of a customer: `waiting` until it is answered or left to a person. */
+  state?: 'waiting' | 'answered' | 'left';
+  /** Of a customer: the id that the answer has. */
+  reply_id?: string;
+  /** Of a customer: which attempt at an answer may write, and how many there were. */
+  attempt?: string;
+  attempts?: number;
+  /** Of the agent: the message it answers. */
+  answers?: string;
+  sources?: MessageSource[];
+  has_context?: boolean;
+  /** Of the agent: how the answer came about, for members. */
+  record?: Record<string, unknown>;
+  /** Of a member: shown once. */
+  sender_id?: string;
+  sender_name?: string;
+  shown?: boolean;
+  expires_at?: Date;
+  pending?: Intent[];
+};
+
+export const MessageModel = defineModel<Message>(
+  'Message',
+  'messages',
+  {
+    _id: { type: String, required: true },
+    org_id: { type: String, required: true },
+    conv_id: { type: String, required: true },
+    mode: { type: String, enum: modes, required: true },
+    role: { type: String, enum: messageRoles, required: true },
+    body: { type: String },
+    position: { type: Number, required: true },
+    at: { type: Date, required: true },
+    client_message_id: String,
+    product_type: String,
+    verified: Boolean,
+    state: String,
+    reply_id: String,
+    attempt: String,
+    attempts: Number,
+    answers: String,
+    sources: { type: Mixed },
+    has_context: Boolean,
+    record: { type: Mixed },
+    sender_id: String,
+    sender_name: String,
+    shown: Boolean,
+    expires_at: Date,
+    pending: pendingField,
+  },
+  [
+    { fields: { conv_id: 1, position: 1 } },
+    {
+      // A customer has no `sender_id`, and cannot take an id away from a member.
+      fields: { conv_id: 1, sender_id: 1, client_message_id: 1 },
+      unique: true,
+      partialFilterExpression: { client_message_id: { $exists: true } },
+    },
+    { fields: { answers: 1 }, unique: true, partialFilterExpression: { answers: { $exists: true } } },
+    { fields: { conv_id: 1, state: 1 }, partialFilterExpression: { state: 'waiting' } },
+    { fields: { conv_id: 1, shown: 1 }, partialFilterExpression: { shown: false } },
+    { fields: { expires_at: 1 }, expireAfterSeconds: 0 },
+    pendingIndex,
+  ],
+);
+
+/** Stores a message; null when it was there before (the same id, `client_message_id` or answered message). */
+export async function insertMessage(message: Omit<Message, 'expires_at'>): Promise<Message | null> {
+  const stored: Message = { ...message, ...keptUntil(message.mode, message.at) };
+  try {
+    await collectionOf(MessageModel).insertOne(stored);
+    return stored;
+  } catch (error) {
+    if (isDuplicate(error)) return null;
+    throw error;
+  }
+}
+
+/** By its sender's id for it: a member's or a key's, the customer's when there is no `senderId`. */
+export async function findClientMessage(
+  convId: string,
+  clientMessageId: string,
+  senderId?: string,
+): Promise<Message | null> {
+  return collectionOf(MessageModel).findOne({
+    conv_id: convId,
+    sender_id: senderId ?? { $exists: false },
+    client_message_id: clientMessageId,
+  });
+}
+
+/** The last `limit` messages of a conversation in their order, those before position `before` when it is given. */
+export async function listMessages(
+  orgId: string,
+  convId: string,
+  { limit, before }: { limit: number; before?: number | undefined },
+): Promise<Message[]> {
+  const found = await collectionOf(MessageModel)
+    .find({ org_id: orgId, conv_id: convId, ...(before === undefined ? {} : { position: { $lt: before } }) })
+    .sort({ position: -1 })
+    .limit(limit)
+    .toArray();
+  return found.toReversed();
+}
+
+/** A conversation's messages behind this position, in their order, at most `limit`. */
+export async function messagesAfter(
+  orgId: string,
+  convId: string,
+  position: number,
+  limit: number,
+): Promise<Message[]> {
+  return collectionOf(MessageModel)
+    .find({ org_id: orgId, conv_id: convId, position: { $gt: position } })
+    .sort({ position: 1 })
+    .limit(limit)
+    .toArray();
+}
+
+/** Customer messages that nobody has taken care of, the oldest first. */
+export async function listWaiting(orgId: string, convId: string): Promise<Message[]> {
+  return collectionOf(MessageModel)
+    .find({ org_id: orgId, conv_id: convId, state: 'waiting' })
+    .sort({ position: 1 })
+    .toArray();
+}
+
+/** Members' replies that were not shown yet, in their order. */
+export async function listUnshown(orgId: string, convId: string): Promise<Message[]> {
+  return collectionOf(MessageModel)
+    .find({ org_id: orgId, conv_id: convId, shown: false })
+    .sort({ position: 1 })
+    .toArray();
+}
+
+/** The stored answer to a customer's message. */
+export async function findAnswer(orgId: string, messageId: string): Promise<Message | null> {
+  return collectionOf(MessageModel).findOne({ answers: messageId, org_id: orgId });
+}
+
+/**
+ * Takes the right to answer a message from the attempt that had it when `message` was read; that one loses it. False when
+ * another attempt took it meanwhile, or it needs no answer any more: so one that slept through its own end takes nothing.
+ */
+export async function claimAnswer(
+  message: Pick<Message, '_id' | 'org_id' | 'attempt'>,
+  attempt: string,
+): Promise<boolean> {
+  const { matchedCount } = await collectionOf(MessageModel).updateOne(
+    {
+      _id: message._id,
+      org_id: message.org_id,
+      state: 'waiting',
+      attempt: message.attempt ?? { $exists: false },
+    },
+    { $set: { attempt }, $inc: { attempts: 1 } },
+  );
+  return matchedCount === 1;
+}
+
+/** Whether this attempt still has the right to answer. */
+export async function holdsAnswer(orgId: string, messageId: string, attempt: string): Promise<boolean> {
+  const found = await collectionOf(MessageModel).findOne(
+    { _id: messageId, org_id: orgId, state: 'waiting', attempt },
+    { projection: { _id: 1 } },
+  );
+  return found !== null;
+}
+
+export async function settleMessage(orgId: string, messageId: string, state: 'answered' | 'left'): Promise<void> {
+  await collectionOf(MessageModel).updateOne({ _id: messageId, org_id: orgId, state: 'waiting' }, { $set: { state } });
+}
+
+export async function markShown(orgId: string, messageId: string): Promise<void> {
+  await collectionOf(MessageModel).updateOne({ _id: messageId, org_id: orgId }, { $set: { shown: true } });
+}
+
+/** The frame that acknowledges a customer's message. Whoever finds it missing appends it; its key makes it one. */
+export function ackFrame({ _id, client_message_id, body, at }: Message): NewFrame & { key: string } {
+  const said = { message_id: _id, body, timestamp: at.toISOString() };
+  return {
+    type: 'ack',
+    body: { ...(client_message_id === undefined ? {} : { client_message_id }), ...said },
+    key: `ack:${_id}`,
+  };
+}

@@ -1,0 +1,202 @@
+/** Crawls: what each is to do and how far it is. Its addresses are in frontier.ts. */
+import mongoose, { type ClientSession } from 'mongoose';
+import { isDuplicate } from '../base/connect.ts';
+import { defineModel, embedded } from '../base/define.ts';
+import { countSet } from './pageset.ts';
+import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
+import { authorities, type Authority } from '../rules/knowledge/authority.ts';
+import { crawlStatuses, type CrawlOrder, type CrawlStatus } from '../rules/crawl/crawl.ts';
+import { Problem } from '../rules/base/errors.ts';
+import { modes, type Environment, type Mode } from '../rules/access/keys.ts';
+import { checkQuota, quotaEnvironment, type Quotas } from '../rules/knowledge/quota.ts';
+
+/** How a crawl ends. */
+export type Ending = Exclude<CrawlStatus, 'idle' | 'crawling'>;
+type CrawlProblem = { url: string; reason: string };
+const problemList = [
+  embedded<CrawlProblem>({ url: { type: String, required: true }, reason: { type: String, required: true } }),
+];
+
+export type Crawl = {
+  _id: string;
+  org_id: string;
+  mode: Mode;
+  url: string;
+  status: 'crawling' | Ending;
+  /** Absent on a crawl that is over, so that one index admits a single running one an organization and mode. */
+  running?: true;
+  max_pages: number;
+  /** Absent: refreshed pages keep theirs. */
+  segments?: string[];
+  authority?: Authority;
+  replace: boolean;
+  pages_found: number;
+  pages_processed: number;
+  pages_unchanged: number;
+  pages_skipped: number;
+  pages_failed: number;
+  /** The first of them: what was not indexed, and why. */
+  problems: CrawlProblem[];
+  /** What of the site's robots.txt and sitemaps could not be had or obeyed; the last ones of `problems`. */
+  site_problems?: CrawlProblem[];
+  /** Why it ended so; while it runs, why nothing is asked of the site at the moment. */
+  error?: string;
+  /** Counted with each claim of pages, so that claiming and ending exclude each other. */
+  claims?: number;
+  /** A user, a key, or the schedule. */
+  started_by: string;
+  /** The run of the workflow that a schedule began it with; one crawl each. */
+  firing?: string;
+  started_at: Date;
+  completed_at?: Date;
+  pending?: Intent[];
+};
+
+/** Of those of robots.txt and sitemaps. */
+const maxSiteProblems = 20;
+
+export const CrawlModel = defineModel<Crawl>(
+  'Crawl',
+  'crawls',
+  {
+    _id: { type: String, required: true },
+    org_id: { type: String, required: true },
+    mode: { type: String, enum: modes, required: true },
+    url: { type: String, required: true },
+    status: { type: String, enum: crawlStatuses, required: true },
+    running: Boolean,
+    max_pages: { type: Number, required: true },
+    segments: { type: [String], default: undefined },
+    authority: { type: String, enum: authorities },
+    replace: { type: Boolean, required: true },
+    pages_found: { type: Number, required: true },
+    pages_processed: { type: Number, required: true },
+    pages_unchanged: { type: Number, required: true },
+    pages_skipped: { type: Number, required: true },
+    pages_failed: { type: Number, required: true },
+    problems: { type: problemList, required: true },
+    site_problems: { type: problemList, default: undefined },
+    error: String,
+    claims: Number,
+    started_by: { type: String, required: true },
+    firing: String,
+    started_at: { type: Date, required: true },
+    completed_at: Date,
+    pending: pendingField,
+  },
+  [
+    {
+      fields: { org_id: 1, mode: 1, running: 1 },
+      unique: true,
+      partialFilterExpression: { running: true },
+    },
+    { fields: { org_id: 1, mode: 1, _id: -1 } },
+    { fields: { firing: 1 }, unique: true, partialFilterExpression: { firing: { $exists: true } } },
+    pendingIndex,
+  ],
+);
+
+/**
+ * Whether there is room for what a crawl may find.
+ * @throws Problem SANDBOX_LIMIT, BETA_LIMIT_REACHED
+ */
+export async function checkCrawlRoom(
+  quotas: Quotas,
+  environment: Environment,
+  orgId: string,
+  mode: Mode,
+  { replace }: CrawlOrder,
+): Promise<void> {
+  // A set that is built to take the place of the old one is counted by itself.
+  const used = replace ? 0 : await countSet(orgId, mode, true);
+  checkQuota(quotas, quotaEnvironment(mode, environment), 'knowledge_pages', used);
+}
+
+/** A crawl that has found nothing yet. */
+export function newCrawl(
+  order: CrawlOrder,
+  crawl: Pick<Crawl, '_id' | 'org_id' | 'mode' | 'started_by' | 'started_at' | 'firing' | 'pending'>,
+): Crawl {
+  return {
+    ...crawl,
+    ...order,
+    status: 'crawling',
+    running: true,
+    pages_found: 0,
+    pages_processed: 0,
+    pages_unchanged: 0,
+    pages_skipped: 0,
+    pages_failed: 0,
+    problems: [],
+  };
+}
+
+/**
+ * Stores a new crawl and, in the same transaction, what `alongside` writes. One crawl of an organization and mode runs at
+ * a time, so whatever is written alongside is never raced by another beginning.
+ * @throws Problem CRAWL_RUNNING, and what `alongside` throws; nothing is stored then.
+ */
+export async function createCrawl<T>(crawl: Crawl, alongside: (session: ClientSession) => Promise<T>): Promise<T> {
+  try {
+    return await mongoose.connection.transaction(async (session) => {
+      await CrawlModel.create([crawl], { session });
+      return alongside(session);
+    });
+  } catch (error) {
+    throw isDuplicate(error) ? new Problem('CRAWL_RUNNING') : error;
+  }
+}
+
+/** The crawl that a firing of a schedule has begun. */
+export async function findCrawlOfFiring(orgId: string, firing: string): Promise<Crawl | null> {
+  return CrawlModel.findOne({ firing, org_id: orgId }).lean();
+}
+
+export async function findCrawl(orgId: string, crawlId: string): Promise<Crawl | null> {
+  return CrawlModel.findOne({ _id: crawlId, org_id: orgId }).lean();
+}
+
+/** The running crawl of these modes, else the last one. */
+export async function latestCrawl(orgId: string, among: readonly Mode[]): Promise<Crawl | null> {
+  const last = (of: { running?: true }) =>
+    CrawlModel.findOne({ org_id: orgId, mode: { $in: among }, ...of })
+      .sort({ _id: -1 })
+      .lean<Crawl>();
+  return (await last({ running: true })) ?? last({});
+}
+
+/** Whether the crawl still runs; it cannot end before the transaction has. */
+export async function holdCrawl(orgId: string, crawlId: string, session: ClientSession): Promise<boolean> {
+  const { modifiedCount } = await CrawlModel.updateOne(
+    { _id: crawlId, org_id: orgId, status: 'crawling' },
+    { $inc: { claims: 1 } },
+    { session },
+  );
+  return modifiedCount === 1;
+}
+
+/** Ends a crawl once; false when it had ended. */
+export async function endCrawl(
+  orgId: string,
+  crawlId: string,
+  end: { status: Ending; error?: string },
+  now: Date,
+): Promise<boolean> {
+  const { modifiedCount } = await CrawlModel.updateOne(
+    { _id: crawlId, org_id: orgId, status: 'crawling' },
+    { $set: { ...end, completed_at: now }, $unset: { running: 1, ...(end.error === undefined ? { error: 1 } : {}) } },
+  );
+  return modifiedCount === 1;
+}
+
+/** Says why a running crawl asks nothing of its site at the moment; undefined: it does again. */
+export async function noteWait(crawlId: string, why: string | undefined): Promise<void> {
+  const change = why === undefined ? { $unset: { error: 1 } } : { $set: { error: why } };
+  await CrawlModel.updateOne({ _id: crawlId, status: 'crawling' }, change);
+}
+
+/** What could not be had of robots.txt and sitemaps. */
+export async function noteSiteProblems(crawlId: string, found: readonly CrawlProblem[]): Promise<void> {
+  const site_problems = found.slice(0, maxSiteProblems);
+  await CrawlModel.updateOne({ _id: crawlId, status: 'crawling' }, { $set: { site_problems } });
+}

@@ -1,0 +1,174 @@
+/**
+ * Sites that are crawled again and again. These records are the truth; the Temporal Schedules that act on them are
+ * derived (activities/crawl/recrawl.ts), and one that is left over does nothing without its record.
+ */
+import type { ClientSession } from 'mongoose';
+import { collectionOf, defineModel, embedded } from '../base/define.ts';
+import { newId } from '../base/ids.ts';
+import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
+import { authorities, type Authority } from '../rules/knowledge/authority.ts';
+import { Problem } from '../rules/base/errors.ts';
+import { modes, type Mode } from '../rules/access/keys.ts';
+import { maxSchedules } from '../rules/crawl/recrawl.ts';
+
+type Skipped = { at: Date; reason: string };
+
+export type Recrawl = {
+  _id: string;
+  org_id: string;
+  mode: Mode;
+  /** Canonical; one schedule an address. */
+  url: string;
+  /** Absent on one that was removed and whose Temporal Schedule still is to be. */
+  active?: true;
+  every_hours: number;
+  max_pages: number;
+  segments?: string[];
+  authority?: Authority;
+  /** Its times are whole intervals after this one, the last time a caller asked for it. */
+  anchor_at: Date;
+  /** Counts changes of what the Temporal Schedule is made from. */
+  version: number;
+  created_by: string;
+  created_at: Date;
+  last_crawl_id?: string;
+  /** The last time was passed over; gone when a crawl begins. */
+  last_skipped?: Skipped;
+  pending?: Intent[];
+};
+
+export const RecrawlModel = defineModel<Recrawl>(
+  'Recrawl',
+  'recrawls',
+  {
+    _id: { type: String, required: true },
+    org_id: { type: String, required: true },
+    mode: { type: String, enum: modes, required: true },
+    url: { type: String, required: true },
+    active: Boolean,
+    every_hours: { type: Number, required: true },
+    max_pages: { type: Number, required: true },
+    segments: { type: [String], default: undefined },
+    authority: { type: String, enum: authorities },
+    anchor_at: { type: Date, required: true },
+    version: { type: Number, required: true },
+    created_by: { type: String, required: true },
+    created_at: { type: Date, required: true },
+    last_crawl_id: String,
+    last_skipped: embedded<Skipped>({ at: { type: Date, required: true }, reason: { type: String, required: true } }),
+    pending: pendingField,
+  },
+  [{ fields: { org_id: 1, mode: 1, url: 1 }, unique: true, partialFilterExpression: { active: true } }, pendingIndex],
+);
+
+const active = (orgId: string, among: readonly Mode[]) => ({
+  org_id: orgId,
+  mode: { $in: among },
+  active: true as const,
+});
+
+export type RecrawlOptions = Pick<Recrawl, 'every_hours' | 'max_pages' | 'segments' | 'authority'>;
+
+/**
+ * Makes the schedule of a site, or gives the one it has other options and a new beginning. Within the transaction that
+ * stores a crawl of this organization and mode (`createCrawl`), so that no two of them count the same room.
+ * @throws Problem CONFLICT when there are as many as there may be.
+ */
+export async function putRecrawl(
+  site: Pick<Recrawl, 'org_id' | 'mode' | 'url'>,
+  { segments, authority, ...options }: RecrawlOptions,
+  by: { actor: string; now: Date; intentFor: (scheduleId: string) => Intent },
+  session: ClientSession,
+): Promise<Recrawl> {
+  const standing = await RecrawlModel.findOne({ ...site, active: true }, { _id: 1 }, { session }).lean();
+  if (!standing) {
+    const count = await RecrawlModel.countDocuments(active(site.org_id, [site.mode])).session(session);
+    if (count >= maxSchedules) {
+      const message = `An organization may have ${maxSchedules} crawl schedules; remove one first. Nothing was crawled.`;
+      throw new Problem('CONFLICT', { message });
+    }
+  }
+  const id = standing?._id ?? newId('schedule');
+  return RecrawlModel.findOneAndUpdate(
+    { ...site, _id: id },
+    {
+      $set: {
+        active: true,
+        ...options,
+        ...(segments ? { segments } : {}),
+        ...(authority ? { authority } : {}),
+        anchor_at: by.now,
+      },
+      $unset: { ...(segments ? {} : { segments: 1 }), ...(authority ? {} : { authority: 1 }) },
+      $inc: { version: 1 },
+      $setOnInsert: { created_by: by.actor, created_at: by.now },
+      $push: { pending: by.intentFor(id) },
+    },
+    { upsert: true, returnDocument: 'after', session },
+  )
+    .orFail()
+    .lean();
+}
+
+/** Newest first; `before` is the `_id` of the last entry of the page before. */
+export async function listRecrawls(
+  orgId: string,
+  among: readonly Mode[],
+  limit: number,
+  before?: string,
+): Promise<Recrawl[]> {
+  return RecrawlModel.find({ ...active(orgId, among), ...(before ? { _id: { $lt: before } } : {}) })
+    .sort({ _id: -1 })
+    .limit(limit)
+    .lean();
+}
+
+export async function countRecrawls(orgId: string, among: readonly Mode[]): Promise<number> {
+  return RecrawlModel.countDocuments(active(orgId, among));
+}
+
+/** Null when there is none, or it was removed. */
+export async function findRecrawl(orgId: string, scheduleId: string): Promise<Recrawl | null> {
+  return RecrawlModel.findOne({ _id: scheduleId, org_id: orgId, active: true }).lean();
+}
+
+/** Ends a schedule: it is shown no more and begins no further crawl; null when it is gone already. */
+export async function removeRecrawl(
+  orgId: string,
+  among: readonly Mode[],
+  scheduleId: string,
+  intent: Intent,
+): Promise<Recrawl | null> {
+  return RecrawlModel.findOneAndUpdate(
+    { ...active(orgId, among), _id: scheduleId },
+    { $unset: { active: 1 }, $inc: { version: 1 }, $push: { pending: intent } },
+    { returnDocument: 'after' },
+  ).lean();
+}
+
+/** Forgets one that was removed, once nothing is left to be done for it. A removed one never comes back to life. */
+export async function dropRecrawl(orgId: string, scheduleId: string): Promise<void> {
+  await collectionOf(RecrawlModel).deleteOne({ _id: scheduleId, org_id: orgId, active: { $exists: false } });
+}
+
+/**
+ * Notes the crawl that a schedule begins, in the transaction that stores it.
+ * @throws Problem NOT_FOUND when the schedule was removed.
+ */
+export async function noteBegun(
+  orgId: string,
+  scheduleId: string,
+  crawlId: string,
+  session: ClientSession,
+): Promise<void> {
+  const { matchedCount } = await RecrawlModel.updateOne(
+    { _id: scheduleId, org_id: orgId, active: true },
+    { $set: { last_crawl_id: crawlId }, $unset: { last_skipped: 1 } },
+    { session },
+  );
+  if (matchedCount === 0) throw new Problem('NOT_FOUND');
+}
+
+export async function noteSkipped(orgId: string, scheduleId: string, skipped: Skipped): Promise<void> {
+  await RecrawlModel.updateOne({ _id: scheduleId, org_id: orgId, active: true }, { $set: { last_skipped: skipped } });
+}

@@ -1,0 +1,125 @@
+/** The passages questions are answered from. This collection is the truth; the search index only proposes candidates from it. */
+import { isDuplicate } from '../base/connect.ts';
+import { collectionOf, defineModel, readerOf } from '../base/define.ts';
+import { modes, type Mode } from '../rules/access/keys.ts';
+import type { Chunk as Passage } from '../rules/knowledge/chunks.ts';
+
+export type Chunk = {
+  /** `<source>:<generation>:<ordinal>`, so that writing a generation again changes nothing. */
+  _id: string;
+  org_id: string;
+  mode: Mode;
+  source_type: 'document' | 'website';
+  source_id: string;
+  generation: number;
+  ordinal: number;
+  heading: string;
+  text: string;
+};
+
+export const ChunkModel = defineModel<Chunk>(
+  'Chunk',
+  'chunks',
+  {
+    _id: { type: String, required: true },
+    org_id: { type: String, required: true },
+    mode: { type: String, enum: modes, required: true },
+    source_type: { type: String, enum: ['document', 'website'], required: true },
+    source_id: { type: String, required: true },
+    generation: { type: Number, required: true },
+    ordinal: { type: Number, required: true },
+    heading: { type: String, default: '' },
+    text: { type: String, required: true },
+  },
+  [
+    { fields: { source_id: 1, generation: 1, ordinal: 1 } },
+    { fields: { org_id: 1, mode: 1, source_type: 1, source_id: 1, generation: 1 } },
+  ],
+);
+
+export type ChunkSource = Pick<Chunk, 'org_id' | 'mode' | 'source_type' | 'source_id' | 'generation'>;
+
+/** The chunks that a source's passages are stored as. */
+export const chunksOf = (source: ChunkSource, passages: readonly Passage[]): Chunk[] =>
+  passages.map((passage) => ({
+    ...source,
+    ...passage,
+    _id: `${source.source_id}:${source.generation}:${passage.ordinal}`,
+  }));
+
+/**
+ * Writes all chunks of a generation; writing them again leaves one copy. None is missing in between: an attempt that was
+ * slow may come to this when a later one has published them.
+ */
+export async function writeChunks(
+  { source_id, generation }: Pick<ChunkSource, 'source_id' | 'generation'>,
+  chunks: readonly Chunk[],
+): Promise<void> {
+  try {
+    await insertChunks(chunks);
+  } catch (error) {
+    if (!isDuplicate(error)) throw error;
+    // An attempt before wrote some; its passages were other ones only if the code that cuts them has changed since.
+    await collectionOf(ChunkModel).bulkWrite(
+      chunks.map((chunk) => ({ replaceOne: { filter: { _id: chunk._id }, replacement: chunk, upsert: true } })),
+      { ordered: false },
+    );
+    await collectionOf(ChunkModel).deleteMany({ source_id, generation, ordinal: { $gte: chunks.length } });
+  }
+}
+
+/** Writes chunks of generations that were never written before. */
+export async function insertChunks(chunks: readonly Chunk[]): Promise<void> {
+  if (chunks.length > 0) await collectionOf(ChunkModel).insertMany([...chunks], { ordered: false });
+}
+
+/** One generation, in reading order. */
+export async function listChunks(orgId: string, sourceId: string, generation: number): Promise<Chunk[]> {
+  return ChunkModel.find({ org_id: orgId, source_id: sourceId, generation }).sort({ ordinal: 1 }).lean();
+}
+
+/** Removes the chunks of a source, all but those of the generation to keep. Safe to repeat. */
+export async function removeChunks(orgId: string, sourceId: string, keep?: number): Promise<void> {
+  await ChunkModel.deleteMany({
+    org_id: orgId,
+    source_id: sourceId,
+    ...(keep === undefined ? {} : { generation: { $ne: keep } }),
+  });
+}
+
+/** Removes these generations of a source. Safe to repeat. */
+export async function removeGenerations(
+  orgId: string,
+  sourceId: string,
+  generations: readonly number[],
+): Promise<void> {
+  await ChunkModel.deleteMany({ org_id: orgId, source_id: sourceId, generation: { $in: generations } });
+}
+
+const readChunk = readerOf(ChunkModel);
+
+/** The chunks that exist now, of these ids, in this organization and mode: what an index proposes beyond is not shown. */
+export async function findChunks(orgId: string, mode: Mode, ids: readonly string[]) {
+  const found = await Promise.all(ids.map((id) => readChunk(id)));
+  return found.flatMap((chunk) => (chunk?.org_id === orgId && chunk.mode === mode ? [chunk] : []));
+}
+
+/** Removes the chunks of sources that are gone. Safe to repeat. */
+export async function removeAllChunks(orgId: string, sourceIds: readonly string[]): Promise<void> {
+  await ChunkModel.deleteMany({ org_id: orgId, source_id: { $in: sourceIds } });
+}
+
+/** How many chunks each generation of each source of a type has. */
+export async function countChunks(
+  orgId: string,
+  mode: Mode,
+  type: Chunk['source_type'],
+): Promise<{ source_id: string; generation: number; chunks: number }[]> {
+  const groups = await collectionOf(ChunkModel)
+    .aggregate<{ _id: { source_id: string; generation: number }; chunks: number }>([
+      { $match: { org_id: orgId, mode, source_type: type } },
+      { $group: { _id: { source_id: '$source_id', generation: '$generation' }, chunks: { $sum: 1 } } },
+    ])
+    .toArray();
+  return groups.map(({ _id, chunks }) => ({ ..._id, chunks }));
+}

@@ -1,0 +1,310 @@
+/** Uploaded documents: their records, their bytes (GridFS) and what was taken out of the knowledge base. */
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import mongoose, { type ClientSession } from 'mongoose';
+import { defineModel, readerOf } from '../base/define.ts';
+import { ChunkModel } from './chunk.ts';
+import { isDuplicate } from '../base/connect.ts';
+import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
+import { recordRemoval, type Removal } from './removal.ts';
+import { authorities, type Authority } from '../rules/knowledge/authority.ts';
+import { documentStatuses, fileTypes, type DocumentStatus, type FileType } from '../rules/knowledge/document.ts';
+import { modes, type Mode } from '../rules/access/keys.ts';
+
+export type Document = {
+  _id: string;
+  org_id: string;
+  mode: Mode;
+  filename: string;
+  file_type: FileType;
+  mime_type: string;
+  /** Bytes. */
+  file_size: number;
+  sha256: string;
+  status: DocumentStatus;
+  /** Why it failed, for people. */
+  error?: string;
+  segments: string[];
+  /** Absent: the default of documents. */
+  authority?: Authority;
+  uploaded_by: string;
+  /** Counts processings; a worker that holds an older one writes nothing. */
+  generation: number;
+  /** The generation whose chunks answer questions; absent until the first was indexed. */
+  live_generation?: number;
+  chunk_count: number;
+  /** Counts changes of segments and authority, so that the index can tell whether it has seen the last. */
+  tags_version: number;
+  created_at: Date;
+  updated_at: Date;
+  indexed_at?: Date;
+  pending?: Intent[];
+};
+
+export const DocumentModel = defineModel<Document>(
+  'Document',
+  'documents',
+  {
+    _id: { type: String, required: true },
+    org_id: { type: String, required: true },
+    mode: { type: String, enum: modes, required: true },
+    filename: { type: String, required: true },
+    file_type: { type: String, enum: fileTypes, required: true },
+    mime_type: { type: String, required: true },
+    file_size: { type: Number, required: true },
+    sha256: { type: String, required: true },
+    status: { type: String, enum: documentStatuses, required: true },
+    error: String,
+    segments: { type: [String], required: true },
+    authority: { type: String, enum: authorities },
+    uploaded_by: { type: String, required: true },
+    generation: { type: Number, required: true },
+    live_generation: Number,
+    chunk_count: { type: Number, required: true },
+    tags_version: { type: Number, required: true },
+    created_at: { type: Date, required: true },
+    updated_at: { type: Date, required: true },
+    indexed_at: Date,
+    pending: pendingField,
+  },
+  [{ fields: { org_id: 1, mode: 1, sha256: 1 }, unique: true }, { fields: { org_id: 1, _id: -1 } }, pendingIndex],
+);
+
+/** Racing uploads of an organization meet here: its row is written inside each upload's transaction. */
+const QuotaLockModel = defineModel<{ _id: string; uploads: number }>('QuotaLock', 'quota_locks', {
+  _id: { type: String, required: true },
+  uploads: Number,
+});
+
+const readDocument = readerOf(DocumentModel);
+
+export async function findDocument(orgId: string, modes: readonly Mode[], docId: string): Promise<Document | null> {
+  // By the primary key alone, which many requests can share a query for; whose it is is looked at here.
+  const found = await readDocument(docId);
+  return found && found.org_id === orgId && modes.includes(found.mode) ? found : null;
+}
+
+const readSource = readerOf(DocumentModel, [
+  '_id',
+  'org_id',
+  'mode',
+  'filename',
+  'segments',
+  'authority',
+  'live_generation',
+]);
+
+/** Those of these documents that are of this organization and mode, as far as an answer needs them. */
+export async function findSources(orgId: string, mode: Mode, docIds: readonly string[]) {
+  const found = await Promise.all(docIds.map((id) => readSource(id)));
+  return found.flatMap((document) => (document?.org_id === orgId && document.mode === mode ? [document] : []));
+}
+
+export async function findDocumentByHash(orgId: string, mode: Mode, sha256: string): Promise<Document | null> {
+  return DocumentModel.findOne({ org_id: orgId, mode, sha256 }).lean();
+}
+
+/** Newest first; `before` is the `_id` of the last entry of the page before. */
+export async function listDocuments(
+  orgId: string,
+  modes: readonly Mode[],
+  limit: number,
+  before?: string,
+): Promise<Document[]> {
+  return DocumentModel.find({ org_id: orgId, mode: { $in: modes }, ...(before ? { _id: { $lt: before } } : {}) })
+    .sort({ _id: -1 })
+    .limit(limit)
+    .lean();
+}
+
+export async function countDocuments(orgId: string, modes: readonly Mode[], session?: ClientSession): Promise<number> {
+  return DocumentModel.countDocuments({ org_id: orgId, mode: { $in: modes } }, session ? { session } : {});
+}
+
+/**
+ * Stores a new document if there is room, counting what exists now; of two that race for the last place, one is refused.
+ * Null when the organization already has these bytes. `checkRoom` throws when `used` leaves no room.
+ */
+export async function createDocument(document: Document, checkRoom: (used: number) => void): Promise<Document | null> {
+  const { org_id: orgId, mode, sha256 } = document;
+  for (;;) {
+    try {
+      return await mongoose.connection.transaction(async (session) => {
+        await QuotaLockModel.updateOne(
+          { _id: `${orgId}:${mode}` },
+          { $inc: { uploads: 1 } },
+          { session, upsert: true },
+        );
+        if (await DocumentModel.exists({ org_id: orgId, mode, sha256 }).session(session)) return null;
+        checkRoom(await countDocuments(orgId, [mode], session));
+        await DocumentModel.create([document], { session });
+        return document;
+      });
+    } catch (error) {
+      if (!isDuplicate(error)) throw error;
+      // Either these bytes came in meanwhile, or two first uploads both made the lock row: that one is tried again.
+      if (await findDocumentByHash(orgId, mode, sha256)) return null;
+    }
+  }
+}
+
+/** Changes segments or authority; null when there is no such document. */
+export async function tagDocument(
+  orgId: string,
+  modes: readonly Mode[],
+  docId: string,
+  tags: { segments?: string[]; authority?: Authority },
+  now: Date,
+  intent: Intent,
+): Promise<Document | null> {
+  return DocumentModel.findOneAndUpdate(
+    { _id: docId, org_id: orgId, mode: { $in: modes } },
+    { $set: { ...tags, updated_at: now }, $inc: { tags_version: 1 }, $push: { pending: intent } },
+    { returnDocument: 'after' },
+  ).lean();
+}
+
+/** Deletes a document and its chunks in one transaction and leaves a `Removal` for the rest; null when it is already gone. */
+export async function removeDocument(
+  orgId: string,
+  modes: readonly Mode[],
+  docId: string,
+  now: Date,
+  intent: Intent,
+): Promise<Removal | null> {
+  return mongoose.connection.transaction(async (session) => {
+    const gone = await DocumentModel.findOneAndDelete(
+      { _id: docId, org_id: orgId, mode: { $in: modes } },
+      { session },
+    ).lean();
+    if (!gone) return null;
+    await ChunkModel.deleteMany({ org_id: orgId, source_id: docId }, { session });
+    return recordRemoval({ _id: docId, org_id: orgId, mode: gone.mode, removed_at: now, pending: [intent] }, session);
+  });
+}
+
+/** Asks for the bytes to be read again. Null when there is no such document or it is being processed right now. */
+export async function restartDocument(
+  orgId: string,
+  modes: readonly Mode[],
+  docId: string,
+  generation: number,
+  now: Date,
+  intent: Intent,
+): Promise<Document | null> {
+  return DocumentModel.findOneAndUpdate(
+    {
+      _id: docId,
+      org_id: orgId,
+      mode: { $in: modes },
+      generation: generation - 1,
+      status: { $in: ['indexed', 'failed'] },
+    },
+    { $set: { generation, status: 'uploaded', updated_at: now }, $unset: { error: 1 }, $push: { pending: intent } },
+    { returnDocument: 'after' },
+  ).lean();
+}
+
+/** Takes a generation for processing; null when it is already done with, or the document is gone. Safe to repeat. */
+export async function claimDocument(
+  orgId: string,
+  docId: string,
+  generation: number,
+  now: Date,
+): Promise<Document | null> {
+  return DocumentModel.findOneAndUpdate(
+    { _id: docId, org_id: orgId, generation, status: { $in: ['uploaded', 'processing'] } },
+    { $set: { status: 'processing', updated_at: now } },
+    { returnDocument: 'after' },
+  ).lean();
+}
+
+/** Ends a generation that can never be read. */
+export async function failDocument(
+  orgId: string,
+  docId: string,
+  generation: number,
+  error: string,
+  now: Date,
+): Promise<void> {
+  await DocumentModel.updateOne(
+    { _id: docId, org_id: orgId, generation, status: 'processing' },
+    { $set: { status: 'failed', error, updated_at: now } },
+  );
+}
+
+/** Lets a generation answer; null when the document is gone or a newer generation was asked for. Safe to repeat. */
+export async function publishDocument(
+  orgId: string,
+  docId: string,
+  generation: number,
+  chunkCount: number,
+  now: Date,
+): Promise<Document | null> {
+  return DocumentModel.findOneAndUpdate(
+    { _id: docId, org_id: orgId, generation, status: { $in: ['processing', 'indexed'] } },
+    {
+      $set: {
+        status: 'indexed',
+        live_generation: generation,
+        chunk_count: chunkCount,
+        updated_at: now,
+        indexed_at: now,
+      },
+    },
+    { returnDocument: 'after' },
+  ).lean();
+}
+
+const buckets = new WeakMap<object, InstanceType<typeof mongoose.mongo.GridFSBucket>>();
+
+/** One per connection: a bucket looks after its indexes on its first upload, which costs four round trips. */
+function bucket() {
+  const db = mongoose.connection.db!;
+  const known = buckets.get(db);
+  if (known) return known;
+  const made = new mongoose.mongo.GridFSBucket(db, { bucketName: 'files' });
+  buckets.set(db, made);
+  return made;
+}
+
+/** Stores a document's bytes under its id. */
+export async function writeBytes(docId: string, bytes: Readable): Promise<void> {
+  await pipeline(bytes, bucket().openUploadStreamWithId(docId as never, docId));
+}
+
+export function readBytes(docId: string): Readable {
+  return bucket().openDownloadStream(docId as never);
+}
+
+/** Safe to repeat. */
+export async function removeBytes(docId: string): Promise<void> {
+  try {
+    await bucket().delete(docId as never);
+  } catch (error) {
+    if ((error as { name?: string }).name !== 'MongoRuntimeError') throw error;
+  }
+}
+
+/** Ids of stored bytes older than `before` that no document owns: an upload that died between bytes and record. */
+export async function listOrphanedBytes(before: Date, limit: number): Promise<string[]> {
+  const files = mongoose.connection.db!.collection<{ _id: string; uploadDate: Date }>('files.files');
+  const found = await files
+    .aggregate<{ _id: string }>([
+      { $match: { uploadDate: { $lt: before } } },
+      {
+        $lookup: {
+          from: 'documents',
+          localField: '_id',
+          foreignField: '_id',
+          as: 'owner',
+          pipeline: [{ $project: { _id: 1 } }],
+        },
+      },
+      { $match: { owner: { $size: 0 } } },
+      { $limit: limit },
+      { $project: { _id: 1 } },
+    ])
+    .toArray();
+  return found.map((file) => file._id);
+}

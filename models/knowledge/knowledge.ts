@@ -1,0 +1,57 @@
+/** What may answer: passages joined with the sources they are of, as both are now. */
+import { findChunks, type Chunk } from './chunk.ts';
+import { findSources } from './document.ts';
+import { findPageSources } from './page.ts';
+import { effectiveAuthority, type Authority } from '../rules/knowledge/authority.ts';
+import type { Mode } from '../rules/access/keys.ts';
+import type { Passage } from '../rules/knowledge/retrieval.ts';
+
+type AnsweringSource = {
+  name: string;
+  url?: string;
+  segments: readonly string[];
+  authority?: Authority | undefined;
+  live_generation?: number | undefined;
+};
+
+/**
+ * The passages of these chunk ids that exist, are of this organization and mode, and belong to their source's live
+ * generation. Segments and authority are the source's own, so a change of either holds at once.
+ */
+export async function findPassages(orgId: string, mode: Mode, chunkIds: readonly string[]): Promise<Passage[]> {
+  // A chunk's id begins with its source's, so both can be read at the same time; the source's prefix tells its kind.
+  const sourceIds = [...new Set(chunkIds.map((id) => id.slice(0, id.indexOf(':'))))];
+  const isPage = (id: string): boolean => id.startsWith('page_');
+  const [chunks, documents, pages] = await Promise.all([
+    findChunks(orgId, mode, chunkIds),
+    findSources(
+      orgId,
+      mode,
+      sourceIds.filter((id) => !isPage(id)),
+    ),
+    findPageSources(orgId, mode, sourceIds.filter(isPage)),
+  ]);
+  const sources = new Map<string, AnsweringSource>([
+    ...documents.map((document) => [document._id, { ...document, name: document.filename }] as const),
+    ...pages.map((page) => [page._id, { ...page, name: page.title || page.url }] as const),
+  ]);
+  return chunks.flatMap((chunk): Passage[] => {
+    const source = sources.get(chunk.source_id);
+    if (!source || source.live_generation !== chunk.generation) return [];
+    return [passageOf(chunk, source)];
+  });
+}
+
+function passageOf(chunk: Chunk, { name, url, segments, authority }: AnsweringSource): Passage {
+  return {
+    id: chunk._id,
+    source_id: chunk.source_id,
+    type: chunk.source_type,
+    name,
+    ...(url === undefined ? {} : { url }),
+    heading: chunk.heading,
+    text: chunk.text,
+    segments,
+    authority: effectiveAuthority(authority, chunk.source_type),
+  };
+}

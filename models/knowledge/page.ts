@@ -1,0 +1,187 @@
+/** Pages that a crawl made knowledge of. Which set answers (the old one, or the one a replacing crawl has built) is theirs. */
+import mongoose from 'mongoose';
+import { ChunkModel } from './chunk.ts';
+import { defineModel, readerOf } from '../base/define.ts';
+import { dropPageLinks } from '../crawl/pagelinks.ts';
+import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
+import { recordRemoval, type Removal } from './removal.ts';
+import { authorities, type Authority } from '../rules/knowledge/authority.ts';
+import { modes, type Mode } from '../rules/access/keys.ts';
+
+export type Page = {
+  _id: string;
+  org_id: string;
+  mode: Mode;
+  /** Canonical; one page an address, in each set. */
+  url: string;
+  title: string;
+  /** Whether it may answer; false while the set it belongs to is being built. */
+  live: boolean;
+  /** The crawl that saw it last. */
+  crawl_id: string;
+  segments: string[];
+  /** Absent: the default of pages. */
+  authority?: Authority;
+  tags_version: number;
+  generation: number;
+  /** The generation whose chunks answer questions; absent until the first was indexed. */
+  live_generation?: number;
+  chunk_count: number;
+  content_sha256: string;
+  /** What the site said of its version, sent back when it is fetched again. */
+  etag?: string;
+  last_modified?: string;
+  crawled_at: Date;
+  created_at: Date;
+  updated_at: Date;
+  pending?: Intent[];
+};
+
+export const PageModel = defineModel<Page>(
+  'Page',
+  'pages',
+  {
+    _id: { type: String, required: true },
+    org_id: { type: String, required: true },
+    mode: { type: String, enum: modes, required: true },
+    url: { type: String, required: true },
+    title: { type: String, default: '' },
+    live: { type: Boolean, required: true },
+    crawl_id: { type: String, required: true },
+    segments: { type: [String], required: true },
+    authority: { type: String, enum: authorities },
+    tags_version: { type: Number, required: true },
+    generation: { type: Number, required: true },
+    live_generation: Number,
+    chunk_count: { type: Number, required: true },
+    content_sha256: { type: String, required: true },
+    etag: String,
+    last_modified: String,
+    crawled_at: { type: Date, required: true },
+    created_at: { type: Date, required: true },
+    updated_at: { type: Date, required: true },
+    pending: pendingField,
+  },
+  [
+    { fields: { org_id: 1, mode: 1, live: 1, url: 1 }, unique: true },
+    { fields: { org_id: 1, _id: -1 } },
+    { fields: { org_id: 1, mode: 1, live: 1, content_sha256: 1 } },
+    pendingIndex,
+  ],
+);
+
+/** What the API shows and changes: published pages of the live set. */
+export const visible = (orgId: string, among: readonly Mode[]) => ({
+  org_id: orgId,
+  mode: { $in: among },
+  live: true,
+  live_generation: { $exists: true },
+});
+
+const readSource = readerOf(PageModel, [
+  '_id',
+  'org_id',
+  'mode',
+  'url',
+  'title',
+  'live',
+  'segments',
+  'authority',
+  'live_generation',
+]);
+
+/** Those of these pages that are of this organization and mode and may answer, as far as an answer needs them. */
+export async function findPageSources(orgId: string, mode: Mode, pageIds: readonly string[]) {
+  const found = await Promise.all(pageIds.map((id) => readSource(id)));
+  return found.flatMap((page) => (page?.org_id === orgId && page.mode === mode && page.live ? [page] : []));
+}
+
+/** Newest first; `before` is the `_id` of the last entry of the page before. */
+export async function listPages(
+  orgId: string,
+  among: readonly Mode[],
+  limit: number,
+  before?: string,
+): Promise<Page[]> {
+  return PageModel.find({ ...visible(orgId, among), ...(before ? { _id: { $lt: before } } : {}) })
+    .sort({ _id: -1 })
+    .limit(limit)
+    .lean();
+}
+
+export async function countPages(orgId: string, among: readonly Mode[]): Promise<number> {
+  return PageModel.countDocuments(visible(orgId, among));
+}
+
+/** Changes segments or authority; null when there is no such page. */
+export async function tagPage(
+  orgId: string,
+  among: readonly Mode[],
+  pageId: string,
+  tags: { segments?: string[]; authority?: Authority },
+  now: Date,
+  intent: Intent,
+): Promise<Page | null> {
+  return PageModel.findOneAndUpdate(
+    { ...visible(orgId, among), _id: pageId },
+    { $set: { ...tags, updated_at: now }, $inc: { tags_version: 1 }, $push: { pending: intent } },
+    { returnDocument: 'after' },
+  ).lean();
+}
+
+/** Deletes a page and its chunks in one transaction and leaves a `Removal` for the rest; null when it is already gone. */
+export async function removePage(
+  orgId: string,
+  among: readonly Mode[],
+  pageId: string,
+  now: Date,
+  intent: Intent,
+): Promise<Removal | null> {
+  return mongoose.connection.transaction(async (session) => {
+    const gone = await PageModel.findOneAndDelete({ ...visible(orgId, among), _id: pageId }, { session }).lean();
+    if (!gone) return null;
+    await ChunkModel.deleteMany({ org_id: orgId, source_id: pageId }, { session });
+    await dropPageLinks([pageId], session);
+    return recordRemoval({ _id: pageId, org_id: orgId, mode: gone.mode, removed_at: now, pending: [intent] }, session);
+  });
+}
+
+/** A page as it was when it was looked at. */
+export type SeenPage = Pick<Page, '_id' | 'url' | 'live' | 'generation' | 'live_generation'>;
+
+/** All pages of an organization and mode, published or not, as far as reconciling needs them. */
+export async function listSets(orgId: string, mode: Mode): Promise<SeenPage[]> {
+  return PageModel.find({ org_id: orgId, mode }, { url: 1, live: 1, generation: 1, live_generation: 1 }).lean();
+}
+
+/** Those of these pages that exist. */
+export async function findPageIds(orgId: string, pageIds: readonly string[]): Promise<Set<string>> {
+  const found = await PageModel.find({ org_id: orgId, _id: { $in: pageIds } }, { _id: 1 }).lean();
+  return new Set(found.map(({ _id }) => _id));
+}
+
+const asSeen = (orgId: string, { _id, live, generation, live_generation }: SeenPage) => ({
+  _id,
+  org_id: orgId,
+  live,
+  generation,
+  live_generation: live_generation ?? { $exists: false },
+});
+
+/** Takes a generation, so that none which was begun before can be published any more; false when the page is not as seen. */
+export async function supersede(orgId: string, page: SeenPage): Promise<boolean> {
+  const { modifiedCount } = await PageModel.updateOne(asSeen(orgId, page), { $inc: { generation: 1 } });
+  return modifiedCount === 1;
+}
+
+/** Deletes a page that is still as it was seen; false when it is not. */
+export async function removePageAsSeen(orgId: string, page: SeenPage): Promise<boolean> {
+  const { deletedCount } = await PageModel.deleteOne(asSeen(orgId, page));
+  if (deletedCount === 1) await dropPageLinks([page._id]);
+  return deletedCount === 1;
+}
+
+export async function deletePages(orgId: string, pageIds: readonly string[]): Promise<void> {
+  await PageModel.deleteMany({ org_id: orgId, _id: { $in: pageIds } });
+  await dropPageLinks(pageIds);
+}

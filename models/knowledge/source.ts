@@ -1,0 +1,73 @@
+/** What documents and pages have in common as sources of answers: whose they are, and their tags. */
+import { collectionOf } from '../base/define.ts';
+import { DocumentModel } from './document.ts';
+import { PageModel } from './page.ts';
+import { effectiveAuthority, type Authority } from '../rules/knowledge/authority.ts';
+import type { Mode } from '../rules/access/keys.ts';
+import type { Standing } from '../rules/knowledge/reconcile.ts';
+
+export type Source = {
+  org_id: string;
+  mode: Mode;
+  segments: string[];
+  /** The one that holds, its type's default included. */
+  authority: Authority;
+  /** Counts changes of the tags. */
+  tags_version: number;
+  generation: number;
+  /** The generation that answers. */
+  live_generation?: number;
+};
+
+/** Whose sources there are that answer. */
+export async function listOwners(): Promise<{ org_id: string; mode: Mode }[]> {
+  const owners = new Map<string, { org_id: string; mode: Mode }>();
+  for (const model of [DocumentModel, PageModel] as const) {
+    const found = await collectionOf<Owned>(model as never)
+      .aggregate<{ _id: { org_id: string; mode: Mode } }>([
+        { $match: { live_generation: { $exists: true } } },
+        { $group: { _id: { org_id: '$org_id', mode: '$mode' } } },
+      ])
+      .toArray();
+    for (const { _id } of found) owners.set(`${_id.org_id} ${_id.mode}`, _id);
+  }
+  return [...owners.values()];
+}
+
+/** Everything in one organization and mode, also what does not answer yet, as far as the index has to agree with it. */
+export async function listStanding({ org_id, mode }: { org_id: string; mode: Mode }): Promise<Standing[]> {
+  const projection = { generation: 1, live_generation: 1, live: 1, segments: 1, authority: 1 };
+  const read = async (model: unknown): Promise<Owned[]> =>
+    collectionOf<Owned>(model as never)
+      .find({ org_id, mode }, { projection })
+      .toArray();
+  const [documents, pages] = await Promise.all([read(DocumentModel), read(PageModel)]);
+  return [
+    ...documents.map((one) => standingOf({ ...one, live: true }, 'document')),
+    ...pages.map((one) => standingOf(one, 'website')),
+  ];
+}
+
+function standingOf(record: Owned, type: 'document' | 'website'): Standing {
+  const { _id, generation, live_generation, live, segments } = record;
+  return {
+    source_id: _id,
+    generation,
+    ...(live_generation === undefined ? {} : { live_generation }),
+    answers: live && live_generation !== undefined,
+    segments,
+    authority: effectiveAuthority(record.authority, type),
+  };
+}
+type Owned = Source & { _id: string; live: boolean };
+
+/** Null when the source is gone. */
+export async function findSource(orgId: string, sourceId: string): Promise<Source | null> {
+  const filter = { _id: sourceId, org_id: orgId };
+  if (sourceId.startsWith('page_')) {
+    const page = await PageModel.findOne(filter).lean();
+    return page && { ...page, authority: effectiveAuthority(page.authority, 'website') };
+  }
+  const document = await DocumentModel.findOne(filter).lean();
+  return document && { ...document, authority: effectiveAuthority(document.authority, 'document') };
+}

@@ -1,0 +1,81 @@
+/** What an organization configured about support. A record exists once something was changed; until then the defaults hold. */
+import { cached } from '../base/cached.ts';
+import { collectionOf, defineModel } from '../base/define.ts';
+import { isDuplicate } from '../base/connect.ts';
+import {
+  defaultSettings,
+  outboxProviders,
+  type OutboxProvider,
+  type SupportSettings,
+} from '../rules/knowledge/supportconfig.ts';
+
+export type SupportConfig = SupportSettings & {
+  /** The organization's id. */
+  _id: string;
+  /** Counts changes; 0 while nothing was stored. */
+  version: number;
+  updated_at: Date | null;
+};
+
+const SupportConfigModel = defineModel<SupportConfig>('SupportConfig', 'support_configs', {
+  _id: { type: String, required: true },
+  version: { type: Number, required: true },
+  kb_segment_strict: { type: Boolean, required: true },
+  outbox_providers: { type: [String], enum: outboxProviders, required: true },
+  outbox_webhook_url: { type: String, default: null },
+  outbox_webhook_secret: { type: String, default: null },
+  allowed_origins: { type: [String], required: true },
+  updated_at: Date,
+});
+
+export async function findSupportConfig(orgId: string): Promise<SupportConfig> {
+  const stored = await collectionOf(SupportConfigModel).findOne({ _id: orgId });
+  return { ...defaultSettings, _id: orgId, version: 0, updated_at: null, ...stored };
+}
+
+const recent = cached(findSupportConfig);
+
+/** As it was within the last second; the process that changed it knows at once. For questions, which all ask for it. */
+export async function recentSupportConfig(orgId: string): Promise<SupportConfig> {
+  return recent.read(orgId);
+}
+
+/** Stores `next` if nobody changed the configuration since `version` was read; false when somebody did. */
+export async function saveSupportConfig(
+  orgId: string,
+  version: number,
+  next: SupportSettings,
+  now: Date,
+): Promise<boolean> {
+  const { kb_segment_strict, outbox_providers, outbox_webhook_url, outbox_webhook_secret, allowed_origins } = next;
+  const fields = {
+    kb_segment_strict,
+    outbox_providers,
+    outbox_webhook_url,
+    outbox_webhook_secret,
+    allowed_origins,
+    version: version + 1,
+    updated_at: now,
+  };
+  if (version > 0) {
+    const { matchedCount } = await SupportConfigModel.updateOne({ _id: orgId, version }, { $set: fields });
+    recent.forget(orgId);
+    return matchedCount === 1;
+  }
+  try {
+    await SupportConfigModel.create({ _id: orgId, ...fields });
+    recent.forget(orgId);
+    return true;
+  } catch (error) {
+    if (isDuplicate(error)) return false;
+    throw error;
+  }
+}
+
+/**
+ * Destinations connected by an integration of their own. Slack and Linear keep their connections in the integrations'
+ * slice; as long as this system has none of that kind, none can be selected.
+ */
+export async function listConnectedIntegrations(_orgId: string): Promise<OutboxProvider[]> {
+  return [];
+}

@@ -1,0 +1,39 @@
+/** Who may do what inside an organization. Pure. */
+import { Problem } from '../base/errors.ts';
+
+export const roles = ['owner', 'admin', 'member'] as const;
+export type Role = (typeof roles)[number];
+
+/** A record that holds its members stays one read; an organization that outgrows this needs another design. */
+export const maxMembers = 1000;
+
+/** Whether `role` is at least `needed`: an owner may do all an admin may, an admin all a member may. */
+export function hasRole(role: Role, needed: Role): boolean {
+  return roles.indexOf(role) <= roles.indexOf(needed);
+}
+
+/** Throws `MISSING_ROLE` unless `actor` may add somebody as `role`: admins may add, only owners make owners. */
+export function checkAdding(actor: Role, role: Role): void {
+  if (!hasRole(actor, 'admin'))
+    throw new Problem('MISSING_ROLE', { message: `Adding people takes the role admin; yours is ${actor}.` });
+  if (role === 'owner' && actor !== 'owner')
+    throw new Problem('MISSING_ROLE', { message: 'Only an owner makes somebody an owner.' });
+}
+
+/**
+ * Throws unless `actor` may take `target` out: everyone may leave, admins remove members and admins, owners remove anyone,
+ * and the last owner stays (`LAST_OWNER`).
+ */
+export function checkRemoval(
+  actor: { id: string; role: Role },
+  target: { id: string; role: Role },
+  owners: number,
+): void {
+  if (actor.id !== target.id) {
+    if (!hasRole(actor.role, 'admin'))
+      throw new Problem('MISSING_ROLE', { message: `Removing people takes the role admin; yours is ${actor.role}.` });
+    if (target.role === 'owner' && actor.role !== 'owner')
+      throw new Problem('MISSING_ROLE', { message: 'Only an owner removes an owner.' });
+  }
+  if (target.role === 'owner' && owners <= 1) throw new Problem('LAST_OWNER');
+}

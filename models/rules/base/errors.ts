@@ -1,0 +1,94 @@
+/**
+ * The one table of errors: every code a caller can meet, its HTTP status and its sentence.
+ * Pure: anything may throw a `Problem`; api/http/errors.ts turns it into a reply.
+ */
+export const errorTable = {
+  VALIDATION: { status: 400, message: 'The request is not valid; see details.' },
+  MALFORMED_JSON: { status: 400, message: 'The body is not valid JSON.' },
+  PROVIDER_NOT_CONNECTED: { status: 400, message: 'A selected destination is not connected.' },
+  UNAUTHENTICATED: { status: 401, message: 'Send a valid credential as `Authorization: Bearer …`.' },
+  WRONG_CREDENTIAL_KIND: { status: 401, message: 'This route does not take this kind of credential.' },
+  BAD_LOGIN: { status: 401, message: 'The e-mail or the password is wrong.' },
+  FEDERATED_LOGIN_FAILED: {
+    status: 401,
+    message: 'The identity provider did not confirm this sign-in; start it again.',
+  },
+  MISSING_SCOPE: { status: 403, message: 'The key lacks a scope that this route needs.' },
+  MISSING_ROLE: { status: 403, message: 'Your role in this organization does not allow this.' },
+  ORIGIN_NOT_ALLOWED: {
+    status: 403,
+    message: 'Pages of this origin may not embed the chat; list it in allowed_origins of the support configuration.',
+  },
+  SANDBOX_LIMIT: { status: 403, message: 'The sandbox allowance is used up; delete something or go live.' },
+  BETA_LIMIT_REACHED: { status: 403, message: "The plan's limit is reached; delete something to make room." },
+  NOT_FOUND: { status: 404, message: 'There is no such resource.' },
+  METHOD_NOT_ALLOWED: { status: 405, message: 'This path does not take this method; see the Allow header.' },
+  REQUEST_TIMEOUT: { status: 408, message: 'The request did not arrive whole in time; send it again.' },
+  CONFLICT: { status: 409, message: 'The resource is not in a state that allows this.' },
+  CRAWL_RUNNING: { status: 409, message: 'A crawl is already running; wait for it to end, or cancel it.' },
+  EMAIL_TAKEN: { status: 409, message: 'An account with this e-mail exists; log in instead.' },
+  ALREADY_MEMBER: { status: 409, message: 'This person is already a member of the organization.' },
+  LAST_OWNER: {
+    status: 409,
+    message:
+      'An organization keeps at least one owner. Add another one first; who is a member already is taken out and added again as an owner.',
+  },
+  KEY_REVOKED: { status: 409, message: 'This key is revoked; create a new one.' },
+  IDEMPOTENCY_KEY_REUSED: {
+    status: 409,
+    message: 'This Idempotency-Key was used with another request; use a new key.',
+  },
+  IDEMPOTENCY_KEY_IN_PROGRESS: {
+    status: 409,
+    message: 'The first request with this Idempotency-Key is still running.',
+  },
+  TOO_LARGE: { status: 413, message: 'The request is too large.' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'This route does not take this media type.' },
+  UNSUPPORTED_FILE_TYPE: {
+    status: 415,
+    message: 'This file type is not supported; upload DOCX, TXT, MD, CSV or XLSX.',
+  },
+  RATE_LIMITED: { status: 429, message: 'Too many requests; wait as Retry-After says.' },
+  HEADERS_TOO_LARGE: { status: 431, message: 'The address and the headers together are too large; shorten them.' },
+  INTERNAL: {
+    status: 500,
+    message: 'Something failed on our side; try again, and name the request_id if it persists.',
+  },
+  MODEL_FAILED: { status: 502, message: 'The configured language model did not give a usable answer; try again.' },
+  UNAVAILABLE: { status: 503, message: 'A service this needs is not reachable right now; try again.' },
+} as const satisfies Record<string, { status: number; message: string }>;
+
+export type ErrorCode = keyof typeof errorTable;
+
+/** One offending field: where it is (`['body', 'skills', 0]`) and what to do about it. */
+export type Detail = { path: (string | number)[]; message: string };
+
+export type ProblemOptions = {
+  /** Replaces the table's sentence. Shown to callers: never put a secret or another organization's data in it. */
+  message?: string;
+  details?: Detail[];
+  /** Further members of the reply's body, such as `feature`. */
+  extra?: Record<string, unknown>;
+  /** Reply headers, such as `Retry-After`. */
+  headers?: Record<string, string>;
+  cause?: unknown;
+};
+
+/** An error a caller is told about. Anything else that is thrown becomes `INTERNAL`. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly details: Detail[] | undefined;
+  readonly extra: Record<string, unknown>;
+  readonly headers: Record<string, string>;
+
+  constructor(code: ErrorCode, options: ProblemOptions = {}) {
+    super(options.message ?? errorTable[code].message, { cause: options.cause });
+    this.code = code;
+    this.status = errorTable[code].status;
+    this.details = options.details;
+    this.extra = options.extra ?? {};
+    this.headers = options.headers ?? {};
+  }
+}

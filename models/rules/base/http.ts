@@ -1,0 +1,142 @@
+/**
+ * The rules of outbound HTTP: what may be asked for, why a request fails and in which words, and what a redirect turns a
+ * request into. Pure; clients/http/http.ts carries them out.
+ */
+import { portOf } from './address.ts';
+
+/**
+ * Every way an outbound request can fail, with a sentence for whoever looks after the address. `temporary`: the same
+ * request may work later.
+ */
+export const httpReasons = {
+  bad_url: {
+    temporary: false,
+    message:
+      'This address cannot be fetched: it must begin with http:// or https://, and have no user name, password or port of another service.',
+  },
+  bad_request: { temporary: false, message: 'The request could not be sent: one of its headers is not valid.' },
+  blocked_address: {
+    temporary: false,
+    message: 'This address leads into a private network, which is not allowed.',
+  },
+  out_of_scope: { temporary: false, message: 'This address redirects to one that is not part of what was asked for.' },
+  too_many_redirects: { temporary: false, message: 'This address redirects in a circle or too many times.' },
+  dns: { temporary: true, message: 'The name of this host could not be found.' },
+  connection: { temporary: true, message: 'The server could not be reached, or it broke the connection off.' },
+  tls: {
+    temporary: false,
+    message: 'No secure connection could be made: the certificate or the encryption is not valid.',
+  },
+  timed_out: { temporary: true, message: 'The server did not answer in time.' },
+  protocol: { temporary: false, message: 'The server sent a reply that is not valid HTTP.' },
+  too_large: { temporary: false, message: 'The reply is larger than allowed.' },
+  busy: { temporary: true, message: 'Too many servers are being talked to right now.' },
+  aborted: { temporary: true, message: 'The request was cancelled.' },
+} as const satisfies Record<string, { temporary: boolean; message: string }>;
+
+export type HttpReason = keyof typeof httpReasons;
+
+/** An outbound request that got no whole reply. A reply with any status, 500 too, is not an error. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError';
+  readonly reason: HttpReason;
+  /** The address of the hop that failed, without credentials and fragment; as given when it could not be read. */
+  readonly url: string;
+  /** Bytes of the decoded body that had arrived. */
+  readonly bytes: number;
+  readonly temporary: boolean;
+
+  constructor(reason: HttpReason, at: { url: string; bytes?: number; cause?: unknown }) {
+    super(httpReasons[reason].message, { cause: at.cause });
+    this.reason = reason;
+    this.url = at.url;
+    this.bytes = at.bytes ?? 0;
+    this.temporary = httpReasons[reason].temporary;
+  }
+}
+
+/** Ports that browsers refuse, as other protocols answer there (Fetch standard, "bad port"). */
+export const badPorts: ReadonlySet<number> = new Set([
+  0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,
+  111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532,
+  540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061,
+  6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080,
+]);
+
+/** Longest address, in characters; servers commonly refuse request lines of 8 KiB. */
+export const maxUrlLength = 8_000;
+
+/**
+ * The URL of an outbound request, without its fragment.
+ * @throws HttpError bad_url for another scheme, a user name or password (which would travel unseen), a bad port or
+ * overlength.
+ */
+export function readOutboundUrl(text: string, base?: URL): URL {
+  const url = URL.parse(text, base?.href);
+  const fits =
+    url !== null &&
+    (url.protocol === 'http:' || url.protocol === 'https:') &&
+    url.username === '' &&
+    url.password === '' &&
+    !badPorts.has(portOf(url)) &&
+    url.href.length <= maxUrlLength;
+  if (!fits) throw new HttpError('bad_url', { url: withoutCredentials(url, text) });
+  url.hash = '';
+  return url;
+}
+
+function withoutCredentials(url: URL | null, text: string): string {
+  const longest = 2_000;
+  // What cannot be read may still hold a password before an @.
+  if (url === null) return text.replace(/\/\/[^/?#]*@/, '//').slice(0, longest);
+  url.username = '';
+  url.password = '';
+  url.hash = '';
+  return url.href.slice(0, longest);
+}
+
+export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+/** One request of a chain of redirects. Header names in any case. */
+export type Hop<Body = unknown> = {
+  url: URL;
+  method: HttpMethod;
+  headers: Readonly<Record<string, string>>;
+  body: Body | undefined;
+};
+
+export const redirectStatuses: readonly number[] = [301, 302, 303, 307, 308];
+
+/** Meant for one origin only. */
+const credentialHeaders = new Set(['authorization', 'cookie', 'proxy-authorization']);
+/** They speak of a body that is no longer sent. */
+const bodyHeaders = new Set([
+  'content-encoding',
+  'content-language',
+  'content-length',
+  'content-location',
+  'content-type',
+  'transfer-encoding',
+]);
+
+/**
+ * The request that follows a redirect, as the Fetch standard has it: 303, and 301 or 302 after POST, become GET without a
+ * body; 307 and 308 repeat the request. Credentials stay behind when the origin changes.
+ * @throws HttpError bad_url when it leads to what may not be asked for, such as `file:`.
+ */
+export function nextHop<Body>(hop: Hop<Body>, status: number, location: string): Hop<Body> {
+  const url = readOutboundUrl(location, hop.url);
+  const becomesGet =
+    (status === 303 && hop.method !== 'GET' && hop.method !== 'HEAD') ||
+    ((status === 301 || status === 302) && hop.method === 'POST');
+  const headers = Object.entries(hop.headers).filter(([name]) => {
+    const lower = name.toLowerCase();
+    if (becomesGet && bodyHeaders.has(lower)) return false;
+    return url.origin === hop.url.origin || !credentialHeaders.has(lower);
+  });
+  return {
+    url,
+    method: becomesGet ? 'GET' : hop.method,
+    headers: Object.fromEntries(headers),
+    body: becomesGet ? undefined : hop.body,
+  };
+}

@@ -1,0 +1,122 @@
+/**
+ * What a crawl is: its states and bounds, what it is asked to do, and the waits between its requests. Pure: times and random
+ * numbers are arguments. Addresses are in url.ts, the order of pages and traps in frontier.ts, what became of them in fate.ts.
+ */
+import { portOf } from '../base/address.ts';
+import type { Authority } from '../knowledge/authority.ts';
+import { explain } from './crawlreason.ts';
+import { Problem } from '../base/errors.ts';
+import { badPorts } from '../base/http.ts';
+import { normalizeSegments } from '../knowledge/segments.ts';
+import { canonicalUrl, scopeOf, type Scope } from './url.ts';
+
+export const crawlStatuses = ['idle', 'crawling', 'completed', 'failed', 'cancelled', 'limit_reached'] as const;
+export type CrawlStatus = (typeof crawlStatuses)[number];
+
+/** Bounds of a crawl's options, from the contract of the crawl routes. `everyHours`: at most a month. */
+export const crawlBounds = {
+  maxPages: { min: 1, max: 1_000, default: 50 },
+  everyHours: { min: 1, max: 720 },
+} as const;
+
+/** The longest pause between two requests that a site's crawl-delay gets, in seconds; 50 pages then take 25 minutes. */
+export const maxCrawlDelaySeconds = 30;
+/** The longest that one `Retry-After` is waited for, in seconds; a site that asks for more is left alone. */
+const maxRetryAfterSeconds = 600;
+const backOffBaseMs = 1_000;
+const backOffCapMs = 60_000;
+
+/** The pause between two requests from robots.txt's crawl-delay (seconds), in ms, and whether the site asked for more. */
+export function crawlDelay(seconds: number | undefined): { delayMs: number; capped: boolean } {
+  const asked = seconds === undefined || !(seconds > 0) ? 0 : seconds;
+  return { delayMs: Math.ceil(Math.min(asked, maxCrawlDelaySeconds) * 1_000), capped: asked > maxCrawlDelaySeconds };
+}
+
+/** The three forms of a date in HTTP (RFC 9110, 5.6.7), which is always in GMT. */
+const httpDates = [
+  /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/,
+  /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/,
+  /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/,
+];
+
+/**
+ * A `Retry-After` header, seconds or a date, as a wait in ms from `now` (ms since 1970). `capped` says that the site asked
+ * for more than is waited: to come back earlier than it asked would be impolite, so the crawl of that site ends there.
+ * Undefined when the header is missing or makes no sense.
+ */
+export function retryAfter(header: string | undefined, now: number): { waitMs: number; capped: boolean } | undefined {
+  const value = header?.trim() ?? '';
+  const capMs = maxRetryAfterSeconds * 1_000;
+  let waitMs: number;
+  if (/^\d+$/.test(value)) waitMs = Number(value) * 1_000;
+  else if (httpDates.some((form) => form.test(value))) {
+    waitMs = Date.parse(value.endsWith('GMT') ? value : `${value} GMT`) - now;
+  } else return undefined;
+  if (Number.isNaN(waitMs)) return undefined;
+  return { waitMs: Math.min(Math.max(waitMs, 0), capMs), capped: waitMs > capMs };
+}
+
+/**
+ * The wait before request `attempt` (1 = the first repetition) to a host that failed, in ms: doubling from a second to a
+ * minute, spread by `random` (0 up to 1) over its upper half, so that several crawls do not come back together.
+ */
+export function backOffMs(attempt: number, random: number): number {
+  const full = Math.min(backOffBaseMs * 2 ** Math.max(0, attempt - 1), backOffCapMs);
+  return Math.round(full / 2 + (full / 2) * random);
+}
+
+/**
+ * The start of a crawl, in its one spelling, and the part of the site it may read.
+ * @throws Problem VALIDATION with a detail on `url`.
+ */
+export function crawlStart(url: string): { url: string; scope: Scope } {
+  const canonical = canonicalUrl(url);
+  const refuse = (message: string) => new Problem('VALIDATION', { details: [{ path: ['body', 'url'], message }] });
+  if (canonical.url === undefined) throw refuse(explain(canonical.reason));
+  const port = portOf(new URL(canonical.url));
+  if (badPorts.has(port)) throw refuse(`must not use port ${port}, which belongs to another protocol than the web's`);
+  return { url: canonical.url, scope: scopeOf(canonical.url) };
+}
+
+/** What a crawl is asked to do, in its stored form. Without segments or authority, refreshed pages keep theirs. */
+export type CrawlOrder = {
+  url: string;
+  max_pages: number;
+  segments?: string[];
+  authority?: Authority;
+  replace: boolean;
+};
+type GivenOrder = {
+  url: string;
+  options?:
+    | {
+        max_pages?: number | undefined;
+        segments?: string[] | undefined;
+        authority?: Authority | undefined;
+        replace?: boolean | undefined;
+        every_hours?: number | undefined;
+      }
+    | undefined;
+};
+
+/**
+ * What a caller asks for, its address and tags in their one spelling, and how often it is to be done again (hours).
+ * @throws Problem VALIDATION with a detail on what cannot be done.
+ */
+export function crawlOrder({ url, options = {} }: GivenOrder): { order: CrawlOrder; everyHours: number | undefined } {
+  const { max_pages = crawlBounds.maxPages.default, segments, authority, replace = false, every_hours } = options;
+  if (replace && every_hours !== undefined) {
+    // It would remove the pages of all other sites, again and again.
+    const message =
+      'cannot be repeated: it takes the place of the pages of all sites; crawl once with it, then with a schedule';
+    throw new Problem('VALIDATION', { details: [{ path: ['body', 'options', 'replace'], message }] });
+  }
+  const order = {
+    url: crawlStart(url).url,
+    max_pages,
+    ...(segments ? { segments: normalizeSegments(segments, ['body', 'options', 'segments']) } : {}),
+    ...(authority ? { authority } : {}),
+    replace,
+  };
+  return { order, everyHours: every_hours };
+}

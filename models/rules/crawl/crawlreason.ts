@@ -1,0 +1,124 @@
+/** Why a page was not indexed, in words for a person, and what that means for what was read there before. */
+import type { HttpReason } from '../base/http.ts';
+import type { UrlReason } from './url.ts';
+
+type ReasonRow = {
+  /** `skipped`: the site or our rules decided so. `failed`: it should have worked and may the next time. */
+  kind: 'skipped' | 'failed';
+  /** Worth another request within the same crawl, after a wait. */
+  retry?: true;
+  /**
+   * What becomes of the page that was indexed from this address before. Absent: it goes on answering, for what the site did
+   * may be an outage. `taken`: the site took it away. `emptied`: there is nothing to be read any more, which a replacing
+   * crawl does not believe. `elsewhere`: it goes once the page that it leads to stands.
+   */
+  standing?: 'taken' | 'emptied' | 'elsewhere';
+  /** For a person. What stands in braces is replaced by the detail, if there is one. */
+  sentence: string;
+};
+
+/**
+ * Every reason why a page was not indexed. The codes of failed requests are those of the HTTP client's errors, so they
+ * need no translation.
+ */
+export const crawlReasons = {
+  robots: { kind: 'skipped', sentence: "The site's robots.txt does not allow this page to be fetched." },
+  noindex: { kind: 'skipped', standing: 'taken', sentence: 'The page asks not to be indexed (noindex).' },
+  out_of_scope: {
+    kind: 'skipped',
+    sentence: 'The page leads to {an address} outside the part of the site that is crawled.',
+  },
+  not_html: {
+    kind: 'skipped',
+    standing: 'emptied',
+    sentence: 'The address holds {something other than HTML}, not a page.',
+  },
+  duplicate: { kind: 'skipped', sentence: 'The page is a duplicate of {another page}.' },
+  canonical: {
+    kind: 'skipped',
+    standing: 'elsewhere',
+    sentence: 'The page names {another page} as the one to index in its place.',
+  },
+  redirect: { kind: 'skipped', sentence: 'The address leads on to {another page}.' },
+  moved: { kind: 'skipped', standing: 'elsewhere', sentence: 'The address has moved for good to {another page}.' },
+  moved_away: {
+    kind: 'skipped',
+    standing: 'taken',
+    sentence: 'The address has moved for good to {an address} outside the part of the site that is crawled.',
+  },
+  empty: { kind: 'skipped', standing: 'emptied', sentence: 'The page has no text that can be read.' },
+  trap: { kind: 'skipped', sentence: 'The address belongs to a seemingly endless series, of which enough was read.' },
+  limit: { kind: 'skipped', sentence: 'The crawl came to a limit before this page.' },
+  cancelled: { kind: 'skipped', sentence: 'The crawl was cancelled before this page.' },
+  bad_url: { kind: 'skipped', sentence: 'The address is not a valid one.' },
+  bad_scheme: { kind: 'skipped', sentence: 'The address does not begin with http: or https:.' },
+  credentials: { kind: 'skipped', sentence: 'The address contains a user name or a password.' },
+  url_too_long: { kind: 'skipped', sentence: 'The address is longer than 2,048 characters.' },
+  blocked_address: { kind: 'skipped', sentence: 'The address leads into a private network, which may not be crawled.' },
+  not_found: { kind: 'skipped', standing: 'taken', sentence: 'The page does not exist (404).' },
+  gone: { kind: 'skipped', standing: 'taken', sentence: 'The page was removed (410).' },
+  forbidden: { kind: 'skipped', sentence: 'The site asks for a sign-in or refuses the crawler ({401 or 403}).' },
+  withheld: { kind: 'skipped', standing: 'taken', sentence: 'The page may not be shown for legal reasons (451).' },
+  refused: { kind: 'skipped', sentence: 'The site refused the request ({4xx}).' },
+  too_large: { kind: 'skipped', sentence: 'The page is larger than {the limit}.' },
+  too_many_redirects: { kind: 'failed', sentence: 'The page redirects in a circle or too many times.' },
+  bad_redirect: { kind: 'failed', sentence: 'The page redirects without saying where to.' },
+  rate_limited: { kind: 'failed', retry: true, sentence: 'The site asks for fewer requests (429).' },
+  server_error: { kind: 'failed', retry: true, sentence: 'The site answered with an error of its own ({5xx}).' },
+  timed_out: { kind: 'failed', retry: true, sentence: 'The site took too long to answer.' },
+  dns: { kind: 'failed', retry: true, sentence: "The site's name could not be resolved." },
+  connection: { kind: 'failed', retry: true, sentence: 'The connection to the site failed or broke off.' },
+  tls: { kind: 'failed', sentence: "The site's certificate or encryption is not valid." },
+  protocol: { kind: 'failed', sentence: "The site's answer is not valid HTTP." },
+  bad_request: { kind: 'failed', sentence: 'The request for this page could not be sent.' },
+  busy: { kind: 'failed', retry: true, sentence: 'Too many sites are being read at the same time.' },
+  aborted: { kind: 'failed', retry: true, sentence: 'The request was broken off on our side.' },
+  unreadable: { kind: 'failed', sentence: 'The page could not be read: {its HTML is too complex}.' },
+  unrendered: {
+    kind: 'failed',
+    sentence: 'The page has too little text without JavaScript: {it could not be rendered}.',
+  },
+  robots_unavailable: {
+    kind: 'failed',
+    retry: true,
+    sentence: "The site's robots.txt could not be fetched ({the site failed}), so no page may be.",
+  },
+  wait_too_long: {
+    kind: 'failed',
+    sentence: 'The site asks to wait {longer than a crawl waits} before the next request.',
+  },
+} as const satisfies Record<string, ReasonRow> & Record<UrlReason | HttpReason, ReasonRow>;
+export type CrawlReason = keyof typeof crawlReasons;
+
+export function reasonRow(reason: CrawlReason): ReasonRow {
+  return crawlReasons[reason];
+}
+
+/** The sentence for a person; `detail` (an address, a media type, a size, a status) takes the place of the braces. */
+export function explain(reason: CrawlReason, detail?: string | number): string {
+  return crawlReasons[reason].sentence.replace(/\{(.+?)\}/, (_, instead: string) => String(detail ?? instead));
+}
+
+/** Follows the reason when the page that was indexed before is kept. */
+export const stillAnswers = 'What was read there before goes on answering.';
+
+/** The reason in a response's status; undefined for one that holds a page (200, 203) or says it is unchanged (304). */
+export function reasonOfStatus(status: number): CrawlReason | undefined {
+  if (status === 304 || status === 200 || status === 203) return undefined;
+  if (status === 404) return 'not_found';
+  if (status === 410) return 'gone';
+  if (status === 401 || status === 403 || status === 407) return 'forbidden';
+  if (status === 451) return 'withheld';
+  if (status === 408) return 'timed_out';
+  if (status === 413) return 'too_large';
+  if (status === 429) return 'rate_limited';
+  if (status >= 500) return 'server_error';
+  if (status >= 400) return 'refused';
+  return status >= 300 ? 'bad_redirect' : 'empty';
+}
+
+/** Media types that are read as a page; none at all is given the benefit of the doubt. */
+export function isHtml(contentType: string | undefined): boolean {
+  const type = (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  return type === '' || type === 'text/html' || type === 'application/xhtml+xml';
+}

@@ -1,0 +1,247 @@
+/**
+ * What an uploaded document is: its types, states and limits, the name it is shown under, and why a file cannot be
+ * read. Pure: it looks at bytes and names it is given and opens nothing.
+ */
+import { Problem } from '../base/errors.ts';
+
+export const documentStatuses = ['uploaded', 'processing', 'indexed', 'failed'] as const;
+export type DocumentStatus = (typeof documentStatuses)[number];
+
+export const fileTypes = ['docx', 'txt', 'md', 'csv', 'xlsx'] as const;
+export type FileType = (typeof fileTypes)[number];
+
+/** The media type stored and served for a file type; what the uploader declared is not trusted. */
+export const mimeTypes: Record<FileType, string> = {
+  docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  txt: 'text/plain',
+  md: 'text/markdown',
+  csv: 'text/csv',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+};
+
+/** File name endings, without the dot and in lower case. */
+export const extensions: Record<FileType, readonly string[]> = {
+  docx: ['docx'],
+  txt: ['txt', 'text'],
+  md: ['md', 'markdown'],
+  csv: ['csv'],
+  xlsx: ['xlsx'],
+};
+
+/** The largest file taken, in bytes: 25 MiB, as the contract of the document routes says. */
+export const maxFileBytes = 25 * 1024 * 1024;
+
+/** How much of a file is looked at when it is uploaded, in bytes; the rest is judged when it is processed. */
+export const headBytes = 64 * 1024;
+
+/** Why a file could not be read: the code that is stored, and the sentence its owner sees. */
+export const unreadableReasons = {
+  encrypted: 'The file is protected with a password; remove the password and upload it again.',
+  legacy: 'The file is in the old Word or Excel 97-2003 format; save it as DOCX or XLSX and upload it again.',
+  broken: 'The file is damaged or incomplete; open it in its program, save it again and upload that copy.',
+  bomb: 'The file unpacks to far more data than a document of its size holds, so it was not opened.',
+  too_large: 'The file is larger than 25 MiB; split it into smaller files.',
+  too_much_text: 'The file holds more text than one document may; split it into smaller files.',
+  too_wide: 'A table in the file has more than 1,000 columns; keep the columns people ask about.',
+  too_deep: 'The file is nested too deeply (lists, quotes or tables inside each other); flatten it.',
+  bad_quotes: 'A quotation mark in the table is opened and never closed; correct it and upload the file again.',
+  uncalculated: 'The file has formulas without results; open it in Excel, save it there and upload that copy.',
+  binary: 'The file holds binary data instead of text; export it as text and upload that.',
+  empty: 'The file holds no text that can be read; if it shows pictures of text, type the text in.',
+  timed_out: 'Reading the file took too long; split it into smaller files or simplify it.',
+  out_of_memory: 'Reading the file needs more memory than allowed; split it into smaller files or simplify it.',
+  crashed: 'The file made its reader stop; open it in its program, save it again and upload that copy.',
+} as const;
+export type UnreadableReason = keyof typeof unreadableReasons;
+
+/** A file that no retry will make readable. Its message is the sentence for its owner; `cause` is for the log. */
+export class Unreadable extends Error {
+  override readonly name = 'Unreadable';
+  readonly reason: UnreadableReason;
+
+  constructor(reason: UnreadableReason, options: { cause?: unknown } = {}) {
+    super(unreadableReasons[reason], options);
+    this.reason = reason;
+  }
+}
+
+/** The ending of a name without its dot, in lower case; empty when there is none. */
+function extensionOf(name: string): string {
+  return /\.([\p{L}\p{N}]{1,16})$/u.exec(name)?.[1]?.toLowerCase() ?? '';
+}
+
+/** The type a name claims, or undefined. */
+export function fileTypeOfName(filename: string): FileType | undefined {
+  const extension = extensionOf(filename.trim());
+  return fileTypes.find((type) => extensions[type].includes(extension));
+}
+
+const utf8Length = (text: string): number => new TextEncoder().encode(text).length;
+
+/** Cuts at a character (not inside an emoji or an accent) so that at most `bytes` of UTF-8 remain. */
+function clip(text: string, bytes: number): string {
+  if (utf8Length(text) <= bytes) return text;
+  let kept = '';
+  let length = 0;
+  for (const { segment } of new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(text.slice(0, bytes))) {
+    length += utf8Length(segment);
+    if (length > bytes) break;
+    kept += segment;
+  }
+  return kept;
+}
+
+/** Names that Windows opens as devices whatever their ending. */
+const deviceName = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])$/i;
+
+/** Without the dots and blanks at its beginning (0) or end (-1). An expression for the end would look from each of them. */
+function withoutEdge(name: string, edge: 0 | -1): string {
+  const isEdge = (character: string | undefined): boolean => character === '.' || character === ' ';
+  let [from, to] = [0, name.length];
+  if (edge === 0) while (isEdge(name[from])) from += 1;
+  else while (to > 0 && isEdge(name[to - 1])) to -= 1;
+  return name.slice(from, to);
+}
+
+/**
+ * A name that is safe to show, store and save under on any system: no path, no control or direction-changing
+ * characters, no reserved Windows name, 1 to 255 bytes of UTF-8, its ending kept. Never throws.
+ */
+export function cleanFilename(name: string): string {
+  const base = name.toWellFormed().normalize('NFC').split(/[/\\]/).at(-1) ?? '';
+  const visible = base
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ')
+    // Format characters go (U+202E would show "gpj.exe" for "exe.jpg"); the two joiners stay, scripts need them.
+    .replace(/(?![\u200c\u200d])\p{Cf}|[\p{Co}\ufffd]/gu, '')
+    .replace(/[<>:"|?*]/g, '_')
+    .replace(/\s+/g, ' ');
+  const named = withoutEdge(visible, -1).trim();
+  const extension = /\.[\p{L}\p{N}]{1,16}$/u.exec(named)?.[0] ?? '';
+  let stem = withoutEdge(withoutEdge(named.slice(0, named.length - extension.length), -1), 0);
+  if (stem === '') stem = 'document';
+  if (deviceName.test(stem.split('.')[0] ?? '')) stem = `_${stem}`;
+  return clip(stem, 255 - utf8Length(extension)).trimEnd() + extension;
+}
+
+/** What people would call the document: its name without ending, with blanks for `-` and `_`. */
+export function documentTitle(filename: string): string {
+  return filename
+    .replace(/\.[\p{L}\p{N}]{1,16}$/u, '')
+    .replace(/[-_\s]+/g, ' ')
+    .trim();
+}
+
+type Signature = { what: string; bytes: readonly number[]; offset?: number };
+const ascii = (text: string): number[] => Array.from(text, (character) => character.charCodeAt(0));
+
+/** The first bytes of things people rename by mistake or on purpose. From the formats' own specifications. */
+const signatures: readonly Signature[] = [
+  { what: 'a PDF document', bytes: ascii('%PDF-') },
+  { what: 'a PNG picture', bytes: [0x89, 0x50, 0x4e, 0x47] },
+  { what: 'a JPEG picture', bytes: [0xff, 0xd8, 0xff] },
+  { what: 'a GIF picture', bytes: ascii('GIF8') },
+  { what: 'a RIFF file (a WebP picture, sound or video)', bytes: ascii('RIFF') },
+  { what: 'a video or HEIC picture', bytes: ascii('ftyp'), offset: 4 },
+  { what: 'an RTF document', bytes: ascii('{\\rtf') },
+  { what: 'a PostScript document', bytes: ascii('%!PS') },
+  { what: 'a program', bytes: [0x7f, 0x45, 0x4c, 0x46] },
+  { what: 'a gzip archive', bytes: [0x1f, 0x8b, 0x08] },
+  { what: 'a RAR archive', bytes: ascii('Rar!\u001a') },
+  { what: 'a 7z archive', bytes: [0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c] },
+  { what: 'a database', bytes: ascii('SQLite format 3') },
+];
+
+const startsWith = (head: Uint8Array, bytes: readonly number[], offset = 0): boolean =>
+  bytes.every((byte, index) => head[offset + index] === byte);
+
+export const isZip = (head: Uint8Array): boolean =>
+  startsWith(head, [0x50, 0x4b, 3, 4]) || startsWith(head, [0x50, 0x4b, 5, 6]);
+
+/** An OLE2 compound file: Word and Excel before 2007, and every password-protected DOCX or XLSX. */
+export const isCompoundFile = (head: Uint8Array): boolean => startsWith(head, [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1]);
+
+export type Utf16 = 'utf-16le' | 'utf-16be';
+
+/**
+ * UTF-16 by its byte order mark, or by where its zero bytes stand: in Latin, Greek, Cyrillic or Arabic text every
+ * second byte repeats while text never has a zero at the other place. Undefined when it is something else.
+ */
+export function detectUtf16(bytes: Uint8Array): Utf16 | undefined {
+  if (startsWith(bytes, [0xff, 0xfe])) return 'utf-16le';
+  if (startsWith(bytes, [0xfe, 0xff])) return 'utf-16be';
+  const length = Math.min(bytes.length, headBytes) & ~1;
+  const zeros: [even: number, odd: number] = [0, 0];
+  for (let index = 0; index < length; index += 1) if (bytes[index] === 0) zeros[index % 2 === 0 ? 0 : 1] += 1;
+  const places = length / 2;
+  if (zeros[1] > places * 0.3 && zeros[0] <= places * 0.01) return 'utf-16le';
+  if (zeros[0] > places * 0.3 && zeros[1] <= places * 0.01) return 'utf-16be';
+  return undefined;
+}
+
+/** Whether bytes cannot be text in any usual encoding: zero bytes outside UTF-16, or over 5 % control characters. */
+export function looksBinary(bytes: Uint8Array): boolean {
+  if (detectUtf16(bytes) !== undefined) return false;
+  let control = 0;
+  for (const byte of bytes) {
+    if (byte === 0) return true;
+    if (byte < 9 || (byte > 13 && byte < 32 && byte !== 27) || byte === 127) control += 1;
+  }
+  return control > bytes.length * 0.05;
+}
+
+function refuse(message: string): never {
+  throw new Problem('UNSUPPORTED_FILE_TYPE', { details: [{ path: ['body', 'file'], message }] });
+}
+
+const supported = 'Upload DOCX, TXT, MD, CSV or XLSX.';
+const officePart: Record<'docx' | 'xlsx', RegExp> = {
+  docx: /^word\/document\d*\.xml$/i,
+  xlsx: /^xl\/workbook\d*\.xml$/i,
+};
+
+/** What a ZIP archive with these entries is, in words. */
+function archiveKind(entries: readonly string[]): string {
+  const has = (pattern: RegExp): boolean => entries.some((entry) => pattern.test(entry));
+  if (has(officePart.docx)) return 'a Word document (DOCX)';
+  if (has(officePart.xlsx)) return 'an Excel workbook (XLSX)';
+  if (has(/^xl\/workbook\.bin$/i)) return 'a binary Excel workbook (XLSB)';
+  if (has(/^ppt\//i)) return 'a PowerPoint presentation';
+  if (has(/^META-INF\/container\.xml$/i)) return 'an e-book (EPUB)';
+  if (has(/^META-INF\/manifest\.xml$/i)) return 'an OpenDocument file';
+  return 'a ZIP archive';
+}
+
+/**
+ * The type of a file by its first bytes (up to `headBytes`) and its name together; they must agree. `zipEntries` are
+ * the names in the archive's directory, undefined when the file has none that can be read. A protected or damaged
+ * office file is accepted here: reading it ends with a reason its owner understands.
+ * Throws VALIDATION for an empty file, UNSUPPORTED_FILE_TYPE with what the file is and what to do otherwise.
+ */
+export function detectFileType(head: Uint8Array, filename: string, zipEntries?: readonly string[]): FileType {
+  if (head.length === 0) {
+    const message = 'The file is empty; choose a file with content.';
+    throw new Problem('VALIDATION', { details: [{ path: ['body', 'file'], message }] });
+  }
+  const known = signatures.find(({ bytes, offset }) => startsWith(head, bytes, offset));
+  if (known) refuse(`The content of the file is ${known.what}, which is not supported. ${supported}`);
+  const type = fileTypeOfName(filename);
+  if (type === undefined) {
+    const extension = extensionOf(filename);
+    refuse(
+      `${extension ? `Files ending in .${extension} are` : 'A name without an ending is'} not supported. ${supported}`,
+    );
+  }
+  if (type === 'docx' || type === 'xlsx') return detectOffice(head, type, zipEntries);
+  if (isZip(head))
+    refuse(`The content of the file is ${archiveKind(zipEntries ?? [])}, not .${type} text. ${supported}`);
+  if (isCompoundFile(head)) refuse(`The content of the file is an old or protected Office file. ${supported}`);
+  if (looksBinary(head)) refuse(`The content of the file is binary data, not .${type} text. ${supported}`);
+  return type;
+}
+
+function detectOffice(head: Uint8Array, type: 'docx' | 'xlsx', entries: readonly string[] | undefined): FileType {
+  if (isCompoundFile(head)) return type;
+  if (!isZip(head)) refuse(`The content of the file is not .${type}; save it as ${type.toUpperCase()} in its program.`);
+  if (entries === undefined || entries.some((entry) => officePart[type].test(entry))) return type;
+  return refuse(`The content of the file is ${archiveKind(entries)}, not .${type}. ${supported}`);
+}

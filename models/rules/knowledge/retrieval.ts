@@ -1,0 +1,375 @@
+/**
+ * From a question to the passages that may answer it: candidates of the index, read again from the truth, filtered, judged for
+ * relevance and cut to one tier (spec 4.7, authority rules). Pure: searching, reading and embedding are arguments.
+ */
+import { authorities } from './authority.ts';
+import type { Authority, SourceType } from './authority.ts';
+import { askedIn, type Asking, type Reading } from '../language/question.ts';
+import { reachable, segmentFilter } from './segments.ts';
+import type { SegmentFilter } from './segments.ts';
+import { matcher, terms } from '../language/words.ts';
+import type { Term } from '../language/words.ts';
+
+/** What the index proposes. A candidate has at least one of the two ranks. */
+export type Candidate = {
+  id: string;
+  authority: Authority;
+  /** BM25: positive, unbounded, comparable within one question only. */
+  text_score?: number;
+  /** From 1. */
+  text_rank?: number;
+  /** Cosine, -1 to 1. */
+  similarity?: number;
+  /** From 1. */
+  vector_rank?: number;
+};
+
+/** A chunk as the truth has it now. */
+export type Passage = {
+  id: string;
+  source_id: string;
+  type: SourceType;
+  /** The source's name, for citations. */
+  name: string;
+  /** Where people can read it, of a website. */
+  url?: string;
+  heading: string;
+  text: string;
+  segments: readonly string[];
+  authority: Authority;
+};
+
+/** What was made of one passage; every number of the decision is here, so that `explain` can show it. */
+export type Judged<P extends Passage = Passage> = {
+  passage: P;
+  candidate: Candidate;
+  /** Reciprocal rank fusion of the ranks it has. */
+  fused: number;
+  /** Share of the question's content words, weighted by rarity among the candidates, that the passage speaks of: 0 to 1. */
+  coverage: number;
+  /** Its BM25 score beside the best candidate's: 0 to 1. */
+  strength: number;
+  /** 0 to 1: what `score` of a source shows, and the order within a tier. */
+  relevance: number;
+  relevant: boolean;
+};
+
+/**
+ * The thresholds of relevance, set on the bank help centre in test/fixtures with 62 questions: of 40 that it answers, 39 kept
+ * their passage (the other one shares no word with it); of 22 that it does not, none kept one. Not a held-out set. Both kinds
+ * in other wordings, introductions before them too, are in test/fixtures/relevance.json.
+ */
+const relevanceRule = {
+  /** A passage that speaks of less than this share of the question does not answer it. */
+  minCoverage: 0.42,
+  /** Beside the best of all tiers: a passage that speaks of much less than another one is only marginally relevant. */
+  coverageOfBest: 0.75,
+  /** BM25 favours short passages, so a longer one in a higher tier may fall this far behind the best. */
+  strengthOfBest: 0.35,
+  /** Without the question's words, meaning alone decides: the cosine similarity it takes … */
+  minSimilarity: 0.5,
+  /** … and how near to the most similar candidate it has to be. */
+  similarityOfBest: 0.85,
+} as const;
+
+/** The customary constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009). */
+const fusionConstant = 60;
+
+/** Reciprocal rank fusion. Without vectors it keeps the order of the text ranks. */
+export function fuse(candidate: Candidate): number {
+  const part = (rank: number | undefined): number => (rank === undefined ? 0 : 1 / (fusionConstant + rank));
+  return part(candidate.text_rank) + part(candidate.vector_rank);
+}
+
+/** Best first; the id breaks ties so that the same question gives the same answer. */
+function byFusion<T extends { candidate: Candidate; fused: number }>(a: T, b: T): number {
+  return b.fused - a.fused || (a.candidate.id < b.candidate.id ? -1 : 1);
+}
+
+/**
+ * How rare a term is among the passages, times its own weight. A word that no candidate has is the rarest of all: if the
+ * question is about it, nothing here answers.
+ */
+export function termWeights(question: readonly Term[], seen: readonly ReadonlySet<string>[]): Map<string, number> {
+  return new Map(
+    question.map(({ stem, weight }) => {
+      const having = seen.filter((stems) => stems.has(stem)).length;
+      return [stem, weight * Math.log(1 + (seen.length + 1) / (having + 0.5))];
+    }),
+  );
+}
+
+function share(asked: readonly Term[], weights: ReadonlyMap<string, number>, stems: ReadonlySet<string>): number {
+  let all = 0;
+  let covered = 0;
+  for (const { stem } of asked) {
+    const weight = weights.get(stem) ?? 0;
+    all += weight;
+    if (stems.has(stem)) covered += weight;
+  }
+  return all === 0 ? 0 : covered / all;
+}
+
+/** Judges every passage against the questions, each by itself, and against the best of all tiers. In order of fusion. */
+export function judge<P extends Passage>(
+  texts: readonly string[],
+  found: readonly { passage: P; candidate: Candidate }[],
+): Judged<P>[] {
+  const questions = texts.map((text) => terms(text));
+  const asked = questions.flat();
+  const speaksOf = matcher(asked.map((term) => term.stem));
+  const seen = found.map(({ passage }) => speaksOf(`${passage.name}\n${passage.heading}\n${passage.text}`));
+  const weights = termWeights(asked, seen);
+  const coverages = seen.map((stems) => questions.map((question) => share(question, weights, stems)));
+  const best = {
+    coverages: questions.map((_, at) => Math.max(0, ...coverages.map((each) => each[at] ?? 0))),
+    text: Math.max(0, ...found.map(({ candidate }) => candidate.text_score ?? 0)),
+    similarity: Math.max(0, ...found.map(({ candidate }) => candidate.similarity ?? 0)),
+  };
+  return found
+    .map(({ passage, candidate }, index): Judged<P> => {
+      const each = coverages[index] ?? [];
+      const coverage = Math.max(0, ...each);
+      const strength = best.text > 0 ? (candidate.text_score ?? 0) / best.text : 0;
+      const similarity = candidate.similarity ?? 0;
+      const byWords =
+        each.some(
+          (share, at) =>
+            share >= Math.max(relevanceRule.minCoverage, relevanceRule.coverageOfBest * (best.coverages[at] ?? 0)),
+        ) && strength >= relevanceRule.strengthOfBest;
+      const byMeaning =
+        similarity >= Math.max(relevanceRule.minSimilarity, relevanceRule.similarityOfBest * best.similarity);
+      const relevance = Math.max((coverage + strength) / 2, byMeaning ? similarity : 0);
+      return {
+        passage,
+        candidate,
+        fused: fuse(candidate),
+        coverage,
+        strength,
+        relevance,
+        relevant: byWords || byMeaning,
+      };
+    })
+    .sort(byFusion);
+}
+
+export type Tiered<J> = {
+  /** The tier that answers; undefined when nothing is relevant. */
+  authority: Authority | undefined;
+  /** Its relevant passages, most relevant first. */
+  hits: J[];
+};
+
+/** The highest tier with a relevant passage answers alone: nothing of the lower ones is handed on. */
+export function selectTier<J extends Judged>(judged: readonly J[]): Tiered<J> {
+  const relevant = judged.filter((item) => item.relevant);
+  const authority = authorities.find((tier) => relevant.some((item) => item.passage.authority === tier));
+  const hits = relevant.filter((item) => item.passage.authority === authority);
+  return { authority, hits: hits.sort((a, b) => b.relevance - a.relevance || byFusion(a, b)) };
+}
+
+export type SearchAsk = {
+  text: string;
+  vector: number[] | undefined;
+  filter: SegmentFilter | undefined;
+  /** Only candidates of this tier. */
+  authority?: Authority;
+  /** No candidates of these: ids of passages without their last part, a source and one processing of it. */
+  without: readonly string[];
+  limit: number;
+};
+
+export type RetrieveDeps<P extends Passage> = {
+  /** Candidates in any order, at most `limit` for each of text and vector. */
+  search(ask: SearchAsk): Promise<Candidate[]>;
+  /** The passages that still exist in this organization and mode; order and gaps don't matter. */
+  hydrate(ids: string[]): Promise<P[]>;
+  /** The tiers that have any chunk at all; asked only when a search came back full of one. Without it, all are tried. */
+  tiers?: () => Promise<Authority[]>;
+  /** The question's vector. When it fails the question is answered by its words alone, and `degraded` says so. */
+  embed?: (question: string) => Promise<number[] | undefined>;
+};
+
+export type RetrieveAsk = {
+  question: string;
+  /** From `askedSegments`. */
+  asked: readonly string[] | undefined;
+  strict: boolean;
+  /** Candidates of each kind asked of the index. 20 is what an answer can use, with room for what is gone or out of reach. */
+  limit?: number;
+  /** Passages handed on at most. */
+  maxHits?: number;
+  /** Read every candidate, also those too weak to matter, for `explain` and for measuring rankings. */
+  everything?: boolean;
+};
+
+export type Retrieval<P extends Passage> = {
+  /** What answers, most relevant first; empty: nothing relevant was found. */
+  hits: Judged<P>[];
+  authority: Authority | undefined;
+  /** What of the message they answer. */
+  asking: string;
+  /** Everything that was judged, in order of fusion. */
+  judged: Judged<P>[];
+  filter: SegmentFilter | undefined;
+  terms: Term[];
+  /** The vectors of what was searched for, where they were made. */
+  vectors: ReadonlyMap<string, number[] | undefined>;
+  /** The question should have been compared by meaning too, and could not. */
+  degraded: boolean;
+};
+
+/** Searches for one text at most. Each further one leaves out what the former proposed and the truth no longer had. */
+const maxRounds = 3;
+
+/**
+ * The whole way from a message to its passages: what it asks is searched for and, where that finds nothing or it is not
+ * known which sentence matters, all that it says. One search for a message of one sentence, else two at most.
+ */
+export async function retrieve<P extends Passage>(deps: RetrieveDeps<P>, ask: RetrieveAsk): Promise<Retrieval<P>> {
+  const filter = segmentFilter(ask.asked, ask.strict);
+  const vectors = new Map<string, number[] | undefined>();
+  let best: Answered<P> | undefined;
+  let degraded = false;
+  for (const asking of askedIn(ask.question)) {
+    if (best?.settles === true && best.hits.length > 0) break;
+    // A text of many sentences means much besides its question, so what had to be settled by that is not found by meaning.
+    const made = best?.settles === true ? { vector: undefined, degraded: false } : await embedOrNot(deps, asking.text);
+    vectors.set(asking.text, made.vector);
+    degraded ||= made.degraded;
+    const search = { text: asking.text, vector: made.vector, filter, limit: ask.limit ?? 20 };
+    const next = answered(asking, await candidatesFor(deps, ask, search));
+    if (best === undefined || next.worth > best.worth) best = next;
+  }
+  const { hits, authority, reading, judged } = best!;
+  const shown = hits.slice(0, ask.maxHits ?? 8);
+  return { hits: shown, authority, asking: reading.text, judged, filter, terms: terms(best!.text), vectors, degraded };
+}
+
+type Answered<P extends Passage> = Omit<Asking, 'readings'> &
+  Tiered<Judged<P>> & { reading: Reading; judged: Judged<P>[]; worth: number };
+
+/** The reading that is answered best: most of what it says, and of much rather than of little. */
+function answered<P extends Passage>(
+  { readings, ...asking }: Asking,
+  found: readonly { passage: P; candidate: Candidate }[],
+): Answered<P> {
+  const read = readings.map((reading) => {
+    const judged = judge(reading.questions, found);
+    const tiered = selectTier(judged);
+    const said = terms(reading.text).reduce((sum, { weight }) => sum + weight, 0);
+    const worth = Math.max(-1, ...tiered.hits.map(({ coverage }) => said * coverage ** 2));
+    return { ...asking, ...tiered, reading, judged, worth };
+  });
+  return read.reduce((best, next) => (next.worth > best.worth ? next : best));
+}
+
+/**
+ * The candidates of a search that stand. The index only proposes: whatever is deleted, of another organization or out of the
+ * asked segments is dropped here, whatever the index still says. What was dropped took the place of others, and may have
+ * been replaced since the search: it is searched once more without it.
+ */
+async function candidatesFor<P extends Passage>(
+  deps: RetrieveDeps<P>,
+  ask: RetrieveAsk,
+  search: Omit<SearchAsk, 'authority' | 'without'>,
+): Promise<{ passage: P; candidate: Candidate }[]> {
+  /** Of each source what was dropped last: what is processed anew may be dropped before it is published, and its forerunner after. */
+  const without = new Map<string, string[]>();
+  let standing: { passage: P; candidate: Candidate }[] = [];
+  for (let round = 1; round <= maxRounds; round += 1) {
+    const found = await propose(deps, { ...search, without: [...without.values()].flat() });
+    const candidates = ask.everything === true ? distinct(found) : worthReading(distinct(found));
+    const passages = new Map(
+      (await deps.hydrate(candidates.map(({ id }) => id))).map((passage) => [passage.id, passage]),
+    );
+    standing = candidates.flatMap((candidate) => {
+      const passage = passages.get(candidate.id);
+      return passage !== undefined && stillReachable(passage, ask) ? [{ passage, candidate }] : [];
+    });
+    if (standing.length === candidates.length) break;
+    const kept = new Set(standing.map(({ passage }) => passage.id));
+    const dropped = candidates.flatMap(({ id }) => (kept.has(id) ? [] : [id.slice(0, id.lastIndexOf(':'))]));
+    for (const [source, names] of Map.groupBy(new Set(dropped), (name) => name.slice(0, name.indexOf(':'))))
+      without.set(source, names);
+  }
+  return standing;
+}
+
+/** Whether a passage, as it is now, may be shown to whoever asked. */
+export const stillReachable = (
+  { segments }: Passage,
+  { asked, strict }: Pick<RetrieveAsk, 'asked' | 'strict'>,
+): boolean => reachable({ segments, asked, strict });
+
+/** The candidates of one search, and of the higher tiers that it may have hidden. */
+async function propose<P extends Passage>(
+  deps: RetrieveDeps<P>,
+  ask: Omit<SearchAsk, 'authority'>,
+): Promise<Candidate[]> {
+  const found = [...(await deps.search(ask))];
+  const hidden = crowdedOut(found, ask.limit);
+  const existing = hidden.length === 0 ? [] : ((await deps.tiers?.()) ?? authorities);
+  for (const authority of hidden)
+    if (existing.includes(authority)) found.push(...(await deps.search({ ...ask, authority })));
+  return found;
+}
+
+async function embedOrNot(
+  deps: Pick<RetrieveDeps<Passage>, 'embed'>,
+  question: string,
+): Promise<{ vector: number[] | undefined; degraded: boolean }> {
+  if (deps.embed === undefined) return { vector: undefined, degraded: false };
+  try {
+    return { vector: await deps.embed(question), degraded: false };
+  } catch {
+    return { vector: undefined, degraded: true };
+  }
+}
+
+/**
+ * The higher tiers that the first search may have hidden: it came back full, its last hit is still strong enough to be
+ * relevant, and there is none of that tier among them. Rare, so the second search costs next to nothing on average.
+ */
+export function crowdedOut(found: readonly Candidate[], limit: number): Authority[] {
+  const scores = found.flatMap(({ text_score }) => (text_score === undefined ? [] : [text_score]));
+  if (scores.length < limit) return [];
+  if (Math.min(...scores) < relevanceRule.strengthOfBest * Math.max(...scores)) return [];
+  const lowest = authorities.findLastIndex((tier) => found.some(({ authority }) => authority === tier));
+  return authorities.slice(0, lowest).filter((tier) => !found.some(({ authority }) => authority === tier));
+}
+
+/** Two searches, or an index that was fed twice, may name a chunk more than once: each once, ranked anew. */
+function distinct(found: readonly Candidate[]): Candidate[] {
+  const byId = new Map<string, Candidate>();
+  for (const candidate of found) {
+    const known = byId.get(candidate.id);
+    byId.set(candidate.id, known === undefined ? candidate : { ...candidate, ...known });
+  }
+  const all = [...byId.values()];
+  const ranks = (value: (candidate: Candidate) => number | undefined): Map<string, number> => {
+    const having = all.filter((candidate) => value(candidate) !== undefined);
+    having.sort((a, b) => (value(b) ?? 0) - (value(a) ?? 0) || (a.id < b.id ? -1 : 1));
+    return new Map(having.map(({ id }, index) => [id, index + 1]));
+  };
+  const text = ranks(({ text_score }) => text_score);
+  const vector = ranks(({ similarity }) => similarity);
+  return all.map((candidate) => {
+    const [textRank, vectorRank] = [text.get(candidate.id), vector.get(candidate.id)];
+    return {
+      ...candidate,
+      ...(textRank === undefined ? {} : { text_rank: textRank }),
+      ...(vectorRank === undefined ? {} : { vector_rank: vectorRank }),
+    };
+  });
+}
+
+/** Candidates that could still be relevant, at most eight of each tier: the rest need not be read from the database. */
+function worthReading(found: readonly Candidate[]): Candidate[] {
+  const best = Math.max(0, ...found.map(({ text_score }) => text_score ?? 0));
+  const near = found.filter(
+    ({ text_score = 0, vector_rank }) => vector_rank !== undefined || text_score >= relevanceRule.strengthOfBest * best,
+  );
+  const ordered = near.sort((a, b) => fuse(b) - fuse(a));
+  return authorities.flatMap((tier) => ordered.filter(({ authority }) => authority === tier).slice(0, 8));
+}

@@ -1,0 +1,145 @@
+/**
+ * What an organization may configure about support: the defaults, which values are allowed, and which of them only make
+ * sense together. Pure; an address's name is resolved and checked again when something connects to it.
+ */
+import { isEgressAllowed, isPublicHost, portOf } from '../base/address.ts';
+import { Problem, type Detail } from '../base/errors.ts';
+import { badPorts } from '../base/http.ts';
+
+export const outboxProviders = ['slack', 'linear', 'webhook'] as const;
+/** Where ticket events are sent. */
+export type OutboxProvider = (typeof outboxProviders)[number];
+
+export const maxWebhookUrlLength = 2048;
+export const maxAllowedOrigins = 50;
+export const webhookSecretLength = { min: 16, max: 256 } as const;
+/** Bytes of a key after `whsec_`: Standard Webhooks asks for 24 to 64; fewer than 16 can be guessed. */
+const minWebhookKeyBytes = 16;
+
+export type SupportSettings = {
+  /** Spec 4.7, segment rule 5: untagged content is unreachable to a question that names a segment. */
+  kb_segment_strict: boolean;
+  outbox_providers: OutboxProvider[];
+  outbox_webhook_url: string | null;
+  /** Sealed: see models/base/secretbox.ts. */
+  outbox_webhook_secret: string | null;
+  /** Origins whose pages may embed the chat; none listed, none allowed. */
+  allowed_origins: string[];
+};
+
+export const defaultSettings: Readonly<SupportSettings> = Object.freeze({
+  kb_segment_strict: false,
+  outbox_providers: [],
+  outbox_webhook_url: null,
+  outbox_webhook_secret: null,
+  allowed_origins: [],
+});
+
+export type SettingsPatch = { [K in keyof SupportSettings]?: SupportSettings[K] | undefined };
+type Around = {
+  /** Destinations connected by an integration of their own. */
+  integrations: readonly OutboxProvider[];
+  /** Hosts that outbound requests may reach though private (EGRESS_ALLOW). */
+  egressAllow: readonly string[];
+};
+
+/**
+ * The settings after a partial update: what the patch leaves out stays.
+ * @throws Problem VALIDATION naming each bad field; PROVIDER_NOT_CONNECTED naming each selected destination that nothing
+ * is connected to, also when this very update takes the webhook's address away.
+ */
+export function applySettings(current: SupportSettings, patch: SettingsPatch, around: Around): SupportSettings {
+  const details: Detail[] = [];
+  const refuse = (path: (string | number)[], message: string) =>
+    void details.push({ path: ['body', ...path], message });
+  const next: SupportSettings = { ...current };
+
+  if (patch.kb_segment_strict !== undefined) next.kb_segment_strict = patch.kb_segment_strict;
+  if (patch.outbox_webhook_secret !== undefined) next.outbox_webhook_secret = patch.outbox_webhook_secret;
+  if (patch.outbox_providers !== undefined) {
+    next.outbox_providers = patch.outbox_providers;
+    if (new Set(patch.outbox_providers).size < patch.outbox_providers.length)
+      refuse(['outbox_providers'], 'names a destination twice');
+  }
+  if (patch.outbox_webhook_url !== undefined) {
+    const problem =
+      patch.outbox_webhook_url === null ? undefined : webhookUrlProblem(patch.outbox_webhook_url, around.egressAllow);
+    if (problem) refuse(['outbox_webhook_url'], problem);
+    else next.outbox_webhook_url = patch.outbox_webhook_url === null ? null : new URL(patch.outbox_webhook_url).href;
+  }
+  if (patch.allowed_origins !== undefined) {
+    const origins = patch.allowed_origins.map(readOrigin);
+    origins.forEach((origin, index) => {
+      if (origin === undefined)
+        refuse(['allowed_origins', index], 'must be an origin such as https://www.example.com, with no path and no *');
+    });
+    next.allowed_origins = [...new Set(origins.filter((origin) => origin !== undefined))];
+  }
+  if (details.length > 0) throw new Problem('VALIDATION', { details });
+
+  if (patch.outbox_providers !== undefined || patch.outbox_webhook_url !== undefined) {
+    const connected = connectedProviders(next, around.integrations);
+    checkConnected(next.outbox_providers.filter((provider) => !connected.includes(provider)));
+  }
+  return next;
+}
+
+/** The destinations that events can really be sent to: the integrations, and the webhook once it has an address. */
+function connectedProviders(
+  settings: Pick<SupportSettings, 'outbox_webhook_url'>,
+  integrations: readonly OutboxProvider[],
+): OutboxProvider[] {
+  return outboxProviders.filter((p) =>
+    p === 'webhook' ? settings.outbox_webhook_url !== null : integrations.includes(p),
+  );
+}
+
+function checkConnected(missing: OutboxProvider[]): void {
+  if (missing.length === 0) return;
+  const how = (p: OutboxProvider) =>
+    p === 'webhook' ? 'is selected, but outbox_webhook_url is not set' : 'is selected, but not connected';
+  throw new Problem('PROVIDER_NOT_CONNECTED', {
+    message: `Not connected: ${missing.join(', ')}. Connect it first, or leave it out of outbox_providers.`,
+    details: missing.map((p) => ({ path: ['body', 'outbox_providers'], message: `${p} ${how(p)}` })),
+  });
+}
+
+/**
+ * Throws `VALIDATION` for a secret that no receiver could verify with: Standard Webhooks reads what follows `whsec_` as
+ * base64. Any other text is taken as it is.
+ */
+export function checkWebhookSecret(secret: string | null | undefined): void {
+  const refuse = (message: string): never => {
+    throw new Problem('VALIDATION', { details: [{ path: ['body', 'outbox_webhook_secret'], message }] });
+  };
+  if (secret && secret.trim().length < webhookSecretLength.min) refuse('has too few characters beside blanks');
+  if (!secret?.startsWith('whsec_')) return;
+  if (Buffer.from(secret.slice(6), 'base64').length < minWebhookKeyBytes)
+    refuse(`is a key of fewer than ${minWebhookKeyBytes} bytes`);
+  if (/^(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/.test(secret.slice(6))) return;
+  refuse('is not base64 after whsec_');
+}
+
+/** Why this cannot be a webhook's address; undefined when it can. */
+export function webhookUrlProblem(text: string, egressAllow: readonly string[]): string | undefined {
+  if (!URL.canParse(text)) return 'must be an address such as https://example.com/hooks';
+  const url = new URL(text);
+  if (url.protocol !== 'https:') return 'must begin with https://';
+  if (url.username !== '' || url.password !== '')
+    return 'must not carry a user name or password; requests are signed instead';
+  if (url.hostname.includes('*')) return 'must name one host; * stands for nothing here';
+  if (badPorts.has(portOf(url))) return `must not use port ${portOf(url)}, which belongs to another protocol`;
+  if (url.href.length > maxWebhookUrlLength) return `may have ${maxWebhookUrlLength} characters`;
+  if (!isEgressAllowed(url.hostname, portOf(url), egressAllow) && !isPublicHost(url.hostname))
+    return 'must be a public address, not one inside a private network';
+  return undefined;
+}
+
+/**
+ * An origin in the form browsers send it (`https://example.com:8443`, default port left out); undefined when it is none. No
+ * browser sends a `*`, so one would be believed to allow much and allow nothing.
+ */
+export function readOrigin(text: string): string | undefined {
+  if (!/^https?:\/\/[^/?#@*\\\s]+$/i.test(text) || !URL.canParse(text)) return undefined;
+  return new URL(text).origin;
+}

@@ -1,0 +1,392 @@
+/** Federated sign-in against a real identity provider: who may join which account, and everything that must not work. */
+import { createHash, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { MongoClient, type Db } from 'mongodb';
+import { apiAt, until, type Api } from '../kit/harness.ts';
+import { startIdentityProvider, type IdentityProvider, type Person } from '../kit/oidc-server.ts';
+import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
+import { createSecretBox } from '../../models/base/secretbox.ts';
+
+const callback = (provider: string) => `http://127.0.0.1:3000/v1/auth/oidc/${provider}/callback`;
+
+let main: IdentityProvider;
+let second: IdentityProvider;
+let dying: IdentityProvider;
+let env: SystemEnv;
+let running: Running;
+let api: Api;
+let client: MongoClient;
+let db: Db;
+beforeAll(async () => {
+  // The provider tells at length that it is meant for production to be configured otherwise.
+  for (const method of ['info', 'warn'] as const) jest.spyOn(console, method).mockImplementation(() => undefined);
+  main = await startIdentityProvider([callback('main'), callback('bad-secret')]);
+  second = await startIdentityProvider([callback('second')], { idTokenClaims: true });
+  dying = await startIdentityProvider([callback('dying')]);
+  const of = (idp: IdentityProvider) => ({
+    issuer: idp.issuer,
+    client_id: idp.clientId,
+    client_secret: idp.clientSecret,
+  });
+  env = systemEnv('oidc', {
+    OIDC_PROVIDERS: JSON.stringify({
+      main: of(main),
+      second: of(second),
+      dying: of(dying),
+      'bad-secret': { ...of(main), client_secret: 'not the secret' },
+      // Nothing listens there, and plain http to another machine is refused before anything is sent.
+      gone: { ...of(main), issuer: 'http://127.0.0.1:9' },
+      plain: { ...of(main), issuer: 'http://idp.example' },
+    }),
+  });
+  running = await startProcess('api/server.ts', env);
+  api = apiAt(running.url);
+  client = await MongoClient.connect(process.env['TEST_MONGODB_URI']!);
+  db = client.db('oidc');
+});
+afterAll(async () => {
+  await Promise.all([running.stop(), main.close(), second.close(), client.close()]);
+  await removeDataDir(env);
+});
+
+const newPerson = (more: Partial<Person> = {}): Person => ({
+  sub: randomUUID(),
+  email: `${randomUUID()}@example.com`,
+  email_verified: true,
+  name: 'Grace',
+  ...more,
+});
+
+/** The first half: our redirect, and the browser's way through the provider to the address it is sent back to. */
+async function begin(person: Person | undefined, provider = 'main') {
+  const idp = { second, dying }[provider] ?? main;
+  idp.person = person;
+  const start = await api.request('GET', `/auth/oidc/${provider}/start`);
+  expect(start.status).toBe(302);
+  const cookie = start.headers.getSetCookie()[0]!;
+  const jar = new Map<string, string>();
+  let location = start.headers.get('location')!;
+  const way: string[] = [];
+  while (!location.startsWith('http://127.0.0.1:3000/')) {
+    if (way.push(location) > 10) throw new Error(`The provider sends the browser round in circles:\n${way.join('\n')}`);
+    const response = await fetch(location, {
+      redirect: 'manual',
+      headers: { cookie: [...jar].map(([k, v]) => `${k}=${v}`).join('; ') },
+    });
+    for (const set of response.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(set)!;
+      jar.set(name!, value!);
+    }
+    const next = response.headers.get('location');
+    if (!next) throw new Error(`The provider stopped at ${location}: ${response.status} ${await response.text()}`);
+    location = new URL(next, location).href;
+  }
+  const back = new URL(location);
+  return {
+    start: new URL(start.headers.get('location')!),
+    setCookie: cookie,
+    cookie: cookie.split(';')[0]!,
+    path: back.pathname + back.search,
+    params: back.searchParams,
+  };
+}
+const finish = (path: string, cookie?: string) => api.request('GET', path, cookie ? { headers: { cookie } } : {});
+async function signIn(person: Person | undefined, provider = 'main') {
+  const { path, cookie } = await begin(person, provider);
+  return finish(path, cookie);
+}
+const me = (token: string) => api.request('GET', '/auth/me', { token });
+const password = 'a password from before';
+async function registered(email: string) {
+  const { body } = await api.request('POST', '/auth/register', { body: { email, password, name: 'Registered' } });
+  return body.data as { token: string; user: { userId: string } };
+}
+
+describe('GET /auth/oidc/{provider}/start', () => {
+  it('sends the browser on with state, nonce and PKCE, and ties the sign-in to it by a cookie', async () => {
+    const { start, setCookie } = await begin(newPerson());
+    expect(start.origin).toBe(main.issuer);
+    const params = Object.fromEntries(start.searchParams);
+    expect(params).toMatchObject({
+      response_type: 'code',
+      client_id: main.clientId,
+      redirect_uri: callback('main'),
+      scope: 'openid email profile',
+      code_challenge_method: 'S256',
+    });
+    for (const name of ['state', 'nonce', 'code_challenge']) expect([name, params[name]!.length]).toEqual([name, 43]);
+    expect(setCookie).toMatch(/^oidc_[0-9a-f]{16}=[\w-]{43};/);
+    expect(setCookie.toLowerCase()).toMatch(/; httponly/);
+    expect(setCookie.toLowerCase()).toMatch(/; samesite=lax/);
+    const kept = JSON.stringify(await db.collection('oidc_states').find().toArray());
+    for (const secret of [params['state']!, params['nonce']!, setCookie.slice(22, 65)])
+      expect(kept).not.toContain(secret);
+  });
+
+  it.each(['nobody', '__proto__', 'constructor', 'toString', '%2e%2e'])(
+    'knows no provider %s: 404',
+    async (provider) => {
+      expect((await api.request('GET', `/auth/oidc/${provider}/start`)).status).toBe(404);
+      expect((await api.request('GET', `/auth/oidc/${provider}/callback?state=a&code=b`)).status).toBe(404);
+    },
+  );
+
+  it.each(['gone', 'plain'])('says so when the provider %s cannot be asked: 503', async (provider) => {
+    const { status, body } = await api.request('GET', `/auth/oidc/${provider}/start`);
+    expect([status, body.code]).toEqual([503, 'UNAVAILABLE']);
+  });
+});
+
+describe('GET /auth/oidc/{provider}/callback', () => {
+  it.each(['main', 'second'])('logs a new person in (%s), and finds the same account again', async (provider) => {
+    const person = newPerson({ picture: 'https://example.com/grace.png' });
+    const { status, headers, body } = await signIn(person, provider);
+    expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect(body.data).toMatchObject({
+      user: { email: person.email, name: 'Grace', picture: person.picture },
+      organizations: [],
+    });
+    expect((await me(body.data.token)).body.data.user).toEqual(body.data.user);
+    const again = await signIn({ ...person, email: `${randomUUID()}@example.com` }, provider);
+    expect(again.body.data.user).toEqual(body.data.user);
+  });
+
+  it('removes the cookie it has used', async () => {
+    const { path, cookie } = await begin(newPerson());
+    const { headers } = await finish(path, cookie);
+    expect(headers.getSetCookie()[0]).toMatch(/^oidc_[0-9a-f]{16}=; .*expires=Thu, 01 Jan 1970/i);
+  });
+
+  it('makes one account of a person who finishes in two tabs at once', async () => {
+    const person = newPerson();
+    const tabs = [await begin(person), await begin(person), await begin(person)];
+    const answers = await Promise.all(tabs.map(({ path, cookie }) => finish(path, cookie)));
+    expect(answers.map((a) => a.status)).toEqual([200, 200, 200]);
+    expect(new Set(answers.map((a) => a.body.data.user.userId)).size).toBe(1);
+  });
+
+  it('joins an account by a verified address, whose password and tokens then end: nobody had proven it was theirs', async () => {
+    const person = newPerson();
+    const squatter = await registered(person.email!);
+    expect((await me(squatter.token)).status).toBe(200);
+    const { body } = await signIn({ ...person, email: person.email!.toUpperCase() });
+    expect(body.data.user).toMatchObject({ userId: squatter.user.userId, name: 'Registered' });
+    expect((await me(squatter.token)).status).toBe(401);
+    const login = await api.request('POST', '/auth/login', { body: { email: person.email, password } });
+    expect([login.status, login.body.code]).toEqual([401, 'BAD_LOGIN']);
+    expect((await me(body.data.token)).status).toBe(200);
+  });
+
+  it('adds a second identity to a verified account without ending anything', async () => {
+    const person = newPerson();
+    const first = await signIn(person);
+    const other = await signIn(newPerson({ email: person.email! }), 'second');
+    expect(other.body.data.user.userId).toBe(first.body.data.user.userId);
+    expect((await me(first.body.data.token)).status).toBe(200);
+    expect((await signIn(person)).body.data.user.userId).toBe(first.body.data.user.userId);
+  });
+
+  it('a verified owner takes over an account that an unverified identity made, and that identity is out', async () => {
+    const email = `${randomUUID()}@example.com`;
+    const squatter = newPerson({ email, email_verified: false });
+    const first = await signIn(squatter);
+    expect(first.status).toBe(200);
+    const owner = await signIn(newPerson({ email }), 'second');
+    expect(owner.body.data.user.userId).toBe(first.body.data.user.userId);
+    expect((await me(first.body.data.token)).status).toBe(401);
+    expect((await signIn(squatter)).body.code).toBe('FEDERATED_LOGIN_FAILED');
+  });
+
+  it('proves the address of an account that it began without, once the provider verifies it; another address proves nothing', async () => {
+    const org = await api.newOrg();
+    const person = newPerson({ email_verified: false });
+    const added = (email: string) =>
+      api.request('POST', `/orgs/${org.orgId}/members`, { token: org.owner.token, body: { email, role: 'member' } });
+    const first = await signIn(person);
+    const refused = await added(person.email!);
+    expect([refused.status, refused.body.code]).toEqual([409, 'CONFLICT']);
+    // What the person is asked to do takes a password with it, so it is said before.
+    expect(refused.body.error).toMatch(/removes the password/);
+    await signIn({ ...person, email_verified: true, email: `${randomUUID()}@example.com` });
+    expect((await added(person.email!)).status).toBe(409);
+    const proven = await signIn({ ...person, email_verified: true });
+    expect(proven.body.data.user).toEqual(first.body.data.user);
+    const { status, body } = await added(person.email!);
+    expect([status, body.data?.member]).toMatchObject([201, { email: person.email, email_verified: true }]);
+  });
+
+  it('lets an address that was registered with a password into an organization once it is proven', async () => {
+    const org = await api.newOrg();
+    const person = newPerson();
+    await registered(person.email!);
+    const add = () =>
+      api.request('POST', `/orgs/${org.orgId}/members`, {
+        token: org.owner.token,
+        body: { email: person.email, role: 'member' },
+      });
+    expect((await add()).status).toBe(409);
+    await signIn(person);
+    expect((await add()).status).toBe(201);
+  });
+
+  it.each([false, undefined, 'true', 1])(
+    'does not join an account by an address the provider does not call verified (%j): 401',
+    async (email_verified) => {
+      const person = newPerson();
+      const owner = await registered(person.email!);
+      if (email_verified === undefined) delete person.email_verified;
+      else person.email_verified = email_verified as boolean;
+      const { status, body } = await signIn(person);
+      expect([status, body.code]).toEqual([401, 'FEDERATED_LOGIN_FAILED']);
+      expect((await me(owner.token)).status).toBe(200);
+    },
+  );
+
+  it.each([undefined, '', 'not an address', 'a@b.example, c@d.example'])(
+    'does not log in a person without an address (%j): 401',
+    async (email) => {
+      const person = newPerson();
+      if (email === undefined) delete person.email;
+      else person.email = email;
+      expect((await signIn(person)).body.code).toBe('FEDERATED_LOGIN_FAILED');
+    },
+  );
+
+  it('takes from the provider no name with line breaks and no picture that is not https', async () => {
+    const { body } = await signIn(newPerson({ name: ' Grace\r\nHopper\u0000 ', picture: 'javascript:alert(1)' }));
+    expect(body.data.user.name).toBe('Grace Hopper');
+    expect(body.data.user).not.toHaveProperty('picture');
+  });
+});
+
+describe('a callback that must not work: 401', () => {
+  const refused = async (path: string, cookie?: string) => {
+    const { status, body } = await finish(path, cookie);
+    expect([status, body.code]).toEqual([401, 'FEDERATED_LOGIN_FAILED']);
+    expect(body).not.toHaveProperty('data');
+  };
+  const edited = (path: string, change: (params: URLSearchParams) => void) => {
+    const url = new URL(path, 'http://x');
+    change(url.searchParams);
+    return url.pathname + url.search;
+  };
+
+  it('a second time', async () => {
+    const { path, cookie } = await begin(newPerson());
+    expect((await finish(path, cookie)).status).toBe(200);
+    await refused(path, cookie);
+  });
+
+  it('and the reason is in the log, without what the browser sent', async () => {
+    const { path, cookie, params } = await begin(newPerson());
+    const { body } = await finish(
+      edited(path, (p) => p.set('iss', second.issuer)),
+      cookie,
+    );
+    const logged = () =>
+      running
+        .output()
+        .split('\n')
+        .find((text) => text.includes(body.request_id));
+    await until(() => Promise.resolve(logged() !== undefined), 'the line in the log');
+    expect(JSON.parse(logged()!)).toMatchObject({
+      level: 40,
+      status: 401,
+      code: 'FEDERATED_LOGIN_FAILED',
+      err: { message: expect.stringMatching(/iss/) },
+    });
+    for (const secret of [cookie.split('=')[1]!, params.get('code')!, params.get('state')!])
+      expect(logged()).not.toContain(secret);
+  });
+
+  it('twice at once: one of them', async () => {
+    const { path, cookie } = await begin(newPerson());
+    const answers = await Promise.all([finish(path, cookie), finish(path, cookie), finish(path, cookie)]);
+    expect(answers.map((a) => a.status).sort()).toEqual([200, 401, 401]);
+  });
+
+  it('in another browser; and the right one still can', async () => {
+    const mine = await begin(newPerson());
+    const theirs = await begin(newPerson());
+    await refused(mine.path);
+    await refused(mine.path, theirs.cookie);
+    await refused(mine.path, `${mine.cookie.split('=')[0]}=${theirs.cookie.split('=')[1]}`);
+    expect((await finish(mine.path, mine.cookie)).status).toBe(200);
+  });
+
+  it('at another provider', async () => {
+    const { path, cookie } = await begin(newPerson());
+    await refused(path.replace('/oidc/main/', '/oidc/second/'), cookie);
+  });
+
+  it('with the code of another sign-in', async () => {
+    const mine = await begin(newPerson());
+    const theirs = await begin(newPerson());
+    await refused(
+      edited(mine.path, (p) => p.set('code', theirs.params.get('code')!)),
+      mine.cookie,
+    );
+  });
+
+  it.each(['state', 'code', 'iss'])('with a changed %s', async (name) => {
+    const { path, cookie } = await begin(newPerson());
+    await refused(
+      edited(path, (p) => p.set(name, name === 'iss' ? second.issuer : 'changed')),
+      cookie,
+    );
+  });
+
+  it.each(['state', 'code', 'iss'])('without %s', async (name) => {
+    const { path, cookie } = await begin(newPerson());
+    await refused(
+      edited(path, (p) => p.delete(name)),
+      cookie,
+    );
+  });
+
+  it('after ten minutes', async () => {
+    const { path, cookie } = await begin(newPerson());
+    const { expires_at } = (await db.collection('oidc_states').find().sort({ expires_at: -1 }).limit(1).toArray())[0]!;
+    const left = (expires_at as Date).getTime() - Date.now();
+    expect(left).toBeGreaterThan(590_000);
+    expect(left).toBeLessThanOrEqual(600_000);
+    await db.collection('oidc_states').updateMany({}, { $set: { expires_at: new Date(Date.now() - 1) } });
+    await refused(path, cookie);
+  });
+
+  it('when the person said no', async () => {
+    const { path, cookie, params } = await begin(undefined);
+    expect(params.get('error')).toBe('access_denied');
+    await refused(path, cookie);
+  });
+
+  it('when the provider does not accept us', async () => {
+    const { path, cookie } = await begin(newPerson(), 'bad-secret');
+    await refused(path, cookie);
+  });
+
+  it.each([
+    ['whose ID token was made for another sign-in (nonce)', (kept: string[]) => ['another nonce', kept[1]]],
+    ['whose code was asked for by somebody else (PKCE)', (kept: string[]) => [kept[0], 'v'.repeat(43)]],
+  ])('%s', async (_, change) => {
+    const { path, cookie, params } = await begin(newPerson());
+    const id = createHash('sha256').update(params.get('state')!).digest('hex');
+    const states = db.collection<{ _id: string; sealed: string }>('oidc_states');
+    const secrets = createSecretBox(Buffer.from(env['SECRET_KEY']!, 'hex'));
+    const { sealed } = (await states.findOne({ _id: id }))!;
+    await states.updateOne(
+      { _id: id },
+      { $set: { sealed: secrets.seal(JSON.stringify(change(JSON.parse(secrets.open(sealed)) as string[]))) } },
+    );
+    await refused(path, cookie);
+  });
+});
+
+describe('a provider that dies half-way', () => {
+  it('is 503, which is no refusal', async () => {
+    const { path, cookie } = await begin(newPerson(), 'dying');
+    await dying.close();
+    const { status, body } = await finish(path, cookie);
+    expect([status, body.code]).toEqual([503, 'UNAVAILABLE']);
+  });
+});

@@ -1,0 +1,204 @@
+/** Organizations: who sees them, who may change who belongs to them, and that one owner always stays. */
+import { describe, expect, it } from '@jest/globals';
+import { system, type TestOrg, type TestUser } from '../kit/harness.ts';
+import type { Role } from '../../models/rules/access/roles.ts';
+
+const api = system();
+
+const add = (org: TestOrg, by: TestUser, email: string, role: Role) =>
+  api.request('POST', `/orgs/${org.orgId}/members`, { token: by.token, body: { email, role } });
+const remove = (org: TestOrg, by: TestUser, userId: string) =>
+  api.request('DELETE', `/orgs/${org.orgId}/members/${userId}`, { token: by.token });
+const membersOf = async (org: TestOrg, by = org.owner) =>
+  (await api.request('GET', `/orgs/${org.orgId}/members`, { token: by.token })).body.data;
+
+async function joined(org: TestOrg, role: Role): Promise<TestUser> {
+  const user = await api.newUser();
+  const { status } = await add(org, org.owner, user.email, role);
+  expect(status).toBe(201);
+  return user;
+}
+
+describe('POST /orgs', () => {
+  it('creates an organization in the sandbox with its maker as owner', async () => {
+    const user = await api.newUser();
+    const { status, body } = await api.request('POST', '/orgs', { token: user.token, body: { name: 'First Bank' } });
+    expect([status, body.data]).toEqual([
+      201,
+      {
+        org_id: expect.stringMatching(/^org_[0-9A-Z]{26}$/),
+        name: 'First Bank',
+        environment: 'sandbox',
+        role: 'owner',
+        created_at: expect.any(String),
+      },
+    ]);
+  });
+
+  it('makes one organization of a request that is repeated under its Idempotency-Key', async () => {
+    const user = await api.newUser();
+    const send = (name: string) =>
+      api.request('POST', '/orgs', { token: user.token, body: { name }, headers: { 'idempotency-key': 'once' } });
+    const [first, second] = [await send('Bank'), await send('Bank')];
+    expect([second.status, second.body, second.headers.get('idempotent-replayed')]).toEqual([201, first.body, 'true']);
+    expect((await send('Another')).body.code).toBe('IDEMPOTENCY_KEY_REUSED');
+    expect((await api.request('GET', '/orgs', { token: user.token })).body.data.organizations).toHaveLength(1);
+  });
+});
+
+describe('GET /orgs', () => {
+  it('pages through one’s own organizations, newest first, each once, while new ones appear', async () => {
+    const user = await api.newUser();
+    const ids: string[] = [];
+    for (let i = 0; i < 5; i++) ids.unshift((await api.newOrg(user)).orgId);
+    await api.newOrg();
+    const seen: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const { body }: { body: { data: { organizations: { org_id: string }[]; cursor: string | null } } } =
+        await api.request('GET', `/orgs?limit=2${cursor ? `&cursor=${cursor}` : ''}`, { token: user.token });
+      seen.push(...body.data.organizations.map((o) => o.org_id));
+      cursor = body.data.cursor;
+      if (seen.length === 2) await api.newOrg(user);
+    } while (cursor);
+    expect(seen).toEqual(ids);
+  });
+
+  it.each(['limit=0', 'limit=101', 'limit=x', 'limit=1.5', 'cursor=nonsense'])('refuses ?%s: 400', async (query) => {
+    const user = await api.newUser();
+    expect((await api.request('GET', `/orgs?${query}`, { token: user.token })).status).toBe(400);
+  });
+});
+
+describe('members', () => {
+  it('are listed with their roles, in the order they joined, to every member', async () => {
+    const org = await api.newOrg();
+    const admin = await joined(org, 'admin');
+    const plain = await joined(org, 'member');
+    const { members, count } = await membersOf(org, plain);
+    expect(count).toBe(3);
+    expect(members.map((m: { userId: string; email: string; role: string }) => [m.userId, m.email, m.role])).toEqual([
+      [org.owner.userId, org.owner.email, 'owner'],
+      [admin.userId, admin.email, 'admin'],
+      [plain.userId, plain.email, 'member'],
+    ]);
+    expect(JSON.stringify(members)).not.toContain('password');
+  });
+
+  it('see the organization with their own role, also in their login', async () => {
+    const org = await api.newOrg();
+    const plain = await joined(org, 'member');
+    expect((await api.request('GET', `/orgs/${org.orgId}`, { token: plain.token })).body.data.role).toBe('member');
+    const { body } = await api.request('GET', '/auth/me', { token: plain.token });
+    expect(body.data.organizations).toEqual([{ org_id: org.orgId, name: 'Test Organization', role: 'member' }]);
+  });
+});
+
+describe('POST /orgs/{orgId}/members', () => {
+  it('takes an address in any spelling', async () => {
+    const org = await api.newOrg();
+    const user = await api.newUser();
+    const { status, body } = await add(org, org.owner, ` ${user.email.toUpperCase()}`, 'member');
+    expect([status, body.data.member]).toMatchObject([201, { userId: user.userId, email: user.email, role: 'member' }]);
+  });
+
+  it('refuses an address without an account: 404', async () => {
+    const org = await api.newOrg();
+    expect((await add(org, org.owner, 'nobody-at-all@example.com', 'member')).status).toBe(404);
+  });
+
+  it('refuses somebody who is a member already, whatever the role: 409', async () => {
+    const org = await api.newOrg();
+    const user = await joined(org, 'member');
+    const again = await add(org, org.owner, user.email, 'owner');
+    expect([again.status, again.body.code]).toEqual([409, 'ALREADY_MEMBER']);
+    expect((await membersOf(org)).count).toBe(2);
+  });
+
+  it('adds somebody once when two add them at the same time', async () => {
+    const org = await api.newOrg();
+    const user = await api.newUser();
+    const answers = await Promise.all(Array.from({ length: 6 }, () => add(org, org.owner, user.email, 'member')));
+    expect(answers.map((a) => a.status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
+    expect((await membersOf(org)).count).toBe(2);
+  });
+
+  it('is for admins; only an owner makes an owner: 403', async () => {
+    const org = await api.newOrg();
+    const [admin, plain, newcomer] = [await joined(org, 'admin'), await joined(org, 'member'), await api.newUser()];
+    expect((await add(org, plain, newcomer.email, 'member')).body.code).toBe('MISSING_ROLE');
+    expect((await add(org, admin, newcomer.email, 'owner')).body.code).toBe('MISSING_ROLE');
+    // Who may not add must not learn from the answer whether an account exists either.
+    expect((await add(org, admin, 'nobody-at-all@example.com', 'owner')).body.code).toBe('MISSING_ROLE');
+    expect((await add(org, admin, newcomer.email, 'admin')).status).toBe(201);
+  });
+
+  it.each([
+    { email: 'a@b.example', role: 'god' },
+    { email: 'a@b.example' },
+    { email: 'a@b.example', role: 'member', org_id: 'x' },
+  ])('refuses %j: 400', async (body) => {
+    const org = await api.newOrg();
+    expect((await api.request('POST', `/orgs/${org.orgId}/members`, { token: org.owner.token, body })).status).toBe(
+      400,
+    );
+  });
+});
+
+describe('DELETE /orgs/{orgId}/members/{userId}', () => {
+  it('ends the membership at once: the organization is 404 from then on', async () => {
+    const org = await api.newOrg();
+    const plain = await joined(org, 'member');
+    const { status, body } = await remove(org, org.owner, plain.userId);
+    expect([status, body.data]).toEqual([200, { userId: plain.userId, removed: true }]);
+    expect((await api.request('GET', `/orgs/${org.orgId}`, { token: plain.token })).status).toBe(404);
+    expect((await api.request('GET', `/orgs/${org.orgId}/documents`, { token: plain.token })).status).toBe(404);
+    expect((await remove(org, org.owner, plain.userId)).status).toBe(404);
+  });
+
+  it('lets a member leave, but not remove others: 403', async () => {
+    const org = await api.newOrg();
+    const [plain, other] = [await joined(org, 'member'), await joined(org, 'member')];
+    expect((await remove(org, plain, other.userId)).body.code).toBe('MISSING_ROLE');
+    expect((await remove(org, plain, plain.userId)).status).toBe(200);
+  });
+
+  it('lets an admin remove members and admins, but no owner: 403', async () => {
+    const org = await api.newOrg();
+    const [admin, other, plain] = [await joined(org, 'admin'), await joined(org, 'admin'), await joined(org, 'member')];
+    expect((await remove(org, admin, org.owner.userId)).body.code).toBe('MISSING_ROLE');
+    expect((await remove(org, admin, other.userId)).status).toBe(200);
+    expect((await remove(org, admin, plain.userId)).status).toBe(200);
+  });
+
+  it('keeps the last owner: 409', async () => {
+    const org = await api.newOrg();
+    await joined(org, 'admin');
+    const { status, body } = await remove(org, org.owner, org.owner.userId);
+    expect([status, body.code]).toEqual([409, 'LAST_OWNER']);
+  });
+
+  it('of two owners who leave at once one stays, every time', async () => {
+    for (let round = 0; round < 8; round++) {
+      const org = await api.newOrg();
+      const second = await joined(org, 'owner');
+      const answers = await Promise.all([remove(org, org.owner, org.owner.userId), remove(org, second, second.userId)]);
+      expect(answers.map((a) => a.status).sort()).toEqual([200, 409]);
+      const stayed = answers[0].status === 409 ? org.owner : second;
+      expect((await membersOf(org, stayed)).members).toMatchObject([{ userId: stayed.userId, role: 'owner' }]);
+    }
+  });
+
+  it('of two owners who remove one another at once one stays', async () => {
+    for (let round = 0; round < 8; round++) {
+      const org = await api.newOrg();
+      const second = await joined(org, 'owner');
+      const answers = await Promise.all([remove(org, org.owner, second.userId), remove(org, second, org.owner.userId)]);
+      const stayed = answers[0].status === 200 ? org.owner : second;
+      // The slower one is told that it is the last, or that it no longer belongs here.
+      expect(answers.map((a) => a.status).sort()).toEqual([200, expect.any(Number)]);
+      expect([404, 409]).toContain(Math.max(...answers.map((a) => a.status)));
+      expect((await membersOf(org, stayed)).members).toMatchObject([{ userId: stayed.userId, role: 'owner' }]);
+    }
+  });
+});

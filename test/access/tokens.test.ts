@@ -1,0 +1,305 @@
+/** Tokens of logins and of support sessions: only ours, for what they are, in time; and signing keys that rotate without signing anybody out. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  exportSPKI,
+  importJWK,
+  SignJWT,
+  UnsecuredJWT,
+  decodeProtectedHeader,
+  generateKeyPair,
+  type CryptoKey,
+  type JWK,
+} from 'jose';
+import { until } from '../kit/harness.ts';
+import { removeDataDir, startProcess, systemEnv } from '../kit/processes.ts';
+import { createTokens, type SessionClaims, type Tokens } from '../../api/access/tokens.ts';
+import { readConfig, type Config } from '../../config.ts';
+import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
+import { createSecretBox } from '../../models/base/secretbox.ts';
+import { listSigningKeys, SigningKeyModel } from '../../models/access/signingkey.ts';
+
+const DAY_MS = 86_400_000;
+const start = new Date('2026-03-01T00:00:00Z').getTime();
+
+let config: Config;
+let now: number;
+const env = systemEnv('tokens');
+/** A process of its own: its own copy of the keys, the shared database, and a clock that the test sets. */
+const newProcess = () =>
+  createTokens({ config, clock: () => new Date(now), secrets: createSecretBox(config.secretKey) });
+
+beforeAll(async () => {
+  config = readConfig(env);
+  await connectMongo(config.mongodbUri!);
+});
+afterAll(async () => {
+  await disconnectMongo();
+  await removeDataDir(env);
+});
+beforeEach(async () => {
+  await SigningKeyModel.deleteMany({});
+  now = start;
+});
+
+describe('a token', () => {
+  it('names its account and epoch, and lives exactly 7 days', async () => {
+    const tokens = newProcess();
+    const { token, expiresAt } = await tokens.sign('usr_1', 3);
+    expect(expiresAt).toEqual(new Date(start + 7 * DAY_MS));
+    now = expiresAt.getTime() - 1000;
+    expect(await tokens.verify(token)).toEqual({ userId: 'usr_1', epoch: 3 });
+    now = expiresAt.getTime();
+    expect(await tokens.verify(token)).toBeUndefined();
+  });
+
+  it('is known to every process', async () => {
+    const { token } = await newProcess().sign('usr_1', 0);
+    expect(await newProcess().verify(token)).toEqual({ userId: 'usr_1', epoch: 0 });
+  });
+});
+
+describe('a forged token is refused:', () => {
+  let tokens: Tokens;
+  let kid: string;
+  let publicJwk: JWK;
+  let ourKey: Parameters<SignJWT['sign']>[0];
+  const claims = () => ({
+    sub: 'usr_1',
+    epoch: 0,
+    iss: config.publicUrl,
+    aud: 'dashboard',
+    iat: now / 1000,
+    exp: now / 1000 + 60,
+  });
+
+  beforeEach(async () => {
+    tokens = newProcess();
+    publicJwk = (await tokens.jwks()).keys[0]!;
+    kid = publicJwk.kid!;
+    const [record] = await listSigningKeys();
+    ourKey = await importJWK(JSON.parse(createSecretBox(config.secretKey).open(record!.private_jwk)) as JWK, 'EdDSA');
+  });
+  const signed = (payload: Record<string, unknown>, header: Record<string, unknown> = {}, key = ourKey) =>
+    new SignJWT(payload).setProtectedHeader({ alg: 'EdDSA', kid, ...header }).sign(key);
+
+  it('nothing wrong with it, so that the rest means something', async () => {
+    expect(await tokens.verify(await signed(claims()))).toEqual({ userId: 'usr_1', epoch: 0 });
+  });
+
+  it.each<[string, () => Promise<string>]>([
+    ['another issuer', () => signed({ ...claims(), iss: 'https://elsewhere.example' })],
+    ['no issuer', () => signed({ ...claims(), iss: undefined })],
+    ['another audience', () => signed({ ...claims(), aud: 'support-session' })],
+    ['no audience', () => signed({ ...claims(), aud: undefined })],
+    ['expired', () => signed({ ...claims(), exp: now / 1000 - 1 })],
+    ['no expiry', () => signed({ ...claims(), exp: undefined })],
+    ['not valid yet', () => signed({ ...claims(), nbf: now / 1000 + 60 })],
+    ['no subject', () => signed({ ...claims(), sub: undefined })],
+    ['an unknown key', () => signed(claims(), { kid: 'unknown' })],
+    ['no key named', () => signed(claims(), { kid: undefined })],
+    ['an object as the name of its key', () => signed(claims(), { kid: { $ne: null } })],
+    ['a key that it brings itself', async () => signed(claims(), { kid: undefined, jwk: publicJwk })],
+    ['another key under our name', async () => signed(claims(), {}, (await generateKeyPair('EdDSA')).privateKey)],
+    ['alg none', async () => new UnsecuredJWT(claims()).encode()],
+    [
+      'alg none under our name',
+      async () =>
+        (await signed(claims())).replace(
+          /^[^.]+/,
+          Buffer.from(JSON.stringify({ alg: 'none', kid })).toString('base64url'),
+        ),
+    ],
+    [
+      'the public key used as a shared secret',
+      async () => {
+        const pem = await exportSPKI((await importJWK(publicJwk, 'EdDSA', { extractable: true })) as CryptoKey);
+        return signed(claims(), { alg: 'HS256' }, Buffer.from(pem));
+      },
+    ],
+    ['ES256', async () => signed(claims(), { alg: 'ES256' }, (await generateKeyPair('ES256')).privateKey)],
+    [
+      'changed claims',
+      async () => {
+        const [head, , tail] = (await signed(claims())).split('.');
+        return [head, Buffer.from(JSON.stringify({ ...claims(), sub: 'usr_2' })).toString('base64url'), tail].join('.');
+      },
+    ],
+    ['cut short', async () => (await signed(claims())).slice(0, -2)],
+    ['nonsense', () => Promise.resolve('a.b.c')],
+  ])('%s', async (_, make) => {
+    expect(await tokens.verify(await make())).toBeUndefined();
+  });
+});
+
+describe('a session’s token', () => {
+  const claims: SessionClaims = {
+    sessionId: 'ssn_1',
+    customerId: 'cus_1',
+    orgId: 'org_1',
+    mode: 'live',
+    verified: true,
+    productType: 'personal',
+  };
+  const end = new Date(start + 60_000);
+
+  it('says what the session is, to every process and to its last second', async () => {
+    const token = await newProcess().signSession(claims, end);
+    const plain = { ...claims, verified: false };
+    delete plain.productType;
+    now = end.getTime() - 1000;
+    expect(await newProcess().verifySession(token)).toEqual({ ...claims, expiresAt: end });
+    expect(await newProcess().verifySession(await newProcess().signSession(plain, end))).toEqual({
+      ...plain,
+      expiresAt: end,
+    });
+    now = end.getTime();
+    expect(await newProcess().verifySession(token)).toBeUndefined();
+  });
+
+  it('is no login, and a login is no session’s', async () => {
+    const tokens = newProcess();
+    expect(await tokens.verify(await tokens.signSession(claims, end))).toBeUndefined();
+    expect(await tokens.verifySession((await tokens.sign('usr_1', 0)).token)).toBeUndefined();
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ['no session', { sid: undefined }],
+    ['an object as its session', { sid: { $ne: null } }],
+    ['no organization', { org: undefined }],
+    ['no mode', { mode: undefined }],
+    ['a mode that is none', { mode: 'production' }],
+    ['a word for being verified', { verified: 'yes' }],
+    ['a list as its product', { productType: ['a'] }],
+    ['no customer', { sub: undefined }],
+    ['no end', { exp: undefined }],
+    ['another audience', { aud: 'dashboard' }],
+    ['another issuer', { iss: 'https://elsewhere.example' }],
+  ])('is refused with %s', async (_, change) => {
+    const tokens = newProcess();
+    const { kid } = (await tokens.jwks()).keys[0]!;
+    const [record] = await listSigningKeys();
+    const key = await importJWK(
+      JSON.parse(createSecretBox(config.secretKey).open(record!.private_jwk)) as JWK,
+      'EdDSA',
+    );
+    const whole = {
+      sub: 'cus_1',
+      iss: config.publicUrl,
+      aud: 'support-session',
+      iat: now / 1000,
+      exp: now / 1000 + 60,
+      org: 'org_1',
+      sid: 'ssn_1',
+      mode: 'test',
+      verified: true,
+    };
+    const signed = (payload: Record<string, unknown>) =>
+      new SignJWT(payload).setProtectedHeader({ alg: 'EdDSA', kid: kid! }).sign(key);
+    expect(await tokens.verifySession(await signed(whole))).toBeDefined();
+    expect(await tokens.verifySession(await signed({ ...whole, ...change }))).toBeUndefined();
+  });
+});
+
+describe('rotation', () => {
+  const kidOf = (token: string) => decodeProtectedHeader(token).kid!;
+
+  it('signs nobody out: what was signed before is valid to its end', async () => {
+    const before = newProcess();
+    await before.sign('usr_0', 0);
+    now = start + config.jwtKeyDays * DAY_MS - 1000;
+    const { token, expiresAt } = await before.sign('usr_1', 0);
+    now = start + (config.jwtKeyDays + 1) * DAY_MS;
+    const rotated = newProcess();
+    await rotated.sign('usr_2', 0);
+    now += 600_000;
+    const later = newProcess();
+    const fresh = await later.sign('usr_3', 0);
+    expect(kidOf(fresh.token)).not.toBe(kidOf(token));
+    for (const tokens of [before, rotated, later]) {
+      now = expiresAt.getTime() - 1000;
+      expect(await tokens.verify(token)).toEqual({ userId: 'usr_1', epoch: 0 });
+    }
+  });
+
+  it('publishes a key minutes before it signs, so that no process meets a token of a key it cannot know', async () => {
+    const first = kidOf((await newProcess().sign('usr_1', 0)).token);
+    now = start + (config.jwtKeyDays + 1) * DAY_MS;
+    const rotating = newProcess();
+    expect(kidOf((await rotating.sign('usr_1', 0)).token)).toBe(first);
+    expect((await rotating.jwks()).keys).toHaveLength(2);
+    now += 60_000;
+    expect(kidOf((await newProcess().sign('usr_1', 0)).token)).toBe(first);
+    now += 600_000;
+    expect(kidOf((await newProcess().sign('usr_1', 0)).token)).not.toBe(first);
+  });
+
+  it('reaches a process that has not looked for a while as soon as it meets the new key', async () => {
+    const old = newProcess();
+    await old.sign('usr_1', 0);
+    now = start + (config.jwtKeyDays + 1) * DAY_MS;
+    await newProcess().jwks();
+    now += 600_000;
+    const { token } = await newProcess().sign('usr_2', 0);
+    await until(async () => await old.verify(token), 'the old process to know the new key');
+  });
+
+  it('makes one key when many processes find it due at once, also the very first', async () => {
+    const all = await Promise.all(Array.from({ length: 6 }, () => newProcess().sign('usr_1', 0)));
+    expect(new Set(all.map((a) => kidOf(a.token))).size).toBe(1);
+    expect(await listSigningKeys()).toHaveLength(1);
+    now = start + (config.jwtKeyDays + 1) * DAY_MS;
+    await Promise.all(Array.from({ length: 6 }, () => newProcess().jwks()));
+    expect((await listSigningKeys()).map((k) => k.number)).toEqual([2, 1]);
+  });
+
+  it('drops a key once no token of it can be valid, and not before', async () => {
+    await newProcess().jwks();
+    now = start + (config.jwtKeyDays + 1) * DAY_MS;
+    await newProcess().jwks();
+    now += 7 * DAY_MS + 600_000;
+    expect((await newProcess().jwks()).keys).toHaveLength(2);
+    now += DAY_MS;
+    expect((await newProcess().jwks()).keys).toHaveLength(1);
+    expect((await listSigningKeys()).map((k) => k.number)).toEqual([2]);
+  });
+
+  it('a process with another SECRET_KEY does not start, and leaves no key behind, however old the newest is', async () => {
+    const right = newProcess();
+    await right.sign('usr_1', 0);
+    const wrong = startProcess('api/server.ts', { ...env, SECRET_KEY: 'b2'.repeat(32) });
+    await expect(wrong).rejects.toThrow(/SECRET_KEY is not the one that this database was written with/);
+    expect((await listSigningKeys()).map((k) => k.number)).toEqual([1]);
+  });
+
+  it('passes over a key that another SECRET_KEY sealed, which itself stays without a way in', async () => {
+    const foreign = createSecretBox(Buffer.alloc(32, 7));
+    const { token } = await newProcess().sign('usr_1', 0);
+    const [first] = await listSigningKeys();
+    const sealed = { private_jwk: foreign.seal(createSecretBox(config.secretKey).open(first!.private_jwk)) };
+    await SigningKeyModel.create({ ...first, ...sealed, _id: 'foreign', number: 2 });
+    now = start + (config.jwtKeyDays + 1) * DAY_MS;
+    await newProcess().jwks();
+    now += 600_000;
+    const fresh = await newProcess().sign('usr_2', 0);
+    expect((await listSigningKeys()).map((k) => [k.number, k._id === kidOf(fresh.token)])).toEqual([
+      [3, true],
+      [2, false],
+      [1, false],
+    ]);
+    expect((await newProcess().jwks()).keys.map((k) => k.kid)).toEqual([kidOf(fresh.token), kidOf(token)]);
+    const other = createTokens({ config, clock: () => new Date(now), secrets: foreign });
+    await expect(other.jwks()).rejects.toThrow(/SECRET_KEY is not the one/);
+  });
+
+  it('keeps private halves sealed, and publishes only public ones', async () => {
+    const tokens = newProcess();
+    const [record] = await listSigningKeys().then(async (k) =>
+      k.length ? k : (await tokens.jwks(), listSigningKeys()),
+    );
+    expect(record!.public_jwk).not.toHaveProperty('d');
+    expect(() => JSON.parse(record!.private_jwk) as unknown).toThrow();
+    expect((await tokens.jwks()).keys).toEqual([
+      { kty: 'OKP', crv: 'Ed25519', x: expect.any(String), kid: record!._id, alg: 'EdDSA', use: 'sig' },
+    ]);
+  });
+});

@@ -1,0 +1,42 @@
+/** Whose address counts: what of it stands for one subscriber, and when a proxy is believed. */
+import { describe, expect, it } from '@jest/globals';
+import type { IncomingMessage } from 'node:http';
+import { addressOf, networkOf } from '../../api/http/address.ts';
+
+describe('what limits count by', () => {
+  it.each([
+    ['an IPv4 address', '192.0.2.7', '192.0.2.7'],
+    ['an IPv4 address in IPv6 clothes', '::ffff:192.0.2.7', '192.0.2.7'],
+    ['the network of an IPv6 address', '2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['the same network, however a host in it calls itself', '2001:0DB8:1:2:ffff::1', '2001:db8:1:2::/64'],
+    ['another network beside it', '2001:db8:1:3::1', '2001:db8:1:3::/64'],
+    ['this machine', '::1', '::/64'],
+    ['what is no address', 'unknown', 'unknown'],
+    ['nothing', '', ''],
+  ])('%s', (_, address, network) => {
+    expect(networkOf(address)).toBe(network);
+  });
+});
+
+describe('the address of a caller', () => {
+  const from = (forwarded: string | undefined) =>
+    ({
+      headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded },
+      socket: { remoteAddress: '198.51.100.1' },
+    }) as unknown as IncomingMessage;
+
+  it.each([
+    ['the connection’s, whatever somebody claims', '192.0.2.7', false, '198.51.100.1'],
+    ['behind a proxy what that says', '192.0.2.7', true, '192.0.2.7'],
+    ['behind a proxy the nearest one, the others being claims', '203.0.113.9, 192.0.2.7', true, '192.0.2.7'],
+    ['the connection’s, when the proxy says nothing', undefined, true, '198.51.100.1'],
+    ['the connection’s, when the proxy says nothing of use', ' , ', true, '198.51.100.1'],
+    ['the connection’s, when the proxy does not know it', 'unknown', true, '198.51.100.1'],
+    ['without the port that some proxies add', '203.0.113.9, 192.0.2.7:50123', true, '192.0.2.7'],
+    ['without brackets and port', '[2001:db8::1]:443', true, '2001:db8::1'],
+    ['without brackets', '[2001:db8::1]', true, '2001:db8::1'],
+    ['an IPv6 address, whose end is no port', '2001:db8::1:443', true, '2001:db8::1:443'],
+  ])('is %s', (_, forwarded, trustProxy, address) => {
+    expect(addressOf(from(forwarded), trustProxy)).toBe(address);
+  });
+});

@@ -1,0 +1,207 @@
+/**
+ * What pages of other origins may do with the API: use the chat with a session's token, whatever it answers, and read
+ * nothing of what takes an API key or a login. Over HTTP for every route, and in a real Chromium.
+ */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import pino from 'pino';
+import type { Browser, Page } from 'puppeteer-core';
+import { startChromium, visit } from '../kit/chromium.ts';
+import { system, type TestOrg, type TestSession } from '../kit/harness.ts';
+import { createApp } from '../../api/http/app.ts';
+import type { Context } from '../../api/context.ts';
+import { createMetrics } from '../../api/http/metrics.ts';
+import type { Route } from '../../api/http/route.ts';
+import { routeGroups } from '../../api/routes/index.ts';
+import { readConfig } from '../../config.ts';
+
+const api = system();
+const routes: readonly Route[] = Object.values(routeGroups).flat();
+const label = ({ method, path }: Route) => `${method} ${path}`;
+const takesSession = ({ auth }: Route) => auth.kind === 'session';
+const origin = 'https://shop.example';
+
+let org: TestOrg;
+let key: string;
+let session: TestSession;
+beforeAll(async () => {
+  org = await api.newOrg();
+  key = (await api.newKey(org)).token;
+  session = await api.newSession(org, { key });
+});
+
+const pathOf = (route: Route) => route.path.replace('{orgId}', org.orgId).replaceAll(/\{\w+\}/g, 'nothing');
+const preflight = (route: Route) =>
+  api.request('OPTIONS', pathOf(route), {
+    headers: {
+      origin,
+      'access-control-request-method': route.method,
+      'access-control-request-headers': 'authorization,content-type',
+    },
+  });
+/** The names of the headers that tell a browser what pages may do. */
+const permissions = (headers: Headers) => [...headers.keys()].filter((name) => name.startsWith('access-control-'));
+
+describe('a preflight', () => {
+  it.each(routes.filter(takesSession).map((route) => [label(route), route] as const))(
+    '%s: a page of any origin may ask',
+    async (_, route) => {
+      const { status, headers, body } = await preflight(route);
+      expect([status, body]).toEqual([204, '']);
+      expect(headers.get('access-control-allow-origin')).toBe('*');
+      expect(headers.get('access-control-allow-methods')?.split(',')).toContain(route.method);
+      expect(headers.get('access-control-allow-headers')?.split(',')).toEqual(
+        expect.arrayContaining(['authorization', 'content-type', 'idempotency-key']),
+      );
+      expect(headers.has('access-control-allow-credentials')).toBe(false);
+    },
+  );
+
+  const others = routes.filter((route) => !takesSession(route));
+  it.each(others.map((route) => [label(route), route] as const))('%s: nobody may', async (_, route) => {
+    const { status, headers } = await preflight(route);
+    expect([status, permissions(headers)]).toEqual([405, []]);
+  });
+
+  it.each(routes.filter(takesSession).map((route) => [label(route), route] as const))(
+    '%s: OPTIONS that is none is refused as every other unknown method',
+    async (_, route) => {
+      const { status, headers } = await api.request('OPTIONS', pathOf(route), { headers: { origin } });
+      expect(status).toBe(405);
+      expect(headers.get('allow')?.split(', ')).not.toContain('OPTIONS');
+    },
+  );
+});
+
+describe('an answer', () => {
+  it.each(routes.map((route) => [label(route), route] as const))(
+    '%s: a refusal may be read by a page where a session is taken, and nowhere else',
+    async (_, route) => {
+      const headers = { origin };
+      const { status, headers: given } = await api.request(route.method, pathOf(route), { headers });
+      expect([status, given.get('access-control-allow-origin')]).toEqual([
+        route.auth.kind === 'open' ? status : 401,
+        takesSession(route) ? '*' : null,
+      ]);
+      expect(permissions(given)).toHaveLength(takesSession(route) ? 2 : 0);
+    },
+  );
+
+  it('that fails on our side may be read, too', async () => {
+    const config = readConfig({ MONGODB_URI: 'mongodb://127.0.0.1:1/none', SECRET_KEY: 'a1'.repeat(32) });
+    const tokens = {
+      verifySession: () => Promise.reject(new Error('broken')),
+      verify: () => Promise.reject(new Error('broken')),
+    };
+    const ctx = { config, tokens, log: pino({ level: 'silent' }), clock: () => new Date() } as unknown as Context;
+    const server = createServer(createApp(ctx, createMetrics()).callback());
+    const url = await listen(server);
+    const asked = async (path: string) => {
+      const { status, headers } = await fetch(`${url}/v1${path}`, {
+        headers: { origin, authorization: 'Bearer a.b.c' },
+      });
+      return [status, headers.get('access-control-allow-origin')];
+    };
+    expect(await asked(`/support/chat/history/${org.orgId}`)).toEqual([500, '*']);
+    expect(await asked(`/support/inbox/orgs/${org.orgId}`)).toEqual([500, null]);
+    await close(server);
+  });
+});
+
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+function close(server: Server): Promise<void> {
+  server.closeAllConnections();
+  return new Promise((resolve) => server.close(() => resolve()));
+}
+
+describe('a page of another origin, in Chromium', () => {
+  let browser: Browser;
+  let server: Server;
+  let page: Page;
+  beforeAll(async () => {
+    server = createServer((_, reply) => {
+      reply.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>A shop</title>');
+    });
+    browser = await startChromium(process.env['TEST_CHROMIUM']!);
+    ({ page } = await visit(browser, await listen(server)));
+  });
+  afterAll(async () => {
+    await browser.close();
+    await close(server);
+  });
+
+  type Seen = { status: number; body: Record<string, unknown>; headers: Record<string, string> };
+  /** What the page's own script gets to see; a name of an error when the browser keeps it from it. */
+  const ask = (path: string, init: { method?: string; token?: string; body?: unknown } = {}): Promise<Seen | string> =>
+    page.evaluate(
+      async (url, { method = 'GET', token, body }) => {
+        try {
+          const reply = await fetch(url, {
+            method,
+            headers: {
+              ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+              ...(body === undefined
+                ? {}
+                : { 'content-type': 'application/json', 'idempotency-key': crypto.randomUUID() }),
+            },
+            ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+          });
+          const text = await reply.text();
+          return {
+            status: reply.status,
+            body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>),
+            headers: Object.fromEntries(reply.headers),
+          };
+        } catch (error) {
+          return (error as Error).name;
+        }
+      },
+      `${api.url}/v1${path}`,
+      init,
+    );
+
+  it('chats over REST, and reads whatever it is answered', async () => {
+    const { token } = session;
+    const say = (body: string) => ask(`/support/chat/messages/${org.orgId}`, { method: 'POST', token, body: { body } });
+    const said = (await say('Hello!')) as Seen;
+    expect(said).toMatchObject({
+      status: 202,
+      body: { conv_id: expect.stringMatching(/^conv_/), message_id: expect.stringMatching(/^msg_/) },
+      headers: { 'x-request-id': expect.any(String), ratelimit: expect.any(String) },
+    });
+    const { conv_id: convId } = said.body as { conv_id: string };
+    for (const path of [`history/${org.orgId}`, `conversation/${org.orgId}/${convId}`]) {
+      const { status, body } = (await ask(`/support/chat/${path}`, { token })) as Seen;
+      expect([status, (body['messages'] as { body: string }[])[0]?.body]).toEqual([200, 'Hello!']);
+    }
+    expect(await ask(`/support/chat/conversations/${org.orgId}`, { token })).toMatchObject({ status: 200 });
+    expect(await ask(`/support/chat/conversation/${org.orgId}/nothing`, { token })).toMatchObject({ status: 404 });
+    expect(await ask(`/support/chat/history/${org.orgId}`, { token: `${token}x` })).toMatchObject({
+      status: 401,
+      body: { code: 'UNAUTHENTICATED' },
+    });
+    // Twenty a minute are taken, of which the minute of the clock may begin anew in between.
+    let last = said;
+    for (let count = 0; count < 50 && last.status === 202; count += 1) last = (await say('Thanks!')) as Seen;
+    expect(last).toMatchObject({
+      status: 429,
+      body: { code: 'RATE_LIMITED' },
+      headers: { 'retry-after': expect.stringMatching(/^\d+$/) },
+    });
+  });
+
+  it('sees nothing of what takes an API key or a login, not even that it is refused', async () => {
+    const keyed = [`/support/inbox/orgs/${org.orgId}`, '/support/developer-keys/self', '/auth/me'];
+    for (const path of keyed) {
+      for (const init of [{ token: key }, { token: org.owner.token }, { token: session.token }, {}]) {
+        expect([path, await ask(path, init)]).toEqual([path, 'TypeError']);
+      }
+    }
+    const mint = { method: 'POST', token: key, body: { customer: { email: 'ada@customer.example' } } };
+    expect(await ask(`/support/sessions/orgs/${org.orgId}/mint`, mint)).toBe('TypeError');
+  });
+});

@@ -1,0 +1,172 @@
+/**
+ * A MongoDB operator in place of a value: refused by name in every field of every JSON body and form, and only text in
+ * paths and queries. Generated from the contracts of all routes, so that a new route is covered by being listed.
+ */
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { system, type TestOrg } from '../kit/harness.ts';
+import type { Route } from '../../api/http/route.ts';
+import { routeGroups } from '../../api/routes/index.ts';
+
+const api = system();
+const routes: readonly Route[] = Object.values(routeGroups).flat();
+const label = (route: Route) => `${route.method} ${route.path}`;
+const operators: unknown[] = [{ $ne: null }, { $gt: '' }, { $regex: '.*' }, { $where: 'true' }, [{ $in: ['a'] }]];
+const asText = '{"$ne":null}';
+
+type Path = (string | number)[];
+type Field = { path: Path; schema: z.core.$ZodType };
+
+/** Every place in a schema that a caller can put a value at: nested objects, elements of arrays and records, branches of unions. */
+function fieldsOf(schema: z.core.$ZodType, path: Path = []): Field[] {
+  const here = path.length === 0 ? [] : [{ path, schema }];
+  if (schema instanceof z.ZodObject) {
+    const inside = Object.entries(schema.shape);
+    return [...here, ...inside.flatMap(([name, field]) => fieldsOf(field, [...path, name]))];
+  }
+  if (schema instanceof z.ZodArray) return [...here, ...fieldsOf(schema.element, [...path, 0])];
+  if (schema instanceof z.ZodRecord) return [...here, ...fieldsOf(schema.valueType, [...path, 'anything'])];
+  if (schema instanceof z.ZodUnion) return [...here, ...schema.options.flatMap((option) => fieldsOf(option, path))];
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault)
+    return fieldsOf(schema.unwrap(), path);
+  return here;
+}
+
+/** The smallest body with this value at this path. */
+function bodyWith(path: Path, value: unknown): unknown {
+  return path.reduceRight<unknown>((inner, step) => (typeof step === 'number' ? [inner] : { [step]: inner }), value);
+}
+
+const texts = [
+  'text',
+  'ada@example.com',
+  'https://example.com',
+  '2099-01-01T00:00:00Z',
+  'long enough to be a password',
+];
+
+/** Something small that a schema takes, so that a request fails for nothing but what the test put into it. */
+function sample(schema: z.core.$ZodType): unknown {
+  if (schema instanceof z.ZodObject) {
+    const fields = Object.entries(schema.shape);
+    const required = fields.filter(([, field]) => !field.safeParse(undefined).success);
+    return Object.fromEntries(required.map(([name, field]) => [name, sample(field)]));
+  }
+  if (schema instanceof z.ZodArray) return z.safeParse(schema, []).success ? [] : [sample(schema.element)];
+  const found = [...(schema instanceof z.ZodEnum ? schema.options : []), ...texts, 1, 100, true, {}, null].find(
+    (value) => z.safeParse(schema, value).success,
+  );
+  if (found === undefined) throw new Error('Teach `sample` a value for this kind of schema.');
+  return found;
+}
+
+const inBodies = routes.flatMap((route) =>
+  route.body && !route.upload
+    ? fieldsOf(route.body).map((field) => [label(route), field.path.join('.'), route, field] as const)
+    : [],
+);
+const inQueries = routes.flatMap((route) =>
+  Object.keys(route.query?.shape ?? {}).map((name) => [label(route), name, route] as const),
+);
+const inPaths = routes.flatMap((route) =>
+  Object.keys(route.params?.shape ?? {}).map((name) => [label(route), name, route] as const),
+);
+const inForms = routes.flatMap((route) =>
+  route.upload && route.body instanceof z.ZodObject
+    ? Object.keys(route.body.shape).map((name) => [label(route), name, route] as const)
+    : [],
+);
+
+let org: TestOrg;
+let key: string;
+let session: string;
+beforeAll(async () => {
+  org = await api.newOrg();
+  key = (await api.newKey(org)).token;
+  session = (await api.newSession(org, { key })).token;
+});
+
+/** The route's address with this parameter replaced; all others name what exists or, of things one can lose, what does not. */
+const pathOf = (route: Route, replaced: Record<string, string> = {}) =>
+  route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(replaced[name] ?? (name === 'orgId' ? org.orgId : name === 'mode' ? 'test' : 'nothing')),
+  );
+const tokenOf = (route: Route) => {
+  const tokens = { open: undefined, key, self: key, session, jwt: org.owner.token, member: org.owner.token };
+  return tokens[route.auth.kind];
+};
+
+describe('the contracts', () => {
+  it('have fields of every kind to try', () => {
+    expect(inBodies.length).toBeGreaterThan(25);
+    expect(inBodies.some(([, field]) => field === 'context.productType')).toBe(true);
+    expect(inBodies.some(([, field]) => field === 'conversation_history.0.body')).toBe(true);
+    expect(inQueries.length).toBeGreaterThan(20);
+    expect(inPaths.length).toBeGreaterThan(20);
+    expect(inForms.length).toBeGreaterThan(1);
+  });
+});
+
+describe('an operator in a body', () => {
+  it.each(inBodies)('%s: %s is refused by name', async (_, __, route, { path, schema }) => {
+    // Where any object is allowed there is nothing to refuse; what such a field may do is its own test's.
+    const refused = operators.filter((operator) => !z.safeParse(schema, operator).success);
+    expect(refused).not.toEqual([]);
+    for (const operator of refused) {
+      const body = bodyWith(path, operator);
+      const reply = await api.request(route.method, pathOf(route), { token: tokenOf(route), body });
+      expect([operator, reply.status]).toEqual([operator, 400]);
+      const named = (reply.body.details as { path: Path }[]).map((detail) => detail.path.join('.'));
+      expect(named.filter((name) => `${name}.`.startsWith(`body.${path.join('.')}.`))).not.toEqual([]);
+    }
+  });
+});
+
+describe('an operator in a form', () => {
+  const send = (route: Route, field: string, value: string) => {
+    const form = new FormData();
+    form.append(field, value);
+    form.append('file', new Blob([`A text for ${field}.`]), 'note.md');
+    return api.request(route.method, pathOf(route), { token: tokenOf(route), form });
+  };
+
+  it.each(inForms)('%s: %s takes text only, and no field of an operator', async (_, name, route) => {
+    for (const field of [`${name}[$ne]`, `${name}.$ne`, `$where`]) {
+      const { status, body } = await send(route, field, 'x');
+      expect([status, body.details[0].path]).toEqual([400, ['body', field]]);
+    }
+    const { status, body } = await send(route, name, asText);
+    expect([200, 201, 400]).toContain(status);
+    if (status === 400) expect(body.details[0].path[1]).toBe(name);
+    else expect(JSON.stringify(body)).not.toContain('$ne');
+  });
+});
+
+describe('an operator in a query', () => {
+  it.each(inQueries)('%s: ?%s is text or refused, and its operators are other parameters', async (_, name, route) => {
+    const ask = async (query: string) => {
+      const token = tokenOf(route);
+      const body = route.body && !route.upload ? {} : undefined;
+      return (await api.request(route.method, `${pathOf(route)}?${query}`, { token, body })).status;
+    };
+    const [without, nonsense] = [await ask(''), await ask(`${name}=nonsense`)];
+    expect([name, await ask(`${name}=${encodeURIComponent(asText)}`)]).toEqual([name, nonsense]);
+    expect([name, await ask(`${name}[$ne]=nonsense`)]).toEqual([name, without]);
+    expect([name, await ask(`${name}[]=nonsense&${name}.$gt=`)]).toEqual([name, without]);
+    expect([name, await ask(`${name}=nonsense&${name}=nonsense`)]).toEqual([name, 400]);
+  });
+});
+
+describe('an operator in a path', () => {
+  it.each(inPaths)('%s: {%s} is an id that does not exist: 404, or none at all: 400', async (_, name, route) => {
+    for (const id of [asText, '[$ne]', '$where', 'nothing']) {
+      const body = route.body && !route.upload ? sample(route.body) : undefined;
+      const { status } = await api.request(route.method, pathOf(route, { [name]: id }), {
+        token: tokenOf(route),
+        body,
+      });
+      const isId = z.safeParse(route.params!.shape[name], id).success;
+      expect([id, status]).toEqual([id, isId ? 404 : 400]);
+    }
+  });
+});

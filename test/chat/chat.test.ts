@@ -1,0 +1,1052 @@
+/** Chat over the socket and over REST, through two API processes: nothing lost, nothing twice, nothing of anybody else's. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { MongoClient, type Db } from 'mongodb';
+import { WebSocket } from 'ws';
+import { apiAt, until, type Api, type TestOrg } from '../kit/harness.ts';
+import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
+import { ChatClient, chatUrl, mint, type Minted, type Query } from '../kit/socket.ts';
+import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
+import type { Conversation } from '../../models/chat/conversation.ts';
+import { frameWriter, type Frame, type FrameWriter } from '../../models/chat/frame.ts';
+import type { Message } from '../../models/chat/message.ts';
+
+let env: SystemEnv;
+let here: Running;
+let there: Running;
+let api: Api;
+let other: Api;
+let mongo: MongoClient;
+let db: Db;
+let org: TestOrg;
+let key: string;
+const clients: ChatClient[] = [];
+const raws: Socket[] = [];
+const spare: Running[] = [];
+
+beforeAll(async () => {
+  env = systemEnv('chat');
+  mongo = await MongoClient.connect(env['MONGODB_URI']!);
+  db = mongo.db();
+  await connectMongo(env['MONGODB_URI']!);
+  [here, there] = await Promise.all([startProcess('test/kit/chatapi.ts', env), startProcess('api/server.ts', env)]);
+  api = apiAt(here.url);
+  other = apiAt(there.url);
+  org = await api.newOrg();
+  key = (await api.newKey(org)).token;
+});
+afterEach(async () => {
+  const faults = clients.flatMap((client) => client.faults);
+  for (const client of clients.splice(0)) client.drop();
+  for (const raw of raws.splice(0)) raw.destroy();
+  await Promise.all(spare.splice(0).map((running) => running.kill()));
+  expect(faults).toEqual([]);
+});
+afterAll(async () => {
+  await Promise.all([here.stop(), there.stop()]);
+  await disconnectMongo();
+  await mongo.close();
+  await removeDataDir(env);
+});
+
+const session = (options: Parameters<typeof mint>[2] = {}): Promise<Minted> => mint(api, org, { key, ...options });
+const clientOf = ({ orgId, token }: Pick<Minted, 'orgId' | 'token'>): ChatClient => {
+  const client = new ChatClient(orgId, { sessionToken: token });
+  clients.push(client);
+  return client;
+};
+/** A client of a new customer, greeted. */
+async function newClient(query: Query = {}, url = here.url): Promise<ChatClient> {
+  const client = await clientOf(await session()).connect(url, query);
+  await client.frame('history');
+  return client;
+}
+/** Another tab of the same customer, greeted. */
+async function tabOf({ orgId, credentials }: ChatClient, url = there.url, query: Query = {}): Promise<ChatClient> {
+  const client = await clientOf({ orgId, token: credentials['sessionToken']! }).connect(url, query);
+  await client.frame('history');
+  return client;
+}
+/** Appends as a worker does, in another process than either API. */
+const writerOf = (convId: string): FrameWriter =>
+  frameWriter({ _id: convId, org_id: org.orgId, mode: 'test' }, () => new Date());
+/** Appends a whole answer; gives its last number. */
+async function answer(convId: string, messageId: string, pieces: string[]): Promise<number> {
+  const writer = writerOf(convId);
+  await writer.append({ type: 'typing', transient: true });
+  await writer.append({ type: 'reply_start', body: { message_id: messageId } });
+  for (const body of pieces) {
+    await writer.append({ type: 'reply_chunk', body: { message_id: messageId, body }, transient: true });
+  }
+  const end = { message_id: messageId, body: pieces.join(''), sources: [], has_context: true };
+  return writer.append({
+    type: 'reply_end',
+    body: { ...end, timestamp: new Date().toISOString() },
+    key: `end:${messageId}`,
+  });
+}
+const framesOf = (convId: string): Promise<Frame[]> =>
+  db.collection<Frame>('frames').find({ conv_id: convId }).sort({ seq: 1 }).toArray();
+const messagesOf = (convId: string): Promise<Message[]> =>
+  db.collection<Message>('messages').find({ conv_id: convId }).sort({ position: 1 }).toArray();
+const conversationOf = async (convId: string): Promise<Conversation> =>
+  (await db.collection<Conversation>('conversations').findOne({ _id: convId }))!;
+const rest = (client: ChatClient, method: string, path: string, body?: unknown, at = api) =>
+  at.request(method, path.replace('{orgId}', client.orgId), {
+    token: client.credentials['sessionToken'],
+    ...(body === undefined ? {} : { body }),
+  });
+
+describe('GET wss …/support/chat/ws/{orgId}', () => {
+  it('greets a newcomer with its conversation and an empty history', async () => {
+    const client = await newClient();
+    expect(client.all('welcome')).toEqual([
+      { type: 'welcome', seq: 0, conv_id: client.convId, status: 'open', mode: 'test' },
+    ]);
+    expect(client.all('history')).toEqual([{ type: 'history', seq: 0, messages: [], cursor: null }]);
+  });
+
+  it('acknowledges a message once it is stored, to every tab of the customer in every process', async () => {
+    const client = await newClient();
+    const tab = await tabOf(client);
+    client.say('Where is my card?', 'first');
+    const [ack, same] = await Promise.all([client.frame('ack'), tab.frame('ack')]);
+    expect(same).toEqual(ack);
+    const [stored] = await messagesOf(client.convId!);
+    expect(ack).toEqual({
+      type: 'ack',
+      seq: 1,
+      client_message_id: 'first',
+      message_id: stored!._id,
+      body: 'Where is my card?',
+      timestamp: stored!.at.toISOString(),
+    });
+    expect(stored).toMatchObject({ role: 'customer', state: 'waiting', position: 1, verified: true, mode: 'test' });
+    const { body } = await rest(client, 'GET', '/support/chat/history/{orgId}', undefined, other);
+    expect(body).toEqual({
+      conv_id: client.convId,
+      messages: [
+        {
+          id: ack.message_id,
+          role: 'customer',
+          body: 'Where is my card?',
+          timestamp: ack.timestamp,
+          client_message_id: 'first',
+        },
+      ],
+      cursor: null,
+    });
+  });
+
+  it('has the conversation’s workflow attend to a message', async () => {
+    const client = await newClient();
+    client.say('Hello');
+    await client.frame('ack');
+    // The intent is gone when the workflow has been signalled.
+    await until(
+      async () => (await messagesOf(client.convId!))[0]?.pending?.length === 0,
+      'the workflow to be signalled',
+    );
+  });
+
+  it('takes the messages of one socket in their order', async () => {
+    const client = await newClient();
+    const bodies = Array.from({ length: 12 }, (_, i) => `number ${i}`);
+    for (const [i, body] of bodies.entries()) client.say(body, `id ${i}`);
+    await until(async () => client.all('ack').length === bodies.length, 'all to be acknowledged');
+    expect(client.all('ack').map((ack) => ack.body)).toEqual(bodies);
+    expect((await messagesOf(client.convId!)).map((message) => message.body)).toEqual(bodies);
+  });
+
+  it('brings what another process appends, in order and whole', async () => {
+    const client = await newClient();
+    const tab = await tabOf(client);
+    const pieces = Array.from({ length: 40 }, (_, i) => `piece ${i} `);
+    const last = await answer(client.convId!, 'msg_answer', pieces);
+    await Promise.all([client.caughtUp(last), tab.caughtUp(last)]);
+    for (const one of [client, tab]) {
+      expect(one.all('reply_chunk').map((chunk) => chunk.body)).toEqual(pieces);
+      expect(one.all('reply_end')).toHaveLength(1);
+      expect(one.shown.get('msg_answer')?.body).toBe(pieces.join(''));
+    }
+  });
+
+  it('brings frames of several writers in the order of the log', async () => {
+    const client = await newClient();
+    await Promise.all(
+      Array.from({ length: 6 }, async (_, writer) => {
+        const own = writerOf(client.convId!);
+        for (let i = 0; i < 10; i++)
+          await own.append({ type: 'reply_start', body: { message_id: `msg_${writer}_${i}` } });
+      }),
+    );
+    await client.caughtUp(60);
+    const stored = await framesOf(client.convId!);
+    expect(client.all('reply_start').map(({ seq, message_id }) => [seq, message_id])).toEqual(
+      stored.map(({ seq, body }) => [seq, body['message_id']]),
+    );
+  });
+
+  it('is counted: sockets that are open, frames by their type, and how sockets ended', async () => {
+    const own = await startProcess('api/server.ts', env);
+    spare.push(own);
+    const counted = async (): Promise<Record<string, number>> => {
+      const text = await (await fetch(`${own.url}/metrics`)).text();
+      const lines = text.matchAll(/^chat_(\w+?)(?:_total)?(?:\{\w+="(\w+)"\})? (\d+)$/gm);
+      return Object.fromEntries(
+        [...lines].map(([, name, label, value]) => [label ? `${name} ${label}` : name!, Number(value)]),
+      );
+    };
+    const client = await newClient({}, own.url);
+    const tab = await tabOf(client, own.url);
+    expect(await counted()).toEqual({ sockets_open: 2, 'frames_sent welcome': 2, 'frames_sent history': 2 });
+    client.say('Hello');
+    client.send({ type: 'ping' });
+    await Promise.all([client.frame('pong'), client.frame('ack'), tab.frame('ack')]);
+    await client.close();
+    tab.send({ type: `made up ${randomUUID()}` });
+    await tab.ended();
+    const left = await clientOf({ orgId: org.orgId, token: 'nothing' }).connect(own.url);
+    await left.ended();
+    // Codes that a client makes up are one.
+    const rude = new WebSocket(chatUrl(own.url, org.orgId, client.credentials));
+    await once(rude, 'message');
+    rude.close(3999);
+    await once(rude, 'close');
+    await until(async () => (await counted())['sockets_open'] === 0, 'the sockets to be gone');
+    expect(await counted()).toEqual({
+      sockets_open: 0,
+      'frames_sent welcome': 3,
+      'frames_sent history': 3,
+      'frames_sent ack': 2,
+      'frames_sent pong': 1,
+      'frames_sent error': 2,
+      'frames_received message': 1,
+      'frames_received ping': 1,
+      'frames_received invalid': 1,
+      'sockets_closed 1005': 1,
+      'sockets_closed 4400': 1,
+      'sockets_closed 4401': 1,
+      'sockets_closed other': 1,
+    });
+  });
+
+  it('answers a ping, and knows no pending action yet', async () => {
+    const client = await newClient();
+    client.send({ type: 'typing' });
+    client.send({ type: 'ping' });
+    client.send({ type: 'confirm_response', pending_id: 'p', approved: true });
+    client.send({ type: 'step_up_response', pending_id: 'p', step_up_token: 't' });
+    await client.frame('pong');
+    await until(async () => client.all('error').length === 2, 'both refusals');
+    expect(client.all('error').map(({ code }) => code)).toEqual(['NOTHING_PENDING', 'NOTHING_PENDING']);
+    expect(client.isOpen).toBe(true);
+  });
+
+  it('ends a conversation with the customer’s rating, and a new one is begun after it', async () => {
+    const client = await newClient();
+    client.say('Thanks');
+    await client.frame('ack');
+    client.send({ type: 'end', body: '4' });
+    const ended = await until(async () => {
+      const conversation = await conversationOf(client.convId!);
+      return conversation.status === 'resolved' && conversation;
+    }, 'the end');
+    expect(ended.csat).toBe(4);
+    const next = await tabOf(client);
+    expect(next.convId).not.toBe(client.convId);
+    // The former one is still there for whoever names it.
+    const former = await tabOf(client, there.url, { conv_id: client.convId! });
+    expect(former.all('history')[0]?.messages.map(({ body }) => body)).toEqual(['Thanks']);
+    expect(former.all('welcome')[0]?.status).toBe('resolved');
+  });
+
+  it('keeps a context_update, which does not touch what the session is signed for', async () => {
+    const client = clientOf(await session({ context: { productType: 'business' } }));
+    await client.connect(here.url);
+    client.send({
+      type: 'context_update',
+      context: { productType: 'personal', page: { title: 'Prices', 'a.b': [null] } },
+    });
+    client.say('What does it cost?');
+    await client.frame('ack');
+    const [message] = await messagesOf(client.convId!);
+    expect(message?.product_type).toBe('business');
+    expect((await conversationOf(client.convId!)).refinement).toEqual({
+      productType: 'personal',
+      page: { title: 'Prices', 'a.b': [null] },
+    });
+  });
+
+  it('refuses a context that is too large or too deep, and stays open', async () => {
+    const client = await newClient();
+    let deep: unknown = 1;
+    for (let i = 0; i < 2000; i++) deep = [deep];
+    client.send({ type: 'context_update', context: { note: 'x'.repeat(9_000) } });
+    client.send({ type: 'context_update', context: { deep } });
+    client.send({ type: 'context_update', context: 'text' });
+    await until(async () => client.all('error').length === 3, 'three refusals');
+    expect(new Set(client.all('error').map(({ code }) => code))).toEqual(new Set(['VALIDATION']));
+    client.send({ type: 'ping' });
+    await client.frame('pong');
+  });
+});
+
+describe('resuming', () => {
+  it('brings what was missed, each frame once, also through another process', async () => {
+    const client = await newClient();
+    client.say('Hello', 'a');
+    await client.frame('ack');
+    client.drop();
+    const last = await answer(client.convId!, 'msg_one', ['one ', 'two']);
+    await client.resume(there.url);
+    await client.caughtUp(last);
+    client.drop();
+    const end = await answer(
+      client.convId!,
+      'msg_two',
+      Array.from({ length: 130 }, (_, i) => `${i} `),
+    );
+    await client.resume(here.url);
+    await client.caughtUp(end);
+    const stored = await framesOf(client.convId!);
+    const logged = client.frames.filter(({ type }) => !['welcome', 'history'].includes(type));
+    expect(logged.map(({ seq, type }) => [seq, type])).toEqual(stored.map(({ seq, type }) => [seq, type]));
+    // Nobody who resumes needs the history again.
+    expect(client.all('history')).toHaveLength(1);
+    expect(client.all('welcome').map(({ seq }) => seq)).toEqual([0, 1, last]);
+  });
+
+  it('gives the history instead when the number is not one of this conversation', async () => {
+    const client = await newClient();
+    client.say('Hello');
+    await client.frame('ack');
+    for (const resumeFrom of ['2', '999999999999999', 'x', '-1', '']) {
+      const tab = await tabOf(client, there.url, { conv_id: client.convId!, resume_from: resumeFrom });
+      expect(tab.all('history')[0]?.messages).toHaveLength(1);
+      expect(tab.seq).toBe(1);
+    }
+  });
+
+  it('gives the history instead when the log has lost what was missed, or too much was', async () => {
+    const client = await newClient();
+    client.say('Hello');
+    await client.frame('ack');
+    await answer(client.convId!, 'msg_gone', ['one ', 'two ', 'three']);
+    const frames = db.collection<Frame>('frames');
+    await frames.deleteMany({ conv_id: client.convId!, type: 'reply_chunk', 'body.body': 'two ' });
+    const tab = await tabOf(client, there.url, { conv_id: client.convId!, resume_from: '1' });
+    expect(tab.seq).toBe(7);
+    const [template] = await framesOf(client.convId!);
+    const many = Array.from({ length: 1_100 }, (_, i) => ({
+      ...template!,
+      _id: `${client.convId}:${8 + i}`,
+      seq: 8 + i,
+      key: `many:${i}`,
+    }));
+    await frames.insertMany(many);
+    const late = await tabOf(client, there.url, { conv_id: client.convId!, resume_from: '7' });
+    expect(late.seq).toBe(1_107);
+  });
+
+  it('lets a newcomer see an answer that is being written from its beginning', async () => {
+    const client = await newClient();
+    client.say('Hello');
+    await client.frame('ack');
+    const [message] = await messagesOf(client.convId!);
+    // As a worker does that has begun an answer.
+    await db
+      .collection<Message>('messages')
+      .updateOne({ _id: message!._id }, { $set: { attempt: 'a', state: 'waiting' } });
+    const writer = writerOf(client.convId!);
+    await writer.append({ type: 'reply_start', body: { message_id: message!.reply_id! } });
+    await writer.append({ type: 'reply_chunk', body: { message_id: message!.reply_id!, body: 'The begin' } });
+    const tab = await tabOf(client);
+    await writer.append({ type: 'reply_chunk', body: { message_id: message!.reply_id!, body: 'ning.' } });
+    await until(async () => tab.shown.get(message!.reply_id!)?.body === 'The beginning.', 'the whole answer');
+  });
+
+  it('gives the last messages when there are many, and the ones before them over REST and over the socket', async () => {
+    const client = await newClient();
+    const convId = client.convId!;
+    const at = new Date();
+    const many = Array.from(
+      { length: 130 },
+      (_, i) =>
+        ({
+          _id: `msg_${convId}_${i}`,
+          org_id: org.orgId,
+          conv_id: convId,
+          mode: 'test',
+          role: 'customer',
+          // The last forty alone are more than one frame may carry.
+          body: i < 90 ? `short ${i}` : `long ${i} ${'x'.repeat(7_000)}`,
+          position: i + 1,
+          at,
+          state: 'answered',
+        }) satisfies Message,
+    );
+    await db.collection<Message>('messages').insertMany(many);
+    const tab = await tabOf(client);
+    const [history] = tab.all('history');
+    const shown = history!.messages.map(({ id }) => id);
+    expect(shown).toEqual(many.slice(-shown.length).map(({ _id }) => _id));
+    expect(shown.length).toBeGreaterThan(20);
+    expect(shown.length).toBeLessThan(40);
+    const before: string[] = [];
+    for (let cursor = history!.cursor; cursor !== null;) {
+      const path = `/support/chat/conversation/{orgId}/${convId}?limit=30&cursor=${cursor}`;
+      const { status, body } = await rest(client, 'GET', path);
+      expect(status).toBe(200);
+      before.unshift(...body.messages.map(({ id }: { id: string }) => id));
+      cursor = body.cursor;
+    }
+    expect([...before, ...shown]).toEqual(many.map(({ _id }) => _id));
+    const told: string[] = [];
+    for (let cursor = history!.cursor; cursor !== null;) {
+      tab.send({ type: 'earlier', cursor });
+      const earlier = await tab.frame('earlier', (frame) => frame.before === cursor);
+      told.unshift(...earlier.messages.map(({ id }) => id));
+      cursor = earlier.cursor;
+    }
+    expect([...told, ...shown]).toEqual(many.map(({ _id }) => _id));
+    // Of another conversation, or of nothing: refused, and the socket stays.
+    const stranger = await newClient();
+    for (const cursor of [history!.cursor!, 'nothing']) {
+      stranger.send({ type: 'earlier', cursor });
+      await until(async () => stranger.all('error').at(-1)?.code === 'VALIDATION' && stranger.isOpen, 'a refusal');
+      stranger.frames.length = 0;
+    }
+    expect(stranger.all('earlier')).toEqual([]);
+  });
+});
+
+describe('a message that is sent again', () => {
+  it('is acknowledged again and stored once', async () => {
+    const client = await newClient();
+    client.say('Hello', 'same');
+    await client.frame('ack');
+    client.say('Hello', 'same');
+    await until(async () => client.all('ack').length === 2, 'the second acknowledgement');
+    const [first, second] = client.all('ack');
+    expect(second).toEqual(first);
+    expect(await messagesOf(client.convId!)).toHaveLength(1);
+    expect((await conversationOf(client.convId!)).unread).toBe(1);
+    const { status, body } = await rest(client, 'POST', '/support/chat/messages/{orgId}', {
+      body: 'Hello',
+      client_message_id: 'same',
+      conv_id: client.convId,
+    });
+    expect([status, body]).toEqual([202, { conv_id: client.convId, message_id: first!.message_id, duplicate: true }]);
+  });
+
+  it('races over two processes, sockets and REST, and is one message of one conversation', async () => {
+    for (let round = 0; round < 8; round++) {
+      const minted = await session();
+      const tabs = [clientOf(minted), clientOf(minted)] as const;
+      await Promise.all([tabs[0].connect(here.url), tabs[1].connect(there.url)]);
+      const said = { body: 'Hello', client_message_id: 'same' };
+      for (const tab of tabs) tab.send({ type: 'message', ...said });
+      const sent = await Promise.all(
+        [api, other, api].map((at) => rest(tabs[0], 'POST', '/support/chat/messages/{orgId}', said, at)),
+      );
+      await Promise.all(tabs.map((tab) => tab.frame('ack')));
+      const ids = new Set([
+        ...sent.map(({ body }) => body.message_id),
+        ...tabs.flatMap((tab) => tab.all('ack').map(({ message_id }) => message_id)),
+      ]);
+      expect(ids.size).toBe(1);
+      expect(new Set([tabs[0].convId, tabs[1].convId]).size).toBe(1);
+      expect(await messagesOf(tabs[0].convId!)).toHaveLength(1);
+      await until(async () => (await conversationOf(tabs[0].convId!)).unread === 1, 'one unread message');
+      expect((await framesOf(tabs[0].convId!)).filter(({ type }) => type === 'ack')).toHaveLength(1);
+    }
+  });
+
+  it('after the process died that had it, is stored once by another one', async () => {
+    const doomed = await startProcess('api/server.ts', env);
+    spare.push(doomed);
+    const client = await newClient({}, doomed.url);
+    const tab = await tabOf(client);
+    for (let i = 0; i < 5; i++) client.say(`number ${i}`, `id ${i}`);
+    await client.frame('ack');
+    await doomed.kill();
+    await client.ended();
+    await client.resume(there.url);
+    for (let i = 0; i < 5; i++) client.say(`number ${i}`, `id ${i}`);
+    const inLog = async () => (await framesOf(client.convId!)).filter(({ type }) => type === 'ack');
+    await until(async () => (await inLog()).length === 5 && client.seq === 5 && tab.seq === 5, 'all five');
+    for (const one of [client, tab]) {
+      expect([...one.shown.values()].map(({ body }) => body).toSorted()).toEqual(
+        [0, 1, 2, 3, 4].map((i) => `number ${i}`),
+      );
+    }
+    expect(await messagesOf(client.convId!)).toHaveLength(5);
+  });
+});
+
+describe('what is refused', () => {
+  const malformed: [string, string | Uint8Array, string][] = [
+    ['what is not JSON', '{"type":', 'MALFORMED_JSON'],
+    ['what is not UTF-8', '', 'MALFORMED_JSON'],
+    ['a type that does not exist', '{"type":"refund"}', 'UNKNOWN_TYPE'],
+    ['a type of the server’s', '{"type":"reply_end","message_id":"m"}', 'UNKNOWN_TYPE'],
+    ['an inherited name as a type', '{"type":"constructor"}', 'UNKNOWN_TYPE'],
+    ['no object', '[]', 'UNKNOWN_TYPE'],
+    ['null', 'null', 'UNKNOWN_TYPE'],
+    ['binary', randomBytes(20), 'BINARY_FRAME'],
+    ['more than 64 KiB', `{"type":"ping"}${' '.repeat(65_536 - 14)}`, 'TOO_LARGE'],
+    ['megabytes', 'x'.repeat(5_000_000), 'TOO_LARGE'],
+  ];
+  it.each(malformed)('%s: an error, then close 4400', async (name, data, code) => {
+    const client = await newClient();
+    if (name === 'what is not UTF-8') {
+      // A whole text frame whose one byte begins a character that does not end; masked with zeros.
+      (client as unknown as { socket: { _socket: Socket } }).socket._socket.write(
+        Buffer.from([0x81, 0x81, 0, 0, 0, 0, 0xc3]),
+      );
+    } else client.sendRaw(data);
+    expect(await client.ended()).toEqual({ code: 4400, reason: code });
+    expect(client.all('error').map((error) => error.code)).toEqual([code]);
+  });
+
+  it('a frame of exactly 64 KiB is taken', async () => {
+    const client = await newClient();
+    client.sendRaw(`{"type":"ping"}${' '.repeat(65_536 - 15)}`);
+    await client.frame('pong');
+  });
+
+  it('a frame that announces a gigabyte is not waited for', async () => {
+    const client = await newClient();
+    const raw = (client as unknown as { socket: { _socket: Socket } }).socket._socket;
+    raw.write(Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0, 0x7b]));
+    expect((await client.ended()).code).toBe(4400);
+    expect(client.all('error')[0]?.code).toBe('TOO_LARGE');
+  });
+
+  it.each([
+    ['an empty body', { type: 'message', body: '', client_message_id: 'm' }],
+    ['a blank body', { type: 'message', body: ' \n\t', client_message_id: 'm' }],
+    ['a body of more than 8,000 characters', { type: 'message', body: 'x'.repeat(8_001), client_message_id: 'm' }],
+    ['a body that is no text', { type: 'message', body: { $gt: '' }, client_message_id: 'm' }],
+    ['an unknown field', { type: 'message', body: 'x', client_message_id: 'm', role: 'agent' }],
+  ])('%s: an error that names the message, and the socket stays open', async (_, frame) => {
+    const client = await newClient();
+    client.send(frame);
+    const error = await client.frame('error');
+    expect([error.code, error.client_message_id]).toEqual(['VALIDATION', 'm']);
+    client.send({ type: 'ping' });
+    await client.frame('pong');
+    expect(await messagesOf(client.convId!)).toEqual([]);
+  });
+
+  it('a rating that is none', async () => {
+    const client = await newClient();
+    client.send({ type: 'end', body: '6' });
+    expect((await client.frame('error')).code).toBe('VALIDATION');
+    expect((await conversationOf(client.convId!)).status).toBe('open');
+  });
+
+  it('the 21st message in a minute, counted over both processes and REST: an error, then close 4429', async () => {
+    const client = await newClient();
+    const tab = await tabOf(client);
+    for (let i = 0; i < 8; i++) client.say(`here ${i}`);
+    for (let i = 0; i < 8; i++) tab.say(`there ${i}`);
+    await client.caughtUp(16);
+    for (let i = 0; i < 4; i++) {
+      const { status } = await rest(client, 'POST', '/support/chat/messages/{orgId}', { body: `rest ${i}` });
+      expect(status).toBe(202);
+    }
+    tab.say('one too many', 'last');
+    expect((await tab.ended()).code).toBe(4429);
+    const error = await tab.frame('error');
+    expect([error.code, error.client_message_id]).toEqual(['RATE_LIMITED', 'last']);
+    expect(error.retry_after).toBeGreaterThan(0);
+    const { status, headers } = await rest(client, 'POST', '/support/chat/messages/{orgId}', { body: 'again' }, other);
+    expect([status, Number(headers.get('retry-after')) > 0]).toEqual([429, true]);
+    expect(await messagesOf(client.convId!)).toHaveLength(20);
+  });
+
+  it('a flood of frames that are no messages', async () => {
+    const client = await newClient();
+    for (let i = 0; i < 400; i++) client.send({ type: 'typing' });
+    expect((await client.ended()).code).toBe(4429);
+  });
+
+  it('an eleventh socket of one session', async () => {
+    const first = await newClient();
+    for (let i = 0; i < 9; i++) await tabOf(first, here.url);
+    const eleventh = clientOf({ orgId: org.orgId, token: first.credentials['sessionToken']! });
+    await eleventh.connect(here.url);
+    expect((await eleventh.ended()).code).toBe(4429);
+    clients[3]!.drop();
+    await until(async () => {
+      const again = clientOf({ orgId: org.orgId, token: first.credentials['sessionToken']! });
+      await again.connect(here.url);
+      // One wait for either: of two, the one that loses would go on for minutes.
+      const seen = await until(async () => again.closed ?? again.all('welcome')[0], 'a welcome, or the end');
+      return 'type' in seen;
+    }, 'room for another one');
+  });
+
+  it('a process that holds its share of sockets: 503 before the handshake', async () => {
+    const small = await startProcess('api/server.ts', { ...env, MAX_SOCKETS: '1' });
+    spare.push(small);
+    const first = await newClient({}, small.url);
+    const { sessionToken } = first.credentials;
+    const answer = await upgradeRaw(small.url, `/v1/support/chat/ws/${org.orgId}?sessionToken=${sessionToken}`);
+    expect(answer).toMatch(/^HTTP\/1\.1 503 /);
+    expect(answer).toContain('"code":"UNAVAILABLE"');
+  });
+});
+
+/** The beginning of what a server says to an upgrade, by a client that speaks no WebSocket. */
+async function upgradeRaw(apiUrl: string, path: string, headers: string[] = []): Promise<string> {
+  const { port } = new URL(apiUrl);
+  const raw = connect(Number(port), '127.0.0.1');
+  raws.push(raw);
+  let text = '';
+  raw.on('data', (piece: Buffer) => (text += piece.toString('latin1')));
+  raw.on('error', () => undefined);
+  const head = [
+    `GET ${path} HTTP/1.1`,
+    'Host: localhost',
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    `Sec-WebSocket-Key: ${randomBytes(16).toString('base64')}`,
+    ...headers,
+  ];
+  raw.write(`${head.join('\r\n')}\r\n\r\n`);
+  return until(
+    async () => text.includes('\r\n\r\n') && (text.startsWith('HTTP/1.1 101') || text.includes('}')) && text,
+    'an answer',
+  );
+}
+
+describe('who may connect', () => {
+  it.each([
+    ['no credential', {}],
+    ['a token that is none', { sessionToken: 'nonsense' }],
+    ['an API key', { sessionToken: () => key }],
+    ['a dashboard login', { sessionToken: () => org.owner.token }],
+    ['a publishable key that does not exist', { pk: 'svc_pk_test_unknown', visitorId: 'visitor-0123456789' }],
+  ] as [string, Record<string, string | (() => string)>][])('%s: close 4401', async (_, query) => {
+    const given = Object.entries(query).map(([name, value]) => [name, typeof value === 'string' ? value : value()]);
+    const client = new ChatClient(org.orgId, Object.fromEntries(given));
+    clients.push(client);
+    await client.connect(here.url);
+    expect(await client.ended()).toEqual({ code: 4401, reason: 'UNAUTHENTICATED' });
+    expect(client.frames.map(({ type }) => type)).toEqual(['error']);
+  });
+
+  it('another organization’s session: close 4404, as for one that does not exist', async () => {
+    const foreign = await mint(api, await api.newOrg());
+    for (const orgId of [org.orgId, 'org_00000000000000000000000000']) {
+      const client = await clientOf({ orgId, token: foreign.token }).connect(here.url);
+      expect(await client.ended()).toEqual({ code: 4404, reason: 'NOT_FOUND' });
+      expect(client.frames.map(({ type }) => type)).toEqual(['error']);
+    }
+  });
+
+  it('reaches no conversation but the customer’s own of its mode, over the socket or REST', async () => {
+    const mine = await newClient();
+    mine.say('A secret');
+    await mine.frame('ack');
+    const foreignOrg = await api.newOrg();
+    const foreign = clientOf(await mint(api, foreignOrg));
+    await foreign.connect(here.url);
+    await foreign.frame('history');
+    foreign.say('Theirs');
+    await foreign.frame('ack');
+    const live = await api.newOrg();
+    await api.goLive(live);
+    const keys = { test: (await api.newKey(live)).token, live: (await api.newKey(live, { mode: 'live' })).token };
+    const inTest = clientOf(await mint(api, live, { key: keys.test, customer: 'same' }));
+    const inLive = clientOf(await mint(api, live, { key: keys.live, customer: 'same' }));
+    await Promise.all([inTest.connect(here.url), inLive.connect(here.url)]);
+    await Promise.all([inTest.frame('history'), inLive.frame('history')]);
+    expect(inTest.convId).not.toBe(inLive.convId);
+    const attempts: [ChatClient, string][] = [
+      [await newClient(), mine.convId!],
+      [mine, foreign.convId!],
+      [inTest, inLive.convId!],
+      [inLive, inTest.convId!],
+      [mine, 'conv_00000000000000000000000000'],
+    ];
+    for (const [client, convId] of attempts) {
+      const thief = await clientOf({ orgId: client.orgId, token: client.credentials['sessionToken']! }).connect(
+        there.url,
+        { conv_id: convId, resume_from: '0' },
+      );
+      expect(await thief.ended()).toEqual({ code: 4404, reason: 'NOT_FOUND' });
+      expect(thief.frames.map(({ type }) => type)).toEqual(['error']);
+      const cursor = Buffer.from(`${convId}:5`).toString('base64url');
+      const replies = await Promise.all([
+        rest(client, 'GET', `/support/chat/conversation/{orgId}/${convId}`),
+        rest(client, 'POST', '/support/chat/messages/{orgId}', { body: 'x', conv_id: convId }),
+        rest(client, 'GET', `/support/chat/history/{orgId}?cursor=${cursor}`),
+      ]);
+      expect(replies.map(({ status, body }) => [status, body.code])).toEqual(replies.map(() => [404, 'NOT_FOUND']));
+    }
+    expect(mine.all('ack')).toHaveLength(1);
+  });
+
+  it('the same customer finds the conversation again in another session', async () => {
+    const first = clientOf(await session({ customer: 'returning' }));
+    await first.connect(here.url);
+    first.say('Remember me');
+    await first.frame('ack');
+    const second = clientOf(await session({ customer: 'returning' }));
+    await second.connect(there.url);
+    expect((await second.frame('history')).messages.map(({ body }) => body)).toEqual(['Remember me']);
+    expect(second.convId).toBe(first.convId);
+  });
+
+  it('a revoked session is closed with 4401 in every process, and connects no more', async () => {
+    const minted = await session();
+    const tabs = [clientOf(minted), clientOf(minted)] as const;
+    await Promise.all([tabs[0].connect(here.url), tabs[1].connect(there.url)]);
+    const bystander = await newClient({}, there.url);
+    await Promise.all(tabs.map((tab) => tab.frame('history')));
+    const path = `/support/sessions/orgs/${org.orgId}/${minted.sessionId}/revoke`;
+    expect((await api.request('POST', path, { token: org.owner.token, body: {} })).status).toBe(200);
+    expect(await Promise.all(tabs.map((tab) => tab.ended()))).toEqual([
+      { code: 4401, reason: 'UNAUTHENTICATED' },
+      { code: 4401, reason: 'UNAUTHENTICATED' },
+    ]);
+    // Also in the process that believes for half a second that the session stands.
+    for (const url of [there.url, here.url]) {
+      const late = await clientOf(minted).connect(url);
+      expect((await late.ended()).code).toBe(4401);
+    }
+    bystander.send({ type: 'ping' });
+    await bystander.frame('pong');
+  });
+
+  it('an erased session is closed with 4401', async () => {
+    const minted = await session();
+    const client = await clientOf(minted).connect(there.url);
+    await client.frame('history');
+    await db.collection<{ _id: string }>('sessions').deleteOne({ _id: minted.sessionId });
+    expect((await client.ended()).code).toBe(4401);
+  });
+
+  it('a session that expires is closed with 4401; an embed’s, when its prolonged end has come', async () => {
+    const minted = await session({ ttlSeconds: 60 });
+    const pk = await publishable();
+    const client = await clientOf(minted).connect(here.url);
+    const embed = new ChatClient(org.orgId, { pk, visitorId: `visitor-${randomUUID()}` });
+    clients.push(embed);
+    await embed.connect(here.url);
+    await Promise.all([client.frame('history'), embed.frame('history')]);
+    try {
+      here.child.send({ ahead: 61_000 });
+      expect(await client.ended()).toEqual({ code: 4401, reason: 'UNAUTHENTICATED' });
+      expect(embed.isOpen).toBe(true);
+      // Another tab of the visitor prolongs the session of both.
+      here.child.send({ ahead: 23 * 3_600_000 });
+      const tab = new ChatClient(org.orgId, embed.credentials);
+      clients.push(tab);
+      await tab.connect(here.url);
+      await tab.frame('history');
+      here.child.send({ ahead: 25 * 3_600_000 });
+      for (const one of [embed, tab]) {
+        one.send({ type: 'ping' });
+        await one.frame('pong');
+      }
+      here.child.send({ ahead: 48 * 3_600_000 });
+      expect((await Promise.all([embed.ended(), tab.ended()])).map(({ code }) => code)).toEqual([4401, 4401]);
+    } finally {
+      here.child.send({ ahead: 0 });
+    }
+  });
+
+  it('an upgrade that is not the chat’s is an ordinary request: 404 where nothing is', async () => {
+    for (const path of [
+      '/v1/support/chat/ws',
+      '/v1/support/chat/ws/',
+      '/v1/nowhere',
+      '//',
+      '/v1/support/chat/ws/a/b',
+    ]) {
+      expect([path, await upgradeRaw(here.url, path)]).toEqual([path, expect.stringMatching(/^HTTP\/1\.1 404 /)]);
+    }
+    expect(await upgradeRaw(here.url, '/health/live')).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});
+
+async function publishable(): Promise<string> {
+  const { body } = await api.request('GET', `/support/developer-keys/orgs/${org.orgId}/publishable-keys`, {
+    token: org.owner.token,
+  });
+  return body.data.test.key;
+}
+
+describe('a reader that does not read', () => {
+  it('is cut off, while others of the same conversation get everything', async () => {
+    const reader = await newClient({}, there.url);
+    const minted = { orgId: reader.orgId, token: reader.credentials['sessionToken']! };
+    const { pathname, search } = new URL(chatUrl(there.url, minted.orgId, { sessionToken: minted.token }));
+    const head = await upgradeRaw(there.url, pathname + search);
+    expect(head).toMatch(/^HTTP\/1\.1 101 /);
+    const raw = raws.at(-1)!;
+    await until(async () => raw.bytesRead > head.length, 'the welcome');
+    raw.pause();
+    const before = closures(there);
+    const writer = writerOf(reader.convId!);
+    // More than the operating system holds for a connection, which is some megabytes.
+    let seq = 0;
+    for (let i = 0; i < 60; i++) {
+      seq = await writer.append({ type: 'reply_chunk', body: { message_id: 'msg_big', body: 'x'.repeat(400_000) } });
+      await reader.caughtUp(seq);
+    }
+    await until(async () => closures(there) > before, 'the slow reader to be cut off');
+    expect(reader.isOpen).toBe(true);
+    expect(reader.all('reply_chunk')).toHaveLength(60);
+  });
+});
+
+describe('the conversations a month of test mode', () => {
+  it('are counted when somebody writes, and never over-spent; one that was begun goes on', async () => {
+    const limited = await startProcess('api/server.ts', { ...env, TEST_CONVERSATIONS_PER_MONTH: '3' });
+    spare.push(limited);
+    const small = apiAt(limited.url);
+    const messages = '/support/chat/messages/{orgId}';
+    const fresh = await small.newOrg();
+    const freshKey = (await small.newKey(fresh)).token;
+    const visitors = await Promise.all(Array.from({ length: 8 }, async () => mint(small, fresh, { key: freshKey })));
+    const send = (token: string, body: string) =>
+      small.request('POST', messages.replace('{orgId}', fresh.orgId), { token, body: { body } });
+    const first = await Promise.all(visitors.map(({ token }) => send(token, 'Good morning.')));
+    expect(first.map(({ status }) => status).sort()).toEqual([202, 202, 202, 403, 403, 403, 403, 403]);
+    const again = await Promise.all(visitors.map(({ token }) => send(token, 'And another question.')));
+    expect(again.map(({ status }) => status)).toEqual(first.map(({ status }) => status));
+    expect(again.find(({ status }) => status === 403)?.body.code).toBe('SANDBOX_LIMIT');
+
+    const client = await clientOf(await mint(small, fresh, { key: freshKey })).connect(limited.url);
+    client.send({ type: 'message', body: 'Good morning.', client_message_id: 'one' });
+    expect(await client.frame('error')).toMatchObject({ code: 'SANDBOX_LIMIT', client_message_id: 'one' });
+    expect(client.isOpen).toBe(true);
+  });
+});
+
+describe('a connection that is dead without saying so', () => {
+  it('is ended when it has not answered pings, while those that answer stay', async () => {
+    const pinging = await startProcess('test/kit/chatapi.ts', { ...env, PING_EVERY_MS: '100' });
+    spare.push(pinging);
+    const client = await newClient({}, pinging.url);
+    const query = new URLSearchParams(client.credentials);
+    await upgradeRaw(pinging.url, `/v1/support/chat/ws/${org.orgId}?${query.toString()}`);
+    const raw = raws.at(-1)!;
+    await until(async () => raw.readableEnded || raw.destroyed, 'the silent one to be ended');
+    await until(async () => closures(pinging) === 1, 'the end to be logged');
+    client.send({ type: 'ping' });
+    await client.frame('pong');
+  });
+});
+
+/** How many sockets a process has seen end without a closing handshake. */
+const closures = ({ output }: Running): number =>
+  output()
+    .split('\n')
+    .filter((line) => line.includes('chat socket closed') && line.includes('"code":1006')).length;
+
+describe('a process that loses its change stream', () => {
+  type Operation = { opid: number; cursor?: { cursorId: unknown; originatingCommand?: { pipeline?: unknown[] } } };
+  /** The change streams on this test's database. */
+  async function changeStreams(): Promise<Operation[]> {
+    return mongo
+      .db('admin')
+      .aggregate<Operation>([
+        { $currentOp: { idleCursors: true, allUsers: true } },
+        { $match: { 'cursor.originatingCommand.pipeline.0.$changeStream': { $exists: true }, ns: /^chat\./ } },
+      ])
+      .toArray();
+  }
+  async function expectNothingLost(during: () => Promise<void>): Promise<void> {
+    const tabs = [await newClient(), await newClient({}, there.url)];
+    const writers = tabs.map((tab) => writerOf(tab.convId!));
+    const state = { writing: true };
+    const written = [0, 0];
+    const work = Promise.all(
+      writers.map(async (writer, i) => {
+        while (state.writing || written[i]! < 100) {
+          written[i] = await writer.append({
+            type: 'reply_chunk',
+            body: { message_id: 'm', body: String(written[i]) },
+          });
+        }
+      }),
+    );
+    await during();
+    state.writing = false;
+    await work;
+    await Promise.all(tabs.map((tab, i) => tab.caughtUp(written[i]!)));
+    for (const [i, tab] of tabs.entries()) {
+      expect(tab.all('reply_chunk').map(({ seq }) => seq)).toEqual(
+        Array.from({ length: written[i]! }, (_, n) => n + 1),
+      );
+    }
+  }
+
+  it('resumes when its cursor is killed, and nothing is lost or doubled', async () => {
+    await expectNothingLost(async () => {
+      for (let round = 0; round < 4; round++) {
+        const streams = await until(async () => {
+          const found = await changeStreams();
+          return found.length >= 2 && found;
+        }, 'both change streams');
+        const cursors = streams.map(({ cursor }) => cursor!.cursorId);
+        await db.command({ killCursors: '$cmd.aggregate', cursors });
+      }
+    });
+  });
+
+  it('begins it anew when it cannot resume, and reads what it missed from the log', async () => {
+    const broken = () =>
+      [here, there].map(({ output }) => output().split('the change stream of the frame log broke').length - 1);
+    const before = broken();
+    await expectNothingLost(async () => {
+      await until(async () => {
+        for (const { opid } of await changeStreams())
+          if (opid) await mongo.db('admin').command({ killOp: 1, op: opid });
+        return broken().every((count, i) => count > before[i]!);
+      }, 'both change streams to break');
+    });
+  });
+
+  it('still hears of a revocation that it missed', async () => {
+    const minted = await session();
+    const client = await clientOf(minted).connect(there.url);
+    await client.frame('history');
+    const revoke = db
+      .collection<{ _id: string }>('sessions')
+      .updateOne({ _id: minted.sessionId }, { $set: { revoked_at: new Date() } });
+    for (const { opid } of await changeStreams()) if (opid) await mongo.db('admin').command({ killOp: 1, op: opid });
+    await revoke;
+    expect((await client.ended()).code).toBe(4401);
+  });
+});
+
+describe('a process that is stopped', () => {
+  it('gives its sockets what they are owed, closes them with 1012, and they go on elsewhere', async () => {
+    const stopping = await startProcess('api/server.ts', env);
+    const client = await newClient({}, stopping.url);
+    client.say('Hello', 'a');
+    client.say('Are you there?', 'b');
+    const last = answer(client.convId!, 'msg_drained', ['one ', 'two']);
+    await stopping.stop();
+    expect(await client.ended()).toEqual({ code: 1012, reason: 'restart' });
+    await last;
+    await client.resume(there.url);
+    client.say('Hello', 'a');
+    client.say('Are you there?', 'b');
+    await until(async () => new Set(client.all('ack').map(({ body }) => body)).size === 2, 'both messages');
+    const stored = await framesOf(client.convId!);
+    await client.caughtUp(stored.at(-1)!.seq);
+    expect(await messagesOf(client.convId!)).toHaveLength(2);
+    expect(client.shown.get('msg_drained')?.body).toBe('one two');
+  });
+});
+
+describe('chat over REST', () => {
+  it('begins a conversation with the first message, and lists it with its last words', async () => {
+    const client = clientOf(await session());
+    const empty = await rest(client, 'GET', '/support/chat/history/{orgId}');
+    expect([empty.status, empty.body]).toEqual([200, { conv_id: null, messages: [], cursor: null }]);
+    const sent = await rest(client, 'POST', '/support/chat/messages/{orgId}', {
+      body: 'By post',
+      client_message_id: 'a',
+    });
+    expect(sent.status).toBe(202);
+    const { conv_id: convId, message_id: messageId } = sent.body;
+    expect(sent.body).toEqual({ conv_id: convId, message_id: messageId });
+    const list = await rest(client, 'GET', '/support/chat/conversations/{orgId}', undefined, other);
+    expect(list.body).toEqual({
+      conversations: [
+        {
+          conv_id: convId,
+          mode: 'test',
+          status: 'open',
+          preview: 'By post',
+          last_message_at: expect.any(String),
+          ticket_id: null,
+          csat: null,
+          created_at: expect.any(String),
+        },
+      ],
+      cursor: null,
+    });
+    const one = await rest(client, 'GET', `/support/chat/conversation/{orgId}/${convId}`, undefined, other);
+    expect(one.body.conversation).toEqual(list.body.conversations[0]);
+    expect(one.body.messages.map(({ id, body }: { id: string; body: string }) => [id, body])).toEqual([
+      [messageId, 'By post'],
+    ]);
+  });
+
+  it('shows a message that came by REST on the open sockets of the customer', async () => {
+    const client = await newClient();
+    const tab = await tabOf(client);
+    const { body } = await rest(client, 'POST', '/support/chat/messages/{orgId}', { body: 'By post' });
+    for (const one of [client, tab]) expect((await one.frame('ack')).message_id).toBe(body.message_id);
+  });
+
+  it('two first messages that race begin one conversation', async () => {
+    for (let round = 0; round < 5; round++) {
+      const client = clientOf(await session());
+      const sent = await Promise.all(
+        [api, other, api, other].map((at, i) =>
+          rest(client, 'POST', '/support/chat/messages/{orgId}', { body: `number ${i}` }, at),
+        ),
+      );
+      expect(new Set(sent.map(({ body }) => body.conv_id)).size).toBe(1);
+      const history = await rest(client, 'GET', '/support/chat/history/{orgId}');
+      expect(history.body.messages).toHaveLength(4);
+    }
+  });
+
+  it('lists conversations page by page, the newest first', async () => {
+    const client = clientOf(await session());
+    const begun: string[] = [];
+    for (let i = 0; i < 3; i++) {
+      const { body } = await rest(client, 'POST', '/support/chat/messages/{orgId}', { body: `number ${i}` });
+      begun.unshift(body.conv_id);
+      await db
+        .collection<Conversation>('conversations')
+        .updateOne({ _id: body.conv_id }, { $set: { status: 'resolved' } });
+    }
+    const listed: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const path: string = `/support/chat/conversations/{orgId}?limit=2${cursor ? `&cursor=${cursor}` : ''}`;
+      const { body } = await rest(client, 'GET', path);
+      listed.push(...body.conversations.map(({ conv_id }: { conv_id: string }) => conv_id));
+      cursor = body.cursor;
+    }
+    expect(listed).toEqual(begun);
+    // The one that is current without any open one is the last.
+    const history = await rest(client, 'GET', '/support/chat/history/{orgId}');
+    expect(history.body.conv_id).toBe(begun[0]);
+  });
+
+  it('refuses a cursor that is not of this list', async () => {
+    const client = await newClient();
+    const foreign = Buffer.from('conv_00000000000000000000000000:5').toString('base64url');
+    const replies = await Promise.all([
+      rest(client, 'GET', '/support/chat/history/{orgId}?cursor=nonsense'),
+      rest(client, 'GET', `/support/chat/conversation/{orgId}/${client.convId}?cursor=${foreign}`),
+      rest(client, 'GET', `/support/chat/conversations/{orgId}?cursor=${foreign}`),
+    ]);
+    expect(replies.map(({ status, body }) => [status, body.code])).toEqual(replies.map(() => [400, 'VALIDATION']));
+  });
+
+  it('a message without words, or with more than 8,000 characters: 400', async () => {
+    const client = await newClient();
+    for (const body of ['', '  \n', 'x'.repeat(8_001)]) {
+      const { status } = await rest(client, 'POST', '/support/chat/messages/{orgId}', { body });
+      expect(status).toBe(400);
+    }
+  });
+});

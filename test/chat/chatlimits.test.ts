@@ -1,0 +1,369 @@
+/**
+ * How much of the chat one address and one session may take, over two processes behind a proxy; and that an embed's socket
+ * does not outlive what let it in.
+ */
+import { createHmac, randomUUID } from 'node:crypto';
+import { request } from 'node:http';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { MongoClient, type Db } from 'mongodb';
+import { apiAt, until, type Api, type TestOrg } from '../kit/harness.ts';
+import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
+import { ChatClient, chatUrl, mint, type Minted, type Query } from '../kit/socket.ts';
+import type { Conversation } from '../../models/chat/conversation.ts';
+import { maxTicketEvents } from '../../models/rules/chat/conversation.ts';
+
+let env: SystemEnv;
+let here: Running;
+let there: Running;
+let api: Api;
+let mongo: MongoClient;
+let db: Db;
+let org: TestOrg;
+let key: string;
+let pk: string;
+const clients: ChatClient[] = [];
+
+beforeAll(async () => {
+  env = systemEnv('chatlimits', {
+    TRUST_PROXY: 'true',
+    SOCKETS_PER_ADDRESS: '3',
+    RATE_CONNECTS_PER_MINUTE: '5',
+    RATE_ADDRESS_CONNECTS_PER_MINUTE: '8',
+    RATE_ADDRESS_MESSAGES_PER_MINUTE: '5',
+    RATE_OTHER_FRAMES_PER_MINUTE: '4',
+  });
+  mongo = await MongoClient.connect(env['MONGODB_URI']!);
+  db = mongo.db();
+  [here, there] = await Promise.all([startProcess('test/kit/chatapi.ts', env), startProcess('api/server.ts', env)]);
+  api = apiAt(here.url);
+  org = await api.newOrg();
+  key = (await api.newKey(org)).token;
+  pk = await publishable(org);
+});
+afterEach(() => {
+  here.child.send({ ahead: 0 });
+  const faults = clients.flatMap((client) => client.faults);
+  for (const client of clients.splice(0)) client.drop();
+  expect(faults).toEqual([]);
+});
+afterAll(async () => {
+  await Promise.all([here.stop(), there.stop()]);
+  await mongo.close();
+  await removeDataDir(env);
+});
+
+const page = 'https://www.example.com';
+let addresses = 0;
+/** One that nobody else in this file has. */
+const newAddress = (): string => `198.51.100.${(addresses += 1)}`;
+
+async function publishable(of: TestOrg): Promise<string> {
+  const path = `/support/developer-keys/orgs/${of.orgId}/publishable-keys`;
+  return (await api.request('GET', path, { token: of.owner.token })).body.data.test.key;
+}
+const clientOf = (orgId: string, credentials: Query, headers: Query = {}): ChatClient => {
+  const client = new ChatClient(orgId, credentials, headers);
+  clients.push(client);
+  return client;
+};
+const session = (): Promise<Minted> => mint(api, org, { key });
+const minted = ({ token }: Minted, address = newAddress()): ChatClient =>
+  clientOf(org.orgId, { sessionToken: token }, { 'x-forwarded-for': address });
+/** A page of a visitor nobody else is. */
+const embed = (address: string, credentials: Query = {}, at: TestOrg = org): ChatClient =>
+  clientOf(
+    at.orgId,
+    { pk, visitorId: randomUUID(), ...credentials },
+    { 'x-forwarded-for': address, origin: 'http://localhost' },
+  );
+/** Connects and waits for whichever comes: the history, or the refusal. */
+async function tries(client: ChatClient, url = here.url): Promise<ChatClient> {
+  await client.connect(url);
+  await until(async () => client.all('history').length > 0 || client.closed, 'an answer to the connection');
+  return client;
+}
+async function isOpen(client: ChatClient): Promise<void> {
+  const before = client.all('pong').length;
+  client.send({ type: 'ping' });
+  await until(async () => {
+    if (client.closed) throw new Error(`closed: ${JSON.stringify(client.closed)}`);
+    return client.all('pong').length > before;
+  }, 'a pong');
+}
+async function expectSlowed(client: ChatClient): Promise<void> {
+  expect(await client.ended()).toEqual({ code: 4429, reason: 'RATE_LIMITED' });
+  const error = client.all('error').at(-1);
+  expect(error?.code).toBe('RATE_LIMITED');
+  expect(error?.retry_after).toBeGreaterThan(0);
+}
+
+/** What a handshake is answered with: 101, or a refusal with its headers and body. */
+async function handshake(address: string, query: Query, url = here.url) {
+  const headers = {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': Buffer.from(randomUUID().slice(0, 16)).toString('base64'),
+    'x-forwarded-for': address,
+  };
+  const target = chatUrl(url, org.orgId, query).replace(/^ws/, 'http');
+  return new Promise<{ status: number; retryAfter?: string | undefined; body?: string }>((resolve, reject) => {
+    const asking = request(target, { headers });
+    asking.on('upgrade', ({ statusCode = 0 }, socket) => {
+      socket.destroy();
+      resolve({ status: statusCode });
+    });
+    asking.on('response', (response) => {
+      let body = '';
+      response.on('data', (piece: Buffer) => (body += piece.toString()));
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'], body }),
+      );
+    });
+    asking.on('error', reject);
+    asking.end();
+  });
+}
+
+describe('one address', () => {
+  it('has its share of a process’s sockets; further handshakes are answered 429, and others have theirs', async () => {
+    const address = newAddress();
+    const open = await Promise.all([1, 2, 3].map(async () => tries(minted(await session(), address))));
+    expect(open.map((client) => client.isOpen)).toEqual([true, true, true]);
+    const { token: sessionToken } = await session();
+    // What a client itself claims to be forwarded for comes before what the proxy adds.
+    for (const said of [address, `192.0.2.1, ${address}`, `::ffff:${address}`]) {
+      const refused = await handshake(said, { sessionToken });
+      expect([said, refused.status, Number(refused.retryAfter) > 0]).toEqual([said, 429, true]);
+      expect(JSON.parse(refused.body!)).toMatchObject({ code: 'RATE_LIMITED' });
+    }
+    expect((await handshake(newAddress(), { sessionToken })).status).toBe(101);
+    expect((await handshake(address, { sessionToken }, there.url)).status).toBe(101);
+    open[0]!.drop();
+    await until(async () => (await handshake(address, { sessionToken })).status === 101, 'room for another one');
+  });
+
+  it('of IPv6 is its network: a host that renumbers itself is no other', async () => {
+    const open = [1, 2, 3].map(async (host) => tries(minted(await session(), `2001:db8:7:7::${host}`)));
+    await Promise.all(open);
+    const { token: sessionToken } = await session();
+    expect((await handshake('2001:db8:7:7:ffff::4', { sessionToken })).status).toBe(429);
+    expect((await handshake('2001:db8:7:8::1', { sessionToken })).status).toBe(101);
+  });
+
+  it('of IPv6 is its network for sign-ins too: who guesses from another host of it goes on counting', async () => {
+    const { email, password } = await api.newUser();
+    const guess = async (address: string, given: string) =>
+      (
+        await api.request('POST', '/auth/login', {
+          body: { email, password: given },
+          headers: { 'x-forwarded-for': address },
+        })
+      ).status;
+    // Some proxies add the port, which is another one for each connection.
+    for (const nearest of [
+      '2001:db8:7:9::1',
+      ...[2, 3, 4, 5].map((host) => `[2001:db8:7:9::${host}]:${50_000 + host}`),
+    ])
+      expect(await guess(nearest, 'not the password')).toBe(401);
+    expect(await guess('2001:db8:7:9:ffff::6', password)).toBe(429);
+    expect(await guess('2001:db8:7:a::1', password)).toBe(200);
+  });
+
+  it('may connect so often a minute, counted over both processes, whoever it says it is', async () => {
+    const address = newAddress();
+    for (let i = 0; i < 8; i += 1) {
+      const client = await tries(
+        i % 2 ? minted(await session(), address) : embed(address),
+        i < 4 ? here.url : there.url,
+      );
+      expect([i, client.isOpen]).toEqual([i, true]);
+      client.drop();
+    }
+    const visitors = await db.collection('customers').countDocuments();
+    await expectSlowed(await tries(embed(address)));
+    await expectSlowed(await tries(minted(await session(), address), there.url));
+    await expectSlowed(await tries(clientOf(org.orgId, { pk: 'guessed' }, { 'x-forwarded-for': address })));
+    // Nobody was made up for whoever was refused; the one is of the session.
+    expect(await db.collection('customers').countDocuments()).toBe(visitors + 1);
+    expect((await tries(embed(newAddress()))).isOpen).toBe(true);
+  });
+
+  it('has so many messages of embeds a minute, however many visitors it makes up; minted sessions have their own', async () => {
+    const address = newAddress();
+    const visitors = await Promise.all([tries(embed(address)), tries(embed(address), there.url)]);
+    for (let i = 0; i < 5; i += 1) {
+      visitors[i % 2]!.say(`number ${i}`, `id ${i}`);
+      await visitors[i % 2]!.frame('ack', (ack) => ack.client_message_id === `id ${i}`);
+    }
+    const another = await tries(embed(address));
+    for (const [i, visitor] of [...visitors, another].entries()) {
+      visitor.say('one too many', `late ${i}`);
+      await expectSlowed(visitor);
+      expect(visitor.all('error').at(-1)?.client_message_id).toBe(`late ${i}`);
+    }
+    expect(await db.collection('messages').countDocuments({ body: 'one too many' })).toBe(0);
+    const known = await tries(minted(await session(), address));
+    known.say('I am known');
+    await known.frame('ack');
+    const elsewhere = await tries(embed(newAddress()));
+    elsewhere.say('I am elsewhere');
+    await elsewhere.frame('ack');
+  });
+});
+
+describe('one session', () => {
+  it('may connect so often a minute, counted over both processes and wherever it comes from', async () => {
+    const one = await session();
+    for (let i = 0; i < 5; i += 1) {
+      const client = await tries(minted(one), i % 2 ? here.url : there.url);
+      expect([i, client.isOpen]).toEqual([i, true]);
+      client.drop();
+    }
+    for (const url of [here.url, there.url]) {
+      const refused = await tries(minted(one), url);
+      await expectSlowed(refused);
+      // What costs most was not done.
+      expect(refused.frames.map(({ type }) => type)).toEqual(['error']);
+    }
+    expect((await tries(minted(await session()))).isOpen).toBe(true);
+  });
+
+  it.each([
+    ['end', { type: 'end' }],
+    ['context_update', { type: 'context_update', context: { page: 'Prices' } }],
+    ['earlier', { type: 'earlier', cursor: Buffer.from('nothing').toString('base64url') }],
+  ])('may send few frames %s a minute: they cost what messages do', async (_, frame) => {
+    const one = await session();
+    const [client, tab] = await Promise.all([tries(minted(one)), tries(minted(one), there.url)]);
+    for (const socket of [client, tab]) {
+      for (let i = 0; i < 2; i += 1) socket.send(frame);
+      // Frames are taken one after the other.
+      await isOpen(socket);
+    }
+    tab.send(frame);
+    await expectSlowed(tab);
+    // Messages have their own count.
+    client.say('And a question');
+    await client.frame('ack');
+    client.send(frame);
+    await expectSlowed(client);
+  });
+});
+
+describe('an embed’s open socket', () => {
+  /** An organization whose page may embed the chat, and a way to connect from it. */
+  async function bank() {
+    const own = await api.newOrg();
+    const token = own.owner.token;
+    const allow = async (allowed_origins: string[]) =>
+      api.request('PUT', `/support/config/orgs/${own.orgId}`, { token, body: { allowed_origins } });
+    expect((await allow([page])).status).toBe(200);
+    const ownPk = await publishable(own);
+    const open = async (origin: string, credentials: Query = {}) => {
+      const query = { pk: ownPk, visitorId: randomUUID(), ...credentials };
+      const client = await tries(clientOf(own.orgId, query, { origin, 'x-forwarded-for': newAddress() }));
+      expect(client.closed).toBeUndefined();
+      return client;
+    };
+    const secret = async (body = {}): Promise<string> => {
+      const path = `/support/sessions/orgs/${own.orgId}/embed-secret?mode=test`;
+      return (await api.request('POST', path, { token, body })).body.embed_secret;
+    };
+    return { ...own, allow, open, secret };
+  }
+  const signed = (secret: string, email: string): Query => ({
+    email,
+    sig: createHmac('sha256', secret).update(email).digest('hex'),
+  });
+  /** Time passes for the process that holds the sockets. */
+  const minutesLater = (minutes: number) => here.child.send({ ahead: minutes * 60_000 + 1_000 });
+
+  it('is closed with 4401 when the page’s key was replaced; a minted session’s stays', async () => {
+    const own = await bank();
+    const [visitor, bystander] = [await own.open(page), await tries(minted(await session()))];
+    const path = `/support/developer-keys/orgs/${own.orgId}/publishable-keys/test/rotate`;
+    expect((await api.request('POST', path, { token: own.owner.token, body: {} })).status).toBe(200);
+    minutesLater(1);
+    expect(await visitor.ended()).toEqual({ code: 4401, reason: 'UNAUTHENTICATED' });
+    expect(visitor.all('error').at(-1)?.code).toBe('UNAUTHENTICATED');
+    await isOpen(bystander);
+  });
+
+  it('is closed with 4403 when its origin was taken off the list; those of other origins stay', async () => {
+    const own = await bank();
+    const [visitor, bystander] = [await own.open(page), await own.open('http://localhost:8080')];
+    await own.allow([]);
+    minutesLater(1);
+    expect(await visitor.ended()).toEqual({ code: 4403, reason: 'ORIGIN_NOT_ALLOWED' });
+    await isOpen(bystander);
+  });
+
+  it('is closed with 4401 when the secret was replaced that signed its e-mail; anonymous visitors stay', async () => {
+    const own = await bank();
+    const visitor = await own.open(page, signed(await own.secret(), 'ada@example.com'));
+    const bystander = await own.open(page);
+    await own.secret();
+    minutesLater(1);
+    expect(await visitor.ended()).toEqual({ code: 4401, reason: 'UNAUTHENTICATED' });
+    await isOpen(bystander);
+  });
+
+  it('stays while the secret of before overlaps, and no longer', async () => {
+    const own = await bank();
+    const old = await own.open(page, signed(await own.secret(), 'ada@example.com'));
+    const next = await own.open(page, signed(await own.secret({ overlap_seconds: 600 }), 'eve@example.com'));
+    const other = 'https://other.example';
+    await own.allow([page, other]);
+    const gone = await own.open(other);
+    await own.allow([page]);
+    minutesLater(5);
+    // Its end shows that all have been looked at.
+    expect((await gone.ended()).code).toBe(4403);
+    await isOpen(old);
+    minutesLater(11);
+    expect(await old.ended()).toEqual({ code: 4401, reason: 'UNAUTHENTICATED' });
+    await isOpen(next);
+  });
+});
+
+describe('a conversation that was taken up too often', () => {
+  it('takes no further message: close 4404, and the customer goes on in another one', async () => {
+    const one = await session();
+    const client = await tries(minted(one));
+    client.say('A human, please');
+    await client.frame('ack');
+    const convId = client.convId!;
+    // As fifty calls for a person leave it, each with its end.
+    const at = new Date();
+    const ticket = { ticket_id: 'tkt_1', status: 'closed', reason: 'asked', created_at: at, updated_at: at } as const;
+    const events = Array.from({ length: maxTicketEvents }, (_, i) => ({
+      event_id: `evt_${i}`,
+      seq: i + 1,
+      type: 'ticket.escalated' as const,
+      ticket_status: 'closed' as const,
+      at,
+    }));
+    await db
+      .collection<Conversation>('conversations')
+      .updateOne({ _id: convId }, { $set: { status: 'resolved', ticket, events } });
+    client.say('A human, please', 'again');
+    expect(await client.ended()).toEqual({ code: 4404, reason: 'NOT_FOUND' });
+    const send = (conv_id?: string) =>
+      api.request('POST', `/support/chat/messages/${org.orgId}`, {
+        token: one.token,
+        body: { body: 'A human, please', client_message_id: 'again', ...(conv_id ? { conv_id } : {}) },
+      });
+    expect((await send(convId)).status).toBe(404);
+    const inbox = `/support/inbox/orgs/${org.orgId}/${convId}`;
+    for (const act of ['reopen', 'escalate']) {
+      const { status } = await api.request('POST', `${inbox}/${act}`, { token: org.owner.token, body: {} });
+      expect([act, status]).toEqual([act, 409]);
+    }
+    const { status, body } = await send();
+    expect(status).toBe(202);
+    expect(body.conv_id).not.toBe(convId);
+    const stored = await db.collection<Conversation>('conversations').findOne({ _id: convId });
+    expect([stored?.status, stored?.events.length]).toEqual(['resolved', maxTicketEvents]);
+  });
+});

@@ -1,0 +1,616 @@
+/** A conversation is attended to: answers, members' replies and changes of status are shown once, in order, whatever dies. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { conversing, shownBy, typesOf, withoutGaps } from '../kit/conversing.ts';
+import { apiAt, until } from '../kit/harness.ts';
+import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';
+import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
+import type { AnswerFault } from '../kit/worker.ts';
+import { attending } from '../../api/chat/conversation.ts';
+import { intentTo, startSaved } from '../../api/durable.ts';
+import { greet } from '../../api/chat/greeting.ts';
+import type { ChatSocket } from '../../api/chat/socket.ts';
+import { actOn } from '../../models/chat/act.ts';
+import { DocumentModel } from '../../models/knowledge/document.ts';
+import { ConversationModel, refineConversation } from '../../models/chat/conversation.ts';
+import { markRead } from '../../models/chat/unread.ts';
+import { frameWriter, lastSeq } from '../../models/chat/frame.ts';
+import { newId } from '../../models/base/ids.ts';
+import { insertMessage, MessageModel } from '../../models/chat/message.ts';
+import { ownSentences } from '../../models/rules/language/escalation.ts';
+
+const name = 'conversation';
+const { newCustomer, ctx } = conversing(name);
+let env: SystemEnv;
+let api: Running;
+let indexer: Running;
+let model: OpenAiServer;
+const workers: Running[] = [];
+
+/** A worker that attends to conversations, and to nothing else. */
+async function startWorker(extra: Record<string, string> = {}): Promise<Running> {
+  const worker = await startProcess('test/kit/worker.ts', { ...env, FLEETS: 'conversations', ...extra });
+  if (extra['FAULT'] === undefined) workers.push(worker);
+  return worker;
+}
+const stopWorkers = () => Promise.all(workers.splice(0).map((worker) => worker.stop()));
+
+const document = `# Gannet cards
+The gannet card costs 12 EUR a year. It is free for students under 26.
+
+# Lost cards
+Call the night line at once when a gannet card is lost.
+`;
+
+/** An organization that knows one document. */
+async function newOrg(
+  files: { name: string; content: string; segments?: string }[] = [{ name: 'a.md', content: document }],
+) {
+  const client = apiAt(api.url);
+  const org = await client.newOrg();
+  const { token } = await client.newKey(org);
+  for (const { segments, ...file } of files) {
+    const { status, body } = await client.upload(org.orgId, token, file, segments === undefined ? {} : { segments });
+    expect(status).toBe(201);
+    expect((await client.processed(org.orgId, token, body.document.doc_id)).status).toBe('indexed');
+  }
+  return org.orgId;
+}
+
+beforeAll(async () => {
+  env = systemEnv(name);
+  model = await startOpenAiServer();
+  [api, indexer] = await Promise.all([
+    startProcess('api/server.ts', env),
+    startProcess('test/kit/worker.ts', { ...env, FLEETS: 'documents,sources' }),
+  ]);
+});
+afterEach(() => model.reset());
+afterAll(async () => {
+  await stopWorkers();
+  await Promise.all([api.stop(), indexer.stop()]);
+  await model.close();
+  await removeDataDir(env);
+});
+
+/** A member says or does something, as the inbox does it; `end` is the customer's. */
+async function act(
+  orgId: string,
+  convId: string,
+  what: 'reply' | 'resolve' | 'reopen' | 'end',
+  body?: string,
+): Promise<void> {
+  const now = new Date();
+  const intent = intentTo(ctx(), attending(orgId, convId));
+  const done = await actOn(orgId, convId, what, {
+    now,
+    intent,
+    ...(body === undefined ? {} : { message: { body, byCustomer: false } }),
+  });
+  if (body !== undefined) {
+    await insertMessage({
+      _id: newId('message'),
+      org_id: orgId,
+      conv_id: convId,
+      mode: done.mode,
+      role: 'agent',
+      body,
+      position: done.position,
+      at: now,
+      sender_name: 'Kim',
+      shown: false,
+    });
+  }
+  await startSaved(ctx(), ConversationModel, done, intent);
+}
+
+describe('a message', () => {
+  let orgId: string;
+  beforeAll(async () => {
+    await startWorker();
+    orgId = await newOrg();
+  });
+  afterAll(stopWorkers);
+
+  it('is answered from the documents, with sources and a record of why', async () => {
+    const customer = await newCustomer(orgId);
+    const id = await customer.say('What does the gannet card cost?', 'c1');
+    const answer = await customer.answered(id);
+    expect(answer).toMatchObject({ role: 'ai', answers: id, has_context: true });
+    expect(answer.body).toContain('12 EUR');
+    expect(answer.sources).toEqual([
+      { type: 'document', id: expect.stringMatching(/^doc_/), name: 'a.md', score: expect.any(Number) },
+    ]);
+    expect(answer.record).toMatchObject({
+      searched: 'What does the gannet card cost?',
+      tools: [],
+      strict: false,
+      segments: [],
+      generated_by: 'extractive',
+      // One, unless a busy machine gave one up.
+      attempts: (await MessageModel.findById(id).lean())?.attempts,
+      ms: { total: expect.any(Number) },
+    });
+    const record = answer.record as { shown: string[]; retrieved: { chunk_id: string; used: boolean }[] };
+    expect(record.retrieved.filter(({ used }) => used).every(({ chunk_id: c }) => record.shown.includes(c))).toBe(true);
+    const frames = await customer.frames();
+    expect(typesOf(frames)).toEqual(['ack', 'typing', 'reply_start', 'reply_chunk', 'reply_end']);
+    expect(withoutGaps(frames)).toBe(true);
+    expect(frames[0]!.body).toMatchObject({ client_message_id: 'c1', message_id: id });
+    expect(frames[4]!.body).toEqual({
+      message_id: answer._id,
+      body: answer.body,
+      sources: answer.sources,
+      has_context: true,
+      timestamp: answer.at.toISOString(),
+    });
+    expect([...shownBy(frames.slice(0, 4)).values()]).toEqual([{ text: answer.body, ends: 0 }]);
+    expect((await customer.messages()).map(({ role }) => role)).toEqual(['customer', 'ai']);
+  });
+
+  it('that leans on the one before is understood with it', async () => {
+    const customer = await newCustomer(orgId);
+    await customer.ask('What does the gannet card cost?');
+    const answer = await customer.ask('And for students?');
+    expect(answer.body).toContain('free for students');
+  });
+
+  it('that finds nothing is told so, and the second one in a row calls a person; what follows is theirs', async () => {
+    const customer = await newCustomer(orgId);
+    const first = await customer.ask('Do you sell umbrellas?');
+    expect(first).toMatchObject({ body: ownSentences.notFound.en, has_context: false, sources: [] });
+    expect((await customer.conversation()).status).toBe('open');
+    const second = await customer.ask('Is there parking for zeppelins?');
+    expect(second.body).toBe(ownSentences.notFoundAgain.en);
+    const { status, ticket, events } = await customer.settled();
+    expect([status, ticket?.reason, events.map(({ type }) => type)]).toEqual([
+      'escalated',
+      'no_context',
+      ['ticket.created', 'ticket.escalated'],
+    ]);
+    const told = (await customer.frames()).slice(-3);
+    expect(typesOf(told)).toEqual(['reply_end', 'escalated', 'status']);
+    expect(told.slice(1).map(({ body }) => body)).toEqual([{ ticket_id: ticket!.ticket_id }, { status: 'escalated' }]);
+    const id = await customer.say('What does the gannet card cost?');
+    await customer.settled();
+    expect((await MessageModel.findById(id).lean())?.state).toBe('left');
+    expect(typesOf(await customer.frames()).at(-1)).toBe('ack');
+  });
+
+  it('an answer in between begins the count of misses anew', async () => {
+    const customer = await newCustomer(orgId);
+    await customer.ask('Do you sell umbrellas?');
+    await customer.ask('What does the gannet card cost?');
+    expect((await customer.ask('Do you sell umbrellas?')).body).toBe(ownSentences.notFound.en);
+    expect((await customer.settled()).status).toBe('open');
+  });
+
+  it('that calls for a person gets one, without a search', async () => {
+    const customer = await newCustomer(orgId);
+    const answer = await customer.ask('Ich möchte mit einem Mitarbeiter sprechen');
+    expect(answer).toMatchObject({ body: ownSentences.called.de, record: { searched: null, retrieved: [] } });
+    expect(await customer.settled()).toMatchObject({ status: 'escalated', ticket: { reason: 'asked' } });
+  });
+
+  it('that finds nothing is told so in its language, or in that of what was said before when it says too little', async () => {
+    const said = [
+      ['Verkaufen Sie Regenschirme?', 'IBAN?', 'de'],
+      ['Vendez-vous des parapluies ?', 'هل تبيعون المظلات؟', 'fr'],
+      ['¿Venden paraguas?', 'Do you sell umbrellas?', 'es', 'en'],
+      ['هل تبيعون المظلات؟', '???', 'en'],
+    ] as const;
+    await Promise.all(
+      said.map(async ([first, second, language, then = language]) => {
+        const customer = await newCustomer(orgId);
+        expect((await customer.ask(first)).body).toBe(ownSentences.notFound[language]);
+        expect((await customer.ask(second)).body).toBe(ownSentences.notFoundAgain[then]);
+      }),
+    );
+  });
+
+  it('a greeting and thanks are no questions: nothing is searched, missed or called', async () => {
+    const customer = await newCustomer(orgId);
+    for (const [said, answer] of [
+      ['Hello!', ownSentences.greeting.en],
+      ['Do you sell umbrellas?', ownSentences.notFound.en],
+      ['Merci beaucoup', ownSentences.thanks.fr],
+    ])
+      expect((await customer.ask(said!)).body).toBe(answer);
+    expect((await customer.settled()).misses).toBe(1);
+  });
+
+  it('messages that come at once are answered one by one, in their order', async () => {
+    const customer = await newCustomer(orgId);
+    const ids = [];
+    for (const body of ['What does the gannet card cost?', 'Is it free for students?', 'I lost my gannet card.'])
+      ids.push(await customer.say(body));
+    await customer.settled();
+    const answers = (await customer.messages()).filter(({ role }) => role === 'ai');
+    expect(answers.map(({ answers: to }) => to)).toEqual(ids);
+    const frames = await customer.frames();
+    expect(withoutGaps(frames)).toBe(true);
+    expect(frames.filter(({ type }) => type === 'reply_end').map(({ body }) => body['message_id'])).toEqual(
+      answers.map(({ _id }) => _id),
+    );
+  });
+
+  it('resent under its own id is one message with one answer', async () => {
+    const customer = await newCustomer(orgId);
+    const ids = await Promise.all([1, 2, 3].map(() => customer.say('What does the gannet card cost?', 'same')));
+    expect(new Set(ids).size).toBe(1);
+    await customer.answered(ids[0]!);
+    expect((await customer.messages()).map(({ role }) => role)).toEqual(['customer', 'ai']);
+  });
+
+  it("a member's reply and every status are shown once, in their order", async () => {
+    const customer = await newCustomer(orgId);
+    await customer.ask('A real person please');
+    await customer.settled();
+    await act(orgId, customer.convId, 'reply', 'Kim here.');
+    await customer.settled();
+    await act(orgId, customer.convId, 'resolve');
+    await customer.settled();
+    const frames = (await customer.frames()).filter(({ type }) =>
+      ['agent_reply', 'status', 'escalated'].includes(type),
+    );
+    expect(frames.map(({ type, body }) => [type, body['status'] ?? body['sender_name']])).toEqual([
+      ['escalated', undefined],
+      ['status', 'escalated'],
+      ['agent_reply', 'Kim'],
+      ['status', 'pending'],
+      ['status', 'resolved'],
+    ]);
+  });
+});
+
+describe('a message whose conversation is resolved before a worker takes it', () => {
+  let orgId: string;
+  beforeAll(async () => {
+    await startWorker();
+    orgId = await newOrg();
+    await stopWorkers();
+  });
+  afterEach(stopWorkers);
+  const statusesShown = (frames: Awaited<ReturnType<Awaited<ReturnType<typeof newCustomer>>['frames']>>) =>
+    frames.flatMap(({ type, body }) => (type === 'status' ? [body['status']] : []));
+
+  it.each(['resolve', 'end'] as const)('by %s, is answered, and the conversation stays resolved', async (what) => {
+    const customer = await newCustomer(orgId);
+    const id = await customer.say('What does the gannet card cost?');
+    await act(orgId, customer.convId, what);
+    await startWorker();
+    expect((await customer.answered(id)).body).toContain('12 EUR');
+    expect((await customer.settled()).status).toBe('resolved');
+    const frames = await customer.frames();
+    expect([withoutGaps(frames), statusesShown(frames)]).toEqual([true, ['resolved']]);
+    expect(typesOf(frames)).toContain('ack');
+  });
+
+  it('misses without a call for a person, and without saying that there is one', async () => {
+    const customer = await newCustomer(orgId);
+    const ids = [];
+    for (const body of ['Do you sell umbrellas?', 'Is there parking for zeppelins?', 'Where do the geese go?'])
+      ids.push(await customer.say(body));
+    await act(orgId, customer.convId, 'resolve');
+    await startWorker();
+    for (const id of ids) expect((await customer.answered(id)).body).toBe(ownSentences.notFound.en);
+    const { status, misses, ticket, events } = await customer.settled();
+    expect([status, misses, ticket, events]).toEqual(['resolved', 0, undefined, []]);
+  });
+
+  it('and which calls for a person gets the one it is told of', async () => {
+    const customer = await newCustomer(orgId);
+    const id = await customer.say('I want to talk to a human');
+    await act(orgId, customer.convId, 'resolve');
+    await startWorker();
+    expect((await customer.answered(id)).body).toBe(ownSentences.called.en);
+    expect(await customer.settled()).toMatchObject({ status: 'escalated', ticket: { reason: 'asked' } });
+    expect(statusesShown(await customer.frames())).toEqual(['resolved', 'escalated']);
+  });
+
+  it('is left to the person who has taken over instead', async () => {
+    const customer = await newCustomer(orgId);
+    const id = await customer.say('What does the gannet card cost?');
+    await act(orgId, customer.convId, 'reply', 'Kim here.');
+    await startWorker();
+    expect((await customer.settled()).status).toBe('pending');
+    expect((await MessageModel.findById(id).lean())?.state).toBe('left');
+  });
+});
+
+describe('a message that a member cannot have seen', () => {
+  it('is unread, though somebody looked between its being counted and its being stored', async () => {
+    const customer = await newCustomer(newId('org'));
+    const { org_id: orgId } = await customer.conversation();
+    const messages = MessageModel.collection;
+    const insertOne = messages.insertOne.bind(messages);
+    messages.insertOne = async (...told) => {
+      await markRead(orgId, customer.convId);
+      return insertOne(...told);
+    };
+    try {
+      await customer.say('My card was stolen!');
+    } finally {
+      messages.insertOne = insertOne;
+    }
+    expect((await customer.conversation()).unread).toBe(1);
+  });
+});
+
+describe('the greeting of a socket', () => {
+  it('tells the status as it is once the number it goes on from was read', async () => {
+    const customer = await newCustomer(newId('org'));
+    await customer.say('Hello');
+    const chosen = await customer.conversation();
+    await actOn(chosen.org_id, chosen._id, 'escalate', { now: new Date() });
+    const { status } = await customer.conversation();
+    await frameWriter(chosen, () => new Date()).append({ type: 'status', body: { status } });
+    const last = await lastSeq(chosen._id);
+    for (const [resumeFrom, then] of [
+      [undefined, last],
+      [last, last],
+      [0, 0],
+    ] as const) {
+      const told: [string, Record<string, unknown>][] = [];
+      const socket = { seq: 0, tell: (type: string, body: Record<string, unknown>) => told.push([type, body]) };
+      expect(await greet(socket as unknown as ChatSocket, chosen, resumeFrom)).toBe(true);
+      expect([socket.seq, told[0]]).toEqual([then, ['welcome', { conv_id: chosen._id, status, mode: 'test' }]]);
+    }
+  });
+
+  it('says nothing when the conversation has been removed', async () => {
+    const customer = await newCustomer(newId('org'));
+    const chosen = await customer.conversation();
+    await ConversationModel.deleteOne({ _id: chosen._id });
+    const socket = { tell: () => expect(true).toBe(false) };
+    expect(await greet(socket as unknown as ChatSocket, chosen, undefined)).toBe(false);
+  });
+});
+
+describe('a message that opens a resolved conversation', () => {
+  beforeAll(() => startWorker());
+  afterAll(stopWorkers);
+
+  it('has the new status shown though its process died before the message was stored', async () => {
+    const orgId = await newOrg([]);
+    const customer = await newCustomer(orgId);
+    const { convId } = customer;
+    await customer.ask('Hello!');
+    await act(orgId, convId, 'resolve');
+    await customer.settled();
+    // What `acceptMessage` writes first; then nothing.
+    await actOn(orgId, convId, 'message', {
+      now: new Date(),
+      message: { body: 'Again.', byCustomer: true },
+      intentIfMoved: intentTo(ctx(), attending(orgId, convId)),
+    });
+    await customer.settled();
+    expect((await customer.frames()).at(-1)).toMatchObject({ type: 'status', body: { status: 'open' } });
+    await until(async () => !(await customer.conversation()).pending?.length, 'the intent to be settled');
+  });
+
+  it('leaves no intent behind when its process lives', async () => {
+    const orgId = await newOrg([]);
+    const customer = await newCustomer(orgId);
+    await customer.ask('Hello!');
+    await act(orgId, customer.convId, 'resolve');
+    await customer.settled();
+    await customer.ask('Hello!');
+    const { status, pending } = await customer.settled();
+    expect([status, pending ?? []]).toEqual(['open', []]);
+    const told = (await customer.frames()).flatMap(({ type, body }) => (type === 'status' ? [body['status']] : []));
+    expect(told).toEqual(['resolved', 'open']);
+  });
+});
+
+describe('what may be searched', () => {
+  let orgId: string;
+  beforeAll(async () => {
+    await startWorker();
+    orgId = await newOrg([
+      { name: 'personal.md', content: 'The heron account costs 1 EUR a month.', segments: 'personal' },
+      { name: 'business.md', content: 'The heron account costs 9 EUR a month.', segments: 'business' },
+    ]);
+  });
+  afterAll(stopWorkers);
+  const question = 'What does the heron account cost?';
+
+  it.each(['business', 'all', '', ' ', { $ne: 'personal' }, ['business'], null])(
+    'is what the signed session names, whatever a page says of itself: %j',
+    async (productType) => {
+      const customer = await newCustomer(orgId, { productType: 'personal' });
+      await refineConversation(orgId, customer.convId, { productType, segments: ['business'] });
+      const answer = await customer.ask(question);
+      expect([answer.body, answer.record?.['segments']]).toEqual([
+        'The heron account costs 1 EUR a month.',
+        ['personal'],
+      ]);
+    },
+  );
+
+  it('a session that names no product is narrowed by its page', async () => {
+    const customer = await newCustomer(orgId);
+    await refineConversation(orgId, customer.convId, { productType: 'business' });
+    expect((await customer.ask(question)).body).toBe('The heron account costs 9 EUR a month.');
+  });
+});
+
+describe('the allowance of test mode', () => {
+  it('ends in an honest sentence that is no miss; live mode has none', async () => {
+    await startWorker({ TEST_REPLIES_PER_MINUTE: '1' });
+    const orgId = await newOrg();
+    const live = await newCustomer(orgId, { mode: 'live' });
+    const bodies: string[] = [];
+    // The minute of the clock may pass in between, so one more than two may be needed.
+    const customer = await newCustomer(orgId);
+    for (let asked = 0; asked < 4 && bodies.at(-1) !== ownSentences.overTestLimit.en; asked += 1)
+      bodies.push((await customer.ask('What does the gannet card cost?')).body);
+    expect(bodies[0]).toContain('12 EUR');
+    expect(bodies.at(-1)).toBe(ownSentences.overTestLimit.en);
+    expect(await customer.settled()).toMatchObject({ misses: 0, status: 'open' });
+    for (let asked = 0; asked < 2; asked += 1)
+      expect((await live.ask('Do you sell umbrellas?')).body).not.toBe(ownSentences.overTestLimit.en);
+    await stopWorkers();
+  });
+});
+
+describe('a worker killed while it answers', () => {
+  const faults: [AnswerFault, string][] = [
+    ['answer claimed', 'What does the gannet card cost?'],
+    ['answer begun', 'What does the gannet card cost?'],
+    ['between chunks', 'What does the gannet card cost?'],
+    ['answer unstored', 'What does the gannet card cost?'],
+    ['answer stored', 'What does the gannet card cost?'],
+    ['answer ended', 'What does the gannet card cost?'],
+    ['escalated', 'I want to talk to a human'],
+    ['before settling', 'I want to talk to a human'],
+  ];
+  let orgId: string;
+  beforeAll(async () => {
+    await startWorker();
+    orgId = await newOrg();
+    await stopWorkers();
+  });
+
+  it.each(faults)('(%s) leaves it to another one: one answer, one end, no gaps, one ticket', async (fault, body) => {
+    const customer = await newCustomer(orgId);
+    const worker = await startWorker({ FAULT: fault });
+    const death = once(worker.child, 'exit');
+    const id = await customer.say(body);
+    expect((await death)[1]).toBe('SIGKILL');
+    await startWorker();
+    const answer = await customer.answered(id);
+    const standing = await customer.settled();
+    const frames = await customer.frames();
+    expect((await customer.messages()).map(({ role }) => role)).toEqual(['customer', 'ai']);
+    expect([withoutGaps(frames), [...shownBy(frames)]]).toEqual([true, [[answer._id, { text: answer.body, ends: 1 }]]]);
+    expect(typesOf(frames).filter((type) => type === 'ack')).toHaveLength(1);
+    const person = answer.body === ownSentences.called.en;
+    expect([standing.status, standing.events.length]).toEqual(person ? ['escalated', 2] : ['open', 0]);
+    expect(typesOf(frames).filter((type) => ['escalated', 'status'].includes(type))).toHaveLength(person ? 2 : 0);
+    await stopWorkers();
+  });
+
+  it.each(['between chunks', 'answer unstored'] as const)(
+    'and one that only slept (%s) writes nothing more when it wakes up',
+    async (fault) => {
+      const customer = await newCustomer(orgId);
+      const sleeper = await startWorker({ FAULT: fault, FAULT_SIGNAL: 'SIGSTOP' });
+      const id = await customer.say('What does the gannet card cost?');
+      await until(async () => (await MessageModel.findById(id).lean())?.attempts === 1, 'the sleeper to have begun');
+      await startWorker();
+      const answer = await customer.answered(id);
+      await customer.settled();
+      const before = await customer.frames();
+      sleeper.child.kill('SIGCONT');
+      // It ends only once it has done what it was at.
+      await sleeper.stop();
+      expect(await customer.frames()).toEqual(before);
+      expect((await customer.messages()).map(({ role }) => role)).toEqual(['customer', 'ai']);
+      expect([...shownBy(before)]).toEqual([[answer._id, { text: answer.body, ends: 1 }]]);
+      await stopWorkers();
+    },
+  );
+});
+
+describe('with a language model', () => {
+  let orgId: string;
+  beforeAll(async () => {
+    await startWorker({ OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: 'm', OPENAI_TIMEOUT_MS: '3000' });
+    orgId = await newOrg();
+  });
+  afterAll(stopWorkers);
+  const question = 'What does the gannet card cost?';
+
+  it('its text is shown while it is written', async () => {
+    const text = 'It costs 12 EUR a year, and nothing for students under 26.';
+    const whole = JSON.stringify({ answered: true, sources: [1], answer: text });
+    model.reply = () => whole;
+    model.script({ kind: 'stall', after: whole.indexOf(' a year') });
+    const customer = await newCustomer(orgId);
+    const id = await customer.say(question);
+    const begun = await until(async () => {
+      const frames = await customer.frames();
+      return typesOf(frames).includes('reply_chunk') && frames;
+    }, 'the first piece');
+    expect(typesOf(begun)).not.toContain('reply_end');
+    expect([...shownBy(begun).values()][0]!.text).toMatch(/^It costs/);
+    await customer.answered(id);
+  });
+
+  it('is told what the session was minted with, and what the page said over it; the signed product stands', async () => {
+    model.requests.length = 0;
+    const context = { productType: 'retail', plan: 'gold', desk: 7 };
+    const customer = await newCustomer(orgId, { productType: 'retail', context });
+    await refineConversation(orgId, customer.convId, { productType: 'business', plan: 'none', url: '/fees' });
+    await customer.ask(question);
+    const sent = model.requests.map(({ body }) => JSON.stringify(body)).join('\n');
+    const told = { productType: 'retail', plan: 'none', desk: 7, url: '/fees' };
+    expect(sent).toContain(JSON.stringify(JSON.stringify(told)).slice(1, -1));
+    expect(sent).not.toContain('gold');
+    expect(sent).not.toContain('business');
+    // It belongs to the conversation, so the end of the session takes nothing away.
+    expect((await customer.conversation()).session_context?.context).toEqual(context);
+  });
+
+  it('what it wrote of a document that was put out of reach meanwhile is taken back', async () => {
+    const elsewhere = await newOrg();
+    model.reply = async () => {
+      await DocumentModel.updateMany({ org_id: elsewhere }, { segments: ['staff'] });
+      return JSON.stringify({ answered: true, sources: [1], answer: 'It costs 12 EUR a year.' });
+    };
+    const customer = await newCustomer(elsewhere, { productType: 'retail' });
+    const answer = await customer.ask(question);
+    expect(answer.body).toBe(ownSentences.notFound.en);
+    expect(answer.record?.model_error).toContain('changed');
+    expect([...shownBy(await customer.frames())]).toEqual([[answer._id, { text: answer.body, ends: 1 }]]);
+  });
+
+  it.each([
+    ['is over its limit', Array.from({ length: 8 }, () => ({ kind: 'status', status: 429 }) as const)],
+    ['fails', Array.from({ length: 8 }, () => ({ kind: 'status', status: 500 }) as const)],
+    ['hangs', [{ kind: 'hang' } as const]],
+    ['stands still in the middle', [{ kind: 'stall', after: 60 } as const]],
+    [
+      'breaks off, and does not mend it',
+      [
+        { kind: 'truncate', after: 60 },
+        { kind: 'reply', content: 'no' },
+      ] as const,
+    ],
+    [
+      'writes what is no answer, twice',
+      [
+        { kind: 'reply', content: 'no' },
+        { kind: 'reply', content: 'no' },
+      ] as const,
+    ],
+  ])('one that %s loses nothing: the sources answer, and the record says why', async (_, script) => {
+    model.script(...script);
+    const customer = await newCustomer(orgId);
+    const answer = await customer.ask(question);
+    expect(answer.body).toContain('12 EUR');
+    expect(answer.record).toMatchObject({ generated_by: 'extractive', model_error: expect.stringContaining('model') });
+    const frames = await customer.frames();
+    expect([withoutGaps(frames), [...shownBy(frames)]]).toEqual([true, [[answer._id, { text: answer.body, ends: 1 }]]]);
+    expect(shownBy(frames.slice(0, -1)).get(answer._id)?.text).toBe(answer.body);
+  });
+
+  it('killed between two pieces of an answer, it is written anew under the same id', async () => {
+    await stopWorkers();
+    const models = { OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: 'm', OPENAI_TIMEOUT_MS: '60000' };
+    model.script({ kind: 'stall', after: 60 });
+    const worker = await startProcess('test/kit/worker.ts', { ...env, FLEETS: 'conversations', ...models });
+    const customer = await newCustomer(orgId);
+    const id = await customer.say(question);
+    await until(async () => typesOf(await customer.frames()).includes('reply_chunk'), 'the first piece');
+    await worker.kill();
+    await startWorker(models);
+    const answer = await customer.answered(id);
+    expect(answer.record).toMatchObject({ generated_by: 'model', model: 'm' });
+    const frames = await customer.frames();
+    // The one that was killed, and the one that answered; on a busy machine one more may have been given up.
+    expect(typesOf(frames).filter((type) => type === 'reply_start').length).toBeGreaterThanOrEqual(2);
+    expect([...shownBy(frames)]).toEqual([[answer._id, { text: answer.body, ends: 1 }]]);
+  });
+});

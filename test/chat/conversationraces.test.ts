@@ -1,0 +1,464 @@
+/** Acts on one conversation at the same time, and processes that die between two writes: the models on a real database. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
+import { actOn, leftIntent, type ActOptions } from '../../models/chat/act.ts';
+import {
+  ConversationModel,
+  findConversation,
+  findStanding,
+  provideConversation,
+  removeEmpty,
+} from '../../models/chat/conversation.ts';
+import { countMissed, markRead, uncountMessage } from '../../models/chat/unread.ts';
+import { newId } from '../../models/base/ids.ts';
+import { countInbox, listInbox } from '../../models/chat/inbox.ts';
+import {
+  claimAnswer,
+  findClientMessage,
+  holdsAnswer,
+  insertMessage,
+  settleMessage,
+} from '../../models/chat/message.ts';
+import type { Intent } from '../../models/base/pending.ts';
+import type { Act } from '../../models/rules/chat/conversation.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+
+beforeAll(async () => {
+  const uri = new URL(process.env['TEST_MONGODB_URI']!);
+  uri.pathname = '/conversationraces';
+  await connectMongo(uri.href);
+});
+afterAll(disconnectMongo);
+
+const orgId = newId('org');
+const begin = async (now = new Date()) => (await provideConversation(orgId, 'test', newId('customer'), now))._id;
+const read = async (convId: string) => (await findConversation(orgId, convId))!;
+const act = (convId: string, what: Act, more: Partial<ActOptions> = {}) =>
+  actOn(orgId, convId, what, { now: new Date(), ...more });
+const said = (body: string) => ({ message: { body, byCustomer: true } });
+const intent = (key: string): Intent => ({
+  key,
+  signal: 'attend',
+  workflow: 'w',
+  workflow_id: 'w:1',
+  queue: 'q',
+  args: [],
+  next_at: new Date(),
+  tries: 0,
+});
+
+/** What became of an act: its position and ticket, or that it was refused by the table. */
+async function tried(doing: ReturnType<typeof act>) {
+  return doing.catch((error: unknown) => {
+    if (error instanceof Problem && error.code === 'CONFLICT') return null;
+    throw error;
+  });
+}
+const range = (n: number) => Array.from({ length: n }, (_, i) => i);
+
+describe('a hundred acts at once', () => {
+  it('give every message its own place without gaps, count every unread one, and lose no intent', async () => {
+    const convId = await begin();
+    const others: Act[] = ['assign', 'unassign', 'escalate', 'resolve', 'reopen'];
+    const done = await Promise.all(
+      range(100).map(async (i) =>
+        i % 5 < 3
+          ? { position: (await act(convId, 'message', { ...said(`${i}`), intent: intent(`${i}`) })).position, i }
+          : (await tried(act(convId, others[i % others.length]!, { assignTo: 'usr_1', intent: intent(`${i}`) }))) && {
+              i,
+            },
+      ),
+    );
+    const conversation = await read(convId);
+    const positions = done.flatMap((one) => (one && 'position' in one ? [one.position] : []));
+    expect(positions.toSorted((a, b) => a - b)).toEqual(range(60).map((i) => i + 1));
+    expect([conversation.position, conversation.unread]).toEqual([60, 60]);
+    expect(conversation.pending?.map(({ key }) => Number(key)).toSorted((a, b) => a - b)).toEqual(
+      done.flatMap((one) => (one ? [one.i] : [])).toSorted((a, b) => a - b),
+    );
+    expect(conversation.preview).toMatch(/^\d+$/);
+  });
+
+  it('tell of each turn of the ticket once, in an order that can have happened', async () => {
+    const convId = await begin();
+    const kinds: Act[] = ['escalate', 'resolve', 'reopen', 'reply', 'end'];
+    await Promise.all(range(100).map((i) => tried(act(convId, kinds[i % kinds.length]!, { reason: 'member' }))));
+    const { events, ticket } = await read(convId);
+    expect(events.map(({ seq }) => seq)).toEqual(range(events.length).map((i) => i + 1));
+    const [first, second, ...rest] = events.map(({ type }) => type);
+    expect([first, second]).toEqual(['ticket.created', 'ticket.escalated']);
+    // Nothing is resolved twice without having been taken up in between; a reply takes up without an event.
+    // How many escalations come while it is escalated, and are refused, is left to chance; an end never is.
+    expect(rest).toContain('ticket.resolved');
+    expect(rest.filter((type) => type !== 'ticket.escalated' && type !== 'ticket.resolved')).toEqual([]);
+    expect(new Set(events.map(({ event_id }) => event_id)).size).toBe(events.length);
+    const last = events.at(-1)!;
+    if (ticket?.status === 'escalated') expect(last.type).toBe('ticket.escalated');
+    if (ticket?.status === 'resolved' || ticket?.status === 'closed') expect(last.type).toBe('ticket.resolved');
+  });
+
+  it('count the moves of the status, and nothing else, as something to show', async () => {
+    const convId = await begin();
+    await act(convId, 'escalate', { reason: 'asked' });
+    const { status_version } = await read(convId);
+    await Promise.all(
+      range(20).map((i) =>
+        i % 2 === 0 ? act(convId, 'assign', { assignTo: `usr_${i}` }) : act(convId, 'message', said('Hello?')),
+      ),
+    );
+    const conversation = await read(convId);
+    expect([conversation.status, conversation.status_version]).toEqual(['escalated', status_version]);
+    await act(convId, 'resolve');
+    expect((await read(convId)).status_version).toBe(status_version + 1);
+  });
+});
+
+describe('two members at once', () => {
+  it('one who replies and one who resolves both succeed, and the later of them holds', async () => {
+    const ends = await Promise.all(
+      range(20).map(async () => {
+        const convId = await begin();
+        await act(convId, 'message', said('Hello?'));
+        const reply = { message: { body: 'Hello.', byCustomer: false } };
+        const [replied, resolved] = await Promise.all([act(convId, 'reply', reply), act(convId, 'resolve')]);
+        const { status, position, version } = await read(convId);
+        expect([replied.position, position, version]).toEqual([2, 2, 2]);
+        return resolved.version === 2 ? [status, 'resolved'] : [status, 'pending'];
+      }),
+    );
+    for (const [status, expected] of ends) expect(status).toBe(expected);
+  });
+
+  it('who assign both succeed, and one of them has it', async () => {
+    const convId = await begin();
+    await Promise.all(['usr_a', 'usr_b'].map((assignTo) => act(convId, 'assign', { assignTo })));
+    const { assigned_to, version } = await read(convId);
+    expect(['usr_a', 'usr_b']).toContain(assigned_to);
+    expect(version).toBe(2);
+  });
+
+  it('who resolve: one does, the other is refused', async () => {
+    const convId = await begin();
+    const results = await Promise.all(range(2).map(() => tried(act(convId, 'resolve'))));
+    expect(results.filter((one) => one === null)).toHaveLength(1);
+  });
+
+  it('who escalate: one does, and there is one ticket', async () => {
+    const convId = await begin();
+    const results = await Promise.all(range(5).map(() => tried(act(convId, 'escalate', { note: 'Please.' }))));
+    expect(results.filter((one) => one !== null)).toHaveLength(1);
+    const { ticket, events } = await read(convId);
+    expect([ticket?.note, events.length]).toEqual(['Please.', 2]);
+  });
+});
+
+describe('a customer who writes back after a member has answered', () => {
+  it('waits in a ticket, which is one however many messages come at once', async () => {
+    const convId = await begin();
+    await act(convId, 'message', said('Hello?'));
+    await act(convId, 'reply', { message: { body: 'Hello.', byCustomer: false } });
+    expect((await read(convId)).ticket).toBeUndefined();
+    await Promise.all(range(10).map((i) => act(convId, 'message', said(`${i}`))));
+    const { status, ticket, events, unread } = await read(convId);
+    expect([status, unread]).toEqual(['escalated', 11]);
+    expect(ticket).toMatchObject({ status: 'escalated', reason: 'replied' });
+    expect(events.map(({ seq, type, ticket_status }) => [seq, type, ticket_status])).toEqual([
+      [1, 'ticket.created', 'escalated'],
+      [2, 'ticket.escalated', 'escalated'],
+    ]);
+  });
+
+  it('comes back to the ticket that is there, of which nothing new is told', async () => {
+    const convId = await begin();
+    await act(convId, 'escalate', { reason: 'asked' });
+    const { ticket: first } = await act(convId, 'reply', { message: { body: 'Hello.', byCustomer: false } });
+    const { status, ticket, events } = await act(convId, 'message', said('And?'));
+    expect([status, events.length]).toEqual(['escalated', 2]);
+    expect(ticket).toMatchObject({ ticket_id: first!.ticket_id, status: 'open', reason: 'asked' });
+  });
+});
+
+describe('the intent of a message', () => {
+  it('is left with the conversation only when the message moves its status, and once for all that come at once', async () => {
+    const convId = await begin();
+    const saying = async (key: string) => {
+      const done = await act(convId, 'message', { ...said(key), intentIfMoved: intent(key) });
+      return leftIntent(done, intent(key));
+    };
+    expect([await saying('open'), (await read(convId)).pending ?? []]).toEqual([false, []]);
+    await act(convId, 'resolve');
+    const left = await Promise.all(range(10).map((i) => saying(`${i}`)));
+    expect(left.filter(Boolean)).toHaveLength(1);
+    expect((await read(convId)).pending).toMatchObject([{ key: `${left.indexOf(true)}` }]);
+  });
+});
+
+describe('what was escalated again', () => {
+  it('keeps its ticket, counts its events on, and has the newer reason', async () => {
+    const convId = await begin();
+    await act(convId, 'escalate', { reason: 'member', note: 'A refund.' });
+    const first = (await read(convId)).ticket!;
+    await act(convId, 'reply', { message: { body: 'Done.', byCustomer: false } });
+    expect((await read(convId)).ticket).toMatchObject({ status: 'pending', reason: 'member', note: 'A refund.' });
+    await act(convId, 'resolve');
+    await act(convId, 'message', said('Again!'));
+    const { ticket, events } = await act(convId, 'escalate', { reason: 'no_context' });
+    expect(ticket).toMatchObject({ ticket_id: first.ticket_id, status: 'escalated', reason: 'no_context' });
+    expect(ticket?.note).toBeUndefined();
+    expect(events.map(({ seq, type }) => [seq, type])).toEqual([
+      [1, 'ticket.created'],
+      [2, 'ticket.escalated'],
+      [3, 'ticket.resolved'],
+      [4, 'ticket.escalated'],
+    ]);
+  });
+});
+
+describe('reading', () => {
+  const unread = async (convId: string) => (await read(convId)).unread;
+
+  it('leaves unread a message that was counted before it and stored after it', async () => {
+    const convId = await begin();
+    await act(convId, 'message', said('One'));
+    const { reads } = await act(convId, 'message', said('Two'));
+    await markRead(orgId, convId);
+    expect(await unread(convId)).toBe(0);
+    await countMissed(orgId, convId, reads);
+    expect(await unread(convId)).toBe(1);
+    await markRead(orgId, convId);
+    expect(await unread(convId)).toBe(0);
+  });
+
+  it('of others before a message was counted does not count it twice', async () => {
+    const convId = await begin();
+    await act(convId, 'message', said('One'));
+    await markRead(orgId, convId);
+    const { reads } = await act(convId, 'message', said('Two'));
+    await countMissed(orgId, convId, reads);
+    expect(await unread(convId)).toBe(1);
+  });
+
+  it('has read what was counted and never stored, for its process died', async () => {
+    const convId = await begin();
+    await act(convId, 'message', said('Never stored'));
+    await markRead(orgId, convId);
+    expect(await unread(convId)).toBe(0);
+  });
+
+  it('is not undone by a duplicate that was counted before it, nor is what came after it', async () => {
+    const convId = await begin();
+    await act(convId, 'message', said('One'));
+    const { reads } = await act(convId, 'message', said('One'));
+    await markRead(orgId, convId);
+    await act(convId, 'message', said('Two'));
+    await uncountMessage(orgId, convId, reads);
+    expect(await unread(convId)).toBe(1);
+  });
+
+  it('is not done by a reply: what its writer may not have seen stays unread', async () => {
+    const convId = await begin();
+    await act(convId, 'message', said('My card was stolen!'));
+    await act(convId, 'reply', { message: { body: 'Hello.', byCustomer: false } });
+    expect(await unread(convId)).toBe(1);
+  });
+});
+
+describe('a customer with several conversations that are not resolved', () => {
+  const now = new Date();
+  const provide = (customerId: string) => provideConversation(orgId, 'live', customerId, now);
+  const at = (minute: number) => ({ now: new Date(now.getTime() + minute * 60_000) });
+
+  it('has the one that was written in last; an empty one comes after all others', async () => {
+    const customer = newId('customer');
+    const { _id: first } = await provide(customer);
+    await act(first, 'message', { ...said('One'), ...at(1) });
+    await act(first, 'resolve');
+    const { _id: second } = await provide(customer);
+    expect(second).not.toBe(first);
+    expect((await provide(customer))._id).toBe(second);
+    await act(first, 'reopen');
+    expect((await provide(customer))._id).toBe(first);
+    expect((await findStanding(orgId, 'live', customer))?._id).toBe(first);
+    await act(second, 'message', { ...said('Two'), ...at(2) });
+    expect((await provide(customer))._id).toBe(second);
+    await act(first, 'reply', { message: { body: 'Hello.', byCustomer: false }, ...at(3) });
+    expect((await provide(customer))._id).toBe(first);
+  });
+
+  it('loses the empty ones for the one that stands, and no other', async () => {
+    const customer = newId('customer');
+    const { _id: first } = await provide(customer);
+    await act(first, 'message', said('One'));
+    await act(first, 'resolve');
+    const { _id: empty } = await provide(customer);
+    const { _id: others } = await provide(newId('customer'));
+    const inTest = await provideConversation(orgId, 'test', customer, now);
+    await removeEmpty(await act(first, 'reopen'));
+    expect(await findConversation(orgId, empty)).toBeNull();
+    for (const convId of [first, others, inTest._id]) expect(await read(convId)).toMatchObject({ status: 'open' });
+    await act(first, 'resolve');
+    const { _id: written } = await provide(customer);
+    await act(written, 'message', said('Two'));
+    await removeEmpty(await act(first, 'reopen'));
+    expect(await read(written)).toMatchObject({ preview: 'Two' });
+  });
+
+  it('begins one new conversation, however many connections find none', async () => {
+    const customer = newId('customer');
+    for (let round = 0; round < 5; round++) {
+      const begun = new Set((await Promise.all(range(20).map(() => provide(customer)))).map(({ _id }) => _id));
+      expect(begun.size).toBe(1);
+      const [convId] = [...begun];
+      await act(convId!, 'message', said('Hello'));
+      await act(convId!, 'resolve');
+    }
+  });
+});
+
+describe('what a session was minted with', () => {
+  it('is noted with the conversation by the first message of each session, and a session that has none takes it off', async () => {
+    const convId = await begin();
+    const say = (id: string, context?: Record<string, unknown>) =>
+      act(convId, 'message', { ...said(id), session: { id, context } });
+    const known = async () => (await read(convId)).session_context;
+    await say('a');
+    expect(await known()).toBeUndefined();
+    await say('b', { plan: 'gold' });
+    await act(convId, 'assign', { assignTo: 'usr_1' });
+    expect(await known()).toEqual({ session_id: 'b', context: { plan: 'gold' } });
+    await say('c', { plan: 'silver' });
+    await say('c', { plan: 'silver' });
+    expect(await known()).toEqual({ session_id: 'c', context: { plan: 'silver' } });
+    await say('d', {});
+    expect(await known()).toBeUndefined();
+  });
+});
+
+describe('the list', () => {
+  it('never has a conversation move down, though a process with a slow clock wrote last', async () => {
+    const own = newId('org');
+    const now = new Date('2026-05-01T12:00:00Z');
+    const ids: string[] = [];
+    for (const minute of [1, 2, 3]) {
+      const { _id } = await provideConversation(own, 'live', newId('customer'), now);
+      await actOn(own, _id, 'message', { now: new Date(now.getTime() + minute * 60_000), ...said('Hello') });
+      ids.push(_id);
+    }
+    await actOn(own, ids[2]!, 'message', { now, ...said('Slow') });
+    const listed = await listInbox(own, { modes: ['live'] }, { limit: 10 });
+    expect(listed.map(({ _id }) => _id)).toEqual(ids.toReversed());
+    expect(await countInbox(own, { modes: ['live'] })).toEqual({ count: 3, unread: 4 });
+    expect(await countInbox(own, { modes: ['test'] })).toEqual({ count: 0, unread: 0 });
+  });
+
+  it('shows conversations of the same moment on one page each', async () => {
+    const own = newId('org');
+    const now = new Date();
+    for (let i = 0; i < 7; i++) {
+      const { _id } = await provideConversation(own, 'test', newId('customer'), now);
+      await actOn(own, _id, 'message', { now, ...said('Hello') });
+    }
+    const seen: string[] = [];
+    for (;;) {
+      const last = seen.at(-1);
+      const after = last === undefined ? undefined : { at: now, convId: last };
+      const page = await listInbox(own, { modes: ['test'] }, { limit: 2, after });
+      if (page.length === 0) break;
+      seen.push(...page.map(({ _id }) => _id));
+    }
+    expect([seen.length, new Set(seen).size]).toEqual([7, 7]);
+    expect(seen).toEqual(seen.toSorted().toReversed());
+  });
+
+  it('is read page by page from its index, and its totals without a record', async () => {
+    const own = newId('org');
+    let at = Date.now();
+    for (const status of ['open', 'resolved'] as const) {
+      for (let i = 0; i < 5; i++) {
+        const now = new Date((at += 1));
+        const { _id } = await provideConversation(own, 'live', newId('customer'), now);
+        await actOn(own, _id, 'message', { now, ...said('Hello') });
+        if (status === 'resolved') await actOn(own, _id, 'resolve', { now });
+      }
+    }
+    const db = ConversationModel.db.db!;
+    await db.command({ profile: 2 });
+    const filter = { modes: ['test', 'live'] as const };
+    const first = await listInbox(own, filter, { limit: 3 });
+    const after = { at: first[2]!.last_message_at!, convId: first[2]!._id };
+    const rest = await listInbox(own, filter, { limit: 3, after });
+    const totals = await countInbox(own, filter);
+    await db.command({ profile: 0 });
+    expect(new Set([...first, ...rest].map(({ _id }) => _id)).size).toBe(6);
+    expect(totals).toEqual({ count: 10, unread: 10 });
+    const profiled = await db
+      .collection('system.profile')
+      .find({}, { sort: { ts: 1 } })
+      .toArray();
+    const cost = profiled.map((one) => [one['nreturned'], one['docsExamined'], one['hasSortStage'] ?? false]);
+    expect(cost).toEqual([
+      [3, 3, false],
+      // The last one of the page before is met again.
+      [3, 4, false],
+      [1, 0, false],
+    ]);
+  });
+});
+
+describe('a client’s own id for a message', () => {
+  it('is its sender’s: a customer and two members may choose the same one', async () => {
+    const convId = await begin();
+    const insert = (position: number, sender: { sender_id?: string }) =>
+      insertMessage({
+        _id: newId('message'),
+        org_id: orgId,
+        conv_id: convId,
+        mode: 'test',
+        role: sender.sender_id ? 'agent' : 'customer',
+        body: `${position}`,
+        position,
+        at: new Date(),
+        client_message_id: '1',
+        ...sender,
+      });
+    for (const [i, sender] of [{}, { sender_id: 'usr_a' }, { sender_id: 'usr_b' }].entries()) {
+      expect(await insert(i, sender)).not.toBeNull();
+      expect(await insert(9, sender)).toBeNull();
+    }
+    const bodies = [undefined, 'usr_a', 'usr_b'].map(
+      async (sender) => (await findClientMessage(convId, '1', sender))?.body,
+    );
+    expect(await Promise.all(bodies)).toEqual(['0', '1', '2']);
+  });
+});
+
+describe('the right to answer a message', () => {
+  const waiting = async () => {
+    const convId = await begin();
+    const at = new Date();
+    const asked = { _id: newId('message'), org_id: orgId, conv_id: convId, mode: 'test', body: 'Hello?', at } as const;
+    return (await insertMessage({ ...asked, role: 'customer', position: 1, state: 'waiting' }))!;
+  };
+
+  it('goes to one of those who saw nobody have it, and is not taken by the others', async () => {
+    const message = await waiting();
+    const attempts = range(10).map(String);
+    const claimed = await Promise.all(attempts.map((attempt) => claimAnswer(message, attempt)));
+    expect(claimed.filter(Boolean)).toHaveLength(1);
+    const held = await Promise.all(attempts.map((attempt) => holdsAnswer(orgId, message._id, attempt)));
+    expect(held).toEqual(claimed);
+  });
+
+  it('is taken from the attempt that was seen to have it, not from the one that followed, and not when it is over', async () => {
+    const message = await waiting();
+    expect(await claimAnswer(message, 'first')).toBe(true);
+    const second = { ...message, attempt: 'first' };
+    expect(await claimAnswer(second, 'second')).toBe(true);
+    // It slept through its own end, and wakes up with what it saw.
+    expect([await claimAnswer(message, 'sleeper'), await claimAnswer(second, 'sleeper')]).toEqual([false, false]);
+    expect(await holdsAnswer(orgId, message._id, 'second')).toBe(true);
+    await settleMessage(orgId, message._id, 'answered');
+    expect(await claimAnswer({ ...message, attempt: 'second' }, 'third')).toBe(false);
+    expect(await holdsAnswer(orgId, message._id, 'second')).toBe(false);
+  });
+});

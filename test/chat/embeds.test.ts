@@ -1,0 +1,378 @@
+/**
+ * The chat embedded in a page: which pages may, who a visitor is, what a signed e-mail proves, and that a revocation stands.
+ * And step-up tokens, which are used once. Against the real database, with a clock that the test sets.
+ */
+import { createHmac, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { until } from '../kit/harness.ts';
+import { removeDataDir, systemEnv } from '../kit/processes.ts';
+import { prepareRates } from '../../api/http/limits.ts';
+import { createSessionAuth, type Admission, type Embed, type SessionAuth } from '../../api/access/sessions.ts';
+import { createTokens } from '../../api/access/tokens.ts';
+import { readConfig, type Config } from '../../config.ts';
+import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
+import { beginErasing, CustomerModel, findCustomer, provideCustomer } from '../../models/chat/customer.ts';
+import { replaceEmbedSecret } from '../../models/access/embedsecret.ts';
+import { newId } from '../../models/base/ids.ts';
+import { newToken } from '../../models/access/key.ts';
+import { createOrganization, newOrganization, setEnvironment } from '../../models/access/organization.ts';
+import { providePublishableKey, rotatePublishableKey } from '../../models/access/publishablekey.ts';
+import type { Mode } from '../../models/rules/access/keys.ts';
+import { defaultSettings } from '../../models/rules/knowledge/supportconfig.ts';
+import { createSecretBox, type SecretBox } from '../../models/base/secretbox.ts';
+import {
+  consumeStepUp,
+  createSession,
+  findSession,
+  newStepUp,
+  revokeSession,
+  SessionModel,
+} from '../../models/access/session.ts';
+import { saveSupportConfig } from '../../models/knowledge/supportconfig.ts';
+
+const page = 'https://www.example.com';
+const local = 'http://localhost:5173';
+const env = systemEnv('embeds', { RATE_VISITORS_PER_MINUTE: '5' });
+
+let config: Config;
+let secrets: SecretBox;
+let now: Date;
+let auth: SessionAuth;
+let orgId: string;
+let pk: string;
+
+/** A process of its own, but for what models remember for half a second. */
+const newProcess = (): SessionAuth => {
+  const clock = () => now;
+  return createSessionAuth({ config, clock, secrets, tokens: createTokens({ config, clock, secrets }) });
+};
+
+beforeAll(async () => {
+  config = readConfig(env);
+  secrets = createSecretBox(config.secretKey);
+  await connectMongo(config.mongodbUri!);
+  await prepareRates(config);
+});
+afterAll(async () => {
+  await disconnectMongo();
+  await removeDataDir(env);
+});
+beforeEach(async () => {
+  now = new Date();
+  auth = newProcess();
+  orgId = await newOrg();
+  pk = (await providePublishableKey(orgId, 'test', now)).key;
+});
+
+async function newOrg(): Promise<string> {
+  const id = newId('org');
+  await createOrganization(newOrganization(id, 'Test', 'usr_1', now));
+  await saveSupportConfig(id, 0, { ...defaultSettings, allowed_origins: [page] }, now);
+  return id;
+}
+async function secretOf(mode: Mode, formerUntil = now): Promise<string> {
+  const secret = `emb_${mode}_${randomUUID()}`;
+  await replaceEmbedSecret(orgId, mode, secrets.seal(secret), formerUntil, now);
+  return secret;
+}
+const signed = (secret: string, email: string) => createHmac('sha256', secret).update(email).digest('hex');
+/** A first visit from an address of its own, unless told. */
+const visit = (fields: Partial<Embed> = {}, at = auth) =>
+  at.byEmbed({ pk, origin: page, visitorId: randomUUID(), address: randomUUID(), ...fields });
+const refusal = async (attempt: Promise<unknown>) => {
+  const thrown = await attempt.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  return thrown as { code?: string; details?: { path: unknown[] }[] } | undefined;
+};
+
+describe('an embedded visitor', () => {
+  it('is a principal of its own, with the product that the page names', async () => {
+    const visitorId = randomUUID();
+    const principal = await visit({ visitorId, productType: 'personal', address: '192.0.2.1' });
+    expect(principal).toEqual({
+      kind: 'session',
+      address: '192.0.2.1',
+      orgId,
+      mode: 'test',
+      modes: ['test'],
+      sessionId: expect.stringMatching(/^ssn_/),
+      customerId: expect.stringMatching(/^cus_/),
+      verified: false,
+      productType: 'personal',
+      expiresAt: new Date(now.getTime() + 86_400_000),
+    });
+    expect(await findSession(orgId, principal.sessionId)).toMatchObject({ kind: 'embed', product_type: 'personal' });
+    expect(await findCustomer(orgId, principal.customerId)).toMatchObject({ visitor_id: visitorId, verified: false });
+  });
+
+  it('who comes back has the same session and customer, which last a day longer; the page names the product anew', async () => {
+    const visitorId = randomUUID();
+    const first = await visit({ visitorId, productType: 'personal' });
+    now = new Date(now.getTime() + 3_600_000);
+    const second = await visit({ visitorId, productType: ' ' });
+    const third = await visit({ visitorId, productType: 'business' });
+    expect([second.sessionId, second.customerId]).toEqual([first.sessionId, first.customerId]);
+    expect(second.expiresAt).toEqual(new Date(first.expiresAt.getTime() + 3_600_000));
+    expect(second).not.toHaveProperty('productType');
+    expect(third.productType).toBe('business');
+    now = new Date(now.getTime() + 7 * 86_400_000);
+    expect((await visit({ visitorId })).customerId).toBe(first.customerId);
+  });
+
+  it('is one customer with one session, however many of its tabs race', async () => {
+    const visitorId = randomUUID();
+    const tabs = await Promise.all(Array.from({ length: 16 }, () => visit({ visitorId }, newProcess())));
+    expect(new Set(tabs.map((tab) => `${tab.customerId} ${tab.sessionId}`)).size).toBe(1);
+  });
+
+  it('is somebody else in another organization, in the other mode, and with another id', async () => {
+    const visitorId = randomUUID();
+    const here = await visit({ visitorId });
+    const stranger = await visit();
+    await setEnvironment(orgId, 'production');
+    const live = await visit({ visitorId, pk: (await providePublishableKey(orgId, 'live', now)).key });
+    orgId = await newOrg();
+    const there = await visit({ visitorId, pk: (await providePublishableKey(orgId, 'test', now)).key });
+    expect(new Set([here, stranger, live, there].map((principal) => principal.customerId)).size).toBe(4);
+    expect(live.mode).toBe('live');
+  });
+
+  it('whose session is revoked stays out, whenever it comes back', async () => {
+    const visitorId = randomUUID();
+    const { sessionId } = await visit({ visitorId });
+    await revokeSession(orgId, sessionId, now);
+    for (let day = 0; day < 3; day++) {
+      expect(await refusal(visit({ visitorId }))).toMatchObject({ code: 'UNAUTHENTICATED' });
+      now = new Date(now.getTime() + 2 * 86_400_000);
+    }
+    expect((await visit()).sessionId).not.toBe(sessionId);
+  });
+
+  it('from one address may be new five times a minute here, and come back without limit', async () => {
+    const address = '192.0.2.7';
+    const known = randomUUID();
+    for (const visitorId of [known, ...Array.from({ length: 4 }, () => randomUUID())])
+      await visit({ address, visitorId });
+    expect(await refusal(visit({ address }))).toMatchObject({ code: 'RATE_LIMITED' });
+    expect(await CustomerModel.countDocuments({ org_id: orgId })).toBe(5);
+    for (let i = 0; i < 10; i++) await visit({ address, visitorId: known });
+    await visit({ address: '192.0.2.8' });
+  });
+
+  it('does not become another address by numbering hosts of its IPv6 network', async () => {
+    for (let host = 1; host <= 5; host += 1) await visit({ address: `2001:db8:9:9::${host}` });
+    expect(await refusal(visit({ address: '2001:db8:9:9:1::1' }))).toMatchObject({ code: 'RATE_LIMITED' });
+    await visit({ address: '2001:db8:9:a::1' });
+  });
+
+  it.each<[string, Partial<Embed>, string]>([
+    ['a guessable id', { visitorId: 'me' }, 'visitorId'],
+    ['an id that needs escaping', { visitorId: 'a'.repeat(15) + '/' }, 'visitorId'],
+    ['an endless id', { visitorId: 'a'.repeat(101) }, 'visitorId'],
+    ['an e-mail that nobody signed', { email: 'ada@example.com' }, 'sig'],
+    ['a signature of nothing', { sig: 'a'.repeat(64) }, 'email'],
+    ['an e-mail that is none', { email: 'ada', sig: 'a'.repeat(64) }, 'email'],
+    ['an endless product', { productType: 'x'.repeat(201) }, 'productType'],
+  ])('with %s is refused by name', async (_, fields, name) => {
+    const thrown = await refusal(visit(fields));
+    expect([thrown?.code, thrown?.details?.[0]?.path]).toEqual(['VALIDATION', ['query', name]]);
+  });
+});
+
+describe('a page', () => {
+  it('may embed when its origin is listed; in test mode also from this machine', async () => {
+    await visit();
+    await visit({ origin: local });
+    for (const origin of ['https://elsewhere.example', 'null', undefined]) {
+      expect(await refusal(visit({ origin }))).toMatchObject({ code: 'ORIGIN_NOT_ALLOWED', status: 403 });
+    }
+  });
+
+  it('of this machine may not embed in live mode, nor any page while no origin is listed', async () => {
+    await setEnvironment(orgId, 'production');
+    pk = (await providePublishableKey(orgId, 'live', now)).key;
+    expect(await visit()).toMatchObject({ mode: 'live' });
+    expect(await refusal(visit({ origin: local }))).toMatchObject({ code: 'ORIGIN_NOT_ALLOWED' });
+    await saveSupportConfig(orgId, 1, defaultSettings, now);
+    expect(await refusal(visit())).toMatchObject({ code: 'ORIGIN_NOT_ALLOWED' });
+  });
+
+  it('with a live key before the organization is live acts as a test page', async () => {
+    pk = (await providePublishableKey(orgId, 'live', now)).key;
+    expect(await visit({ origin: local })).toMatchObject({ mode: 'test' });
+  });
+
+  it.each([
+    ['no key', () => ''],
+    ['nonsense', () => 'svc_pk_test_nonsense'],
+    ['a secret key', () => newToken('secret', 'test')],
+    ['a cut key', () => pk.slice(0, -1)],
+    ['a key never issued', () => newToken('publishable', 'test')],
+  ])('with %s is refused', async (_, make) => {
+    expect(await refusal(visit({ pk: make() }))).toMatchObject({ code: 'UNAUTHENTICATED' });
+  });
+
+  it('with a key that was replaced is refused within a second', async () => {
+    await visit();
+    await rotatePublishableKey(orgId, 'test', now);
+    await until(async () => (await refusal(visit()))?.code === 'UNAUTHENTICATED', 'the old key to be refused');
+  });
+});
+
+describe('a signed e-mail', () => {
+  const email = 'ada@example.com';
+
+  it('makes the customer whom a backend knows by it, verified, and not the visitor of before', async () => {
+    const secret = await secretOf('test');
+    const visitorId = randomUUID();
+    const anonymous = await visit({ visitorId });
+    const minted = await provideCustomer(orgId, 'test', { email, externalId: 'u-1' }, now);
+    const known = await visit({ visitorId, email: ' Ada@Example.COM', sig: signed(secret, email) });
+    expect(known).toMatchObject({ customerId: minted._id, verified: true });
+    expect([anonymous.customerId, anonymous.sessionId]).not.toContain(known.customerId);
+    expect(known.sessionId).not.toBe(anonymous.sessionId);
+    expect(await visit({ visitorId })).toMatchObject({ customerId: anonymous.customerId, verified: false });
+  });
+
+  it.each<[string, (secret: string) => string]>([
+    ['of another e-mail', (secret) => signed(secret, 'eve@example.com')],
+    ['with another secret', () => signed('emb_test_other', email)],
+    ['of the e-mail as it is not stored', (secret) => signed(secret, 'Ada@example.com')],
+    ['in base64', (secret) => createHmac('sha256', secret).update(email).digest('base64url')],
+    ['with SHA-1', (secret) => createHmac('sha1', secret).update(email).digest('hex')],
+    ['cut short', (secret) => signed(secret, email).slice(0, -2)],
+    ['that is empty', () => ''],
+  ])('with a signature %s is refused, and knows nobody', async (_, sign) => {
+    const sig = sign(await secretOf('test'));
+    expect(await refusal(visit({ email, sig }))).toMatchObject({ code: 'UNAUTHENTICATED' });
+    expect(await CustomerModel.countDocuments({ org_id: orgId })).toBe(0);
+  });
+
+  it('is refused while there is no secret, and with the secret of the other mode or organization', async () => {
+    expect(await refusal(visit({ email, sig: signed('', email) }))).toMatchObject({ code: 'UNAUTHENTICATED' });
+    const live = await secretOf('live');
+    expect(await refusal(visit({ email, sig: signed(live, email) }))).toMatchObject({ code: 'UNAUTHENTICATED' });
+    const mine = await secretOf('test');
+    orgId = await newOrg();
+    await secretOf('test');
+    pk = (await providePublishableKey(orgId, 'test', now)).key;
+    expect(await refusal(visit({ email, sig: signed(mine, email) }))).toMatchObject({ code: 'UNAUTHENTICATED' });
+  });
+
+  it('with the secret of before is taken as long as it overlaps, and no longer', async () => {
+    const old = await secretOf('test');
+    const next = await secretOf('test', new Date(now.getTime() + 60_000));
+    await visit({ email, sig: signed(old, email) });
+    await visit({ email, sig: signed(next, email).toUpperCase() });
+    now = new Date(now.getTime() + 60_000);
+    expect(await refusal(visit({ email, sig: signed(old, email) }))).toMatchObject({ code: 'UNAUTHENTICATED' });
+    await visit({ email, sig: signed(next, email) });
+    await secretOf('test');
+    expect(await refusal(visit({ email, sig: signed(next, email) }))).toMatchObject({ code: 'UNAUTHENTICATED' });
+  });
+});
+
+describe('what let an embed in', () => {
+  const email = 'ada@example.com';
+  const check = (admission: Partial<Admission>, mode: Mode = 'test') =>
+    auth.recheck({ orgId, mode }, { pk, origin: page, email: undefined, sig: undefined, ...admission });
+
+  it('still does while nothing changes, and makes nobody', async () => {
+    const sig = signed(await secretOf('test'), email);
+    await check({});
+    await check({ origin: local });
+    await check({ email, sig });
+    expect(await CustomerModel.countDocuments({ org_id: orgId })).toBe(0);
+  });
+
+  it('no longer does once the key is replaced', async () => {
+    await check({});
+    await rotatePublishableKey(orgId, 'test', now);
+    await until(async () => (await refusal(check({})))?.code === 'UNAUTHENTICATED', 'the old key to be refused');
+  });
+
+  it('no longer does once the origin is off the list', async () => {
+    await saveSupportConfig(orgId, 1, defaultSettings, now);
+    expect(await refusal(check({}))).toMatchObject({ code: 'ORIGIN_NOT_ALLOWED' });
+    await check({ origin: local });
+  });
+
+  it('no longer does once the secret is replaced and its overlap over; who is anonymous needs none', async () => {
+    const sig = signed(await secretOf('test'), email);
+    await secretOf('test', new Date(now.getTime() + 60_000));
+    await check({ email, sig });
+    now = new Date(now.getTime() + 60_000);
+    expect(await refusal(check({ email, sig }))).toMatchObject({ code: 'UNAUTHENTICATED' });
+    await check({});
+  });
+
+  it('is judged in the mode that the session has, whatever the key acts as by now', async () => {
+    pk = (await providePublishableKey(orgId, 'live', now)).key;
+    const sig = signed(await secretOf('test'), email);
+    expect(await visit({ origin: local, email, sig })).toMatchObject({ mode: 'test' });
+    await setEnvironment(orgId, 'production');
+    await until(async () => (await visit()).mode === 'live', 'the key to act live');
+    await check({ origin: local, email, sig });
+    expect(await refusal(check({ origin: local }, 'live'))).toMatchObject({ code: 'ORIGIN_NOT_ALLOWED' });
+  });
+});
+
+describe('a customer who is being removed', () => {
+  it('is recognised by nothing any more: the next session is somebody new', async () => {
+    const visitorId = randomUUID();
+    const identity = { email: 'ada@example.com', externalId: 'u-1' };
+    const minted = await provideCustomer(orgId, 'test', identity, now);
+    const visitor = await visit({ visitorId });
+    for (const id of [minted._id, visitor.customerId]) expect(await beginErasing(orgId, id, now)).not.toBeNull();
+    const again = await provideCustomer(orgId, 'test', identity, now);
+    expect(again._id).not.toBe(minted._id);
+    expect((await visit({ visitorId })).customerId).not.toBe(visitor.customerId);
+    expect(await beginErasing(await newOrg(), minted._id, now)).toBeNull();
+  });
+});
+
+describe('a step-up token', () => {
+  async function stepUpSession() {
+    const { token, stored } = newStepUp(now);
+    const sessionId = newId('session');
+    await createSession({
+      _id: sessionId,
+      org_id: orgId,
+      mode: 'test',
+      kind: 'minted',
+      customer_id: 'cus_1',
+      verified: true,
+      context: {},
+      ...stored,
+      expires_at: new Date(now.getTime() + 3_600_000),
+      created_by: 'key_1',
+      created_at: now,
+    });
+    return { token, sessionId };
+  }
+
+  it('is used once, also by many at once', async () => {
+    const { token, sessionId } = await stepUpSession();
+    const used = await Promise.all(Array.from({ length: 12 }, () => consumeStepUp(orgId, sessionId, token, now)));
+    expect(used.filter(Boolean)).toHaveLength(1);
+    expect(await SessionModel.findById(sessionId).lean()).not.toHaveProperty('step_up_hash');
+  });
+
+  it('is of its session and organization only, and a wrong one uses nothing up', async () => {
+    const [one, two] = [await stepUpSession(), await stepUpSession()];
+    expect(await consumeStepUp(orgId, one.sessionId, two.token, now)).toBe(false);
+    expect(await consumeStepUp(await newOrg(), one.sessionId, one.token, now)).toBe(false);
+    expect(await consumeStepUp(orgId, one.sessionId, one.token, now)).toBe(true);
+  });
+
+  it('lasts five minutes, and no longer than its session', async () => {
+    const [late, early, revoked] = [await stepUpSession(), await stepUpSession(), await stepUpSession()];
+    const after = (ms: number) => new Date(now.getTime() + ms);
+    expect(await consumeStepUp(orgId, late.sessionId, late.token, after(300_000))).toBe(false);
+    expect(await consumeStepUp(orgId, early.sessionId, early.token, after(299_999))).toBe(true);
+    await revokeSession(orgId, revoked.sessionId, now);
+    expect(await consumeStepUp(orgId, revoked.sessionId, revoked.token, now)).toBe(false);
+  });
+});

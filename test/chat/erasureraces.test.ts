@@ -1,0 +1,384 @@
+/**
+ * The removal of a customer that is interrupted at any write, or written behind: the activities on a real database, and what
+ * customers ask in vain with the real programs.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client, Connection } from '@temporalio/client';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import mongoose from 'mongoose';
+import { pino } from 'pino';
+import { apiAt, until, type Api, type TestOrg } from '../kit/harness.ts';
+import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';
+import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
+import { createErasureActivities } from '../../activities/chat/erasure.ts';
+import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
+import { actOn } from '../../models/chat/act.ts';
+import { ConversationModel, provideConversation } from '../../models/chat/conversation.ts';
+import { CustomerModel, provideCustomer } from '../../models/chat/customer.ts';
+import { createErasure, findErasure } from '../../models/chat/erasure.ts';
+import { FrameModel, frameWriter } from '../../models/chat/frame.ts';
+import { recordGap, type Asker } from '../../models/knowledge/gap.ts';
+import { newId } from '../../models/base/ids.ts';
+import { insertMessage, MessageModel, type Message } from '../../models/chat/message.ts';
+import { createSession, SessionModel } from '../../models/access/session.ts';
+
+beforeAll(async () => {
+  const uri = new URL(process.env['TEST_MONGODB_URI']!);
+  uri.pathname = '/erasureraces';
+  await connectMongo(uri.href);
+});
+afterAll(disconnectMongo);
+
+const clock = () => new Date();
+const activities = createErasureActivities({ clock, log: pino({ level: 'silent' }) });
+const orgId = newId('org');
+const run = (what: keyof typeof activities, customerId: string, ofOrg = orgId) =>
+  new MockActivityEnvironment(undefined, { logger: new DefaultLogger('ERROR') }).run(activities[what], {
+    orgId: ofOrg,
+    customerId,
+  });
+
+/** A customer with two conversations, who is to be removed. */
+async function customerToErase() {
+  const now = clock();
+  const { _id: customerId } = await provideCustomer(orgId, 'live', { externalId: newId('request') }, now);
+  for (const end of ['resolve', 'escalate'] as const) {
+    const conversation = await provideConversation(orgId, 'live', customerId, now);
+    const messageId = await write(conversation._id, 'Hello');
+    await miss(ownWords(customerId), { customerId, messageId });
+    const writer = frameWriter(conversation, clock);
+    for (const type of ['ack', 'reply_start', 'reply_end']) await writer.append({ type });
+    await actOn(orgId, conversation._id, end, { now });
+  }
+  await newSession(customerId);
+  await createErasure({
+    _id: customerId,
+    org_id: orgId,
+    mode: 'live',
+    status: 'erasing',
+    conv_ids: [],
+    found: { conversations: 0, messages: 0, frames: 0, sessions: 0, gaps: 0 },
+    requested_by: 'usr_1',
+    requested_at: now,
+  });
+  return customerId;
+}
+
+const newSession = (customer_id: string) =>
+  createSession({
+    _id: newId('session'),
+    org_id: orgId,
+    mode: 'live',
+    kind: 'minted',
+    customer_id,
+    verified: true,
+    context: {},
+    expires_at: new Date(Date.now() + 60_000),
+    created_by: 'key_1',
+    created_at: clock(),
+  });
+
+const messageAt = (convId: string, position: number, body: string): Omit<Message, 'expires_at'> => ({
+  _id: newId('message'),
+  org_id: orgId,
+  conv_id: convId,
+  mode: 'live',
+  role: 'customer',
+  body,
+  position,
+  at: clock(),
+});
+async function write(convId: string, body: string): Promise<string> {
+  const { position } = await actOn(orgId, convId, 'message', { now: clock(), message: { body, byCustomer: true } });
+  return (await insertMessage(messageAt(convId, position, body)))!._id;
+}
+
+/** The agent finds no answer; without `asker` it was a key that asked. */
+const miss = (question: string, asker?: Asker) =>
+  recordGap(orgId, 'live', { question, group: question, why: 'nothing_found', now: clock() }, asker);
+const ownWords = (customerId: string) => `Where is ${customerId}?`;
+type StoredGap = { count: number; askers: { customer: string; message: string; count: number }[] };
+const gapOf = (question: string) => mongoose.connection.collection<StoredGap>('gaps').findOne({ question });
+/** A customer of these words, who has just asked them. */
+async function askingCustomer(question: string): Promise<Asker> {
+  const customerId = await customerToErase();
+  const { _id: convId } = await provideConversation(orgId, 'live', customerId, clock());
+  const asker = { customerId, messageId: await write(convId, question) };
+  await miss(question, asker);
+  return asker;
+}
+
+const convIdsOf = async (customerId: string) =>
+  (await ConversationModel.find({ customer_id: customerId }, { _id: 1 }).lean()).map(({ _id }) => _id);
+async function left(customerId: string, convIds: readonly string[]): Promise<number> {
+  const inside = { conv_id: { $in: convIds } };
+  const counts = await Promise.all([
+    ConversationModel.countDocuments({ customer_id: customerId }),
+    SessionModel.countDocuments({ customer_id: customerId }),
+    CustomerModel.countDocuments({ _id: customerId }),
+    MessageModel.countDocuments(inside),
+    FrameModel.countDocuments(inside),
+    mongoose.connection.collection('gaps').countDocuments({ question: ownWords(customerId) }),
+  ]);
+  return counts.reduce((sum, n) => sum + n, 0);
+}
+
+const writes = ['deleteMany', 'deleteOne', 'updateOne', 'updateMany', 'findOneAndUpdate'] as const;
+type Write = (...args: unknown[]) => Promise<unknown>;
+
+/** Runs `work` with the connection dying at its `n`th write; false when there were fewer. */
+async function dyingAt(n: number, work: () => Promise<unknown>): Promise<boolean> {
+  let count = 0;
+  let died = false;
+  const restore: (() => void)[] = [];
+  for (const model of Object.values(mongoose.models)) {
+    const collection = model.collection as unknown as Record<(typeof writes)[number], Write>;
+    for (const name of writes) {
+      const real = collection[name];
+      collection[name] = async (...args) => {
+        count += 1;
+        died ||= count === n;
+        if (died) throw new Error('The process died.');
+        return real.apply(collection, args);
+      };
+      restore.push(() => (collection[name] = real));
+    }
+  }
+  try {
+    await work();
+  } catch (error) {
+    if (!died) throw error;
+  } finally {
+    for (const undo of restore) undo();
+  }
+  return died;
+}
+
+describe('the removal of a customer', () => {
+  it('that dies at any of its writes is finished by the next try, and tells how much there was', async () => {
+    let points = 0;
+    for (let n = 1; ; n++) {
+      const customerId = await customerToErase();
+      const convIds = await convIdsOf(customerId);
+      expect(convIds).toHaveLength(2);
+      const died = await dyingAt(n, () => run('eraseCustomer', customerId));
+      if (died) {
+        points += 1;
+        expect((await findErasure(orgId, customerId))?.status).toBe('erasing');
+        await run('eraseCustomer', customerId);
+      }
+      expect([n, await left(customerId, convIds)]).toEqual([n, 0]);
+      expect(await findErasure(orgId, customerId)).toMatchObject({
+        status: 'erased',
+        found: { conversations: 2, messages: 2, frames: 6, sessions: 1, gaps: 1 },
+      });
+      if (!died) break;
+    }
+    // Shutting out, noting, each collection, writing down.
+    expect(points).toBeGreaterThanOrEqual(10);
+  });
+
+  it('takes along what was at work meanwhile: a message under way, answers, a session, a conversation', async () => {
+    const customerId = await customerToErase();
+    const convIds = await convIdsOf(customerId);
+    const [open] = convIds;
+    const messageId = await write(open!, ownWords(customerId));
+    const told = { message: { body: 'Late', byCustomer: true } };
+    const { position } = await actOn(orgId, open!, 'message', { now: clock(), ...told });
+    const conversation = (await ConversationModel.findById(open).lean())!;
+    await run('eraseCustomer', customerId);
+    // Each of them was let in before, and comes to its write only now.
+    await insertMessage(messageAt(open!, position, 'Late'));
+    await frameWriter(conversation, clock).append({ type: 'reply_chunk' });
+    await newSession(customerId);
+    // The words of a message that is gone do not come back for a moment.
+    await miss(ownWords(customerId), { customerId, messageId });
+    expect(await gapOf(ownWords(customerId))).toBeNull();
+    const begun = await provideConversation(orgId, 'live', customerId, clock());
+    await miss(ownWords(customerId), { customerId, messageId: await write(begun._id, 'Later') });
+    expect(await left(customerId, [...convIds, begun._id])).toBe(6);
+    await run('verifyErasure', customerId);
+    expect(await left(customerId, [...convIds, begun._id])).toBe(0);
+    const erasure = await findErasure(orgId, customerId);
+    expect(erasure).toMatchObject({ status: 'verified', conv_ids: [] });
+    expect(erasure!.verified_at! >= erasure!.erased_at!).toBe(true);
+  });
+
+  it('that runs twice at once ends as if it had run once', async () => {
+    const customerId = await customerToErase();
+    const convIds = await convIdsOf(customerId);
+    await Promise.all([
+      run('eraseCustomer', customerId),
+      run('eraseCustomer', customerId),
+      run('verifyErasure', customerId),
+    ]);
+    expect(await left(customerId, convIds)).toBe(0);
+    expect((await findErasure(orgId, customerId))?.status).toBe('verified');
+  });
+
+  it('touches nobody else', async () => {
+    const [gone, stays] = [await customerToErase(), await customerToErase()];
+    const convIds = await convIdsOf(stays);
+    const before = await left(stays, convIds);
+    await run('eraseCustomer', gone);
+    expect(await left(stays, convIds)).toBe(before);
+  });
+});
+
+describe('an unanswered question', () => {
+  it('goes with the last of those who asked it, one after the other or all at once', async () => {
+    const words = `Where is ${newId('request')}?`;
+    const [one, two, ...others] = await Promise.all(Array.from({ length: 8 }, () => askingCustomer(words)));
+    expect((await gapOf(words))!.count).toBe(8);
+    await run('eraseCustomer', one!.customerId);
+    expect(await gapOf(words)).toMatchObject({ count: 7, askers: { length: 7 } });
+    await Promise.all([two!, ...others.slice(1)].map(({ customerId }) => run('eraseCustomer', customerId)));
+    expect(await gapOf(words)).toMatchObject({ count: 1, askers: { length: 1 } });
+    await run('eraseCustomer', others[0]!.customerId);
+    expect(await gapOf(words)).toBeNull();
+  });
+
+  it('is counted once a message, however often and by how many its answer is attempted', async () => {
+    const words = `Where is ${newId('request')}?`;
+    const asker = await askingCustomer(words);
+    await Promise.all(Array.from({ length: 10 }, () => miss(words, asker)));
+    expect((await gapOf(words))!.count).toBe(1);
+    const { _id: convId } = await provideConversation(orgId, 'live', asker.customerId, clock());
+    const again = await write(convId, words);
+    await Promise.all(Array.from({ length: 10 }, () => miss(words, { ...asker, messageId: again })));
+    expect(await gapOf(words)).toMatchObject({ count: 2, askers: [{ count: 2 }] });
+    await run('eraseCustomer', asker.customerId);
+    expect(await gapOf(words)).toBeNull();
+  });
+
+  it('that a key has asked, too, stays without the customer', async () => {
+    const words = `Where is ${newId('request')}?`;
+    await miss(words);
+    // As it was stored before askers were.
+    await mongoose.connection.collection('gaps').updateOne({ question: words }, { $unset: { askers: 1 } });
+    const { customerId } = await askingCustomer(words);
+    await run('eraseCustomer', customerId);
+    expect(await gapOf(words)).toMatchObject({ count: 1, askers: [] });
+  });
+
+  it('that is counted while its customer is removed is not there afterwards', async () => {
+    const words = Array.from({ length: 20 }, () => `Where is ${newId('request')}?`);
+    for (const question of words) {
+      const { customerId } = await askingCustomer('Hello?');
+      const [convId] = await convIdsOf(customerId);
+      const messageId = await write(convId!, question);
+      await Promise.all([run('eraseCustomer', customerId), miss(question, { customerId, messageId })]);
+      await run('verifyErasure', customerId);
+      expect(await gapOf(question)).toBeNull();
+    }
+  });
+
+  it('of more than a thousand customers is only counted for the next one', async () => {
+    const words = `Where is ${newId('request')}?`;
+    const first = await askingCustomer(words);
+    const askers = Array.from({ length: 999 }, (_, i) => ({ customer: `hash ${i}`, message: `hash ${i}`, count: 1 }));
+    await mongoose.connection
+      .collection<StoredGap>('gaps')
+      .updateOne({ question: words }, { $push: { askers: { $each: askers } }, $inc: { count: 999 } });
+    const next = await askingCustomer(words);
+    await miss(words, { ...first, messageId: await write((await convIdsOf(first.customerId))[0]!, words) });
+    expect(await gapOf(words)).toMatchObject({ count: 1002, askers: { length: 1000 } });
+    for (const { customerId } of [first, next]) await run('eraseCustomer', customerId);
+    expect(await gapOf(words)).toMatchObject({ count: 1000, askers: { length: 999 } });
+  });
+});
+
+describe('a customer who asks in vain', () => {
+  let env: SystemEnv;
+  let api: Running;
+  let client: Api;
+  let model: OpenAiServer;
+  let temporal: Client;
+  let org: TestOrg;
+  let key: string;
+  const workers: Running[] = [];
+  async function startWorker(extra: Record<string, string> = {}): Promise<void> {
+    workers.push(await startProcess('test/kit/worker.ts', { ...env, ...extra }));
+  }
+
+  beforeAll(async () => {
+    env = systemEnv('erasureraces', { FLEETS: 'documents,sources,conversations' });
+    model = await startOpenAiServer();
+    model.reply = () => JSON.stringify({ answered: false, sources: [], answer: '' });
+    api = await startProcess('api/server.ts', env);
+    temporal = new Client({ connection: await Connection.connect({ address: env['TEMPORAL_ADDRESS']! }) });
+    client = apiAt(api.url);
+    org = await client.newOrg();
+    key = (await client.newKey(org)).token;
+  });
+  afterEach(async () => {
+    for (const worker of workers.splice(0)) await worker.kill();
+  });
+  afterAll(async () => {
+    await temporal.connection.close();
+    await api.stop();
+    await model.close();
+    await removeDataDir(env);
+  });
+
+  /** Asks in words that nobody else uses. */
+  async function asks(question: string) {
+    const { token, customerId } = await client.newSession(org, { key });
+    const said = { token, body: { body: question } };
+    const { status, body } = await client.request('POST', `/support/chat/messages/${org.orgId}`, said);
+    expect(status).toBe(202);
+    return { customerId, convId: body.conv_id as string };
+  }
+  const erase = (customerId: string) => {
+    const path = `/support/customers/orgs/${org.orgId}/${customerId}`;
+    return client.request('DELETE', path, { token: org.owner.token });
+  };
+  const erased = (customerId: string) =>
+    until(async () => (await erase(customerId)).body.data.status === 'erased', 'the removal');
+
+  it('and is removed while a model thinks leaves no word, once the attempt under way has ended', async () => {
+    await startWorker({ OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: 'm' });
+    const file = { name: 'a.md', content: '# Gannet cards\nThe gannet card costs 12 EUR a year.\n' };
+    const { body } = await client.upload(org.orgId, key, file);
+    await client.processed(org.orgId, key, body.document.doc_id);
+    const { promise: thinking, resolve: answer } = Promise.withResolvers<void>();
+    model.script({ kind: 'paced', pauses: [{ after: 5, until: thinking }] });
+    const words = 'What does the gannet card cost?';
+    const arrived = model.next();
+    const { customerId, convId } = await asks(words);
+    await arrived;
+    await erased(customerId);
+    answer();
+    const attempts = temporal.workflow.getHandle(`conversation:${convId}`);
+    await until(async () => {
+      const { raw } = await attempts.describe();
+      return (raw.pendingActivities ?? []).length === 0;
+    }, 'the attempt to end');
+    expect(await gapOf(words)).toBeNull();
+    await run('verifyErasure', customerId, org.orgId);
+    for (const { name } of await mongoose.connection.db!.listCollections().toArray()) {
+      const records = JSON.stringify(await mongoose.connection.collection(name).find().toArray());
+      expect([name, records.includes(words), records.includes(convId)]).toEqual([name, false, false]);
+    }
+  });
+
+  it('whose answer is begun again by another worker is counted once, and forgotten', async () => {
+    await startWorker({ FAULT: 'answer unstored' });
+    const question = `Where is ${newId('request')}?`;
+    const { customerId, convId } = await asks(question);
+    await until(async () => (await gapOf(question)) ?? undefined, 'the question to be counted');
+    await startWorker();
+    const answered = await until(
+      async () => (await MessageModel.findOne({ conv_id: convId, role: 'ai' }).lean()) ?? undefined,
+      'the answer',
+    );
+    const asked = await MessageModel.findOne({ conv_id: convId, role: 'customer' }).lean();
+    // Two, unless a busy machine gave one more up.
+    expect(answered.record).toMatchObject({ attempts: asked?.attempts });
+    expect(asked?.attempts).toBeGreaterThanOrEqual(2);
+    expect(await gapOf(question)).toMatchObject({ count: 1, askers: [{ count: 1 }] });
+    await erased(customerId);
+    expect(await gapOf(question)).toBeNull();
+  });
+});

@@ -1,0 +1,589 @@
+/** The inbox over the API: what members and keys see, what they do, and that it reaches the customer. */
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { sharedDatabase } from '../kit/database.ts';
+import { system, until, type TestOrg } from '../kit/harness.ts';
+import { ChatClient } from '../kit/socket.ts';
+import type { Conversation } from '../../models/chat/conversation.ts';
+import type { Frame } from '../../models/chat/frame.ts';
+
+const api = system();
+const db = sharedDatabase();
+
+let org: TestOrg;
+let key: string;
+beforeAll(async () => {
+  org = await api.newOrg();
+  key = (await api.newKey(org)).token;
+});
+
+const inbox = (of: TestOrg, rest = '') => `/support/inbox/orgs/${of.orgId}${rest}`;
+const get = (of: TestOrg, rest = '', token = of.owner.token) => api.request('GET', inbox(of, rest), { token });
+const post = (of: TestOrg, rest: string, body: unknown = {}, token = of.owner.token) =>
+  api.request('POST', inbox(of, rest), { token, body });
+
+type Talk = { convId: string; token: string; customerId: string; say(body: string, id?: string): Promise<string> };
+
+/** A customer with a session of this key, who has said something. */
+async function talk(of: TestOrg, secret: string, first = 'Hello, is anybody there?', name?: string): Promise<Talk> {
+  const customer = { email: `${randomUUID()}@customer.example`, ...(name ? { name } : {}) };
+  const { token, customerId } = await api.newSession(of, { key: secret, body: { customer } });
+  const say = async (body: string, id?: string): Promise<string> => {
+    const sent = await api.request('POST', `/support/chat/messages/${of.orgId}`, {
+      token,
+      body: { body, ...(id ? { client_message_id: id } : {}) },
+    });
+    expect(sent.status).toBe(202);
+    return sent.body.conv_id;
+  };
+  return { convId: await say(first), token, customerId, say };
+}
+
+/** What the customer can read. */
+async function history(of: TestOrg, { token, convId }: Talk) {
+  const { status, body } = await api.request('GET', `/support/chat/conversation/${of.orgId}/${convId}`, { token });
+  expect(status).toBe(200);
+  return body as { conversation: { status: string }; messages: { role: string; body: string; sender_name?: string }[] };
+}
+
+const stored = async (convId: string) =>
+  (await db().collection<Conversation>('conversations').findOne({ _id: convId }))!;
+/** Once no worker has anything left to say, so that nothing moves by itself. */
+async function settled({ convId }: Talk): Promise<Conversation> {
+  return until(async () => {
+    const waiting = await db().collection('messages').countDocuments({ conv_id: convId, state: 'waiting' });
+    const conversation = await stored(convId);
+    const shown = conversation.status_version === conversation.shown_version;
+    const unshown = await db().collection('messages').countDocuments({ conv_id: convId, shown: false });
+    return waiting === 0 && unshown === 0 && shown && conversation;
+  }, `conversation ${convId} to be attended to`);
+}
+const range = (n: number) => Array.from({ length: n }, (_, i) => i);
+/** What a process writes for a customer's message that dies before it is stored. */
+const actDead = (convId: string) =>
+  db()
+    .collection<Conversation>('conversations')
+    .updateOne({ _id: convId }, { $inc: { position: 1, unread: 1 } });
+const frames = async (convId: string) =>
+  db()
+    .collection<Frame>('frames')
+    .find({ conv_id: convId }, { sort: { seq: 1 } })
+    .toArray();
+
+describe('GET /support/inbox/orgs/{orgId}', () => {
+  it('shows whole entries: who it is, how it stands, its ticket, and what is unread', async () => {
+    const own = await api.newOrg();
+    const secret = (await api.newKey(own)).token;
+    const one = await talk(own, secret, 'Where is\nmy card?', 'Ada Example');
+    await settled(one);
+    await post(own, `/${one.convId}/escalate`, { reason: 'She called, too.' });
+    const { status, body } = await get(own);
+    expect([status, body.count, body.unread, body.cursor]).toEqual([200, 1, 1, null]);
+    const [entry] = body.conversations;
+    expect(entry).toMatchObject({
+      conv_id: one.convId,
+      org_id: own.orgId,
+      mode: 'test',
+      status: 'escalated',
+      customer: { customer_id: one.customerId, name: 'Ada Example', verified: true },
+      unread: 1,
+      assigned_to: null,
+      ticket: { status: 'escalated', reason: 'member', description: 'She called, too.' },
+      csat: null,
+    });
+    expect(entry.customer.email).toMatch(/@customer\.example$/);
+    expect(entry.preview).not.toContain('\n');
+    expect(entry).not.toHaveProperty('events');
+    expect(entry).not.toHaveProperty('pending');
+  });
+
+  it('has the newest activity first, and filters by status and assignee; totals follow the filter', async () => {
+    const own = await api.newOrg();
+    const secret = (await api.newKey(own)).token;
+    // One after the other: an answer is activity, too.
+    const talks: Talk[] = [];
+    for (const _ of range(3)) {
+      talks.push(await talk(own, secret));
+      await settled(talks.at(-1)!);
+    }
+    const [first, second, third] = talks as [Talk, Talk, Talk];
+    await post(own, `/${second.convId}/escalate`);
+    await post(own, `/${third.convId}/assign`, { user_id: own.owner.userId });
+    await post(own, `/${first.convId}/reply`, { body: 'A moment, please.' });
+    const ids = async (query: string) => {
+      const { status, body } = await get(own, `?${query}`);
+      expect(status).toBe(200);
+      return [body.conversations.map((c: { conv_id: string }) => c.conv_id), body.count, body.unread];
+    };
+    expect(await ids('')).toEqual([[first.convId, third.convId, second.convId], 3, 3]);
+    expect(await ids('status=escalated')).toEqual([[second.convId], 1, 1]);
+    expect(await ids('status=resolved')).toEqual([[], 0, 0]);
+    expect(await ids('assigned_to=me')).toEqual([[third.convId], 1, 1]);
+    expect(await ids(`assigned_to=${own.owner.userId}&status=open`)).toEqual([[third.convId], 1, 1]);
+    expect(await ids('status=pending&assigned_to=none')).toEqual([[first.convId], 1, 1]);
+    expect(await ids('assigned_to=none')).toEqual([[first.convId, second.convId], 2, 2]);
+    const asKey = await get(own, '?assigned_to=me', secret);
+    expect([asKey.status, asKey.body.details[0].path]).toEqual([400, ['query', 'assigned_to']]);
+    expect((await get(own, '?status=closed')).status).toBe(400);
+  });
+
+  it('is paged without showing anything twice, while conversations begin and move', async () => {
+    const own = await api.newOrg();
+    const secret = (await api.newKey(own)).token;
+    const talks: Talk[] = [];
+    for (let i = 0; i < 5; i++) {
+      talks.push(await talk(own, secret));
+      // An answer is activity, too.
+      await settled(talks[i]!);
+    }
+    const [oldest, , , , newest] = talks;
+    const page1 = (await get(own, '?limit=2')).body;
+    // The newest goes on, one that is still to come moves up, and one begins.
+    await newest!.say('One more.');
+    await oldest!.say('I am still waiting.');
+    const begun = await talk(own, secret);
+    for (const one of [newest!, oldest!, begun]) await settled(one);
+    const page2 = (await get(own, `?limit=2&cursor=${page1.cursor}`)).body;
+    const shown = [...page1.conversations, ...page2.conversations].map((c: { conv_id: string }) => c.conv_id);
+    expect(shown).toEqual([4, 3, 2, 1].map((i) => talks[i]!.convId));
+    expect([page2.cursor, page2.count]).toEqual([null, 6]);
+    const anew = (await get(own, '?limit=3')).body.conversations.map((c: { conv_id: string }) => c.conv_id);
+    expect(new Set(anew)).toEqual(new Set([begun.convId, oldest!.convId, newest!.convId]));
+    for (const cursor of ['nonsense', page1.cursor.slice(1), Buffer.from('9 conv_1').toString('base64url')])
+      expect((await get(own, `?cursor=${cursor}`)).status).toBe(400);
+  });
+
+  it('never mixes live and test: a key sees its own, a member the one asked for or both', async () => {
+    const own = await api.newOrg();
+    await api.goLive(own);
+    const keys = { test: (await api.newKey(own)).token, live: (await api.newKey(own, { mode: 'live' })).token };
+    const talks = { test: await talk(own, keys.test), live: await talk(own, keys.live) };
+    for (const mode of ['test', 'live'] as const) {
+      for (const [rest, token] of [
+        ['', keys[mode]],
+        [`?mode=${mode}`, own.owner.token],
+        [`?environment=${mode}`, own.owner.token],
+      ] as const) {
+        const { body } = await get(own, rest, token);
+        expect([body.conversations.map((c: { conv_id: string }) => c.conv_id), body.count, body.unread]).toEqual([
+          [talks[mode].convId],
+          1,
+          1,
+        ]);
+      }
+      const other = talks[mode === 'test' ? 'live' : 'test'].convId;
+      expect((await get(own, `/${other}`, keys[mode])).status).toBe(404);
+      expect((await get(own, `/${other}?mode=${mode}`)).status).toBe(404);
+      for (const [act, body] of [
+        ['reply', { body: 'Hi' }],
+        ['assign', { user_id: null }],
+        ['resolve', {}],
+        ['escalate', {}],
+        ['reopen', {}],
+      ] as const)
+        expect([act, (await post(own, `/${other}/${act}`, body, keys[mode])).status]).toEqual([act, 404]);
+    }
+    const both = await get(own);
+    expect([both.body.count, both.body.unread]).toEqual([2, 2]);
+  });
+
+  it('has no conversation in which nobody has written', async () => {
+    const own = await api.newOrg();
+    const secret = (await api.newKey(own)).token;
+    const one = await talk(own, secret);
+    const { _id, last_message_at: _, ...rest } = await stored(one.convId);
+    await db()
+      .collection('conversations')
+      .insertOne({ ...rest, customer_id: 'cus_other', _id: `${_id.slice(0, -1)}_` as never });
+    expect((await get(own)).body.count).toBe(1);
+  });
+});
+
+describe('GET /support/inbox/orgs/{orgId}/{convId}', () => {
+  it('shows the messages with what members may know, and goes back page by page', async () => {
+    const one = await talk(org, key, 'first');
+    for (const body of ['second', 'third']) await one.say(body);
+    await settled(one);
+    const all = (await get(org, `/${one.convId}?limit=100`)).body;
+    const said = all.messages
+      .filter((m: { role: string }) => m.role === 'customer')
+      .map((m: { body: string }) => m.body);
+    expect(said).toEqual(['first', 'second', 'third']);
+    const seen: string[] = [];
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const { body } = await get(org, `/${one.convId}?limit=2${cursor ? `&cursor=${cursor}` : ''}`);
+      seen.unshift(...body.messages.map((m: { id: string }) => m.id));
+      cursor = body.cursor;
+    }
+    expect(seen).toEqual(all.messages.map((m: { id: string }) => m.id));
+    const answers = all.messages.filter((m: { role: string }) => m.role === 'ai');
+    expect(answers.length).toBeGreaterThan(0);
+    for (const answer of answers) expect(answer).toMatchObject({ has_context: expect.any(Boolean), record: {} });
+    expect((await history(org, one)).messages.some((m) => 'record' in m)).toBe(false);
+    expect((await get(org, `/${one.convId}?cursor=LTE`)).status).toBe(400);
+  });
+
+  it('is read once a member has opened it, not when a key has, nor when somebody looks back', async () => {
+    const one = await talk(org, key, 'first');
+    await one.say('second');
+    await settled(one);
+    const unread = async () => (await stored(one.convId)).unread;
+    await get(org, `/${one.convId}`, key);
+    expect(await unread()).toBe(2);
+    const { body } = await get(org, `/${one.convId}?limit=1`, key);
+    await get(org, `/${one.convId}?limit=1&cursor=${body.cursor}`);
+    expect(await unread()).toBe(2);
+    expect((await get(org, `/${one.convId}`)).body.conversation.unread).toBe(2);
+    expect(await unread()).toBe(0);
+    await one.say('third');
+    expect(await unread()).toBe(1);
+  });
+
+  it('is read whole once a member has opened it, though messages were sent again at once or died before they were stored', async () => {
+    const one = await talk(org, key, 'A real person, please');
+    await settled(one);
+    const said = range(15).map((i) => (i < 8 ? one.say('Same.', 'same') : one.say(`${i}`, `${i}`)));
+    await Promise.all(said);
+    expect((await get(org, `/${one.convId}`)).status).toBe(200);
+    expect((await stored(one.convId)).unread).toBe(0);
+    await actDead(one.convId);
+    expect((await stored(one.convId)).unread).toBe(1);
+    await get(org, `/${one.convId}`);
+    expect((await stored(one.convId)).unread).toBe(0);
+  });
+
+  it('leaves everything unread that no member was shown, however messages and reading interleave', async () => {
+    const one = await talk(org, key, 'A real person, please');
+    await settled(one);
+    const shown = new Set<string>();
+    const look = async () => (await get(org, `/${one.convId}?limit=100`)).body.messages;
+    const reading = range(2).map(async () => {
+      for (const _ of range(12)) for (const { id } of await look()) shown.add(id);
+    });
+    const saying = range(6).map(async (of) => {
+      for (const i of range(3)) await one.say(`${of} ${i}`);
+    });
+    await Promise.all([...reading, ...saying]);
+    const asked = await db().collection('messages').find({ conv_id: one.convId, role: 'customer' }).toArray();
+    expect(asked).toHaveLength(19);
+    const unseen = asked.filter(({ _id }) => !shown.has(String(_id)));
+    expect((await stored(one.convId)).unread).toBeGreaterThanOrEqual(unseen.length);
+    await get(org, `/${one.convId}`);
+    expect((await stored(one.convId)).unread).toBe(0);
+  });
+
+  it('shows what is known of the situation: what the backend said, whatever became of the session, and what the page told', async () => {
+    const customer = { email: `${randomUUID()}@customer.example` };
+    const context = { productType: 'retail', plan: 'gold' };
+    const { token, sessionId } = await api.newSession(org, { key, body: { customer, context } });
+    const sent = await api.request('POST', `/support/chat/messages/${org.orgId}`, { token, body: { body: 'Hello' } });
+    const { conv_id: convId } = sent.body;
+    await db()
+      .collection<Conversation>('conversations')
+      .updateOne({ _id: convId }, { $set: { refinement: { plan: 'none' } } });
+    await api.request('POST', `/support/sessions/orgs/${org.orgId}/${sessionId}/revoke`, { token: org.owner.token });
+    const { body } = await get(org, `/${convId}`);
+    expect(body.context).toEqual({ session: context, page: { plan: 'none' } });
+    const exported = await api.request(
+      'GET',
+      `/support/customers/orgs/${org.orgId}/${body.conversation.customer.customer_id}`,
+      {
+        token: org.owner.token,
+      },
+    );
+    expect(exported.body.data.conversations[0].session_context).toEqual({ session_id: sessionId, context });
+    const one = await talk(org, key);
+    expect((await get(org, `/${one.convId}`)).body.context).toEqual({ session: {}, page: {} });
+  });
+
+  it('shows what happened to the ticket, and how satisfied the customer was', async () => {
+    const one = await talk(org, key);
+    await settled(one);
+    expect((await get(org, `/${one.convId}`)).body).toMatchObject({ conversation: { ticket: null }, events: [] });
+    await post(org, `/${one.convId}/escalate`);
+    await post(org, `/${one.convId}/resolve`);
+    await db()
+      .collection<Conversation>('conversations')
+      .updateOne({ _id: one.convId }, { $set: { csat: 4 } });
+    const { body } = await get(org, `/${one.convId}`);
+    expect(body.conversation).toMatchObject({ csat: 4, ticket: { description: 'A member took it over.' } });
+    expect(body.events).toMatchObject([
+      { seq: 1, type: 'ticket.created', ticket_status: 'escalated' },
+      { seq: 2, type: 'ticket.escalated', ticket_status: 'escalated' },
+      { seq: 3, type: 'ticket.resolved', ticket_status: 'resolved' },
+    ]);
+  });
+});
+
+describe('POST …/{convId}/reply', () => {
+  it('reaches the customer once, under the member’s name, and has the agent be silent', async () => {
+    const one = await talk(org, key);
+    await settled(one);
+    const sent = await post(org, `/${one.convId}/reply`, { body: 'I am looking into it.' });
+    expect([sent.status, Object.keys(sent.body)]).toEqual([201, ['message_id']]);
+    await settled(one);
+    const seen = await history(org, one);
+    expect(seen.conversation.status).toBe('pending');
+    expect(seen.messages.at(-1)).toMatchObject({
+      id: sent.body.message_id,
+      role: 'agent',
+      body: 'I am looking into it.',
+      sender_name: 'Test Person',
+    });
+    expect(seen.messages.at(-1)).not.toHaveProperty('sender_id');
+    const shown = (await frames(one.convId)).filter(({ type }) => ['agent_reply', 'status'].includes(type));
+    expect(shown.map(({ type, body }) => [type, body['message_id'] ?? body['status']])).toEqual([
+      ['agent_reply', sent.body.message_id],
+      ['status', 'pending'],
+    ]);
+    await one.say('Thank you!');
+    expect((await settled(one)).status).toBe('escalated');
+    expect((await history(org, one)).messages.at(-1)).toMatchObject({ role: 'customer', body: 'Thank you!' });
+    const { body } = await get(org, `/${one.convId}`);
+    expect(body.conversation.ticket).toMatchObject({
+      status: 'escalated',
+      reason: 'replied',
+      description: 'The customer wrote back after a member had answered.',
+    });
+    expect(body.events.map(({ type }: { type: string }) => type)).toEqual(['ticket.created', 'ticket.escalated']);
+    const told = (await frames(one.convId)).slice(-3);
+    expect(told.map((frame) => frame.body['ticket_id'] ?? frame.body['status'] ?? frame.type).toSorted()).toEqual(
+      ['ack', body.conversation.ticket.ticket_id, 'escalated'].toSorted(),
+    );
+  });
+
+  it('of a key has the name it gives, or the organization’s; a member’s name is its own', async () => {
+    const one = await talk(org, key);
+    await post(org, `/${one.convId}/reply`, { body: 'One' }, key);
+    await post(org, `/${one.convId}/reply`, { body: 'Two', sender_name: 'Anna' }, key);
+    const refused = await post(org, `/${one.convId}/reply`, { body: 'Three', sender_name: 'Anna' });
+    expect([refused.status, refused.body.details[0].path]).toEqual([400, ['body', 'sender_name']]);
+    const names = (await history(org, one)).messages.flatMap(({ role, sender_name }) =>
+      role === 'agent' ? [sender_name] : [],
+    );
+    expect(names).toEqual(['Test Organization', 'Anna']);
+  });
+
+  it('sent again with the same client_message_id or Idempotency-Key is one reply, also at once', async () => {
+    const one = await talk(org, key);
+    await settled(one);
+    const again = { body: 'Once.', client_message_id: 'mine' };
+    const results = await Promise.all(Array.from({ length: 10 }, () => post(org, `/${one.convId}/reply`, again)));
+    expect(results.map(({ status }) => status).toSorted()).toEqual([...Array.from({ length: 9 }, () => 200), 201]);
+    expect(new Set(results.map(({ body }) => body.message_id)).size).toBe(1);
+    expect(results.filter(({ body }) => body.duplicate === true)).toHaveLength(9);
+    const headers = { 'idempotency-key': randomUUID() };
+    for (const _ of [1, 2]) {
+      const path = inbox(org, `/${one.convId}/reply`);
+      const { status } = await api.request('POST', path, { token: org.owner.token, body: { body: 'Twice.' }, headers });
+      expect(status).toBe(201);
+    }
+    await settled(one);
+    const bodies = (await history(org, one)).messages.flatMap((m) => (m.role === 'agent' ? [m.body] : []));
+    expect(bodies).toEqual(['Once.', 'Twice.']);
+    const shown = (await frames(one.convId)).filter(({ type }) => type === 'agent_reply');
+    expect(shown.map(({ body }) => body['body'])).toEqual(['Once.', 'Twice.']);
+    const { pending } = await stored(one.convId);
+    expect(pending ?? []).toEqual([]);
+  });
+
+  it('cannot be taken by a customer who chose the same client_message_id', async () => {
+    const one = await talk(org, key);
+    await one.say('Mine.', 'same');
+    const { status } = await post(org, `/${one.convId}/reply`, { body: 'Ours.', client_message_id: 'same' });
+    expect(status).toBe(201);
+    await one.say('Mine again.', 'same');
+    const bodies = (await history(org, one)).messages.filter(({ role }) => role !== 'ai').map(({ body }) => body);
+    expect(bodies).toEqual(['Hello, is anybody there?', 'Mine.', 'Ours.']);
+  });
+
+  it('takes up a resolved conversation again, and its ticket', async () => {
+    const one = await talk(org, key);
+    await settled(one);
+    await post(org, `/${one.convId}/escalate`);
+    await post(org, `/${one.convId}/resolve`);
+    await post(org, `/${one.convId}/reply`, { body: 'One more thing.' });
+    expect((await get(org, `/${one.convId}`)).body.conversation).toMatchObject({
+      status: 'pending',
+      ticket: { status: 'pending' },
+    });
+  });
+
+  it.each([
+    ['nothing', {}, 'body'],
+    ['blanks', { body: ' \n ' }, 'body'],
+    ['more than a message may have', { body: 'x'.repeat(8001) }, 'body'],
+  ])('with %s is refused', async (_, body, field) => {
+    const one = await talk(org, key);
+    const reply = await post(org, `/${one.convId}/reply`, body);
+    expect([reply.status, reply.body.details[0].path]).toEqual([400, ['body', field]]);
+  });
+});
+
+describe('a member who takes up a resolved conversation', () => {
+  it.each([
+    ['reply', { body: 'One more thing.' }],
+    ['reopen', {}],
+  ])('by %s reaches a customer who is in an empty new one by now', async (act, body) => {
+    const one = await talk(org, key);
+    await settled(one);
+    await post(org, `/${one.convId}/resolve`);
+    await settled(one);
+    const client = new ChatClient(org.orgId, { sessionToken: one.token });
+    await client.connect(api.url);
+    const { conv_id: empty } = await client.frame('welcome');
+    expect(empty).not.toBe(one.convId);
+    await post(org, `/${one.convId}/${act}`, body);
+    expect(await client.ended()).toEqual({ code: 4404, reason: 'NOT_FOUND' });
+    await client.connect(api.url);
+    await client.frame('welcome', ({ conv_id }) => conv_id === one.convId);
+    await client.frame('history', ({ messages }) =>
+      messages.some((m) => m.body === (act === 'reply' ? 'One more thing.' : 'Hello, is anybody there?')),
+    );
+    await client.close();
+    expect(client.faults).toEqual([]);
+    expect(await db().collection<Conversation>('conversations').findOne({ _id: empty })).toBeNull();
+  });
+});
+
+describe('what a member or a key answers without looking', () => {
+  it('leaves unread what the customer wrote', async () => {
+    const one = await talk(org, key, 'My card was stolen!');
+    await settled(one);
+    for (const credential of [org.owner.token, key])
+      await post(org, `/${one.convId}/reply`, { body: 'Hello.' }, credential);
+    expect((await get(org, `/${one.convId}`, key)).body.conversation.unread).toBe(1);
+  });
+});
+
+describe('POST …/{convId}/assign', () => {
+  it('gives it to a member or to nobody, and its ticket is in progress meanwhile', async () => {
+    const one = await talk(org, key);
+    await settled(one);
+    await post(org, `/${one.convId}/escalate`);
+    const given = await post(org, `/${one.convId}/assign`, { user_id: org.owner.userId });
+    expect(given.body.conversation).toMatchObject({
+      assigned_to: org.owner.userId,
+      status: 'escalated',
+      ticket: { status: 'in_progress' },
+    });
+    const taken = await post(org, `/${one.convId}/assign`, { user_id: null });
+    expect(taken.body.conversation).toMatchObject({ assigned_to: null, ticket: { status: 'open' } });
+    await settled(one);
+    // Whom it is given to is nothing that a customer is shown.
+    const shown = (await frames(one.convId)).filter(({ type }) => ['escalated', 'status'].includes(type));
+    expect(shown.map(({ type }) => type)).toEqual(['escalated', 'status']);
+  });
+
+  it('refuses who is no member of this organization, by name', async () => {
+    const one = await talk(org, key);
+    const other = await api.newOrg();
+    for (const user_id of [other.owner.userId, 'usr_nobody']) {
+      const { status, body } = await post(org, `/${one.convId}/assign`, { user_id });
+      expect([status, body.details]).toEqual([
+        400,
+        [{ path: ['body', 'user_id'], message: 'is not a member of this organization' }],
+      ]);
+    }
+    expect((await post(org, `/${one.convId}/assign`, {})).status).toBe(400);
+  });
+});
+
+describe('POST …/{convId}/resolve, escalate and reopen', () => {
+  it('move as the table says, tell what refuses them, and show the customer each new status', async () => {
+    const one = await talk(org, key);
+    await settled(one);
+    const steps = [
+      ['reopen', 409, 'open'],
+      ['escalate', 200, 'escalated'],
+      ['escalate', 409, 'escalated'],
+      ['resolve', 200, 'resolved'],
+      ['resolve', 409, 'resolved'],
+      ['reopen', 200, 'open'],
+    ] as const;
+    for (const [act, status, then] of steps) {
+      const done = await post(org, `/${one.convId}/${act}`);
+      expect([act, done.status]).toEqual([act, status]);
+      if (status === 409)
+        expect([done.body.code, done.body.error]).toEqual(['CONFLICT', expect.stringContaining(then)]);
+      else expect(done.body.conversation.status).toBe(then);
+      expect((await settled(one)).status).toBe(then);
+    }
+    const shown = (await frames(one.convId)).filter(({ type }) => ['escalated', 'status'].includes(type));
+    expect(shown.map(({ type, body }) => [type, body['status'] ?? body['ticket_id']])).toEqual([
+      ['escalated', (await stored(one.convId)).ticket!.ticket_id],
+      ['status', 'escalated'],
+      ['status', 'resolved'],
+      ['status', 'open'],
+    ]);
+  });
+
+  it('reach the customer though the process died after storing them', async () => {
+    const one = await talk(org, key);
+    await settled(one);
+    const { pending: _, ...dead } = await stored(one.convId);
+    const intent = {
+      key: randomUUID(),
+      signal: 'attend',
+      workflow: 'conversation',
+      workflow_id: `conversation:${one.convId}`,
+      queue: 'conversations',
+      args: [{ orgId: org.orgId, convId: one.convId }],
+      next_at: new Date(),
+      tries: 0,
+    };
+    // What an escalation writes, without the signal that follows.
+    const left: Conversation = {
+      ...dead,
+      status: 'escalated',
+      status_version: dead.status_version + 1,
+      pending: [intent],
+    };
+    await db().collection<Conversation>('conversations').replaceOne({ _id: one.convId }, left);
+    await settled(one);
+    expect((await frames(one.convId)).at(-1)).toMatchObject({ type: 'status', body: { status: 'escalated' } });
+    await until(async () => !(await stored(one.convId)).pending?.length, 'the intent to be settled');
+  });
+
+  it('may be done by a key with support:write, and by any member', async () => {
+    const { email, token } = await api.newUser();
+    const { orgId, owner } = org;
+    await api.request('POST', `/orgs/${orgId}/members`, { token: owner.token, body: { email, role: 'member' } });
+    for (const credential of [key, token]) {
+      const one = await talk(org, key);
+      await settled(one);
+      const acts = ['escalate', 'resolve', 'reopen'];
+      for (const act of acts) expect((await post(org, `/${one.convId}/${act}`, {}, credential)).status).toBe(200);
+    }
+  });
+
+  it('takes at most 500 characters as the reason of an escalation', async () => {
+    const one = await talk(org, key);
+    for (const reason of ['x'.repeat(501), '  ', 7]) {
+      const { status, body } = await post(org, `/${one.convId}/escalate`, { reason });
+      expect([status, body.details[0].path]).toEqual([400, ['body', 'reason']]);
+    }
+  });
+});
+
+describe('another organization’s conversation', () => {
+  it('does not exist: 404 for every route, and nothing about it changes', async () => {
+    const one = await talk(org, key);
+    const before = await settled(one);
+    const other = await api.newOrg();
+    const theirKey = (await api.newKey(other)).token;
+    for (const token of [other.owner.token, theirKey]) {
+      expect((await get(other, `/${one.convId}`, token)).status).toBe(404);
+      for (const [act, body] of [
+        ['reply', { body: 'Hi' }],
+        ['assign', { user_id: other.owner.userId }],
+        ['resolve', {}],
+        ['escalate', {}],
+        ['reopen', {}],
+      ] as const)
+        expect([act, (await post(other, `/${one.convId}/${act}`, body, token)).status]).toEqual([act, 404]);
+    }
+    expect(await stored(one.convId)).toEqual(before);
+  });
+});

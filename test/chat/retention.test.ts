@@ -1,0 +1,165 @@
+/**
+ * What test mode gathers is forgotten by itself: kept while anybody has to do with it, then removed by MongoDB with nothing
+ * of anybody left behind. What is live stays.
+ */
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { sharedDatabase } from '../kit/database.ts';
+import { system, until, type TestOrg } from '../kit/harness.ts';
+import { customerDays, daysAfter, keptUntil, logDays } from '../../models/rules/chat/retention.ts';
+
+const api = system();
+const db = sharedDatabase();
+beforeAll(async () => {
+  // How often MongoDB, which is this run's own, looks for what has expired; a minute would be long to wait.
+  await db().admin().command({ setParameter: 1, ttlMonitorSleepSecs: 1 });
+});
+
+type Mode = 'test' | 'live';
+/** A customer in words nobody else uses, who has asked what has an answer and what has none, and has been answered by a person. */
+async function newCustomer(mode: Mode) {
+  const word = `w${randomUUID().replaceAll('-', '')}`;
+  const org: TestOrg = await api.newOrg();
+  if (mode === 'live') await api.goLive(org);
+  const { token: key } = await api.newKey(org, { mode });
+  const customer = { email: `${word}@customer.example`, name: `Ada ${word}`, externalCustomerId: `u-${word}` };
+  const session = await api.newSession(org, { key, body: { customer, context: { plan: word }, stepUp: true } });
+  const say = async (body: string, conv_id?: string): Promise<string> => {
+    const path = `/support/chat/messages/${org.orgId}`;
+    const said = await api.request('POST', path, {
+      token: session.token,
+      body: { body, ...(conv_id === undefined ? {} : { conv_id }) },
+    });
+    expect(said.status).toBe(202);
+    return said.body.conv_id;
+  };
+  const convId = await say(`Where is ${word}?`);
+  await settled(convId);
+  for (const [act, body] of [
+    ['escalate', { reason: `${word} called.` }],
+    ['reply', { body: `There, ${word}.` }],
+    ['resolve', {}],
+  ] as const) {
+    const path = `/support/inbox/orgs/${org.orgId}/${convId}/${act}`;
+    expect((await api.request('POST', path, { token: org.owner.token, body })).status).toBeLessThan(300);
+  }
+  await settled(convId);
+  return { ...session, org, word, convId, say, texts: [word, session.customerId, convId, session.sessionId] };
+}
+
+/** Nothing waits to be answered or shown, and the workflow has nothing to do in it. */
+const settled = (convId: string) =>
+  until(async () => {
+    const [waiting, standing] = await Promise.all([
+      db()
+        .collection('messages')
+        .countDocuments({ conv_id: convId, $or: [{ state: 'waiting' }, { shown: false }] }),
+      db()
+        .collection<{ _id: string; shown_version: number; status_version: number }>('conversations')
+        .findOne({ _id: convId }),
+    ]);
+    return waiting === 0 && standing?.shown_version === standing?.status_version;
+  }, `${convId} to be attended to`);
+
+/** What MongoDB removes by itself, and by which date. */
+async function expiring(): Promise<{ name: string; field: string }[]> {
+  const found = [];
+  for (const { name } of await db().listCollections().toArray()) {
+    for (const index of await db().collection(name).indexes()) {
+      if (index.expireAfterSeconds !== undefined) found.push({ name, field: Object.keys(index.key)[0]! });
+    }
+  }
+  return found;
+}
+
+/** As if so much time had passed for everything of an organization. */
+async function passDays({ orgId }: TestOrg, amount: number): Promise<void> {
+  for (const { name, field } of await expiring()) {
+    const earlier = { $dateSubtract: { startDate: `$${field}`, unit: 'day', amount } };
+    await db()
+      .collection(name)
+      .updateMany({ org_id: orgId, [field]: { $type: 'date' } }, [{ $set: { [field]: earlier } }]);
+  }
+}
+
+/** The collections that hold a record with one of these texts in it. */
+async function traces(texts: readonly string[]): Promise<string[]> {
+  const found = new Set<string>();
+  for (const { name } of await db().listCollections().toArray()) {
+    for await (const record of db().collection(name).find()) {
+      const text = JSON.stringify(record);
+      if (texts.some((one) => text.includes(one))) found.add(name);
+    }
+  }
+  // Counters of the last minute, which are nobody's organization's.
+  found.delete('rate_limits');
+  return [...found].toSorted();
+}
+
+const endsOf = async (name: string, filter: object): Promise<(Date | undefined)[]> =>
+  (await db().collection(name).find(filter).toArray()).map((record) => record['expires_at'] as Date | undefined);
+
+describe('a customer of test mode', () => {
+  it('is forgotten with all there was, 30 days after the last word; what found no answer half a year later', async () => {
+    const { org, texts } = await newCustomer('test');
+    const held = ['conversations', 'customers', 'frames', 'gaps', 'messages', 'sessions'];
+    expect(await traces(texts)).toEqual(held);
+    await passDays(org, 29);
+    // Whoever is looked for as long as this is not is removed in a pass that looked here, too.
+    const marker = db().collection<{ _id: string; expires_at: Date }>('conversations');
+    await marker.insertOne({ _id: org.orgId, expires_at: new Date(0) });
+    await until(async () => (await marker.countDocuments({ _id: org.orgId })) === 0, 'a pass of MongoDB');
+    expect(await traces(texts)).toEqual(held);
+    // A session is kept for 30 days after its end.
+    await passDays(org, 5);
+    await until(async () => (await traces(texts)).join() === 'gaps', 'all but the question to be removed');
+    await passDays(org, 183);
+    await until(async () => (await traces(texts)).length === 0, 'the question to be removed');
+  });
+
+  it('who says something keeps all of the conversation, from its first message on, for 30 days more', async () => {
+    const { org, customerId, convId, say } = await newCustomer('test');
+    await passDays(org, 20);
+    await say('Is anybody still there?', convId);
+    await settled(convId);
+    const end = keptUntil('test', new Date()).expires_at!;
+    const [conversation] = await endsOf('conversations', { _id: convId });
+    expect(conversation).toEqual(end);
+    await until(
+      async () => (await endsOf('messages', { conv_id: convId })).every((at) => at?.getTime() === end.getTime()),
+      'every message to be kept as long as its conversation',
+    );
+    expect(await endsOf('messages', { conv_id: convId })).toHaveLength(5);
+    expect(await endsOf('customers', { _id: customerId })).toEqual([daysAfter(end, customerDays)]);
+    const last = await db().collection('frames').find({ conv_id: convId }).sort({ seq: -1 }).limit(1).toArray();
+    expect(last[0]!['expires_at']).toEqual(daysAfter(end, logDays));
+  });
+
+  it('is kept as long as members have to do with the conversation', async () => {
+    const { org, customerId, convId } = await newCustomer('test');
+    await passDays(org, 20);
+    const path = `/support/inbox/orgs/${org.orgId}/${convId}/reopen`;
+    expect((await api.request('POST', path, { token: org.owner.token })).status).toBe(200);
+    const end = keptUntil('test', new Date()).expires_at!;
+    await until(
+      async () => (await endsOf('messages', { conv_id: convId })).every((at) => at?.getTime() === end.getTime()),
+      'every message to be kept as long as its conversation',
+    );
+    expect(await endsOf('customers', { _id: customerId })).toEqual([daysAfter(end, customerDays)]);
+  });
+});
+
+describe('a customer of live mode', () => {
+  it('is not forgotten: no record of a conversation has an end, but for what is worth nothing once it is over', async () => {
+    const { convId, customerId } = await newCustomer('live');
+    for (const [name, filter] of [
+      ['conversations', { _id: convId }],
+      ['customers', { _id: customerId }],
+      ['messages', { conv_id: convId }],
+      ['frames', { conv_id: convId, type: { $nin: ['typing', 'reply_start', 'reply_chunk'] } }],
+    ] as const) {
+      const ends = await endsOf(name, filter);
+      expect([name, ends.length > 0, ends.filter((end) => end !== undefined)]).toEqual([name, true, []]);
+    }
+  });
+});

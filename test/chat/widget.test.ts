@@ -1,0 +1,891 @@
+/**
+ * The chat widget in a real Chromium, against the real API and workers: what a customer sees and does, with a connection
+ * that breaks, other tabs, a keyboard only, a screen reader's tree, and pages that allow little.
+ */
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, get, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createRequire } from 'node:module';
+import { gzipSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser, Page } from 'puppeteer-core';
+import { chatOn, startChromium, visit, wireTo, type Chat } from '../kit/chromium.ts';
+import { sharedDatabase } from '../kit/database.ts';
+import { apiAt, system, until, type Api, type TestOrg } from '../kit/harness.ts';
+import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';
+import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
+
+const api = system();
+const db = sharedDatabase();
+const cleanups: (() => Promise<unknown> | void)[] = [];
+let browser: Browser;
+beforeAll(async () => {
+  browser = await startChromium(process.env['TEST_CHROMIUM']!);
+});
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+afterAll(() => browser.close());
+
+const help = `# Lost card
+
+Call +49 30 555 0100 at any hour and the card is blocked at once. A new card arrives within three working days.
+
+# Opening hours
+
+The branch in Rostock is open on weekdays from 8:30 to 16:00.
+`;
+const question = 'When does a new card arrive after I lost mine?';
+const answer = /three working days/;
+
+type Bank = { org: TestOrg; key: string; publishable: string };
+
+/** An organization whose help centre is indexed; `content` in its place. */
+async function bank(content = help, at: Api = api): Promise<Bank> {
+  const org = await at.newOrg();
+  const { token: key } = await at.newKey(org);
+  const [{ body: keys }, { body: uploaded }] = await Promise.all([
+    at.request('GET', `/support/developer-keys/orgs/${org.orgId}/publishable-keys`, { token: org.owner.token }),
+    at.upload(org.orgId, key, { name: 'help.md', content }),
+  ]);
+  const document = await at.processed(org.orgId, key, uploaded.document.doc_id);
+  expect(document.status).toBe('indexed');
+  return { org, key, publishable: keys.data.test.key };
+}
+
+/** The demonstration page in a browser of its own. */
+async function demo(
+  publishable: string,
+  { url = api.url, width = 1000, height = 760, ...settings }: Record<string, string | number> = {},
+): Promise<{ page: Page; chat: Chat }> {
+  const query = new URLSearchParams({ key: publishable, locale: 'en' });
+  for (const [name, value] of Object.entries(settings)) query.set(name, String(value));
+  const { page, chat, context } = await visit(browser, `${url}/demo?${query.toString()}`, {
+    width: Number(width),
+    height: Number(height),
+  });
+  cleanups.push(() => context.close());
+  return { page, chat };
+}
+
+/** Waits until the log is this; a pattern stands for a line that it fits. */
+async function shows(chat: Chat, lines: readonly (string | RegExp)[]): Promise<void> {
+  let seen: string[] = [];
+  await until(
+    async () => {
+      seen = await chat.messages();
+      return (
+        seen.length === lines.length &&
+        lines.every((line, index) => (typeof line === 'string' ? seen[index] === line : line.test(seen[index]!)))
+      );
+    },
+    `the log to be ${lines.join(' | ')}`,
+  ).catch((error: unknown) => {
+    throw new Error(`${(error as Error).message} It is: ${seen.join(' | ')}`);
+  });
+}
+
+/** The only conversation of an organization, as members see it. */
+async function inInbox({ org }: Bank) {
+  return until(async () => {
+    const { body } = await api.request('GET', `/support/inbox/orgs/${org.orgId}`, { token: org.owner.token });
+    return body.conversations?.[0];
+  }, 'a conversation in the inbox');
+}
+
+const act = async ({ org }: Bank, convId: string, name: string, body: object = {}) => {
+  const path = `/support/inbox/orgs/${org.orgId}/${convId}/${name}`;
+  const reply = await api.request('POST', path, { token: org.owner.token, body });
+  expect(reply.status).toBeLessThan(300);
+};
+
+/** What is written while it is written, as it was to be seen. */
+const watchBegun = (chat: Chat) =>
+  chat.inside(`(() => {
+    window.begun = [];
+    const place = root.querySelector('.begun');
+    new MutationObserver(() => {
+      const text = place.querySelector('.body p')?.textContent;
+      if (text) window.begun.push(text);
+    }).observe(place, { childList: true, subtree: true, characterData: true });
+  })()`);
+
+/** Notes what the page's sockets send from now on. */
+const watchSent = (page: Page) =>
+  page.evaluate(`(() => {
+    window.sent = [];
+    const { send } = WebSocket.prototype;
+    if (window.watched) return;
+    window.watched = true;
+    WebSocket.prototype.send = function (data) {
+      window.sent.push(JSON.parse(data));
+      send.call(this, data);
+    };
+  })()`);
+
+/** The frames of a type that were sent since. */
+const sentBy = (page: Page, type: string) =>
+  page.evaluate(`window.sent.filter((frame) => frame.type === ${JSON.stringify(type)})`) as Promise<object[]>;
+
+/** A page of somebody else's, at an origin of its own. */
+async function otherPage(html: string, headers: Record<string, string> = {}): Promise<string> {
+  const server: Server = createServer((_, reply) => {
+    reply.writeHead(200, { 'content-type': 'text/html; charset=utf-8', ...headers }).end(html);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  cleanups.push(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+const embed = (attributes: string) =>
+  `<!doctype html><html lang="en"><head><title>A page</title><script src="${api.url}/widget.js" ${attributes} async></script></head><body><main><h1>A page</h1></main></body></html>`;
+
+describe('the widget', () => {
+  it('answers a question with its sources, the text to be seen while it comes, and announces it once', async () => {
+    const { publishable } = await bank();
+    const { chat } = await demo(publishable);
+    await chat.open();
+    await watchBegun(chat);
+    await chat.say(question);
+    await shows(chat, [`customer: ${question}`, answer]);
+    const whole = (await chat.messages())[1]!.replace('ai: ', '');
+    const begun = (await chat.inside('window.begun')) as string[];
+    expect(begun.length).toBeGreaterThan(0);
+    for (const part of begun) expect(whole.startsWith(part)).toBe(true);
+    expect(await chat.inside("[...root.querySelectorAll('.sources li')].map((item) => item.textContent)")).toEqual([
+      'help.md',
+    ]);
+    // What is still being written is outside of what screen readers announce.
+    expect(await chat.inside("root.querySelector('[role=log]').contains(root.querySelector('.begun'))")).toBe(false);
+    expect(await chat.inside("root.querySelector('.begun').textContent")).toBe('');
+  });
+
+  it('loses the connection and nothing else: what was asked meanwhile is sent once it is back, and once', async () => {
+    const lindenbank = await bank();
+    const wire = await wireTo(api.url);
+    cleanups.push(() => wire.close());
+    const { page, chat } = await demo(lindenbank.publishable, { url: wire.url });
+    await chat.open();
+    await chat.say(question);
+    await shows(chat, [/^customer/, answer]);
+    const { conv_id: convId } = await inInbox(lindenbank);
+
+    wire.cut();
+    await until(async () => (await chat.notes()).includes('connection was lost'), 'the sentence about the connection');
+    await chat.say('When is the branch in Rostock open?');
+    await chat.say('Is anybody there?');
+    const waiting = [
+      'customer (waiting): When is the branch in Rostock open?',
+      'customer (waiting): Is anybody there?',
+    ];
+    await shows(chat, [/^customer/, answer, ...waiting]);
+    // What a member writes meanwhile comes, too.
+    await act(lindenbank, convId, 'reply', { body: 'Hello, this is Test Person.' });
+
+    wire.mend();
+    await until(async () => !(await chat.notes()).includes('connection was lost'), 'the connection');
+    await until(async () => !(await chat.messages()).some((line) => line.includes('(waiting)')), 'nothing to wait');
+    await until(async () => (await chat.messages()).some((line) => line.startsWith('agent: Hello')), 'the reply');
+    const seen = await chat.messages();
+    const stored = async () => {
+      const path = `/support/inbox/orgs/${lindenbank.org.orgId}/${convId}`;
+      const { body } = await api.request('GET', path, { token: lindenbank.org.owner.token });
+      return (body.messages as { role: string; body: string }[]).map((message) => `${message.role}: ${message.body}`);
+    };
+    expect((await stored()).sort()).toEqual(seen.sort());
+
+    // A page loaded anew has the same, in the order of the server.
+    await page.reload();
+    await shows(chat, await stored());
+  });
+
+  it('who writes faster than the server takes it is told so, and no message is given up', async () => {
+    const { publishable } = await bank();
+    const { chat } = await demo(publishable);
+    await chat.open();
+    // Twenty a minute are taken.
+    for (let count = 1; count <= 23; count += 1) await chat.say(`Message ${count}`);
+    await until(async () => (await chat.notes()).includes('very quick'), 'the sentence about speed');
+    const sent = (await chat.messages()).filter((line) => line.startsWith('customer'));
+    expect(sent.map((line) => line.replace(/^customer( \(waiting\))?: /, ''))).toEqual(
+      Array.from({ length: 23 }, (_, index) => `Message ${index + 1}`),
+    );
+    expect(sent.filter((line) => line.includes('(waiting)'))).toHaveLength(3);
+  });
+
+  it('what was written and not sent outlives the page', async () => {
+    const { publishable } = await bank();
+    const wire = await wireTo(api.url);
+    cleanups.push(() => wire.close());
+    const { page, chat } = await demo(publishable, { url: wire.url });
+    await chat.open();
+    await chat.say(question);
+    await shows(chat, [/^customer/, answer]);
+    wire.cut();
+    await chat.say('When is the branch in Rostock open?');
+    await shows(chat, [/^customer/, answer, /waiting/]);
+    // The page and its files come from the browser's cache or not at all, so the wire is whole again before it is loaded.
+    wire.mend();
+    await page.reload();
+    await shows(chat, [/^customer/, answer, 'customer: When is the branch in Rostock open?', /8:30/]);
+  });
+
+  it('a person is called, replies under the own name, and is rated; the rating is in the inbox', async () => {
+    const lindenbank = await bank();
+    const { chat } = await demo(lindenbank.publishable);
+    await chat.open();
+    await chat.say('I want to talk to a human, please.');
+    await until(async () => (await chat.notes()).includes('has been called'), 'the sentence about a person');
+    const { conv_id: convId } = await inInbox(lindenbank);
+    await act(lindenbank, convId, 'reply', { body: 'Good day! See https://bank.example/cards.' });
+    await until(async () => (await chat.messages()).at(-1)?.startsWith('agent:'), 'the reply');
+    expect(await chat.inside("root.querySelector('.agent .by').firstChild.textContent")).toBe('Test Person');
+    expect(
+      await chat.inside("[...root.querySelectorAll('.agent a')].map((a) => [a.href, a.rel, a.textContent])"),
+    ).toEqual([['https://bank.example/cards', 'noopener noreferrer', 'https://bank.example/cards']]);
+    await until(async () => (await chat.notes()) === '', 'nobody to be awaited');
+
+    await (await chat.find('[aria-label="End conversation"]')).click();
+    await (await chat.find('.rating input[value="4"]')).click();
+    await (await chat.find('.rating .primary')).click();
+    await until(async () => (await chat.notes()).includes('Thank you for your rating.'), 'thanks');
+    expect(await inInbox(lindenbank)).toMatchObject({ conv_id: convId, status: 'resolved', csat: 4 });
+  });
+
+  it('a rating is given once: coming back does not end what a member has opened again since', async () => {
+    const lindenbank = await bank();
+    const wire = await wireTo(api.url);
+    cleanups.push(() => wire.close());
+    const { page, chat } = await demo(lindenbank.publishable, { url: wire.url });
+    await chat.open();
+    await watchSent(page);
+    await chat.say(question);
+    await shows(chat, [/^customer/, answer]);
+    const { conv_id: convId } = await inInbox(lindenbank);
+    await (await chat.find('[aria-label="End conversation"]')).click();
+    await act(lindenbank, convId, 'resolve');
+    await until(async () => (await inInbox(lindenbank)).status === 'resolved', 'the member to have resolved it');
+    await (await chat.find('.rating input[value="4"]')).click();
+    await (await chat.find('.rating .primary')).click();
+    await until(async () => (await inInbox(lindenbank)).csat === 4, 'the rating');
+    await act(lindenbank, convId, 'reply', { body: 'One more thing.' });
+    await until(async () => (await chat.messages()).at(-1)?.includes('One more thing.'), 'the reply');
+    wire.cut();
+    wire.mend();
+    await chat.say('Yes?');
+    await until(async () => (await inInbox(lindenbank)).preview === 'Yes?', 'the message');
+    expect(await sentBy(page, 'end')).toHaveLength(1);
+    expect(await inInbox(lindenbank)).toMatchObject({ status: 'escalated', csat: 4 });
+  });
+
+  it('tabs of one customer show one conversation', async () => {
+    const { publishable } = await bank();
+    const { page, chat } = await demo(publishable);
+    await chat.open();
+    await chat.say(question);
+    await shows(chat, [/^customer/, answer]);
+    const second = await page.browserContext().newPage();
+    await second.goto(page.url());
+    const other = chatOn(second);
+    await other.open();
+    await shows(other, await chat.messages());
+    await other.say('When is the branch in Rostock open?');
+    await shows(chat, [/^customer/, answer, 'customer: When is the branch in Rostock open?', /8:30/]);
+    await shows(other, await chat.messages());
+  });
+
+  it('two tabs that are opened at the same moment are one visitor with one conversation', async () => {
+    const lindenbank = await bank();
+    const { page, chat } = await demo(lindenbank.publishable);
+    const second = await page.browserContext().newPage();
+    await second.goto(page.url());
+    const other = chatOn(second);
+    await Promise.all([chat.find('.launcher'), other.find('.launcher')]);
+    // Both found no id and made one; the second tab was the later one to store it.
+    const name = `support-widget:${lindenbank.publishable}:visitor-id`;
+    const id = 'b'.repeat(32);
+    await second.evaluate(`localStorage.setItem(${JSON.stringify(name)}, '${id}')`);
+    // A tab is told of what another one stores, and may have to wait for it.
+    await page.waitForFunction(`localStorage.getItem(${JSON.stringify(name)}) === '${id}'`, { polling: 20 });
+    // The browser shows one tab at a time; both connect and write at once all the same.
+    await Promise.all([page, second].map((tab) => tab.evaluate('SupportWidget.open()')));
+    const say = (text: string) => `(() => {
+      const root = document.querySelector('support-widget').shadowRoot;
+      root.querySelector('textarea').value = '${text}';
+      root.querySelector('.compose').requestSubmit();
+    })()`;
+    await Promise.all([page.evaluate(say('When is the branch open?')), second.evaluate(say(question))]);
+    for (const tab of [chat, other]) await until(async () => (await tab.messages()).length === 4, 'both answers');
+    const sorted = async (tab: Chat) => (await tab.messages()).toSorted();
+    expect(await sorted(other)).toEqual(await sorted(chat));
+    const { body } = await api.request('GET', `/support/inbox/orgs/${lindenbank.org.orgId}`, {
+      token: lindenbank.org.owner.token,
+    });
+    expect(body.count).toBe(1);
+  });
+
+  it('counts what is new while it is closed, and no longer once it was read', async () => {
+    const lindenbank = await bank();
+    const { page, chat } = await demo(lindenbank.publishable);
+    await chat.open();
+    await chat.say(question);
+    await shows(chat, [/^customer/, answer]);
+    await page.keyboard.press('Escape');
+    const { conv_id: convId } = await inInbox(lindenbank);
+    await act(lindenbank, convId, 'reply', { body: 'One more thing.' });
+    await chat.find('[aria-label="Open chat, 1 new message"]');
+    expect(await chat.inside("root.querySelector('.badge').textContent")).toBe('1');
+    // Somebody who has written before is told so on the next page, too.
+    await page.reload();
+    await (await chat.find('[aria-label="Open chat, 1 new message"]')).click();
+    await page.keyboard.press('Escape');
+    await chat.find('[aria-label="Open chat"]');
+  });
+
+  it('does not connect, and makes no conversation, before it is opened', async () => {
+    const lindenbank = await bank();
+    const { page, chat } = await demo(lindenbank.publishable);
+    const client = await page.createCDPSession();
+    await client.send('Network.enable');
+    let sockets = 0;
+    client.on('Network.webSocketCreated', () => void (sockets += 1));
+    await page.reload();
+    await chat.find('.launcher');
+    expect(sockets).toBe(0);
+    await chat.open();
+    await until(async () => sockets === 1, 'a connection');
+  });
+
+  it('knows the customer whose session was minted, and says so when the session is revoked', async () => {
+    const lindenbank = await bank();
+    const email = 'ada@customer.example';
+    const session = await api.newSession(lindenbank.org, { key: lindenbank.key, body: { customer: { email } } });
+    const url = await otherPage(embed(`data-session-token="${session.token}" data-locale="en"`));
+    const { context, chat } = await visit(browser, url);
+    cleanups.push(() => context.close());
+    await chat.open();
+    await chat.say(question);
+    await shows(chat, [/^customer/, answer]);
+    expect((await inInbox(lindenbank)).customer).toMatchObject({ email, verified: true });
+    const path = `/support/sessions/orgs/${lindenbank.org.orgId}/${session.sessionId}/revoke`;
+    await api.request('POST', path, { token: lindenbank.org.owner.token });
+    await until(async () => (await chat.notes()).includes('session has ended'), 'the sentence about the session');
+    expect(await chat.inside("root.querySelector('textarea').disabled")).toBe(true);
+  });
+
+  it('identify() changes whose conversation it is, and leaves nothing of one in the other', async () => {
+    const lindenbank = await bank();
+    const path = `/support/sessions/orgs/${lindenbank.org.orgId}/embed-secret`;
+    const { body } = await api.request('POST', path, { token: lindenbank.key, body: {} });
+    const email = 'Grace@customer.example';
+    const sig = createHmac('sha256', body.embed_secret).update(email.toLowerCase()).digest('hex');
+    const { page, chat } = await demo(lindenbank.publishable);
+    await chat.open();
+    await chat.say(question);
+    await shows(chat, [/^customer/, answer]);
+    await watchSent(page);
+    await page.evaluate(`SupportWidget.identify(${JSON.stringify({ email, sig })})`);
+    await page.evaluate("SupportWidget.update({ name: 'Grace Hopper', balance: '12.34' })");
+    await shows(chat, []);
+    await chat.say('When is the branch in Rostock open?');
+    await shows(chat, [/^customer: When is/, /8:30/]);
+    expect((await inInbox(lindenbank)).customer).toMatchObject({ email: email.toLowerCase(), verified: true });
+    expect(await sentBy(page, 'context_update')).not.toEqual([]);
+    await watchSent(page);
+    await page.evaluate('SupportWidget.identify(null)');
+    await shows(chat, [`customer: ${question}`, answer]);
+    // Had it been kept, it would have been told before this.
+    await chat.say('When is the branch in Rostock open?');
+    await shows(chat, [`customer: ${question}`, answer, /^customer: When is/, /8:30/]);
+    expect(await sentBy(page, 'context_update')).toEqual([]);
+  });
+
+  it('destroy() takes it off the page with its connection', async () => {
+    const { publishable } = await bank();
+    const { page, chat } = await demo(publishable);
+    await chat.open();
+    await page.evaluate('SupportWidget.destroy()');
+    await until(async () => (await page.$('support-widget')) === null, 'the widget to be gone');
+    expect(await page.evaluate("'SupportWidget' in window")).toBe(false);
+  });
+
+  it('a key that nobody has opens nothing, and a sentence says so', async () => {
+    const { chat } = await demo(`svc_pk_test_${'x'.repeat(38)}`);
+    await (await chat.find('.launcher')).click();
+    await until(async () => (await chat.notes()).includes('not available'), 'the sentence');
+  });
+});
+
+describe('what was said before the last hundred messages', () => {
+  /** A conversation of so many messages beside the first two, and the widget as it opens on it. */
+  async function longConversation(count: number) {
+    const lindenbank = await bank();
+    const { page, chat } = await demo(lindenbank.publishable);
+    await chat.open();
+    await chat.say(question);
+    await shows(chat, [/^customer/, answer]);
+    const { conv_id: convId } = await inInbox(lindenbank);
+    const base = { org_id: lindenbank.org.orgId, conv_id: convId, mode: 'test' };
+    const added = Array.from({ length: count }, (_, index) => ({
+      ...base,
+      _id: `msg_${convId}_${index}`,
+      role: index % 2 === 0 ? 'agent' : 'customer',
+      body: `Number ${index}`,
+      position: 10 + index,
+      at: new Date(),
+    }));
+    await db().collection<{ _id: string }>('messages').insertMany(added);
+    await db()
+      .collection<{ _id: string }>('conversations')
+      .updateOne({ _id: convId }, { $set: { position: 10 + count } });
+    await page.reload();
+    return { page, chat, bodies: added.map(({ role, body }) => `${role}: ${body}`) };
+  }
+  const topOf = (chat: Chat, text: string) =>
+    chat.inside(
+      `[...root.querySelectorAll('.entry')].find((entry) => entry.querySelector('.body').textContent === '${text}').getBoundingClientRect().top`,
+    );
+
+  it('comes page by page when it is asked for, and the reader stays where they were', async () => {
+    const { chat, bodies } = await longConversation(220);
+    await shows(chat, bodies.slice(120));
+    // Read from the top, where the button is.
+    await chat.inside("root.querySelector('.scroll').scrollTop = 0");
+    const more = await chat.find('.earlier');
+    const before = Number(await topOf(chat, 'Number 120'));
+    await more.click();
+    await shows(chat, bodies.slice(20));
+    expect(Math.abs(Number(await topOf(chat, 'Number 120')) - before)).toBeLessThanOrEqual(1);
+    await chat.inside("root.querySelector('.scroll').scrollTop = 0");
+    await (await chat.find('.earlier')).click();
+    await shows(chat, [`customer: ${question}`, answer, ...bodies]);
+    expect(await chat.inside("root.querySelector('.earlier').hidden")).toBe(true);
+    // What is new comes at the end, as ever.
+    await chat.say('When is the branch in Rostock open?');
+    await until(async () => (await chat.messages()).at(-1)?.includes('8:30'), 'the answer');
+    expect((await chat.messages()).slice(0, -2)).toEqual((await chat.messages()).slice(0, 222));
+  });
+
+  it('is reached by keyboard, told in one sentence, and no news to a screen reader; the focus is not lost', async () => {
+    const { page, chat, bodies } = await longConversation(120);
+    await shows(chat, bodies.slice(20));
+    await (await chat.find('textarea')).focus();
+    const focused = () => chat.inside('root.activeElement?.textContent');
+    for (let tries = 0; (await focused()) !== 'Earlier messages'; tries += 1) {
+      expect(tries).toBeLessThan(10);
+      await page.keyboard.down('Shift');
+      await page.keyboard.press('Tab');
+      await page.keyboard.up('Shift');
+    }
+    await chat.inside(`(() => {
+      window.announced = 0;
+      new MutationObserver((all) => (window.announced += all.flatMap(({ addedNodes }) => [...addedNodes]).length))
+        .observe(root.querySelector('[role=log]'), { childList: true });
+    })()`);
+    await page.keyboard.press('Enter');
+    await shows(chat, [`customer: ${question}`, answer, ...bodies]);
+    expect(await page.evaluate('window.announced')).toBe(0);
+    expect(await chat.notes()).toBe('Earlier messages shown above: 22');
+    expect(await chat.inside("root.activeElement.getAttribute('aria-label')")).toBe('Conversation');
+  });
+
+  it('is asked for again when the connection was lost meanwhile', async () => {
+    const lindenbank = await longConversation(120);
+    const { chat, page, bodies } = lindenbank;
+    await shows(chat, bodies.slice(20));
+    const offline = await page.createCDPSession();
+    const network = { latency: 0, downloadThroughput: -1, uploadThroughput: -1 };
+    await offline.send('Network.enable');
+    await offline.send('Network.emulateNetworkConditions', { ...network, offline: true });
+    await until(async () => (await chat.notes()).includes('offline'), 'the sentence about the connection');
+    await chat.inside("root.querySelector('.scroll').scrollTop = 0");
+    await (await chat.find('.earlier')).click();
+    await offline.send('Network.emulateNetworkConditions', { ...network, offline: false });
+    await shows(chat, [`customer: ${question}`, answer, ...bodies]);
+  });
+});
+
+describe('an answer that takes its time', () => {
+  const text = 'A new card arrives within three working days, and it costs nothing.';
+  const whole = JSON.stringify({ answered: true, sources: [1], answer: text });
+  let model: OpenAiServer;
+  let env: SystemEnv;
+  let server: Running;
+  let worker: Running;
+  beforeAll(async () => {
+    model = await startOpenAiServer();
+    env = systemEnv('widget', { OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: 'm', FLEETS: 'documents,conversations' });
+    [server, worker] = await Promise.all([startProcess('api/server.ts', env), startProcess('test/kit/worker.ts', env)]);
+  });
+  afterAll(async () => {
+    await Promise.all([server.stop(), worker.stop()]);
+    await model.close();
+    await removeDataDir(env);
+  });
+  /** The model's next answer stands still after each of these texts until it is told to go on. */
+  function pausesAfter(...parts: string[]): (() => void)[] {
+    const pauses = parts.map((part) => ({
+      after: whole.indexOf(part) + part.length,
+      ...Promise.withResolvers<void>(),
+    }));
+    model.reply = () => whole;
+    model.script({ kind: 'paced', pauses: pauses.map(({ after, promise }) => ({ after, until: promise })) });
+    return pauses.map(
+      ({ resolve }) =>
+        () =>
+          resolve(),
+    );
+  }
+  const begun = async (chat: Chat): Promise<string> =>
+    (await chat.inside("(root.querySelector('.begun .body p')?.textContent ?? '').trim()")) as string;
+  const sources = (chat: Chat) =>
+    chat.inside("[...root.querySelectorAll('.sources li')].map((item) => item.textContent)");
+
+  it('is seen to grow piece by piece, and has its sources at the end', async () => {
+    const { publishable } = await bank(help, apiAt(server.url));
+    const { chat } = await demo(publishable, { url: server.url });
+    const [first, second] = pausesAfter('A new card ', 'three working days, ');
+    await chat.open();
+    await chat.say(question);
+    await until(async () => (await begun(chat)) === 'A new card', 'the first piece');
+    expect(await chat.messages()).toEqual([`customer: ${question}`]);
+    first!();
+    await until(
+      async () => (await begun(chat)) === 'A new card arrives within three working days,',
+      'the second piece',
+    );
+    expect([await chat.messages(), await sources(chat)]).toEqual([[`customer: ${question}`], []]);
+    second!();
+    await shows(chat, [`customer: ${question}`, `ai: ${text}`]);
+    expect([await begun(chat), await sources(chat)]).toEqual(['', ['help.md']]);
+  });
+
+  it('comes once and whole though the API is killed in the middle of it and started again', async () => {
+    const { org, publishable } = await bank(help, apiAt(server.url));
+    const { chat } = await demo(publishable, { url: server.url });
+    const [first, second] = pausesAfter('A new card ', 'three working days, ');
+    await chat.open();
+    await chat.say(question);
+    await until(async () => (await begun(chat)) === 'A new card', 'the first piece');
+    const { port } = new URL(server.url);
+    await server.kill();
+    await until(async () => (await chat.notes()).includes('connection was lost'), 'the sentence about the connection');
+    // What is there stays to be read, and what is written meanwhile waits.
+    expect(await begun(chat)).toBe('A new card');
+    first!();
+    await chat.say('Thank you!');
+    server = await startProcess('api/server.ts', { ...env, PORT: port });
+    await until(
+      async () => (await begun(chat)) === 'A new card arrives within three working days,',
+      'the second piece',
+    );
+    second!();
+    await until(async () => (await chat.messages()).includes(`ai: ${text}`), 'the answer');
+    await until(async () => (await chat.messages()).length === 4, 'the second answer');
+    const seen = await chat.messages();
+    expect(seen.toSorted()).toEqual(
+      ['customer: Thank you!', `customer: ${question}`, seen.at(-1)!, `ai: ${text}`].toSorted(),
+    );
+    const { body } = await apiAt(server.url).request('GET', `/support/inbox/orgs/${org.orgId}`, {
+      token: org.owner.token,
+    });
+    const path = `/support/inbox/orgs/${org.orgId}/${body.conversations[0].conv_id}`;
+    const stored = await apiAt(server.url).request('GET', path, { token: org.owner.token });
+    const told = (stored.body.messages as { role: string; body: string }[]).map(({ role, body }) => `${role}: ${body}`);
+    expect(told.toSorted()).toEqual(seen.toSorted());
+  });
+});
+
+describe('hostile text', () => {
+  it('in an answer, its source and a member’s reply stays text', async () => {
+    const hostile = '<img src=x onerror="window.hurt=1"> [click](javascript:window.hurt=2)';
+    const lindenbank = await bank(
+      `# Wombat fees\n\nThe wombat fee is 7 EUR. \`${hostile}\` belongs to the wombat fee.\n`,
+    );
+    const { page, chat } = await demo(lindenbank.publishable);
+    await chat.open();
+    await chat.say(`What is the wombat fee? ${hostile}`);
+    await shows(chat, [/^customer.*<img src=x/, /7 EUR/]);
+    const { conv_id: convId } = await inInbox(lindenbank);
+    await act(lindenbank, convId, 'reply', { body: `${hostile} javascript:window.hurt=3` });
+    await until(async () => (await chat.messages()).at(-1)?.startsWith('agent: <img'), 'the reply');
+    expect(await chat.inside('root.querySelectorAll(\'img, .body script, a[href^="javascript"]\').length')).toBe(0);
+    expect(await page.evaluate('window.hurt')).toBe(undefined);
+  });
+});
+
+describe('other people’s pages', () => {
+  it('with a strict policy, Trusted Types and rules for every element embed it unharmed and unseen', async () => {
+    const { publishable } = await bank();
+    const html = embed(`data-key="${publishable}" data-locale="en"`).replace(
+      '</head>',
+      '<link rel="stylesheet" href="/style.css"></head>',
+    );
+    const policy = [
+      "default-src 'none'",
+      `script-src ${api.url}`,
+      `connect-src ${api.url} ${api.url.replace('http', 'ws')}`,
+      "require-trusted-types-for 'script'",
+      "trusted-types 'none'",
+    ].join('; ');
+    const url = await otherPage(html, { 'content-security-policy': policy });
+    const context = await browser.createBrowserContext();
+    cleanups.push(() => context.close());
+    const page = await context.newPage();
+    await page.evaluateOnNewDocument(
+      "window.before = Object.getOwnPropertyNames(window); window.violations = []; document.addEventListener('securitypolicyviolation', (event) => window.violations.push(event.effectiveDirective + ' ' + event.blockedURI))",
+    );
+    await page.goto(url);
+    const chat = chatOn(page);
+    await chat.open();
+    await chat.say(question);
+    await shows(chat, [/^customer/, answer]);
+    // The page's own sheet is refused by the page's own policy, which shows that the policy is in force.
+    expect(await page.evaluate('window.violations')).toEqual([`style-src-elem ${url}style.css`]);
+    expect(await chat.inside("getComputedStyle(root.querySelector('.panel')).position")).toBe('fixed');
+    const added = 'Object.getOwnPropertyNames(window).filter((name) => !window.before.includes(name))';
+    expect(((await page.evaluate(added)) as string[]).sort()).toEqual(['SupportWidget', 'before', 'violations']);
+  });
+
+  it('where nothing may be stored it works for as long as the page is there', async () => {
+    const { publishable } = await bank();
+    const context = await browser.createBrowserContext();
+    cleanups.push(() => context.close());
+    const page = await context.newPage();
+    await page.evaluateOnNewDocument(
+      "for (const name of ['localStorage', 'sessionStorage']) Object.defineProperty(window, name, { get() { throw new DOMException('blocked', 'SecurityError'); } })",
+    );
+    await page.goto(await otherPage(embed(`data-key="${publishable}" data-locale="en"`)));
+    const chat = chatOn(page);
+    await chat.open();
+    await chat.say(question);
+    await shows(chat, [/^customer/, answer]);
+  });
+});
+
+describe('without a mouse', () => {
+  it('opens, asks, reads, ends, rates and closes; the focus is always somewhere sensible', async () => {
+    const lindenbank = await bank();
+    const { page, chat } = await demo(lindenbank.publishable);
+    await chat.find('.launcher');
+    const focused = () =>
+      chat.inside(
+        "root.activeElement && (root.activeElement.getAttribute('aria-label') ?? root.activeElement.textContent.trim() ?? '')",
+      );
+    const tabTo = async (name: string, back = false): Promise<void> => {
+      for (let tries = 0; tries < 20; tries += 1) {
+        if (back) await page.keyboard.down('Shift');
+        await page.keyboard.press('Tab');
+        if (back) await page.keyboard.up('Shift');
+        if ((await focused()) === name) return;
+      }
+      throw new Error(`Tab does not lead to ${name}.`);
+    };
+    await tabTo('Open chat');
+    await page.keyboard.press('Enter');
+    await until(async () => (await chat.inside('root.activeElement?.id')) === 'input', 'the focus in the message');
+    await page.keyboard.type('When does a new card arrive');
+    await page.keyboard.down('Shift');
+    await page.keyboard.press('Enter');
+    await page.keyboard.up('Shift');
+    await page.keyboard.type('after I lost mine?');
+    await page.keyboard.press('Enter');
+    await shows(chat, ['customer: When does a new card arrive\nafter I lost mine?', answer]);
+    await tabTo('Conversation', true);
+    await tabTo('End conversation', true);
+    await page.keyboard.press('Enter');
+    expect(await focused()).toBe('1 of 5, poor');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowRight');
+    expect(await focused()).toBe('3 of 5');
+    await tabTo('Send and end');
+    await page.keyboard.press('Enter');
+    await until(async () => (await inInbox(lindenbank)).csat === 3, 'the rating in the inbox');
+    expect(await chat.inside('root.activeElement?.id')).toBe('input');
+    await page.keyboard.press('Escape');
+    expect(await focused()).toBe('Open chat');
+    expect(await chat.inside("root.querySelector('.panel').hidden")).toBe(true);
+  });
+
+  it('on a phone the panel covers the page and keeps the focus inside; nothing is wider than 320 pixels', async () => {
+    const { publishable } = await bank();
+    const { page, chat } = await demo(publishable, { width: 320, height: 568 });
+    await chat.open();
+    await chat.say(`${question} ${'unbreakable'.repeat(20)}`);
+    await until(async () => (await chat.messages()).length === 2, 'an answer');
+    expect(await chat.inside("root.querySelector('.panel').getAttribute('aria-modal')")).toBe('true');
+    const box =
+      "(({ left, top, width, height }) => [left, top, width, height])(root.querySelector('.panel').getBoundingClientRect())";
+    expect(await chat.inside(box)).toEqual([0, 0, 320, 568]);
+    const wide = `[root.querySelector('.scroll'), root.querySelector('.panel'), document.documentElement].map((each) => each.scrollWidth - each.clientWidth)`;
+    expect(await chat.inside(wide)).toEqual([0, 0, 0]);
+    for (let step = 0; step < 12; step += 1) {
+      await page.keyboard.press('Tab');
+      expect(await chat.inside("root.querySelector('.panel').contains(root.activeElement)")).toBe(true);
+    }
+  });
+
+  it('at 200 % of a small window everything is still in view', async () => {
+    const { publishable } = await bank();
+    const { chat } = await demo(publishable, { width: 640, height: 400 });
+    await chat.open();
+    const cut = `[...root.querySelectorAll('button, textarea')].filter((each) => each.checkVisibility()).filter((each) => {
+      const { left, top, right, bottom } = each.getBoundingClientRect();
+      return left < 0 || top < 0 || right > innerWidth || bottom > innerHeight;
+    }).length`;
+    expect(await chat.inside(cut)).toBe(0);
+  });
+});
+
+describe('for screen readers', () => {
+  it('everything has its name and its role', async () => {
+    const { publishable } = await bank();
+    const { page, chat } = await demo(publishable, { title: 'Ask Lindenbank' });
+    await chat.open();
+    await chat.say(question);
+    await shows(chat, [/^customer/, answer]);
+    type Node = { role: string; name?: string; children?: Node[] };
+    const named = (node: Node): string[] => [
+      ...(['dialog', 'log', 'textbox', 'button', 'region', 'heading', 'list'].includes(node.role)
+        ? [`${node.role} ${node.name ?? ''}`]
+        : []),
+      ...(node.children ?? []).flatMap(named),
+    ];
+    const tree = (await page.accessibility.snapshot({ interestingOnly: false })) as unknown as Node;
+    const all = named(tree);
+    for (const expected of [
+      'dialog Ask Lindenbank',
+      'heading Ask Lindenbank',
+      'button End conversation',
+      'button Close chat',
+      'region Conversation',
+      'log Messages',
+      'list Sources',
+      'textbox Your message',
+      'button Send',
+    ])
+      expect(all).toContain(expected);
+    expect(await chat.inside("root.querySelector('[role=log]').getAttribute('aria-live')")).toBe('polite');
+  });
+
+  const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+  it.each([
+    ['light', 'ltr', 'en'],
+    ['dark', 'ltr', 'de'],
+    ['light', 'rtl', 'ar'],
+    ['dark', 'rtl', 'ar'],
+  ])('axe finds nothing wrong (%s, %s)', async (theme, dir, locale) => {
+    const lindenbank = await bank();
+    const { page, chat } = await demo(lindenbank.publishable, { theme, dir, locale });
+    await page.setBypassCSP(true);
+    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
+    await page.reload();
+    await page.addScriptTag({ path: axe });
+    const check = async (): Promise<void> => {
+      const found = (await page.evaluate(
+        "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => [id, ...nodes.map(({ target, failureSummary }) => [target, failureSummary])]))",
+      )) as unknown[];
+      expect(found).toEqual([]);
+    };
+    await chat.find('.launcher');
+    await check();
+    await chat.open();
+    await chat.say('Is there a human being here? I want to talk to a human, please.');
+    await until(async () => (await chat.notes()) !== '', 'the sentence about a person');
+    await chat.say(question);
+    const { conv_id: convId } = await inInbox(lindenbank);
+    await act(lindenbank, convId, 'reply', { body: 'See https://bank.example/cards.' });
+    await until(async () => (await chat.messages()).some((line) => line.startsWith('agent:')), 'the reply');
+    await check();
+    await (await chat.find('.bar button')).click();
+    await (await chat.find('.rating input')).click();
+    await check();
+  });
+});
+
+/** As a browser asks that has the file: `fetch` here would ask for a new one in any case. */
+async function statusWith(url: string, headers: Record<string, string>): Promise<number | undefined> {
+  const [reply] = (await once(get(url, { headers }), 'response')) as [IncomingMessage];
+  reply.resume();
+  return reply.statusCode;
+}
+
+describe('GET /widget.js', () => {
+  const files = async () => {
+    const loader = await fetch(`${api.url}/widget.js`);
+    const text = await loader.text();
+    const version = /VERSION = '([0-9a-f]+)'/.exec(text)![1]!;
+    const found = new Map([['loader.ts', text]]);
+    const wanted = ['main.ts'];
+    for (const name of wanted) {
+      const reply = await fetch(`${api.url}/widget/${version}/${name}`);
+      expect([name, reply.status, reply.headers.get('content-type')]).toEqual([
+        name,
+        200,
+        'text/javascript; charset=utf-8',
+      ]);
+      const source = await reply.text();
+      found.set(name, source);
+      for (const [, next] of source.matchAll(/from '\.\/([\w.]+)'/g)) if (!wanted.includes(next!)) wanted.push(next!);
+    }
+    return { found, version, loader };
+  };
+
+  it('with all that it loads has less than 30 KB, zipped', async () => {
+    const { found } = await files();
+    expect(found.size).toBeGreaterThan(8);
+    const bytes = [...found.values()].reduce((sum, text) => sum + gzipSync(text).length, 0);
+    expect(bytes).toBeLessThan(30 * 1024);
+  });
+
+  it('is for every origin, cached with its tag, and its modules for ever', async () => {
+    const { loader, version } = await files();
+    expect(loader.headers.get('access-control-allow-origin')).toBe('*');
+    expect(loader.headers.get('cache-control')).toBe('public, max-age=300');
+    const etag = loader.headers.get('etag')!;
+    expect(await statusWith(`${api.url}/widget.js`, { 'if-none-match': etag })).toBe(304);
+    expect(await statusWith(`${api.url}/widget.js`, { 'if-none-match': '"another"' })).toBe(200);
+    const module = await fetch(`${api.url}/widget/${version}/main.ts`);
+    expect(module.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect(module.headers.get('content-encoding')).toBe('gzip');
+    const plain = await fetch(`${api.url}/widget/${version}/main.ts`, { headers: { 'accept-encoding': 'identity' } });
+    expect([plain.headers.get('content-encoding'), await plain.text()]).toEqual([null, await module.text()]);
+  });
+
+  it('another version’s module is this one’s, and kept by nobody; what is none is 404', async () => {
+    const other = await fetch(`${api.url}/widget/0000/main.ts`);
+    expect([other.status, other.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    for (const path of ['widget/0000/loader.ts', 'widget/0000/nothing.ts', 'widget/0000/..%2F..%2Fconfig.ts']) {
+      expect([path, (await fetch(`${api.url}/${path}`)).status]).toEqual([path, 404]);
+    }
+  });
+
+  it('a publishable key names its organization, to pages of every origin; any other text is 404', async () => {
+    const { org, key, publishable } = await bank();
+    const reply = await fetch(`${api.url}/widget/organizations/${publishable}`);
+    expect([reply.headers.get('access-control-allow-origin'), await reply.json()]).toEqual([
+      '*',
+      { org_id: org.orgId },
+    ]);
+    for (const wrong of [key, `${publishable.slice(0, -1)}x`, 'svc_pk_test_', '%00', org.orgId]) {
+      expect([wrong, (await fetch(`${api.url}/widget/organizations/${wrong}`)).status]).toEqual([wrong, 404]);
+    }
+  });
+});
+
+describe('GET /demo', () => {
+  it('puts what its address says into attributes, and nothing of it anywhere else', async () => {
+    const hostile = encodeURIComponent('"><script>alert(1)</script>');
+    const reply = await fetch(`${api.url}/demo?key=${hostile}&theme=dark&onload=x`);
+    const html = await reply.text();
+    expect(html).toContain(
+      '<script src="/widget.js" data-key="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;" data-theme="dark" async></script>',
+    );
+    expect(html).not.toContain('onload');
+    expect(reply.headers.get('content-security-policy')).toContain("script-src 'self';");
+  });
+});

@@ -1,0 +1,338 @@
+/** What the widget makes of frames: whatever is repeated, begun again or missed, it ends with the server's history. No browser. */
+import { describe, expect, it } from '@jest/globals';
+import {
+  countUnread,
+  fail,
+  lastHeard,
+  noConversation,
+  receive,
+  say,
+  type Conversation,
+  type Frame,
+} from '../../web/widget/conversation.ts';
+import { readOptions, readToken } from '../../web/widget/options.ts';
+import { createStore, randomId } from '../../web/widget/store.ts';
+import { colors, pairs } from '../../web/widget/styles.ts';
+import { localeOf, texts } from '../../web/widget/texts.ts';
+
+const at = (minute: number): string => new Date(Date.UTC(2026, 0, 1, 12, minute)).toISOString();
+
+/** The conversation after these frames; each is numbered after the one before unless it says itself. */
+function after(frames: readonly Record<string, unknown>[], before: Conversation = noConversation): Conversation {
+  let seq = before.seq ?? 0;
+  return frames.reduce<Conversation>((conversation, frame) => {
+    seq = typeof frame['seq'] === 'number' ? frame['seq'] : seq + 1;
+    return receive(conversation, { ...frame, seq } as Frame);
+  }, before);
+}
+const lines = ({ entries }: Conversation): string[] =>
+  entries.map(({ role, body, state }) => `${role}${state === 'there' ? '' : ` (${state})`}: ${body}`);
+
+const fresh = [
+  { type: 'welcome', seq: 0, conv_id: 'conv_1', status: 'open', mode: 'test' },
+  { type: 'history', seq: 0, messages: [], cursor: null },
+];
+const answered = [
+  { type: 'ack', client_message_id: 'c1', message_id: 'm1', body: 'Hello?', timestamp: at(1) },
+  { type: 'typing' },
+  { type: 'reply_start', message_id: 'r1' },
+  { type: 'reply_chunk', message_id: 'r1', body: 'Good ' },
+  { type: 'reply_chunk', message_id: 'r1', body: 'day' },
+];
+const end = {
+  type: 'reply_end',
+  message_id: 'r1',
+  body: 'Good day.',
+  sources: [],
+  has_context: true,
+  timestamp: at(2),
+};
+
+describe('the conversation in the widget', () => {
+  it('shows a message at once, as sent when the server has it, and its answer piece by piece', () => {
+    const said = say(after(fresh), 'c1', 'Hello?');
+    expect(lines(said)).toEqual(['customer (waiting): Hello?']);
+    const writing = after(answered, said);
+    expect(lines(writing)).toEqual(['customer: Hello?', 'ai (begun): Good day']);
+    expect(writing.writing).toBe(true);
+    const done = after([end], writing);
+    expect(lines(done)).toEqual(['customer: Hello?', 'ai: Good day.']);
+    expect(done.writing).toBe(false);
+  });
+
+  it('an answer that is begun again replaces what there was of it', () => {
+    const again = [
+      { type: 'reply_start', message_id: 'r1' },
+      { type: 'reply_chunk', message_id: 'r1', body: 'Hello.' },
+    ];
+    expect(lines(after([...fresh, ...answered, ...again]))).toEqual(['customer: Hello?', 'ai (begun): Hello.']);
+  });
+
+  it('a frame that was received before changes nothing', () => {
+    const once = after([...fresh, ...answered, end]);
+    const frames = [...answered, end].map((frame, index) => ({ ...frame, seq: index + 1 }));
+    expect(after(frames, once)).toEqual(once);
+  });
+
+  it('a history replaces everything but what the server does not have', () => {
+    const lost = say(say(after([...fresh, ...answered]), 'c2', 'And now?'), 'c3', 'Anybody?');
+    const history = {
+      type: 'history',
+      seq: 40,
+      messages: [
+        { id: 'm1', role: 'customer', body: 'Hello?', timestamp: at(1), client_message_id: 'c1' },
+        { id: 'r1', role: 'ai', body: 'Good day.', timestamp: at(2), sources: [{ name: 'a.md' }] },
+        { id: 'm2', role: 'customer', body: 'And now?', timestamp: at(3), client_message_id: 'c2' },
+      ],
+    };
+    const found = after([fresh[0]!, history], lost);
+    expect(lines(found)).toEqual([
+      'customer: Hello?',
+      'ai: Good day.',
+      'customer: And now?',
+      'customer (waiting): Anybody?',
+    ]);
+    expect(found.seq).toBe(40);
+    // The end of an answer that is in the history already.
+    expect(lines(after([{ ...end, seq: 41 }], found))).toEqual(lines(found));
+  });
+
+  it('pieces of an answer whose beginning was missed are not shown; its end is', () => {
+    const pieces = answered.slice(3);
+    expect(lines(after([...fresh, ...pieces]))).toEqual([]);
+    expect(lines(after([...fresh, ...pieces, end]))).toEqual(['ai: Good day.']);
+  });
+
+  it('another conversation keeps nothing of the one before but what is still to be said', () => {
+    const before = say(after([...fresh, ...answered, end]), 'c9', 'Still here');
+    const other = after([{ type: 'welcome', seq: 0, conv_id: 'conv_2', status: 'open' }], before);
+    expect(lines(other)).toEqual(['customer (waiting): Still here']);
+    expect([other.convId, other.seq]).toEqual(['conv_2', undefined]);
+  });
+
+  it('a refused message is marked; one that may be sent again still waits', () => {
+    const said = say(after(fresh), 'c1', 'Hello?');
+    const error = { type: 'error', client_message_id: 'c1', message: '…' };
+    for (const code of ['VALIDATION', 'SANDBOX_LIMIT', 'CONFLICT', 'NEVER_HEARD_OF'])
+      expect(lines(after([{ ...error, code }], said))).toEqual(['customer (failed): Hello?']);
+    for (const code of ['RATE_LIMITED', 'UNAVAILABLE', 'INTERNAL', 'NOT_FOUND', 'UNAUTHENTICATED'])
+      expect(lines(after([{ ...error, code }], said))).toEqual(['customer (waiting): Hello?']);
+    expect(lines(fail(said, ['other']))).toEqual(['customer (waiting): Hello?']);
+  });
+
+  it('what a member writes comes with the name, and the status with its frame', () => {
+    const reply = { type: 'agent_reply', message_id: 'a1', body: 'Here I am.', sender_name: 'Ada', timestamp: at(5) };
+    const called = after([...fresh, { type: 'escalated', ticket_id: 't1' }]);
+    expect(called.status).toBe('escalated');
+    const replied = after(
+      [reply, { type: 'status', status: 'pending' }, { type: 'status', status: 'unheard of' }],
+      called,
+    );
+    expect(replied.entries).toMatchObject([{ role: 'agent', senderName: 'Ada', body: 'Here I am.' }]);
+    expect(replied.status).toBe('pending');
+  });
+
+  it('frames with nonsense in them break nothing', () => {
+    const nonsense = [
+      'ack',
+      'history',
+      'reply_start',
+      'reply_chunk',
+      'reply_end',
+      'agent_reply',
+      'status',
+      'error',
+      'new',
+    ];
+    for (const value of [undefined, null, 7, 'x', [null], [[]], { a: 1 }]) {
+      const frames = nonsense.map((type) => ({
+        type,
+        message_id: value,
+        body: value,
+        messages: value,
+        sources: value,
+        status: value,
+        sender_name: value,
+        timestamp: value,
+      }));
+      for (const { role, body, sources } of after([...fresh, ...frames]).entries) {
+        expect([typeof role, typeof body, Array.isArray(sources)]).toEqual(['string', 'string', true]);
+      }
+    }
+  });
+
+  it('new is what was answered after the customer last looked', () => {
+    const done = after([...fresh, ...answered, end]);
+    expect(countUnread(done, '')).toBe(1);
+    expect(countUnread(done, lastHeard(done))).toBe(0);
+    expect(countUnread(after([...fresh, ...answered]), '')).toBe(0);
+  });
+});
+
+/** A server with a log of frames, and customers that lose connections, resume, and are sent things twice. */
+describe('clients and the log', () => {
+  /** mulberry32: the same numbers for the same seed. */
+  function random(seed: number): () => number {
+    let state = seed;
+    return () => {
+      state = (state + 0x6d2b79f5) | 0;
+      let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+      mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+      return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+    };
+  }
+
+  function story(next: () => number) {
+    const log: Frame[] = [];
+    const history: Record<string, unknown>[] = [];
+    const append = (frame: Record<string, unknown>) => log.push({ ...frame, seq: log.length + 1 } as Frame);
+    const begin = () => append({ type: 'reply_start', message_id: `r${history.length}` });
+    return {
+      log,
+      history,
+      accept(clientId: string, body: string) {
+        if (history.some((message) => message['client_message_id'] === clientId)) return;
+        const id = `m${history.length}`;
+        history.push({ id, role: 'customer', body, client_message_id: clientId, timestamp: at(history.length) });
+        append({ type: 'ack', message_id: id, client_message_id: clientId, body, timestamp: at(history.length) });
+        const reply = `r${history.length}`;
+        begin();
+        for (const piece of ['a', 'b', 'c']) {
+          append({ type: 'reply_chunk', message_id: reply, body: piece });
+          // The writer dies here and another one begins again.
+          if (next() < 0.2) begin();
+        }
+        history.push({ id: reply, role: 'ai', body: `answer to ${body}`, timestamp: at(history.length) });
+        append({
+          type: 'reply_end',
+          message_id: reply,
+          body: `answer to ${body}`,
+          timestamp: at(history.length),
+          sources: [],
+        });
+      },
+    };
+  }
+
+  it('end with the history of the server, in 500 stories of losses and repetitions', () => {
+    for (let seed = 0; seed < 500; seed += 1) play(seed);
+  });
+
+  function play(seed: number): void {
+    const next = random(seed);
+    const server = story(next);
+    const clients = [0, 1].map((number) => ({ number, state: noConversation, given: 0 }));
+    const welcome = { type: 'welcome', conv_id: 'conv_1', status: 'open' };
+    const connect = (client: (typeof clients)[number], anew: boolean) => {
+      const { state } = client;
+      const seq = anew || state.seq === undefined ? server.log.length : state.seq;
+      client.state = receive(state, { ...welcome, seq });
+      if (anew || state.seq === undefined) {
+        client.state = receive(client.state, { type: 'history', seq, messages: server.history });
+      }
+      client.given = seq;
+      for (const entry of client.state.entries) {
+        if (entry.state === 'waiting') server.accept(entry.clientId!, entry.body);
+      }
+    };
+    for (let step = 0; step < 60; step += 1) {
+      const client = clients[Math.floor(next() * 2)]!;
+      const move = next();
+      if (move < 0.15) {
+        const clientId = `c${client.number}-${step}`;
+        client.state = say(client.state, clientId, `message ${step}`);
+        // Sent, or lost before it arrives; and sometimes it arrives twice.
+        if (next() < 0.6) server.accept(clientId, `message ${step}`);
+      } else if (move < 0.3) connect(client, next() < 0.3);
+      else if (client.state.seq !== undefined) {
+        // Delivered out of the log, sometimes from further back than needed.
+        const from = Math.max(0, client.given - (next() < 0.2 ? 3 : 0));
+        for (const frame of server.log.slice(from, client.given + 1)) client.state = receive(client.state, frame);
+        client.given = Math.min(client.given + 1, server.log.length);
+      }
+    }
+    for (const client of clients) connect(client, false);
+    for (const client of clients) {
+      for (const frame of server.log.slice(client.state.seq ?? 0)) client.state = receive(client.state, frame);
+      const shown = client.state.entries.map(({ id, body, state }) => ({ id, body, state }));
+      const there = server.history.map(({ id, body }) => ({ id, body, state: 'there' }));
+      expect({ seed, shown }).toEqual({ seed, shown: there });
+    }
+  }
+});
+
+describe('what the page says', () => {
+  it('is read from the tag; what makes no sense is the default', () => {
+    const browser = { languages: ['fr-FR', 'de-AT', 'en'] };
+    expect(readOptions({ key: ' svc_pk_test_1 ', theme: 'pink', position: 'left' }, browser)).toEqual({
+      key: 'svc_pk_test_1',
+      product: undefined,
+      identity: { sessionToken: undefined, email: undefined, sig: undefined },
+      theme: 'auto',
+      position: 'left',
+      dir: 'ltr',
+      locale: 'de',
+      title: undefined,
+    });
+    expect(readOptions({ locale: 'ar' }, browser)).toMatchObject({ locale: 'ar', dir: 'rtl' });
+    expect(readOptions({ locale: 'ar', dir: 'ltr' }, browser)).toMatchObject({ dir: 'ltr' });
+    expect(localeOf(['tlh'])).toBe('en');
+  });
+
+  it('a session token tells whose it is; anything else tells nothing', () => {
+    const claims = Buffer.from(JSON.stringify({ org: 'org_1', sub: 'cus_ü' })).toString('base64url');
+    expect(readToken(`a.${claims}.b`)).toEqual({ org: 'org_1', sub: 'cus_ü' });
+    for (const wrong of ['', 'a', 'a.b.c', `a.${Buffer.from('null').toString('base64url')}.b`])
+      expect(readToken(wrong)).toBeUndefined();
+  });
+
+  it('every language says everything', () => {
+    const names = Object.keys(texts.en).sort();
+    for (const words of Object.values(texts)) expect(Object.keys(words).sort()).toEqual(names);
+  });
+});
+
+describe('what the browser remembers', () => {
+  it('is kept in memory where the page may store nothing', () => {
+    const refused = () => {
+      throw new Error('SecurityError');
+    };
+    const store = createStore(refused, 'w:');
+    store.set('a:1', 'x');
+    expect([store.get('a:1'), store.get('b'), store.names('a:')]).toEqual(['x', undefined, ['a:1']]);
+    store.set('a:1', undefined);
+    expect([store.get('a:1'), store.names('a:')]).toEqual([undefined, []]);
+  });
+
+  it('has ids that the server takes', () => {
+    expect(randomId()).toMatch(/^[0-9a-f]{32}$/);
+    expect(randomId()).not.toBe(randomId());
+  });
+});
+
+describe('the colours', () => {
+  /** WCAG 2.2, relative luminance and contrast ratio. */
+  function luminance(hex: string): number {
+    const [red, green, blue] = [1, 3, 5].map((from) => {
+      const part = parseInt(hex.slice(from, from + 2), 16) / 255;
+      return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    }) as [number, number, number];
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  }
+  function contrast(one: string, other: string): number {
+    const [light, dark] = [luminance(one), luminance(other)].sort((a, b) => b - a) as [number, number];
+    return (light + 0.05) / (dark + 0.05);
+  }
+
+  it('are told apart as computed: black on white is 21:1', () => {
+    expect(contrast('#000000', '#ffffff')).toBeCloseTo(21);
+    expect(contrast('#777777', '#ffffff')).toBeCloseTo(4.48, 2);
+  });
+
+  it.each(['light', 'dark'] as const)('have the contrast that they need (%s)', (theme) => {
+    const weak = pairs.filter(
+      ([front, behind, least]) => contrast(colors[theme][front], colors[theme][behind]) < least,
+    );
+    expect(weak).toEqual([]);
+  });
+});

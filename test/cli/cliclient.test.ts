@@ -1,0 +1,214 @@
+/** How the command-line tool speaks to a server that misbehaves, and what it lets through to a terminal. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, it, expect } from '@jest/globals';
+import { z } from 'zod';
+import { allPages, createClient, type Method, type RequestOptions } from '../../cli/client.ts';
+import { table, visible, visibleJson, wrap } from '../../cli/output.ts';
+
+type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
+type Seen = { method: string; url: string; key: string | undefined; authorization: string | undefined; body: string };
+const reply = z.object({ ok: z.literal(true) });
+
+const status =
+  (code: number, headers: Record<string, string> = {}, body: unknown = { error: 'no', code: 'RATE_LIMITED' }): Answer =>
+  (_request, response) =>
+    void response.writeHead(code, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+const good = status(200, {}, { ok: true });
+const html: Answer = (_request, response) => void response.end('<html>');
+const reset: Answer = (request) => void request.socket.destroy();
+
+/** Sends one request to a server that gives these answers, the last one for ever; tells what came of it. */
+async function against(answers: Answer[], method: Method, options: RequestOptions = {}) {
+  const seen: Seen[] = [];
+  const slept: number[] = [];
+  const warnings: string[] = [];
+  const server = createServer((request, response) => {
+    const pieces: Buffer[] = [];
+    request.on('data', (piece: Buffer) => pieces.push(piece));
+    request.on('end', () => {
+      const body = Buffer.concat(pieces).toString();
+      const { method = '', url = '', headers } = request;
+      seen.push({
+        method,
+        url,
+        key: headers['idempotency-key'] as string | undefined,
+        authorization: headers.authorization,
+        body,
+      });
+      answers[Math.min(seen.length, answers.length) - 1]!(request, response, body);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  const client = createClient({
+    url,
+    token: 'secret',
+    onWarning: (message) => warnings.push(message),
+    sleep: async (ms) => slept.push(ms),
+  });
+  try {
+    const result = await client.request(method, '/things', reply, options).catch((error: unknown) => error);
+    return { result, seen, slept, warnings };
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+describe('a request that may be repeated', () => {
+  it.each([
+    ['429', status(429, { 'retry-after': '2' }), 2000],
+    ['503', status(503, { 'retry-after': '1' }), 1000],
+    ['503 without Retry-After', status(503), 250],
+    ['a broken connection', reset, 250],
+  ] as const)('is repeated after %s, when the server says', async (_what, bad, ms) => {
+    const { result, seen, slept } = await against([bad, good], 'GET');
+    expect(result).toEqual({ ok: true });
+    expect(seen).toHaveLength(2);
+    expect(slept).toEqual([ms]);
+  });
+
+  it('gives up after four tries with what the server said', async () => {
+    const { result, seen } = await against([status(503, {}, { error: 'busy', code: 'UNAVAILABLE' })], 'GET');
+    expect(result).toMatchObject({ message: 'busy', code: 'UNAVAILABLE', status: 503, exitCode: 1 });
+    expect(seen).toHaveLength(4);
+  });
+
+  it('does not wait longer than fifteen seconds', async () => {
+    const { result, seen, slept } = await against([status(429, { 'retry-after': '60' }), good], 'GET');
+    expect(result).toMatchObject({ status: 429 });
+    expect([seen.length, slept]).toEqual([1, []]);
+  });
+
+  it('a POST is repeated under the same Idempotency-Key, also while the first one still runs', async () => {
+    const running = status(409, {}, { error: 'running', code: 'IDEMPOTENCY_KEY_IN_PROGRESS' });
+    const { result, seen } = await against([reset, running, good], 'POST', { body: { a: 1 } });
+    expect(result).toEqual({ ok: true });
+    expect(seen).toHaveLength(3);
+    expect(new Set(seen.map(({ key }) => key)).size).toBe(1);
+    expect(seen[0]!.key).toMatch(/^[\da-f-]{36}$/);
+  });
+
+  it('a form is sent whole again, and its bytes are counted', async () => {
+    const data = new FormData();
+    data.append('file', new Blob(['x'.repeat(200_000)]), 'x.txt');
+    let sent = 0;
+    const { result, seen } = await against([status(503), good], 'POST', {
+      form: { data, onSent: (bytes) => (sent = bytes) },
+    });
+    expect(result).toEqual({ ok: true });
+    expect(seen.map(({ body }) => body.includes('x'.repeat(200_000)))).toEqual([true, true]);
+    expect(sent).toBe(seen[1]!.body.length);
+  });
+});
+
+describe('a request that may not be repeated', () => {
+  it.each([
+    ['a POST that happens once', 'POST', { once: true }],
+    ['a DELETE', 'DELETE', {}],
+  ] as const)('%s is sent once', async (_what, method, options) => {
+    for (const bad of [status(503), reset]) {
+      const { result, seen } = await against([bad, good], method, options);
+      expect(result).toBeInstanceOf(Error);
+      expect(seen).toHaveLength(1);
+      expect(seen[0]!.key).toBeUndefined();
+    }
+  });
+});
+
+describe('a reply', () => {
+  it('of a dashboard route is taken out of its envelope, and a warning is told', async () => {
+    expect((await against([status(200, {}, { success: true, data: { ok: true } })], 'GET')).result).toEqual({
+      ok: true,
+    });
+    expect((await against([status(200, {}, { ok: true, warning: { message: 'not live' } })], 'GET')).warnings).toEqual([
+      'not live',
+    ]);
+  });
+
+  it.each([
+    ['that is a redirect is not followed', status(302, { location: 'http://127.0.0.1:9/elsewhere' }), 'redirects to'],
+    ['that is not JSON is not this API', html, 'is not this API'],
+    ['that breaks the contract is not passed on', status(200, {}, { ok: 'yes' }), 'not what this version understands'],
+  ])('%s', async (_what, answer, sentence) => {
+    const { result, seen } = await against([answer], 'GET');
+    expect(result).toMatchObject({ code: 'UNEXPECTED_REPLY', message: expect.stringContaining(sentence) });
+    expect(seen).toHaveLength(1);
+  });
+
+  it('with details of a strange form still shows its sentence', async () => {
+    const { result } = await against(
+      [
+        status(
+          400,
+          {},
+          {
+            error: 'no',
+            code: 'VALIDATION',
+            details: [null, { path: 'x' }, { path: ['body', 'a'], message: 'is bad' }],
+          },
+        ),
+      ],
+      'GET',
+    );
+    expect(result).toMatchObject({ message: 'no', details: [{ path: ['body', 'a'], message: 'is bad' }] });
+  });
+});
+
+describe('a list', () => {
+  it('is followed to its last page', async () => {
+    const pages: Record<string, { entries: number[]; cursor: string | null }> = {
+      start: { entries: [1, 2], cursor: 'b' },
+      b: { entries: [3], cursor: 'c' },
+      c: { entries: [4], cursor: null },
+    };
+    expect(await allPages(async ({ cursor }) => pages[cursor ?? 'start']!)).toEqual([1, 2, 3, 4]);
+  });
+
+  it('that goes round in circles ends with an error', async () => {
+    await expect(allPages(async () => ({ entries: [1], cursor: 'again' }))).rejects.toThrow('repeats the pages');
+  });
+});
+
+describe('text for a terminal', () => {
+  it.each([
+    ['an escape sequence', 'a\u001b[31mb', 'a\\u001b[31mb'],
+    ['the one-byte form of it', 'a\u009b31mb', 'a\\u009b31mb'],
+    ['a line break, which could forge a line', 'a\r\nb', 'a\\u000d\\u000ab'],
+    ['a backspace and a delete', 'a\u0008\u007f', 'a\\u0008\\u007f'],
+    ['a direction override', 'exe\u202egpj', 'exe\\u202egpj'],
+    ['an invisible tag character', 'a\u{e0041}', 'a\\udb40\\udc41'],
+    ['half a character', 'a\ud800', 'a\ufffd'],
+  ])('writes out %s', (_what, text, shown) => {
+    expect(visible(text)).toBe(shown);
+  });
+
+  it('leaves the text of the world alone', () => {
+    const text = 'Straße, naïve, 漢字, עברית, می‌خواهم, 👩‍💻, re\u0301sume\u0301';
+    expect(visible(text)).toBe(text);
+  });
+
+  it('as JSON it is the same value', () => {
+    const value = { name: 'a\u001b[31m\u009b\u202e\u{e0041}\u007f\n漢' };
+    expect(JSON.parse(visibleJson(value))).toEqual(value);
+    // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
+    expect(visibleJson(value)).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]|[\u{e0000}-\u{e007f}]/u);
+  });
+
+  it('a name cannot forge a row of a table, nor move its columns', () => {
+    expect(
+      table(
+        ['ID', 'NAME'],
+        [
+          ['1', 'a\n2  b'],
+          ['333', 'c'],
+        ],
+      ),
+    ).toEqual(['ID   NAME', '1    a\\u000a2  b', '333  c']);
+  });
+
+  it('is broken at blanks, its own lines kept', () => {
+    expect(wrap('one two three\n\nfour longerthanten', 10)).toEqual(['one two', 'three', '', 'four', 'longerthanten']);
+  });
+});

@@ -1,0 +1,299 @@
+/** Crawls of sites and by people that do what they should not: each ends, says why, and loses nothing that answered before. */
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { newCrawler, reasonsOf, type Crawler } from '../kit/crawling.ts';
+import { system, until } from '../kit/harness.ts';
+import { page, sitesOfTest, type Reply } from '../kit/sites.ts';
+
+const siteOf = sitesOfTest();
+
+const shared = system();
+let crawler: Crawler;
+beforeEach(async () => {
+  crawler = await newCrawler(shared);
+});
+
+const broken: Reply = (_, response) => void response.writeHead(500).end();
+/** Never answers; the responses it owes are gathered. */
+const hanging =
+  (owed: ServerResponse[]): Reply =>
+  (_, response) =>
+    void owed.push(response);
+
+describe('an address to crawl', () => {
+  it.each([
+    ['javascript:alert(1)', 'http'],
+    ['data:text/html,<h1>x</h1>', 'http'],
+    ['ftp://files.example/', 'http'],
+    ['file:///etc/passwd', 'http'],
+    ['https://user:password@site.example/', 'password'],
+    ['http://user@site.example/', 'password'],
+    [`https://site.example/${'a'.repeat(3_000)}`, '2048'],
+    [`https://site.example/${'ä'.repeat(1_500)}`, 'longer'],
+    ['site.example', 'valid'],
+    ['http://', 'valid'],
+    ['http://[::1', 'valid'],
+    ['http://256.256.256.256/', 'valid'],
+    ['http://www.127.0.0.1/', 'valid'],
+    ['http://site..example/', 'valid'],
+    ['http://site.example:22/', 'port 22,'],
+    ['', ''],
+  ])('that is none is refused with a sentence on `url` (%#)', async (url, said) => {
+    const { status, body } = await crawler.start(url);
+    expect([status, body.code, body.details?.[0]?.path]).toEqual([400, 'VALIDATION', ['body', 'url']]);
+    expect(body.details[0].message).toContain(said);
+    expect((await crawler.status()).status).toBe('idle');
+  });
+
+  it('that spells a private address in another way leads nowhere, and the crawl says so', async () => {
+    for (const host of [
+      '2852039166',
+      '0xa9fea9fe',
+      '0251.0376.0251.0376',
+      '169。254。169。254',
+      '10.1',
+      '[::1]',
+      '[fd00::1]',
+      '[::ffff:127.0.0.1]',
+      '[64:ff9b::7f00:1]',
+      'localhost',
+      'printer.local',
+    ]) {
+      const done = await crawler.crawl(`http://${host}/`);
+      expect([host, done.status, done.error]).toEqual([host, 'failed', expect.stringContaining('private network')]);
+    }
+  });
+});
+
+describe('a site that asks to be left alone for a while', () => {
+  it('is asked again no earlier than it said, by its own clock', async () => {
+    const asked: number[] = [];
+    const site = await siteOf({
+      '/': (_, response) => {
+        asked.push(performance.now());
+        if (asked.length === 1) return void response.writeHead(429, { 'retry-after': '1' }).end();
+        response.writeHead(200, { 'content-type': 'text/html' });
+        response.end(page('Patience', 'The linnet waits for as long as it is asked to.'));
+      },
+    });
+    expect(await crawler.crawl(site.url)).toMatchObject({ status: 'completed', pages_processed: 1 });
+    expect(asked).toHaveLength(2);
+    expect(asked[1]! - asked[0]!).toBeGreaterThanOrEqual(1_000);
+  });
+
+  it('for longer than a moment has its crawl say so; it is asked once more, and nothing else meanwhile', async () => {
+    const asked: string[] = [];
+    const site = await siteOf({
+      '/': page('Start', 'The serin begins here.', ['/busy', '/calm']),
+      '/calm': (_, response) => {
+        asked.push('calm');
+        response.writeHead(200, { 'content-type': 'text/html' }).end(page('Calm', 'The serin is calm.'));
+      },
+      '/busy': (_, response) => {
+        asked.push('busy');
+        if (asked.filter((name) => name === 'busy').length === 1)
+          return void response.writeHead(429, { 'retry-after': '5' }).end();
+        response.writeHead(200, { 'content-type': 'text/html' }).end(page('Busy', 'The serin was busy.'));
+      },
+    });
+    site.pages['/robots.txt'] = 'User-agent: *\nCrawl-delay: 0.001';
+    await crawler.begin(site.url);
+    const waiting = await until(async () => {
+      const now = await crawler.status();
+      return now.error !== undefined && now;
+    }, 'the status to say that the site asks for a pause');
+    expect([waiting.status, waiting.error]).toEqual(['crawling', expect.stringContaining('left alone')]);
+    const done = await crawler.ended();
+    expect(done).toMatchObject({ status: 'completed', pages_processed: 3, problems: [] });
+    expect(done.error).toBeUndefined();
+    expect([asked.indexOf('busy') + 1, asked.length]).toEqual([asked.lastIndexOf('busy'), 3]);
+  });
+
+  it('by its robots.txt, long, has one page after the other without a crawl that is kept busy', async () => {
+    const site = await siteOf({
+      '/robots.txt': 'User-agent: *\nCrawl-delay: 4',
+      '/': page('Start', 'The start of the crossbill.', ['/next']),
+      '/next': page('Next', 'The next page of the crossbill.'),
+    });
+    expect(await crawler.crawl(site.url)).toMatchObject({ status: 'completed', pages_processed: 2, pages_failed: 0 });
+    expect([site.hits.get('/'), site.hits.get('/next'), site.hits.get('/sitemap.xml')]).toEqual([1, 1, 1]);
+  });
+
+  it('for a day is not waited for: the page says so, and was asked for once', async () => {
+    const later: Reply = (_, response) => void response.writeHead(503, { 'retry-after': '86400' }).end();
+    const site = await siteOf({ '/': page('Start', 'The linnet reads on.', ['/later']), '/later': later });
+    const done = await crawler.crawl(site.url);
+    expect([done.status, reasonsOf(done)]).toEqual(['completed', { '/later': expect.stringContaining('wait') }]);
+    expect(site.hits.get('/later')).toBe(1);
+  });
+});
+
+describe('sitemaps', () => {
+  it('named by robots.txt, an index of compressed ones, lead to pages that nothing links to', async () => {
+    const site = await siteOf({
+      '/': page('Start', 'The start of the brambling links to nothing.'),
+      '/a': page('A', 'The brambling has a first page.'),
+      '/b': page('B', 'The brambling has a second page.'),
+      '/c': page('C', 'The brambling has a third page.'),
+    });
+    const packed =
+      (...paths: string[]): Reply =>
+      (_, response) => {
+        const urls = paths.map((path) => `<url><loc>${site.url}${path}</loc></url>`).join('');
+        response.writeHead(200, { 'content-type': 'application/gzip' });
+        response.end(gzipSync(`<?xml version="1.0"?><urlset>${urls}</urlset>`));
+      };
+    Object.assign(site.pages, {
+      '/robots.txt': `User-agent: *\nDisallow: /c\n\nSitemap: ${site.url}/maps/index.xml`,
+      '/maps/index.xml': `<sitemapindex><sitemap><loc>${site.url}/maps/1.xml.gz</loc></sitemap>
+        <sitemap><loc>${site.url}/maps/2.xml.gz</loc></sitemap><sitemap><loc>${site.url}/maps/none.xml</loc></sitemap></sitemapindex>`,
+      '/maps/1.xml.gz': packed('/a', '/c'),
+      '/maps/2.xml.gz': packed('/b', '/a?utm_source=map'),
+    });
+    expect(await crawler.crawl(site.url)).toMatchObject({ status: 'completed', pages_found: 3, pages_processed: 3 });
+    expect([site.hits.get('/sitemap.xml'), site.hits.get('/c')]).toEqual([undefined, undefined]);
+    expect(await crawler.answer('Which page is the second of the brambling?')).toContain('second');
+  });
+
+  it('that are broken or cannot be had are among the problems, behind those of pages', async () => {
+    const site = await siteOf({
+      '/': page('Start', 'The start of the hawfinch.', ['/missing']),
+      '/robots.txt': 'Sitemap: /cut.xml\nSitemap: /away.xml',
+      '/cut.xml': '<urlset><url',
+      '/away.xml': broken,
+    });
+    const done = await crawler.crawl(site.url);
+    expect(done).toMatchObject({ status: 'completed', pages_found: 2, pages_skipped: 1, pages_failed: 0 });
+    expect(done.problems).toEqual([
+      { url: `${site.url}/missing`, reason: expect.stringContaining('404') },
+      { url: `${site.url}/cut.xml`, reason: expect.stringContaining('broken') },
+      { url: `${site.url}/away.xml`, reason: expect.stringContaining('500') },
+    ]);
+  });
+
+  it('without end cost a bounded number of requests and of addresses', async () => {
+    const site = await siteOf({ '/': page('Start', 'The start of the siskin has sitemaps without end.') });
+    const maps = (from: number) =>
+      Array.from({ length: 40 }, (_, i) => `<sitemap><loc>${site.url}/maps/${from + i}.xml</loc></sitemap>`);
+    let served = 0;
+    Object.assign(site.pages, {
+      '/robots.txt': `Sitemap: ${site.url}/maps/0.xml\nSitemap: ${site.url}/long.xml`,
+      '/long.xml': `<urlset>${Array.from({ length: 20_000 }, (_, i) => `<url><loc>${site.url}/page-${i}</loc></url>`).join('')}</urlset>`,
+      '*': ((request, response) => {
+        if (!request.url!.startsWith('/maps/')) return void response.writeHead(404).end();
+        served += 1;
+        response.writeHead(200, { 'content-type': 'application/xml' });
+        response.end(`<sitemapindex>${maps(served * 40).join('')}</sitemapindex>`);
+      }) satisfies Reply,
+    });
+    const done = await crawler.crawl(site.url, { max_pages: 1 });
+    expect([done.status, done.pages_processed]).toEqual(['completed', 1]);
+    expect(served).toBeLessThanOrEqual(50);
+    expect(done.pages_found).toBeLessThanOrEqual(1_001);
+  });
+});
+
+describe('a crawl that is cancelled while the site does not answer', () => {
+  it('ends cancelled, and lets go of the connection', async () => {
+    const owed: ServerResponse[] = [];
+    const site = await siteOf({
+      '/': page('Start', 'The start of the twite is stored before.', ['/hang']),
+      '/hang': hanging(owed),
+    });
+    await crawler.begin(site.url);
+    await until(async () => owed.length > 0, 'the request that hangs');
+    const closed = once(owed[0]!, 'close');
+    await crawler.cancel();
+    expect(await crawler.ended()).toMatchObject({ status: 'cancelled', pages_processed: 1 });
+    await closed;
+    expect(await crawler.orphans()).toEqual([]);
+    expect(await crawler.answer('What is the start of the twite?')).toContain('stored before');
+  });
+});
+
+describe('crawls side by side', () => {
+  it('of test and live data run at once, and neither sees the pages of the other', async () => {
+    await shared.goLive(crawler.org);
+    const live = await newCrawler(shared, { org: crawler.org, mode: 'live' });
+    const owed: ServerResponse[] = [];
+    const site = await siteOf({ '/': hanging(owed) });
+    await Promise.all([crawler.begin(site.url), live.begin(site.url)]);
+    await until(async () => owed.length === 2, 'both crawls to ask for the page');
+    expect([(await crawler.start(site.url)).status, (await live.start(site.url)).status]).toEqual([409, 409]);
+    for (const [index, response] of owed.entries()) {
+      response.writeHead(200, { 'content-type': 'text/html' });
+      response.end(page(`Copy ${index}`, `The fieldfare page of crawl number ${index}.`));
+    }
+    const done = await Promise.all([crawler.ended(), live.ended()]);
+    expect(done.map(({ status, pages_processed }) => [status, pages_processed])).toEqual([
+      ['completed', 1],
+      ['completed', 1],
+    ]);
+    const titles = await Promise.all(
+      [crawler, live].map(async (one) => (await one.pages()).entries.map((entry: { title: string }) => entry.title)),
+    );
+    expect(titles.toSorted()).toEqual([['Copy 0'], ['Copy 1']]);
+  });
+});
+
+describe('a set of pages that is to replace another', () => {
+  const old = {
+    '/': page('Old', 'The redwing rate is one percent a year.', ['/fees', '/office']),
+    '/fees': page('Old fees', 'The redwing fee is one euro a month.', ['/office']),
+    '/office': page('Old office', 'The redwing office is in the first street.'),
+  };
+  const fresh = {
+    '/': page('New', 'The redwing rate is two percent a year.', ['/fees', '/office']),
+    '/fees': page('New fees', 'The redwing fee is two euros a month.', ['/office']),
+  };
+  const titles = async () =>
+    (await crawler.pages()).entries.map((entry: { title: string }) => entry.title).toSorted() as string[];
+  async function expectOld(): Promise<void> {
+    expect(await titles()).toEqual(['Old', 'Old fees', 'Old office']);
+    expect(await crawler.orphans()).toEqual([]);
+    expect(await crawler.answer('What is the redwing rate?')).toContain('one percent');
+    expect(await crawler.answer('How much is the redwing fee?')).toContain('one euro');
+  }
+
+  it('does not when the site began to fail: a page that answers is not lost to an outage', async () => {
+    const site = await siteOf({ ...old });
+    await crawler.crawl(site.url);
+    Object.assign(site.pages, { ...fresh, '/office': broken });
+    const done = await crawler.crawl(site.url, { replace: true });
+    expect([done.status, done.error]).toEqual(['failed', expect.stringContaining(`${site.url}/office`)]);
+    expect(done.error).toContain('stay');
+    await expectOld();
+    delete site.pages['/office'];
+    expect((await crawler.crawl(site.url, { replace: true })).status).toBe('completed');
+    expect(await titles()).toEqual(['New', 'New fees']);
+    expect(await crawler.answer('What is the redwing rate?')).toContain('two percent');
+    expect(await crawler.orphans()).toEqual([]);
+  });
+
+  it('does not when much of another site fails, but does in spite of a link that never worked', async () => {
+    await crawler.crawl((await siteOf({ ...old })).url);
+    const other = await siteOf({ ...fresh, '/office': broken, '/fees': broken });
+    const done = await crawler.crawl(other.url, { replace: true });
+    expect([done.status, done.error]).toEqual(['failed', expect.stringContaining('2 pages')]);
+    await expectOld();
+    Object.assign(other.pages, fresh);
+    expect((await crawler.crawl(other.url, { replace: true })).status).toBe('completed');
+    expect(await titles()).toEqual(['New', 'New fees']);
+    expect(await crawler.orphans()).toEqual([]);
+  });
+
+  it('does not when it is cancelled half-way: what it had stored is gone', async () => {
+    const site = await siteOf({ ...old });
+    await crawler.crawl(site.url);
+    const owed: ServerResponse[] = [];
+    Object.assign(site.pages, { ...fresh, '/office': hanging(owed) });
+    await crawler.begin(site.url, { replace: true });
+    await until(async () => owed.length > 0, 'the request that hangs');
+    expect((await crawler.status()).pages_processed).toBe(1);
+    await crawler.cancel();
+    expect((await crawler.ended()).status).toBe('cancelled');
+    await expectOld();
+  });
+});

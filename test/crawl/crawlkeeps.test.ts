@@ -1,0 +1,303 @@
+/** What goes on answering after a site was crawled again, and what does not: nothing is lost while a text is still on the site. */
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { newCrawler, reasonsOf, type Crawler } from '../kit/crawling.ts';
+import { system, until } from '../kit/harness.ts';
+import { page, redirect, sitesOfTest, type Reply } from '../kit/sites.ts';
+
+const shared = system();
+const siteOf = sitesOfTest();
+let crawler: Crawler;
+beforeEach(async () => {
+  crawler = await newCrawler(shared);
+});
+
+const status =
+  (code: number, headers: Record<string, string> = {}): Reply =>
+  (_, response) =>
+    void response.writeHead(code, headers).end();
+const paths = async (): Promise<string[]> =>
+  (await crawler.pages()).entries
+    .map((entry: { source_url: string }) => new URL(entry.source_url).pathname)
+    .toSorted((a: string, b: string) => a.localeCompare(b));
+const rate = 'The curlew rate is two percent a year.';
+const fee = 'The curlew fee is five euros a month.';
+
+describe('a text that moves within its site', () => {
+  it('to the place of another one, and that one to its place, answers from there', async () => {
+    const site = await siteOf({
+      '/': page('Start', 'The curlew bank has a start page.', ['/a', '/b']),
+      '/a': page('Text', rate),
+      '/b': page('Text', fee),
+    });
+    await crawler.crawl(site.url);
+    Object.assign(site.pages, { '/a': site.pages['/b'], '/b': site.pages['/a'] });
+    expect(await crawler.crawl(site.url)).toMatchObject({ status: 'completed', pages_processed: 3, pages_skipped: 0 });
+    expect(await paths()).toEqual(['/', '/a', '/b']);
+    expect(await crawler.answer('What is the curlew rate?')).toContain('two percent');
+    expect(await crawler.answer('How much is the curlew fee?')).toContain('five euros');
+    expect(await crawler.orphans()).toEqual([]);
+  });
+
+  it('to an address that is read before the old one is found gone, answers from there, with its tags', async () => {
+    const site = await siteOf({
+      '/': page('Start', 'The curlew bank has a start page.', ['/old/and/deep/fees']),
+      '/old/and/deep/fees': page('Fees', fee),
+    });
+    await crawler.crawl(site.url, { segments: ['Retail'] });
+    site.pages['/'] = page('Start', 'The curlew bank has a start page.', ['/fees', '/old/and/deep/fees']);
+    site.pages['/fees'] = site.pages['/old/and/deep/fees']!;
+    delete site.pages['/old/and/deep/fees'];
+    expect((await crawler.crawl(site.url)).status).toBe('completed');
+    const { entries } = await crawler.pages();
+    expect(entries.map((entry: { segments: string[] }) => entry.segments)).toEqual([['retail'], ['retail']]);
+    expect(await paths()).toEqual(['/', '/fees']);
+  });
+
+  it('and stays at the old address as well, is kept once', async () => {
+    const site = await siteOf({
+      '/': page('Start', 'The curlew bank has a start page.', ['/deep/and/old/fees']),
+      '/deep/and/old/fees': page('Fees', fee),
+    });
+    await crawler.crawl(site.url);
+    site.pages['/'] = page('Start', 'The curlew bank has a start page.', ['/fees', '/deep/and/old/fees']);
+    site.pages['/fees'] = site.pages['/deep/and/old/fees']!;
+    await crawler.crawl(site.url);
+    expect((await paths()).length).toBe(2);
+    expect(await crawler.answer('How much is the curlew fee?')).toContain('five euros');
+  });
+
+  it('by a permanent redirect, is replaced by what stands there', async () => {
+    const site = await siteOf({
+      '/': page('Start', 'The curlew bank has a start page.', ['/old', '/lame']),
+      '/old': page('Fees', fee),
+      '/lame': page('Rates', rate),
+    });
+    await crawler.crawl(site.url);
+    Object.assign(site.pages, {
+      '/old': redirect('/new'),
+      '/new': page('Fees', 'The curlew fee is nine euros a month.'),
+      '/lame': redirect('/broken'),
+      '/broken': status(500),
+    });
+    await crawler.crawl(site.url);
+    expect(await paths()).toEqual(['/', '/lame', '/new']);
+    expect(await crawler.answer('How much is the curlew fee?')).not.toContain('five');
+  });
+});
+
+describe('a page that is found elsewhere with other words', () => {
+  it.each([
+    ['by a permanent redirect', redirect('/limits/'), ['/limits']],
+    ['by two of them', redirect('/moved'), ['/limits']],
+    [
+      'since the old one names it',
+      page('Limits', 'The limits are elsewhere.', [], '<link rel="canonical" href="/limits/">'),
+      ['/limits'],
+    ],
+    ['and linked there before the old one is come to', redirect('/limits/'), ['/limits/', '/links']],
+  ])('%s, keeps its tags', async (_, away, links) => {
+    const start = (to: string[]) => page('Start', 'The whimbrel bank has a start page.', to);
+    const site = await siteOf({
+      '/': start(['/limits']),
+      '/limits': page('Limits', 'The whimbrel limit is forty thousand euros.'),
+    });
+    await crawler.crawl(site.url, { segments: ['Staff'] });
+    Object.assign(site.pages, {
+      '/': start(links),
+      '/links': page('Links', 'The whimbrel bank has links.', ['/limits']),
+      '/limits': away,
+      '/moved': redirect('/limits/'),
+      '/limits/': page('Limits', 'The whimbrel limit is fifty thousand euros.'),
+    });
+    expect((await crawler.crawl(site.url)).status).toBe('completed');
+    const { entries } = await crawler.pages();
+    const limits = entries.filter((entry: { source_url: string }) => entry.source_url.includes('limits'));
+    expect(limits).toMatchObject([{ source_url: `${site.url}/limits/`, segments: ['staff'] }]);
+    expect(await crawler.orphans()).toEqual([]);
+  });
+});
+
+describe('a page whose version is named no more', () => {
+  it('is read again when the site goes back to the former version', async () => {
+    let text = 'The avocet fee is five euros a month.';
+    const site = await siteOf({
+      '/': (request, response) => {
+        const first = text.includes('five');
+        if (first && request.headers['if-none-match'] === '"one"') return void response.writeHead(304).end();
+        response.writeHead(200, { 'content-type': 'text/html', ...(first ? { etag: '"one"' } : {}) });
+        response.end(page('Fees', text));
+      },
+    });
+    await crawler.crawl(site.url);
+    text = 'The avocet fee is nine euros a month.';
+    await crawler.crawl(site.url);
+    expect(await crawler.answer('How much is the avocet fee?')).toContain('nine');
+    text = 'The avocet fee is five euros a month.';
+    expect(await crawler.crawl(site.url)).toMatchObject({ pages_unchanged: 0, pages_processed: 1 });
+    expect(await crawler.answer('How much is the avocet fee?')).toContain('five');
+    expect(await crawler.crawl(site.url)).toMatchObject({ pages_unchanged: 1 });
+  });
+});
+
+describe('a page that asks to be asked for later', () => {
+  it('waits alone: the others are read meanwhile, and then it is', async () => {
+    const asked: string[] = [];
+    const note = (reply: Reply): Reply => {
+      return (request, response) => {
+        asked.push(request.url!);
+        if (typeof reply === 'function') return reply(request, response);
+        response.writeHead(200, { 'content-type': 'text/html' }).end(reply);
+      };
+    };
+    const others = Array.from({ length: 6 }, (_, n) => `/products/${n}`);
+    const busy = note((request, response) => {
+      if (asked.filter((path) => path === request.url).length > 1) {
+        response.writeHead(200, { 'content-type': 'text/html' }).end(page('Busy', 'The dotterel page is here again.'));
+      } else response.writeHead(503, { 'retry-after': '4' }).end();
+    });
+    const site = await siteOf({
+      '/': page('Start', 'The dotterel bank has a start page.', ['/busy', ...others]),
+      '/busy': busy,
+      ...Object.fromEntries(others.map((one) => [one, note(page(one, `The dotterel product ${one} is sold.`))])),
+    });
+    expect(await crawler.crawl(site.url)).toMatchObject({ status: 'completed', pages_processed: 8, pages_failed: 0 });
+    // It is asked for first, being nearest to the start, and then last.
+    expect([asked[0], asked.at(-1), asked.length]).toEqual(['/busy', '/busy', 8]);
+  });
+});
+
+describe('a site in maintenance', () => {
+  const whole = () => ({
+    '/': page('Start', 'The godwit bank has a start page.', ['/rates', '/fees']),
+    '/rates': page('Rates', 'The godwit rate is one percent a year.'),
+    '/fees': page('Fees', 'The godwit fee is one euro a month.'),
+  });
+
+  it.each([
+    ['answers the start with a page of its own, and nothing else', status(503)],
+    ['answers everything with the same page', page('Maintenance', 'We will be back soon.')],
+  ])('that %s, loses no answer when its pages were to be replaced', async (_, others) => {
+    const site = await siteOf(whole());
+    await crawler.crawl(site.url);
+    site.pages['/'] = page('Maintenance', 'We will be back soon.');
+    Object.assign(site.pages, { '/rates': others, '/fees': others });
+    const replaced = await crawler.crawl(site.url, { replace: true });
+    expect([replaced.status, replaced.error]).toEqual(['failed', expect.stringContaining('stay')]);
+    expect((await paths()).length).toBe(3);
+    expect(await crawler.answer('How much is the godwit fee?')).toContain('one euro');
+  });
+
+  it('does not keep a replacement from dropping what the site has removed', async () => {
+    const site = await siteOf(whole());
+    await crawler.crawl(site.url);
+    delete site.pages['/rates'];
+    site.pages['/'] = page('Start', 'The godwit bank has a new start page.', ['/fees']);
+    expect((await crawler.crawl(site.url, { replace: true })).status).toBe('completed');
+    expect(await paths()).toEqual(['/', '/fees']);
+  });
+
+  it.each([
+    ['a redirect that is not for good', 302],
+    ['a refusal', 403],
+  ])('by %s loses no answer, also when its pages were to be replaced', async (_, code) => {
+    const site = await siteOf(whole());
+    await crawler.crawl(site.url);
+    const away = status(code, { location: '/maintenance' });
+    Object.assign(site.pages, {
+      ...(code === 302 ? { '/': away } : {}),
+      '/rates': away,
+      '/fees': away,
+      '/maintenance': page('Maintenance', 'We will be back soon.'),
+    });
+    const done = await crawler.crawl(site.url);
+    expect(done.status).toBe('completed');
+    if (code === 403) expect(reasonsOf(done)['/fees']).toContain('goes on answering');
+    expect(await crawler.answer('What is the godwit rate?')).toContain('one percent');
+    const replaced = await crawler.crawl(site.url, { replace: true });
+    expect([replaced.status, replaced.error]).toEqual(['failed', expect.stringContaining('stay')]);
+    expect(await crawler.answer('How much is the godwit fee?')).toContain('one euro');
+  });
+});
+
+describe('a page whose address no longer holds its text', () => {
+  it('goes when it is empty, no page, withheld or names another one that stands; it stays where one must sign in', async () => {
+    const texts = ['empty', 'pdf', 'law', 'print', 'secret', 'away'];
+    const site = await siteOf({
+      '/': page('Start', 'The plover bank has a start page.', ['/fruit', ...texts.map((one) => `/${one}`)]),
+      '/fruit': page('Fruit', 'Plover apples cost one euro.'),
+      ...Object.fromEntries(texts.map((one) => [`/${one}`, page(one, `The plover text called ${one} is read.`)])),
+    });
+    await crawler.crawl(site.url);
+    expect((await paths()).length).toBe(8);
+    Object.assign(site.pages, {
+      '/fruit': page('Fruit', 'Plover apples cost nine euros.'),
+      '/empty': '<html><body></body></html>',
+      '/pdf': status(200, { 'content-type': 'application/pdf' }),
+      '/law': status(451),
+      '/print': page('print', 'The plover text called print is read.', [], '<link rel="canonical" href="/fruit">'),
+      '/secret': status(401),
+      '/away': status(308, { location: 'https://elsewhere.example/' }),
+    });
+    const done = await crawler.crawl(site.url);
+    expect(await paths()).toEqual(['/', '/fruit', '/secret']);
+    expect(reasonsOf(done)['/secret']).toContain('goes on answering');
+    expect(await crawler.orphans()).toEqual([]);
+  });
+});
+
+describe('a page that names another one', () => {
+  it('keeps its place when that one leads back, is refused, fails, or is the front page of a template', async () => {
+    const names = (name: string, to: string) =>
+      page(name, `The dunlin text called ${name} is here.`, [], `<link rel="canonical" href="${to}">`);
+    const site = await siteOf({
+      '/': page('Start', 'The dunlin bank has a start page.', ['/back', '/shut', '/broken', '/shell', '/one']),
+      '/back': names('back', '/back/'),
+      '/back/': redirect('/back'),
+      '/shut': names('shut', '/forbidden'),
+      '/forbidden': status(403),
+      '/broken': names('broken', '/missing'),
+      '/shell': names('shell', '/'),
+      '/one': names('one', '/other'),
+      '/other': names('other', '/one'),
+    });
+    const done = await crawler.crawl(site.url);
+    expect([done.status, done.pages_processed]).toEqual(['completed', 6]);
+    const found = await paths();
+    expect(found).toEqual(expect.arrayContaining(['/back', '/shut', '/broken', '/shell']));
+    expect(found.filter((path) => path === '/one' || path === '/other').length).toBe(1);
+  });
+});
+
+describe('a site whose pages are all known from another one', () => {
+  it('is crawled like any other', async () => {
+    const pages = { '/': page('Start', 'The knot bank has a start page.') };
+    await crawler.crawl((await siteOf(pages)).url);
+    const done = await crawler.crawl((await siteOf(pages)).url);
+    expect([done.status, done.pages_processed]).toEqual(['completed', 1]);
+  });
+});
+
+describe('the status of crawls in both modes', () => {
+  it('is that of the running one, and of any that is asked for', async () => {
+    const { org } = crawler;
+    await shared.goLive(org);
+    const live = await newCrawler(shared, { org, mode: 'live' });
+    const owed: (() => void)[] = [];
+    const slow = await siteOf({
+      '/': (_, response) => void owed.push(() => response.writeHead(200).end(page('Slow', 'The ruff is slow.'))),
+    });
+    const site = await siteOf({ '/': page('Quick', 'The ruff is quick.') });
+    const running = await crawler.begin(slow.url);
+    await until(async () => owed.length > 0, 'the request that hangs');
+    const ended = (await live.crawl(site.url)).crawl_id;
+    const statusOf = async (query = '') => {
+      const reply = await shared.request('GET', `/orgs/${org.orgId}/crawl/status${query}`, { token: org.owner.token });
+      return [reply.status, reply.body.crawl_id, reply.body.status?.status];
+    };
+    expect(await statusOf()).toEqual([200, running, 'crawling']);
+    expect(await statusOf(`?crawl_id=${ended}`)).toEqual([200, ended, 'completed']);
+    expect((await statusOf(`?crawl_id=${ended}&mode=test`))[0]).toBe(404);
+    for (const answer of owed) answer();
+    expect((await crawler.ended()).status).toBe('completed');
+  });
+});

@@ -1,0 +1,240 @@
+/** What is stored and removed of pages when two hands are at it: activities and pruning on a real database, the index watched. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createPageStore, type FreshPage } from '../../activities/crawl/pagestore.ts';
+import { findOrphans, removeOrphans } from '../../api/knowledge/prune.ts';
+import type { Ai } from '../../clients/ai/ai.ts';
+import type { IndexRow, Search } from '../../clients/search/search.ts';
+import { ChunkModel } from '../../models/knowledge/chunk.ts';
+import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
+import { createCrawl, endCrawl, newCrawl, type Crawl } from '../../models/crawl/crawl.ts';
+import { newId } from '../../models/base/ids.ts';
+import { addToFrontier, nextDue, nextOfFrontier, putBack } from '../../models/crawl/frontier.ts';
+import { createOrganization, newOrganization } from '../../models/access/organization.ts';
+import { PageModel } from '../../models/knowledge/page.ts';
+
+beforeAll(async () => {
+  const uri = new URL(process.env['TEST_MONGODB_URI']!);
+  uri.pathname = '/pagestore';
+  await connectMongo(uri.href);
+});
+afterAll(disconnectMongo);
+
+const signal = new AbortController().signal;
+const room = { documents: 1_000, knowledge_pages: 1_000 };
+const quotas = { sandbox: room, production: room };
+
+/** An index of rows in memory. */
+function newIndex() {
+  let rows: IndexRow[] = [];
+  const drop = (gone: (row: IndexRow) => boolean) => {
+    rows = rows.filter((row) => !gone(row));
+  };
+  const search = {
+    add: async (_: unknown, added: IndexRow[]) => void rows.push(...added),
+    removeSource: async (_: unknown, id: string, keep?: string) =>
+      drop((row) => row.source_id === id && row.generation !== keep),
+    removeGeneration: async (_: unknown, id: string, generation: string) =>
+      drop((row) => row.source_id === id && row.generation === generation),
+    removeSources: async (_: unknown, ids: string[]) => drop((row) => ids.includes(row.source_id)),
+    listSources: async () => rows.map(({ source_id, generation }) => ({ source_id, generation, chunks: 1 })),
+  } as unknown as Search;
+  return { search, rows: () => rows };
+}
+const noModel = { embeddingModel: undefined } as Ai;
+
+async function begin(orgId = newId('org')): Promise<Crawl> {
+  const crawl = newCrawl(
+    { url: 'https://a.example/', max_pages: 50, replace: false },
+    { _id: newId('crawl'), org_id: orgId, mode: 'test', started_by: 'test', started_at: new Date() },
+  );
+  await createCrawl(crawl, async () => undefined);
+  return crawl;
+}
+const end = (crawl: Crawl) => endCrawl(crawl.org_id, crawl._id, { status: 'completed' }, new Date());
+const read = (url: string, text: string): FreshPage => ({
+  url,
+  links: [],
+  content: {
+    title: text,
+    passages: [{ ordinal: 0, heading: '', text }],
+    contentHash: text,
+  } as unknown as FreshPage['content'],
+});
+const stored = async ({ org_id }: Crawl) => {
+  const pages = await PageModel.find({ org_id }).sort({ url: 1 }).lean();
+  const chunks = await ChunkModel.find({ org_id }).lean();
+  return pages.map(({ _id, url, live_generation }) => [
+    url,
+    chunks.filter((one) => one.source_id === _id && one.generation === live_generation).map(({ text }) => text),
+  ]);
+};
+
+describe('a page', () => {
+  it('is one in all spellings of its address, and takes that in which it was found last', async () => {
+    const index = newIndex();
+    const store = createPageStore({ search: index.search, ai: noModel, quotas, clock: () => new Date() });
+    const first = await begin();
+    await store.save(first, { fresh: [read('http://a.example/fees', 'five')], settled: [] }, signal);
+    await end(first);
+    const before = await PageModel.findOne({ org_id: first.org_id }).lean();
+    // As crawls of before left them: the same page twice.
+    await PageModel.create([{ ...before, _id: newId('page'), url: 'http://www.a.example/fees' }]);
+    const second = await begin(first.org_id);
+    await store.save(second, { fresh: [read('https://a.example/fees', 'nine')], settled: [] }, signal);
+    expect(await stored(second)).toEqual([['https://a.example/fees', ['nine']]]);
+    await end(second);
+    const third = await begin(first.org_id);
+    const { settled } = await store.save(
+      third,
+      { fresh: [read('https://www.a.example/fees', 'nine')], settled: [] },
+      signal,
+    );
+    expect(settled).toEqual([{ url: 'https://www.a.example/fees', outcome: 'unchanged' }]);
+    expect(await stored(third)).toEqual([['https://www.a.example/fees', ['nine']]]);
+  });
+
+  it('is not written for a crawl that has ended', async () => {
+    const index = newIndex();
+    const store = createPageStore({ search: index.search, ai: noModel, quotas, clock: () => new Date() });
+    const crawl = await begin();
+    await end(crawl);
+    const late = store.save(crawl, { fresh: [read('https://a.example/late', 'late')], settled: [] }, signal);
+    await expect(late).rejects.toThrow('ended');
+    expect([await stored(crawl), index.rows()]).toEqual([[], []]);
+  });
+
+  it('leaves nothing behind when the embedding model fails', async () => {
+    const index = newIndex();
+    const embed = () => Promise.reject(new Error('The model is away.'));
+    const ai = { embeddingModel: 'm', embed } as unknown as Ai;
+    const store = createPageStore({ search: index.search, ai, quotas, clock: () => new Date() });
+    const crawl = await begin();
+    await expect(
+      store.save(crawl, { fresh: [read('https://a.example/', 'one')], settled: [] }, signal),
+    ).rejects.toThrow('away');
+    await expect(store.ready(signal)).rejects.toThrow('away');
+    expect([await stored(crawl), await ChunkModel.countDocuments({ org_id: crawl.org_id })]).toEqual([[], 0]);
+  });
+});
+
+describe('pruning while a crawl begins', () => {
+  it('removes nothing of what the crawl has written since the look', async () => {
+    const index = newIndex();
+    const store = createPageStore({ search: index.search, ai: noModel, quotas, clock: () => new Date() });
+    const urls = Array.from({ length: 5 }, (_, i) => `https://a.example/${i}`);
+    const round = (what: string) => ({ fresh: urls.map((url) => read(url, `${what} ${url}`)), settled: [] });
+    const first = await begin();
+    await store.save(first, round('old'), signal);
+    await end(first);
+    const [half, old] = await PageModel.find({ org_id: first.org_id }).sort({ url: 1 }).lean();
+    await ChunkModel.deleteMany({ source_id: half!._id });
+    const chunk = (await ChunkModel.findOne({ source_id: old!._id }).lean())!;
+    await ChunkModel.create([{ ...chunk, _id: `${old!._id}:2:0`, generation: 2, text: 'left over' }]);
+    const { orphaned } = await findOrphans(index.search, first.org_id, 'test');
+    expect(orphaned.length).toBe(2);
+    await ChunkModel.deleteMany({ generation: 2 });
+
+    const second = await begin(first.org_id);
+    await store.save(second, round('new'), signal);
+    expect(await removeOrphans(index.search, first.org_id, 'test', orphaned)).toBe(0);
+    expect(await stored(second)).toEqual(urls.map((url) => [url, [`new ${url}`]]));
+    expect(index.rows().length).toBe(5);
+  });
+
+  it('lets a generation that was begun before it never answer', async () => {
+    const index = newIndex();
+    const crawl = await begin();
+    const store = createPageStore({
+      search: {
+        ...index.search,
+        async add(table, rows) {
+          await index.search.add(table, rows);
+          const { orphaned } = await findOrphans(index.search, crawl.org_id, 'test');
+          await removeOrphans(index.search, crawl.org_id, 'test', orphaned);
+        },
+      },
+      ai: noModel,
+      quotas,
+      clock: () => new Date(),
+    });
+    const steady = createPageStore({ search: index.search, ai: noModel, quotas, clock: () => new Date() });
+    await steady.save(crawl, { fresh: [read('https://a.example/', 'old')], settled: [] }, signal);
+    await end(crawl);
+    const second = await begin(crawl.org_id);
+    await store.save(second, { fresh: [read('https://a.example/', 'new')], settled: [] }, signal);
+    expect(await stored(second)).toEqual([['https://a.example/', ['old']]]);
+  });
+});
+
+describe('test mode of an organization that is live', () => {
+  it('has the allowance of the sandbox', async () => {
+    const index = newIndex();
+    const few = { sandbox: { ...room, knowledge_pages: 1 }, production: room };
+    const store = createPageStore({ search: index.search, ai: noModel, quotas: few, clock: () => new Date() });
+    const crawl = await begin();
+    await createOrganization({
+      ...newOrganization(crawl.org_id, 'Live', newId('user'), new Date()),
+      environment: 'production',
+    });
+    expect(await store.spare(crawl)).toBe(1);
+    const fresh = [read('https://a.example/1', 'one'), read('https://a.example/2', 'two')];
+    const { settled, full } = await store.save(crawl, { fresh, settled: [] }, signal);
+    expect([settled.length, full]).toEqual([1, expect.stringContaining('sandbox allowance of 1 pages')]);
+    expect(await store.spare(crawl)).toBe(0);
+    expect(await store.spare({ ...crawl, mode: 'live' })).toBe(1_000);
+  });
+});
+
+describe('the version that a site names', () => {
+  it('is that of the page as it was read last; one that is unchanged was not read', async () => {
+    const index = newIndex();
+    const store = createPageStore({ search: index.search, ai: noModel, quotas, clock: () => new Date() });
+    const url = 'https://a.example/';
+    const crawl = await begin();
+    const version = async () => {
+      const { etag, last_modified } = (await PageModel.findOne({ org_id: crawl.org_id }).lean())!;
+      return [etag, last_modified];
+    };
+    await store.save(
+      crawl,
+      { fresh: [{ ...read(url, 'one'), etag: '"1"', lastModified: 'then' }], settled: [] },
+      signal,
+    );
+    await store.save(crawl, { fresh: [], settled: [{ url, outcome: 'unchanged' }] }, signal);
+    expect(await version()).toEqual(['"1"', 'then']);
+    await store.save(crawl, { fresh: [{ ...read(url, 'one'), lastModified: 'later' }], settled: [] }, signal);
+    expect(await version()).toEqual([undefined, 'later']);
+    await store.save(crawl, { fresh: [{ ...read(url, 'two'), etag: '"2"' }], settled: [] }, signal);
+    expect(await version()).toEqual(['"2"', undefined]);
+    await store.save(crawl, { fresh: [read(url, 'three')], settled: [] }, signal);
+    expect(await version()).toEqual([undefined, undefined]);
+  });
+});
+
+describe('the frontier', () => {
+  const now = new Date();
+  const found = Array.from({ length: 2_500 }, (_, n) => ({ url: `https://a.example/${n}`, depth: 1 }));
+
+  it('takes as many of the first that are new as there is room for', async () => {
+    const crawlId = newId('crawl');
+    expect(await addToFrontier(crawlId, found.slice(0, 10), now)).toBe(10);
+    expect(await addToFrontier(crawlId, found, now, 0)).toBe(0);
+    expect(await addToFrontier(crawlId, found, now, 5)).toBe(5);
+    expect(await addToFrontier(crawlId, found, now, 1_500)).toBe(1_500);
+    const entries = await nextOfFrontier(crawlId, 9_999, now);
+    expect(new Set(entries.map(({ url }) => url))).toEqual(new Set(found.slice(0, 1_515).map(({ url }) => url)));
+  });
+
+  it('keeps back what is to be asked for later, and knows until when', async () => {
+    const crawlId = newId('crawl');
+    expect(await nextDue(crawlId)).toBeUndefined();
+    await addToFrontier(crawlId, found.slice(0, 2), now);
+    const [first, second] = await nextOfFrontier(crawlId, 2, now);
+    const due = new Date(now.getTime() + 60_000);
+    await putBack([{ _id: first!._id, tries: 1, not_before: due }]);
+    expect((await nextOfFrontier(crawlId, 2, now)).map(({ _id }) => _id)).toEqual([second!._id]);
+    await putBack([{ _id: second!._id, tries: 2, not_before: new Date(due.getTime() + 1) }]);
+    expect([await nextOfFrontier(crawlId, 2, now), await nextDue(crawlId)]).toEqual([[], due]);
+    expect(await nextOfFrontier(crawlId, 2, due)).toMatchObject([{ _id: first!._id, tries: 1 }]);
+  });
+});

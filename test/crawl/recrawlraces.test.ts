@@ -1,0 +1,179 @@
+/** Changes of a schedule that overlap, and steps that run twice: the activities on a real database, with Temporal's side watched. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { pino } from 'pino';
+import { createRecrawlActivities, type RecrawlSchedules } from '../../activities/crawl/recrawl.ts';
+import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
+import { createCrawl, CrawlModel, endCrawl, newCrawl } from '../../models/crawl/crawl.ts';
+import { newId } from '../../models/base/ids.ts';
+import type { Intent } from '../../models/base/pending.ts';
+import { findRecrawl, noteBegun, putRecrawl, RecrawlModel, removeRecrawl } from '../../models/crawl/recrawl.ts';
+
+beforeAll(async () => {
+  const uri = new URL(process.env['TEST_MONGODB_URI']!);
+  uri.pathname = '/recrawlraces';
+  await connectMongo(uri.href);
+});
+afterAll(disconnectMongo);
+
+const url = 'https://a.example/';
+const intent: Intent = { workflow: 'w', workflow_id: 'w:1', queue: 'q', args: [], next_at: new Date(), tries: 0 };
+const crawlOf = (org_id: string, firing?: string) =>
+  newCrawl(
+    { url, max_pages: 5, replace: false },
+    {
+      _id: newId('crawl'),
+      org_id,
+      mode: 'test',
+      started_by: 'test',
+      started_at: new Date(),
+      ...(firing === undefined ? {} : { firing }),
+    },
+  );
+
+/** Asks for a schedule as the route does, with a crawl that ends at once. */
+async function put(orgId: string, every_hours: number) {
+  const crawl = crawlOf(orgId);
+  const by = { actor: 'test', now: new Date(), intentFor: () => intent };
+  const recrawl = await createCrawl(crawl, (session) =>
+    putRecrawl({ org_id: orgId, mode: 'test', url }, { every_hours, max_pages: 5 }, by, session),
+  );
+  await endCrawl(orgId, crawl._id, { status: 'completed' }, new Date());
+  return recrawl;
+}
+const remove = (orgId: string, scheduleId: string) => removeRecrawl(orgId, ['test'], scheduleId, intent);
+
+/** Temporal's side as a table of intervals; `before` runs in the middle of each change, once it is decided what to write. */
+function activitiesWith(before: (change: string) => Promise<void> = async () => undefined) {
+  const table = new Map<string, number>();
+  const changes: string[] = [];
+  const schedules: RecrawlSchedules = {
+    async put({ _id, every_hours }) {
+      changes.push(`put ${every_hours}`);
+      await before(`put ${every_hours}`);
+      table.set(_id, every_hours);
+    },
+    async remove(id) {
+      changes.push('remove');
+      await before('remove');
+      table.delete(id);
+    },
+  };
+  const quotas = { sandbox: { documents: 9, knowledge_pages: 9 }, production: { documents: 9, knowledge_pages: 9 } };
+  const log = pino({ level: 'silent' });
+  const activities = createRecrawlActivities({ schedules, quotas, clock: () => new Date(), log });
+  const run = <A extends unknown[], R>(activity: (...args: A) => Promise<R>, ...args: A): Promise<R> =>
+    new MockActivityEnvironment().run<A, R, (...args: A) => Promise<R>>(activity, ...args);
+  return { table, changes, activities, run };
+}
+
+/** A gate that is waited at until it is opened. */
+function gate() {
+  let open!: () => void;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { open, opened };
+}
+
+describe('two changes of one schedule', () => {
+  it('of which the older one writes last: it looks again, and Temporal has what the record says', async () => {
+    const org = newId('org');
+    const { _id } = await put(org, 6);
+    const [reached, held] = [gate(), gate()];
+    const { table, changes, activities, run } = activitiesWith(async (change) => {
+      if (change !== 'put 6') return;
+      reached.open();
+      await held.opened;
+    });
+    const older = run(activities.arrangeRecrawl, { orgId: org, scheduleId: _id });
+    await reached.opened;
+    await put(org, 12);
+    await run(activities.arrangeRecrawl, { orgId: org, scheduleId: _id });
+    expect(table.get(_id)).toBe(12);
+    held.open();
+    await older;
+    expect([table.get(_id), changes]).toEqual([12, ['put 6', 'put 12', 'put 12']]);
+  });
+
+  it('of which the newer one is the removal: nothing is left, neither in Temporal nor of the record', async () => {
+    const org = newId('org');
+    const { _id } = await put(org, 6);
+    const [reached, held] = [gate(), gate()];
+    const { table, activities, run } = activitiesWith(async (change) => {
+      if (change !== 'put 6') return;
+      reached.open();
+      await held.opened;
+    });
+    const older = run(activities.arrangeRecrawl, { orgId: org, scheduleId: _id });
+    await reached.opened;
+    expect(await remove(org, _id)).not.toBeNull();
+    await run(activities.arrangeRecrawl, { orgId: org, scheduleId: _id });
+    expect(await RecrawlModel.findById(_id)).toBeNull();
+    held.open();
+    await older;
+    expect(table.has(_id)).toBe(false);
+  });
+
+  it('a removed one that is asked for again is a new one, and what follows the removal leaves it alone', async () => {
+    const org = newId('org');
+    const first = await put(org, 6);
+    await remove(org, first._id);
+    const second = await put(org, 12);
+    expect(second._id).not.toBe(first._id);
+    const { table, activities, run } = activitiesWith();
+    await run(activities.arrangeRecrawl, { orgId: org, scheduleId: second._id });
+    await run(activities.arrangeRecrawl, { orgId: org, scheduleId: first._id });
+    expect([...table]).toEqual([[second._id, 12]]);
+    expect(await RecrawlModel.find({ org_id: org }).distinct('_id')).toEqual([second._id]);
+  });
+});
+
+describe('a firing', () => {
+  it('that is carried out twice, one after the other or at once, begins one crawl', async () => {
+    const org = newId('org');
+    const { _id: scheduleId } = await put(org, 6);
+    const { activities, run } = activitiesWith();
+    const firing = { orgId: org, scheduleId, firing: newId('request') };
+    const all = await Promise.all([1, 2, 3].map(() => run(activities.beginRecrawl, firing)));
+    const begun = all[0]!;
+    expect([begun.state, all]).toEqual(['begun', [begun, begun, begun]]);
+    const crawlId = begun.state === 'begun' ? begun.crawlId : '';
+    await endCrawl(org, crawlId, { status: 'completed' }, new Date());
+    expect(await run(activities.beginRecrawl, firing)).toEqual(begun);
+    // Also when the schedule is gone by then: its crawl is stored, and somebody has to start it.
+    await remove(org, scheduleId);
+    expect(await run(activities.beginRecrawl, firing)).toEqual(begun);
+    expect(await CrawlModel.countDocuments({ org_id: org, firing: firing.firing })).toBe(1);
+    expect(await run(activities.beginRecrawl, { ...firing, firing: newId('request') })).toEqual({ state: 'gone' });
+  });
+
+  it('that meets the removal half-way begins nothing', async () => {
+    const org = newId('org');
+    const { _id } = await put(org, 6);
+    const crawl = crawlOf(org, newId('request'));
+    const beginning = createCrawl(crawl, async (session) => {
+      await remove(org, _id);
+      await noteBegun(org, _id, crawl._id, session);
+    });
+    await expect(beginning).rejects.toThrow(expect.objectContaining({ code: 'NOT_FOUND' }));
+    expect(await CrawlModel.findById(crawl._id)).toBeNull();
+  });
+});
+
+describe('many who ask for a schedule of one site at once', () => {
+  it('get one schedule between them: the others find a crawl running', async () => {
+    const org = newId('org');
+    const asked = await Promise.allSettled(
+      [1, 2, 3, 4].map((every_hours) => {
+        const by = { actor: 'test', now: new Date(), intentFor: () => intent };
+        const site = { org_id: org, mode: 'test' as const, url };
+        return createCrawl(crawlOf(org), (session) => putRecrawl(site, { every_hours, max_pages: 5 }, by, session));
+      }),
+    );
+    const [made, ...others] = asked.toSorted((a, b) => a.status.localeCompare(b.status));
+    expect(made?.status).toBe('fulfilled');
+    for (const other of others) expect(other).toMatchObject({ status: 'rejected', reason: { code: 'CRAWL_RUNNING' } });
+    const recrawl = made?.status === 'fulfilled' ? made.value : undefined;
+    expect(await findRecrawl(org, recrawl!._id)).toMatchObject({ every_hours: recrawl!.every_hours, version: 1 });
+    expect(await RecrawlModel.countDocuments({ org_id: org })).toBe(1);
+  });
+});

@@ -1,0 +1,392 @@
+/**
+ * Rendering pages in a real Chromium: a page's text arrives, nothing gets past the client for outbound HTTP, hostile pages
+ * hurt only themselves, and no process is left behind.
+ */
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { createSocket } from 'node:dgram';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createHttp } from '../../clients/http/http.ts';
+import {
+  createRenderer,
+  RenderError,
+  type RenderReason,
+  type Renderer,
+  type RendererOptions,
+} from '../../clients/render/render.ts';
+import { processTree, startBrowser } from '../../clients/render/browser.ts';
+
+jest.setTimeout(180_000);
+
+const chromium = process.env['TEST_CHROMIUM']!;
+const cleanups: (() => Promise<unknown> | void)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+function listen(server: Server): Promise<string> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => void sockets.add(socket.on('error', () => undefined)));
+  cleanups.push(() => {
+    for (const socket of sockets) socket.destroy();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  return new Promise((resolve) =>
+    server.listen(0, '127.0.0.1', () => resolve(`127.0.0.1:${(server.address() as AddressInfo).port}`)),
+  );
+}
+
+type Site = { host: string; url: string; asked: IncomingMessage[]; paths: () => string[] };
+/** A site of HTML pages by path; a function answers itself. */
+async function site(pages: Record<string, string | RequestListener>): Promise<Site> {
+  const asked: IncomingMessage[] = [];
+  const server = createServer((request, reply) => {
+    asked.push(request);
+    const page = pages[request.url ?? ''];
+    if (typeof page === 'function') return page(request, reply);
+    reply.writeHead(page === undefined ? 404 : 200, { 'content-type': 'text/html; charset=utf-8' }).end(page);
+  });
+  const host = await listen(server);
+  return { host, url: `http://${host}`, asked, paths: () => asked.map(({ url = '' }) => url) };
+}
+/** A server that must not be reached: it counts connections. */
+async function forbidden(): Promise<{ host: string; connections: () => number }> {
+  let connections = 0;
+  const host = await listen(createTcpServer(() => void (connections += 1)));
+  return { host, connections: () => connections };
+}
+
+const userAgent = 'TestBot/1.0 (+https://bot.example)';
+function renderer(allowed: Site[], options: Partial<RendererOptions> = {}): Renderer {
+  const http = createHttp({ userAgent, egressAllow: allowed.map(({ host }) => host) });
+  // Ample time, for machines that run much beside this.
+  const limits = { timeoutMs: 60_000, settleMs: 40_000, ...options.limits };
+  const made = createRenderer({ executablePath: chromium, http, userAgent, ...options, limits });
+  cleanups.push(async () => {
+    await made.close();
+    await http.close();
+  });
+  return made;
+}
+const reasonOf = (rendering: Promise<unknown>): Promise<RenderReason | 'rendered'> =>
+  rendering.then(
+    () => 'rendered' as const,
+    (error: unknown) => {
+      if (error instanceof RenderError) return error.reason;
+      throw error;
+    },
+  );
+const textOf = async (made: Renderer, url: string): Promise<string> => {
+  const { html } = await made.render(url);
+  return /<main>(.*?)<\/main>/s.exec(html.toString())?.[1] ?? 'no main';
+};
+
+/** Waits for a state; the test's own time limit is the only clock. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await delay(10);
+}
+const running = (pid: number): boolean => {
+  try {
+    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+};
+const below = (): number[] => processTree(process.pid).filter((pid) => pid !== process.pid && running(pid));
+const onLinux = existsSync(`/proc/${process.pid}/task/${process.pid}/children`) ? it : it.skip;
+
+/** A page whose script puts what `expression` resolves to, or the name of its failure, into <main>. */
+const scripted = (expression: string): string => `<!doctype html><title>App</title><main></main><script type="module">
+  const say = (text) => { document.querySelector('main').textContent = text; };
+  try { say(await (async () => ${expression})()); } catch (error) { say('failed: ' + error.name); }
+</script>`;
+const app = scripted(`(await fetch('/data')).text()`);
+const data: RequestListener = (_, reply) => reply.end('Text from a script');
+
+describe('a page without text', () => {
+  it('has its text after its scripts have run, asked for under our own name', async () => {
+    const shop = await site({
+      '/app':
+        '<!doctype html><main></main><script src="/a.js"></script><link rel="stylesheet" href="/a.css"><img src="/a.png">',
+      '/a.js': (_, reply) =>
+        reply.setHeader('content-type', 'text/javascript').end(`fetch('/data', { method: 'POST', body: 'question' })
+          .then((r) => r.text()).then((t) => { document.querySelector('main').textContent = t; });`),
+      '/data': async (request, reply) => {
+        let body = '';
+        for await (const part of request) body += String(part);
+        reply.end(`${request.method} ${body} é`);
+      },
+    });
+    const made = renderer([shop]);
+    expect(await textOf(made, `${shop.url}/app`)).toBe('POST question é');
+    expect(shop.paths()).toEqual(['/app', '/a.js', '/data']);
+    expect(new Set(shop.asked.map(({ headers }) => headers['user-agent']))).toEqual(new Set([userAgent]));
+  });
+
+  it('is found where a redirect and a script led, each put to the caller', async () => {
+    const shop = await site({
+      '/old': (_, reply) => reply.writeHead(302, { location: '/middle' }).end(),
+      '/middle': `<main></main><script>location.replace('/new')</script>`,
+      '/new': scripted(`(await fetch('/private')).text()`),
+      '/private': data,
+    });
+    const made = renderer([shop]);
+    const allow = (url: URL): boolean => url.pathname !== '/private';
+    const { html, url } = await made.render(`${shop.url}/old`, { allow });
+    expect(url).toBe(`${shop.url}/new`);
+    expect(html.toString()).toContain('<main>failed: TypeError</main>');
+    expect(shop.paths()).toEqual(['/old', '/middle', '/new']);
+  });
+
+  it('says whether all that it asked for has come', async () => {
+    const shop = await site({
+      '/': scripted(`(await fetch('/data')).text()`),
+      '/fails': scripted(`(await fetch('/missing')).text()`),
+      '/breaks': scripted(`(await fetch('/broken')).text()`),
+      '/spies': scripted(`(await fetch('/private')).text()`),
+      '/waits': scripted(`(await fetch('/never')).text()`),
+      '/data': data,
+      '/broken': (_, reply) => reply.destroy(),
+      '/never': () => undefined,
+    });
+    const made = renderer([shop]);
+    const allow = (url: URL): boolean => url.pathname !== '/private';
+    const lacking = async (path: string, from = made) => (await from.render(shop.url + path, { allow })).lacking;
+    expect(await lacking('/')).toBe(false);
+    for (const path of ['/fails', '/breaks', '/spies']) expect([path, await lacking(path)]).toEqual([path, true]);
+    expect(await lacking('/waits', renderer([shop], { limits: { settleMs: 2_000 } }))).toBe(true);
+  });
+
+  it('is taken as it is when it never stops asking', async () => {
+    const shop = await site({
+      '/': scripted(`{ setInterval(() => fetch('/poll'), 50); return 'News' }`),
+      '/poll': data,
+    });
+    const made = renderer([shop], { limits: { settleMs: 3_000, requests: 20 } });
+    expect(await textOf(made, shop.url)).toBe('News');
+    expect(shop.paths().filter((path) => path === '/poll').length).toBeLessThan(20);
+  });
+
+  it('without a browser is unavailable', async () => {
+    const shop = await site({});
+    expect(await reasonOf(renderer([shop], { executablePath: undefined }).render(shop.url))).toBe('unavailable');
+    expect(await reasonOf(renderer([shop], { executablePath: '/nowhere' }).render(shop.url))).toBe('unavailable');
+  });
+});
+
+describe('what a page may reach', () => {
+  it('is nothing private: not by fetch, script, frame, worker, redirect, WebSocket, EventSource, beacon or popup', async () => {
+    const secret = await forbidden();
+    const shop = await site({
+      '/': `<main></main><iframe src="http://${secret.host}/frame"></iframe><script src="http://${secret.host}/a.js"></script>
+        <link rel="preconnect" href="http://${secret.host}"><link rel="prefetch" href="http://${secret.host}/p">
+        <script>
+        const done = [];
+        const note = (name, promise) => done.push(promise.then(() => name + ' got in', () => name + ' refused'));
+        for (const host of ['${secret.host}', 'localhost:${secret.host.split(':')[1]}', '169.254.169.254'])
+          note('fetch', fetch('http://' + host + '/', { mode: 'no-cors' }));
+        note('redirect', fetch('/away', { mode: 'no-cors' }));
+        note('file', fetch('file:///etc/passwd'));
+        const event = (target, good) => new Promise((yes, no) => { target.addEventListener(good, yes); target.addEventListener('error', no); });
+        note('websocket', event(new WebSocket('ws://${secret.host}/'), 'open'));
+        note('own websocket', event(new WebSocket('ws://' + location.host + '/socket'), 'open'));
+        note('eventsource', event(new EventSource('http://${secret.host}/'), 'open'));
+        navigator.sendBeacon('http://${secret.host}/', 'x');
+        const code = "fetch('http://${secret.host}/w', { mode: 'no-cors' }).then(() => postMessage('in'), () => setTimeout(() => { throw 1 }))";
+        note('worker', event(new Worker(URL.createObjectURL(new Blob([code]))), 'message'));
+        try { window.open('http://${secret.host}/popup'); } catch {}
+        const stop = new AbortController();
+        fetch('/held', { signal: stop.signal }).catch(() => undefined);
+        Promise.all(done).then((all) => { document.querySelector('main').textContent = all.join(', '); stop.abort(); });
+        </script>`,
+      '/away': (_, reply) => reply.writeHead(302, { location: `http://${secret.host}/` }).end(),
+      // Unanswered, so that the page does not count as settled before its script is done.
+      '/held': () => undefined,
+    });
+    const text = await textOf(renderer([shop]), shop.url);
+    expect(text).toBe(
+      'fetch refused, fetch refused, fetch refused, redirect refused, file refused, websocket refused, own websocket refused, eventsource refused, worker refused',
+    );
+    expect(secret.connections()).toBe(0);
+    expect(new Set(shop.paths())).toEqual(new Set(['/', '/away', '/held']));
+  });
+
+  it('is nothing private as a page: such an address, or a redirect to one, is blocked; a script that goes there stays', async () => {
+    const secret = await forbidden();
+    const shop = await site({
+      '/away': (_, reply) => reply.writeHead(302, { location: `http://${secret.host}/` }).end(),
+      '/go': `<main>Here</main><script>location.href = 'http://${secret.host}/'</script>`,
+    });
+    const made = renderer([shop]);
+    expect(await reasonOf(made.render('http://169.254.169.254/latest'))).toBe('blocked_address');
+    expect(await reasonOf(made.render(`http://${secret.host}/`))).toBe('blocked_address');
+    expect(await reasonOf(made.render(`${shop.url}/away`))).toBe('blocked_address');
+    expect(await textOf(made, `${shop.url}/go`)).toBe('Here');
+    expect(await reasonOf(made.render(`${shop.url}/missing`))).toBe('unreachable');
+    expect(secret.connections()).toBe(0);
+  });
+
+  it('has no WebRTC, in the page and in frames of its own', async () => {
+    const shop = await site({
+      '/': scripted(`{
+        const frame = document.body.appendChild(document.createElement('iframe'));
+        return [typeof RTCPeerConnection, typeof frame.contentWindow.RTCPeerConnection, typeof WebTransport].join();
+      }`),
+    });
+    expect(await textOf(renderer([shop]), shop.url)).toBe('undefined,undefined,undefined');
+  });
+
+  it('is nothing at all when nobody answers for the browser: neither TCP, loopback too, nor UDP', async () => {
+    const secret = await forbidden();
+    let datagrams = 0;
+    const udp = createSocket('udp4').on('message', () => void (datagrams += 1));
+    await new Promise<void>((resolve) => udp.bind(0, '127.0.0.1', resolve));
+    cleanups.push(() => new Promise<void>((resolve) => udp.close(() => resolve())));
+    const started = await startBrowser({
+      executablePath: chromium,
+      memoryMb: 768,
+      sandbox: process.getuid?.() !== 0,
+      heapMb: 256,
+      startTimeoutMs: 60_000,
+    });
+    cleanups.push(() => started.end());
+    const page = await started.browser.newPage();
+    const name = secret.host.replace('127.0.0.1', 'localhost');
+    for (const address of [`http://${secret.host}/`, `http://${name}/`, `https://${secret.host}/`])
+      await expect(page.goto(address)).rejects.toThrow(/net::ERR_/);
+    // The error page of a refused address may still be arriving on that one.
+    const blank = await started.browser.newPage();
+    const gathered = await blank.evaluate(`new Promise((resolve) => {
+      const peer = new RTCPeerConnection({ iceServers: [{ urls: 'stun:127.0.0.1:${udp.address().port}' },
+        { urls: 'turn:${secret.host}?transport=tcp', username: 'a', credential: 'b' }] });
+      peer.createDataChannel('a');
+      peer.onicegatheringstatechange = () => peer.iceGatheringState === 'complete' && resolve('complete');
+      peer.createOffer().then((offer) => peer.setLocalDescription(offer));
+    })`);
+    expect(gathered).toBe('complete');
+    expect(datagrams).toBe(0);
+    expect(secret.connections()).toBe(0);
+  });
+
+  it('is not what another page left: cookies and storage are its own, and none is sent', async () => {
+    const shop = await site({
+      '/': (_, reply) =>
+        reply.writeHead(200, { 'content-type': 'text/html', 'set-cookie': 'server=1' }).end(
+          scripted(`{
+            const seen = document.cookie + '|' + localStorage.length;
+            document.cookie = 'script=1'; localStorage.setItem('a', '1');
+            await fetch('/data');
+            return seen;
+          }`),
+        ),
+      '/data': data,
+    });
+    const made = renderer([shop]);
+    const texts = await Promise.all([textOf(made, shop.url), textOf(made, shop.url)]);
+    expect([...texts, await textOf(made, shop.url)]).toEqual(['|0', '|0', '|0']);
+    expect(shop.asked.map(({ headers }) => headers.cookie)).toEqual(Array(6).fill(undefined));
+  });
+});
+
+describe('a page that goes wrong', () => {
+  it('ends at its time limit when its script never does, and the next page works', async () => {
+    const shop = await site({ '/': '<main></main><script>for (;;);</script>', '/app': app, '/data': data });
+    const made = renderer([shop], { limits: { timeoutMs: 8_000, settleMs: 4_000 } });
+    expect(await reasonOf(made.render(shop.url))).toBe('timed_out');
+    expect(await textOf(made, `${shop.url}/app`)).toBe('Text from a script');
+  });
+
+  it('is too large when its document, or what its script makes of it, is', async () => {
+    const shop = await site({
+      '/big': `<main>${'x'.repeat(60_000)}</main>`,
+      '/grows': `<main></main><script>document.querySelector('main').textContent = 'é'.repeat(30_000)</script>`,
+    });
+    const made = renderer([shop], { limits: { replyBytes: 50_000, htmlBytes: 50_000 } });
+    expect(await reasonOf(made.render(`${shop.url}/big`))).toBe('too_large');
+    expect(await reasonOf(made.render(`${shop.url}/grows`))).toBe('too_large');
+  });
+
+  it('gets no more than its share of bytes, and is taken with what it has', async () => {
+    const shop = await site({
+      '/': scripted(`{
+        let got = 0;
+        for (let i = 0; i < 6; i += 1) try { got += (await (await fetch('/part')).text()).length; } catch {}
+        return got;
+      }`),
+      '/part': (_, reply) => reply.end('x'.repeat(10_000)),
+    });
+    expect(await textOf(renderer([shop], { limits: { totalBytes: 45_000 } }), shop.url)).toBe('40000');
+  });
+
+  it('with dialogs, or as a download, holds up nothing', async () => {
+    const shop = await site({
+      '/': scripted(`{ alert('a'); return String(confirm('b')) }`),
+      '/file': (_, reply) => reply.writeHead(200, { 'content-type': 'application/zip' }).end('PK'),
+    });
+    const made = renderer([shop]);
+    expect(await textOf(made, shop.url)).toBe('false');
+    const { html } = await made.render(`${shop.url}/file`).catch(() => ({ html: Buffer.alloc(0) }));
+    expect(html.toString()).not.toContain('PK');
+  });
+
+  onLinux('that takes too much memory is ended for it, and the next page works', async () => {
+    const shop = await site({
+      '/': `<main></main><script>const all = []; setInterval(() => all.push(new Uint8Array(32 << 20).fill(1)), 20); fetch('/held')</script>`,
+      '/held': () => undefined,
+      '/app': app,
+      '/data': data,
+    });
+    const made = renderer([shop], { memoryMb: 600 });
+    expect(await reasonOf(made.render(shop.url))).toBe('out_of_memory');
+    expect(await textOf(made, `${shop.url}/app`)).toBe('Text from a script');
+  });
+
+  it('because its caller gave up fails with the caller’s reason', async () => {
+    const shop = await site({ '/': () => undefined, '/app': app, '/data': data });
+    const made = renderer([shop]);
+    const stop = new AbortController();
+    const rendering = made.render(shop.url, { signal: stop.signal });
+    rendering.catch(() => undefined);
+    await until(() => shop.asked.length === 1);
+    stop.abort(new Error('no longer wanted'));
+    await expect(rendering).rejects.toThrow('no longer wanted');
+    expect(await textOf(made, `${shop.url}/app`)).toBe('Text from a script');
+  });
+});
+
+describe('the browser', () => {
+  onLinux('that is killed takes its page with it, and the next page has a new one', async () => {
+    const shop = await site({ '/': () => undefined, '/app': app, '/data': data });
+    const made = renderer([shop]);
+    const before = new Set(below());
+    const rendering = reasonOf(made.render(shop.url));
+    await until(() => shop.asked.length === 1);
+    const browser = below().filter((pid) => !before.has(pid));
+    for (const pid of browser) process.kill(pid, 'SIGKILL');
+    expect(await rendering).toBe('crashed');
+    expect(await textOf(made, `${shop.url}/app`)).toBe('Text from a script');
+    expect(browser.filter(running)).toEqual([]);
+  });
+
+  onLinux('is shared, replaced after its pages, ended when idle, and closing leaves no process', async () => {
+    const shop = await site({ '/app': app, '/data': data });
+    const before = new Set(below());
+    const mine = (): number[] => below().filter((pid) => !before.has(pid));
+    const made = renderer([shop], { pagesPerBrowser: 2, idleMs: 1 });
+    const kept = renderer([shop], { pagesPerBrowser: 2 });
+    await textOf(made, `${shop.url}/app`);
+    await until(() => mine().length === 0);
+    await textOf(kept, `${shop.url}/app`);
+    const first = mine();
+    expect(first).not.toEqual([]);
+    await textOf(kept, `${shop.url}/app`);
+    await until(() => !first.some(running));
+    await textOf(kept, `${shop.url}/app`);
+    expect(mine()).not.toEqual([]);
+    await kept.close();
+    expect(mine()).toEqual([]);
+    await expect(kept.render(shop.url)).rejects.toThrow('closed');
+  });
+});

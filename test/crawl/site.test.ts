@@ -1,0 +1,272 @@
+/** A site as crawls see it: what its host is owed by all crawls of a process, and how its robots.txt is obeyed. */
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { page, sitesOfTest, type Reply, type TestSite } from '../kit/sites.ts';
+import { createHosts } from '../../clients/site/hosts.ts';
+import { createHttp, type Http } from '../../clients/http/http.ts';
+import type { PageContent } from '../../clients/site/pages.ts';
+import { createSites, type Sites, type SitesOptions } from '../../clients/site/site.ts';
+import { maxRobotsBytes } from '../../models/rules/crawl/robots.ts';
+
+const siteOf = sitesOfTest();
+const { signal } = new AbortController();
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  await Promise.all(closing.splice(0).map((close) => close()));
+});
+
+type Options = Partial<Pick<SitesOptions, 'clock' | 'concurrency' | 'http' | 'renderer'>>;
+/** The crawler's view of this site; of what pages say only `content` is of any matter here. */
+function crawlerOf(site: TestSite, options: Options = {}, content: Partial<PageContent> = {}): Sites {
+  const http = createHttp({ userAgent: 'TestBot/1.0', egressAllow: [new URL(site.url).host] });
+  const read = async (): Promise<PageContent> => ({
+    title: 'A page',
+    noindex: false,
+    nofollow: false,
+    links: [],
+    passages: [],
+    textLength: 0,
+    contentHash: '0'.repeat(64),
+    empty: false,
+    ...content,
+  });
+  const pages = { read, close: async () => undefined };
+  closing.push(() => http.close());
+  return createSites({ http, pages, agent: 'TestBot', clock: () => new Date(), ...options });
+}
+const answer =
+  (status: number, headers: Record<string, string> = {}): Reply =>
+  (_, response) =>
+    void response.writeHead(status, headers).end();
+
+describe('a host that asks for a pause', () => {
+  it('has it from all pages and all crawls: none waits in place, and none is asked for', async () => {
+    const site = await siteOf({ '/a': answer(429, { 'retry-after': '590' }), '/b': page('B', 'The second page.') });
+    const sites = crawlerOf(site);
+    const [first, second] = [await sites.open(`${site.url}/`, signal), await sites.open(`${site.url}/b`, signal)];
+    expect(first.waitMs()).toBe(0);
+    const asked = await first.fetch(`${site.url}/a`, { signal });
+    expect(asked).toEqual({ kind: 'later', of: 'host', waitMs: 590_000, tries: 1 });
+    const other = await second.fetch(`${site.url}/b`, { signal });
+    expect(other).toEqual({ kind: 'later', of: 'host', waitMs: expect.any(Number), tries: 0 });
+    expect(second.waitMs()).toBeGreaterThan(500_000);
+    expect([site.hits.get('/a'), site.hits.get('/b')]).toEqual([1, undefined]);
+  });
+
+  it('is asked three times for a page, however far apart', async () => {
+    const site = await siteOf({ '/a': answer(503, { 'retry-after': '590' }) });
+    const opened = await crawlerOf(site).open(`${site.url}/`, signal);
+    const last = await opened.fetch(`${site.url}/a`, { tries: 2, signal });
+    expect(last).toMatchObject({ kind: 'refused', reason: 'server_error', detail: 503 });
+  });
+
+  it('for one page by 503 has it from this page alone, until so many in a row want one', async () => {
+    const site = await siteOf({
+      '/robots.txt': '',
+      '/fine': page('Fine', 'A page that may be read.'),
+      '*': answer(503, { 'retry-after': '20' }),
+    });
+    const opened = await crawlerOf(site).open(`${site.url}/`, signal);
+    const kindOf = async (path: string, tries = 0) => {
+      const fetched = await opened.fetch(site.url + path, { tries, signal });
+      return fetched.kind === 'later' ? fetched.of : fetched.kind;
+    };
+    const inOrder = async (paths: string[]) => {
+      const kinds: string[] = [];
+      for (const path of paths) kinds.push(await kindOf(path));
+      return kinds;
+    };
+    expect(await inOrder(['/1', '/2', '/3', '/4', '/4', '/fine', '/5', '/6', '/7', '/8'])).toEqual([
+      ...Array.from({ length: 5 }, () => 'page'),
+      'page',
+      ...Array.from({ length: 4 }, () => 'page'),
+    ]);
+    // What is given up asks for nothing any more.
+    expect(await kindOf('/9', 2)).toBe('refused');
+    expect([opened.waitMs(), site.hits.get('/fine')]).toEqual([0, 1]);
+    expect(await kindOf('/9')).toBe('host');
+    expect(opened.waitMs()).toBeGreaterThan(10_000);
+    expect([await kindOf('/fine'), site.hits.get('/fine')]).toEqual(['host', 1]);
+  });
+
+  it('of a day is left alone: pages in line are not asked for either', async () => {
+    const site = await siteOf({ '*': answer(429, { 'retry-after': '86400' }), '/robots.txt': '' });
+    const opened = await crawlerOf(site, { concurrency: 1 }).open(`${site.url}/`, signal);
+    const all = await Promise.all(['/a', '/b', '/c'].map((path) => opened.fetch(site.url + path, { signal })));
+    expect(all).toEqual(Array.from({ length: 3 }, () => ({ kind: 'refused', reason: 'wait_too_long' })));
+    expect([site.hits.get('/a'), site.hits.get('/b'), site.hits.get('/c')]).toEqual([1, undefined, undefined]);
+  });
+
+  it('by a crawl-delay has it before the first page', async () => {
+    const site = await siteOf({ '/robots.txt': 'User-agent: *\nCrawl-delay: 20', '/': page('A', 'The first page.') });
+    const opened = await crawlerOf(site).open(`${site.url}/`, signal);
+    expect(opened.waitMs()).toBeGreaterThan(10_000);
+    expect(await opened.fetch(`${site.url}/`, { signal })).toMatchObject({ kind: 'later', tries: 0 });
+    expect(site.hits.get('/')).toBeUndefined();
+  });
+});
+
+describe('crawls of one host', () => {
+  it('have two requests at a time together', async () => {
+    const owed: ServerResponse[] = [];
+    let [open, most] = [0, 0];
+    const site = await siteOf({
+      '/robots.txt': '',
+      '*': (_, response) => {
+        open += 1;
+        most = Math.max(most, open);
+        response.once('finish', () => (open -= 1));
+        owed.push(response);
+      },
+    });
+    const sites = crawlerOf(site);
+    const crawls = await Promise.all([1, 2, 3].map(() => sites.open(`${site.url}/`, signal)));
+    const kinds: string[] = [];
+    const fetched = Promise.all(
+      crawls.flatMap((crawl, i) => ['a', 'b'].map((name) => crawl.fetch(`${site.url}/${name}${i}`, { signal }))),
+    ).then((all) => kinds.push(...all.map(({ kind }) => kind)));
+    while (kinds.length === 0) {
+      // Two are there, or the last one is: then one is answered, and another may come.
+      if (owed.length > 1 || site.hits.size === 7)
+        owed.shift()?.writeHead(200, { 'content-type': 'text/html' }).end('x');
+      await delay(5);
+    }
+    await fetched;
+    expect(kinds).toEqual(Array.from({ length: 6 }, () => 'page'));
+    expect(most).toBe(2);
+  });
+});
+
+describe('a host', () => {
+  const hostsOf = (now = 0) => createHosts(() => new Date(now), 2);
+
+  it('gives pages what they are made of while other pages wait for its pause', async () => {
+    // A clock that stands still: nobody's turn ever comes.
+    const host = hostsOf().of('https://site.example/');
+    host.pace('https://site.example', 2_000);
+    const given = new AbortController();
+    const waiting = Promise.allSettled([1, 2, 3].map(() => host.inTurn(async () => 'page', given.signal)));
+    expect(await host.asPart(async () => 'part')).toBe('part');
+    given.abort();
+    expect((await waiting).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  });
+
+  it('is one by http and https, as www. and without; its longest pause holds', () => {
+    const hosts = hostsOf();
+    const host = hosts.of('http://site.example/a');
+    expect(hosts.of('https://www.site.example/b')).toBe(host);
+    expect(hosts.of('https://site.example:8443/')).not.toBe(host);
+    host.pace('http://site.example', 9_000);
+    host.pace('https://site.example', 4_000);
+    host.pace('https://www.site.example', 0);
+    expect(host.waitMs()).toBe(9_000);
+  });
+
+  it('that leads to its other spelling after a pause is waited for there, not begun with again', async () => {
+    let ahead = 0;
+    const asked: string[] = [];
+    const reply = (url: string): Awaited<ReturnType<Http['follow']>> => {
+      const base = { url, redirects: [], body: Buffer.alloc(0) };
+      if (url.endsWith('/robots.txt')) return { ...base, status: 200, headers: {}, body: Buffer.from(robots) };
+      asked.push(url);
+      if (url.startsWith('https:')) return { ...base, status: 200, headers: { 'content-type': 'text/html' } };
+      return { ...base, status: 301, headers: { location: url.replace('http:', 'https:') } };
+    };
+    const robots = 'User-agent: *\nCrawl-delay: 3.1';
+    const http: Http = {
+      request: async (url) => reply(url),
+      follow: async (url) => reply(url),
+      close: async () => undefined,
+    };
+    const sites = crawlerOf(await siteOf({}), { http, clock: () => new Date(Date.now() + ahead) });
+    const opened = await sites.open('http://site.example/', signal);
+    ahead = 60_000;
+    expect((await opened.fetch('http://site.example/a', { signal })).kind).toBe('page');
+    expect(asked).toEqual(['http://site.example/a', 'https://site.example/a']);
+  });
+});
+
+describe('a page', () => {
+  it('that is said to be unchanged is none if nobody asked whether it is', async () => {
+    const site = await siteOf({ '/a': answer(304) });
+    const opened = await crawlerOf(site).open(`${site.url}/`, signal);
+    expect(await opened.fetch(`${site.url}/a`, { signal })).toEqual({ kind: 'refused', reason: 'protocol' });
+    expect(await opened.fetch(`${site.url}/a`, { etag: '"1"', signal })).toEqual({ kind: 'unchanged' });
+    const since = { lastModified: 'Sat, 01 Nov 2025 10:00:00 GMT', signal };
+    expect(await opened.fetch(`${site.url}/a`, since)).toEqual({ kind: 'unchanged' });
+  });
+
+  it.each([
+    ['for a while', {}, false],
+    ['for good when it is to be found no more', { noindex: true }, true],
+    ['for good when it names its target as the page to index', { canonical: 'https://site.example/b' }, true],
+    ['for a while when it names another one', { canonical: 'https://site.example/c' }, false],
+  ])('that leads on by a refresh does so %s', async (_, content, permanent) => {
+    const site = await siteOf({ '/a': page('Moved', 'This page is elsewhere.') });
+    const to = 'https://site.example/b';
+    const opened = await crawlerOf(site, {}, { refresh: to, ...content }).open(`${site.url}/`, signal);
+    expect(await opened.fetch(`${site.url}/a`, { signal })).toEqual({ kind: 'redirect', to, permanent });
+  });
+
+  it('that leads to itself does so only once', async () => {
+    const site = await siteOf({ '/a': answer(302, { location: '/a?utm_source=b' }) });
+    const opened = await crawlerOf(site).open(`${site.url}/`, signal);
+    expect(await opened.fetch(`${site.url}/a`, { signal })).toEqual({ kind: 'refused', reason: 'too_many_redirects' });
+    expect(site.hits.get('/a')).toBe(1);
+  });
+});
+
+describe('robots.txt', () => {
+  it('without end is read as far as it counts', async () => {
+    const endless: Reply = (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/plain' }).write('User-agent: *\nDisallow: /first\n');
+      const more = () => {
+        while (!response.destroyed && response.write('# and so on\n'.repeat(1_000)));
+      };
+      response.on('drain', more);
+      more();
+    };
+    const site = await siteOf({ '/robots.txt': endless, '*': page('Help', 'A page that may be read.') });
+    const opened = await crawlerOf(site).open(`${site.url}/`, signal);
+    expect(opened.unavailable).toBeUndefined();
+    expect((await opened.fetch(`${site.url}/help`, { signal })).kind).toBe('page');
+    expect(await opened.fetch(`${site.url}/first`, { signal })).toEqual({ kind: 'refused', reason: 'robots' });
+  });
+
+  it('over its limit: the line that was cut is not obeyed', async () => {
+    const head = 'User-agent: *\nDisallow: /first\n';
+    const robots = `${head}#${'x'.repeat(maxRobotsBytes - head.length - 13)}\nDisallow: /private-area\n`;
+    expect(robots.slice(0, maxRobotsBytes)).toMatch(/Disallow: \/?$/);
+    const site = await siteOf({ '/robots.txt': robots, '*': page('Help', 'A page that may be read.') });
+    const opened = await crawlerOf(site).open(`${site.url}/`, signal);
+    expect((await opened.fetch(`${site.url}/help`, { signal })).kind).toBe('page');
+    expect(await opened.fetch(`${site.url}/first`, { signal })).toEqual({ kind: 'refused', reason: 'robots' });
+  });
+});
+
+describe('sitemaps', () => {
+  it('and pauses that are not as they should be are told of', async () => {
+    const site = await siteOf({ '/map.xml': '<urlset><url', '/gone.xml': answer(500) });
+    site.pages['/robots.txt'] =
+      `User-agent: *\nCrawl-delay: 60\nSitemap: /map.xml\nSitemap: /gone.xml\nSitemap: /none.xml`;
+    // A clock that runs, so that nobody waits for the pause.
+    let now = Date.now();
+    const opened = await crawlerOf(site, { clock: () => new Date((now += 30_001)) }).open(`${site.url}/`, signal);
+    const { urls, problems } = await opened.listSitemaps(10, signal);
+    expect([urls, problems]).toEqual([
+      [],
+      [
+        { url: `${site.url}/robots.txt`, reason: expect.stringContaining('60 seconds') },
+        { url: `${site.url}/map.xml`, reason: expect.stringContaining('broken') },
+        { url: expect.any(String), reason: expect.stringContaining('slow') },
+      ],
+    ]);
+  });
+
+  it('that nobody named may be any page', async () => {
+    const site = await siteOf({ '/sitemap.xml': page('Oops', 'There is no such page.') });
+    const opened = await crawlerOf(site).open(`${site.url}/`, signal);
+    expect(await opened.listSitemaps(10, signal)).toEqual({ urls: [], problems: [] });
+  });
+});

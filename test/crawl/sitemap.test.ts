@@ -1,0 +1,277 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from '@jest/globals';
+import {
+  maxSitemapBytes,
+  maxSitemapUrls,
+  readSitemap,
+  walkSitemaps,
+  type Sitemap,
+  type SitemapOptions,
+  type WalkOptions,
+} from '../../clients/site/sitemap.ts';
+
+const site = 'https://example.com';
+const urlset = (...urls: string[]): string =>
+  `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${urls.map((url) => `<url><loc>${url}</loc></url>`).join('\n')}</urlset>`;
+const index = (...urls: string[]): string =>
+  `<sitemapindex>${urls.map((url) => `<sitemap><loc>${url}</loc></sitemap>`).join('')}</sitemapindex>`;
+const read = async (text: string | Uint8Array, options: SitemapOptions = {}): Promise<Omit<Sitemap, 'bytes'>> => {
+  const { bytes, ...found } = await readSitemap(typeof text === 'string' ? Buffer.from(text) : text, options);
+  expect(bytes).toBeLessThanOrEqual(options.maxBytes ?? maxSitemapBytes);
+  return found;
+};
+const locs = async (text: string | Uint8Array): Promise<string[]> => (await read(text)).entries;
+/** Letters that do not compress, always the same. */
+const noise = (length: number): string => {
+  let state = 3;
+  return Array.from({ length }, () =>
+    ((state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0) >>> 24).toString(36),
+  ).join('');
+};
+
+describe('readSitemap', () => {
+  it('reads pages, blanks trimmed, entities resolved', async () => {
+    const text = `\ufeff  <?xml version="1.0"?><!-- c --><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+      <url><lastmod> 2026-11-21 </lastmod><loc>\n https://example.com/a?b=1&amp;c=2 \n</loc><priority>0.5</priority></url>
+      <url><loc><![CDATA[https://example.com/d?e&f]]></loc><lastmod>2026-11-21T10:00:00+01:00</lastmod></url>
+      <url><loc>https://example.com/&#233;</loc><lastmod>yesterday</lastmod></url><url/><url><loc></loc></url></urlset>`;
+    expect(await read(text)).toEqual({
+      kind: 'urlset',
+      entries: ['https://example.com/a?b=1&c=2', 'https://example.com/d?e&f', 'https://example.com/é'],
+    });
+  });
+
+  it('takes no address of a picture, a video or a translation for a page, whatever the prefixes', async () => {
+    const text = `<s:urlset xmlns:s="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:i="x" xmlns:xhtml="y">
+      <s:url><i:image><i:loc>https://example.com/p.png</i:loc></i:image><s:loc>https://example.com/a</s:loc>
+      <xhtml:link rel="alternate" hreflang="de" href="https://example.com/de"/></s:url></s:urlset>`;
+    expect(await locs(text)).toEqual(['https://example.com/a']);
+  });
+
+  it('reads an index', async () => {
+    expect(await read(index(`${site}/1.xml`, `${site}/2.xml.gz`))).toEqual({
+      kind: 'index',
+      entries: [`${site}/1.xml`, `${site}/2.xml.gz`],
+    });
+  });
+
+  it('reads plain text, one address a line', async () => {
+    const text = `\ufeff${site}/a\r\n\r\n  ${site}/b  \n${site}/c`;
+    expect(await read(text)).toEqual({
+      kind: 'text',
+      entries: [`${site}/a`, `${site}/b`, `${site}/c`],
+    });
+  });
+
+  it.each<[string, () => Uint8Array]>([
+    ['gzip', () => gzipSync(urlset(`${site}/é`))],
+    ['UTF-16, little end first', () => Buffer.from(`\ufeff${urlset(`${site}/é`)}`, 'utf16le')],
+    ['UTF-16, big end first', () => Buffer.from(`\ufeff${urlset(`${site}/é`)}`, 'utf16le').swap16()],
+    ['Latin-1, as declared', () => Buffer.from(urlset(`${site}/é`).replace('UTF-8', 'ISO-8859-1'), 'latin1')],
+    ['a declared charset that does not exist', () => Buffer.from(urlset(`${site}/é`).replace('UTF-8', 'klingon'))],
+  ])('reads %s', async (_label, make) =>
+    expect(await read(make())).toEqual({ kind: 'urlset', entries: [`${site}/é`] }),
+  );
+
+  it('a character cut between two pieces is not lost', async () => {
+    const urls = Array.from({ length: 20_000 }, (_, n) => `${site}/éüß/${n}`);
+    expect(await locs(urlset(...urls))).toEqual(urls);
+    expect(await locs(gzipSync(urlset(...urls)))).toEqual(urls);
+    expect(await locs(urls.join('\n'))).toEqual(urls);
+  });
+
+  it.each<[string, string | Uint8Array, string[], string | undefined]>([
+    [
+      'an ampersand left bare is forgiven',
+      urlset(`${site}/?a=1&b=2`, `${site}/c`),
+      [`${site}/?a=1&b=2`, `${site}/c`],
+      undefined,
+    ],
+    ['cut in the middle', urlset(`${site}/a`, `${site}/b`).slice(0, -40), [`${site}/a`], 'broken'],
+    ['broken in the middle', urlset(`${site}/a`, `</b><${site}`, `${site}/c`), [`${site}/a`], 'broken'],
+    [
+      'a gzip file cut off',
+      gzipSync(urlset(`${site}/a`, `${site}/${noise(200_000)}`)).subarray(0, 100_000),
+      [`${site}/a`],
+      'broken',
+    ],
+    ['a page of HTML', '<!DOCTYPE html><html><body><url><loc>x</loc></url></body></html>', [], 'unknown'],
+    ['a feed', '<rss><channel><link>https://example.com</link></channel></rss>', [], 'unknown'],
+    ['nothing', '', [], 'unknown'],
+    ['blanks', ' \n ', [], 'unknown'],
+    [
+      'gzip of nothing sensible',
+      Buffer.concat([Buffer.of(0x1f, 0x8b), Buffer.from('xxxxxxxxxxxxxxxxx')]),
+      [],
+      'broken',
+    ],
+  ])('%s', async (_label, text, expected, stopped) => {
+    const found = await read(text);
+    expect({ locs: found.entries, stopped: found.stopped }).toEqual({ locs: expected, stopped });
+  });
+
+  it('an ampersand is mended wherever a piece of the file ends', async () => {
+    const urls = Array.from(
+      { length: 9_000 },
+      (_, n) => [`${site}/${n}?a=1&b=2&#233;&lt`, `${site}/${n}?a=1&b=2é&lt`] as const,
+    );
+    const text = urlset(...urls.map(([written]) => `${written}&amp;`));
+    expect(await locs(text)).toEqual(urls.map(([, meant]) => `${meant}&`));
+  });
+
+  it('entities of its own expand to nothing, and no file is read for them', async () => {
+    const doctype = `<!DOCTYPE urlset [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;"><!ENTITY f SYSTEM "file:///etc/passwd">]>`;
+    const text = `${doctype}<urlset><url><loc>${site}/&b;</loc></url><url><loc>${site}/&f;</loc></url></urlset>`;
+    expect(await locs(text)).toEqual([`${site}/&b;`, `${site}/&f;`]);
+  });
+
+  it('a bomb is unpacked no further than the limit', async () => {
+    const bomb = gzipSync(
+      Buffer.concat([Buffer.from(urlset(`${site}/a`).slice(0, -9)), Buffer.alloc(64 * 1024 * 1024, ' ')]),
+    );
+    expect(bomb.length).toBeLessThan(100_000);
+    const maxBytes = 500_000;
+    expect(await read(bomb, { maxBytes })).toEqual({
+      kind: 'urlset',
+      entries: [`${site}/a`],
+      stopped: 'too_large',
+    });
+    const { bytes } = await readSitemap(bomb, { maxBytes });
+    expect(bytes).toBe(maxBytes);
+  });
+
+  it('a file of exactly the largest size is read whole', async () => {
+    const text = urlset(`${site}/a`);
+    expect((await read(text, { maxBytes: text.length })).stopped).toBeUndefined();
+    expect((await read(text, { maxBytes: text.length - 1 })).stopped).toBe('too_large');
+  });
+
+  it.each([
+    ['a text without end', `<urlset><url><loc>${'a'.repeat(3_000_000)}`],
+    ['a comment without end', `<urlset><!--${'a'.repeat(3_000_000)}`],
+    ['an attribute without end', `<urlset><url a="${'a'.repeat(3_000_000)}`],
+    ['a line without end', 'a'.repeat(3_000_000)],
+    ['elements without end inside each other', '<urlset>' + '<url>'.repeat(500_000)],
+  ])('%s is the break', async (_label, text) =>
+    expect(await read(text)).toMatchObject({ entries: [], stopped: 'broken' }),
+  );
+
+  it('50,000 addresses are read and no more, fewer when asked', async () => {
+    const urls = Array.from({ length: maxSitemapUrls + 1 }, (_, n) => `${site}/${n}`);
+    const all = await read(urlset(...urls));
+    expect([all.entries.length, all.stopped]).toEqual([maxSitemapUrls, 'too_many']);
+    expect((await read(urlset(...urls.slice(1)))).stopped).toBeUndefined();
+    const few = await read(urls.join('\n'), { maxUrls: 3 });
+    expect(few).toEqual({ kind: 'text', entries: urls.slice(0, 3), stopped: 'too_many' });
+  });
+
+  it("ends with the signal's reason", async () => {
+    const signal = AbortSignal.abort(new Error('shutting down'));
+    await expect(readSitemap(Buffer.from(urlset(`${site}/a`)), { signal })).rejects.toThrow('shutting down');
+  });
+});
+
+describe('walkSitemaps', () => {
+  /** A site of texts by path; what was fetched is noted. */
+  const walk = async (files: Record<string, string>, options: Partial<WalkOptions> = {}) => {
+    const fetched: string[] = [];
+    const result = await walkSitemaps({
+      starts: [`${site}/sitemap.xml`],
+      fetch: (url) => {
+        fetched.push(url);
+        const text = files[new URL(url).pathname];
+        return Promise.resolve(text === undefined ? {} : { bytes: Buffer.from(text) });
+      },
+      accept: (url) => url.startsWith(`${site}/`),
+      allowed: () => true,
+      maxUrls: 100,
+      ...options,
+    });
+    return { ...result, fetched: fetched.map((url) => new URL(url).pathname) };
+  };
+
+  it('follows indexes, folds addresses, leaves out other sites and what is missing', async () => {
+    const found = await walk({
+      '/sitemap.xml': index(`${site}/a.xml`, '/b.xml', `${site}/missing.xml`, `${site}/a.xml#again`),
+      '/a.xml': urlset(`${site}/1?utm_source=x`, 'https://other.example/2', 'mailto:x', `${site}/1#top`),
+      '/b.xml': urlset(`${site}/3`).replace('</loc>', '</loc><lastmod>2026-01-01</lastmod>'),
+    });
+    expect(found.fetched).toEqual(['/sitemap.xml', '/a.xml', '/b.xml', '/missing.xml']);
+    expect(found.pages).toEqual([`${site}/1`, `${site}/3`]);
+    expect([found.files, found.problems]).toEqual([4, []]);
+  });
+
+  it('indexes deeper than two levels, and circles of them, end with a reason', async () => {
+    const deep = await walk({
+      '/sitemap.xml': index('/1.xml'),
+      '/1.xml': index('/2.xml', '/sitemap.xml'),
+      '/2.xml': index('/3.xml'),
+      '/3.xml': urlset(`${site}/never`),
+    });
+    expect(deep.fetched).toEqual(['/sitemap.xml', '/1.xml', '/2.xml']);
+    expect(deep.pages).toEqual([]);
+    expect(deep.problems).toEqual([{ url: `${site}/2.xml`, reason: expect.stringContaining('deep') }]);
+  });
+
+  it('stops at the pages and at the files it was given', async () => {
+    const files = Object.fromEntries(
+      Array.from({ length: 9 }, (_, n) => [`/${n}.xml`, urlset(`${site}/p${n}`, `${site}/q${n}`)]),
+    );
+    const start = index(...Object.keys(files));
+    const pages = await walk({ '/sitemap.xml': start, ...files }, { maxUrls: 3 });
+    expect(pages.pages).toEqual([`${site}/p0`, `${site}/q0`, `${site}/p1`]);
+    const few = await walk({ '/sitemap.xml': start, ...files }, { maxFiles: 3 });
+    expect([few.files, few.pages.length]).toEqual([3, 4]);
+    expect((await walk({ '/sitemap.xml': start, ...files }, { maxTotalBytes: start.length })).pages).toEqual([]);
+    expect(few.problems).toEqual([{ url: `${site}/2.xml`, reason: expect.stringContaining('too many') }]);
+  });
+
+  it('says which of the sitemaps was broken, and keeps the rest', async () => {
+    const found = await walk({
+      '/sitemap.xml': index('/a.xml', '/b.xml'),
+      '/a.xml': '<urlset><url',
+      '/b.xml': `${site}/b`,
+    });
+    expect(found.pages).toEqual([`${site}/b`]);
+    expect(found.problems).toEqual([{ url: `${site}/a.xml`, reason: expect.stringContaining('broken') }]);
+  });
+
+  it('ends when very many pages may not be fetched, and says so', async () => {
+    const urls = Array.from({ length: 300 }, (_, n) => `${site}/${n}`);
+    let judged = 0;
+    const allowed = (url: string) => (judged += 1) > 0 && url === urls[0];
+    const found = await walk({ '/sitemap.xml': urlset(...urls) }, { allowed, maxRefused: 50 });
+    expect([found.pages, judged]).toEqual([[urls[0]], 51]);
+    expect(found.problems).toEqual([{ url: `${site}/sitemap.xml`, reason: expect.stringContaining('forbids') }]);
+  });
+
+  it('leaves other work its turn, however long judging an address takes', async () => {
+    const urls = Array.from({ length: 20 }, (_, n) => `${site}/${n}`);
+    let [judged, turns] = [0, 0];
+    const turn = (): void => {
+      turns += 1;
+      if (judged < urls.length) setImmediate(turn);
+    };
+    const allowed = (): boolean => {
+      if (judged === 0) setImmediate(turn);
+      judged += 1;
+      const end = performance.now() + 10;
+      while (performance.now() < end);
+      return false;
+    };
+    await walk({ '/sitemap.xml': urlset(...urls) }, { allowed });
+    expect(judged).toBe(urls.length);
+    expect(turns).toBeGreaterThanOrEqual(urls.length - 2);
+  });
+
+  it('begins no file when it is late, and passes on why one could not be had', async () => {
+    const files = { '/sitemap.xml': index('/a.xml', '/b.xml'), '/a.xml': urlset(`${site}/1`) };
+    const late = await walk(files, { isLate: () => true });
+    expect([late.files, late.problems]).toEqual([
+      1,
+      [{ url: `${site}/a.xml`, reason: expect.stringContaining('slow') }],
+    ]);
+    const failing = await walk(files, { fetch: async () => ({ problem: 'It rains.' }) });
+    expect(failing.problems).toEqual([{ url: `${site}/sitemap.xml`, reason: 'It rains.' }]);
+  });
+});

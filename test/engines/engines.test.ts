@@ -1,0 +1,451 @@
+/** Installing and running the engines: nothing half-installed is used, nothing outlives its owner, data survive. */
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFile, mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { constants, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { MongoClient } from 'mongodb';
+import { EngineError, cached, download, readable, run, verify, withLock } from '../../engines/cache.ts';
+import { startGuarded } from '../../engines/child.ts';
+import { lockDataDir } from '../../engines/lock.ts';
+import { explainMongod, findMongod, startMongod } from '../../engines/mongod.ts';
+import { accepts, freePort, isFree } from '../../engines/ports.ts';
+import { workerEnv } from '../../engines/system.ts';
+import { isAlive } from '../../engines/takelock.mjs';
+import { startTemporal } from '../../engines/temporal.ts';
+import { connectMongo } from '../../models/base/connect.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const silent = (): void => undefined;
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'engines-'));
+});
+afterEach(async () => {
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+});
+
+async function until(state: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await state())) await sleep(20);
+}
+
+/** The process id of something that has certainly ended. */
+async function deadPid(): Promise<number> {
+  const child = spawn('/bin/true');
+  await once(child, 'exit');
+  return child.pid ?? 0;
+}
+
+describe('cached', () => {
+  const options = () => ({ name: 'thing', version: '1', report: silent, root: folder });
+
+  it('two installers at once: one fills, both get the whole folder', async () => {
+    let fills = 0;
+    const fill = async (temporary: string): Promise<void> => {
+      fills += 1;
+      await sleep(50);
+      await writeFile(join(temporary, 'binary'), 'whole');
+    };
+    const found = await Promise.all([cached(options(), fill), cached(options(), fill)]);
+    expect(found).toEqual([join(folder, 'thing-1'), join(folder, 'thing-1')]);
+    expect(fills).toBe(1);
+    expect(await readFile(join(folder, 'thing-1', 'binary'), 'utf8')).toBe('whole');
+  });
+
+  it('a failed install leaves nothing behind and is tried again', async () => {
+    const failing = cached(options(), async (temporary) => {
+      await writeFile(join(temporary, 'half'), '');
+      throw new Error('connection lost');
+    });
+    await expect(failing).rejects.toThrow('connection lost');
+    expect(await readdir(folder)).toEqual([]);
+    await cached(options(), (temporary) => writeFile(join(temporary, 'binary'), 'whole'));
+    expect(await readdir(join(folder, 'thing-1'))).toEqual(['binary']);
+  });
+
+  it('the lock and the leavings of a killed installer are cleared away', async () => {
+    await writeFile(join(folder, 'thing-1.lock'), JSON.stringify({ pid: await deadPid() }));
+    await mkdtemp(join(folder, '.thing-1-'));
+    await cached(options(), (temporary) => writeFile(join(temporary, 'binary'), 'whole'));
+    expect(await readdir(folder)).toEqual(['thing-1']);
+  });
+});
+
+describe('withLock', () => {
+  it('many callers hold the lock one after another, although it begins as that of a dead process', async () => {
+    const path = join(folder, 'lock');
+    await writeFile(path, JSON.stringify({ pid: await deadPid() }));
+    let inside = 0;
+    let most = 0;
+    const work = async (): Promise<void> => {
+      inside += 1;
+      most = Math.max(most, inside);
+      await sleep(5);
+      inside -= 1;
+    };
+    await Promise.all(Array.from({ length: 8 }, () => withLock(path, 'waiting', silent, work)));
+    expect(most).toBe(1);
+    expect(await readdir(folder)).toEqual([]);
+  });
+});
+
+describe('what is fetched', () => {
+  it('a file with another checksum than the pinned one is refused', async () => {
+    const path = join(folder, 'file');
+    await writeFile(path, 'abc');
+    await verify(path, 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+    await expect(verify(path, '0'.repeat(64))).rejects.toThrow(/has SHA-256 ba7816bf/);
+  });
+
+  it('a host that accepts and never answers is given up on', async () => {
+    const server = createServer(silent).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    await expect(download(`http://127.0.0.1:${port}/`, join(folder, 'file'), 100)).rejects.toThrow(/abort/i);
+    server.close();
+  });
+
+  it('a full disk becomes a sentence, also when another program reports it', async () => {
+    const full = Object.assign(new Error('ENOSPC'), { code: 'ENOSPC', path: '/data/x' });
+    expect(readable(full)).toEqual(new EngineError('The disk is full (at /data/x). Free some space and try again.'));
+    await expect(run('/bin/sh', ['-c', 'echo "write: no space left on device" >&2; exit 1'])).rejects.toThrow(
+      EngineError,
+    );
+  });
+});
+
+describe('a guarded process', () => {
+  it('dies with its owner, even when that is killed with SIGKILL', async () => {
+    const owner = join(folder, 'owner.ts');
+    const child = join(root, 'engines', 'child.ts');
+    await writeFile(
+      owner,
+      `import { startGuarded } from ${JSON.stringify(child)};
+       const it = await startGuarded({ command: 'sleep', args: ['600'], logPath: ${JSON.stringify(join(folder, 'log'))} });
+       process.stdout.write(String(it.pid));
+       setInterval(() => undefined, 1000);`,
+    );
+    const process_ = spawn(process.execPath, [owner], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [printed] = (await once(process_.stdout, 'data')) as [Buffer];
+    const pid = Number(printed.toString());
+    expect(isAlive(pid)).toBe(true);
+    process_.kill('SIGKILL');
+    await until(() => !isAlive(pid));
+  });
+
+  it('one that ignores SIGTERM is killed after its grace', async () => {
+    const logPath = join(folder, 'log');
+    const stubborn = await startGuarded({
+      command: '/bin/sh',
+      args: ['-c', `trap '' TERM; echo deaf; while :; do sleep 0.05; done`],
+      logPath,
+    });
+    await until(async () => (await stubborn.lastLines()).includes('deaf'));
+    await stubborn.stop(100);
+    expect(await stubborn.exited).toBe(137);
+    expect(isAlive(stubborn.pid)).toBe(false);
+  });
+
+  it('passes messages of a Node child, and its exit code', async () => {
+    const node = await startGuarded({
+      command: process.execPath,
+      args: ['-e', `process.send({ type: 'ready' }, () => process.exit(7))`],
+      logPath: join(folder, 'log'),
+      ipc: true,
+    });
+    const message = await new Promise((resolve) => {
+      node.onMessage(resolve);
+    });
+    expect(message).toEqual({ type: 'ready' });
+    expect(await node.exited).toBe(7);
+  });
+});
+
+describe('the log of a guarded process', () => {
+  const say = async (text: string) => {
+    const it = await startGuarded({ command: 'echo', args: [text], logPath: join(folder, 'log') });
+    await it.exited;
+    return it;
+  };
+
+  it('its last lines are those of this run', async () => {
+    await say('the first run');
+    const second = await say('the second run');
+    expect([await second.lastLines(), await second.explain()]).toEqual(['the second run', 'the second run']);
+    expect(await readFile(join(folder, 'log'), 'utf8')).toBe('the first run\nthe second run\n');
+  });
+
+  it('is begun anew when it has grown large, and the former is kept', async () => {
+    await writeFile(join(folder, 'log'), Buffer.alloc(10 * 1024 * 1024 + 1));
+    await say('anew');
+    expect(await readFile(join(folder, 'log'), 'utf8')).toBe('anew\n');
+    expect((await stat(join(folder, 'log.1'))).size).toBe(10 * 1024 * 1024 + 1);
+  });
+
+  it.each([
+    ['{"s":"I","msg":"Shutting down"}', 'Shutting down'],
+    [
+      '{"s":"I","msg":"a"}\n{"s":"F","msg":"Fatal assertion","attr":{"error":"Broken: x"}}',
+      'Fatal assertion Broken: x',
+    ],
+    [
+      '{"s":"E","msg":"WiredTiger error","attr":{"message":"28: No space left on device"}}',
+      'The disk is full. Free some space and try again.',
+    ],
+    ['{"s":"E","msg":"a"}\n{"s":"E","msg":"b","attr":{"error":{"code":9}}}', 'Its last lines:\na\nb {"code":9}'],
+    ['', 'It said nothing.'],
+  ])('that of MongoDB, for people: %s', (lines, sentence) => {
+    expect(explainMongod(lines)).toBe(sentence);
+  });
+});
+
+describe('the data folder', () => {
+  const writeLock = (holder: object): Promise<void> => writeFile(join(folder, 'start.lock'), JSON.stringify(holder));
+
+  it('a second start on it is told so', async () => {
+    const lock = await lockDataDir(folder, silent);
+    await expect(lockDataDir(folder, silent)).rejects.toThrow(/Another npm start \(process \d+\) uses/);
+    lock.release();
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('a start waits for one that is stopping', async () => {
+    const first = await lockDataDir(folder, silent);
+    first.stopping();
+    const waited = Promise.withResolvers<string>();
+    const second = lockDataDir(folder, waited.resolve);
+    expect(await waited.promise).toMatch(/which is stopping/);
+    first.release();
+    (await second).release();
+  });
+
+  it('the lock of a killed start is taken over, also when its process id is used again', async () => {
+    await writeLock({ pid: await deadPid(), started: '' });
+    (await lockDataDir(folder, silent)).release();
+    await writeLock({ pid: process.pid, started: 'before the last boot' });
+    (await lockDataDir(folder, silent)).release();
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('the lock of a killed start that nobody has reaped is taken over', async () => {
+    const holder = `
+       import { takeLock } from ${JSON.stringify(join(root, 'engines', 'takelock.mjs'))};
+       await takeLock(${JSON.stringify(join(folder, 'start.lock'))}, () => undefined);
+       process.kill(process.pid, 'SIGKILL');`;
+    await writeFile(join(folder, 'holder.mjs'), holder);
+    // The shell becomes a program that never asks for its children, as the first process of some containers.
+    const script = '"$0" "$1" & echo $!; exec sleep 60';
+    const parent = spawn('sh', ['-c', script, process.execPath, join(folder, 'holder.mjs')], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    try {
+      const [pid] = (await once(parent.stdout, 'data')) as [Buffer];
+      await until(async () => /\) Z /.test(await readFile(`/proc/${Number(pid)}/stat`, 'utf8')));
+      (await lockDataDir(folder, silent)).release();
+    } finally {
+      parent.kill('SIGKILL');
+      await once(parent, 'exit');
+    }
+  });
+
+  it('a start that waits can be told to stop', async () => {
+    const lock = await lockDataDir(folder, silent);
+    lock.stopping();
+    const abort = new AbortController();
+    const waiting = lockDataDir(folder, () => abort.abort(new EngineError('Stopped while starting.')), abort.signal);
+    await expect(waiting).rejects.toThrow('Stopped while starting.');
+    lock.release();
+  });
+});
+
+describe('takeLock', () => {
+  it('of processes that race for the lock of a dead one, exactly one holds it', async () => {
+    const racer = join(folder, 'racer.mjs');
+    await writeFile(
+      racer,
+      `import { createInterface } from 'node:readline';
+       import { takeLock } from ${JSON.stringify(join(root, 'engines', 'takelock.mjs'))};
+       for await (const path of createInterface({ input: process.stdin })) {
+         const inTheWay = ({ pid }) => { throw new Error(String(pid)); };
+         console.log(await takeLock(path, inTheWay).then(() => process.pid, (error) => Number(error.message)));
+       }`,
+    );
+    const racers = Array.from({ length: 4 }, () =>
+      spawn(process.execPath, [racer], { stdio: ['pipe', 'pipe', 'inherit'] }),
+    );
+    const answers = racers.map(({ stdout }) => createInterface({ input: stdout })[Symbol.asyncIterator]());
+    try {
+      for (let round = 0; round < 30; round += 1) {
+        const path = join(folder, `lock${round}`);
+        await writeFile(path, JSON.stringify({ pid: await deadPid(), started: '', id: round }));
+        for (const { stdin } of racers) stdin.write(`${path}\n`);
+        // Each says who holds it, by its own account or by that of the lock.
+        const said = await Promise.all(answers.map(async (answer) => Number((await answer.next()).value)));
+        expect(new Set(said).size).toBe(1);
+      }
+    } finally {
+      for (const child of racers) child.kill('SIGKILL');
+    }
+  });
+
+  it('release leaves the lock of another process alone', async () => {
+    const lock = await lockDataDir(folder, silent);
+    await writeFile(join(folder, 'start.lock'), '{"pid":1}');
+    lock.release();
+    expect(await readFile(join(folder, 'start.lock'), 'utf8')).toBe('{"pid":1}');
+  });
+
+  it('what cannot be written does not keep a holder from stopping', async () => {
+    const lock = await lockDataDir(folder, silent);
+    const { id } = JSON.parse(await readFile(join(folder, 'start.lock'), 'utf8')) as { id: string };
+    // A folder where the file should go, as good as a full disk.
+    await mkdir(join(folder, `start.lock.${id}.draft`, 'x'), { recursive: true });
+    lock.stopping();
+    lock.release();
+    expect(await readdir(folder)).toEqual([`start.lock.${id}.draft`]);
+  });
+});
+
+describe('ports', () => {
+  it('the preferred port is taken when it is free, and another one when it is not', async () => {
+    const port = await freePort();
+    expect(await freePort(port)).toBe(port);
+    const server = createServer().listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    expect([await isFree(port), await accepts(port)]).toEqual([false, true]);
+    expect(await freePort(port)).not.toBe(port);
+    server.close();
+    await once(server, 'close');
+    expect([await isFree(port), await accepts(port)]).toEqual([true, false]);
+  });
+});
+
+describe('startMongod', () => {
+  it('data written under one port are there under another', async () => {
+    for (const expected of [0, 1]) {
+      const mongod = await startMongod({ dataDir: folder, port: await freePort(), report: silent });
+      const client = new MongoClient(mongod.uri);
+      try {
+        const things = client.db('x').collection('things');
+        expect(await things.countDocuments()).toBe(expected);
+        await things.insertOne({ a: 1 }, { writeConcern: { w: 'majority' } });
+      } finally {
+        await client.close();
+        await mongod.stop();
+      }
+    }
+  });
+
+  it('a taken port is a sentence', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    await expect(startMongod({ dataDir: folder, port, report: silent })).rejects.toThrow(EngineError);
+    server.close();
+  });
+});
+
+describe('connectMongo', () => {
+  it('a server that is not there is named with the variable, and without the password', async () => {
+    const uri = 'mongodb://somebody:secret@127.0.0.1:1/?replicaSet=rs0';
+    const failure = await connectMongo(uri).catch((error: Error) => error.message);
+    expect(failure).toMatch(/^MongoDB at 127\.0\.0\.1:1 does not answer \(.*ECONNREFUSED.*MONGODB_URI/);
+    expect(failure).not.toContain('secret');
+  });
+
+  it('an address that cannot be read is not repeated', async () => {
+    const failure = await connectMongo('mongodb://somebody:sec/ret@host').catch((error: Error) => error.message);
+    expect(failure).toMatch(/^MONGODB_URI cannot be read\./);
+    expect(failure).not.toMatch(/sec|ret@/);
+  });
+
+  it('a single server is refused with what to do', async () => {
+    const port = await freePort();
+    const mongod = await startGuarded({
+      command: await findMongod(silent),
+      args: [`--port=${port}`, '--bind_ip=127.0.0.1', `--dbpath=${folder}`, '--nounixsocket'],
+      logPath: join(folder, 'log'),
+    });
+    try {
+      await expect(connectMongo(`mongodb://127.0.0.1:${port}/`)).rejects.toThrow(
+        `MongoDB at 127.0.0.1:${port} is a single server, and transactions need a replica set.`,
+      );
+    } finally {
+      await mongod.stop();
+    }
+  });
+});
+
+describe('startTemporal', () => {
+  it('a taken port is a sentence', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    await expect(startTemporal({ port, report: silent })).rejects.toThrow(EngineError);
+    server.close();
+  });
+});
+
+describe('the environment of a worker', () => {
+  const heapLimitMb = async (env: NodeJS.ProcessEnv): Promise<number> => {
+    const script = 'console.log(v8.getHeapStatistics().heap_size_limit / 2 ** 20)';
+    const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], { env: workerEnv(env) });
+    return Number(stdout);
+  };
+
+  it("bounds the heap whatever the machine has, and the operator's own options win", async () => {
+    // The limit counts the young generation too: three semi-spaces of 16 MiB.
+    expect(await heapLimitMb({})).toBe(1024 + 3 * 16);
+    expect(await heapLimitMb({ NODE_OPTIONS: '--max-old-space-size=700' })).toBe(700 + 3 * 16);
+    expect(workerEnv({ MALLOC_ARENA_MAX: '8' })['MALLOC_ARENA_MAX']).toBe('8');
+  });
+});
+
+describe('run.mjs', () => {
+  it("keeps the caller's working directory, arguments and exit code", async () => {
+    const entry = join(folder, 'entry.ts');
+    await writeFile(
+      entry,
+      `const at: string = process.cwd(); console.log(at, ...process.argv.slice(2)); process.exitCode = 3;`,
+    );
+    const child = spawn(process.execPath, [join(root, 'engines', 'run.mjs'), entry, 'a', '--b'], { cwd: folder });
+    const output: Buffer[] = [];
+    child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
+    const [code] = (await once(child, 'close')) as [number];
+    expect([Buffer.concat(output).toString(), code]).toEqual([`${folder} a --b\n`, 3]);
+  });
+
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s while packages are installed ends npm, too', async (signal) => {
+    await mkdir(join(folder, 'engines'));
+    await mkdir(join(folder, 'bin'));
+    for (const name of ['run.mjs', 'takelock.mjs']) {
+      await copyFile(join(root, 'engines', name), join(folder, 'engines', name));
+    }
+    await writeFile(join(folder, 'package-lock.json'), '{"packages":{"":{}}}');
+    const npm = '#!/bin/sh\necho $$ > "$FOLDER/pid.new"\nmv "$FOLDER/pid.new" "$FOLDER/pid"\nexec sleep 600\n';
+    await writeFile(join(folder, 'bin', 'npm'), npm, { mode: 0o755 });
+    const { npm_execpath: _n, npm_lifecycle_event: _l, ...env } = process.env;
+    const child = spawn(process.execPath, [join(folder, 'engines', 'run.mjs'), 'entry.ts'], {
+      env: { ...env, PATH: `${join(folder, 'bin')}:${env['PATH']}`, FOLDER: folder, TMPDIR: folder },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const said: Buffer[] = [];
+    child.stderr.on('data', (chunk: Buffer) => said.push(chunk));
+    const pidOf = async () => Number(await readFile(join(folder, 'pid'), 'utf8').catch(() => '0'));
+    await until(async () => (await pidOf()) > 0);
+    const pid = await pidOf();
+    child.kill(signal);
+    const [code] = (await once(child, 'close')) as [number];
+    expect(Buffer.concat(said).toString()).toMatch(/stopped while the packages were being installed/);
+    expect(code).toBe(128 + constants.signals[signal]);
+    expect(isAlive(pid)).toBe(false);
+    expect((await readdir(folder)).filter((name) => name.includes('.lock'))).toEqual([]);
+  });
+});

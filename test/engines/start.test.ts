@@ -1,0 +1,145 @@
+/** `npm start` as a person has it: what the screen says works, Ctrl-C ends everything, and the next start finds all of it again. */
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { until } from '../kit/harness.ts';
+import { freePort } from '../../engines/ports.ts';
+import { isAlive } from '../../engines/takelock.mjs';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+let folder: string;
+let port: number;
+const started: Start[] = [];
+/** Every process of a system that was started here: its engines, its API, its worker. */
+const seen = new Set<number>();
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'support-start-'));
+  port = await freePort();
+});
+
+afterAll(async () => {
+  await rememberProcesses();
+  // A killed start takes its engines with it, through their guards.
+  for (const { child } of started) if (child.exitCode === null) child.kill('SIGKILL');
+  await until(() => Promise.resolve(![...seen].some(isAlive)), 'all processes to end');
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+});
+
+type Start = { child: ChildProcess; output: () => string; ended: Promise<number | null> };
+
+/** The folder of the system that most tests here share. */
+const dataDir = (): string => join(folder, 'data');
+
+function start(env: Record<string, string>): Start {
+  const { MONGODB_URI: _m, TEMPORAL_ADDRESS: _t, ...rest } = process.env;
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(root, 'engines', 'start.ts')], {
+    env: { ...rest, PORT: String(port), DATA_DIR: dataDir(), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  }
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+  const one = { child, output: () => output, ended };
+  started.push(one);
+  return one;
+}
+
+/** The screen of a start, once it is there. */
+async function ready(one: Start): Promise<string> {
+  await until(() => Promise.resolve(one.child.exitCode !== null || /^ready /m.test(one.output())), 'the screen');
+  await rememberProcesses();
+  expect(one.output()).toMatch(/^ready /m);
+  return one.output();
+}
+
+async function rememberProcesses(): Promise<number[]> {
+  const text = await readFile(join(dataDir(), 'engines.json'), 'utf8').catch(() => '{}');
+  const { pids = [] } = JSON.parse(text) as { pids?: number[] };
+  for (const pid of pids) seen.add(pid);
+  return pids;
+}
+
+const curlsOf = (screen: string): string[] => screen.split('\n').filter((line) => line.startsWith('curl '));
+
+/** What one of the screen's lines prints when it is pasted into a shell. */
+// oxlint-disable-next-line typescript/no-explicit-any -- what a reply holds is what its test finds out
+async function paste(line: string): Promise<any> {
+  const { stdout } = await promisify(execFile)('/bin/sh', ['-c', line]);
+  return JSON.parse(stdout);
+}
+
+it('its screen works, Ctrl-C ends all of it, the next start finds it again, and one that cannot start says why', async () => {
+  const first = start({});
+  const screen = await ready(first);
+  const [upload, list, ask] = curlsOf(screen) as [string, string, string];
+  const { document } = await paste(upload);
+  await until(
+    async () =>
+      (await paste(list)).documents.some(
+        ({ doc_id, status }: { doc_id: string; status: string }) => doc_id === document.doc_id && status === 'indexed',
+      ),
+    'the document',
+  );
+  expect((await paste(ask)).answer).toMatch(/three working days/);
+  const pids = await rememberProcesses();
+  expect(pids.map(isAlive)).toEqual([true, true, true, true]);
+
+  const second = start({ PORT: String(await freePort()) });
+  expect([await second.ended, second.output()]).toEqual([
+    1,
+    expect.stringMatching(/^Another npm start \(process \d+\) uses .*another PORT and DATA_DIR\.\n$/),
+  ]);
+
+  first.child.kill('SIGINT');
+  expect([await first.ended, first.output().trimEnd().split('\n').at(-1)]).toEqual([0, 'stopped']);
+  expect(pids.filter(isAlive)).toEqual([]);
+
+  const again = start({});
+  const lines = curlsOf(await ready(again));
+  expect(lines).toEqual([upload, list, ask]);
+  const { documents } = await paste(list);
+  expect(documents.map(({ doc_id }: { doc_id: string }) => doc_id)).toContain(document.doc_id);
+  again.child.kill('SIGTERM');
+  expect([await again.ended, (await rememberProcesses()).filter(isAlive)]).toEqual([0, []]);
+});
+
+it('a taken port is named', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const taken = String((server.address() as { port: number }).port);
+  const one = start({ PORT: taken, DATA_DIR: join(folder, 'taken') });
+  expect([await one.ended, one.output()]).toEqual([
+    1,
+    expect.stringMatching(`^Port ${taken} is taken by another program`),
+  ]);
+  server.close();
+});
+
+it('an address that is none of this machine is named', async () => {
+  const one = start({ HOST: '192.0.2.1', DATA_DIR: join(folder, 'elsewhere') });
+  expect([await one.ended, one.output()]).toEqual([
+    1,
+    expect.stringMatching(/^HOST is 192\.0\.2\.1, which is no address/),
+  ]);
+});
+
+it('a database of nobody is named, and nothing is said to be ready that is not', async () => {
+  const env = {
+    DATA_DIR: join(folder, 'nobody'),
+    MONGODB_URI: 'mongodb://127.0.0.1:1/',
+    TEMPORAL_ADDRESS: '127.0.0.1:1',
+  };
+  const one = start({ ...env, PORT: String(await freePort()) });
+  expect(await one.ended).toBe(1);
+  expect(one.output()).toMatch(/MongoDB at 127\.0\.0\.1:1 does not answer .*MONGODB_URI/);
+  expect(one.output()).not.toMatch(/is ready/);
+});

@@ -1,0 +1,27 @@
+/** The workflow bundle that a worker keeps, so that the next start need not make it. */
+import { expect, it } from '@jest/globals';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bundleWorkflows } from '../../workers/bundle.ts';
+
+it('a bundle is kept under what it is made of, in place of those of other versions, and only where it can be', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'support-bundle-'));
+  try {
+    await writeFile(join(folder, 'workflows-0123.js'), 'the bundle of another version');
+    await writeFile(join(folder, 'secret.key'), 'not ours');
+    const { code } = await bundleWorkflows(folder);
+    expect(code).toContain('crawlSite');
+    const files = (await readdir(folder)).sort();
+    expect(files).toEqual(['secret.key', expect.stringMatching(/^workflows-[0-9a-f]{32}\.js$/)]);
+    expect(await readFile(join(folder, files[1]!), 'utf8')).toBe(code);
+
+    await writeFile(join(folder, files[1]!), 'kept');
+    expect(await bundleWorkflows(folder)).toEqual({ code: 'kept' });
+
+    const nowhere = join(folder, 'secret.key', 'below a file');
+    expect((await bundleWorkflows(nowhere)).code).toContain('crawlSite');
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});

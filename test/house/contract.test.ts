@@ -1,0 +1,154 @@
+/** The routes against the specification, and the OpenAPI document against its own rules and the routes. */
+import { describe, expect, it } from '@jest/globals';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { endpoints, pendingEndpoints } from './endpoints.ts';
+import { system } from '../kit/harness.ts';
+import type { Context } from '../../api/context.ts';
+import { readiness } from '../../api/http/health.ts';
+import { errorsOf } from '../../api/http/openapi.ts';
+import { routeGroups } from '../../api/routes/index.ts';
+import { errorTable } from '../../models/rules/base/errors.ts';
+
+const routes = Object.values(routeGroups).flat();
+const built = new Set(routes.map((route) => `${route.method} ${route.path}`));
+
+describe('the 71 endpoints of the specification', () => {
+  it('are all listed, each once', () => {
+    expect(endpoints).toHaveLength(71);
+    expect(new Set(endpoints).size).toBe(71);
+  });
+
+  it.each(endpoints)('%s is either built or pending', (endpoint) => {
+    expect([endpoint, built.has(endpoint)]).toEqual([endpoint, !pendingEndpoints.includes(endpoint)]);
+  });
+});
+
+describe('GET /v1/openapi.json', () => {
+  it('is a valid OpenAPI 3.1 document', async () => {
+    const { status, body } = await system().request('GET', '/openapi.json');
+    expect(status).toBe(200);
+    const result = await new Validator().validate(body);
+    expect(result.errors ?? []).toEqual([]);
+    expect(result.valid).toBe(true);
+    expect(body.openapi).toBe('3.1.0');
+  });
+
+  it('describes every route: its own statuses, those of its problems, and a unique operationId', async () => {
+    const { body } = await system().request('GET', '/openapi.json');
+    const ids = new Set<string>();
+    for (const route of routes) {
+      const operation = body.paths[route.path]?.[route.method.toLowerCase()];
+      const statuses = [
+        route.status,
+        ...(route.otherStatuses ?? []),
+        ...[...errorsOf(route)].map((code) => errorTable[code].status),
+      ];
+      expect([route.name, Object.keys(operation?.responses ?? {}).toSorted()]).toEqual([
+        route.name,
+        [...new Set(statuses.map(String))].toSorted(),
+      ]);
+      ids.add(operation.operationId);
+    }
+    expect(ids.size).toBe(routes.length);
+  });
+});
+
+const json = { 'content-type': 'application/json' };
+
+describe('every request', () => {
+  const api = system();
+
+  it('carries a request id: the caller’s when it is harmless, else one of ours', async () => {
+    const given = await api.request('GET', '/auth/me', { headers: { 'x-request-id': 'trace-1' } });
+    expect(given.headers.get('x-request-id')).toBe('trace-1');
+    expect(given.body.request_id).toBe('trace-1');
+    const hostile = await api.request('GET', '/auth/me', { headers: { 'x-request-id': 'a"b{}' } });
+    expect(hostile.headers.get('x-request-id')).toMatch(/^req_/);
+  });
+
+  it('to a path that does not exist is 404, with an unknown method 405 and Allow', async () => {
+    const nothing = await api.request('GET', '/nothing/here');
+    expect([nothing.status, nothing.body.code]).toEqual([404, 'NOT_FOUND']);
+    const method = await api.request('DELETE', '/auth/login');
+    expect([method.status, method.body.code, method.headers.get('allow')]).toEqual([405, 'METHOD_NOT_ALLOWED', 'POST']);
+  });
+
+  it('with a body that is not JSON is 400, of another media type 415, over a mebibyte 413', async () => {
+    const malformed = await api.request('POST', '/auth/login', { raw: '{"email":', headers: json });
+    expect([malformed.status, malformed.body.code]).toEqual([400, 'MALFORMED_JSON']);
+    const text = await api.request('POST', '/auth/login', {
+      raw: 'email=a',
+      headers: { 'content-type': 'text/plain' },
+    });
+    expect([text.status, text.body.code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
+    const large = await api.request('POST', '/auth/login', { raw: `"${'x'.repeat(16 * 1024)}"`, headers: json });
+    expect([large.status, large.body.code]).toEqual([413, 'TOO_LARGE']);
+  });
+
+  it('that a route does not take is refused, not dropped', async () => {
+    const org = await api.newOrg();
+    const rotate = (raw: string, headers: Record<string, string> = json) =>
+      api.request('POST', `/support/developer-keys/orgs/${org.orgId}/publishable-keys/test/rotate`, {
+        token: org.owner.token,
+        raw,
+        headers,
+      });
+    expect((await rotate('{"nope":')).body.code).toBe('MALFORMED_JSON');
+    const unknown = await rotate('{"foo":1}');
+    expect([unknown.status, unknown.body.details]).toMatchObject([400, [{ path: ['body', 'foo'] }]]);
+    expect((await rotate('{}')).status).toBe(200);
+  });
+
+  it('with thousands of unknown fields is told of the first, and how many there are', async () => {
+    const org = await api.newOrg();
+    const fields = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`${i}-${'x'.repeat(150)}`, 0]));
+    const { status, body } = await api.request('POST', '/orgs', {
+      token: org.owner.token,
+      body: { name: 'A', ...fields },
+    });
+    expect([status, body.details.length]).toEqual([400, 21]);
+    expect(body.details[0].path[1]).toHaveLength(100);
+    expect(body.details.at(-1)).toEqual({ path: ['body'], message: 'has 4980 more faults' });
+  });
+
+  it('with unknown fields is 400, each named', async () => {
+    const { status, body } = await api.request('POST', '/auth/login', {
+      body: { email: 'a@b.example', password: 'x', role: 'owner', $where: '1' },
+    });
+    expect(status).toBe(400);
+    expect(body.details.map((d: { path: string[] }) => d.path.join('.'))).toEqual(
+      expect.arrayContaining(['body.role', 'body.$where']),
+    );
+  });
+});
+
+describe('outside /v1', () => {
+  const get = (path: string) => fetch(`${process.env['TEST_API_URL']}${path}`);
+
+  it('health tells of MongoDB and Temporal', async () => {
+    expect(await (await get('/health/live')).json()).toEqual({ status: 'ok' });
+    const ready = await get('/health/ready');
+    expect([ready.status, await ready.json()]).toEqual([200, { status: 'ok', mongo: 'ok', temporal: 'ok' }]);
+  });
+
+  it('health answers although MongoDB and Temporal never do', async () => {
+    const never = () => new Promise<never>(() => undefined);
+    const temporal = { withDeadline: never } as unknown as Context['temporal'];
+    expect(await readiness({ temporal }, never)).toEqual({ ready: false, mongo: 'down', temporal: 'down' });
+  });
+
+  it('metrics are Prometheus text with a histogram of requests by route', async () => {
+    await system().request('GET', '/auth/me');
+    const text = await (await get('/metrics')).text();
+    expect(text).toMatch(/http_request_duration_seconds_count\{method="GET",route="\/v1\/auth\/me",status="401"\} \d+/);
+  });
+
+  it('the reference page and its assets come from this server alone', async () => {
+    const page = await get('/docs');
+    const html = await page.text();
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
+    expect(html).not.toMatch(/https?:\/\//);
+    for (const [, asset] of html.matchAll(/(?:src|href)="(\/[^"]+)"/g))
+      expect([asset, (await get(asset!)).status]).toEqual([asset, 200]);
+  });
+});

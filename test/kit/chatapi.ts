@@ -1,0 +1,34 @@
+/**
+ * The API program with a clock that its test moves (it is as many milliseconds ahead as the last message says), and which
+ * pings its sockets every PING_EVERY_MS. With FAULT set, it dies when it comes to that point of taking a message; see
+ * interrupt.ts.
+ */
+import { startApi } from '../../api/server.ts';
+import { interrupt } from './interrupt.ts';
+import { readConfig } from '../../config.ts';
+import { ConversationModel } from '../../models/chat/conversation.ts';
+import { FrameModel } from '../../models/chat/frame.ts';
+import { MessageModel } from '../../models/chat/message.ts';
+
+/** In the order in which a message comes to them. */
+export type MessageFault = 'message counted' | 'message stored' | 'message acknowledged';
+const points: Record<MessageFault, () => void> = {
+  'message counted': () => interrupt(ConversationModel.collection, 'findOneAndUpdate', '"position":1', 'after'),
+  'message stored': () => interrupt(MessageModel.collection, 'insertOne', '"customer"', 'after'),
+  'message acknowledged': () => interrupt(FrameModel.collection, 'insertOne', '"ack"', 'after'),
+};
+const fault = process.env['FAULT'] as MessageFault | undefined;
+if (fault !== undefined) points[fault]();
+
+let ahead = 0;
+process.on('message', (message: { ahead?: number }) => {
+  ahead = message.ahead ?? 0;
+});
+const pingEveryMs = Number(process.env['PING_EVERY_MS'] ?? 30_000);
+const api = await startApi(readConfig(process.env), (ctx) => ({ ...ctx, clock: () => new Date(Date.now() + ahead) }), {
+  pingEveryMs,
+});
+for (const event of ['SIGTERM', 'disconnect'] as const) {
+  process.on(event, () => void api.close().then(() => process.exit(0)));
+}
+process.send?.({ type: 'ready', url: api.url });

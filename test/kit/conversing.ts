@@ -1,0 +1,111 @@
+/** What tests of conversations do without a socket: customers who say something, and what is stored of it. */
+import { afterAll, beforeAll } from '@jest/globals';
+import { Client, Connection } from '@temporalio/client';
+import pino from 'pino';
+import { until } from './harness.ts';
+import { acceptMessage } from '../../api/chat/conversation.ts';
+import type { SessionPrincipal } from '../../api/access/auth.ts';
+import type { Context } from '../../api/context.ts';
+import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
+import { findConversation, provideConversation, type Conversation } from '../../models/chat/conversation.ts';
+import { framesAfter, type Frame } from '../../models/chat/frame.ts';
+import { newId } from '../../models/base/ids.ts';
+import { listMessages, MessageModel, type Message } from '../../models/chat/message.ts';
+import type { Mode } from '../../models/rules/access/keys.ts';
+
+export type CustomerOptions = { mode?: Mode; productType?: string; context?: Record<string, unknown> };
+
+/** Customers of the system whose database has this name: `shared`, or that of a `systemEnv`. */
+export function conversing(name: string) {
+  let ctx: Context;
+  let connection: Connection;
+  beforeAll(async () => {
+    const uri = new URL(process.env['TEST_MONGODB_URI']!);
+    uri.pathname = `/${name}`;
+    await connectMongo(uri.href);
+    connection = await Connection.connect({ address: process.env['TEST_TEMPORAL_ADDRESS']! });
+    ctx = {
+      clock: () => new Date(),
+      log: pino({ level: 'silent' }),
+      temporal: new Client({ connection }),
+      config: { taskQueuePrefix: `${name}-` },
+    } as unknown as Context;
+  });
+  afterAll(async () => {
+    await connection.close();
+    await disconnectMongo();
+  });
+
+  /** A customer nobody else is, with a conversation; one frame at a time is nothing a customer needs to know. */
+  async function newCustomer(orgId: string, { mode = 'test', productType, context }: CustomerOptions = {}) {
+    const customerId = newId('customer');
+    const principal = {
+      kind: 'session',
+      orgId,
+      mode,
+      modes: [mode],
+      sessionId: newId('session'),
+      customerId,
+      verified: true,
+      ...(productType === undefined ? {} : { productType }),
+      ...(context === undefined ? {} : { context }),
+    } as unknown as SessionPrincipal;
+    const { _id: convId } = await provideConversation(orgId, mode, customerId, new Date());
+    const conversation = async (): Promise<Conversation> => (await findConversation(orgId, convId))!;
+    const messages = () => listMessages(orgId, convId, { limit: 100 });
+    const frames = () => framesAfter(convId, 0, 1_000);
+
+    async function say(body: string, clientMessageId?: string): Promise<string> {
+      const accepted = await acceptMessage(ctx, principal, await conversation(), { body, clientMessageId });
+      return accepted.messageId;
+    }
+    /** The answer to a message, once everything about it is done. */
+    const answered = (messageId: string): Promise<Message> =>
+      until(async () => {
+        const asked = await MessageModel.findById(messageId).lean();
+        const answer = await MessageModel.findOne({ answers: messageId }).lean();
+        return asked?.state === 'answered' && answer ? answer : undefined;
+      }, `the answer to ${messageId}`);
+    /** All that is outstanding is done. */
+    const settled = () =>
+      until(async () => {
+        const [waiting, standing] = await Promise.all([
+          MessageModel.countDocuments({ conv_id: convId, $or: [{ state: 'waiting' }, { shown: false }] }),
+          conversation(),
+        ]);
+        return waiting === 0 && standing.shown_version === standing.status_version && standing;
+      }, 'everything to be attended to');
+    return {
+      convId,
+      customerId,
+      principal,
+      conversation,
+      messages,
+      frames,
+      say,
+      answered,
+      settled,
+      ask: async (body: string) => answered(await say(body)),
+    };
+  }
+
+  return { newCustomer, ctx: () => ctx };
+}
+
+/** What somebody ends up with who follows the frames: the text of each answer, as a client puts it together. */
+export function shownBy(frames: readonly Frame[]) {
+  const texts = new Map<string, { text: string; ends: number }>();
+  for (const { type, body } of frames) {
+    const id = String(body['message_id']);
+    const shown = texts.get(id) ?? { text: '', ends: 0 };
+    if (type === 'reply_start') texts.set(id, { ...shown, text: '' });
+    if (type === 'reply_chunk') texts.set(id, { ...shown, text: shown.text + String(body['body']) });
+    if (type === 'reply_end') texts.set(id, { text: String(body['body']), ends: shown.ends + 1 });
+  }
+  return texts;
+}
+
+/** The numbers are 1, 2, 3 … */
+export const withoutGaps = (frames: readonly Frame[]): boolean => frames.every(({ seq }, index) => seq === index + 1);
+
+export const typesOf = (frames: readonly Frame[]): string[] => frames.map(({ type }) => type);

@@ -1,0 +1,138 @@
+/** What a test speaks to the system with: real requests, fresh people, organizations and keys, and waiting for a state. */
+import { randomUUID } from 'node:crypto';
+import type { Scope } from '../../models/rules/access/keys.ts';
+
+// oxlint-disable-next-line typescript/no-explicit-any -- what a reply holds is what its test finds out
+export type Reply = { status: number; headers: Headers; body: any };
+
+export type RequestOptions = {
+  token?: string | undefined;
+  /** Sent as JSON. */
+  body?: unknown;
+  form?: FormData;
+  headers?: Record<string, string>;
+  /** Sent as it is, with the content type of `headers`. */
+  raw?: string | Uint8Array<ArrayBuffer>;
+};
+
+export type TestUser = { userId: string; email: string; password: string; token: string };
+export type TestOrg = { orgId: string; owner: TestUser };
+// oxlint-disable-next-line typescript/no-explicit-any -- as above
+export type TestSession = { token: string; sessionId: string; customerId: string; reply: any };
+export const allScopes: Scope[] = ['mcp:read', 'mcp:write', 'support:read', 'support:write', 'sessions:mint'];
+
+export type Api = ReturnType<typeof apiAt>;
+
+/** The API that the whole run shares, with its workers behind it. */
+export function system(): Api {
+  return apiAt(process.env['TEST_API_URL']!);
+}
+
+/** A client of the API at `url` (without `/v1`). */
+export function apiAt(url: string) {
+  async function request(method: string, path: string, options: RequestOptions = {}): Promise<Reply> {
+    const { token, body, form, raw } = options;
+    const response = await fetch(`${url}${path.startsWith('/v1') || path.startsWith('/health') ? '' : '/v1'}${path}`, {
+      method,
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...options.headers,
+      },
+      redirect: 'manual',
+      body: raw ?? form ?? (body === undefined ? null : JSON.stringify(body)),
+    });
+    const text = await response.text();
+    const isJson = (response.headers.get('content-type') ?? '').includes('json');
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+  }
+
+  /** A person nobody else in the run knows. */
+  async function newUser(): Promise<TestUser> {
+    const email = `${randomUUID()}@example.com`;
+    const password = 'correct horse battery';
+    const { status, body } = await request('POST', '/auth/register', {
+      body: { email, password, name: 'Test Person' },
+    });
+    if (status !== 201) throw new Error(`register: ${status} ${JSON.stringify(body)}`);
+    return { userId: body.data.user.userId, email, password, token: body.data.token };
+  }
+
+  /** An organization in the sandbox, with its owner. */
+  async function newOrg(owner?: TestUser): Promise<TestOrg> {
+    const user = owner ?? (await newUser());
+    const { status, body } = await request('POST', '/orgs', { token: user.token, body: { name: 'Test Organization' } });
+    if (status !== 201) throw new Error(`org: ${status} ${JSON.stringify(body)}`);
+    return { orgId: body.data.org_id, owner: user };
+  }
+
+  /** A secret key; all scopes and test mode unless told. */
+  async function newKey(
+    org: TestOrg,
+    options: { scopes?: Scope[]; mode?: 'test' | 'live' } = {},
+  ): Promise<{ token: string; keyId: string }> {
+    const { status, body } = await request('POST', `/support/developer-keys/orgs/${org.orgId}/keys`, {
+      token: org.owner.token,
+      body: { name: 'test key', scopes: options.scopes ?? allScopes, mode: options.mode ?? 'test' },
+    });
+    if (status !== 201) throw new Error(`key: ${status} ${JSON.stringify(body)}`);
+    return { token: body.data.token, keyId: body.data.key.key_id };
+  }
+
+  /** A customer's session, in test mode and of somebody new unless told. `key` is a secret key's token. */
+  async function newSession(
+    org: TestOrg,
+    options: { key?: string; mode?: 'test' | 'live'; body?: Record<string, unknown> } = {},
+  ): Promise<TestSession> {
+    const key = options.key ?? (await newKey(org, { mode: options.mode ?? 'test' })).token;
+    const { status, body } = await request('POST', `/support/sessions/orgs/${org.orgId}/mint`, {
+      token: key,
+      body: { customer: { email: `${randomUUID()}@customer.example` }, ...options.body },
+    });
+    if (status !== 200) throw new Error(`mint: ${status} ${JSON.stringify(body)}`);
+    return { token: body.token, sessionId: body.session_id, customerId: body.customer_id, reply: body };
+  }
+
+  async function goLive(org: TestOrg): Promise<void> {
+    const { status, body } = await request('PUT', `/support/config/orgs/${org.orgId}`, {
+      token: org.owner.token,
+      body: { environment: 'production' },
+    });
+    if (status !== 200) throw new Error(`go live: ${status} ${JSON.stringify(body)}`);
+  }
+
+  /** Uploads a file; see `indexed` to wait for its end. */
+  function upload(
+    orgId: string,
+    token: string,
+    file: { name: string; content: string | Uint8Array<ArrayBuffer> },
+    fields: Record<string, string> = {},
+    headers: Record<string, string> = {},
+  ) {
+    const form = new FormData();
+    for (const [name, value] of Object.entries(fields)) form.append(name, value);
+    form.append('file', new Blob([file.content]), file.name);
+    return request('POST', `/orgs/${orgId}/documents`, { token, form, headers });
+  }
+
+  /** The document once it is `indexed` or `failed`. */
+  async function processed(orgId: string, token: string, docId: string) {
+    return until(async () => {
+      const { body } = await request('GET', `/orgs/${orgId}/documents/${docId}`, { token });
+      return ['indexed', 'failed'].includes(body.document?.status) ? body.document : undefined;
+    }, `document ${docId} to be processed`);
+  }
+
+  return { url, request, newUser, newOrg, newKey, newSession, goLive, upload, processed };
+}
+
+/** Waits until `look` gives something, looking 50 times a second; fails after two minutes, saying what was awaited. */
+export async function until<T>(look: () => Promise<T | undefined | false>, what: string): Promise<T> {
+  const deadline = performance.now() + 120_000;
+  for (;;) {
+    const seen = await look();
+    if (seen !== undefined && seen !== false) return seen;
+    if (performance.now() > deadline) throw new Error(`Waited in vain for ${what}.`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,68 @@
+/** The bank's help centre in `fixtures`, cut as the workers cut it and put into an index of its own: no database is needed. */
+import { readFile } from 'node:fs/promises';
+import { readCsv } from '../../clients/files/csv.ts';
+import { readDocx } from '../../clients/files/docx.ts';
+import { defaultLimits } from '../../clients/files/limits.ts';
+import type { Blocks, Limits } from '../../clients/files/limits.ts';
+import { readMarkdown, readText } from '../../clients/files/text.ts';
+import { readXlsx } from '../../clients/files/xlsx.ts';
+import { createSearch } from '../../clients/search/search.ts';
+import { toChunks } from '../../models/rules/knowledge/chunks.ts';
+import { extract } from '../../models/rules/knowledge/extractive.ts';
+import type { ExtractiveAnswer } from '../../models/rules/knowledge/extractive.ts';
+import { retrieve } from '../../models/rules/knowledge/retrieval.ts';
+import type { Passage, Retrieval } from '../../models/rules/knowledge/retrieval.ts';
+
+type Reader = (bytes: Buffer, limits: Limits) => Blocks | Promise<Blocks>;
+const files: Record<string, Reader> = {
+  'help.md': readMarkdown,
+  'business.md': readMarkdown,
+  'cards.docx': readDocx,
+  'fees.xlsx': readXlsx,
+  'branches.csv': readCsv,
+  'security.txt': readText,
+};
+
+export type HelpCentre = {
+  /** What is found, and the answer that the sources' own sentences make. */
+  ask(question: string): Promise<{ retrieval: Retrieval<Passage>; answer: ExtractiveAnswer | undefined }>;
+  close(): void;
+};
+
+/** `uri`: an empty folder. `more`: further Markdown documents by name. */
+export async function helpCentre(uri: string, more: Record<string, string> = {}): Promise<HelpCentre> {
+  const search = createSearch({ uri });
+  const table = { org_id: 'org_bank', mode: 'test' as const };
+  const passages = new Map<string, Passage>();
+  const add = (name: string, blocks: Blocks): void => {
+    for (const { heading, text, ordinal } of toChunks(blocks.list, { title: name.replace(/\.\w+$/u, '') })) {
+      const id = `${name}:1:${ordinal}`;
+      const rest = { source_id: name, type: 'document', name, segments: [], authority: 'normal' } as const;
+      passages.set(id, { id, heading, text, ...rest });
+    }
+  };
+  for (const [name, read] of Object.entries(files))
+    add(name, await read(await readFile(new URL(`../fixtures/${name}`, import.meta.url)), defaultLimits));
+  for (const [name, text] of Object.entries(more)) add(name, readMarkdown(Buffer.from(text), defaultLimits));
+  await search.add(
+    table,
+    [...passages.values()].map((passage) => ({ ...passage, generation: '1' })),
+  );
+  return {
+    async ask(question) {
+      const retrieval = await retrieve(
+        {
+          search: (ask) => search.query(table, ask),
+          hydrate: async (ids) => ids.flatMap((id) => passages.get(id) ?? []),
+        },
+        { question, asked: undefined, strict: false },
+      );
+      const answer = extract(
+        retrieval.asking,
+        retrieval.hits.map(({ passage }) => passage),
+      );
+      return { retrieval, answer };
+    },
+    close: () => search.close(),
+  };
+}

@@ -1,0 +1,108 @@
+/** Starts the real API and worker programs as processes of their own, against the engines of the test run. */
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream, mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+export type Running = {
+  child: ChildProcess;
+  /** The address an API listens at; empty for a worker. */
+  url: string;
+  /** What the process wrote to its log so far. */
+  output(): string;
+  /** SIGTERM, then waits for the end; fails when the process did not end cleanly. */
+  stop(): Promise<void>;
+  /** SIGKILL, as the death of a machine. */
+  kill(): Promise<void>;
+};
+
+/** The environment of one system: its own database, queues and folder, so that systems of different tests never meet. */
+export type SystemEnv = Record<string, string> & { DATA_DIR: string };
+
+/** `name`: letters, digits, `_` and `-`; unique in the run. */
+export function systemEnv(name: string, extra: Record<string, string> = {}): SystemEnv {
+  const mongo = new URL(process.env['TEST_MONGODB_URI']!);
+  mongo.pathname = `/${name}`;
+  return {
+    DATA_DIR: mkdtempSync(join(tmpdir(), `support-${name}-`)),
+    MONGODB_URI: mongo.href,
+    TEMPORAL_ADDRESS: process.env['TEST_TEMPORAL_ADDRESS']!,
+    TASK_QUEUE_PREFIX: `${name}-`,
+    PORT: '0',
+    PUBLIC_URL: 'http://127.0.0.1:3000',
+    SECRET_KEY: 'a1'.repeat(32),
+    // The sites that tests let crawl are on this machine.
+    EGRESS_ALLOW: '127.0.0.1',
+    PUPPETEER_EXECUTABLE_PATH: process.env['TEST_CHROMIUM']!,
+    TEST_WORKFLOW_BUNDLE: process.env['TEST_WORKFLOW_BUNDLE']!,
+    RATE_SIGN_IN_PER_MINUTE: '5',
+    RATE_ACCOUNTS_PER_HOUR: '100000',
+    RATE_WRITES_PER_MINUTE: '100000',
+    RATE_QUERIES_PER_MINUTE: '100000',
+    // All of a test's customers are on this machine.
+    SOCKETS_PER_ADDRESS: '10000',
+    RATE_CONNECTS_PER_MINUTE: '100000',
+    RATE_ADDRESS_CONNECTS_PER_MINUTE: '100000',
+    RATE_ADDRESS_MESSAGES_PER_MINUTE: '100000',
+    TEST_REPLIES_PER_MINUTE: '100000',
+    TEST_CONVERSATIONS_PER_MONTH: '100000',
+    LOG_LEVEL: 'info',
+    ...extra,
+  };
+}
+
+export async function removeDataDir(env: SystemEnv): Promise<void> {
+  await rm(env.DATA_DIR, { recursive: true, force: true });
+}
+
+/** What a program needs of this process's environment. */
+const passedOn = ['PATH', 'HOME', 'TMPDIR', 'NODE_COMPILE_CACHE'];
+
+/** Starts a program and waits until it says it is ready. `program` is a path from the root of the project. */
+export async function startProcess(program: string, env: SystemEnv): Promise<Running> {
+  const child = fork(join(root, program), {
+    cwd: root,
+    env: { ...Object.fromEntries(passedOn.map((name) => [name, process.env[name]])), ...env },
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  let output = '';
+  const log = createWriteStream(join(env.DATA_DIR, `${program.replaceAll('/', '-')}-${child.pid}.log`));
+  for (const stream of [child.stdout!, child.stderr!]) {
+    stream.on('data', (piece: Buffer) => (output += piece.toString()));
+    stream.pipe(log, { end: false });
+  }
+  const ended = once(child, 'exit');
+  const ready = new Promise<string>((resolve) => {
+    child.on('message', (message: { type?: string; url?: string }) => {
+      if (message.type === 'ready') resolve(message.url ?? '');
+    });
+  });
+  const url = await Promise.race([
+    ready,
+    ended.then(([code, signal]) => {
+      throw new Error(`${program} ended before it was ready (${code ?? signal}):\n${output}`);
+    }),
+  ]);
+  return {
+    child,
+    url,
+    output: () => output,
+    async stop() {
+      child.kill('SIGTERM');
+      const [code, signal] = (await ended) as [number | null, string | null];
+      log.end();
+      if (code !== 0) throw new Error(`${program} did not end cleanly (${code ?? signal}):\n${output}`);
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      await ended;
+      log.end();
+    },
+  };
+}

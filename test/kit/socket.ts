@@ -1,0 +1,202 @@
+/**
+ * A customer's client for tests: it speaks the frames as docs/chat.md tells clients to, remembers its place and resumes, and
+ * notes everything a server must not do (a frame that is none, a number out of order).
+ */
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+import { until, type Api, type TestOrg } from './harness.ts';
+import { serverFrame, type ServerFrame } from '../../api/contract/chat.ts';
+
+export type Shown = { id: string; role: string; body: string };
+type FrameOf<T extends ServerFrame['type']> = Extract<ServerFrame, { type: T }>;
+
+/** The types of frames that come from the log, each with a number of its own. */
+const logged = ['ack', 'typing', 'reply_start', 'reply_chunk', 'reply_end', 'agent_reply', 'escalated', 'status'];
+
+export type Minted = { token: string; sessionId: string; orgId: string; customerId: string; key: string };
+
+/** A session for a customer of this organization, minted by a backend. */
+export async function mint(
+  api: Api,
+  org: TestOrg,
+  options: { key?: string; customer?: string; ttlSeconds?: number; context?: object } = {},
+): Promise<Minted> {
+  const key = options.key ?? (await api.newKey(org)).token;
+  const { status, body } = await api.request('POST', `/support/sessions/orgs/${org.orgId}/mint`, {
+    token: key,
+    body: {
+      customer: { externalCustomerId: options.customer ?? crypto.randomUUID() },
+      ...(options.ttlSeconds === undefined ? {} : { ttlSeconds: options.ttlSeconds }),
+      ...(options.context === undefined ? {} : { context: options.context }),
+    },
+  });
+  if (status !== 200) throw new Error(`mint: ${status} ${JSON.stringify(body)}`);
+  return { token: body.token, sessionId: body.session_id, orgId: org.orgId, customerId: body.customer_id, key };
+}
+
+export type Query = Record<string, string>;
+/** The address of an organization's chat at an API. */
+export function chatUrl(apiUrl: string, orgId: string, query: Query): string {
+  return `${apiUrl.replace(/^http/, 'ws')}/v1/support/chat/ws/${orgId}?${new URLSearchParams(query).toString()}`;
+}
+
+export class ChatClient {
+  readonly orgId: string;
+  readonly credentials: Query;
+  /** Every frame that came, over all connections, in the order of arrival. */
+  readonly frames: ServerFrame[] = [];
+  /** What was wrong with what came. */
+  readonly faults: string[] = [];
+  /** Called with each frame as it comes. */
+  heard: (frame: ServerFrame) => void = () => undefined;
+  convId: string | undefined;
+  seq = 0;
+  /** What a page would show: the history, and what the frames made of it. */
+  shown = new Map<string, Shown>();
+  closed: { code: number; reason: string } | undefined;
+  private socket: WebSocket | undefined;
+
+  private readonly headers: Query;
+
+  /** `headers`: what the handshake says beside its own; a page of this machine's development server unless told. */
+  constructor(orgId: string, credentials: Query, headers: Query = {}) {
+    this.orgId = orgId;
+    this.credentials = credentials;
+    this.headers = { origin: 'http://localhost:8080', ...headers };
+  }
+
+  /** Connects anew, and waits for the handshake. `query` beside the credentials. */
+  async connect(apiUrl: string, query: Query = {}): Promise<this> {
+    const url = chatUrl(apiUrl, this.orgId, { ...this.credentials, ...query });
+    const socket = new WebSocket(url, { headers: this.headers });
+    this.socket = socket;
+    this.closed = undefined;
+    socket.on('message', (data, isBinary) => {
+      if (this.socket === socket) this.take((data as Buffer).toString('utf8'), isBinary);
+    });
+    socket.on('close', (code, reason) => {
+      if (this.socket === socket) this.closed = { code, reason: reason.toString() };
+    });
+    socket.on('error', () => undefined);
+    await Promise.race([once(socket, 'open'), once(socket, 'close')]);
+    return this;
+  }
+
+  /** Comes back to its conversation, from where it is. */
+  async resume(apiUrl: string): Promise<this> {
+    return this.connect(apiUrl, { conv_id: this.convId!, resume_from: String(this.seq) });
+  }
+
+  /** Breaks the connection off, as a network does. */
+  drop(): void {
+    this.socket?.terminate();
+    this.socket = undefined;
+  }
+
+  /** Closes it politely and waits. */
+  async close(): Promise<void> {
+    if (!this.socket || this.socket.readyState === WebSocket.CLOSED) return;
+    const closed = once(this.socket, 'close');
+    this.socket.close();
+    await closed;
+  }
+
+  get isOpen(): boolean {
+    return this.socket?.readyState === WebSocket.OPEN;
+  }
+
+  send(frame: object): void {
+    this.sendRaw(JSON.stringify(frame));
+  }
+
+  sendRaw(data: string | Uint8Array): void {
+    this.socket?.send(data);
+  }
+
+  say(body: string, clientMessageId?: string): void {
+    this.send({
+      type: 'message',
+      body,
+      ...(clientMessageId === undefined ? {} : { client_message_id: clientMessageId }),
+    });
+  }
+
+  /** The first frame of this type that fits, once it is there. */
+  async frame<T extends ServerFrame['type']>(
+    type: T,
+    fits: (frame: FrameOf<T>) => boolean = () => true,
+  ): Promise<FrameOf<T>> {
+    const isIt = (frame: ServerFrame): frame is FrameOf<T> => frame.type === type && fits(frame as FrameOf<T>);
+    return until(async () => {
+      const found = this.frames.find(isIt);
+      // What was refused will never come.
+      if (!found && this.closed)
+        throw new Error(`no ${type}: closed ${JSON.stringify([this.closed, this.frames.at(-1)])}`);
+      return found;
+    }, `the frame ${type}`);
+  }
+
+  all<T extends ServerFrame['type']>(type: T): FrameOf<T>[] {
+    return this.frames.filter((frame): frame is FrameOf<T> => frame.type === type);
+  }
+
+  /** How the connection ended, once it has. */
+  async ended(): Promise<{ code: number; reason: string }> {
+    return until(async () => this.closed, 'the connection to end');
+  }
+
+  /** Settles when this number has come. */
+  async caughtUp(seq: number): Promise<void> {
+    await until(async () => this.seq >= seq, `frame ${seq} of ${this.convId}`);
+  }
+
+  private take(text: string, isBinary: boolean): void {
+    const parsed = isBinary ? undefined : serverFrame.safeParse(JSON.parse(text));
+    if (!parsed?.success) {
+      this.faults.push(`not a frame: ${text.slice(0, 500)} ${parsed?.error.message ?? 'binary'}`);
+      return;
+    }
+    const frame = parsed.data;
+    this.frames.push(frame);
+    // A welcome says where the conversation is, whatever was believed.
+    if (frame.type === 'welcome') this.seq = frame.seq;
+    else if (logged.includes(frame.type) && frame.seq === this.seq + 1) this.seq = frame.seq;
+    // An acknowledgement may be repeated to whoever repeats the message.
+    else if (frame.seq !== this.seq || (logged.includes(frame.type) && frame.type !== 'ack')) {
+      this.faults.push(`${frame.type} ${frame.seq} after ${this.seq}`);
+    }
+    this.show(frame);
+    this.heard(frame);
+  }
+
+  private show(frame: ServerFrame): void {
+    switch (frame.type) {
+      case 'welcome':
+        this.convId = frame.conv_id;
+        break;
+      case 'history':
+        this.shown = new Map(frame.messages.map(({ id, role, body }) => [id, { id, role, body }]));
+        break;
+      case 'ack':
+        this.put(frame.message_id, 'customer', frame.body);
+        break;
+      case 'reply_start':
+        this.put(frame.message_id, 'ai', '');
+        break;
+      case 'reply_chunk':
+        this.put(frame.message_id, 'ai', `${this.shown.get(frame.message_id)?.body ?? ''}${frame.body}`);
+        break;
+      case 'reply_end':
+        this.put(frame.message_id, 'ai', frame.body);
+        break;
+      case 'agent_reply':
+        this.put(frame.message_id, 'agent', frame.body);
+        break;
+      default:
+    }
+  }
+
+  private put(id: string, role: string, body: string): void {
+    this.shown.set(id, { id, role, body });
+  }
+}

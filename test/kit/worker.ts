@@ -1,0 +1,81 @@
+/**
+ * The worker program with the bundle of the test run, so that it starts quickly; with FAULT set, it dies when
+ * it comes to that point; see interrupt.ts for when and how.
+ */
+import { readFile } from 'node:fs/promises';
+import type { WorkerDeps } from '../../workers/fleets.ts';
+import { startWorkers } from '../../workers/main.ts';
+import { interrupt } from './interrupt.ts';
+import { readConfig } from '../../config.ts';
+import { ChunkModel } from '../../models/knowledge/chunk.ts';
+import { ConversationModel } from '../../models/chat/conversation.ts';
+import { FrameModel } from '../../models/chat/frame.ts';
+import { MessageModel } from '../../models/chat/message.ts';
+
+/** In the order in which processing comes to them; chunks are stored while they are put into the index. */
+export type Fault =
+  'before claim' | 'claimed' | 'extracted' | 'chunks stored' | 'before index' | 'in the index' | 'published';
+/** In the order in which an answer comes to them. */
+export type AnswerFault =
+  | 'answer claimed'
+  | 'answer begun'
+  | 'between chunks'
+  | 'answer unstored'
+  | 'answer stored'
+  | 'answer ended'
+  | 'escalated'
+  | 'before settling';
+const fault = process.env['FAULT'] as Fault | AnswerFault | undefined;
+
+function die(): never {
+  process.kill(process.pid, 'SIGKILL');
+  // The signal is delivered before anything else runs; this only says so to the compiler.
+  throw new Error('killed');
+}
+
+function adapt(deps: WorkerDeps): WorkerDeps {
+  return {
+    ...deps,
+    clock: () => (fault === 'before claim' ? die() : deps.clock()),
+    files: {
+      ...deps.files,
+      async chunk(...args) {
+        if (fault === 'claimed') die();
+        const chunks = await deps.files.chunk(...args);
+        return fault === 'extracted' ? die() : chunks;
+      },
+    },
+    search: {
+      ...deps.search,
+      async add(...args) {
+        if (fault === 'before index') die();
+        await deps.search.add(...args);
+        if (fault === 'in the index') die();
+      },
+      async removeSource(...args) {
+        if (fault === 'published') die();
+        await deps.search.removeSource(...args);
+      },
+    },
+  };
+}
+
+const points: Partial<Record<Fault | AnswerFault, () => void>> = {
+  'chunks stored': () => interrupt(ChunkModel.collection, 'insertMany', '"source_id"', 'after'),
+  'answer claimed': () => interrupt(MessageModel.collection, 'updateOne', '"attempt":', 'after'),
+  'answer begun': () => interrupt(FrameModel.collection, 'insertMany', '"reply_start"', 'after'),
+  'between chunks': () => interrupt(FrameModel.collection, 'insertOne', '"reply_chunk"', 'after'),
+  'answer unstored': () => interrupt(MessageModel.collection, 'insertOne', '"ai"', 'before'),
+  'answer stored': () => interrupt(MessageModel.collection, 'insertOne', '"ai"', 'after'),
+  'answer ended': () => interrupt(FrameModel.collection, 'insertOne', '"reply_end"', 'after'),
+  escalated: () => interrupt(ConversationModel.collection, 'findOneAndUpdate', '"status":"escalated"', 'after'),
+  'before settling': () => interrupt(MessageModel.collection, 'updateOne', '"answered"', 'before'),
+};
+if (fault !== undefined) points[fault]?.();
+
+const code = await readFile(process.env['TEST_WORKFLOW_BUNDLE']!, 'utf8');
+const workers = await startWorkers(readConfig(process.env), adapt, { code });
+for (const event of ['SIGTERM', 'disconnect'] as const) {
+  process.on(event, () => void workers.close().then(() => process.exit(0)));
+}
+process.send?.({ type: 'ready' });

@@ -1,0 +1,357 @@
+/** The document routes, from upload to deletion, through the real workers. */
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { readFile } from 'node:fs/promises';
+import { system, until, type TestOrg } from '../kit/harness.ts';
+
+const api = system();
+const fixture = async (name: string) => new Uint8Array(await readFile(new URL(`../fixtures/${name}`, import.meta.url)));
+const text = (content: string, name = 'note.md') => ({ name, content });
+const ask = (orgId: string, token: string, query: string, more: object = {}) =>
+  api.request('POST', `/orgs/${orgId}/kb/query`, { token, body: { query, ...more } });
+
+let org: TestOrg;
+let key: string;
+beforeAll(async () => {
+  org = await api.newOrg();
+  key = (await api.newKey(org)).token;
+});
+
+/** An organization of its own, for tests that count. */
+async function fresh() {
+  const org = await api.newOrg();
+  return { org, orgId: org.orgId, token: (await api.newKey(org)).token };
+}
+
+describe('POST /orgs/{orgId}/documents', () => {
+  it.each(['help.md', 'cards.docx', 'fees.xlsx', 'branches.csv', 'security.txt'])(
+    '%s is stored at once and indexed afterwards',
+    async (name) => {
+      const { status, body } = await api.upload(
+        org.orgId,
+        key,
+        { name, content: await fixture(name) },
+        { segments: 'Personal, R&D', authority: 'primary' },
+      );
+      expect(status).toBe(201);
+      expect(body.document).toMatchObject({
+        filename: name,
+        status: 'uploaded',
+        mode: 'test',
+        segments: ['personal', 'r_and_d'],
+        authority: 'primary',
+        chunk_count: 0,
+        indexed_at: null,
+      });
+      const done = await api.processed(org.orgId, key, body.document.doc_id);
+      expect(done).toMatchObject({ status: 'indexed', doc_id: body.document.doc_id });
+      expect(done.chunk_count).toBeGreaterThan(0);
+    },
+  );
+
+  it('the same bytes again: 200, the existing document, also under another name and when both race', async () => {
+    const { orgId, token } = await fresh();
+    const replies = await Promise.all(
+      [1, 2, 3].map((n) => api.upload(orgId, token, text('The vault opens at nine.', `v${n}.md`))),
+    );
+    expect(replies.map((r) => r.status).toSorted()).toEqual([200, 200, 201]);
+    expect(new Set(replies.map((r) => r.body.document.doc_id)).size).toBe(1);
+    expect(replies.filter((r) => r.body.duplicate === true)).toHaveLength(2);
+    expect((await api.request('GET', `/orgs/${orgId}/documents`, { token })).body.count).toBe(1);
+  });
+
+  it('without a file, with two, with the file in another field, or with an unknown field: 400, saying what to do', async () => {
+    const forms: [string, (form: FormData) => void][] = [
+      ['file', () => undefined],
+      [
+        'file',
+        (form) => {
+          form.append('file', new Blob(['a']), 'a.md');
+          form.append('file', new Blob(['b']), 'b.md');
+        },
+      ],
+      ['document', (form) => form.append('document', new Blob(['a']), 'a.md')],
+      [
+        'colour',
+        (form) => {
+          form.append('colour', 'red');
+          form.append('file', new Blob(['a']), 'a.md');
+        },
+      ],
+      [
+        'authority',
+        (form) => {
+          form.append('authority', 'highest');
+          form.append('file', new Blob(['a']), 'a.md');
+        },
+      ],
+      [
+        'segments',
+        (form) => {
+          form.append('segments', 'ok,!!!');
+          form.append('file', new Blob(['a']), 'a.md');
+        },
+      ],
+    ];
+    for (const [field, fill] of forms) {
+      const form = new FormData();
+      fill(form);
+      const { status, body } = await api.request('POST', `/orgs/${org.orgId}/documents`, { token: key, form });
+      expect([field, status, body.details?.[0]?.path?.[1]]).toEqual([field, 400, field]);
+    }
+  });
+
+  it('a form that breaks off stores nothing', async () => {
+    const { orgId, token } = await fresh();
+    const raw = '--x\r\ncontent-disposition: form-data; name="file"; filename="a.md"\r\n\r\nhalf a fi';
+    const { status } = await api.request('POST', `/orgs/${orgId}/documents`, {
+      token,
+      raw,
+      headers: { 'content-type': 'multipart/form-data; boundary=x' },
+    });
+    expect(status).toBe(400);
+    expect((await api.request('GET', `/orgs/${orgId}/documents`, { token })).body.count).toBe(0);
+  });
+
+  it('an Idempotency-Key gives the first answer again, and another body under it 409', async () => {
+    const { orgId, token } = await fresh();
+    const headers = { 'idempotency-key': 'upload-1' };
+    const first = await api.upload(orgId, token, text('One.'), {}, headers);
+    const again = await api.upload(orgId, token, text('One.'), {}, headers);
+    expect([first.status, again.status, again.body]).toEqual([201, 201, first.body]);
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    const other = await api.upload(orgId, token, text('Two.'), {}, headers);
+    expect([other.status, other.body.code]).toEqual([409, 'IDEMPOTENCY_KEY_REUSED']);
+  });
+
+  it('of uploads that race for the last places of the sandbox, only as many win as there are: 403 SANDBOX_LIMIT', async () => {
+    const { orgId, token } = await fresh();
+    const replies = await Promise.all(
+      Array.from({ length: 28 }, (_, n) => api.upload(orgId, token, text(`Fact number ${n}.`, `${n}.md`))),
+    );
+    const refused = replies.filter((r) => r.status === 403);
+    expect(replies.filter((r) => r.status === 201)).toHaveLength(25);
+    expect(refused.map((r) => r.body.code)).toEqual(['SANDBOX_LIMIT', 'SANDBOX_LIMIT', 'SANDBOX_LIMIT']);
+    const { doc_id: docId } = replies.find((r) => r.status === 201)!.body.document;
+    expect((await api.request('DELETE', `/orgs/${orgId}/documents/${docId}`, { token })).status).toBe(200);
+    expect((await api.upload(orgId, token, text('There is room again.'))).status).toBe(201);
+  });
+
+  it('in a live organization the plan’s limit holds, and names the feature: 403 BETA_LIMIT_REACHED', async () => {
+    const org = await api.newOrg();
+    await api.goLive(org);
+    const { token } = await api.newKey(org, { mode: 'live' });
+    const replies = await Promise.all(
+      Array.from({ length: 51 }, (_, n) => api.upload(org.orgId, token, text(`Plan fact ${n}.`, `${n}.md`))),
+    );
+    const refused = replies.filter((r) => r.status !== 201);
+    expect(refused.map((r) => [r.status, r.body.code, r.body.feature])).toEqual([
+      [403, 'BETA_LIMIT_REACHED', 'documents'],
+    ]);
+    // Test mode has an allowance of its own.
+    const testKey = (await api.newKey(org)).token;
+    expect((await api.upload(org.orgId, testKey, text('Test fact.'))).status).toBe(201);
+  });
+});
+
+describe('GET /orgs/{orgId}/documents', () => {
+  it('pages from the newest on, and pages stay put while documents come and go', async () => {
+    const { orgId, token } = await fresh();
+    for (let n = 0; n < 5; n++) await api.upload(orgId, token, text(`Page fact ${n}.`, `${n}.md`));
+    const list = (query: string) => api.request('GET', `/orgs/${orgId}/documents?${query}`, { token });
+    const first = await list('limit=2');
+    expect(first.body.documents.map((d: { filename: string }) => d.filename)).toEqual(['4.md', '3.md']);
+    expect(first.body.count).toBe(5);
+    await api.upload(orgId, token, text('Page fact 5.', '5.md'));
+    await api.request('DELETE', `/orgs/${orgId}/documents/${first.body.documents[1].doc_id}`, { token });
+    const second = await list(`limit=2&cursor=${first.body.cursor}`);
+    expect(second.body.documents.map((d: { filename: string }) => d.filename)).toEqual(['2.md', '1.md']);
+    const third = await list(`limit=2&cursor=${second.body.cursor}`);
+    expect(third.body.documents.map((d: { filename: string }) => d.filename)).toEqual(['0.md']);
+    expect(third.body.cursor).toBeNull();
+  });
+
+  it.each(['limit=0', 'limit=101', 'limit=x', 'limit=1&limit=2', 'cursor=nonsense', 'limit[$gt]=1&limit=0'])(
+    '?%s: 400',
+    async (query) => {
+      expect((await api.request('GET', `/orgs/${org.orgId}/documents?${query}`, { token: key })).status).toBe(400);
+    },
+  );
+
+  it('shows each mode its own, and a member both or the one asked for', async () => {
+    const org = await api.newOrg();
+    await api.goLive(org);
+    const [live, test] = [(await api.newKey(org, { mode: 'live' })).token, (await api.newKey(org)).token];
+    const [inLive, inTest] = await Promise.all([
+      api.upload(org.orgId, live, text('Live fact.')),
+      api.upload(org.orgId, test, text('Test fact.')),
+    ]);
+    const ids = async (token: string, query = '') =>
+      (await api.request('GET', `/orgs/${org.orgId}/documents${query}`, { token })).body.documents.map(
+        (d: { doc_id: string }) => d.doc_id,
+      );
+    const [liveId, testId] = [inLive.body.document.doc_id, inTest.body.document.doc_id];
+    expect(await ids(live)).toEqual([liveId]);
+    expect(await ids(test)).toEqual([testId]);
+    expect((await ids(org.owner.token)).toSorted()).toEqual([liveId, testId].toSorted());
+    expect(await ids(org.owner.token, '?mode=live')).toEqual([liveId]);
+    expect(await ids(org.owner.token, '?environment=test')).toEqual([testId]);
+    expect((await api.request('GET', `/orgs/${org.orgId}/documents/${liveId}`, { token: test })).status).toBe(404);
+    expect((await api.request('GET', `/orgs/${org.orgId}/documents?mode=live`, { token: test })).status).toBe(400);
+  });
+});
+
+describe('PATCH /orgs/{orgId}/documents/{docId}/segments', () => {
+  it('takes effect in answers: what became unreachable at once, what became reachable as soon as the index has it', async () => {
+    const { orgId, token } = await fresh();
+    const { body } = await api.upload(orgId, token, text('The zebra tariff costs nine euros.'), {
+      segments: 'personal',
+    });
+    const docId = body.document.doc_id;
+    await api.processed(orgId, token, docId);
+    const question = (productType: string) =>
+      ask(orgId, token, 'What does the zebra tariff cost?', { context: { productType } });
+    expect((await question('personal')).body.has_context).toBe(true);
+    expect((await question('business')).body.has_context).toBe(false);
+
+    const patched = await api.request('PATCH', `/orgs/${orgId}/documents/${docId}/segments`, {
+      token,
+      body: { segments: ['Business', 'business'] },
+    });
+    expect([patched.status, patched.body.document.segments]).toEqual([200, ['business']]);
+    expect((await question('personal')).body.has_context).toBe(false);
+    await until(async () => (await question('business')).body.has_context, 'the index to follow');
+  });
+
+  it.each([
+    [{ segments: 'business' }],
+    [{ segments: [1] }],
+    [{ segments: [{ $ne: 1 }] }],
+    [{}],
+    [{ segments: ['  '] }],
+    [{ segments: Array.from({ length: 21 }, (_, n) => `s${n}`) }],
+  ])('%j: 400', async (body) => {
+    const { status, body: reply } = await api.request('PATCH', `/orgs/${org.orgId}/documents/doc_x/segments`, {
+      token: key,
+      body,
+    });
+    expect([status, reply.details[0].path.slice(0, 2)]).toEqual([400, ['body', 'segments']]);
+  });
+});
+
+describe('PATCH /orgs/{orgId}/documents/{docId}/authority', () => {
+  it('a primary source answers ahead of the others, a background one only when nothing else does', async () => {
+    const { orgId, token } = await fresh();
+    const [old, current] = await Promise.all([
+      api.upload(orgId, token, text('The walrus account pays two percent interest.', 'old.md')),
+      api.upload(orgId, token, text('The walrus account pays three percent interest.', 'current.md')),
+    ]);
+    const ids = [old, current].map((r) => r.body.document.doc_id);
+    for (const id of ids) await api.processed(orgId, token, id);
+    const names = async () =>
+      (await ask(orgId, token, 'How much interest does the walrus account pay?')).body.sources
+        .map((s: { name: string }) => s.name)
+        .toSorted();
+    expect(await names()).toEqual(['current.md', 'old.md']);
+    await api.request('PATCH', `/orgs/${orgId}/documents/${ids[1]}/authority`, {
+      token,
+      body: { authority: 'primary' },
+    });
+    expect(await names()).toEqual(['current.md']);
+    await api.request('PATCH', `/orgs/${orgId}/documents/${ids[1]}/authority`, {
+      token,
+      body: { authority: 'background' },
+    });
+    expect(await names()).toEqual(['old.md']);
+  });
+});
+
+describe('DELETE /orgs/{orgId}/documents/{docId}', () => {
+  it('nothing of the document answers when the call returns, and a second delete is 404', async () => {
+    const { orgId, token } = await fresh();
+    const { body } = await api.upload(orgId, token, text('The heron desk closes at noon.'));
+    await api.processed(orgId, token, body.document.doc_id);
+    const question = () => ask(orgId, token, 'When does the heron desk close?');
+    expect((await question()).body.has_context).toBe(true);
+    const path = `/orgs/${orgId}/documents/${body.document.doc_id}`;
+    expect(await api.request('DELETE', path, { token })).toMatchObject({
+      status: 200,
+      body: { doc_id: body.document.doc_id, deleted: true },
+    });
+    expect((await question()).body).toMatchObject({ has_context: false, sources: [] });
+    expect((await api.request('DELETE', path, { token })).status).toBe(404);
+    expect((await api.request('GET', path, { token })).status).toBe(404);
+  });
+
+  it('while it is being processed leaves nothing behind', async () => {
+    const { orgId, token } = await fresh();
+    const { body } = await api.upload(orgId, token, { name: 'help.md', content: await fixture('help.md') });
+    expect((await api.request('DELETE', `/orgs/${orgId}/documents/${body.document.doc_id}`, { token })).status).toBe(
+      200,
+    );
+    const again = await api.upload(orgId, token, { name: 'help.md', content: await fixture('help.md') });
+    expect(again.status).toBe(201);
+    expect((await api.processed(orgId, token, again.body.document.doc_id)).status).toBe('indexed');
+    const { body: answer } = await ask(orgId, token, 'How do I block a lost card?');
+    expect(new Set(answer.sources.map((s: { id: string }) => s.id)).has(body.document.doc_id)).toBe(false);
+  });
+});
+
+describe('POST /orgs/{orgId}/documents/{docId}/reprocess', () => {
+  it('indexes anew while the former text goes on answering, and twice at once is 409', async () => {
+    const { orgId, token } = await fresh();
+    const { body } = await api.upload(orgId, token, text('The otter line is open on Sundays.'));
+    const docId = body.document.doc_id;
+    await api.processed(orgId, token, docId);
+    const replies = await Promise.all(
+      [1, 2, 3].map(() => api.request('POST', `/orgs/${orgId}/documents/${docId}/reprocess`, { token })),
+    );
+    expect(replies.filter((r) => r.status === 202).length).toBeGreaterThanOrEqual(1);
+    for (const reply of replies) expect([202, 409]).toContain(reply.status);
+    expect((await ask(orgId, token, 'When is the otter line open?')).body.has_context).toBe(true);
+    await api.processed(orgId, token, docId);
+    const { body: after } = await ask(orgId, token, 'When is the otter line open?', { explain: true });
+    expect(after.answer).toContain('Sundays');
+    expect(after.explain.candidates).toHaveLength(1);
+  });
+
+  it('of a document that does not exist is 404', async () => {
+    expect((await api.request('POST', `/orgs/${org.orgId}/documents/doc_x/reprocess`, { token: key })).status).toBe(
+      404,
+    );
+  });
+});
+
+describe('isolation', () => {
+  it('two organizations with the same file and the same question never see each other’s text', async () => {
+    const [a, b] = await Promise.all([fresh(), fresh()]);
+    const shared = 'The pelican fund has a front load of one percent.';
+    const [inA, inB] = await Promise.all([
+      api.upload(a.orgId, a.token, text(shared)),
+      api.upload(b.orgId, b.token, text(shared)),
+    ]);
+    expect(inA.body.document.doc_id).not.toBe(inB.body.document.doc_id);
+    await api.upload(b.orgId, b.token, text('The pelican fund is closed to new money.', 'secret.md'));
+    for (const [side, reply] of [
+      [a, inA],
+      [b, inB],
+    ] as const)
+      await api.processed(side.orgId, side.token, reply.body.document.doc_id);
+    await until(
+      async () =>
+        (await ask(b.orgId, b.token, 'Is the pelican fund closed to new money?')).body.answer.includes('closed'),
+      'the other organization’s note',
+    );
+    const { body } = await ask(a.orgId, a.token, 'Is the pelican fund closed to new money?', { explain: true });
+    expect(JSON.stringify(body)).not.toContain('fund is closed');
+    expect(body.explain.candidates.map((c: { source_id: string }) => c.source_id)).toEqual([inA.body.document.doc_id]);
+    // Nor may one organization name the other's document.
+    for (const [method, suffix] of [
+      ['GET', ''],
+      ['DELETE', ''],
+      ['POST', '/reprocess'],
+    ] as const) {
+      const path = `/orgs/${a.orgId}/documents/${inB.body.document.doc_id}${suffix}`;
+      expect([method, (await api.request(method, path, { token: a.token })).status]).toEqual([method, 404]);
+    }
+  });
+});

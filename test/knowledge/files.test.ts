@@ -1,0 +1,870 @@
+/**
+ * Reading files through the real processes: what good files say, what each bad file ends with, and that neither a file
+ * nor a death leaves anything behind.
+ */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { text as textOf } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import iconv from 'iconv-lite';
+import { createFiles, readerFlags, sniffFile, type Files } from '../../clients/files/files.ts';
+import { rowText, type Block } from '../../models/rules/knowledge/chunks.ts';
+import {
+  headBytes,
+  maxFileBytes,
+  Unreadable,
+  type FileType,
+  type UnreadableReason,
+} from '../../models/rules/knowledge/document.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+import * as bad from '../kit/badfiles.ts';
+
+const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
+const stream = (bytes: Buffer): Readable => Readable.from([bytes]);
+
+let files: Files;
+let folder: string;
+beforeAll(async () => {
+  // Ample time, for machines that run much beside this; the limit has a test of its own.
+  files = createFiles({ timeoutMs: 55_000 });
+  folder = await mkdtemp(join(tmpdir(), 'files-'));
+});
+afterAll(async () => {
+  await files.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const read = (bytes: Buffer | string, type: FileType): Promise<Block[]> =>
+  files.extract(stream(Buffer.from(bytes)), type);
+const reasonOf = (reading: Promise<unknown>): Promise<UnreadableReason | 'read'> =>
+  reading.then(
+    () => 'read' as const,
+    (error: unknown) => {
+      if (error instanceof Unreadable) return error.reason;
+      throw error;
+    },
+  );
+const rows = (blocks: readonly Block[]): [string, string][][] =>
+  blocks.filter((block) => block.kind === 'row').map((block) => block.cells);
+
+/** Waits for a state; the test's own time limit is the only clock. */
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await delay(10);
+}
+
+const running = (pid: number): boolean => {
+  try {
+    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+};
+const childrenOf = (pid: number): number[] => {
+  const list = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return list.trim().split(' ').filter(Boolean).map(Number);
+};
+const onLinux = existsSync(`/proc/${process.pid}/task/${process.pid}/children`) ? it : it.skip;
+
+describe('the help centre in test/fixtures', () => {
+  type Facts = { documents: { filename: string }[]; questions: { source: string | null; contains: string | null }[] };
+  const facts = JSON.parse(readFileSync(fixture('questions.json'), 'utf8')) as Facts;
+  const passages = async (filename: string): Promise<string> => {
+    const chunks = await files.chunk(fixture(filename), await sniffFile(fixture(filename), filename), { filename });
+    return chunks.map((chunk) => `${chunk.heading}\n${chunk.text}`).join('\n\n');
+  };
+
+  it('has each answer in the file that the questions name', async () => {
+    const contents = new Map<string, string>();
+    for (const { filename } of facts.documents) contents.set(filename, await passages(filename));
+    for (const { source, contains } of facts.questions) {
+      if (source !== null && contains !== null) expect(contents.get(source)).toContain(contains);
+    }
+    expect(contents.size).toBe(6);
+  });
+
+  it('help.md: headings become paths, front matter is left out, the table names its columns', async () => {
+    const content = await passages('help.md');
+    expect(content).not.toContain('language: en');
+    expect(content).toContain('Lindenbank help centre > Sending money > Instant transfers\n');
+    expect(content).toContain('Result: No match; What it means: The IBAN belongs to somebody else; What to do: Stop,');
+  });
+
+  it('cards.docx: numbered steps, bullets and the table survive', async () => {
+    const content = await passages('cards.docx');
+    expect(content).toContain('\n2. If you cannot reach the app, call the card hotline on +49 30 5550 116.');
+    expect(content).toContain('\n- Up to 50 cards belong to one company account');
+    expect(content).toContain(
+      'Card: Linden Gold; For whom: private customers with an income; Payments per day: 10,000 EUR',
+    );
+    expect(content).toContain('Lost or stolen card > Express replacement abroad\n');
+  });
+
+  it('fees.xlsx: numbers read as in Excel, dates without doubt, hidden sheets not at all', async () => {
+    const content = await passages('fees.xlsx');
+    expect(content).toContain('Private customers\nPrice list for private customers');
+    expect(content).toContain(
+      'Service: Payment in another currency; Price: 1.75%; Charged: of the amount; Valid from: 2026-01-01',
+    );
+    expect(content).toContain('Business customers\nService: Business account Start; Price: 9.90 EUR');
+    expect(content).not.toMatch(/margin|41 %/);
+  });
+
+  it('branches.csv: the semicolon is found and a quoted comma kept', async () => {
+    const content = await passages('branches.csv');
+    expect(content).toContain(
+      'branches\nBranch: Old Market; Street: Am Alten Markt 3; Town: Potsdam; Monday to Friday: 9:00-18:00',
+    );
+    expect(content).toContain('Branch: Airport, Terminal 2; Street: Flughafenring 200');
+  });
+
+  it('security.txt: numbered lines are headings, wrapped lines are joined, steps are kept', async () => {
+    const content = await passages('security.txt');
+    expect(content).toContain(
+      '5. Who is liable\nYou are liable for at most 50 EUR when somebody misuses your card or your access',
+    );
+    expect(content).toContain('\n2. Call the security desk on +49 30 5550 112. It is open day and night.\n3. Change');
+  });
+});
+
+describe('text and its encoding', () => {
+  it.each<[string, Buffer]>([
+    ['UTF-8', Buffer.from(bad.germanText)],
+    ['UTF-8 with a mark', bad.utf8WithMark()],
+    ['windows-1252', bad.windows1252Text()],
+    ['UTF-16LE without a mark', bad.utf16leWithoutMark()],
+    ['UTF-16BE with a mark', bad.utf16beWithMark()],
+  ])('%s is understood', async (_label, bytes) => {
+    for (const type of ['txt', 'md'] as const)
+      expect(await read(bytes, type)).toEqual([{ kind: 'text', text: bad.germanText }]);
+  });
+
+  it.each([
+    ['windows-1250', 'Wypłata gotówki za granicą kosztuje 15 zł, przelew zwykły jest bezpłatny.'],
+    ['ISO-8859-2', 'Wypłata gotówki za granicą kosztuje 15 zł, przelew zwykły jest bezpłatny.'],
+    ['windows-1250', 'Příliš žluťoučký kůň: poplatek za výběr hotovosti v zahraničí je 15 Kč.'],
+    ['ISO-8859-2', 'Příliš žluťoučký kůň: poplatek za výběr hotovosti v zahraničí je 15 Kč.'],
+  ])('%s is understood: %s', async (encoding, text) => {
+    expect(await read(iconv.encode(text, encoding), 'txt')).toEqual([{ kind: 'text', text }]);
+  });
+
+  it('invisible and direction-changing characters do not reach the text', async () => {
+    expect(await read('Pay\u200b \u202e100\u202c EUR\u0007.', 'txt')).toEqual([{ kind: 'text', text: 'Pay 100 EUR.' }]);
+  });
+});
+
+/** Each block in a line, as it is answered. */
+const lines = (blocks: readonly Block[]): string[] =>
+  blocks.map((block) => (block.kind === 'row' ? rowText(block.cells) : block.text));
+
+describe('tables in HTML and Markdown', () => {
+  const cellOf = (text: string): string => (text.startsWith('!') ? `<th>${text.slice(1)}</th>` : `<td>${text}</td>`);
+  const rowOf = (line: string): string => `<tr>${line.split('|').map(cellOf).join('')}</tr>`;
+  const table = (text: string): string => `<table>${text.split('\n').map(rowOf).join('')}</table>`;
+  it.each<[string, string, string[]]>([
+    [
+      'names and values',
+      table('!Phone|+49 381 1\n!Mail|a@b.example\n!Hours|9-17'),
+      ['Phone: +49 381 1', 'Mail: a@b.example', 'Hours: 9-17'],
+    ],
+    ['an empty value first', table('!Fax|\n!Phone|+49 381 1'), ['Fax', 'Phone: +49 381 1']],
+    [
+      'lines across it',
+      '<table><tr><th colspan=2>Bank</th></tr><tr><th>Seat</th><td>Potsdam</td></tr><tr><th colspan=2>Contact</th></tr><tr><th>Phone</th><td>112</td></tr></table>',
+      ['Bank', 'Seat: Potsdam', 'Contact', 'Phone: 112'],
+    ],
+    [
+      'a name over two rows',
+      '<table><tr><th rowspan=2>Monday</th><td>by phone</td></tr><tr><td>by letter</td></tr><tr><th>Tuesday</th><td>closed</td></tr></table>',
+      ['Monday: by phone', 'Monday: by letter', 'Tuesday: closed'],
+    ],
+    [
+      'three columns, the first marked',
+      table('!Monday|9-12|14-18\n!Tuesday|9-12|closed'),
+      ['Monday; 9-12; 14-18', 'Tuesday; 9-12; closed'],
+    ],
+    [
+      'three columns, the first marked, and names',
+      table('!Plan|Mini|Maxi\n!Data|5 GB|20 GB\n!Price|5 EUR|9 EUR'),
+      ['Plan: Data; Mini: 5 GB; Maxi: 20 GB', 'Plan: Price; Mini: 5 EUR; Maxi: 9 EUR'],
+    ],
+    [
+      'names above and beside',
+      table('|!Mini|!Maxi\n!Support|by letter|by phone'),
+      ['Support; Mini: by letter; Maxi: by phone'],
+    ],
+    [
+      'one product and a free column',
+      table('!|!Gold|\n!Use|shops|\n!Kind|debit|'),
+      ['Use; Gold: shops', 'Kind; Gold: debit'],
+    ],
+    ['one product', table('!|!Gold\n!Use|shops\n!Kind|debit'), ['Use; Gold: shops', 'Kind; Gold: debit']],
+    ['one marked cell in a first row of names', table('!Card|Fee\nGold|10 EUR'), ['Card: Gold; Fee: 10 EUR']],
+    [
+      'a head without marked cells',
+      '<table><thead><tr><td>Team</td><td>Lead</td></tr></thead><tr><td>Sales</td><td>Ann</td></tr></table>',
+      ['Team: Sales; Lead: Ann'],
+    ],
+    [
+      'a marked title',
+      '<table><tr><th colspan=2>Fees 2026</th></tr><tr><th>Card</th><th>Kind</th></tr><tr><td>Gold</td><td>credit</td></tr></table>',
+      ['Fees 2026', 'Card: Gold; Kind: credit'],
+    ],
+    [
+      'a plain title',
+      '<table><tr><td colspan=2>Fees 2026</td></tr><tr><td>Card</td><td>Fee</td></tr><tr><td>Gold</td><td>10 EUR</td></tr></table>',
+      ['Fees 2026', 'Card: Gold; Fee: 10 EUR'],
+    ],
+    [
+      'a title over two rows of names',
+      '<table><tr><th colspan=3>Fees</th></tr><tr><th rowspan=2>Card</th><th colspan=2>Fee</th></tr><tr><th>Online</th><th>Branch</th></tr><tr><td>Gold</td><td>1</td><td>2</td></tr></table>',
+      ['Fees', 'Card: Gold; Fee Online: 1; Fee Branch: 2'],
+    ],
+    ['words without marks', table('Team|Lead|Deputy\nSales|Ann|Tom'), ['Team; Lead; Deputy', 'Sales; Ann; Tom']],
+    [
+      'equal cells, one of them spanning',
+      '<table><tr><th>Online</th><th>Branch</th></tr><tr><td rowspan=2>free</td><td>5 EUR</td></tr><tr><td>free</td></tr></table>',
+      ['Online: free; Branch: 5 EUR', 'Online: free; Branch: free'],
+    ],
+    ['a name alone above values', '| Card | |\n|---|---|\n| Gold | 10 EUR |\n', ['Card: Gold; 10 EUR']],
+    [
+      'a title where names are due',
+      '| Fees 2026 | |\n|---|---|\n| Card | Fee |\n| Gold | 10 EUR |\n',
+      ['Fees 2026', 'Card: Gold; Fee: 10 EUR'],
+    ],
+    [
+      'a value where names are due',
+      '| Phone | +49 381 1 |\n|---|---|\n| Mail | a@b.example |\n',
+      ['Phone: +49 381 1', 'Mail: a@b.example'],
+    ],
+    ['no names where they are due', '| | |\n|---|---|\n| Phone | +49 381 1 |\n', ['Phone: +49 381 1']],
+  ])('%s', async (_label, source, expected) => expect(lines(await read(source, 'md'))).toEqual(expected));
+
+  it('5,500 groups of rows under their labels keep their columns to the last', async () => {
+    const group = (at: number): string =>
+      `<tr><td rowspan=3>Kind ${at}</td><td rowspan=3>Brand ${at}</td><td>small</td><td>1</td></tr><tr><td>medium</td><td>2</td></tr><tr><td>large</td><td>3</td></tr>`;
+    const groups = Array.from({ length: 5_500 }, (_, at) => group(at)).join('');
+    const source = `<table><tr><th>Kind</th><th>Brand</th><th>Size</th><th>Price</th></tr>${groups}</table>`;
+    const found = lines(await read(source, 'md'));
+    expect(found).toHaveLength(16_500);
+    expect(found.at(-1)).toBe('Kind: Kind 5499; Brand: Brand 5499; Size: large; Price: 3');
+  });
+});
+
+describe('Markdown', () => {
+  it('embedded HTML is text, scripts are not', async () => {
+    const source =
+      'A <b>bold</b> &amp; <script>alert(1)</script>word.<!-- secret -->\n\n<table><tr><td>Phone</td><td>112</td></tr></table>\n';
+    expect(await read(source, 'md')).toEqual([
+      { kind: 'text', text: 'A bold & word.' },
+      { kind: 'row', table: '', cells: [['Phone', '112']] },
+    ]);
+  });
+
+  it('a link keeps its address where the label does not show it', async () => {
+    const source =
+      'See [the form](https://bank.example/f) or <https://bank.example/g>, not [this](javascript:alert(1)).';
+    const [block] = await read(source, 'md');
+    expect(block).toEqual({
+      kind: 'text',
+      text: 'See the form (https://bank.example/f) or https://bank.example/g, not this.',
+    });
+  });
+});
+
+describe('CSV', () => {
+  it.each([
+    [',', 'Name,Fee\nGold,"4,90"\nDebit,0\n'],
+    [';', 'Name;Fee\nGold;4,90\nDebit;0\n'],
+    ['tab', 'Name\tFee\nGold\t4,90\nDebit\t0\n'],
+    ['|', 'Name|Fee\nGold|4,90\nDebit|0\n'],
+    ['sep=', 'sep=;\nName;Fee\nGold;4,90\nDebit;0\n'],
+    ['CR LF and a mark', '\ufeffName;Fee\r\nGold;4,90\r\nDebit;0\r\n'],
+  ])('delimiter %s', async (_label, source) => {
+    expect(rows(await read(source, 'csv'))).toEqual([
+      [
+        ['Name', 'Gold'],
+        ['Fee', '4,90'],
+      ],
+      [
+        ['Name', 'Debit'],
+        ['Fee', '0'],
+      ],
+    ]);
+  });
+
+  it('quoted line breaks stay in their cell, short and long rows are kept', async () => {
+    const source = 'Question,Answer\n"How?","Like\nthis."\nWhy?\nWhen?,now,extra\n';
+    expect(rows(await read(source, 'csv'))).toEqual([
+      [
+        ['Question', 'How?'],
+        ['Answer', 'Like\nthis.'],
+      ],
+      [['Question', 'Why?']],
+      [
+        ['Question', 'When?'],
+        ['Answer', 'now'],
+        ['', 'extra'],
+      ],
+    ]);
+  });
+
+  it.each([
+    ['windows-1252', ';'],
+    ['utf16-le', ';'],
+    ['utf-8', '\t'],
+    ['utf-8', ','],
+  ] as const)('long quoted answers full of commas, %s, delimiter %s', async (encoding, delimiter) => {
+    const answer = (at: number): string =>
+      `Type ${at} ends online, by letter, or in a branch; it takes ${at} days.\n${'Bring cards, keys, and papers; else fees, and costs, fall due. '.repeat(25).trim()}`;
+    const line = (...cells: string[]): string => `${cells.map((cell) => `"${cell}"`).join(delimiter)}\r\n`;
+    const lines = Array.from({ length: 60 }, (_, at) =>
+      line(`How do I end type ${at}, online, or by letter?`, answer(at)),
+    );
+    const source = iconv.encode(line('Question', 'Answer') + lines.join(''), encoding, {
+      addBOM: encoding === 'utf16-le',
+    });
+    const found = rows(await read(source, 'csv'));
+    expect(found).toHaveLength(60);
+    expect(found[59]).toEqual([
+      ['Question', 'How do I end type 59, online, or by letter?'],
+      ['Answer', answer(59)],
+    ]);
+  });
+
+  it('commas in every answer do not outweigh the delimiter of the first row', async () => {
+    const source = 'Plan;Includes\nBasic;calls, texts, mail\nFamily;calls, texts, films\n';
+    expect(rows(await read(source, 'csv'))[1]).toEqual([
+      ['Plan', 'Family'],
+      ['Includes', 'calls, texts, films'],
+    ]);
+  });
+
+  it('what stands under a table of prices is no row of it, before and after a blank row', async () => {
+    const source =
+      'Item,Price\nKayak,8\nTandem,5\nScooter,3\nRemarks,All prices include VAT\n,\nContact,+49 381 555 77\n';
+    expect(rows(await read(source, 'csv')).slice(2)).toEqual([
+      [
+        ['Item', 'Scooter'],
+        ['Price', '3'],
+      ],
+      [['Remarks', 'All prices include VAT']],
+      [['Contact', '+49 381 555 77']],
+    ]);
+  });
+
+  it('a table below another, whose columns do not fit, gets no names from it', async () => {
+    const source = 'Item,Price,Deposit\nTandem,5,20\nScooter,3,10\n,,\nAnn,West pier,red\nTom,East pier,blue\n';
+    expect(rows(await read(source, 'csv')).slice(2)).toEqual([
+      ['Ann', 'West pier', 'red'].map((cell) => ['', cell]),
+      ['Tom', 'East pier', 'blue'].map((cell) => ['', cell]),
+    ]);
+  });
+
+  it.each<[string, string, string[]]>([
+    [
+      'two columns',
+      'Item,Price in EUR\nTandem,5\n\nKayak,8\n',
+      ['Item: Tandem; Price in EUR: 5', 'Item: Kayak; Price in EUR: 8'],
+    ],
+    [
+      'a last cell left free',
+      'Item,Price,Deposit\nTandem,5,20\n,,\nKayak,8,\n',
+      ['Item: Tandem; Price: 5; Deposit: 20', 'Item: Kayak; Price: 8'],
+    ],
+    [
+      'a title of its own',
+      'Item,Price\nTandem,5\n\nWinter\nKayak,8\n',
+      ['Item: Tandem; Price: 5', 'Winter', 'Item: Kayak; Price: 8'],
+    ],
+    [
+      'hours and addresses',
+      'Item,Price,Deposit\nTandem,5,20\n\nOpen,9:00-17:00,\nMail,a@b.example,\n',
+      ['Item: Tandem; Price: 5; Deposit: 20', 'Open: 9:00-17:00', 'Mail: a@b.example'],
+    ],
+    [
+      'words',
+      'Team,Lead,Deputy\nSales,Ann,Tom\n\nCare,Eva,Max\n\nMail,a@b.example\n',
+      ['Team: Sales; Lead: Ann; Deputy: Tom', 'Team: Care; Lead: Eva; Deputy: Max', 'Mail: a@b.example'],
+    ],
+    [
+      'a wider table',
+      'Team,Lead,Deputy\nSales,Ann,Tom\n\nFeature,Basic,Premium,Gold\nSupport,by letter,by phone,by visit\n',
+      ['Team: Sales; Lead: Ann; Deputy: Tom', 'Feature: Support; Basic: by letter; Premium: by phone; Gold: by visit'],
+    ],
+  ])('after a blank row: %s', async (_label, source, expected) =>
+    expect(lines(await read(source, 'csv'))).toEqual(expected),
+  );
+
+  it('without a header, two columns are name and value', async () => {
+    expect(rows(await read('Opening,9:00\nClosing,18:00\n', 'csv'))).toEqual([
+      [['Opening', '9:00']],
+      [['Closing', '18:00']],
+    ]);
+  });
+});
+
+describe('XLSX', () => {
+  const number = (reference: string, style: number, value: string): string =>
+    `<c r="${reference}" s="${style}"><v>${value}</v></c>`;
+  const styles =
+    '<numFmts count="2"><numFmt numFmtId="164" formatCode="#,##0.00\\ &quot;EUR&quot;"/><numFmt numFmtId="165" formatCode="dd.mm.yyyy\\ hh:mm"/></numFmts>' +
+    '<cellXfs count="6"><xf numFmtId="0"/><xf numFmtId="164"/><xf numFmtId="10"/><xf numFmtId="14"/><xf numFmtId="165"/><xf numFmtId="999"/></cellXfs>';
+  it.each([
+    ['a plain number', number('B2', 0, '0.30000000000000004'), '0.3'],
+    ['a currency', number('B2', 1, '1249.5'), '1,249.50 EUR'],
+    ['a percentage', number('B2', 2, '0.0345'), '3.45%'],
+    ['a date', number('B2', 3, '46082'), '2026-03-01'],
+    ['a date with time', number('B2', 4, '46082.604166666664'), '2026-03-01 14:30'],
+    ['a format it does not know', number('B2', 5, '7'), '7'],
+    ['a truth value', '<c r="B2" t="b"><v>1</v></c>', 'yes'],
+    ['a formula with a stored result', '<c r="B2" t="str"><f>A1&amp;"x"</f><v>result</v></c>', 'result'],
+    ['rich text', '<c r="B2" t="inlineStr"><is><r><t>one </t></r><r><t>two</t></r></is></c>', 'one two'],
+  ])('%s', async (_label, cell, shown) => {
+    const table = `<row r="1">${bad.textCell('A1', 'Service')}${bad.textCell('B1', 'Price')}</row><row r="2">${bad.textCell('A2', 'Gold')}${cell}</row>`;
+    expect(rows(await read(bad.makeXlsx({ rows: table, styles }), 'xlsx'))).toEqual([
+      [
+        ['Service', 'Gold'],
+        ['Price', shown],
+      ],
+    ]);
+  });
+
+  const sheetRow = (number: number, cells: Record<string, string>, attributes = ''): string =>
+    `<row r="${number}" ${attributes}>${Object.entries(cells)
+      .map(([column, text]) => bad.textCell(`${column}${number}`, text))
+      .join('')}</row>`;
+  const merged = (...references: string[]): string =>
+    `<mergeCells>${references.map((reference) => `<mergeCell ref="${reference}"/>`).join('')}</mergeCells>`;
+  it('a merged cell is said in each row and column that it covers, a title once', async () => {
+    const source = bad.makeXlsx({
+      rows: [
+        sheetRow(1, { A: 'Plans of this year' }),
+        sheetRow(2, { A: 'Plan', B: 'Where', C: 'Weekday', D: 'Sunday' }),
+        sheetRow(3, { A: 'Basic', B: 'Online', C: '1 EUR', D: '2 EUR' }),
+        sheetRow(4, { B: 'Branch', C: '4 EUR' }),
+      ].join(''),
+      after: merged('A1:D1', 'A3:A4', 'C4:D4', 'A9:XFD1048576', 'nonsense'),
+    });
+    expect(lines(await read(source, 'xlsx'))).toEqual([
+      'Fees',
+      'Plans of this year',
+      'Plan: Basic; Where: Online; Weekday: 1 EUR; Sunday: 2 EUR',
+      'Plan: Basic; Where: Branch; Weekday: 4 EUR; Sunday: 4 EUR',
+    ]);
+  });
+
+  it('columns that are only there to be merged repeat nothing, nor do long texts', async () => {
+    const long = 'Bring your card. '.repeat(20).trim();
+    const source = bad.makeXlsx({
+      rows: [
+        sheetRow(1, { A: 'Question', B: 'Answer', E: 'Since' }),
+        sheetRow(2, { A: 'How do I pay?', B: long, E: '2024' }),
+        sheetRow(3, { A: 'How do I leave?', B: 'By letter.', E: '2025' }),
+      ].join(''),
+      after: merged('B1:D1', 'B2:D2', 'B3:D3', 'B2:B3'),
+    });
+    expect(lines(await read(source, 'xlsx'))).toEqual([
+      'Fees',
+      `Question: How do I pay?; Answer: ${long}; Since: 2024`,
+      'Question: How do I leave?; Answer: By letter.; Since: 2025',
+    ]);
+  });
+
+  it('two merged rows of names become one', async () => {
+    const source = bad.makeXlsx({
+      rows: [
+        sheetRow(1, { A: 'Tariff', B: 'Domestic', D: 'Abroad' }),
+        sheetRow(2, { B: 'Call', C: 'SMS', D: 'Call', E: 'SMS' }),
+        sheetRow(3, { A: 'Mini', B: '0.05', C: '0.02', D: '0.5', E: '0.2' }),
+      ].join(''),
+      after: merged('A1:A2', 'B1:C1', 'D1:E1'),
+    });
+    expect(lines(await read(source, 'xlsx'))).toEqual([
+      'Fees',
+      'Tariff: Mini; Domestic Call: 0.05; Domestic SMS: 0.02; Abroad Call: 0.5; Abroad SMS: 0.2',
+    ]);
+  });
+
+  it('hidden rows, columns and values are left out, and what was merged from them stays', async () => {
+    const source = bad.makeXlsx({
+      before: '<cols><col min="3" max="3" hidden="1"/></cols>',
+      styles:
+        '<numFmts count="1"><numFmt numFmtId="164" formatCode=";;;"/></numFmts><cellXfs count="2"><xf numFmtId="0"/><xf numFmtId="164"/></cellXfs>',
+      rows: [
+        sheetRow(1, { A: 'Plan', B: 'Fee', C: 'Cost to us', D: 'Since' }),
+        sheetRow(2, { A: 'Staff', B: '0 EUR', C: '0', D: '2024' }, 'hidden="1"'),
+        sheetRow(3, { B: '4 EUR', C: '0.2', D: '2025' }),
+        `<row r="4">${bad.textCell('A4', 'Family')}${number('B4', 1, '77')}${bad.textCell('D4', '2026')}</row>`,
+      ].join(''),
+      after: merged('A2:A3'),
+    });
+    expect(lines(await read(source, 'xlsx'))).toEqual([
+      'Fees',
+      'Plan: Staff; Fee: 4 EUR; Since: 2025',
+      'Plan: Family; Since: 2026',
+    ]);
+  });
+
+  it('a formula without a result matters only where it is seen', async () => {
+    const formula = '<c r="B3"><f>B2*2</f><v></v></c>';
+    const table = (attributes: string): Buffer =>
+      bad.makeXlsx({
+        rows: `${sheetRow(1, { A: 'Plan', B: 'Fee' })}${sheetRow(2, { A: 'Basic', B: '4 EUR' })}<row r="3" ${attributes}>${bad.textCell('A3', 'Both')}${formula}</row>`,
+      });
+    expect(lines(await read(table('hidden="1"'), 'xlsx'))).toEqual(['Fees', 'Plan: Basic; Fee: 4 EUR']);
+    expect(await reasonOf(read(table(''), 'xlsx'))).toBe('uncalculated');
+  });
+
+  it('a formula without a result beside one with a result is an empty cell', async () => {
+    const source = bad.makeXlsx({
+      rows: `${sheetRow(1, { A: 'Plan', B: 'Fee' })}<row r="2">${bad.textCell('A2', 'Basic')}<c r="B2"><f>2+2</f><v>4</v></c></row><row r="3">${bad.textCell('A3', 'Both')}<c r="B3"><f>IF(A9="","",A9)</f></c></row>`,
+    });
+    expect(lines(await read(source, 'xlsx'))).toEqual(['Fees', 'Plan: Basic; Fee: 4', 'Plan: Both']);
+  });
+
+  it('words over words are names in a sheet, too', async () => {
+    const source = bad.makeXlsx({
+      rows: `${sheetRow(1, { A: 'Feature', B: 'Basic', C: 'Premium' })}${sheetRow(2, { A: 'Support', B: 'by letter', C: 'by phone' })}`,
+    });
+    expect(lines(await read(source, 'xlsx'))).toEqual([
+      'Fees',
+      'Feature: Support; Basic: by letter; Premium: by phone',
+    ]);
+  });
+
+  it('a million empty styled rows are read for the two that say something', async () => {
+    expect(rows(await read(bad.millionRowsXlsx(), 'xlsx'))).toEqual([
+      [
+        ['Service', 'Gold card'],
+        ['Price', '59 EUR'],
+      ],
+    ]);
+  });
+});
+
+describe('DOCX', () => {
+  const run = (text: string, properties = ''): string =>
+    `<w:r>${properties && `<w:rPr>${properties}</w:rPr>`}<w:t xml:space="preserve">${text}</w:t></w:r>`;
+  const text = async (body: string, more: readonly bad.ZipEntry[] = []): Promise<string[]> => {
+    const blocks = await read(bad.makeDocx(bad.wordDocument(body), more), 'docx');
+    return blocks.map((block) => (block.kind === 'row' ? JSON.stringify(block.cells) : block.text));
+  };
+
+  it('merged cells are said in each row and column that they cover', async () => {
+    const cell = (content: string, properties = ''): string =>
+      `<w:tc><w:tcPr>${properties}</w:tcPr>${bad.paragraph(content)}</w:tc>`;
+    const restart = '<w:vMerge w:val="restart"/>';
+    const table = [
+      ['Card', 'Where', 'Weekday', 'Sunday'].map((name) => cell(name)),
+      [cell('Gold', restart), cell('Online'), cell('10 EUR'), cell('12 EUR')],
+      [cell('', '<w:vMerge/>'), cell('Branch'), cell('25 EUR', '<w:gridSpan w:val="2"/>')],
+    ].map((cells) => `<w:tr>${cells.join('')}</w:tr>`);
+    expect(rows(await read(bad.makeDocx(bad.wordDocument(`<w:tbl>${table.join('')}</w:tbl>`)), 'docx'))[1]).toEqual([
+      ['Card', 'Gold'],
+      ['Where', 'Branch'],
+      ['Weekday', '25 EUR'],
+      ['Sunday', '25 EUR'],
+    ]);
+  });
+
+  it('hidden text is left out: marked itself, by a style, by the style below it, a whole row', async () => {
+    const styles = bad.wordPart(
+      'styles',
+      '<w:style w:type="character" w:styleId="Base"><w:rPr><w:vanish/></w:rPr></w:style>' +
+        '<w:style w:type="character" w:styleId="Note"><w:basedOn w:val="Base"/></w:style>' +
+        '<w:style w:type="paragraph" w:styleId="Draft"><w:basedOn w:val="Base"/></w:style>',
+    );
+    const row = (content: string, properties = ''): string =>
+      `<w:tr><w:trPr>${properties}</w:trPr><w:tc>${bad.paragraph(content)}</w:tc><w:tc>${bad.paragraph('x')}</w:tc></w:tr>`;
+    const body = [
+      `<w:p>${run('A loan costs 5 percent.')}${run(' SECRET a', '<w:vanish/>')}${run(' Ask us.', '<w:vanish w:val="0"/>')}</w:p>`,
+      `<w:p>${run('SECRET b', '<w:rStyle w:val="Note"/>')}${run('A card is free.')}</w:p>`,
+      `<w:p><w:pPr><w:pStyle w:val="Draft"/></w:pPr>${run('SECRET c ')}${run('Shown.', '<w:vanish w:val="false"/>')}</w:p>`,
+      // The mark of a paragraph may be hidden without its text.
+      `<w:p><w:pPr><w:rPr><w:vanish/></w:rPr></w:pPr>${run('The end.')}</w:p>`,
+      `<w:tbl>${row('Open')}${row('SECRET d', '<w:hidden/>')}</w:tbl>`,
+    ].join('');
+    expect(await text(body, [styles])).toEqual([
+      'A loan costs 5 percent. Ask us.',
+      'A card is free.',
+      'Shown.',
+      'The end.',
+      '[["Open","x"]]',
+    ]);
+  });
+
+  it('a note stands in the paragraph that refers to it, without marks', async () => {
+    const mark = (id: number, kind = 'footnote'): string => `<w:r><w:${kind}Reference w:id="${id}"/></w:r>`;
+    const note = (id: number, content: string, kind = 'footnote'): string =>
+      `<w:${kind} w:id="${id}"><w:p><w:r><w:${kind}Ref/></w:r>${run(content)}</w:p></w:${kind}>`;
+    const notes = [
+      bad.wordPart(
+        'footnotes',
+        note(2, ' Skis count only in winter.') + note(3, ' without VAT') + note(4, 'Since May.'),
+      ),
+      bad.wordPart('endnotes', note(2, 'Ask for &lt;details&gt;.', 'endnote')),
+      bad.wordPart('styles', '<w:style w:type="paragraph" w:styleId="H1"><w:name w:val="heading 1"/></w:style>'),
+    ];
+    const body = [
+      `<w:p><w:pPr><w:pStyle w:val="H1"/></w:pPr>${run('Luggage')}${mark(4)}</w:p>`,
+      `<w:p>${run('We cover 2,000 EUR.')}${mark(2)}${mark(2, 'endnote')}</w:p>`,
+      `<w:p>${run('It costs 9 EUR')}${mark(3)}${run(' a year')}</w:p>`,
+      `<w:p>${run('Lost notes are lost.')}${mark(99)}</w:p>`,
+    ].join('');
+    expect(await text(body, notes)).toEqual([
+      'Luggage',
+      'Since May.',
+      'We cover 2,000 EUR. Skis count only in winter. Ask for <details>.',
+      'It costs 9 EUR a year (without VAT)',
+      'Lost notes are lost.',
+    ]);
+  });
+
+  it.each([
+    ['in another encoding', Buffer.from('<?xml version="1.0" encoding="ISO-8859-1"?><a>Größe</a>', 'latin1')],
+    ['with a document type', Buffer.from('<!DOCTYPE html><html><body>x</body></html>')],
+    ['that is empty', Buffer.alloc(0)],
+  ])('a part that nobody reads, %s, does not matter', async (_label, data) => {
+    expect(await text(bad.paragraph('Read me.'), [{ name: 'customXml/item9.xml', data }])).toEqual(['Read me.']);
+  });
+});
+
+describe('bad files end with a reason', () => {
+  it.each<[string, FileType, () => Buffer, UnreadableReason]>([
+    ['a zip bomb', 'docx', bad.zipBombDocx, 'bomb'],
+    ['an entry larger than it claims', 'docx', bad.lyingDocx, 'broken'],
+    ['6,000 entries', 'docx', bad.tooManyEntriesDocx, 'bomb'],
+    ['a password', 'docx', () => readFileSync(fixture('encrypted.docx')), 'encrypted'],
+    ['a password on an XLSX', 'xlsx', () => readFileSync(fixture('encrypted.docx')), 'encrypted'],
+    ['Word 97', 'docx', () => Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), Buffer.alloc(5_000)]), 'legacy'],
+    ['entities that multiply in a DOCX', 'docx', bad.billionLaughsDocx, 'broken'],
+    ['entities that multiply in an XLSX', 'xlsx', bad.billionLaughsXlsx, 'broken'],
+    ['20,000 tables inside each other', 'docx', bad.deepDocx, 'too_deep'],
+    ['a truncated XLSX', 'xlsx', bad.truncatedXlsx, 'broken'],
+    ['invalid XML in an XLSX', 'xlsx', bad.invalidXmlXlsx, 'broken'],
+    ['invalid XML in a DOCX', 'docx', bad.invalidXmlDocx, 'broken'],
+    ['an XLSX without a workbook', 'xlsx', bad.hollowXlsx, 'broken'],
+    ['an XLSX of one far cell', 'xlsx', bad.farCellXlsx, 'too_wide'],
+    ['100,000 merged cells upon each other', 'xlsx', bad.mergedXlsx, 'too_much_text'],
+    ['an XLSX without content', 'xlsx', () => bad.makeXlsx({}), 'empty'],
+    ['a DOCX without text', 'docx', () => bad.makeDocx(bad.wordDocument('<w:p/>')), 'empty'],
+    ['a byte more than 25 MiB', 'txt', bad.tooLargeText, 'too_large'],
+    ['12 MiB of text', 'txt', bad.tooMuchText, 'too_much_text'],
+    ['binary data after text', 'txt', bad.binaryTail, 'binary'],
+    ['binary data', 'csv', bad.binaryText, 'binary'],
+    ['an archive as text', 'md', () => bad.makeXlsx({}), 'binary'],
+    ['blanks', 'txt', () => Buffer.from(' \n\t\n'), 'empty'],
+    ['100,000 columns', 'csv', bad.wideCsv, 'too_wide'],
+    ['a field of 20 MB', 'csv', bad.hugeFieldCsv, 'too_much_text'],
+    ['a quotation mark never closed', 'csv', bad.unclosedQuoteCsv, 'bad_quotes'],
+    ['100,000 quotes inside each other', 'md', bad.nestedQuotes, 'too_deep'],
+    ['100,000 HTML elements inside each other', 'md', bad.nestedHtml, 'too_deep'],
+  ])('%s (%s)', async (_label, type, make, reason) => {
+    expect(await reasonOf(files.extract(stream(make()), type))).toBe(reason);
+  });
+
+  it.each<[string, () => Buffer]>([
+    ['100,000 nested brackets', bad.nestedBrackets],
+    ['lists 3,000 levels deep', bad.nestedLists],
+  ])('%s (md) are read or refused within the limits', async (_label, make) => {
+    const small = createFiles({ timeoutMs: 5_000, spares: 0 });
+    expect(['read', 'too_deep', 'timed_out', 'out_of_memory']).toContain(
+      await reasonOf(small.extract(stream(make()), 'md')),
+    );
+    await small.close();
+  });
+
+  it('a good file beside and after a bad one is read', async () => {
+    const bomb = reasonOf(files.extract(stream(bad.zipBombDocx()), 'docx'));
+    expect(await read('Still here.', 'md')).toEqual([{ kind: 'text', text: 'Still here.' }]);
+    expect(await bomb).toBe('bomb');
+    expect(await read('And after.', 'md')).toEqual([{ kind: 'text', text: 'And after.' }]);
+  });
+
+  it('an archive inside is not opened: the text around it is read', async () => {
+    expect(await read(bad.nestedZipBombDocx(), 'docx')).toEqual([
+      { kind: 'text', text: 'The outer text is harmless.' },
+    ]);
+  });
+});
+
+describe('limits of the process', () => {
+  it('over its memory it is killed: out_of_memory', async () => {
+    const small = createFiles({ memoryMb: 130, spares: 0 });
+    const text = Buffer.from(Array.from({ length: 300_000 }, (_, at) => `- item ${at}`).join('\n'));
+    expect(await reasonOf(small.extract(stream(text), 'md'))).toBe('out_of_memory');
+    await small.close();
+  });
+
+  it('over its time it is killed: timed_out', async () => {
+    const quick = createFiles({ timeoutMs: 300, spares: 0 });
+    const endless = new PassThrough();
+    endless.write('never ended');
+    expect(await reasonOf(quick.extract(endless, 'txt'))).toBe('timed_out');
+    expect(endless.destroyed).toBe(true);
+    await quick.close();
+  });
+
+  it("the caller's signal ends it with the signal's reason", async () => {
+    const abort = new AbortController();
+    const endless = new PassThrough();
+    const reading = files.extract(endless, 'txt', { signal: abort.signal });
+    abort.abort(new Error('shutting down'));
+    await expect(reading).rejects.toThrow('shutting down');
+    await expect(files.extract(endless, 'txt', { signal: abort.signal })).rejects.toThrow('shutting down');
+  });
+
+  it('a source that fails is not the file being unreadable', async () => {
+    const failing = new Readable({ read: () => undefined });
+    const reading = files.extract(failing, 'txt');
+    failing.destroy(new Error('the store went away'));
+    await expect(reading).rejects.toThrow('the store went away');
+
+    const half = new PassThrough();
+    const short = files.extract(half, 'txt');
+    half.write('The first half of a file, and then');
+    await delay(0);
+    half.destroy();
+    await expect(short).rejects.toMatchObject({ code: 'ERR_STREAM_PREMATURE_CLOSE' });
+    await expect(files.extract(join(folder, 'missing.md'), 'md')).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('more text than allowed is refused before it is all read', async () => {
+    const short = createFiles({ limits: { maxTextCharacters: 50 }, spares: 0 });
+    expect(await reasonOf(short.extract(stream(Buffer.from('A sentence of words. '.repeat(4))), 'md'))).toBe(
+      'too_much_text',
+    );
+    await short.close();
+  });
+
+  it('ten files at once are read, each in its own process', async () => {
+    const texts = Array.from({ length: 10 }, (_, at) => `File number ${at}.`);
+    const read = await Promise.all(texts.map((text) => files.extract(stream(Buffer.from(text)), 'txt')));
+    expect(read).toEqual(texts.map((text) => [{ kind: 'text', text }]));
+  });
+
+  it('it has no environment and no right to files, processes or threads', async () => {
+    const probe = `
+      import fs from 'node:fs'; import child from 'node:child_process'; import threads from 'node:worker_threads';
+      const attempt = (run) => { try { run(); return 'allowed'; } catch (error) { return error.code ?? error.name; } };
+      console.log(JSON.stringify([
+        Object.keys(process.env).length,
+        attempt(() => fs.readFileSync('/etc/hostname')),
+        attempt(() => fs.writeFileSync('/tmp/written', 'x')),
+        attempt(() => child.spawnSync('true')),
+        attempt(() => new threads.Worker('0', { eval: true })),
+        attempt(() => eval('1')),
+      ]));`;
+    const child = spawn(process.execPath, [...readerFlags(256), '--input-type=module', '-e', probe], { env: {} });
+    const denied = 'ERR_ACCESS_DENIED';
+    expect(JSON.parse(await textOf(child.stdout))).toEqual([0, denied, denied, denied, denied, 'EvalError']);
+  });
+
+  onLinux('a spare that was killed is replaced, a killed reader is worth a retry', async () => {
+    const before = new Set(childrenOf(process.pid));
+    const own = createFiles();
+    const [spare] = childrenOf(process.pid).filter((pid) => !before.has(pid));
+    if (spare === undefined) throw new Error('no spare was started');
+    process.kill(spare, 'SIGKILL');
+    // Until the parent has taken note, not only until it is dead.
+    await until(() => !existsSync(`/proc/${spare}`));
+    expect(await own.extract(stream(Buffer.from('One.')), 'txt')).toHaveLength(1);
+
+    const endless = new PassThrough();
+    const known = new Set(childrenOf(process.pid));
+    const lone = createFiles({ spares: 0 });
+    const reading = lone.extract(endless, 'txt').catch((error: unknown) => error);
+    const [busy] = childrenOf(process.pid).filter((pid) => !known.has(pid));
+    if (busy === undefined) throw new Error('no reader was started');
+    process.kill(busy, 'SIGKILL');
+    const error = await reading;
+    expect(error).not.toBeInstanceOf(Unreadable);
+    expect(error).toMatchObject({ message: expect.stringContaining('SIGKILL') });
+    await own.close();
+    await lone.close();
+  });
+
+  onLinux('close ends what waits and what works', async () => {
+    const before = new Set(childrenOf(process.pid));
+    const own = createFiles({ spares: 2 });
+    const reading = own.extract(new PassThrough(), 'txt').catch((error: unknown) => error);
+    const started = childrenOf(process.pid).filter((pid) => !before.has(pid));
+    expect(started.length).toBe(2);
+    await own.close();
+    expect(started.filter(running)).toEqual([]);
+    expect(await reading).toMatchObject({ message: expect.stringContaining('SIGKILL') });
+    await expect(own.extract(stream(Buffer.from('x')), 'txt')).rejects.toThrow('closed');
+  });
+});
+
+describe('the death of the parent', () => {
+  const script = `
+    import { createFiles } from ${JSON.stringify(new URL('../../clients/files/files.ts', import.meta.url).href)};
+    import { PassThrough } from 'node:stream';
+    const files = createFiles({ spares: 2 });
+    if (process.argv.includes('--busy')) files.extract(new PassThrough(), 'txt').catch(() => undefined);
+    console.log('started');
+  `;
+  const startParent = (...args: string[]) =>
+    spawn(process.execPath, ['--no-warnings', '--input-type=module', '-e', script, '--', ...args], { env: {} });
+
+  onLinux('a SIGKILL leaves no reader behind, neither waiting nor working', async () => {
+    const parent = startParent('--busy');
+    await new Promise((resolve) => parent.stdout.once('data', resolve));
+    const readers = childrenOf(parent.pid ?? 0);
+    expect(readers).toHaveLength(2);
+    parent.kill('SIGKILL');
+    await until(() => !readers.some(running));
+  });
+
+  it('waiting readers do not keep their parent alive', async () => {
+    const parent = startParent();
+    const code = await new Promise((resolve) => parent.once('exit', resolve));
+    expect(code).toBe(0);
+  });
+});
+
+describe('sniffFile', () => {
+  const upload = async (bytes: Buffer, filename: string): Promise<FileType | [string, string | undefined]> => {
+    const path = join(folder, 'upload');
+    await writeFile(path, bytes);
+    return sniffFile(path, filename).catch((error: unknown) => {
+      if (error instanceof Problem) return [error.code, error.details?.[0]?.message];
+      throw error;
+    });
+  };
+
+  it.each<[string, string, () => Buffer | Promise<Buffer>, FileType]>([
+    ['a DOCX', 'cards.docx', () => readFile(fixture('cards.docx')), 'docx'],
+    ['an XLSX', 'fees.xlsx', () => readFile(fixture('fees.xlsx')), 'xlsx'],
+    ['a protected DOCX, to end with its reason', 'a.docx', () => readFile(fixture('encrypted.docx')), 'docx'],
+    ['a truncated XLSX, to end with its reason', 'a.xlsx', bad.truncatedXlsx, 'xlsx'],
+    ['a bomb, without unpacking it', 'a.docx', bad.zipBombDocx, 'docx'],
+    ['text', 'a.txt', () => Buffer.from('text'), 'txt'],
+    ['exactly 25 MiB', 'a.txt', () => bad.tooLargeText().subarray(0, maxFileBytes), 'txt'],
+    ['a character cut at the end of the head', 'a.txt', () => Buffer.from(`${'a'.repeat(headBytes - 1)}äöü`), 'txt'],
+  ])('%s is accepted', async (_label, filename, make, type) => expect(await upload(await make(), filename)).toBe(type));
+
+  it.each<[string, string, () => Buffer, string, RegExp]>([
+    ['an empty file', 'a.md', () => Buffer.alloc(0), 'VALIDATION', /empty/],
+    ['a byte more than 25 MiB', 'a.txt', bad.tooLargeText, 'TOO_LARGE', /25 MiB/],
+    ['a renamed PDF', 'a.docx', bad.pdf, 'UNSUPPORTED_FILE_TYPE', /PDF/],
+    ['a renamed DOCX', 'a.xlsx', () => bad.makeDocx(bad.wordDocument('')), 'UNSUPPORTED_FILE_TYPE', /Word/],
+    [
+      'a plain archive',
+      'a.docx',
+      () => bad.makeZip([{ name: 'a', data: Buffer.from('a') }]),
+      'UNSUPPORTED_FILE_TYPE',
+      /ZIP/,
+    ],
+    ['binary data', 'a.csv', bad.binaryText, 'UNSUPPORTED_FILE_TYPE', /binary/],
+  ])('%s is refused', async (_label, filename, make, code, message) => {
+    expect(await upload(make(), filename)).toEqual([code, expect.stringMatching(message)]);
+  });
+});

@@ -1,0 +1,297 @@
+/** Questions over HTTP: a bank's help centre, segments and strictness, follow-ups, gaps, and a configured model. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { readFile } from 'node:fs/promises';
+import { apiAt, system, until, type Api } from '../kit/harness.ts';
+import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';
+import { removeDataDir, startProcess, systemEnv, type Running } from '../kit/processes.ts';
+
+const fixture = async (name: string) => new Uint8Array(await readFile(new URL(`../fixtures/${name}`, import.meta.url)));
+type Script = {
+  documents: { filename: string; segments: string[] }[];
+  questions: { question: string; segment?: string; source: string | null; contains: string | null }[];
+};
+const script = JSON.parse(await readFile(new URL('../fixtures/questions.json', import.meta.url), 'utf8')) as Script;
+
+/** An organization with these documents, indexed. */
+async function knowing(
+  api: Api,
+  documents: { name: string; content: string | Uint8Array<ArrayBuffer>; segments?: string }[],
+) {
+  const org = await api.newOrg();
+  const { token } = await api.newKey(org);
+  for (const { segments, ...file } of documents) {
+    const { body } = await api.upload(org.orgId, token, file, segments ? { segments } : {});
+    expect((await api.processed(org.orgId, token, body.document.doc_id)).status).toBe('indexed');
+  }
+  const ask = async (query: string, more: object = {}) =>
+    api.request('POST', `/orgs/${org.orgId}/kb/query`, { token, body: { query, ...more } });
+  return { org, orgId: org.orgId, token, ask };
+}
+type Place = Awaited<ReturnType<typeof knowing>>;
+
+describe('a bank’s help centre', () => {
+  let bank: Place;
+  beforeAll(async () => {
+    const documents = script.documents.map(async ({ filename, segments }) => ({
+      name: filename,
+      content: await fixture(filename),
+      segments: segments.join(),
+    }));
+    bank = await knowing(system(), await Promise.all(documents));
+  });
+
+  it.each(script.questions)('$question', async ({ question, segment, source, contains }) => {
+    const { status, body } = await bank.ask(question, segment ? { context: { productType: segment } } : {});
+    expect(status).toBe(200);
+    expect(body.generated_by).toBe('extractive');
+    if (source === null) {
+      expect(body).toMatchObject({ has_context: false, sources: [] });
+      return;
+    }
+    expect(body.has_context).toBe(true);
+    expect(body.answer).toContain(contains);
+    expect(body.sources[0]).toMatchObject({ type: 'document', name: source });
+    expect(body.sources[0].score).toBeGreaterThan(0);
+  });
+
+  it('a question is answered anew under the same Idempotency-Key, so a removed document is not', async () => {
+    const place = await knowing(system(), [{ name: 'a.md', content: 'The heron account has no monthly fee.' }]);
+    const ask = async () =>
+      system().request('POST', `/orgs/${place.orgId}/kb/query`, {
+        token: place.token,
+        body: { query: 'heron account fee' },
+        headers: { 'idempotency-key': 'once' },
+      });
+    const { body } = await ask();
+    expect(body.has_context).toBe(true);
+    await system().request('DELETE', `/orgs/${place.orgId}/documents/${body.sources[0].id}`, { token: place.token });
+    expect((await ask()).body).toMatchObject({ has_context: false, sources: [] });
+  });
+
+  it('a follow-up question is understood with what was said before', async () => {
+    const history = [
+      { role: 'customer', body: 'When is the branch in Rostock open on weekdays?' },
+      { role: 'ai', body: '8:30-16:30' },
+    ];
+    const { body } = await bank.ask('And on Saturday?', { conversation_history: history, explain: true });
+    expect(body.explain.searched).toContain('Rostock');
+    expect(body.sources.map((s: { name: string }) => s.name)).toContain('branches.csv');
+  });
+
+  it.each([
+    [{}],
+    [{ query: '' }],
+    [{ query: '   ' }],
+    [{ query: 'x'.repeat(2001) }],
+    [{ query: { $ne: 1 } }],
+    [{ query: 'a', context: { productType: {} } }],
+    [{ query: 'a', context: { admin: true } }],
+  ])('%j: 400', async (body) => {
+    const { status } = await system().request('POST', `/orgs/${bank.orgId}/kb/query`, { token: bank.token, body });
+    expect(status).toBe(400);
+  });
+
+  it.each([
+    '" OR 1=1 --',
+    'text:* AND (',
+    '🦩🦩',
+    'the of and',
+    '\u0000',
+    "'; DROP TABLE chunks; --",
+    'Überweisung',
+    '口座を開設する',
+  ])('%j is a question like any other', async (query) => {
+    expect((await bank.ask(query)).status).toBe(200);
+  });
+});
+
+describe('segments over HTTP', () => {
+  it('a strict organization shows untagged content to nobody who names a segment; a lenient one does', async () => {
+    const place = await knowing(system(), [
+      { name: 'tagged.md', content: 'The ibis plan for companies costs forty euros.', segments: 'business' },
+      { name: 'shared.md', content: 'The ibis plan is paid by direct debit.', segments: 'shared' },
+      { name: 'untagged.md', content: 'The ibis plan for people costs four euros.' },
+    ]);
+    const names = async (context: object) =>
+      (
+        await place.ask('What does the ibis plan cost and how is it paid?', { context, explain: true })
+      ).body.explain.candidates
+        .map((c: { name: string }) => c.name)
+        .toSorted();
+    expect(await names({ productType: 'Business' })).toEqual(['shared.md', 'tagged.md', 'untagged.md']);
+    expect(await names({ productType: 'personal' })).toEqual(['shared.md', 'untagged.md']);
+    expect(await names({})).toEqual(['shared.md', 'tagged.md', 'untagged.md']);
+    const config = await system().request('PUT', `/support/config/orgs/${place.orgId}`, {
+      token: place.token,
+      body: { kb_segment_strict: true },
+    });
+    expect(config.status).toBe(200);
+    expect(await names({ productType: 'business' })).toEqual(['shared.md', 'tagged.md']);
+    expect(await names({ productType: 'personal' })).toEqual(['shared.md']);
+    expect(await names({})).toEqual(['shared.md', 'tagged.md', 'untagged.md']);
+  });
+});
+
+describe('GET and PATCH /orgs/{orgId}/kb/gaps', () => {
+  it('unanswered questions are grouped by what they ask, counted, resolved, and open again when asked again', async () => {
+    const place = await knowing(system(), [
+      { name: 'a.md', content: 'The crane card is yellow.', segments: 'business' },
+    ]);
+    const gaps = async (query = '') =>
+      (await system().request('GET', `/orgs/${place.orgId}/kb/gaps${query}`, { token: place.token })).body;
+    await place.ask('Do you sell umbrellas?');
+    await place.ask('do you sell   umbrellas?');
+    await place.ask('Umbrellas: do you sell those?');
+    await place.ask('Which colour is the crane card?', { context: { productType: 'personal' } });
+    await place.ask('Which colour is the crane card?');
+
+    const { gaps: found, count } = await gaps();
+    expect(count).toBe(2);
+    expect(found[0]).toMatchObject({
+      question: 'Which colour is the crane card?',
+      count: 1,
+      why_missing: 'out_of_segment',
+      status: 'open',
+    });
+    expect(found[1]).toMatchObject({ count: 3, why_missing: 'nothing_found', status: 'open' });
+    expect(found[1].gap_ids).toHaveLength(2);
+
+    const patch = (body: object, token = place.token) =>
+      system().request('PATCH', `/orgs/${place.orgId}/kb/gaps`, { token, body });
+    const changed = await patch({ gap_ids: [...found[1].gap_ids, 'gap_of_nobody'], status: 'resolved' });
+    expect([changed.status, changed.body.updated]).toEqual([200, 2]);
+    expect((await gaps('?status=resolved')).gaps.map((g: { count: number }) => g.count)).toEqual([3]);
+    expect((await gaps('?status=open')).count).toBe(1);
+    await place.ask('Do you sell umbrellas?');
+    expect((await gaps('?status=open')).count).toBe(2);
+    expect((await patch({ gap_ids: [], status: 'resolved' })).status).toBe(400);
+
+    const other = await system().newOrg();
+    const stranger = await system().newKey(other);
+    const theirs = await system().request('PATCH', `/orgs/${other.orgId}/kb/gaps`, {
+      token: stranger.token,
+      body: { gap_ids: found[0].gap_ids, status: 'resolved' },
+    });
+    expect(theirs.body.updated).toBe(0);
+  });
+});
+
+describe('with a language model and an embedding model configured', () => {
+  const env = systemEnv('withmodel', { FLEETS: 'documents,sources' });
+  const running: Running[] = [];
+  let model: OpenAiServer;
+  let place: Place;
+  beforeAll(async () => {
+    model = await startOpenAiServer();
+    const configured = {
+      ...env,
+      OPENAI_BASE_URL: model.baseUrl,
+      OPENAI_API_KEY: 'k',
+      OPENAI_MODEL: 'm',
+      OPENAI_EMBEDDING_MODEL: 'e',
+      OPENAI_TIMEOUT_MS: '1000',
+    };
+    const [api, worker] = await Promise.all([
+      startProcess('api/server.ts', configured),
+      startProcess('test/kit/worker.ts', configured),
+    ]);
+    running.push(api, worker);
+    place = await knowing(apiAt(api.url), [
+      { name: 'stork.md', content: 'The stork account has no monthly fee.' },
+      { name: 'secret.md', content: 'The stork account is an internal pilot.', segments: 'staff' },
+    ]);
+  });
+  afterEach(() => model.reset());
+  afterAll(async () => {
+    await Promise.all(running.map((process) => process.stop()));
+    await model.close();
+    await removeDataDir(env);
+  });
+
+  it('the model writes the answer from the sources it may see, and only those', async () => {
+    const { status, body } = await place.ask('What is the monthly fee of the stork account?', {
+      context: { productType: 'personal' },
+    });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      answer: 'As the source says.',
+      has_context: true,
+      generated_by: 'model',
+      sources: [{ name: 'stork.md' }],
+    });
+    const prompt = JSON.stringify(model.requests.filter((r) => r.path.includes('chat')).map((r) => r.body.messages));
+    expect(prompt).toContain('no monthly fee');
+    expect(prompt).not.toContain('internal pilot');
+  });
+
+  it('meaning finds what shares no word with the question: candidates carry a similarity', async () => {
+    const { body } = await place.ask('stork accounts monthly', { explain: true });
+    expect(body.explain.degraded).toBe(false);
+    expect(body.explain.candidates[0].similarity).toBeGreaterThan(0.3);
+  });
+
+  it.each<[string, string, string | undefined, (orgId: string, docId: string) => string, object]>([
+    ['removed', 'DELETE', 'personal', (orgId, docId) => `/orgs/${orgId}/documents/${docId}`, {}],
+    [
+      'put out of reach',
+      'PATCH',
+      'personal',
+      (orgId, docId) => `/orgs/${orgId}/documents/${docId}/segments`,
+      { body: { segments: ['staff'] } },
+    ],
+    [
+      'put out of reach by kb_segment_strict',
+      'PUT',
+      undefined,
+      (orgId) => `/support/config/orgs/${orgId}`,
+      { body: { kb_segment_strict: true } },
+    ],
+  ])('what is %s while the model writes is not answered', async (_, method, segments, path, more) => {
+    const api = apiAt(running[0]!.url);
+    const file = { name: 'heron.md', content: 'The heron code is OMEGA.' };
+    const { orgId, token, ask } = await knowing(api, [{ ...file, ...(segments === undefined ? {} : { segments }) }]);
+    const { body: list } = await api.request('GET', `/orgs/${orgId}/documents`, { token });
+    model.reply = async () => {
+      const { status } = await api.request(method, path(orgId, list.documents[0].doc_id), { token, ...more });
+      expect(status).toBe(200);
+      return JSON.stringify({ answered: true, sources: [1], answer: 'It is OMEGA.' });
+    };
+    const { body } = await ask('What is the heron code?', { context: { productType: 'personal' } });
+    expect(body).toMatchObject({ has_context: false, sources: [] });
+    expect(body.answer).not.toContain('OMEGA');
+  });
+
+  it('a question is embedded once, also when it becomes a gap', async () => {
+    await place.ask('Does the hotel on Mars serve breakfast?', { context: { productType: 'personal' } });
+    expect(model.requests.filter(({ path }) => path.includes('embeddings'))).toHaveLength(1);
+  });
+
+  it('a model that says the sources do not answer: has_context false, and the question becomes a gap', async () => {
+    model.reply = () => JSON.stringify({ answered: false, sources: [], answer: '' });
+    const { body } = await place.ask('Is the stork account free of a monthly fee for pilots?');
+    expect(body).toMatchObject({ has_context: false, sources: [] });
+  });
+
+  it.each([
+    ['500 again and again', () => Array.from({ length: 10 }, () => ({ kind: 'status', status: 500 }) as const)],
+    [
+      'nothing but text that is not JSON',
+      () => Array.from({ length: 10 }, () => ({ kind: 'reply', content: 'no JSON' }) as const),
+    ],
+    ['a hang', () => Array.from({ length: 10 }, () => ({ kind: 'hang' }) as const)],
+  ])('%s: 502 MODEL_FAILED, and the next question is answered', async (_, failures) => {
+    // The question's own embedding meets the first script.
+    model.script({ kind: 'status', status: 500 }, ...failures());
+    const failed = await place.ask('What is the monthly fee of the stork account?');
+    expect([failed.status, failed.body.code]).toEqual([502, 'MODEL_FAILED']);
+    model.reset();
+    expect(
+      (await until(async () => place.ask('What is the monthly fee of the stork account?'), 'an answer')).status,
+    ).toBe(200);
+  });
+
+  it('429 with Retry-After is waited out', async () => {
+    model.script({ kind: 'status', status: 429, headers: { 'retry-after': '0' } });
+    expect((await place.ask('What is the monthly fee of the stork account?')).body.generated_by).toBe('model');
+  });
+});

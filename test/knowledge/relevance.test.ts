@@ -1,0 +1,39 @@
+/** Which questions the bank's help centre answers and which it must not, however they are worded: both sides of relevance. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { helpCentre, type HelpCentre } from '../kit/helpcentre.ts';
+
+const table = JSON.parse(await readFile(new URL('../fixtures/relevance.json', import.meta.url), 'utf8')) as {
+  answered: [question: string, part: string][];
+  unanswered: string[];
+};
+const insurance =
+  '# Insurance\n\nThe travel insurance covers luggage up to 2,000 EUR. The deductible is 150 EUR for each claim.\n';
+const german =
+  '# Hilfe\n\n## Karte gestohlen\n\nWurde Ihre Karte gestohlen, rufen Sie sofort die Sperrnummer 116 116 an. Die Ersatzkarte kostet 10 EUR.\n\n' +
+  '## Konto kündigen\n\nSie können Ihr Konto jederzeit in der App kündigen. Die Kündigung ist kostenlos.\n\n' +
+  '## Passwort vergessen\n\nHaben Sie Ihr Passwort vergessen, tippen Sie auf der Startseite auf „Neues Passwort“.\n';
+const root = mkdtempSync(join(tmpdir(), 'relevance-'));
+let bank: HelpCentre;
+
+beforeAll(async () => {
+  bank = await helpCentre(root, { 'insurance.md': insurance, 'hilfe.md': german });
+});
+afterAll(() => {
+  bank.close();
+  rmSync(root, { recursive: true, force: true });
+});
+
+describe('the help centre', () => {
+  it.each(table.answered)('answers %j with %j', async (question, part) => {
+    expect((await bank.ask(question)).answer?.text).toContain(part);
+  });
+
+  it.each(table.unanswered)('has no answer to %j', async (question) => {
+    const { retrieval } = await bank.ask(question);
+    expect(retrieval.hits.map(({ passage }) => `${passage.name}: ${passage.heading}`)).toEqual([]);
+  });
+});

@@ -1,0 +1,383 @@
+import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createSearch } from '../../clients/search/search.ts';
+import { DamagedIndex } from '../../clients/search/damage.ts';
+import type { IndexRow, IndexTable, Query, Search } from '../../clients/search/search.ts';
+import { hashEmbedding } from '../kit/openai-server.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'search-'));
+let uri: string;
+let search: Search;
+const others: Search[] = [];
+let folders = 0;
+const table: IndexTable = { org_id: 'org_a', mode: 'test' };
+
+const row = (source: string, ordinal: number, text: string, rest: Partial<IndexRow> = {}): IndexRow => ({
+  id: `${source}:1:${ordinal}`,
+  source_id: source,
+  generation: '1',
+  segments: [],
+  authority: 'normal',
+  heading: '',
+  text,
+  ...rest,
+});
+
+/** Another process's view: its own connection, its own caches. */
+function anotherProcess(): Search {
+  const other = createSearch({ uri });
+  others.push(other);
+  return other;
+}
+
+async function ids(text: string, rest: Partial<Query> = {}, by: Search = search, key = table): Promise<string[]> {
+  const found = await by.query(key, { text, filter: undefined, limit: 20, ...rest });
+  return found.map(({ id }) => id).sort();
+}
+
+beforeEach(() => {
+  folders += 1;
+  uri = join(root, String(folders));
+  search = createSearch({ uri });
+});
+afterEach(() => {
+  search.close();
+  for (const other of others.splice(0)) other.close();
+});
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+describe('add and query', () => {
+  it('finds nothing, and fails nowhere, while there is no table', async () => {
+    expect(await ids('card')).toEqual([]);
+    expect(await search.tiers(table)).toEqual([]);
+    expect(await search.unindexedRows(table)).toBe(0);
+    expect(await search.listTables()).toEqual([]);
+    expect(await search.listSources(table)).toEqual([]);
+    await search.removeSource(table, 'd1');
+    await search.retag(table, 'd1', { segments: ['a'] });
+    expect(await search.maintain(table)).toEqual({ rows: 0, unindexed: 0, fragments: 0 });
+    await search.check(table);
+    await search.dropTable(table);
+  });
+
+  it('finds a chunk by any form of its words, in its text or its heading', async () => {
+    await search.add(table, [
+      row('d1', 0, 'The fee for a replacement card is 10 EUR.', { heading: 'Cards > Stolen' }),
+      row('d1', 1, 'Opening hours'),
+    ]);
+    expect(await ids('fees')).toEqual(['d1:1:0']);
+    expect(await ids('What about stealing or stolen cards?')).toEqual(['d1:1:0']);
+    expect(await ids('opened at what hour')).toEqual(['d1:1:1']);
+  });
+
+  it('leaves out what it is told to: one processing of a source, also together with a segment and a tier', async () => {
+    await search.add(table, [
+      row('d1', 0, 'gold card', { segments: ['a'] }),
+      row('d1', 1, 'gold card', { id: 'd1:2:0', generation: '2', segments: ['a'] }),
+      row("it's", 0, 'gold card'),
+    ]);
+    expect(await ids('gold card', { without: ['d1:1', "it's:1"] })).toEqual(['d1:2:0']);
+    const filter = { tags: ['a'], untagged: true };
+    expect(await ids('gold card', { without: ['d1:2'], filter, authority: 'normal' })).toEqual(['d1:1:0', "it's:1:0"]);
+  });
+
+  it.each([
+    ['German', 'Die Gebühr für Überweisungen ins Ausland beträgt 5 Euro', 'Überweisungen'],
+    ['German without umlauts', 'Die Gebühr für Überweisungen ins Ausland', 'gebuhr'],
+    ['French', 'Les frais de virement à l’étranger', 'étranger'],
+    ['Russian', 'Комиссия за перевод за границу', 'перевод'],
+    ['Japanese', '東京都の支店は九時に開きます', '支店'],
+    ['Chinese', '信用卡年费为四十九欧元', '年费'],
+  ])('words of %s match themselves', async (_, text, question) => {
+    await search.add(table, [row('d1', 0, text), row('d1', 1, 'Something in English about cards')]);
+    expect(await ids(question)).toEqual(['d1:1:0']);
+  });
+
+  it('gives the score and rank of each candidate, its source and its tier', async () => {
+    await search.add(table, [
+      row('d1', 0, 'gold card card card', { authority: 'primary' }),
+      row('d2', 0, 'a card among many other words of no interest'),
+    ]);
+    const found = await search.query(table, { text: 'gold card', filter: undefined, limit: 5 });
+    expect(found).toEqual([
+      { id: 'd1:1:0', authority: 'primary', text_rank: 1, text_score: expect.any(Number) },
+      { id: 'd2:1:0', authority: 'normal', text_rank: 2, text_score: expect.any(Number) },
+    ]);
+  });
+
+  it('keeps one copy when the same rows are added again, and drops what the second time no longer has', async () => {
+    await search.add(table, [row('d1', 0, 'gold card'), row('d1', 1, 'silver card'), row('d2', 0, 'bronze card')]);
+    await search.add(table, [row('d1', 0, 'gold card'), row('d1', 2, 'platinum card')]);
+    const found = await search.query(table, { text: 'card', filter: undefined, limit: 20 });
+    expect(found.map(({ id }) => id).sort()).toEqual(['d1:1:0', 'd1:1:2', 'd2:1:0']);
+    expect(await search.stats(table)).toMatchObject({ rows: 3 });
+  });
+
+  it('never shows an organization or mode the rows of another', async () => {
+    await search.add(table, [row('d1', 0, 'gold card')]);
+    const neighbours: IndexTable[] = [
+      { org_id: 'org_a', mode: 'live' },
+      { org_id: 'org_b', mode: 'test' },
+      { org_id: 'org', mode: 'test' },
+    ];
+    for (const key of neighbours) expect(await ids('gold card', {}, search, key)).toEqual([]);
+    await search.add({ org_id: 'org_b', mode: 'live' }, [row('d9', 0, 'gold card')]);
+    expect(await ids('gold')).toEqual(['d1:1:0']);
+    const tables = await search.listTables();
+    expect(tables).toHaveLength(2);
+    expect(tables).toEqual(expect.arrayContaining([table, { org_id: 'org_b', mode: 'live' }]));
+  });
+
+  it.each(['../org_a', "a'b", 'a.live', '', 'a/b', 'org a'])('refuses the organization id %j', async (org_id) => {
+    await expect(ids('x', {}, search, { org_id, mode: 'test' })).rejects.toThrow('organization id');
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['blanks', ' \n\t '],
+    ['stop words only', 'the of and is'],
+    ['operators', 'gold AND (card OR NOT "x" +y -z ^2 ~3 *'],
+    ['SQL', '\'; DROP TABLE x; -- " OR 1=1'],
+    ['NUL', 'gold\u0000card'],
+    ['a lone surrogate', 'gold \ud800'],
+    ['emoji', '😀🏦💳'],
+    ['right-to-left marks', '\u202egold\u202c'],
+    ['ten thousand letters', 'x'.repeat(10_000)],
+    ['ten thousand words', 'gold '.repeat(10_000)],
+    ['different words', Array.from({ length: 2_000 }, (_, index) => `w${index}`).join(' ')],
+  ])('takes %s for a question', async (_, text) => {
+    await search.add(table, [row('d1', 0, 'A gold card')]);
+    expect(['', 'd1:1:0']).toContain((await ids(text, { filter: { tags: ['business'], untagged: true } })).join());
+    expect(await ids('gold')).toEqual(['d1:1:0']);
+  });
+
+  it('takes hostile ids, texts and tags as values', async () => {
+    const evil = "x') OR ('1'='1";
+    await search.add(table, [row('d1', 0, 'gold card'), row(evil, 0, "it's gold\u0000 \ud800", { segments: ["a'b"] })]);
+    expect(await ids('gold', { filter: { tags: ["a'b"], untagged: false } })).toEqual([`${evil}:1:0`]);
+    expect(await ids('gold', { filter: { tags: [evil], untagged: false } })).toEqual([]);
+    await search.retag(table, evil, { segments: ["c'd"] });
+    expect(await ids('gold', { filter: { tags: ["c'd"], untagged: false } })).toEqual([`${evil}:1:0`]);
+    await search.removeSource(table, evil);
+    expect(await ids('gold')).toEqual(['d1:1:0']);
+  });
+});
+
+describe('filters', () => {
+  const fill = async (): Promise<void> =>
+    search.add(table, [
+      row('none', 0, 'gold card', { authority: 'primary' }),
+      row('business', 0, 'gold card', { segments: ['business'] }),
+      row('both', 0, 'gold card', { segments: ['business', 'personal'], authority: 'primary' }),
+      row('personal', 0, 'gold card', { segments: ['personal'], authority: 'background' }),
+      row('shared', 0, 'gold card', { segments: ['all'], authority: 'background' }),
+    ]);
+
+  it.each<[string, Partial<Query>, string[]]>([
+    ['everything', {}, ['both', 'business', 'none', 'personal', 'shared']],
+    ['a tag', { filter: { tags: ['business', 'all'], untagged: true } }, ['both', 'business', 'none', 'shared']],
+    ['a tag, strictly', { filter: { tags: ['business', 'all'], untagged: false } }, ['both', 'business', 'shared']],
+    ['an unknown tag, strictly', { filter: { tags: ['busi'], untagged: false } }, []],
+    ['a tier', { authority: 'primary' }, ['both', 'none']],
+    ['a tag and a tier', { filter: { tags: ['business'], untagged: true }, authority: 'primary' }, ['both', 'none']],
+    [
+      'a tag and a tier, strictly',
+      { filter: { tags: ['business'], untagged: false }, authority: 'normal' },
+      ['business'],
+    ],
+  ])('lets through %s, before and after the rows are indexed', async (_, query, expected) => {
+    await fill();
+    const wanted = expected.map((source) => `${source}:1:0`);
+    expect(await ids('gold', query)).toEqual(wanted);
+    expect(await search.maintain(table)).toMatchObject({ rows: 5, unindexed: 0 });
+    expect(await ids('gold', query)).toEqual(wanted);
+  });
+
+  it('knows which tiers have any chunk, also after they change', async () => {
+    await fill();
+    expect(await search.tiers(table)).toEqual(['primary', 'normal', 'background']);
+    await search.retag(table, 'business', { authority: 'background' });
+    expect(await search.tiers(table)).toEqual(['primary', 'background']);
+  });
+
+  it('retags tags without losing the tier, the tier without losing the tags, and both at once', async () => {
+    await fill();
+    await search.retag(table, 'both', { segments: ['corporate'] });
+    expect(await ids('gold', { filter: { tags: ['corporate'], untagged: false }, authority: 'primary' })).toEqual([
+      'both:1:0',
+    ]);
+    await search.retag(table, 'both', { authority: 'background' });
+    expect(await ids('gold', { filter: { tags: ['corporate'], untagged: false }, authority: 'background' })).toEqual([
+      'both:1:0',
+    ]);
+    await search.retag(table, 'both', { segments: [], authority: 'normal' });
+    expect(await ids('gold', { filter: { tags: [], untagged: true }, authority: 'normal' })).toEqual(['both:1:0']);
+    expect(await ids('gold', { filter: { tags: ['corporate', 'business'], untagged: false } })).toEqual([
+      'business:1:0',
+    ]);
+  });
+});
+
+describe('listSources', () => {
+  it('names each generation with its tags and its tier, of which a change may be for one generation only', async () => {
+    await search.add(table, [row('d1', 0, 'gold'), row('d1', 1, 'card')]);
+    await search.add(table, [row('d1', 0, 'gold', { id: 'd1:2:0', generation: '2', segments: ['b', 'a'] })]);
+    await search.retag(table, 'd1', { segments: ['c'], authority: 'primary' }, '1');
+    const found = (await search.listSources(table)).toSorted((a, b) => (a.generation < b.generation ? -1 : 1));
+    expect(found).toEqual([
+      { source_id: 'd1', generation: '1', chunks: 2, segments: ['c'], authority: 'primary' },
+      { source_id: 'd1', generation: '2', chunks: 1, segments: ['b', 'a'], authority: 'normal' },
+    ]);
+    await search.retag(table, 'd1', { segments: [] });
+    expect((await search.listSources(table)).map(({ segments }) => segments)).toEqual([[], []]);
+  });
+});
+
+describe('a damaged table', () => {
+  const cut = (path: string) => truncateSync(path, 10);
+  const garble = (path: string) => writeFileSync(path, Buffer.alloc(statSync(path).size, 7));
+
+  it.each([
+    ['files cut short', /[/]data[/]/, cut],
+    ['empty files', /[/]data[/]/, (path: string) => truncateSync(path, 0)],
+    ['files of something else', /[/]data[/]/, garble],
+    ['files missing', /[/]data[/]/, rmSync],
+    ['versions cut short', /[/]_versions[/]/, cut],
+    ['indexes cut short', /[/]_indices[/]/, cut],
+    ['indexes of something else', /[/]_indices[/]/, garble],
+    ['indexes missing', /[/]_indices[/]/, rmSync],
+  ] as const)('with %s says so to whoever reads it, and can be made anew', async (_, part, harm) => {
+    await search.add(table, [row('d1', 0, 'gold card', { vector: [1, 0] })]);
+    await search.maintain(table);
+    const reader = anotherProcess();
+    await reader.check(table);
+    for (const name of readdirSync(uri, { recursive: true, withFileTypes: true })) {
+      const path = join(name.parentPath, name.name);
+      if (name.isFile() && part.test(path)) harm(path);
+    }
+    await expect(reader.check(table)).rejects.toThrow(DamagedIndex);
+    const problem = await ids('gold', {}, anotherProcess()).catch((error: unknown) => error);
+    expect(problem).toBeInstanceOf(DamagedIndex);
+    expect(problem).toMatchObject({ status: 503, message: expect.stringContaining('made anew') });
+    await reader.dropTable(table);
+    expect(await ids('gold', {}, anotherProcess())).toEqual([]);
+    await reader.add(table, [row('d1', 0, 'gold card')]);
+    expect(await ids('gold', {}, anotherProcess())).toEqual(['d1:1:0']);
+    await reader.check(table);
+  });
+});
+
+describe('removeSource', () => {
+  it('removes a source whole, or all its generations but one', async () => {
+    await search.add(table, [row('d1', 0, 'gold card'), row('d2', 0, 'gold card')]);
+    await search.add(table, [row('d1', 0, 'gold card, new', { id: 'd1:2:0', generation: '2' })]);
+    expect(await ids('gold')).toEqual(['d1:1:0', 'd1:2:0', 'd2:1:0']);
+    expect(await search.listSources(table)).toHaveLength(3);
+    await search.removeSource(table, 'd1', '2');
+    await search.removeSource(table, 'd1', '2');
+    expect(await ids('gold')).toEqual(['d1:2:0', 'd2:1:0']);
+    await search.removeSource(table, 'd1');
+    await search.removeSource(table, 'd1');
+    expect(await search.listSources(table)).toMatchObject([{ source_id: 'd2', generation: '1', chunks: 1 }]);
+  });
+});
+
+describe('several processes', () => {
+  it('each sees at its next question what another has just written, changed, removed or optimized', async () => {
+    const reader = anotherProcess();
+    expect(await ids('gold', {}, reader)).toEqual([]);
+    for (let round = 0; round < 15; round += 1) {
+      await search.add(table, [row(`d${round}`, 0, 'gold card')]);
+      expect(await ids('gold', {}, reader)).toEqual([`d${round}:1:0`]);
+      await search.retag(table, `d${round}`, { segments: ['business'] });
+      expect(await ids('gold', { filter: { tags: ['business'], untagged: false } }, reader)).toHaveLength(1);
+      if (round % 5 === 0) await search.maintain(table);
+      await search.removeSource(table, `d${round}`);
+      expect(await ids('gold', {}, reader)).toEqual([]);
+    }
+  });
+
+  it('loses no write when writers and optimizers meet', async () => {
+    const writers = [search, anotherProcess(), anotherProcess()];
+    await Promise.all(writers.map(async (writer, index) => writer.add(table, [row(`seed${index}`, 0, 'gold card')])));
+    await Promise.all(
+      Array.from({ length: 12 }, async (_, index) => {
+        const writer = writers[index % writers.length] ?? search;
+        await writer.add(table, [row(`d${index}`, 0, 'silver card')]);
+        if (index % 4 === 0) await writer.maintain(table);
+        if (index % 3 === 0) await writer.removeSource(table, `d${index}`);
+        else await writer.retag(table, `d${index}`, { segments: ['business'] });
+      }),
+    );
+    const expected = Array.from({ length: 12 }, (_, index) => index).filter((index) => index % 3 !== 0);
+    for (const reader of writers) {
+      const found = await ids('silver', { filter: { tags: ['business'], untagged: false } }, reader);
+      expect(found).toEqual(expected.map((index) => `d${index}:1:0`).sort());
+    }
+    expect(await ids('gold')).toEqual(['seed0:1:0', 'seed1:1:0', 'seed2:1:0']);
+  });
+
+  it('survive a table that another drops and makes anew', async () => {
+    const reader = anotherProcess();
+    await search.add(table, [row('d1', 0, 'gold card')]);
+    expect(await ids('gold', {}, reader)).toEqual(['d1:1:0']);
+    await search.dropTable(table);
+    expect(await ids('gold', {}, reader)).toEqual([]);
+    await search.add(table, [row('d2', 0, 'gold card')]);
+    expect(await ids('gold', {}, reader)).toEqual(['d2:1:0']);
+    await search.dropTable(table);
+    await reader.add(table, [row('d3', 0, 'gold card')]);
+    expect(await ids('gold')).toEqual(['d3:1:0']);
+  });
+
+  it('find everything again after all of them ended', async () => {
+    await search.add(table, [row('d1', 0, 'gold card')]);
+    search.close();
+    search = createSearch({ uri });
+    expect(await ids('gold')).toEqual(['d1:1:0']);
+  });
+});
+
+describe('vectors', () => {
+  const texts = ['The gold card costs 49 EUR', 'Branches open at nine', 'Transfers abroad take two days'];
+  const rows = texts.map((text, ordinal) => row('d1', ordinal, text, { vector: hashEmbedding(text) }));
+
+  it('propose candidates that share no whole word, within the filter, beside those of the words', async () => {
+    await search.add(
+      table,
+      rows.map((item, index) => ({ ...item, segments: index === 2 ? ['business'] : [] })),
+    );
+    const [near] = await search.query(table, {
+      text: 'zzz',
+      vector: hashEmbedding('branching branchless'),
+      filter: undefined,
+      limit: 1,
+    });
+    expect(near).toMatchObject({ id: 'd1:1:1', vector_rank: 1, similarity: expect.any(Number) });
+    expect(near).not.toHaveProperty('text_rank');
+    const vector = hashEmbedding(texts[2] ?? '');
+    const filtered = await search.query(table, {
+      text: 'gold',
+      vector,
+      filter: { tags: [], untagged: true },
+      limit: 5,
+    });
+    expect(filtered.map(({ id }) => id).sort()).toEqual(['d1:1:0', 'd1:1:1']);
+    expect(filtered.find(({ id }) => id === 'd1:1:0')).toMatchObject({ text_rank: 1, vector_rank: expect.any(Number) });
+  });
+
+  it('may come late, be missing on some rows, and change their length', async () => {
+    await search.add(table, [row('old', 0, 'The silver card')]);
+    const asking = { text: 'silver', vector: hashEmbedding('gold card') };
+    expect(await ids(asking.text, asking)).toEqual(['old:1:0']);
+    await search.add(table, rows);
+    expect(await ids(asking.text, asking)).toEqual(['d1:1:0', 'd1:1:1', 'd1:1:2', 'old:1:0']);
+    await search.add(table, [row('new', 0, 'The bronze card', { vector: [1, 0, 0] })]);
+    expect(await ids('silver', asking)).toEqual(['old:1:0']);
+    expect(await ids('silver', { vector: [1, 0, 0] })).toEqual(['new:1:0', 'old:1:0']);
+    await search.maintain(table);
+    expect(await ids('card', { vector: [1, 0, 0] })).toEqual(['d1:1:0', 'new:1:0', 'old:1:0']);
+  });
+});

@@ -1,0 +1,378 @@
+/** The stores agree, whichever of them was late or lost: chunks in MongoDB, their rows in the index, and the documents they are of. */
+import { mkdtemp, readdir, rm, truncate } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import { pino } from 'pino';
+import { createDocumentActivities } from '../../activities/knowledge/document.ts';
+import { createMaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
+import { createAi, type Ai } from '../../clients/ai/ai.ts';
+import { createFiles, type Files } from '../../clients/files/files.ts';
+import { createSearch, type IndexTable, type Search } from '../../clients/search/search.ts';
+import { ChunkModel, chunksOf, listChunks, removeChunks, writeChunks } from '../../models/knowledge/chunk.ts';
+import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
+import { DocumentModel, type Document } from '../../models/knowledge/document.ts';
+import { newId } from '../../models/base/ids.ts';
+
+const log = pino({ level: 'silent' });
+const clock = () => new Date();
+const mode = 'test' as const;
+let folder: string;
+let search: Search;
+let files: Files;
+
+beforeAll(async () => {
+  const uri = new URL(process.env['TEST_MONGODB_URI']!);
+  uri.pathname = '/stores';
+  await connectMongo(uri.href);
+  folder = await mkdtemp(join(tmpdir(), 'stores-'));
+  search = createSearch({ uri: folder });
+  files = createFiles({ spares: 0 });
+});
+afterAll(async () => {
+  search.close();
+  await files.close();
+  await disconnectMongo();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const run = <A extends unknown[], R>(activity: (...args: A) => Promise<R>, ...args: A): Promise<R> =>
+  new MockActivityEnvironment(undefined, { logger: new DefaultLogger('ERROR') }).run<A, R, (...args: A) => Promise<R>>(
+    activity,
+    ...args,
+  );
+
+const passages = (...texts: string[]) => texts.map((text, ordinal) => ({ ordinal, heading: '', text }));
+const sourceOf = (orgId: string, docId: string, generation = 1) => ({
+  org_id: orgId,
+  mode,
+  source_type: 'document' as const,
+  source_id: docId,
+  generation,
+});
+
+/** A document that answers, of which MongoDB knows everything and the index nothing. */
+async function unindexed(orgId: string, fields: Partial<Document> = {}): Promise<string> {
+  const docId = newId('document');
+  const source = sourceOf(orgId, docId, fields.live_generation);
+  await writeChunks(source, chunksOf(source, passages('The first passage.', 'The second passage.')));
+  const now = clock();
+  await DocumentModel.create({
+    _id: docId,
+    org_id: orgId,
+    mode,
+    filename: 'a.md',
+    file_type: 'md',
+    mime_type: 'text/markdown',
+    file_size: 1,
+    sha256: docId,
+    status: 'indexed',
+    segments: [],
+    uploaded_by: 'usr_1',
+    generation: 1,
+    live_generation: 1,
+    chunk_count: 2,
+    tags_version: 0,
+    created_at: now,
+    updated_at: now,
+    ...fields,
+  });
+  return docId;
+}
+
+const tableOf = (orgId: string): IndexTable => ({ org_id: orgId, mode });
+const rowOf = (docId: string, generation = 1, segments: string[] = []) => ({
+  id: `${docId}:${generation}:0`,
+  source_id: docId,
+  generation: String(generation),
+  segments,
+  authority: 'normal' as const,
+  heading: '',
+  text: 'The first passage.',
+});
+const indexed = async (orgId: string, by = search) =>
+  (await by.listSources(tableOf(orgId)))
+    .map(({ source_id, generation, segments }) => [source_id, Number(generation), segments.join()])
+    .toSorted();
+
+const repairWith = (deps: { search?: Search; ai?: Ai; log?: typeof log } = {}) =>
+  run(createMaintenanceActivities({ search, ai: createAi({}), clock, log, ...deps }).repairIndexes);
+const repair = () => repairWith();
+
+describe('an index that was lost', () => {
+  it('is made anew from what MongoDB has, with its tags, once', async () => {
+    const orgId = newId('org');
+    const plain = await unindexed(orgId);
+    const tagged = await unindexed(orgId, { segments: ['staff'] });
+    expect(await search.listSources(tableOf(orgId))).toEqual([]);
+    await repair();
+    const expected = [
+      [plain, 1, ''],
+      [tagged, 1, 'staff'],
+    ].toSorted();
+    expect(await indexed(orgId)).toEqual(expected);
+    expect((await search.listSources(tableOf(orgId))).map(({ chunks }) => chunks)).toEqual([2, 2]);
+    expect(await repair()).toBe(0);
+    expect(await indexed(orgId)).toEqual(expected);
+  });
+
+  it.each<[string, (docId: string) => Promise<unknown>]>([
+    ['was deleted', (docId) => DocumentModel.deleteOne({ _id: docId })],
+    ['was processed anew', (docId) => DocumentModel.updateOne({ _id: docId }, { generation: 2, live_generation: 2 })],
+  ])('is left without what %s while it was put back', async (_, change) => {
+    const orgId = newId('org');
+    const docId = await unindexed(orgId);
+    let added = 0;
+    const late: Search = {
+      ...search,
+      add: async (...args) => {
+        await change(docId);
+        added += 1;
+        return search.add(...args);
+      },
+    };
+    await repairWith({ search: late });
+    expect(added).toBe(1);
+    expect(await indexed(orgId)).toEqual([]);
+  });
+
+  it('gets the tags that were stored while it was put back', async () => {
+    const orgId = newId('org');
+    const docId = await unindexed(orgId);
+    const late: Search = {
+      ...search,
+      add: async (...args) => {
+        await DocumentModel.updateOne({ _id: docId }, { segments: ['staff'], $inc: { tags_version: 1 } });
+        return search.add(...args);
+      },
+    };
+    await repairWith({ search: late });
+    expect(await indexed(orgId)).toEqual([[docId, 1, 'staff']]);
+  });
+});
+
+describe('an index that was put back as it once was', () => {
+  it('gets the tags of today and loses what was removed or replaced since', async () => {
+    const orgId = newId('org');
+    const retagged = await unindexed(orgId, { segments: ['business'], tags_version: 1 });
+    const replaced = await unindexed(orgId, { generation: 3, live_generation: 3 });
+    const running = await unindexed(orgId, { generation: 2, status: 'processing' });
+    const first = await unindexed(orgId, { status: 'processing' });
+    await DocumentModel.updateOne({ _id: first }, { $unset: { live_generation: 1 } });
+    await search.add(tableOf(orgId), [
+      rowOf(retagged, 1, ['retail']),
+      rowOf(replaced, 1),
+      rowOf(replaced, 2),
+      rowOf(running, 1, ['old']),
+      // Whoever publishes this generation knows its tags.
+      rowOf(running, 2, ['new']),
+      rowOf(first, 1),
+      rowOf(newId('document'), 1),
+    ]);
+    expect(await repair()).toBe(6);
+    expect(await indexed(orgId)).toEqual(
+      [
+        [retagged, 1, 'business'],
+        [replaced, 3, ''],
+        [running, 1, ''],
+        [running, 2, 'new'],
+        [first, 1, ''],
+      ].toSorted(),
+    );
+    expect(await repair()).toBe(0);
+  });
+
+  it('is emptied where nothing answers any more', async () => {
+    const orgId = newId('org');
+    await search.add(tableOf(orgId), [rowOf(newId('document'))]);
+    await repair();
+    expect(await indexed(orgId)).toEqual([]);
+  });
+
+  it('keeps what was published while it was looked at', async () => {
+    const orgId = newId('org');
+    const docId = await unindexed(orgId, { segments: ['old'] });
+    await search.add(tableOf(orgId), [rowOf(docId, 1, ['old'])]);
+    const late: Search = {
+      ...search,
+      listSources: async (table) => {
+        if (table.org_id === orgId) {
+          const tags = { segments: ['new'], $inc: { tags_version: 1 } };
+          await DocumentModel.updateOne({ _id: docId }, { generation: 2, live_generation: 2, ...tags });
+          await search.add(table, [rowOf(docId, 2, ['new'])]);
+        }
+        return search.listSources(table);
+      },
+    };
+    await repairWith({ search: late });
+    expect(await indexed(orgId)).toEqual(
+      [
+        [docId, 1, 'old'],
+        [docId, 2, 'new'],
+      ].toSorted(),
+    );
+  });
+});
+
+describe('a fault of one organization', () => {
+  /** Cuts the files of a table, as a disk or a copy that broke off leaves them. */
+  async function damage(orgId: string): Promise<void> {
+    const data = join(folder, `${orgId}.${mode}.lance`, 'data');
+    for (const file of await readdir(data)) await truncate(join(data, file), 10);
+  }
+  const noted = () => {
+    const lines: Record<string, unknown>[] = [];
+    return { lines, log: pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line)) }) };
+  };
+
+  it('is mended when its table is damaged, and the others are looked after', async () => {
+    const orgs = [newId('org'), newId('org'), newId('org')];
+    const docs = await Promise.all(orgs.map((orgId) => unindexed(orgId)));
+    await repair();
+    await damage(orgs[1]!);
+    for (const at of [0, 2]) await search.dropTable(tableOf(orgs[at]!));
+    // Another process: this one may remember what it has read.
+    const other = createSearch({ uri: folder });
+    const { lines, log: noting } = noted();
+    try {
+      expect(await repairWith({ search: other, log: noting })).toBe(3);
+      for (const [at, orgId] of orgs.entries()) expect(await indexed(orgId, other)).toEqual([[docs[at], 1, '']]);
+    } finally {
+      other.close();
+    }
+    const named = lines.find(({ level, org_id }) => level === 50 && org_id === orgs[1]);
+    expect(named).toMatchObject({
+      mode,
+      reason: expect.stringMatching(/range|buffer/),
+      msg: expect.stringContaining('damaged'),
+    });
+  });
+
+  it('leaves a table that cannot be reached as it is, is named, and keeps nobody else from being repaired', async () => {
+    const orgs = [newId('org'), newId('org'), newId('org')];
+    const docs = await Promise.all(orgs.map((orgId) => unindexed(orgId)));
+    await search.add(tableOf(orgs[1]!), [rowOf(docs[1]!)]);
+    const dropped: string[] = [];
+    const full: Search = {
+      ...search,
+      check: async (table) => {
+        if (table.org_id === orgs[1]) throw new Error('LanceError(IO): No space left on device');
+        return search.check(table);
+      },
+      dropTable: async ({ org_id }) => void dropped.push(org_id),
+    };
+    const { lines, log: noting } = noted();
+    await expect(repairWith({ search: full, log: noting })).rejects.toThrow('No space left');
+    expect(dropped).toEqual([]);
+    for (const [at, orgId] of orgs.entries()) expect(await indexed(orgId)).toEqual([[docs[at], 1, '']]);
+    expect(lines.filter(({ reason }) => reason !== undefined)).toMatchObject([
+      { org_id: orgs[1], mode, reason: expect.stringContaining('No space left') },
+    ]);
+  });
+
+  it('or of one source is named, and the other sources are put back', async () => {
+    const orgId = newId('org');
+    const docs = [await unindexed(orgId), await unindexed(orgId), await unindexed(orgId)];
+    const late: Search = {
+      ...search,
+      add: async (table, rows) => {
+        if (rows[0]?.source_id === docs[1]) throw new Error('The endpoint refused this text.');
+        return search.add(table, rows);
+      },
+    };
+    const { lines, log: noting } = noted();
+    await expect(repairWith({ search: late, log: noting })).rejects.toThrow('refused this text');
+    expect(await indexed(orgId)).toEqual([docs[0]!, docs[2]!].map((docId) => [docId, 1, '']).toSorted());
+    expect(lines[0]).toMatchObject({ org_id: orgId, source_id: docs[1], reason: expect.stringContaining('refused') });
+    await repair();
+  });
+});
+
+describe('an attempt at a document that was deleted', () => {
+  it.each(['readDocument', 'indexDocument'] as const)('%s removes what attempts before it left', async (name) => {
+    const activities = createDocumentActivities({ files, search, ai: createAi({}), clock, log });
+    const orgId = newId('org');
+    const docId = newId('document');
+    const source = sourceOf(orgId, docId);
+    const chunks = chunksOf(source, passages('What was read after the deletion.'));
+    await writeChunks(source, chunks);
+    await search.add({ org_id: orgId, mode }, [
+      {
+        id: chunks[0]!._id,
+        source_id: docId,
+        generation: '1',
+        segments: [],
+        authority: 'normal',
+        heading: '',
+        text: 'x',
+      },
+    ]);
+    expect(await run(activities[name], { orgId, docId, generation: 1 })).toBe('gone');
+    expect(await listChunks(orgId, docId, 1)).toEqual([]);
+    expect(await search.listSources({ org_id: orgId, mode })).toEqual([]);
+  });
+});
+
+describe('a late attempt', () => {
+  const embedding = { embeddingModel: 'm', embed: async (texts: string[]) => texts.map(() => [1, 0]) } as unknown as Ai;
+
+  it.each([
+    ['without a model', createAi({})],
+    ['with an embedding model', embedding],
+  ])('at a document that was processed anew since leaves nothing, %s', async (_, ai) => {
+    const orgId = newId('org');
+    const docId = await unindexed(orgId, { status: 'uploaded' });
+    const slow = {
+      ...files,
+      chunk: async () => {
+        // Meanwhile another attempt published this generation, and the next one was asked for and published.
+        const source = sourceOf(orgId, docId, 2);
+        await writeChunks(source, chunksOf(source, passages('What it says now.')));
+        await removeChunks(orgId, docId, 2);
+        await search.add(tableOf(orgId), [rowOf(docId, 2)]);
+        await DocumentModel.updateOne({ _id: docId }, { status: 'indexed', generation: 2, live_generation: 2 });
+        return passages('What it said before.');
+      },
+    } as unknown as Files;
+    const activities = createDocumentActivities({ files: slow, search, ai, clock, log });
+    expect(await run(activities.readDocument, { orgId, docId, generation: 1 })).toBe('gone');
+    expect(await ChunkModel.distinct('generation', { source_id: docId })).toEqual([2]);
+    expect(await indexed(orgId)).toEqual([[docId, 2, '']]);
+  });
+
+  it('leaves the generation that answers while the next one is read', async () => {
+    const orgId = newId('org');
+    const docId = await unindexed(orgId, { status: 'processing', generation: 2 });
+    await search.add(tableOf(orgId), [rowOf(docId, 1)]);
+    const activities = createDocumentActivities({ files, search, ai: createAi({}), clock, log });
+    for (const name of ['readDocument', 'indexDocument'] as const)
+      expect(await run(activities[name], { orgId, docId, generation: 1 })).toBe('gone');
+    expect(await listChunks(orgId, docId, 1)).toHaveLength(2);
+    expect(await indexed(orgId)).toEqual([[docId, 1, '']]);
+  });
+});
+
+describe('chunks of a generation', () => {
+  it('written again are the same; fewer and other ones take the place of all, and none is missing in between', async () => {
+    const orgId = newId('org');
+    const docId = newId('document');
+    const source = sourceOf(orgId, docId);
+    const write = (...texts: string[]) => writeChunks(source, chunksOf(source, passages(...texts)));
+    const texts = async () => (await listChunks(orgId, docId, 1)).map(({ text }) => text);
+    await write('a', 'b', 'c');
+    const changes = ChunkModel.watch([{ $match: { operationType: 'delete' } }]);
+    try {
+      const deleted = changes.next();
+      await write('a', 'b', 'c');
+      expect(await texts()).toEqual(['a', 'b', 'c']);
+      await write('a', 'B');
+      expect(await texts()).toEqual(['a', 'B']);
+      // The first deletion that was seen is of what is no longer there, so none came before it.
+      expect(await deleted).toMatchObject({ documentKey: { _id: `${docId}:1:2` } });
+    } finally {
+      await changes.close();
+    }
+  });
+});

@@ -1,0 +1,199 @@
+/** Support configuration: every field's rules, what is kept secret, who takes an organization live, and what that changes. */
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { sharedDatabase } from '../kit/database.ts';
+import { system, until, type TestOrg } from '../kit/harness.ts';
+
+const api = system();
+const url = 'https://hooks.example.com/tickets';
+const secret = 'a secret of the customer';
+
+const db = sharedDatabase();
+
+let org: TestOrg;
+let key: string;
+beforeEach(async () => {
+  org = await api.newOrg();
+  key = (await api.newKey(org)).token;
+});
+const path = () => `/support/config/orgs/${org.orgId}`;
+const put = (body: unknown, token = key) => api.request('PUT', path(), { token, body });
+const get = async (token = key) => (await api.request('GET', path(), { token })).body.config;
+
+describe('GET /support/config/orgs/{orgId}', () => {
+  it('answers the defaults where nothing was set, to a key and to a member', async () => {
+    const defaults = {
+      org_id: org.orgId,
+      environment: 'sandbox',
+      kb_segment_strict: false,
+      outbox_providers: [],
+      outbox_webhook_url: null,
+      has_outbox_webhook_secret: false,
+      allowed_origins: [],
+      updated_at: null,
+    };
+    expect(await get()).toEqual(defaults);
+    expect(await get(org.owner.token)).toEqual(defaults);
+  });
+});
+
+describe('PUT /support/config/orgs/{orgId}', () => {
+  it('changes the fields named and leaves the others', async () => {
+    expect(
+      (await put({ kb_segment_strict: true, allowed_origins: ['https://Shop.example:443', 'http://localhost:5173'] }))
+        .status,
+    ).toBe(200);
+    const { status, body } = await put({ outbox_webhook_url: url });
+    expect([status, body.config]).toMatchObject([
+      200,
+      {
+        kb_segment_strict: true,
+        allowed_origins: ['https://shop.example', 'http://localhost:5173'],
+        outbox_webhook_url: url,
+        updated_at: expect.any(String),
+      },
+    ]);
+    expect(await get()).toEqual(body.config);
+    expect((await put({})).body.config).toEqual(body.config);
+    expect((await put({ outbox_webhook_url: null })).body.config.outbox_webhook_url).toBeNull();
+  });
+
+  it('loses no field when two change different ones at once', async () => {
+    await Promise.all([
+      put({ kb_segment_strict: true }),
+      put({ outbox_webhook_url: url }),
+      put({ allowed_origins: ['https://a.example'] }),
+      put({ outbox_webhook_secret: secret }),
+    ]);
+    expect(await get()).toMatchObject({
+      kb_segment_strict: true,
+      outbox_webhook_url: url,
+      allowed_origins: ['https://a.example'],
+      has_outbox_webhook_secret: true,
+    });
+  });
+
+  it('never answers the webhook secret, and keeps it sealed', async () => {
+    const { body } = await put({ outbox_webhook_secret: secret });
+    expect(body.config.has_outbox_webhook_secret).toBe(true);
+    expect(JSON.stringify([body, await get(), await get(org.owner.token)])).not.toContain(secret);
+    const stored = await db()
+      .collection('support_configs')
+      .findOne({ _id: org.orgId as never });
+    expect(stored).toMatchObject({ outbox_webhook_secret: expect.any(String) });
+    expect(JSON.stringify(stored)).not.toContain(secret);
+    expect((await put({ outbox_webhook_secret: null })).body.config.has_outbox_webhook_secret).toBe(false);
+  });
+
+  it.each([
+    [{ kb_segment_strict: 'yes' }, ['body', 'kb_segment_strict']],
+    [{ kb_segment_strict: null }, ['body', 'kb_segment_strict']],
+    [{ outbox_providers: ['pigeon'] }, ['body', 'outbox_providers', 0]],
+    [{ outbox_providers: 'webhook' }, ['body', 'outbox_providers']],
+    [{ outbox_webhook_url: url, outbox_providers: ['webhook', 'webhook'] }, ['body', 'outbox_providers']],
+    [{ outbox_webhook_url: 'http://hooks.example.com' }, ['body', 'outbox_webhook_url']],
+    [{ outbox_webhook_url: 'https://u:p@hooks.example.com' }, ['body', 'outbox_webhook_url']],
+    [{ outbox_webhook_url: 'https://169.254.169.254/' }, ['body', 'outbox_webhook_url']],
+    [{ outbox_webhook_url: 'https://[::ffff:10.0.0.1]/' }, ['body', 'outbox_webhook_url']],
+    [{ outbox_webhook_url: `${url}?${'x'.repeat(2048)}` }, ['body', 'outbox_webhook_url']],
+    [{ outbox_webhook_url: '' }, ['body', 'outbox_webhook_url']],
+    [{ outbox_webhook_url: 'https://hooks.example.com:22/' }, ['body', 'outbox_webhook_url']],
+    [{ outbox_webhook_url: 'https://*.example.com/' }, ['body', 'outbox_webhook_url']],
+    [{ outbox_webhook_secret: ' '.repeat(16) }, ['body', 'outbox_webhook_secret']],
+    [{ outbox_webhook_secret: 'whsec_MTIzNDU2Nzg5' }, ['body', 'outbox_webhook_secret']],
+    [{ allowed_origins: ['https://*.example.com'] }, ['body', 'allowed_origins', 0]],
+    [{ outbox_webhook_secret: 'too short' }, ['body', 'outbox_webhook_secret']],
+    [{ outbox_webhook_secret: 'x'.repeat(257) }, ['body', 'outbox_webhook_secret']],
+    [{ outbox_webhook_secret: 'whsec_this is not base64' }, ['body', 'outbox_webhook_secret']],
+    [{ allowed_origins: ['https://a.example', 'https://a.example/path'] }, ['body', 'allowed_origins', 1]],
+    [{ allowed_origins: ['*'] }, ['body', 'allowed_origins', 0]],
+    [{ allowed_origins: Array.from({ length: 51 }, (_, i) => `https://a${i}.example`) }, ['body', 'allowed_origins']],
+    [{ environment: 'staging' }, ['body', 'environment']],
+    [{ org_id: 'org_other' }, ['body', 'org_id']],
+    [{ has_outbox_webhook_secret: true }, ['body', 'has_outbox_webhook_secret']],
+  ])('refuses %j: 400, naming the field, and changes nothing', async (body, where) => {
+    const answer = await put(body);
+    expect([answer.status, answer.body.code, answer.body.details[0].path]).toEqual([400, 'VALIDATION', where]);
+    expect((await get()).updated_at).toBeNull();
+  });
+
+  it.each([
+    [['slack'], 'slack'],
+    [['linear'], 'linear'],
+    [['webhook'], 'webhook'],
+    [['webhook', 'slack', 'linear'], 'slack, linear, webhook'],
+  ])('refuses the destinations %j while not connected, saying which: 400', async (outbox_providers, said) => {
+    const { status, body } = await put({ outbox_providers });
+    expect([status, body.code]).toEqual([400, 'PROVIDER_NOT_CONNECTED']);
+    for (const name of said.split(', ')) expect(body.error).toContain(name);
+  });
+
+  it('takes webhook with its address, and then not the address away: 400', async () => {
+    expect((await put({ outbox_providers: ['webhook'], outbox_webhook_url: url })).status).toBe(200);
+    const { status, body } = await put({ outbox_webhook_url: null });
+    expect([status, body.code]).toEqual([400, 'PROVIDER_NOT_CONNECTED']);
+    expect((await put({ outbox_webhook_url: null, outbox_providers: [] })).status).toBe(200);
+  });
+
+  it('never holds webhook without an address, however selecting and clearing race', async () => {
+    for (let round = 0; round < 8; round++) {
+      await put({ outbox_providers: [], outbox_webhook_url: url });
+      const answers = await Promise.all([put({ outbox_providers: ['webhook'] }), put({ outbox_webhook_url: null })]);
+      expect(answers.map((a) => a.status).sort()).toEqual([200, 400]);
+      const { outbox_providers, outbox_webhook_url } = await get();
+      expect(outbox_providers.length > 0).toBe(outbox_webhook_url !== null);
+    }
+  });
+});
+
+describe('going live', () => {
+  const setEnvironment = (environment: string, token: string) => put({ environment }, token);
+
+  it('is for owners and admins, and for no key whatever its scopes: 403', async () => {
+    const plain = await api.newUser();
+    const admin = await api.newUser();
+    for (const [user, role] of [
+      [plain, 'member'],
+      [admin, 'admin'],
+    ] as const) {
+      await api.request('POST', `/orgs/${org.orgId}/members`, {
+        token: org.owner.token,
+        body: { email: user.email, role },
+      });
+    }
+    for (const token of [key, plain.token]) {
+      const { status, body } = await put({ environment: 'production', kb_segment_strict: true }, token);
+      expect([status, body.code]).toEqual([403, 'MISSING_ROLE']);
+    }
+    expect(await get()).toMatchObject({ environment: 'sandbox', kb_segment_strict: false });
+    expect((await setEnvironment('production', admin.token)).body.config.environment).toBe('production');
+    expect((await put({ kb_segment_strict: true }, plain.token)).status).toBe(200);
+  });
+
+  it('makes a live key act live within a second, and going back makes it act as test again', async () => {
+    const live = (await api.newKey(org, { mode: 'live' })).token;
+    const self = async () => (await api.request('GET', '/support/developer-keys/self', { token: live })).body;
+    expect(await self()).toMatchObject({ mode: 'test', environment: 'live', warning: { code: 'LIVE_KEY_NOT_ACTIVE' } });
+
+    expect((await setEnvironment('production', org.owner.token)).status).toBe(200);
+    const active = await until(async () => (await self()).mode === 'live' && self(), 'the live key to act live');
+    expect(active).toMatchObject({ mode: 'live', environment: 'live' });
+    expect(active).not.toHaveProperty('warning');
+    expect((await api.request('GET', `/orgs/${org.orgId}`, { token: org.owner.token })).body.data.environment).toBe(
+      'production',
+    );
+
+    expect((await setEnvironment('sandbox', org.owner.token)).body.config.environment).toBe('sandbox');
+    const back = await until(async () => (await self()).mode === 'test' && self(), 'the live key to act as test');
+    expect(back.warning.code).toBe('LIVE_KEY_NOT_ACTIVE');
+  });
+
+  it('leaves a test key what it is', async () => {
+    await setEnvironment('production', org.owner.token);
+    const live = (await api.newKey(org, { mode: 'live' })).token;
+    expect((await api.request('GET', '/support/developer-keys/self', { token: live })).body.mode).toBe('live');
+    expect((await api.request('GET', '/support/developer-keys/self', { token: key })).body).toMatchObject({
+      mode: 'test',
+      environment: 'test',
+    });
+  });
+});

@@ -1,0 +1,64 @@
+/** Who may add and remove whom, over every combination of roles. */
+import { describe, it, expect } from '@jest/globals';
+import { checkAdding, checkRemoval, hasRole, roles, type Role } from '../../../models/rules/access/roles.ts';
+
+const outcome = (act: () => void): string => {
+  try {
+    act();
+    return 'ok';
+  } catch (error) {
+    return (error as { code: string }).code;
+  }
+};
+
+describe('hasRole', () => {
+  const table: Record<Role, Role[]> = {
+    owner: ['owner', 'admin', 'member'],
+    admin: ['admin', 'member'],
+    member: ['member'],
+  };
+  it.each(roles.flatMap((role) => roles.map((needed) => [role, needed] as const)))('%s as %s', (role, needed) => {
+    expect(hasRole(role, needed)).toBe(table[role].includes(needed));
+  });
+});
+
+describe('checkAdding', () => {
+  it.each<[Role, Role, string]>([
+    ['owner', 'owner', 'ok'],
+    ['owner', 'admin', 'ok'],
+    ['owner', 'member', 'ok'],
+    ['admin', 'owner', 'MISSING_ROLE'],
+    ['admin', 'admin', 'ok'],
+    ['admin', 'member', 'ok'],
+    ['member', 'owner', 'MISSING_ROLE'],
+    ['member', 'admin', 'MISSING_ROLE'],
+    ['member', 'member', 'MISSING_ROLE'],
+  ])('%s adds a new %s: %s', (actor, role, expected) => {
+    expect(outcome(() => checkAdding(actor, role))).toBe(expected);
+  });
+});
+
+describe('checkRemoval', () => {
+  it.each<[Role, Role, string]>([
+    ['owner', 'owner', 'ok'],
+    ['owner', 'admin', 'ok'],
+    ['owner', 'member', 'ok'],
+    ['admin', 'owner', 'MISSING_ROLE'],
+    ['admin', 'admin', 'ok'],
+    ['admin', 'member', 'ok'],
+    ['member', 'owner', 'MISSING_ROLE'],
+    ['member', 'admin', 'MISSING_ROLE'],
+    ['member', 'member', 'MISSING_ROLE'],
+  ])('%s removes another %s, with two owners: %s', (actor, target, expected) => {
+    expect(outcome(() => checkRemoval({ id: 'a', role: actor }, { id: 'b', role: target }, 2))).toBe(expected);
+  });
+
+  it.each<[Role, number, string]>([
+    ['owner', 1, 'LAST_OWNER'],
+    ['owner', 2, 'ok'],
+    ['admin', 1, 'ok'],
+    ['member', 1, 'ok'],
+  ])('a %s leaves, with %s owner(s): %s', (role, owners, expected) => {
+    expect(outcome(() => checkRemoval({ id: 'a', role }, { id: 'a', role }, owners))).toBe(expected);
+  });
+});

@@ -1,0 +1,139 @@
+/** The tables of conversations and tickets, every cell of them, and what events they cause. */
+import { describe, expect, it } from '@jest/globals';
+import {
+  acts,
+  agentAnswers,
+  conversationMoves,
+  conversationStatuses,
+  eventsOf,
+  previewLength,
+  previewOf,
+  searchedSegments,
+  situationOf,
+  ticketAfter,
+  ticketStatuses,
+  type Act,
+  type ConversationStatus,
+  type TicketEventType,
+  type TicketStatus,
+} from '../../../models/rules/chat/conversation.ts';
+
+const refused = undefined;
+/** In the order of `conversationStatuses`: open, pending, escalated, resolved. */
+const conversations: Record<Act, readonly (ConversationStatus | undefined)[]> = {
+  message: ['open', 'escalated', 'escalated', 'open'],
+  reply: ['pending', 'pending', 'pending', 'pending'],
+  assign: ['open', 'pending', 'escalated', 'resolved'],
+  unassign: ['open', 'pending', 'escalated', 'resolved'],
+  escalate: ['escalated', 'escalated', refused, 'escalated'],
+  resolve: ['resolved', 'resolved', 'resolved', refused],
+  end: ['resolved', 'resolved', 'resolved', 'resolved'],
+  reopen: [refused, refused, refused, 'open'],
+};
+/** In the order of `ticketStatuses`: open, in_progress, pending, escalated, resolved, closed. What stays is written out. */
+const tickets: Record<Act, readonly TicketStatus[]> = {
+  message: ['open', 'in_progress', 'open', 'escalated', 'resolved', 'closed'],
+  reply: ['pending', 'pending', 'pending', 'pending', 'pending', 'pending'],
+  assign: ['in_progress', 'in_progress', 'pending', 'in_progress', 'resolved', 'closed'],
+  unassign: ['open', 'open', 'pending', 'escalated', 'resolved', 'closed'],
+  escalate: ['escalated', 'escalated', 'escalated', 'escalated', 'escalated', 'escalated'],
+  resolve: ['resolved', 'resolved', 'resolved', 'resolved', 'resolved', 'closed'],
+  end: ['closed', 'closed', 'closed', 'closed', 'closed', 'closed'],
+  reopen: ['open', 'in_progress', 'pending', 'escalated', 'open', 'open'],
+};
+
+const everyMove = acts.flatMap((act) =>
+  conversationStatuses.map((from, i) => [act, from, conversations[act][i]] as const),
+);
+const everyTicketMove = acts.flatMap((act) => ticketStatuses.map((from, i) => [act, from, tickets[act][i]!] as const));
+
+describe('a conversation', () => {
+  it.each(everyMove)('%s, when %s: %s', (act, from, to) => {
+    expect(conversationMoves[act][from]).toBe(to);
+  });
+
+  it('is the agent’s to answer wherever no person is in charge', () => {
+    expect(conversationStatuses.map((status) => [status, agentAnswers(status)])).toEqual([
+      ['open', true],
+      ['pending', false],
+      ['escalated', false],
+      ['resolved', true],
+    ]);
+  });
+});
+
+describe('a ticket', () => {
+  it.each(everyTicketMove)('%s, when %s: %s', (act, from, to) => {
+    for (const status of conversationStatuses) expect(ticketAfter(act, from, status)).toBe(to);
+  });
+
+  const over = ['resolved', 'closed'];
+  it.each(everyTicketMove)('%s, when %s, tells what others wait for', (act, from, to) => {
+    const expected: TicketEventType[] =
+      act === 'escalate' ? ['ticket.escalated'] : !over.includes(from) && over.includes(to) ? ['ticket.resolved'] : [];
+    expect(eventsOf(act, from, to)).toEqual(expected);
+  });
+
+  it.each(everyMove)('%s, when %s: the ticket that there was not', (act, _from, to) => {
+    if (to === undefined) return;
+    const after = ticketAfter(act, undefined, to);
+    expect(after).toBe(to === 'escalated' ? 'escalated' : undefined);
+    expect(eventsOf(act, undefined, after)).toEqual(after ? ['ticket.created', 'ticket.escalated'] : []);
+  });
+});
+
+describe('the preview of a message', () => {
+  it('is one line, and no longer than lists show', () => {
+    expect(previewOf('  Hello,\n\n\tI lost\u00a0my card.  ')).toBe('Hello, I lost my card.');
+    expect(previewOf('word '.repeat(5000)).length).toBeLessThanOrEqual(previewLength);
+    expect(previewOf(' \n ')).toBe('');
+  });
+
+  it('never ends within a character', () => {
+    for (const lead of ['', 'a']) {
+      const preview = previewOf(lead + '😀'.repeat(previewLength));
+      expect(preview.isWellFormed()).toBe(true);
+      expect(preview.length).toBeGreaterThanOrEqual(previewLength - 1);
+    }
+  });
+});
+
+describe('what a question may search', () => {
+  it.each([
+    ['the signed product, whatever a page says later', 'retail', 'business', ['retail']],
+    ['what the page says, when the session names nothing', undefined, 'business', ['business']],
+    ['what the page says, when the session’s is blank', ' ', 'business', ['business']],
+    ['everything, when nobody names anything', undefined, undefined, []],
+    ['the signed product, when the page says nothing', 'retail', '', ['retail']],
+  ])('%s', (_, pinned, refined, searched) => {
+    expect(searchedSegments(pinned, refined)).toEqual(searched);
+  });
+});
+
+describe('what the agent is told of a situation', () => {
+  const session = { productType: 'retail', plan: 'gold', desk: 7 };
+  it.each([
+    ['nothing, when nobody said anything', undefined, undefined, undefined, undefined],
+    ['nothing, when what was said is empty', {}, {}, ' ', undefined],
+    ['what the session was minted with', session, undefined, 'retail', session],
+    ['what the page told', undefined, { url: '/fees' }, undefined, { url: '/fees' }],
+    ['both, and of equal names the page’s', session, { plan: 'none' }, 'retail', { ...session, plan: 'none' }],
+    ['the product that is searched, whatever the page says', session, { productType: 'business' }, 'retail', session],
+    [
+      'the page’s product, when none is signed',
+      { plan: 'gold' },
+      { productType: 'x' },
+      undefined,
+      { plan: 'gold', productType: 'x' },
+    ],
+    ['the product of a page that told no more', undefined, undefined, 'retail', { productType: 'retail' }],
+  ])('%s', (_, minted, page, pinned, told) => {
+    expect(situationOf(minted, page, pinned)).toEqual(told);
+  });
+
+  it('is not shared with where it came from', () => {
+    const page = { plan: 'none' };
+    expect(situationOf(session, page, undefined)).not.toBe(page);
+    expect(session.plan).toBe('gold');
+  });
+});

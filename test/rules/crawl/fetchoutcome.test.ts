@@ -1,0 +1,159 @@
+import { describe, expect, it } from '@jest/globals';
+import { reasonRow, type CrawlReason } from '../../../models/rules/crawl/crawlreason.ts';
+import {
+  endOf,
+  formersOf,
+  isWholeSet,
+  lostOf,
+  outlived,
+  unheard,
+  yieldsTo,
+  type Fate,
+} from '../../../models/rules/crawl/fetchoutcome.ts';
+
+describe('what became of addresses', () => {
+  const indexed: Fate = { outcome: 'indexed' };
+  const left = (why: CrawlReason, to?: string): Fate => ({
+    outcome: reasonRow(why).kind,
+    why,
+    ...(to === undefined ? {} : { to: `https://www.${to}` }),
+  });
+  const fates = new Map<string, Fate>([
+    ['a/page', indexed],
+    ['a/same', { outcome: 'unchanged' }],
+    ['a/copy', left('duplicate', 'a/page')],
+    ['a/waiting', {}],
+    ['a/missing', left('not_found')],
+    ['a/nothing', left('empty')],
+    ['a/shut', left('forbidden')],
+    ['a/broken', left('server_error')],
+    ['a/login', left('redirect', 'a/page')],
+    ['a/endless', left('trap')],
+    ['a/away', left('moved_away', 'b/page')],
+    ['a/moved', left('moved', 'a/page')],
+    ['a/moved-twice', left('moved', 'a/moved')],
+    ['a/moved-to-login', left('moved', 'a/login')],
+    ['a/moved-to-copy', left('moved', 'a/copy')],
+    ['a/moved-to-missing', left('moved', 'a/missing')],
+    ['a/moved-to-broken', left('moved', 'a/broken')],
+    ['a/moved-to-waiting', left('moved', 'a/waiting')],
+    ['a/moved-nowhere', left('moved', 'a/unknown')],
+    ['a/print', left('canonical', 'a/same')],
+    ['a/names-missing', left('canonical', 'a/missing')],
+    ['a/names-shut', left('canonical', 'a/shut')],
+    ['a/names-waiting', left('canonical', 'a/waiting')],
+    ['a/names-moved', left('canonical', 'a/leads-back')],
+    ['a/leads-back', left('moved', 'a/names-moved')],
+    ['a/one', left('canonical', 'a/other')],
+    ['a/other', left('canonical', 'a/one')],
+  ]);
+
+  it.each([
+    ['a/page', 'page'],
+    ['a/copy', 'page'],
+    ['a/moved-twice', 'page'],
+    ['a/moved-to-login', 'page'],
+    ['a/moved-to-missing', 'gone'],
+    ['a/away', 'gone'],
+    ['a/nothing', 'gone'],
+    ['a/moved-to-broken', 'none'],
+    ['a/moved-nowhere', 'none'],
+    ['a/one', 'none'],
+    ['a/names-waiting', 'open'],
+  ])('%s leads to: %s', (key, end) => expect(endOf(key, fates)).toBe(end));
+
+  it('a page goes when the one that it moved to, or names, stands; or when that is gone after a move', () => {
+    expect(outlived(fates)).toEqual([
+      'a/moved',
+      'a/moved-twice',
+      'a/moved-to-login',
+      'a/moved-to-copy',
+      'a/moved-to-missing',
+      'a/print',
+    ]);
+  });
+
+  it('a page is read for its own sake when what it names is refused, gone, or leads back to it; one of a circle', () => {
+    expect(unheard(fates)).toEqual(['a/names-missing', 'a/names-shut', 'a/names-moved', 'a/one']);
+  });
+
+  it('a set misses what it met and has nothing for, unless the site took that away', () => {
+    expect(lostOf(fates, fates)).toEqual([
+      'a/nothing',
+      'a/shut',
+      'a/broken',
+      'a/login',
+      'a/moved-to-broken',
+      'a/moved-nowhere',
+      'a/names-shut',
+      'a/names-moved',
+      'a/leads-back',
+      'a/one',
+      'a/other',
+    ]);
+    expect(lostOf(fates, new Set(['a/page', 'a/shut', 'a/not-met']))).toEqual(['a/shut']);
+  });
+
+  const start = 'https://a/help/';
+  it.each([
+    ['https://a/help/print', 'https://a/help/fees', true],
+    ['https://a/help/fees?sort=up', 'https://a/help/fees', true],
+    ['https://a/help/fees', 'http://www.a/help/fees', false],
+    ['https://a/help/fees', 'https://a/help/', false],
+    ['https://a/help/fees', 'https://a/', false],
+    ['https://a/help/?lang=en', 'https://a/help/', true],
+    ['https://a/?lang=en', 'https://a/', true],
+  ])('%s, which names %s, gives way: %s', (url, canonical, yields) =>
+    expect(yieldsTo(url, canonical, start)).toBe(yields),
+  );
+});
+
+describe('a set that is to replace another', () => {
+  it.each([
+    [0, 0, 0, false],
+    [1, 0, 0, true],
+    [1, 1, 0, true],
+    [1, 2, 0, false],
+    [9, 2, 0, false],
+    [10, 2, 0, true],
+    [10, 3, 0, false],
+    [1_000, 200, 0, true],
+    [1_000, 201, 0, false],
+    [1_000, 1, 1, false],
+  ])('of %d pages, %d failed, %d of those answer now: whole is %s', (read, failed, lost, whole) =>
+    expect(isWholeSet({ read, failed, lost })).toBe(whole),
+  );
+});
+
+describe('where a page was before', () => {
+  const from = (url: string, to: string) => ({ url: `https://a/${url}`, to: `http://www.a/${to}` });
+  const formers = formersOf([from('old', 'new'), from('older', 'old'), from('print', 'new'), from('new', 'older')]);
+  it.each([
+    ['a/new', ['a/old', 'a/print', 'a/older']],
+    ['a/print', []],
+    ['a/elsewhere', []],
+  ])('%s: %j', (key, expected) => expect(formers(key)).toEqual(expected));
+});
+
+describe('pages that answer and have become duplicates', () => {
+  const fatesOf = (read: number, copies: number) =>
+    new Map<string, Fate>([
+      ...Array.from({ length: read }, (_, n): [string, Fate] => [`a/read-${n}`, { outcome: 'indexed' }]),
+      ...Array.from({ length: copies }, (_, n): [string, Fate] => [
+        `a/copy-${n}`,
+        { outcome: 'skipped', why: 'duplicate', to: 'https://a/read-0' },
+      ]),
+    ]);
+  it.each([
+    [1, 1, 0],
+    [3, 3, 0],
+    [1, 2, 2],
+    [2, 20, 20],
+  ])(
+    'of %i read and %i duplicates %i are lost: a site that says one thing everywhere is in maintenance',
+    (read, copies, lost) => {
+      expect(lostOf(fatesOf(read, copies), { has: () => true }).length).toBe(lost);
+      expect(lostOf(fatesOf(read, copies), { has: () => false })).toEqual([]);
+    },
+  );
+});

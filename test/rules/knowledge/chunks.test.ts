@@ -1,0 +1,238 @@
+/** The rules of cutting a document into passages: examples as a table, and properties over generated documents. */
+import { describe, expect, it } from '@jest/globals';
+import {
+  countWords,
+  maxCharacters,
+  maxChunks,
+  maxWords,
+  rowText,
+  sentences,
+  targetRowWords,
+  targetWords,
+  toChunks,
+  type Block,
+} from '../../../models/rules/knowledge/chunks.ts';
+
+const text = (value: string): Block => ({ kind: 'text', text: value });
+const item = (value: string): Block => ({ kind: 'text', text: value, item: true });
+const heading = (level: number, value: string): Block => ({ kind: 'heading', level, text: value });
+const row = (table: string, ...cells: [string, string][]): Block => ({ kind: 'row', table, cells });
+const words = (count: number, name = 'word'): string =>
+  `${Array.from({ length: count }, (_, at) => `${name}${at}`).join(' ')}.`;
+
+describe('sentences', () => {
+  it.each([
+    ['One. Two! Three?', ['One.', 'Two!', 'Three?']],
+    ['Ask Mr. Smith, e.g. At noon. Then go.', ['Ask Mr. Smith, e.g. At noon.', 'Then go.']],
+    ['Die Karte, z. B. Gold, kostet 49,90 EUR. Ja.', ['Die Karte, z. B. Gold, kostet 49,90 EUR.', 'Ja.']],
+    ['The fee is 3.50 EUR. Done.', ['The fee is 3.50 EUR.', 'Done.']],
+    ['line one\nline two', ['line one', 'line two']],
+    ['料金は百円です。次の文です。', ['料金は百円です。', '次の文です。']],
+    ['', []],
+    [' \n ', []],
+  ])('%j', (source, expected) => expect(sentences(source)).toEqual(expected));
+
+  it('a sentence of nothing but abbreviations is read in one go', () => {
+    // Looking at all of it again at each of them would take minutes, and jest gives up before.
+    const text = 'Dr. '.repeat(50_000).trim();
+    expect(sentences(text)).toEqual([text]);
+  });
+});
+
+describe('toChunks', () => {
+  it.each<[string, Block[], [heading: string, text: string][]]>([
+    ['text without a heading', [text('A b.')], [['', 'A b.']]],
+    ['a path of headings', [heading(1, 'Cards'), heading(2, 'Lost'), text('Call.')], [['Cards > Lost', 'Call.']]],
+    [
+      'a heading closes those of its level and below',
+      [heading(1, 'A'), heading(2, 'B'), text('b.'), heading(2, 'C'), text('c.'), heading(1, 'D'), text('d.')],
+      [
+        ['A > B', 'b.'],
+        ['A > C', 'c.'],
+        ['D', 'd.'],
+      ],
+    ],
+    ['a skipped level', [heading(1, 'A'), heading(4, 'B'), text('b.')], [['A > B', 'b.']]],
+    [
+      'a document that starts at level 3',
+      [heading(3, 'A'), text('a.'), heading(2, 'B'), text('b.')],
+      [
+        ['A', 'a.'],
+        ['B', 'b.'],
+      ],
+    ],
+    [
+      'a heading with nothing under it is text',
+      [heading(1, 'A'), text('a.'), heading(1, 'Z')],
+      [
+        ['A', 'a.'],
+        ['', 'Z'],
+      ],
+    ],
+    ['a heading of a whole paragraph is text', [heading(1, words(60)), text('a.')], [['', `${words(60)}\n\na.`]]],
+    [
+      'list items are lines',
+      [text('Do:'), item('1. a.'), item('2. b.'), text('End.')],
+      [['', 'Do:\n\n1. a.\n2. b.\n\nEnd.']],
+    ],
+    [
+      'a row says its columns',
+      [
+        row('Fees', ['Product', 'Gold card'], ['Annual fee', '49 EUR'], ['Note', '']),
+        row('Fees', ['Product', 'Debit'], ['Annual fee', '0 EUR']),
+      ],
+      [['Fees', 'Product: Gold card; Annual fee: 49 EUR\nProduct: Debit; Annual fee: 0 EUR']],
+    ],
+    [
+      'a table under its own heading is not named twice',
+      [heading(1, 'Fees'), row('Fees', ['a', 'b'])],
+      [['Fees', 'a: b']],
+    ],
+    [
+      'two tables are two passages',
+      [row('A', ['a', '1']), row('B', ['a', '2'])],
+      [
+        ['A', 'a: 1'],
+        ['B', 'a: 2'],
+      ],
+    ],
+    [
+      'text and rows are not mixed',
+      [text('t.'), row('', ['a', '1']), text('u.')],
+      [
+        ['', 't.'],
+        ['', 'a: 1'],
+        ['', 'u.'],
+      ],
+    ],
+    ['a cell is one line', [row('', ['a', 'x\ny'], ['', 'z'])], [['', 'a: x y; z']]],
+  ])('%s', (_label, blocks, expected) => {
+    const chunks = toChunks(blocks);
+    expect(chunks.map((chunk) => [chunk.heading, chunk.text])).toEqual(expected);
+    expect(chunks.map(({ ordinal }) => ordinal)).toEqual(expected.map((_, at) => at));
+  });
+
+  it('the title stands in where there is no heading', () => {
+    const blocks = [text('a.'), heading(1, 'H'), text('b.')];
+    expect(toChunks(blocks, { title: 'branches' }).map((chunk) => chunk.heading)).toEqual(['branches', 'H']);
+  });
+
+  it('a passage ends at a paragraph once it is long enough', () => {
+    const chunks = toChunks([text(words(targetWords)), text(words(30))]);
+    expect(chunks.map((chunk) => countWords(chunk.text))).toEqual([targetWords, 30]);
+    expect(toChunks([text(words(targetWords - 1)), text(words(30))])).toHaveLength(1);
+  });
+
+  it('a long paragraph is cut at sentence ends only', () => {
+    const source = Array.from({ length: 40 }, (_, at) => words(20, `S${at}w`));
+    const chunks = toChunks([text(source.join(' '))]);
+    expect(chunks.length).toBeGreaterThan(3);
+    expect(chunks.flatMap((chunk) => sentences(chunk.text))).toEqual(source);
+  });
+
+  it('a sentence over the cap is cut between words, text without blanks between characters', () => {
+    const chunks = toChunks([text(words(maxWords * 2 + 5))]);
+    expect(chunks.map((chunk) => countWords(chunk.text))).toEqual([maxWords, maxWords, 5]);
+    const solid = toChunks([text('x'.repeat(maxCharacters * 3))]);
+    expect(solid.every((chunk) => chunk.text.length <= maxCharacters)).toBe(true);
+    expect(solid.map((chunk) => chunk.text.replaceAll(' ', '')).join('')).toBe('x'.repeat(maxCharacters * 3));
+  });
+
+  it('every part of a long row repeats what the row is about', () => {
+    const answer = Array.from({ length: 40 }, (_, at) => words(20, `s${at}w`)).join(' ');
+    const chunks = toChunks([row('FAQ', ['Question', 'How do I pay?'], ['Answer', answer])]);
+    expect(chunks.length).toBeGreaterThan(3);
+    for (const chunk of chunks) expect(chunk.text).toMatch(/^Question: How do I pay\?; /);
+    expect(chunks[0]?.text).toMatch(/^Question: How do I pay\?; Answer: s0w0/);
+  });
+
+  it('rows share a passage up to the target, never half a row', () => {
+    const rows = Array.from({ length: 50 }, (_, at) => row('T', ['Name', `n${at}`], ['Text', words(20, `r${at}w`)]));
+    const chunks = toChunks(rows);
+    for (const chunk of chunks) expect(countWords(chunk.text)).toBeLessThanOrEqual(targetRowWords);
+    expect(chunks.flatMap((chunk) => chunk.text.split('\n'))).toEqual(
+      rows.map((each) => (each.kind === 'row' ? rowText(each.cells) : '')),
+    );
+  });
+
+  it('more passages than the cap are refused, not dropped', () => {
+    const sections = (count: number): Block[] =>
+      Array.from({ length: count }, (_, at) => [heading(1, `H${at}`), text('a.')]).flat();
+    expect(toChunks(sections(maxChunks))).toHaveLength(maxChunks);
+    expect(() => toChunks(sections(maxChunks + 1))).toThrow(expect.objectContaining({ reason: 'too_much_text' }));
+  });
+
+  it.each<[string, Block[]]>([
+    ['nothing', []],
+    ['blanks', [text(' \n ')]],
+    ['marks only', [text('--- *** …')]],
+    ['empty cells', [row('T', ['a', ''])]],
+  ])('%s is empty', (_label, blocks) => {
+    expect(() => toChunks(blocks)).toThrow(expect.objectContaining({ reason: 'empty' }));
+  });
+});
+
+/** A generator with a seed (mulberry32), so that a failure can be repeated. */
+function seeded(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
+
+function generate(seed: number): Block[] {
+  const random = seeded(seed);
+  let next = 0;
+  const some = (most: number): string =>
+    Array.from({ length: 1 + random(most) }, () => `w${(next += 1)}${random(9) === 0 ? '.' : ''}`).join(' ');
+  return Array.from({ length: 1 + random(60) }, (): Block => {
+    const kind = random(10);
+    if (kind < 2) return heading(1 + random(6), some(12));
+    if (kind < 4) return row(`t${random(2)}`, ['', some(40)], ['', some(random(8) === 0 ? 900 : 30)]);
+    return kind < 6 ? item(some(40)) : text(some(random(6) === 0 ? 900 : 90));
+  });
+}
+
+describe('over 100 generated documents', () => {
+  const documents = Array.from({ length: 100 }, (_, seed) => generate(seed));
+  const cut = documents.map((blocks) => toChunks(blocks));
+  const tokens = (value: string): string[] => value.match(/w\d+/g) ?? [];
+
+  it('no word of the text is lost and the order is kept', () => {
+    for (const [seed, blocks] of documents.entries()) {
+      const chunks = cut[seed] ?? [];
+      const source = blocks
+        .filter((block) => block.kind !== 'heading')
+        .flatMap((block) => tokens(block.kind === 'row' ? rowText(block.cells) : block.text));
+      const seen = new Set<string>();
+      const passages = chunks.flatMap((chunk) => tokens(chunk.text));
+      // A part of a long row repeats the row's label; what counts is where a word comes first.
+      const first = passages.filter((word) => !seen.has(word) && seen.add(word));
+      const wanted = new Set(source);
+      expect([seed, first.filter((word) => wanted.has(word))]).toEqual([seed, source]);
+    }
+  });
+
+  it('no heading is lost', () => {
+    for (const [seed, blocks] of documents.entries()) {
+      const everything = new Set((cut[seed] ?? []).flatMap((chunk) => tokens(`${chunk.heading} ${chunk.text}`)));
+      const headings = blocks.filter((block) => block.kind === 'heading').flatMap((block) => tokens(block.text));
+      expect(headings.filter((word) => !everything.has(word))).toEqual([]);
+    }
+  });
+
+  it('every passage keeps the caps', () => {
+    for (const chunk of cut.flat()) {
+      expect(countWords(chunk.text)).toBeLessThanOrEqual(maxWords);
+      expect(chunk.text.length).toBeLessThanOrEqual(maxCharacters);
+      expect(chunk.text.trim()).not.toBe('');
+    }
+  });
+
+  it('the same document is cut the same way again', () => {
+    for (const blocks of documents.slice(0, 20)) expect(toChunks(blocks)).toEqual(toChunks(structuredClone(blocks)));
+  });
+});

@@ -1,0 +1,339 @@
+import { describe, expect, it } from '@jest/globals';
+import { authorities } from '../../../models/rules/knowledge/authority.ts';
+import type { Authority } from '../../../models/rules/knowledge/authority.ts';
+import { askedIn } from '../../../models/rules/language/question.ts';
+import { crowdedOut, fuse, judge, retrieve, selectTier } from '../../../models/rules/knowledge/retrieval.ts';
+import type { Candidate, Passage, SearchAsk } from '../../../models/rules/knowledge/retrieval.ts';
+
+const question = 'What is the annual fee of the gold card?';
+const strong = 'The annual fee of the gold card is 49 EUR.';
+const marginal = 'The gold rush began in 1848.';
+const unrelated = 'Branches open at nine.';
+
+function passage(id: string, text: string, rest: Partial<Passage> = {}): Passage {
+  return {
+    id,
+    source_id: `src_${id}`,
+    type: 'document',
+    name: 'x.md',
+    heading: '',
+    text,
+    segments: [],
+    authority: 'normal',
+    ...rest,
+  };
+}
+
+const candidate = (id: string, rank: number, rest: Partial<Candidate> = {}): Candidate => ({
+  id,
+  authority: 'normal',
+  text_score: 10 / rank,
+  text_rank: rank,
+  ...rest,
+});
+
+const found = (texts: [text: string, authority: Authority, score: number][]) =>
+  texts.map(([text, authority, score], index) => ({
+    passage: passage(String(index), text, { authority }),
+    candidate: candidate(String(index), index + 1, { authority, text_score: score }),
+  }));
+
+describe('tiers', () => {
+  const strength = { strong, marginal, none: undefined };
+  const kinds = Object.keys(strength) as (keyof typeof strength)[];
+  const combinations = kinds.flatMap((primary) =>
+    kinds.flatMap((normal) => kinds.map((background) => ({ primary, normal, background }))),
+  );
+
+  it.each(combinations)(
+    'primary $primary, normal $normal, background $background: the highest tier that is relevant answers alone',
+    (tiers) => {
+      const texts = authorities.flatMap((tier): [string, Authority, number][] => {
+        const text = strength[tiers[tier]];
+        return text === undefined ? [] : [[text, tier, tiers[tier] === 'strong' ? 10 : 3]];
+      });
+      const { authority, hits } = selectTier(judge([question], found(texts)));
+      expect(authority).toBe(authorities.find((tier) => tiers[tier] === 'strong'));
+      expect(hits.map((hit) => hit.passage.text)).toEqual(authority === undefined ? [] : [strong]);
+      expect(hits.every((hit) => hit.passage.authority === authority)).toBe(true);
+    },
+  );
+
+  it('a longer passage of a higher tier answers although shorter ones rank before it', () => {
+    const long = `${strong} ${'Further conditions apply to other products. '.repeat(10)}`;
+    expect(
+      selectTier(
+        judge(
+          [question],
+          found([
+            [strong, 'normal', 10],
+            [strong, 'background', 10],
+            [long, 'primary', 5],
+          ]),
+        ),
+      ).authority,
+    ).toBe('primary');
+  });
+});
+
+describe('judge', () => {
+  it('takes nothing for relevant when the rare word of the question is nowhere', () => {
+    const judged = judge(
+      ['What is the annual fee of the platinum card?'],
+      found([
+        ['The fee of the card', 'normal', 10],
+        ['The card', 'normal', 9],
+      ]),
+    );
+    expect(judged.map(({ relevant }) => relevant)).toEqual([false, false]);
+  });
+
+  it('judges each question of a message by itself, and what only introduces it not at all', () => {
+    const intro = 'Hello, my name is Peter Example and I have been a customer of this bank since 1998.';
+    const judged = (message: string) =>
+      judge(askedIn(message)[0].readings[0]!.questions, found([[strong, 'normal', 10]])).map(
+        ({ relevant }) => relevant,
+      );
+    expect(judged(`${intro} ${question}`)).toEqual([true]);
+    expect(judged(`${question} And does the hotel on Mars serve breakfast?`)).toEqual([true]);
+    expect(judged(`My gold card has an annual fee. Does the hotel on Mars serve breakfast?`)).toEqual([false]);
+  });
+
+  it('takes nothing for relevant when the question has no word of content', () => {
+    expect(judge(['How much is it?'], found([[strong, 'normal', 10]])).some(({ relevant }) => relevant)).toBe(false);
+  });
+
+  it('takes a similar meaning for relevant without a common word, and only near the best', () => {
+    const similar = (similarity: number, rank: number): Candidate => ({
+      id: String(rank),
+      authority: 'normal',
+      similarity,
+      vector_rank: rank,
+    });
+    const judged = judge(
+      [question],
+      [0.8, 0.7, 0.6].map((value, index) => ({
+        passage: passage(String(index + 1), unrelated),
+        candidate: similar(value, index + 1),
+      })),
+    );
+    expect(judged.map(({ relevant }) => relevant)).toEqual([true, true, false]);
+    const weak = judge([question], [{ passage: passage('1', unrelated), candidate: similar(0.3, 1) }]);
+    expect(weak.map(({ relevant }) => relevant)).toEqual([false]);
+  });
+
+  it('keeps every number between 0 and 1, and does not depend on the scale of the scores', () => {
+    const texts: [string, Authority, number][] = [
+      [strong, 'normal', 9],
+      [marginal, 'normal', 4],
+      [unrelated, 'primary', 1],
+    ];
+    const once = judge([question], found(texts));
+    const scaled = judge([question], found(texts.map(([text, tier, score]) => [text, tier, score * 1_000])));
+    for (const { coverage, strength, relevance } of once)
+      for (const value of [coverage, strength, relevance]) expect(value >= 0 && value <= 1).toBe(true);
+    expect(scaled.map(({ relevance, relevant }) => [relevance, relevant])).toEqual(
+      once.map(({ relevance, relevant }) => [relevance, relevant]),
+    );
+  });
+});
+
+describe('fuse', () => {
+  it('puts what both rankings know before what one knows, and keeps the order of one ranking alone', () => {
+    const both = fuse(candidate('a', 5, { vector_rank: 5 }));
+    expect(both).toBeGreaterThan(fuse(candidate('b', 1)));
+    expect(fuse(candidate('b', 1))).toBeGreaterThan(fuse(candidate('c', 2)));
+  });
+});
+
+describe('crowdedOut', () => {
+  const list = (count: number, authority: Authority, last = 9): Candidate[] =>
+    Array.from({ length: count }, (_, index) =>
+      candidate(String(index), index + 1, { authority, text_score: index === count - 1 ? last : 10 }),
+    );
+
+  it.each<[string, Candidate[], Authority[]]>([
+    ['nothing, when the search came back with room', list(4, 'background'), []],
+    ['nothing, when the last candidate is too weak to matter', list(5, 'background', 1), []],
+    ['nothing, when the best tier is there', list(5, 'primary'), []],
+    ['the tiers above the lowest that are not there', list(5, 'background'), ['primary', 'normal']],
+    ['the highest one above normal', list(5, 'normal'), ['primary']],
+    [
+      'the one between',
+      [...list(4, 'background'), candidate('p', 5, { authority: 'primary', text_score: 10 })],
+      ['normal'],
+    ],
+  ])('is %s', (_, candidates, expected) => {
+    expect(crowdedOut(candidates, 5)).toEqual(expected);
+  });
+});
+
+describe('retrieve', () => {
+  function store(passages: Passage[], candidates: Candidate[]) {
+    const asked: SearchAsk[] = [];
+    const read: string[][] = [];
+    return {
+      asked,
+      read,
+      search: async (ask: SearchAsk) => {
+        asked.push(ask);
+        return candidates
+          .filter(({ authority }) => ask.authority === undefined || authority === ask.authority)
+          .filter(({ id }) => !ask.without.some((name) => id.startsWith(`${name}:`)))
+          .slice(0, ask.limit);
+      },
+      hydrate: async (ids: string[]) => {
+        read.push(ids);
+        return passages.filter(({ id }) => ids.includes(id)).toReversed();
+      },
+    };
+  }
+  const ids = (list: readonly { passage: Passage }[]): string[] => list.map((item) => item.passage.id);
+
+  it('drops what the truth no longer has, or has under another segment or tier, whatever the index says', async () => {
+    const deps = store(
+      [
+        passage('kept', strong),
+        passage('moved', strong, { segments: ['personal'] }),
+        passage('lowered', strong, { authority: 'background' }),
+      ],
+      ['gone', 'moved', 'kept', 'lowered'].map((id, index) =>
+        candidate(id, index + 1, { text_score: 10, authority: 'primary' }),
+      ),
+    );
+    const { hits, authority } = await retrieve(deps, { question, asked: ['business'], strict: false });
+    expect([ids(hits), authority]).toEqual([['kept'], 'normal']);
+    expect(deps.asked[0]?.filter).toEqual({ tags: ['business', 'all', 'shared', 'global', 'common'], untagged: true });
+  });
+
+  it('finds the text that was published between the search and the reading', async () => {
+    const deps = store([passage('doc:2:0', strong)], [candidate('doc:1:0', 1)]);
+    const search = async (ask: SearchAsk) => {
+      const found = await deps.search(ask);
+      return deps.asked.length === 1 ? found : [candidate('doc:2:0', 1)];
+    };
+    const { hits } = await retrieve({ ...deps, search }, { question, asked: undefined, strict: false });
+    expect(ids(hits)).toEqual(['doc:2:0']);
+    expect(deps.asked.map(({ without }) => without)).toEqual([[], ['doc:1']]);
+  });
+
+  it('finds a text that was not yet published when it was first read, and its forerunner no more when it was read again', async () => {
+    const deps = store([], [candidate('doc:1:0', 1), candidate('doc:2:0', 2)]);
+    const live = ['doc:1:0', 'doc:2:0', 'doc:2:0'];
+    const hydrate = async (wanted: string[]) => {
+      const id = live.shift();
+      return id !== undefined && wanted.includes(id) ? [passage(id, strong)] : [];
+    };
+    const { hits } = await retrieve({ ...deps, hydrate }, { question, asked: undefined, strict: false });
+    expect(ids(hits)).toEqual(['doc:2:0']);
+  });
+
+  it('finds what removed passages crowd out of a search, in a bounded number of searches', async () => {
+    const gone = (source: string) =>
+      Array.from({ length: 5 }, (_, index) => candidate(`${source}:1:${index}`, index + 1, { text_score: 10 }));
+    const kept = candidate('kept:1:0', 6, { text_score: 9 });
+    const ask = { question, asked: undefined, strict: false, limit: 5 };
+    const once = store([passage('kept:1:0', strong)], [...gone('a'), ...gone('b'), kept]);
+    expect(ids((await retrieve(once, ask)).hits)).toEqual(['kept:1:0']);
+    const many = store([passage('kept:1:0', strong)], [...['a', 'b', 'c', 'd', 'e'].flatMap(gone), kept]);
+    const tiers = async (): Promise<Authority[]> => ['normal'];
+    expect((await retrieve({ ...many, tiers }, ask)).hits).toEqual([]);
+    expect(many.asked.map(({ without }) => without)).toEqual([[], ['a:1'], ['a:1', 'b:1']]);
+  });
+
+  it('looks once more for a tier that a full search may have hidden, unless there is none of it', async () => {
+    const crowd = Array.from({ length: 5 }, (_, index) => candidate(`n${index}`, index + 1, { text_score: 10 }));
+    const deps = store(
+      [...crowd.map(({ id }) => passage(id, strong)), passage('p', strong, { authority: 'primary' })],
+      [...crowd, candidate('p', 6, { authority: 'primary', text_score: 9 })],
+    );
+    const ask = { question, asked: undefined, strict: false, limit: 5 };
+    const { hits, authority } = await retrieve({ ...deps, tiers: async () => ['primary', 'normal'] }, ask);
+    expect([ids(hits), authority]).toEqual([['p'], 'primary']);
+    deps.asked.length = 0;
+    await retrieve({ ...deps, tiers: async () => ['normal'] }, ask);
+    expect(deps.asked).toHaveLength(1);
+  });
+
+  it('reads only candidates that could matter, and all of them when everything is asked for', async () => {
+    const deps = store(
+      [passage('a', strong), passage('b', unrelated)],
+      [candidate('a', 1, { text_score: 10 }), candidate('b', 2, { text_score: 1 })],
+    );
+    await retrieve(deps, { question, asked: undefined, strict: false });
+    const all = await retrieve(deps, { question, asked: undefined, strict: false, everything: true });
+    expect(deps.read).toEqual([['a'], ['a', 'b']]);
+    expect(ids(all.judged)).toEqual(['a', 'b']);
+    expect(ids(all.hits)).toEqual(['a']);
+  });
+
+  it.each<[string, string, string[], string | undefined]>([
+    ['one sentence once', question, [question], question],
+    ['one sentence once, also in vain', 'Do you rent submarines?', ['Do you rent submarines?'], undefined],
+    ['what asks enough once, when that is answered', `I am in Rome. ${question}`, [question], question],
+    [
+      'what asks enough, and then all that is said',
+      'I am in Rome. Do you rent submarines?',
+      ['Do you rent submarines?', 'I am in Rome. Do you rent submarines?'],
+      undefined,
+    ],
+    [
+      'what asks little, and all that is said',
+      'I have the annual gold card. Is there a fee?',
+      ['Is there a fee?', 'I have the annual gold card. Is there a fee?'],
+      'I have the annual gold card. Is there a fee?',
+    ],
+    [
+      'the last sentence and all where none asks, and takes the one that is answered',
+      'My gold card has an annual fee. I am in Rome.',
+      ['I am in Rome.', 'My gold card has an annual fee. I am in Rome.'],
+      'My gold card has an annual fee.',
+    ],
+  ])('searches for %s', async (_, message, texts, asking) => {
+    const deps = store([passage('a', strong)], [candidate('a', 1)]);
+    const result = await retrieve(deps, { question: message, asked: undefined, strict: false });
+    expect(deps.asked.map(({ text }) => text)).toEqual(texts);
+    expect(result.hits.length === 0 ? undefined : result.asking).toBe(asking);
+  });
+
+  it('compares by meaning what may be asked, not all that is said after a question in vain', async () => {
+    const deps = store([passage('a', unrelated)], [candidate('a', 1)]);
+    const embedded: string[] = [];
+    const embed = async (text: string) => (embedded.push(text), [1]);
+    const ask = async (message: string) =>
+      retrieve({ ...deps, embed }, { question: message, asked: undefined, strict: false });
+    const { vectors } = await ask('I am in Rome. Do you rent submarines?');
+    expect(embedded).toEqual(['Do you rent submarines?']);
+    expect(vectors.get('Do you rent submarines?')).toEqual([1]);
+    await ask('I lost my passport. Any seashells?');
+    expect(embedded.slice(1)).toEqual(['Any seashells?', 'I lost my passport. Any seashells?']);
+  });
+
+  it('answers by words alone, and says so, when the question cannot be embedded', async () => {
+    const deps = store([passage('a', strong)], [candidate('a', 1)]);
+    const failing = async (): Promise<number[]> => Promise.reject(new Error('down'));
+    const result = await retrieve({ ...deps, embed: failing }, { question, asked: undefined, strict: false });
+    expect([ids(result.hits), result.degraded]).toEqual([['a'], true]);
+    await retrieve({ ...deps, embed: async () => [1, 2] }, { question, asked: undefined, strict: false });
+    expect(deps.asked.map(({ vector }) => vector)).toEqual([undefined, [1, 2]]);
+  });
+
+  it('names a chunk once, however often it was proposed, and hands on a bounded number', async () => {
+    const twice = Array.from({ length: 12 }, (_, index) => candidate(`c${index % 6}`, index + 1, { text_score: 10 }));
+    const deps = store(
+      Array.from({ length: 6 }, (_, index) => passage(`c${index}`, strong)),
+      twice,
+    );
+    const result = await retrieve(deps, { question, asked: undefined, strict: false, maxHits: 4 });
+    expect(result.judged).toHaveLength(6);
+    expect(result.hits).toHaveLength(4);
+  });
+
+  it('finds nothing where there is nothing', async () => {
+    expect(await retrieve(store([], []), { question: '', asked: undefined, strict: true })).toMatchObject({
+      hits: [],
+      judged: [],
+      authority: undefined,
+    });
+  });
+});

@@ -1,0 +1,220 @@
+/** Which support settings are allowed, alone and together. */
+import { describe, it, expect } from '@jest/globals';
+import {
+  applySettings,
+  checkWebhookSecret,
+  defaultSettings,
+  outboxProviders,
+  readOrigin,
+  webhookUrlProblem,
+  type OutboxProvider,
+  type SettingsPatch,
+} from '../../../models/rules/knowledge/supportconfig.ts';
+
+const url = 'https://hooks.example.com/tickets';
+const none = { integrations: [], egressAllow: [] };
+const apply = (
+  patch: SettingsPatch,
+  current = {},
+  around: { integrations: OutboxProvider[]; egressAllow: string[] } = none,
+) => applySettings({ ...defaultSettings, ...current }, patch, around);
+
+describe('webhookUrlProblem', () => {
+  it.each([
+    url,
+    'https://example.com',
+    'https://example.com:8443/a?b=c',
+    'https://93.184.216.34/',
+    'https://[2606:2800:220:1:248:1893:25c8:1946]/',
+    'https://172.32.0.1/',
+    'https://bücher.example/',
+  ])('takes %s', (text) => {
+    expect(webhookUrlProblem(text, [])).toBeUndefined();
+  });
+
+  it.each([
+    'http://example.com/',
+    'ftp://example.com/',
+    'javascript:alert(1)',
+    'example.com/hooks',
+    'https://',
+    '',
+    'https://user@example.com/',
+    'https://user:pass@example.com/',
+    'https://:pass@example.com/',
+    'https://localhost/',
+    'https://localhost./',
+    'https://api.localhost/',
+    'https://intranet/',
+    'https://db.internal/',
+    'https://printer.local/',
+    'https://127.0.0.1/',
+    'https://127.1/',
+    'https://0x7f.1/',
+    'https://2130706433/',
+    'https://0177.0.0.1/',
+    'https://10.0.0.1/',
+    'https://100.64.0.1/',
+    'https://169.254.169.254/latest/meta-data',
+    'https://172.16.0.1/',
+    'https://172.31.255.255/',
+    'https://192.168.1.1/',
+    'https://198.18.0.1/',
+    'https://0.0.0.0/',
+    'https://224.0.0.1/',
+    'https://255.255.255.255/',
+    'https://[::1]/',
+    'https://[::]/',
+    'https://[::ffff:127.0.0.1]/',
+    'https://[::ffff:8.8.8.8]/',
+    'https://[64:ff9b::7f00:1]/',
+    'https://[fc00::1]/',
+    'https://[fd12:3456::1]/',
+    'https://[fe80::1]/',
+    'https://[ff02::1]/',
+    'https://[2001:db8::1]/',
+    'https://[2002:7f00:1::]/',
+    'https://[2001:0:4136:e378::]/',
+    `https://example.com/${'a'.repeat(2048)}`,
+  ])('refuses %s', (text) => {
+    expect(webhookUrlProblem(text, [])).toEqual(expect.any(String));
+  });
+
+  it('takes a private host that the operator allowed, over https only', () => {
+    expect(webhookUrlProblem('https://hooks.internal/', ['hooks.internal'])).toBeUndefined();
+    expect(webhookUrlProblem('http://hooks.internal/', ['hooks.internal'])).toBeDefined();
+    expect(webhookUrlProblem('https://other.internal/', ['hooks.internal'])).toBeDefined();
+  });
+});
+
+describe('readOrigin', () => {
+  it.each([
+    ['https://example.com', 'https://example.com'],
+    ['HTTPS://Example.COM', 'https://example.com'],
+    ['https://example.com:443', 'https://example.com'],
+    ['https://example.com:8443', 'https://example.com:8443'],
+    ['http://localhost:5173', 'http://localhost:5173'],
+  ])('%s is the origin %s', (text, origin) => {
+    expect(readOrigin(text)).toBe(origin);
+  });
+
+  it.each([
+    '*',
+    'example.com',
+    'https://',
+    'https://example.com/',
+    'https://example.com/a',
+    'https://example.com?x',
+    'https://example.com#x',
+    'https://u@example.com',
+    'file:///etc',
+    'null',
+    'https://exa mple.com',
+    'https://*.example.com:x',
+    'https://*.example.com',
+    'https://*',
+  ])('%j is none', (text) => {
+    expect(readOrigin(text)).toBeUndefined();
+  });
+});
+
+describe('applySettings', () => {
+  it('changes only what the patch names', () => {
+    const current = {
+      ...defaultSettings,
+      kb_segment_strict: true,
+      outbox_webhook_url: url,
+      allowed_origins: ['https://a.example'],
+    };
+    expect(applySettings(current, {}, none)).toEqual(current);
+    expect(applySettings(current, { kb_segment_strict: false }, none)).toEqual({
+      ...current,
+      kb_segment_strict: false,
+    });
+  });
+
+  const selections = outboxProviders.flatMap((provider) => [
+    [provider, { integrations: [] as OutboxProvider[], url: null }, false] as const,
+    [provider, { integrations: [] as OutboxProvider[], url }, provider === 'webhook'] as const,
+    [provider, { integrations: ['slack', 'linear'] as OutboxProvider[], url: null }, provider !== 'webhook'] as const,
+    [provider, { integrations: ['slack', 'linear'] as OutboxProvider[], url }, true] as const,
+  ]);
+  it.each(selections)('selecting %s with %j connected: %s', (provider, connected, allowed) => {
+    const select = () =>
+      apply(
+        { outbox_providers: [provider] },
+        { outbox_webhook_url: connected.url },
+        { integrations: connected.integrations, egressAllow: [] },
+      );
+    if (allowed) expect(select().outbox_providers).toEqual([provider]);
+    else
+      expect(select).toThrow(
+        expect.objectContaining({ code: 'PROVIDER_NOT_CONNECTED', message: expect.stringContaining(provider) }),
+      );
+  });
+
+  it('takes webhook and its address in one update', () => {
+    const next = apply({ outbox_providers: ['webhook'], outbox_webhook_url: url });
+    expect(next).toMatchObject({ outbox_providers: ['webhook'], outbox_webhook_url: url });
+  });
+
+  it('does not take the address away while webhook is selected', () => {
+    const current = { outbox_providers: ['webhook'], outbox_webhook_url: url };
+    expect(() => apply({ outbox_webhook_url: null }, current)).toThrow(
+      expect.objectContaining({ code: 'PROVIDER_NOT_CONNECTED', status: 400 }),
+    );
+    expect(apply({ outbox_webhook_url: null, outbox_providers: [] }, current).outbox_webhook_url).toBeNull();
+  });
+
+  it('lets other fields be changed while a selected integration is gone', () => {
+    expect(apply({ kb_segment_strict: true }, { outbox_providers: ['slack'] }).kb_segment_strict).toBe(true);
+  });
+
+  it('names every bad field at once', () => {
+    const bad = () =>
+      apply({
+        outbox_webhook_url: 'http://example.com',
+        outbox_providers: ['webhook', 'webhook'],
+        allowed_origins: ['https://a.example', 'b'],
+      });
+    expect(bad).toThrow(
+      expect.objectContaining({
+        code: 'VALIDATION',
+        details: [
+          { path: ['body', 'outbox_providers'], message: expect.any(String) },
+          { path: ['body', 'outbox_webhook_url'], message: expect.any(String) },
+          { path: ['body', 'allowed_origins', 1], message: expect.any(String) },
+        ],
+      }),
+    );
+  });
+
+  it('keeps each origin once, in the form browsers send it', () => {
+    expect(apply({ allowed_origins: ['https://A.example', 'https://a.example:443'] }).allowed_origins).toEqual([
+      'https://a.example',
+    ]);
+  });
+});
+
+describe('checkWebhookSecret', () => {
+  it.each([
+    null,
+    undefined,
+    'any text that is long enough',
+    'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+    'whsec_c2VjcmV0IG9mIG1pbmUhISE=',
+    'whsec_MDEyMzQ1Njc4OWFiY2RlZg==',
+  ])('takes %j', (secret) => {
+    expect(() => checkWebhookSecret(secret)).not.toThrow();
+  });
+  it.each([
+    'whsec_',
+    'whsec_c2VjcmV0IG9mIG1pbmU=',
+    ' '.repeat(20),
+    'whsec_not base64 at all',
+    'whsec_äöü',
+    'whsec_abcde',
+  ])('refuses %j', (secret) => {
+    expect(() => checkWebhookSecret(secret)).toThrow(expect.objectContaining({ code: 'VALIDATION' }));
+  });
+});

@@ -1,0 +1,137 @@
+/** In which language a customer is answered: short messages of four languages, and what is none of them. */
+import { describe, expect, it } from '@jest/globals';
+import { ownSentences } from '../../../models/rules/language/escalation.ts';
+import { languageOf, languageOfFirst, languages, type Language } from '../../../models/rules/language/language.ts';
+import { asksForPerson } from '../../../models/rules/language/personcall.ts';
+
+const written: Record<Language, readonly string[]> = {
+  en: [
+    'Do you sell umbrellas?',
+    'card declined abroad',
+    'How do I change my address',
+    'what are your opening hours',
+    'My app crashes on login',
+    'refund not received',
+    'I cant log in',
+    'Which ATMs are free of charge?',
+    'the screen stays black',
+    'Did my card die?',
+  ],
+  de: [
+    'Verkaufen Sie Regenschirme?',
+    'Karte im Ausland abgelehnt',
+    'wann habt ihr offen',
+    'Gibt es Parkplätze für Zeppeline?',
+    'RÜCKERSTATTUNG NICHT ERHALTEN',
+    'Passwort vergessen',
+    'Konto kündigen',
+    'Was ist das?',
+    'Bekommt mein Sohn eine Karte?',
+    'Mein Account wurde gehackt',
+  ],
+  fr: [
+    'Vendez-vous des parapluies ?',
+    'carte refusée à l’étranger',
+    "Mon appli plante à l'ouverture",
+    'remboursement pas reçu',
+    'Où trouver mon numéro de compte ?',
+    'frais mensuels compte étudiant',
+    "J'ai été débité deux fois",
+    'mot de passe oublié',
+    'Les chiens sont-ils admis ?',
+    'la carte ne marche pas',
+  ],
+  es: [
+    '¿Venden paraguas?',
+    'tarjeta rechazada en el extranjero',
+    'Como cambio mi direccion',
+    '¿Hay aparcamiento para zepelines?',
+    'no puedo iniciar sesión',
+    'comisión mensual cuenta estudiante',
+    'Me han cobrado dos veces',
+    'cerrar cuenta',
+    'la pantalla sigue negra',
+    'Contraseña',
+  ],
+};
+
+describe('languageOf', () => {
+  it.each(languages.flatMap((language) => written[language].map((text) => [language, text] as const)))(
+    '%s: %s',
+    (language, text) => {
+      expect(languageOf(text)).toBe(language);
+      // Decomposed letters are the same letters.
+      expect(languageOf(text.normalize('NFD'))).toBe(language);
+    },
+  );
+
+  it.each([
+    '',
+    '???',
+    '👍',
+    'IBAN?',
+    'no',
+    'PayPal',
+    'SEPA 24/7',
+    'ORD-99812',
+    'Anna Schmidt',
+    'Vendete ombrelli?',
+    'Dove trovo il numero del conto?',
+    'La colazione è inclusa?',
+    'Verkoopt u paraplu’s?',
+    'Waarom is mijn bestelling geannuleerd?',
+    'Onde encontro o número da conta?',
+    'O pequeno-almoço está incluído?',
+    'Sälger ni paraplyer?',
+    'Czy sprzedajecie parasole?',
+    'Продаёте ли вы зонты?',
+    'هل تبيعون المظلات؟',
+    'أريد card جديدة',
+    '傘を売っていますか？',
+  ])('says none of them for sure: %s', (text) => {
+    expect(languageOf(text) ?? 'en').toBe('en');
+  });
+
+  it('looks at the beginning only, so that a long text costs no more', () => {
+    const quoted = `${'Ich habe eine Frage zu meiner Karte. '.repeat(15)}${'the and of '.repeat(700)}`;
+    expect(languageOf(quoted)).toBe('de');
+  });
+});
+
+describe('languageOfFirst', () => {
+  it.each<[string, readonly string[], Language]>([
+    ['the message’s own', ['Verkaufen Sie Schirme?', 'Do you sell umbrellas?'], 'de'],
+    [
+      'that of the newest before which tells, when it says too little',
+      ['IBAN?', '👍', '¿Venden paraguas?', 'Hello'],
+      'es',
+    ],
+    ['English, when none tells', ['IBAN?', 'هل تبيعون المظلات؟'], 'en'],
+    ['English, when there is nothing', [], 'en'],
+  ])('%s', (_, texts, language) => {
+    expect(languageOfFirst(texts)).toBe(language);
+  });
+});
+
+describe('the agent’s own sentences', () => {
+  const said = Object.entries(ownSentences).flatMap(([name, sentences]) =>
+    languages.map((language) => [name, language, sentences[language]] as const),
+  );
+
+  it.each(said)('%s, in %s, is a text of its own', (_, language, sentence) => {
+    expect(sentence).not.toBe('');
+    expect(said.filter(([, , other]) => other === sentence)).toHaveLength(1);
+    // Those of two words have nothing to be told by.
+    expect([language, undefined]).toContain(languageOf(sentence));
+  });
+
+  it.each<[Language, string]>([
+    ['de', 'Ich möchte mit einer Person sprechen'],
+    ['fr', 'Je voudrais parler à une personne'],
+    ['es', 'Quiero hablar con una persona'],
+  ])('in %s, what it offers to whom nothing was found is understood: %s', (language, call) => {
+    const words = { de: 'mit einer Person sprechen', fr: 'parler à une personne', es: 'hablar con una persona' };
+    expect(ownSentences.notFound[language]).toContain(words[language as keyof typeof words]);
+    expect(asksForPerson(call)).toBe(language);
+  });
+});
