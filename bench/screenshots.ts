@@ -1,7 +1,7 @@
 /** `npm run bench -- screenshots`: makes the pictures of the widget in docs/screenshots from a system of its own. It measures nothing. */
 import { mkdir, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import type { Page } from 'puppeteer-core';
+import type { Page } from 'puppeteer';
 import { findChromium } from '../engines/chromium.ts';
 import { chatOn, startChromium, type Chat } from '../test/kit/chromium.ts';
 import { until } from '../test/kit/harness.ts';

@@ -7,7 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { launch, type Browser } from 'puppeteer-core';
+import { launch, type Browser } from 'puppeteer';
 import { residentMb } from '../base/sandbox.ts';
 
 export type BrowserOptions = {

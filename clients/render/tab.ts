@@ -2,7 +2,7 @@
  * One page in a browser context of its own: every request it makes is answered through the client for outbound HTTP, or
  * refused; when it has settled, its document is taken. It starts and ends no browser.
  */
-import type { BrowserContext, CDPSession, HTTPRequest, Page, ResourceType } from 'puppeteer-core';
+import type { BrowserContext, CDPSession, HTTPRequest, Page, ResourceType } from 'puppeteer';
 import pLimit from 'p-limit';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { headerOf, type Http, type HttpHeaders } from '../http/http.ts';

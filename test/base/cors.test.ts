@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pino from 'pino';
-import type { Browser, Page } from 'puppeteer-core';
+import type { Browser, Page } from 'puppeteer';
 import { startChromium, visit } from '../kit/chromium.ts';
 import { system, type TestOrg, type TestSession } from '../kit/harness.ts';
 import { createApp } from '../../api/http/app.ts';

@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { createRequire } from 'node:module';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Browser, Page } from 'puppeteer-core';
+import type { Browser, Page } from 'puppeteer';
 import { chatOn, startChromium, visit, wireTo, type Chat } from '../kit/chromium.ts';
 import { sharedDatabase } from '../kit/database.ts';
 import { apiAt, system, until, type Api, type TestOrg } from '../kit/harness.ts';

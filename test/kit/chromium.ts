@@ -1,6 +1,6 @@
 /** A real Chromium for what people see, and a connection to the API that can be cut. Not for pages of others: it may connect anywhere. */
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
-import { launch, type Browser, type BrowserContext, type ElementHandle, type Page } from 'puppeteer-core';
+import { launch, type Browser, type BrowserContext, type ElementHandle, type Page } from 'puppeteer';
 
 /** Starts it; whoever does closes it. */
 export async function startChromium(executablePath: string): Promise<Browser> {
