@@ -2,6 +2,7 @@
  * From a question to an answer from the knowledge base: retrieve, then the sources' own sentences, or the configured model's
  * words. It changes nothing but the list of questions that were asked in vain.
  */
+import { retrieve, type RetrieveDeps, type Retrieval } from './retrieve.ts';
 import type { Ai } from '../clients/ai/ai.ts';
 import type { Search } from '../clients/search/search.ts';
 import { recordGap, type Asker } from '../models/knowledge/gap.ts';
@@ -12,8 +13,7 @@ import { gapGroup, gapReason } from '../models/rules/knowledge/gap.ts';
 import type { Mode } from '../models/rules/access/keys.ts';
 import { plainReply } from '../models/rules/chat/replytext.ts';
 import { contextualize } from '../models/rules/language/question.ts';
-import { retrieve, stillReachable, type Judged, type RetrieveDeps } from '../models/rules/knowledge/retrieval.ts';
-import type { Passage, Retrieval } from '../models/rules/knowledge/retrieval.ts';
+import { stillReachable, type Judged, type Passage } from '../models/rules/knowledge/retrieval.ts';
 import { askedSegments } from '../models/rules/knowledge/segments.ts';
 import { findSupportConfig, recentSupportConfig } from '../models/knowledge/supportconfig.ts';
 

@@ -10,8 +10,8 @@ import { createSearch } from '../../clients/search/search.ts';
 import { toChunks } from '../../models/rules/knowledge/chunks.ts';
 import { extract } from '../../models/rules/knowledge/extractive.ts';
 import type { ExtractiveAnswer } from '../../models/rules/knowledge/extractive.ts';
-import { retrieve } from '../../models/rules/knowledge/retrieval.ts';
-import type { Passage, Retrieval } from '../../models/rules/knowledge/retrieval.ts';
+import { retrieve, type Retrieval } from '../../agent/retrieve.ts';
+import type { Passage } from '../../models/rules/knowledge/retrieval.ts';
 
 type Reader = (bytes: Buffer, limits: Limits) => Blocks | Promise<Blocks>;
 const files: Record<string, Reader> = {

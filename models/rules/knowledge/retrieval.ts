@@ -1,12 +1,11 @@
 /**
- * From a question to the passages that may answer it: candidates of the index, read again from the truth, filtered, judged for
- * relevance and cut to one tier (spec 4.7, authority rules). Pure: searching, reading and embedding are arguments.
+ * Which passages answer a question: candidates of the index are ranked, judged for relevance and cut to one authority tier
+ * (spec 4.7, authority rules). agent/retrieve.ts searches and reads them.
  */
 import { authorities } from './authority.ts';
 import type { Authority, SourceType } from './authority.ts';
-import { askedIn, type Asking, type Reading } from '../language/question.ts';
-import { reachable, segmentFilter } from './segments.ts';
-import type { SegmentFilter } from './segments.ts';
+import type { Asking, Reading } from '../language/question.ts';
+import { reachable } from './segments.ts';
 import { matcher, terms } from '../language/words.ts';
 import type { Term } from '../language/words.ts';
 
@@ -168,89 +167,12 @@ export function selectTier<J extends Judged>(judged: readonly J[]): Tiered<J> {
   return { authority, hits: hits.sort((a, b) => b.relevance - a.relevance || byFusion(a, b)) };
 }
 
-export type SearchAsk = {
-  text: string;
-  vector: number[] | undefined;
-  filter: SegmentFilter | undefined;
-  /** Only candidates of this tier. */
-  authority?: Authority;
-  /** No candidates of these: ids of passages without their last part, a source and one processing of it. */
-  without: readonly string[];
-  limit: number;
-};
-
-export type RetrieveDeps<P extends Passage> = {
-  /** Candidates in any order, at most `limit` for each of text and vector. */
-  search(ask: SearchAsk): Promise<Candidate[]>;
-  /** The passages that still exist in this organization and mode; order and gaps don't matter. */
-  hydrate(ids: string[]): Promise<P[]>;
-  /** The tiers that have any chunk at all; asked only when a search came back full of one. Without it, all are tried. */
-  tiers?: () => Promise<Authority[]>;
-  /** The question's vector. When it fails the question is answered by its words alone, and `degraded` says so. */
-  embed?: (question: string) => Promise<number[] | undefined>;
-};
-
-export type RetrieveAsk = {
-  question: string;
-  /** From `askedSegments`. */
-  asked: readonly string[] | undefined;
-  strict: boolean;
-  /** Candidates of each kind asked of the index. 20 is what an answer can use, with room for what is gone or out of reach. */
-  limit?: number;
-  /** Passages handed on at most. */
-  maxHits?: number;
-  /** Read every candidate, also those too weak to matter, for `explain` and for measuring rankings. */
-  everything?: boolean;
-};
-
-export type Retrieval<P extends Passage> = {
-  /** What answers, most relevant first; empty: nothing relevant was found. */
-  hits: Judged<P>[];
-  authority: Authority | undefined;
-  /** What of the message they answer. */
-  asking: string;
-  /** Everything that was judged, in order of fusion. */
-  judged: Judged<P>[];
-  filter: SegmentFilter | undefined;
-  terms: Term[];
-  /** The vectors of what was searched for, where they were made. */
-  vectors: ReadonlyMap<string, number[] | undefined>;
-  /** The question should have been compared by meaning too, and could not. */
-  degraded: boolean;
-};
-
-/** Searches for one text at most. Each further one leaves out what the former proposed and the truth no longer had. */
-const maxRounds = 3;
-
-/**
- * The whole way from a message to its passages: what it asks is searched for and, where that finds nothing or it is not
- * known which sentence matters, all that it says. One search for a message of one sentence, else two at most.
- */
-export async function retrieve<P extends Passage>(deps: RetrieveDeps<P>, ask: RetrieveAsk): Promise<Retrieval<P>> {
-  const filter = segmentFilter(ask.asked, ask.strict);
-  const vectors = new Map<string, number[] | undefined>();
-  let best: Answered<P> | undefined;
-  let degraded = false;
-  for (const asking of askedIn(ask.question)) {
-    if (best?.settles === true && best.hits.length > 0) break;
-    // A text of many sentences means much besides its question, so what had to be settled by that is not found by meaning.
-    const made = best?.settles === true ? { vector: undefined, degraded: false } : await embedOrNot(deps, asking.text);
-    vectors.set(asking.text, made.vector);
-    degraded ||= made.degraded;
-    const search = { text: asking.text, vector: made.vector, filter, limit: ask.limit ?? 20 };
-    const next = answered(asking, await candidatesFor(deps, ask, search));
-    if (best === undefined || next.worth > best.worth) best = next;
-  }
-  const { hits, authority, reading, judged } = best!;
-  const shown = hits.slice(0, ask.maxHits ?? 8);
-  return { hits: shown, authority, asking: reading.text, judged, filter, terms: terms(best!.text), vectors, degraded };
-}
-
-type Answered<P extends Passage> = Omit<Asking, 'readings'> &
+/** What a message, read in the way that is answered best, was answered with. `worth`: how much of how long a text was found. */
+export type Answered<P extends Passage> = Omit<Asking, 'readings'> &
   Tiered<Judged<P>> & { reading: Reading; judged: Judged<P>[]; worth: number };
 
-/** The reading that is answered best: most of what it says, and of much rather than of little. */
-function answered<P extends Passage>(
+/** Judges the passages for each reading of a message and takes the best: most of what it says, and of much rather than of little. */
+export function bestReading<P extends Passage>(
   { readings, ...asking }: Asking,
   found: readonly { passage: P; candidate: Candidate }[],
 ): Answered<P> {
@@ -264,68 +186,11 @@ function answered<P extends Passage>(
   return read.reduce((best, next) => (next.worth > best.worth ? next : best));
 }
 
-/**
- * The candidates of a search that stand. The index only proposes: whatever is deleted, of another organization or out of the
- * asked segments is dropped here, whatever the index still says. What was dropped took the place of others, and may have
- * been replaced since the search: it is searched once more without it.
- */
-async function candidatesFor<P extends Passage>(
-  deps: RetrieveDeps<P>,
-  ask: RetrieveAsk,
-  search: Omit<SearchAsk, 'authority' | 'without'>,
-): Promise<{ passage: P; candidate: Candidate }[]> {
-  /** Of each source what was dropped last: what is processed anew may be dropped before it is published, and its forerunner after. */
-  const without = new Map<string, string[]>();
-  let standing: { passage: P; candidate: Candidate }[] = [];
-  for (let round = 1; round <= maxRounds; round += 1) {
-    const found = await propose(deps, { ...search, without: [...without.values()].flat() });
-    const candidates = ask.everything === true ? distinct(found) : worthReading(distinct(found));
-    const passages = new Map(
-      (await deps.hydrate(candidates.map(({ id }) => id))).map((passage) => [passage.id, passage]),
-    );
-    standing = candidates.flatMap((candidate) => {
-      const passage = passages.get(candidate.id);
-      return passage !== undefined && stillReachable(passage, ask) ? [{ passage, candidate }] : [];
-    });
-    if (standing.length === candidates.length) break;
-    const kept = new Set(standing.map(({ passage }) => passage.id));
-    const dropped = candidates.flatMap(({ id }) => (kept.has(id) ? [] : [id.slice(0, id.lastIndexOf(':'))]));
-    for (const [source, names] of Map.groupBy(new Set(dropped), (name) => name.slice(0, name.indexOf(':'))))
-      without.set(source, names);
-  }
-  return standing;
-}
-
-/** Whether a passage, as it is now, may be shown to whoever asked. */
+/** Whether a passage, as it is now, may be shown to the one who asked. `asked`: from `askedSegments`. */
 export const stillReachable = (
   { segments }: Passage,
-  { asked, strict }: Pick<RetrieveAsk, 'asked' | 'strict'>,
+  { asked, strict }: { asked: readonly string[] | undefined; strict: boolean },
 ): boolean => reachable({ segments, asked, strict });
-
-/** The candidates of one search, and of the higher tiers that it may have hidden. */
-async function propose<P extends Passage>(
-  deps: RetrieveDeps<P>,
-  ask: Omit<SearchAsk, 'authority'>,
-): Promise<Candidate[]> {
-  const found = [...(await deps.search(ask))];
-  const hidden = crowdedOut(found, ask.limit);
-  const existing = hidden.length === 0 ? [] : ((await deps.tiers?.()) ?? authorities);
-  for (const authority of hidden)
-    if (existing.includes(authority)) found.push(...(await deps.search({ ...ask, authority })));
-  return found;
-}
-
-async function embedOrNot(
-  deps: Pick<RetrieveDeps<Passage>, 'embed'>,
-  question: string,
-): Promise<{ vector: number[] | undefined; degraded: boolean }> {
-  if (deps.embed === undefined) return { vector: undefined, degraded: false };
-  try {
-    return { vector: await deps.embed(question), degraded: false };
-  } catch {
-    return { vector: undefined, degraded: true };
-  }
-}
 
 /**
  * The higher tiers that the first search may have hidden: it came back full, its last hit is still strong enough to be
@@ -340,7 +205,7 @@ export function crowdedOut(found: readonly Candidate[], limit: number): Authorit
 }
 
 /** Two searches, or an index that was fed twice, may name a chunk more than once: each once, ranked anew. */
-function distinct(found: readonly Candidate[]): Candidate[] {
+export function distinct(found: readonly Candidate[]): Candidate[] {
   const byId = new Map<string, Candidate>();
   for (const candidate of found) {
     const known = byId.get(candidate.id);
@@ -365,7 +230,7 @@ function distinct(found: readonly Candidate[]): Candidate[] {
 }
 
 /** Candidates that could still be relevant, at most eight of each tier: the rest need not be read from the database. */
-function worthReading(found: readonly Candidate[]): Candidate[] {
+export function worthReading(found: readonly Candidate[]): Candidate[] {
   const best = Math.max(0, ...found.map(({ text_score }) => text_score ?? 0));
   const near = found.filter(
     ({ text_score = 0, vector_rank }) => vector_rank !== undefined || text_score >= relevanceRule.strengthOfBest * best,

@@ -2,8 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { authorities } from '../../../models/rules/knowledge/authority.ts';
 import type { Authority } from '../../../models/rules/knowledge/authority.ts';
 import { askedIn } from '../../../models/rules/language/question.ts';
-import { crowdedOut, fuse, judge, retrieve, selectTier } from '../../../models/rules/knowledge/retrieval.ts';
-import type { Candidate, Passage, SearchAsk } from '../../../models/rules/knowledge/retrieval.ts';
+import { retrieve, type SearchAsk } from '../../../agent/retrieve.ts';
+import { crowdedOut, fuse, judge, selectTier } from '../../../models/rules/knowledge/retrieval.ts';
+import type { Candidate, Passage } from '../../../models/rules/knowledge/retrieval.ts';
 
 const question = 'What is the annual fee of the gold card?';
 const strong = 'The annual fee of the gold card is 49 EUR.';

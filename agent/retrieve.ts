@@ -1,0 +1,154 @@
+/**
+ * From a message to the passages that may answer it: searched in the index, read again from the database, then judged by
+ * models/rules/knowledge/retrieval.ts. Searching, reading and embedding are arguments.
+ */
+import { authorities, type Authority } from '../models/rules/knowledge/authority.ts';
+import {
+  bestReading,
+  crowdedOut,
+  distinct,
+  stillReachable,
+  worthReading,
+  type Answered,
+  type Candidate,
+  type Judged,
+  type Passage,
+} from '../models/rules/knowledge/retrieval.ts';
+import { segmentFilter, type SegmentFilter } from '../models/rules/knowledge/segments.ts';
+import { askedIn } from '../models/rules/language/question.ts';
+import { terms, type Term } from '../models/rules/language/words.ts';
+
+export type SearchAsk = {
+  text: string;
+  vector: number[] | undefined;
+  filter: SegmentFilter | undefined;
+  /** Only candidates of this tier. */
+  authority?: Authority;
+  /** No candidates of these: ids of passages without their last part, a source and one processing of it. */
+  without: readonly string[];
+  limit: number;
+};
+
+export type RetrieveDeps<P extends Passage> = {
+  /** Candidates in any order, at most `limit` for each of text and vector. */
+  search(ask: SearchAsk): Promise<Candidate[]>;
+  /** The passages that still exist in this organization and mode; order and gaps don't matter. */
+  hydrate(ids: string[]): Promise<P[]>;
+  /** The tiers that have any chunk at all; asked only when a search came back full of one. Without it, all are tried. */
+  tiers?: () => Promise<Authority[]>;
+  /** The question's vector. When it fails the question is answered by its words alone, and `degraded` says so. */
+  embed?: (question: string) => Promise<number[] | undefined>;
+};
+
+export type RetrieveAsk = {
+  question: string;
+  /** From `askedSegments`. */
+  asked: readonly string[] | undefined;
+  strict: boolean;
+  /** Candidates of each kind asked of the index. 20 is what an answer can use, with room for what is gone or out of reach. */
+  limit?: number;
+  /** Passages handed on at most. */
+  maxHits?: number;
+  /** Read every candidate, also those too weak to matter, for `explain` and for measuring rankings. */
+  everything?: boolean;
+};
+
+export type Retrieval<P extends Passage> = {
+  /** What answers, most relevant first; empty: nothing relevant was found. */
+  hits: Judged<P>[];
+  authority: Authority | undefined;
+  /** What of the message they answer. */
+  asking: string;
+  /** Everything that was judged, in order of fusion. */
+  judged: Judged<P>[];
+  filter: SegmentFilter | undefined;
+  terms: Term[];
+  /** The vectors of what was searched for, where they were made. */
+  vectors: ReadonlyMap<string, number[] | undefined>;
+  /** The question should have been compared by meaning too, and could not. */
+  degraded: boolean;
+};
+
+/** Searches for one text at most. Each further one leaves out the candidates that the database no longer had. */
+const maxRounds = 3;
+
+/**
+ * Searches for what a message asks and, where that finds nothing or it is not known which sentence matters, for all that it
+ * says. One search for a message of one sentence, else two at most.
+ */
+export async function retrieve<P extends Passage>(deps: RetrieveDeps<P>, ask: RetrieveAsk): Promise<Retrieval<P>> {
+  const filter = segmentFilter(ask.asked, ask.strict);
+  const vectors = new Map<string, number[] | undefined>();
+  let best: Answered<P> | undefined;
+  let degraded = false;
+  for (const asking of askedIn(ask.question)) {
+    if (best?.settles === true && best.hits.length > 0) break;
+    // A text of many sentences means much besides its question, so its vector would find passages about something else.
+    const made = best?.settles === true ? { vector: undefined, degraded: false } : await embedOrNot(deps, asking.text);
+    vectors.set(asking.text, made.vector);
+    degraded ||= made.degraded;
+    const search = { text: asking.text, vector: made.vector, filter, limit: ask.limit ?? 20 };
+    const next = bestReading(asking, await candidatesFor(deps, ask, search));
+    if (best === undefined || next.worth > best.worth) best = next;
+  }
+  const { hits, authority, reading, judged } = best!;
+  const shown = hits.slice(0, ask.maxHits ?? 8);
+  return { hits: shown, authority, asking: reading.text, judged, filter, terms: terms(best!.text), vectors, degraded };
+}
+
+/**
+ * The candidates of a search that may be shown. The index only proposes: a candidate that was deleted, belongs to another
+ * organization or lies outside the asked segments is dropped here. A dropped candidate took the place of another one and may
+ * have been replaced since the search, so the search is repeated without it.
+ */
+async function candidatesFor<P extends Passage>(
+  deps: RetrieveDeps<P>,
+  ask: RetrieveAsk,
+  search: Omit<SearchAsk, 'authority' | 'without'>,
+): Promise<{ passage: P; candidate: Candidate }[]> {
+  /** Of each source the generations dropped last: a new one may be dropped before it is published, and the old one after. */
+  const without = new Map<string, string[]>();
+  let standing: { passage: P; candidate: Candidate }[] = [];
+  for (let round = 1; round <= maxRounds; round += 1) {
+    const found = await propose(deps, { ...search, without: [...without.values()].flat() });
+    const candidates = ask.everything === true ? distinct(found) : worthReading(distinct(found));
+    const passages = new Map(
+      (await deps.hydrate(candidates.map(({ id }) => id))).map((passage) => [passage.id, passage]),
+    );
+    standing = candidates.flatMap((candidate) => {
+      const passage = passages.get(candidate.id);
+      return passage !== undefined && stillReachable(passage, ask) ? [{ passage, candidate }] : [];
+    });
+    if (standing.length === candidates.length) break;
+    const kept = new Set(standing.map(({ passage }) => passage.id));
+    const dropped = candidates.flatMap(({ id }) => (kept.has(id) ? [] : [id.slice(0, id.lastIndexOf(':'))]));
+    for (const [source, names] of Map.groupBy(new Set(dropped), (name) => name.slice(0, name.indexOf(':'))))
+      without.set(source, names);
+  }
+  return standing;
+}
+
+/** The candidates of one search, and of the higher tiers that it may have hidden. */
+async function propose<P extends Passage>(
+  deps: RetrieveDeps<P>,
+  ask: Omit<SearchAsk, 'authority'>,
+): Promise<Candidate[]> {
+  const found = [...(await deps.search(ask))];
+  const hidden = crowdedOut(found, ask.limit);
+  const existing = hidden.length === 0 ? [] : ((await deps.tiers?.()) ?? authorities);
+  for (const authority of hidden)
+    if (existing.includes(authority)) found.push(...(await deps.search({ ...ask, authority })));
+  return found;
+}
+
+async function embedOrNot(
+  deps: Pick<RetrieveDeps<Passage>, 'embed'>,
+  question: string,
+): Promise<{ vector: number[] | undefined; degraded: boolean }> {
+  if (deps.embed === undefined) return { vector: undefined, degraded: false };
+  try {
+    return { vector: await deps.embed(question), degraded: false };
+  } catch {
+    return { vector: undefined, degraded: true };
+  }
+}
