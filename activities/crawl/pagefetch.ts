@@ -4,7 +4,7 @@
  */
 import pLimit from 'p-limit';
 import type { FreshPage } from './pagestore.ts';
-import { createBreather } from '../../clients/base/yielding.ts';
+import { createYielder } from '../../clients/base/yielding.ts';
 import type { Site } from '../../clients/site/site.ts';
 import type { Crawl } from '../../models/crawl/crawl.ts';
 import { addToFrontier, putBack, type Delayed, type Frontier, type Settled } from '../../models/crawl/frontier.ts';
@@ -92,7 +92,7 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
    * links: each is looked at once, with pauses for whatever else the process does.
    */
   async function inOrder(crawl: Crawl, lists: readonly Found[][], counts: SeriesCounts): Promise<Found[]> {
-    const pause = createBreather();
+    const pause = createYielder();
     const nearest = new Map<string, Found>();
     for (const list of lists) {
       for (const one of list) {

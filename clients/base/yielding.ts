@@ -1,14 +1,17 @@
-/** Long loops over what others wrote, without holding up whatever else the process does. */
-import { setImmediate as breathe } from 'node:timers/promises';
+/** Lets a long loop over untrusted input give way to other work of the process. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** In one go, in ms. */
+/** How long a loop may hold the event loop in one go, in milliseconds. */
 const maxTurnMs = 5;
 
-/** To be asked in each step of such a loop: lets other work have its turn when this one has had its time. */
-export function createBreather(): () => Promise<void> | undefined {
+/**
+ * A function to await in every step of a long loop. It returns undefined at once, until the loop has run for `maxTurnMs`;
+ * then it returns a promise that resolves after other work has had its turn.
+ */
+export function createYielder(): () => Promise<void> | undefined {
   let since = performance.now();
   return () => {
     if (performance.now() - since < maxTurnMs) return undefined;
-    return breathe().then(() => void (since = performance.now()));
+    return nextTurn().then(() => void (since = performance.now()));
   };
 }

@@ -51,7 +51,7 @@ const entry = fileURLToPath(new URL('pages/child.ts', import.meta.url));
 const code = [
   'clients/base/charset.ts',
   'clients/files/*',
-  'clients/pages/*',
+  'clients/site/pages/*',
   'clients/base/sandbox.ts',
   'models/rules/*',
 ];

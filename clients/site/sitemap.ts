@@ -6,7 +6,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import { TextDecoder } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { SaxesParser } from 'saxes';
-import { createBreather } from '../base/yielding.ts';
+import { createYielder } from '../base/yielding.ts';
 import { canonicalUrl, maxUrlLength } from '../../models/rules/crawl/url.ts';
 
 /** `urlset` and `text` name pages, `index` names sitemaps, `unknown` is something else (a page of HTML, a feed). */
@@ -298,7 +298,7 @@ export async function walkSitemaps(options: WalkOptions): Promise<Walk> {
   const known = new Set<string>();
   const queue = options.starts.map((url) => ({ url, depth: 0 }));
   const seen = new Set(options.starts);
-  const breather = createBreather();
+  const yieldTurn = createYielder();
   const note = (url: string, reason: string): void => void walk.problems.push({ url, reason });
   for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
     reasonOf(signal);
@@ -320,7 +320,7 @@ export async function walkSitemaps(options: WalkOptions): Promise<Walk> {
       continue;
     }
     for (const loc of entries) {
-      await breather();
+      await yieldTurn();
       reasonOf(signal);
       const { url } = canonicalUrl(loc, at);
       if (url === undefined) continue;
