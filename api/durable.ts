@@ -32,41 +32,49 @@ export type Start<A extends unknown[]> = {
   /** Tells the workflow that is open under this id, or a new one; without, one workflow is started once. */
   signal?: SignalDefinition;
 };
+/** A start of any workflow. That `args` fit the workflow is checked where a `Start<…>` is made. */
+type AnyStart = Omit<Start<never[]>, 'args'> & { args: unknown[] };
 
 /**
- * Saves a record together with the intent to start a workflow for it, then starts it. When the start fails the record
- * stands and the sweeper starts it; the caller is not told. `save` stores the intent in `pending` in the same write, and
- * gives nothing when there turned out to be nothing to start.
+ * Saves a record together with the intents to start workflows for it, one intent per workflow, then starts them. `save`
+ * stores the intents in `pending` in the same write, and gives nothing when there turned out to be nothing to start. Each
+ * start stands for itself: one that fails is left to the sweeper, and the caller is not told.
  */
-export async function launch<T extends Launchable, S extends Launchable | null, A extends unknown[]>(
+export async function launch<
+  T extends Launchable,
+  S extends Launchable | null,
+  const Starts extends readonly [AnyStart, ...AnyStart[]],
+>(
   ctx: Starter,
   model: Model<T>,
-  start: Start<A>,
-  save: (intent: Intent) => Promise<S>,
+  starts: Starts,
+  save: (intents: { -readonly [I in keyof Starts]: Intent }) => Promise<S>,
 ): Promise<S> {
-  const intent = intentTo(ctx, start);
-  const record = await save(intent);
-  if (record) await startSaved(ctx, model, record, intent);
+  const intents = starts.map((start) => intentTo(ctx, start)) as { -readonly [I in keyof Starts]: Intent };
+  const record = await save(intents);
+  if (record) await startSaved(ctx, model, record, intents);
   return record;
 }
 
 /** The intent to start a workflow, for a record that is saved together with another one's; then `startSaved`. */
-export function intentTo<A extends unknown[]>(ctx: Starter, { workflow, id, queue, args, signal }: Start<A>): Intent {
+export function intentTo(ctx: Starter, { workflow, id, queue, args, signal }: AnyStart): Intent {
   const next_at = new Date(ctx.clock().getTime() + SWEEP_AFTER_MS);
   const signals = signal === undefined ? {} : { signal: signal.name, key: randomUUID() };
   return { workflow: workflow.name, workflow_id: id, queue, args, ...signals, next_at, tries: 0 };
 }
 
-/** Starts what was saved; when that fails the sweeper does, and the caller is not told. */
+/** Starts what was saved, all at once. A start that fails is left to the sweeper, and the caller is not told. */
 export async function startSaved<T extends Launchable>(
   ctx: Starter,
   model: Model<T>,
   record: Launchable,
-  intent: Intent,
+  intents: readonly Intent[],
 ): Promise<void> {
-  await startIntent(ctx, model, record, intent).catch((error: unknown) =>
-    ctx.log.warn({ err: error, workflow_id: intent.workflow_id }, 'workflow not started; the sweeper will'),
-  );
+  const start = (intent: Intent) =>
+    startIntent(ctx, model, record, intent).catch((error: unknown) =>
+      ctx.log.warn({ err: error, workflow_id: intent.workflow_id }, 'workflow not started; the sweeper will'),
+    );
+  await Promise.all(intents.map(start));
 }
 
 /** Starts an intent under its own id and settles it. Already started, running or long finished, is success. */

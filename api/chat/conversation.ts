@@ -6,7 +6,7 @@ import type { SessionPrincipal } from '../access/auth.ts';
 import type { Context } from '../context.ts';
 import { intentTo, startSaved, type Start } from '../durable.ts';
 import { takeTestConversation } from '../../models/chat/allowance.ts';
-import { actOn, leftIntent } from '../../models/chat/act.ts';
+import { actOn, leftIntents } from '../../models/chat/act.ts';
 import {
   ConversationModel,
   findConversation,
@@ -101,9 +101,9 @@ export async function acceptMessage(
     session: { id: customer.sessionId, context: customer.context },
     begin: () => checkTestConversations(ctx, conversation),
     // A process that dies before the message is there has then changed nothing that is never shown.
-    intentIfMoved: intent,
+    intents: ({ moved }) => (moved ? [intent] : []),
   });
-  const moved = leftIntent(acted, intent);
+  const left = leftIntents(acted, [intent]);
   const message = await insertMessage({
     _id: newId('message'),
     org_id: orgId,
@@ -123,13 +123,13 @@ export async function acceptMessage(
   if (!message) {
     // The same message came over another connection meanwhile; this one was counted for nothing.
     await uncountMessage(orgId, convId, acted.reads);
-    if (moved) await startSaved(ctx, ConversationModel, acted, intent);
+    await startSaved(ctx, ConversationModel, acted, left);
     return accepted((await findClientMessage(convId, clientMessageId!))!, true);
   }
   const start = async () => {
-    await startSaved(ctx, MessageModel, message, intent);
+    await startSaved(ctx, MessageModel, message, [intent]);
     // The message carries it now. Left behind it is sent once more, which shows nothing twice.
-    if (moved) await settleIntent(ConversationModel, convId, intent).catch(() => undefined);
+    if (left.length > 0) await settleIntent(ConversationModel, convId, intent).catch(() => undefined);
   };
   const [result] = await Promise.all([accepted(message, false), start(), countMissed(orgId, convId, acted.reads)]);
   return result;
@@ -175,9 +175,9 @@ export async function endConversation(
   const ended = await actOn(orgId, convId, 'end', {
     now: ctx.clock(),
     ...(csat === undefined ? {} : { csat }),
-    intent,
+    intents: [intent],
   });
-  await startSaved(ctx, ConversationModel, ended, intent);
+  await startSaved(ctx, ConversationModel, ended, [intent]);
 }
 
 /** Part of a history, in its order, and where what comes before it begins: null when that is the beginning. */

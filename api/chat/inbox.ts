@@ -41,8 +41,8 @@ export async function actShown(
   more: Pick<ActOptions, 'reason' | 'note'> = {},
 ): Promise<Conversation> {
   await conversationOf(caller, convId);
-  return launch(ctx, ConversationModel, attending(caller.orgId, convId), (intent) =>
-    actOn(caller.orgId, convId, act, { now: ctx.clock(), intent, ...more }),
+  return launch(ctx, ConversationModel, [attending(caller.orgId, convId)], (intents) =>
+    actOn(caller.orgId, convId, act, { now: ctx.clock(), intents, ...more }),
   );
 }
 
@@ -86,7 +86,11 @@ export async function replyTo(
   const now = ctx.clock();
   const intent = intentTo(ctx, attending(orgId, convId));
   // In the conversation too, until the message is there: a process that dies in between has changed the status.
-  const conversation = await actOn(orgId, convId, 'reply', { now, message: { body, byCustomer: false }, intent });
+  const conversation = await actOn(orgId, convId, 'reply', {
+    now,
+    message: { body, byCustomer: false },
+    intents: [intent],
+  });
   const message = await insertMessage({
     _id: newId('message'),
     org_id: orgId,
@@ -103,12 +107,12 @@ export async function replyTo(
     pending: [intent],
   });
   if (!message) {
-    await startSaved(ctx, ConversationModel, conversation, intent);
+    await startSaved(ctx, ConversationModel, conversation, [intent]);
     const first = await before();
     if (!first) throw new Problem('CONFLICT', { message: 'This reply was stored and removed meanwhile.' });
     return { messageId: first._id, duplicate: true };
   }
-  await startSaved(ctx, MessageModel, message, intent);
+  await startSaved(ctx, MessageModel, message, [intent]);
   await settleIntent(ConversationModel, convId, intent);
   return { messageId: message._id, duplicate: false };
 }

@@ -75,7 +75,7 @@ export const crawlRoutes = [
       await checkCrawlRoom(ctx.config.quotas, environment, orgId, mode, order);
       const now = ctx.clock();
       const origin = { _id: newId('crawl'), org_id: orgId, mode, started_by: actor, started_at: now };
-      const { schedule, ...crawl } = await launch(ctx, CrawlModel, crawling(orgId, origin._id), async (intent) => {
+      const { schedule, ...crawl } = await launch(ctx, CrawlModel, [crawling(orgId, origin._id)], async ([intent]) => {
         const crawl = newCrawl(order, { ...origin, pending: [intent] });
         const schedule = await createCrawl(crawl, async (session) => {
           if (everyHours === undefined) return null;
@@ -85,7 +85,7 @@ export const crawlRoutes = [
         });
         return { ...crawl, schedule };
       });
-      if (schedule) await startSaved(ctx, RecrawlModel, schedule, schedule.pending!.at(-1)!);
+      if (schedule) await startSaved(ctx, RecrawlModel, schedule, schedule.pending!.slice(-1));
       return {
         crawl_id: crawl._id,
         status: view(crawl),

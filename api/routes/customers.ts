@@ -100,7 +100,7 @@ export const customerRoutes = [
       const customer = await findCustomer(orgId, customerId);
       if (!customer) throw noSuchCustomer();
       const now = ctx.clock();
-      const ordered = await launch(ctx, ErasureModel, erasing(orgId, customerId), async (intent) => {
+      const ordered = await launch(ctx, ErasureModel, [erasing(orgId, customerId)], async ([intent]) => {
         const erasure: Erasure = {
           _id: customerId,
           org_id: orgId,

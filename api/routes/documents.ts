@@ -61,7 +61,7 @@ async function retag(
   docId: string,
   tags: { segments?: string[]; authority?: Authority },
 ) {
-  const tagged = await launch(ctx, DocumentModel, retagging('document', orgId, docId), (intent) =>
+  const tagged = await launch(ctx, DocumentModel, [retagging('document', orgId, docId)], ([intent]) =>
     tagDocument(orgId, modes, docId, tags, ctx.clock(), intent),
   );
   if (!tagged) throw missing();
@@ -101,7 +101,7 @@ export const documentRoutes = [
       const docId = newId('document');
       const now = ctx.clock();
       await writeBytes(docId, createReadStream(file.path));
-      const created = await launch(ctx, DocumentModel, processing(orgId, docId, 1), (intent) =>
+      const created = await launch(ctx, DocumentModel, [processing(orgId, docId, 1)], ([intent]) =>
         createDocument(
           {
             _id: docId,
@@ -211,7 +211,7 @@ export const documentRoutes = [
     reply: contract.removedReply,
     limit: 'writes',
     async handle({ params: { orgId, docId }, principal: { modes } }, ctx) {
-      const removal = await launch(ctx, RemovalModel, erasing('document', orgId, docId), (intent) =>
+      const removal = await launch(ctx, RemovalModel, [erasing('document', orgId, docId)], ([intent]) =>
         removeDocument(orgId, modes, docId, ctx.clock(), intent),
       );
       if (!removal) throw missing();
@@ -234,7 +234,7 @@ export const documentRoutes = [
       const found = await findDocument(orgId, modes, docId);
       if (!found) throw missing();
       const generation = found.generation + 1;
-      const restarted = await launch(ctx, DocumentModel, processing(orgId, docId, generation), (intent) =>
+      const restarted = await launch(ctx, DocumentModel, [processing(orgId, docId, generation)], ([intent]) =>
         restartDocument(orgId, modes, docId, generation, ctx.clock(), intent),
       );
       if (!restarted)

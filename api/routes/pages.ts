@@ -37,7 +37,7 @@ async function retag(
   pageId: string,
   tags: { segments?: string[]; authority?: Authority },
 ) {
-  const tagged = await launch(ctx, PageModel, retagging('page', orgId, pageId), (intent) =>
+  const tagged = await launch(ctx, PageModel, [retagging('page', orgId, pageId)], ([intent]) =>
     tagPage(orgId, modes, pageId, tags, ctx.clock(), intent),
   );
   if (!tagged) throw missing();
@@ -102,7 +102,7 @@ export const pageRoutes = [
     reply: contract.pageRemovedReply,
     limit: 'writes',
     async handle({ params: { orgId, pageId }, principal: { modes } }, ctx) {
-      const removal = await launch(ctx, RemovalModel, erasing('page', orgId, pageId), (intent) =>
+      const removal = await launch(ctx, RemovalModel, [erasing('page', orgId, pageId)], ([intent]) =>
         removePage(orgId, modes, pageId, ctx.clock(), intent),
       );
       if (!removal) throw missing();

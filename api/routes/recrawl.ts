@@ -39,7 +39,7 @@ export const recrawlRoutes = [
     reply: contract.scheduleRemovedReply,
     limit: 'writes',
     async handle({ params: { orgId, scheduleId }, principal: { modes } }, ctx) {
-      const removed = await launch(ctx, RecrawlModel, arranging(orgId, scheduleId), (intent) =>
+      const removed = await launch(ctx, RecrawlModel, [arranging(orgId, scheduleId)], ([intent]) =>
         removeRecrawl(orgId, modes, scheduleId, intent),
       );
       if (!removed) {

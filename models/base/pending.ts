@@ -46,6 +46,9 @@ export const pendingIndex: IndexDefinition = {
   partialFilterExpression: { 'pending.next_at': { $exists: true } },
 };
 
+/** A workflow has one intent in a record, unless it is signalled: then each signal has its own. */
+export const isSameIntent = (a: Intent, b: Intent): boolean => a.workflow_id === b.workflow_id && a.key === b.key;
+
 /** Removes a started intent; others on the same record stay. */
 export async function settleIntent<T extends Launchable>(
   model: Model<T>,

@@ -13,7 +13,7 @@ import {
 } from './conversation.ts';
 import { collectionOf } from '../base/define.ts';
 import { newId } from '../base/ids.ts';
-import type { Intent } from '../base/pending.ts';
+import { isSameIntent, type Intent } from '../base/pending.ts';
 import {
   conversationMoves,
   eventsOf,
@@ -43,10 +43,12 @@ export type ActOptions = {
   from?: readonly ConversationStatus[];
   /** Asked before the first message of all; what it throws refuses the act. */
   begin?: () => Promise<void>;
-  intent?: Intent;
-  /** Stored only if the act moves the status; `leftIntent` tells. */
-  intentIfMoved?: Intent;
+  /** What is to be started for the act, one intent per workflow: the same whatever the act makes, or decided by that. */
+  intents?: readonly Intent[] | ((made: Made) => readonly Intent[]);
 };
+
+/** What an act has made of a conversation. `moved`: its status is another one. */
+export type Made = { moved: boolean; events: readonly TicketEvent[] };
 
 /**
  * Does an act, at once with its ticket, its events and the intent to show it, as the tables say; `position` of what is
@@ -85,11 +87,10 @@ function change(
   standing: Conversation,
   act: Act,
   status: ConversationStatus,
-  { now, message, session, reason, note, assignTo, csat, intent: always, intentIfMoved }: ActOptions,
+  { now, message, session, reason, note, assignTo, csat, intents = [] }: ActOptions,
 ): mongoose.mongo.UpdateFilter<Conversation> {
   const before = standing.ticket?.status;
   const after = ticketAfter(act, before, status);
-  const intent = always ?? (status === standing.status ? undefined : intentIfMoved);
   const context = session && newContext(standing.session_context, session);
   const assigns = act === 'assign' || act === 'unassign';
   const moved = status !== standing.status || after !== before || act === 'escalate' || assigns;
@@ -100,6 +101,7 @@ function change(
     ticket_status: after!,
     at: now,
   }));
+  const pending = typeof intents === 'function' ? intents({ moved: status !== standing.status, events }) : intents;
   const ticket: Ticket | undefined =
     after === undefined
       ? undefined
@@ -132,11 +134,11 @@ function change(
       ...(message ? { position: 1 } : {}),
       ...(message?.byCustomer ? { unread: 1 } : {}),
     },
-    ...(events.length > 0 || intent
+    ...(events.length > 0 || pending.length > 0
       ? {
           $push: {
             ...(events.length > 0 ? { events: { $each: events } } : {}),
-            ...(intent ? { pending: intent } : {}),
+            ...(pending.length > 0 ? { pending: { $each: [...pending] } } : {}),
           },
         }
       : {}),
@@ -166,6 +168,6 @@ function whyEscalated(
   return { reason: reason ?? (act === 'message' ? 'replied' : 'member'), ...(note ? { note } : {}) };
 }
 
-/** Whether an act left this intent with the conversation: it is the one it was given for a status that moves. */
-export const leftIntent = ({ pending = [] }: Conversation, { key }: Intent): boolean =>
-  pending.some((intent) => intent.key === key);
+/** Which of these intents an act left with the conversation. */
+export const leftIntents = ({ pending = [] }: Conversation, intents: readonly Intent[]): Intent[] =>
+  intents.filter((intent) => pending.some((left) => isSameIntent(left, intent)));

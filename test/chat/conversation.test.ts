@@ -84,7 +84,7 @@ async function act(
   const intent = intentTo(ctx(), attending(orgId, convId));
   const done = await actOn(orgId, convId, what, {
     now,
-    intent,
+    intents: [intent],
     ...(body === undefined ? {} : { message: { body, byCustomer: false } }),
   });
   if (body !== undefined) {
@@ -101,7 +101,7 @@ async function act(
       shown: false,
     });
   }
-  await startSaved(ctx(), ConversationModel, done, intent);
+  await startSaved(ctx(), ConversationModel, done, [intent]);
 }
 
 describe('a message', () => {
@@ -382,7 +382,7 @@ describe('a message that opens a resolved conversation', () => {
     await actOn(orgId, convId, 'message', {
       now: new Date(),
       message: { body: 'Again.', byCustomer: true },
-      intentIfMoved: intentTo(ctx(), attending(orgId, convId)),
+      intents: ({ moved }) => (moved ? [intentTo(ctx(), attending(orgId, convId))] : []),
     });
     await customer.settled();
     expect((await customer.frames()).at(-1)).toMatchObject({ type: 'status', body: { status: 'open' } });

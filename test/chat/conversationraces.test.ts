@@ -1,7 +1,7 @@
 /** Acts on one conversation at the same time, and processes that die between two writes: the models on a real database. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
-import { actOn, leftIntent, type ActOptions } from '../../models/chat/act.ts';
+import { actOn, leftIntents, type ActOptions } from '../../models/chat/act.ts';
 import {
   ConversationModel,
   findConversation,
@@ -63,8 +63,10 @@ describe('a hundred acts at once', () => {
     const done = await Promise.all(
       range(100).map(async (i) =>
         i % 5 < 3
-          ? { position: (await act(convId, 'message', { ...said(`${i}`), intent: intent(`${i}`) })).position, i }
-          : (await tried(act(convId, others[i % others.length]!, { assignTo: 'usr_1', intent: intent(`${i}`) }))) && {
+          ? { position: (await act(convId, 'message', { ...said(`${i}`), intents: [intent(`${i}`)] })).position, i }
+          : (await tried(
+              act(convId, others[i % others.length]!, { assignTo: 'usr_1', intents: [intent(`${i}`)] }),
+            )) && {
               i,
             },
       ),
@@ -182,8 +184,8 @@ describe('the intent of a message', () => {
   it('is left with the conversation only when the message moves its status, and once for all that come at once', async () => {
     const convId = await begin();
     const saying = async (key: string) => {
-      const done = await act(convId, 'message', { ...said(key), intentIfMoved: intent(key) });
-      return leftIntent(done, intent(key));
+      const done = await act(convId, 'message', { ...said(key), intents: ({ moved }) => (moved ? [intent(key)] : []) });
+      return leftIntents(done, [intent(key)]).length === 1;
     };
     expect([await saying('open'), (await read(convId)).pending ?? []]).toEqual([false, []]);
     await act(convId, 'resolve');
