@@ -12,6 +12,7 @@ import type { Report } from './cache.ts';
 import { lastWords, startGuarded } from './child.ts';
 import type { Guarded } from './child.ts';
 import { accepts, freePort, isFree } from './ports.ts';
+import { cliType, searchAttributes } from '../workflows/attributes.ts';
 
 /**
  * 1.5.1 (server 1.29.1) is the newest version that `go install` accepts: later ones carry a replace directive.
@@ -24,12 +25,10 @@ const archives: Record<string, { name: string; sha256: string }> = {
   'darwin-x64': { name: 'darwin_amd64', sha256: 'bbb73e2a31135abe50a1f1cdb35030c42961df618e8ce9c60ae89f201540c5d9' },
   'darwin-arm64': { name: 'darwin_arm64', sha256: 'cca01b7ea35ad56e2a328d9ae596bf716bd22313ef63c7a761c88354457c2415' },
 };
+const attributes = Object.values(searchAttributes);
 const goModule = 'github.com/temporalio/cli/cmd/temporal';
 /** How many packages the build compiles, for the progress line. Counted on a finished build. */
 const goPackages = 1450;
-
-/** Search attributes of every workflow, by which the UI and the dashboards filter. */
-export const searchAttributes = { Organization: 'Keyword', Mode: 'Keyword', Status: 'Keyword' } as const;
 
 /**
  * Measured (decisions, "engines"): the dev server's default of 20 polls a second costs each step 50 ms; one
@@ -168,7 +167,7 @@ export async function startTemporal(options: {
       ...(options.uiPort === undefined ? ['--headless'] : ['--ui-ip=127.0.0.1', `--ui-port=${options.uiPort}`]),
       ...(options.dataDir === undefined ? [] : [`--db-filename=${join(folder, 'temporal.db')}`]),
       ...dynamicConfig.flatMap((setting) => ['--dynamic-config-value', setting]),
-      ...Object.entries(searchAttributes).flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),
+      ...attributes.flatMap(({ name, type }) => ['--search-attribute', `${name}=${cliType(type)}`]),
     ],
     logPath: options.logPath ?? join(folder, 'temporal.log'),
     explain,
@@ -205,7 +204,7 @@ async function becomeReady(child: Guarded, port: number): Promise<void> {
         const known = await connection.withDeadline(Date.now() + 2000, () =>
           connection.operatorService.listSearchAttributes({ namespace: 'default' }),
         );
-        return Object.keys(searchAttributes).every((name) => name in known.customAttributes);
+        return attributes.every(({ name }) => name in known.customAttributes);
       } catch {
         return false;
       }

@@ -2,9 +2,10 @@
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import { bundleWorkflows } from './bundle.ts';
-import { fleetNames, fleets, type FleetName, type WorkerDeps } from './fleets.ts';
+import { fleetNames, fleets, type FleetName } from './fleets.ts';
 import { createRecrawlSchedules, ensureSchedules } from './schedules.ts';
 import { ensureSearchAttributes } from './searchattributes.ts';
+import type { WorkerDeps } from './slices/slice.ts';
 import { startSweeper } from './sweeper.ts';
 import { createLog } from '../api/http/log.ts';
 import { createAi } from '../clients/ai/ai.ts';
@@ -88,7 +89,7 @@ export async function startWorkers(
       Worker.create({
         connection,
         namespace: config.temporalNamespace,
-        taskQueue: `${config.taskQueuePrefix}${fleets[name].queue}`,
+        taskQueue: `${config.taskQueuePrefix}${name}`,
         workflowBundle,
         activities: fleets[name].activities(deps),
         maxConcurrentActivityTaskExecutions: fleets[name].maxActivities,

@@ -10,15 +10,15 @@ import type { RecrawlSchedules } from '../activities/crawl/recrawl.ts';
 import type { Recrawl } from '../models/crawl/recrawl.ts';
 import { rhythm } from '../models/rules/crawl/recrawl.ts';
 import { searchAttributes } from '../workflows/attributes.ts';
-import { maintainStores } from '../workflows/maintenance.ts';
+import { maintainStores, maintainStoresId } from '../workflows/maintenance.ts';
 import { queues } from '../workflows/queues.ts';
-import { recrawlSite } from '../workflows/recrawl.ts';
+import { recrawlId, recrawlSite } from '../workflows/recrawl.ts';
 
 /** Makes the schedules that do not exist yet. Safe to run in every worker at once. */
 export async function ensureSchedules(client: Client, taskQueuePrefix: string): Promise<void> {
   try {
     await client.schedule.create({
-      scheduleId: `${taskQueuePrefix}maintain-stores`,
+      scheduleId: `${taskQueuePrefix}${maintainStoresId}`,
       // Each run works for about an hour, so the next one waits for its end.
       spec: { intervals: [{ every: '1 hour' }] },
       policies: { overlap: ScheduleOverlapPolicy.BUFFER_ONE, catchupWindow: '1 minute' },
@@ -26,7 +26,7 @@ export async function ensureSchedules(client: Client, taskQueuePrefix: string): 
       action: {
         type: 'startWorkflow',
         workflowType: maintainStores.name,
-        workflowId: `${taskQueuePrefix}maintain-stores`,
+        workflowId: `${taskQueuePrefix}${maintainStoresId}`,
         taskQueue: `${taskQueuePrefix}${queues.maintenance}`,
         args: [],
       },
@@ -35,9 +35,6 @@ export async function ensureSchedules(client: Client, taskQueuePrefix: string): 
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
   }
 }
-
-/** The id of a site's Temporal Schedule, and what the ids of its workflows begin with. */
-const recrawlId = (scheduleId: string): string => `recrawl:${scheduleId}`;
 
 /** The Temporal Schedules of sites that are crawled again. */
 export function createRecrawlSchedules({ schedule }: Client, taskQueuePrefix: string): RecrawlSchedules {

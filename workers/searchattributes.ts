@@ -1,9 +1,9 @@
 /** Registers the search attributes that workflows are started with, on a server that does not have them yet. */
 import type { Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
-import { searchAttributes } from '../workflows/attributes.ts';
+import { cliType, searchAttributes } from '../workflows/attributes.ts';
 
-const Keyword = proto.temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
+const { IndexedValueType } = proto.temporal.api.enums.v1;
 
 /** Adds what is missing. Fails with a sentence when this client may not: an operator then adds them by hand. */
 export async function ensureSearchAttributes(connection: Connection, namespace: string): Promise<void> {
@@ -13,14 +13,16 @@ export async function ensureSearchAttributes(connection: Connection, namespace: 
   await connection.operatorService
     .addSearchAttributes({
       namespace,
-      searchAttributes: Object.fromEntries(missing.map(({ name }) => [name, Keyword])),
+      searchAttributes: Object.fromEntries(
+        missing.map(({ name, type }) => [name, IndexedValueType[`INDEXED_VALUE_TYPE_${type}`]]),
+      ),
     })
     .catch((error: { code?: number; message?: string }) => {
       // Another worker was faster.
       if (error.code === 6) return;
       throw new Error(
-        `Temporal lacks the search attributes ${missing.map((m) => m.name).join(', ')} (Keyword) in namespace ${namespace}, and adding them failed (${error.message}). ` +
-          'Add them with: temporal operator search-attribute create --name NAME --type Keyword',
+        `Temporal lacks the search attributes ${missing.map(({ name, type }) => `${name} (${cliType(type)})`).join(', ')} in namespace ${namespace}, and adding them failed (${error.message}). ` +
+          'Add them with: temporal operator search-attribute create --name NAME --type TYPE',
         { cause: error },
       );
     });

@@ -2,29 +2,12 @@
  * Starts what was saved but never started: the process died between the two, or Temporal was down. A plain timer in every
  * worker, since Temporal may be what is down; a lease on each intent keeps two sweepers apart.
  */
-import type { Model } from 'mongoose';
 import { startIntent, type Starter } from '../api/durable.ts';
-import { ConversationModel } from '../models/chat/conversation.ts';
-import { CrawlModel } from '../models/crawl/crawl.ts';
-import { DocumentModel } from '../models/knowledge/document.ts';
-import { ErasureModel } from '../models/chat/erasure.ts';
-import { MessageModel } from '../models/chat/message.ts';
-import { PageModel } from '../models/knowledge/page.ts';
-import { RecrawlModel } from '../models/crawl/recrawl.ts';
-import { RemovalModel } from '../models/knowledge/removal.ts';
-import { takeDueIntent, type Launchable } from '../models/base/pending.ts';
+import { slices } from './slices/index.ts';
+import { takeDueIntent } from '../models/base/pending.ts';
 
 /** Every model whose records start workflows. */
-const launchable = [
-  MessageModel,
-  ConversationModel,
-  DocumentModel,
-  PageModel,
-  CrawlModel,
-  RecrawlModel,
-  RemovalModel,
-  ErasureModel,
-] as unknown as Model<Launchable>[];
+const launchable = slices.flatMap((slice) => slice.launchable);
 const EVERY_MS = 2_000;
 const BATCH = 100;
 

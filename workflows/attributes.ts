@@ -1,4 +1,7 @@
-/** The search attributes that operators filter workflows by; workers/searchattributes.ts registers them. */
+/**
+ * The search attributes that operators filter workflows by. This is their only list: workers register them
+ * (workers/searchattributes.ts), and the embedded server is started with them (engines/temporal.ts).
+ */
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 
 export const searchAttributes = {
@@ -6,3 +9,7 @@ export const searchAttributes = {
   mode: defineSearchAttributeKey('Mode', SearchAttributeType.KEYWORD),
   status: defineSearchAttributeKey('Status', SearchAttributeType.KEYWORD),
 };
+
+/** A type as Temporal's command line writes it, such as `Keyword` or `KeywordList`. */
+export const cliType = (type: SearchAttributeType): string =>
+  type.toLowerCase().replaceAll(/(?:^|_)(\w)/g, (_match, letter: string) => letter.toUpperCase());

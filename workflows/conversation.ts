@@ -14,6 +14,9 @@ import type { ConversationActivities } from '../activities/chat/conversation.ts'
 
 export type ConversationRef = { orgId: string; convId: string };
 
+/** One is open while somebody writes in the conversation. */
+export const conversationWorkflowId = (convId: string): string => `conversation:${convId}`;
+
 const { attendTo } = proxyActivities<ConversationActivities>({
   // An answer is written in seconds; several may be waiting.
   startToCloseTimeout: '10 minutes',

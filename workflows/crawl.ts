@@ -23,6 +23,8 @@ import { searchAttributes } from './attributes.ts';
 
 /** `waitedMs`: by the runs of the workflow before this one. */
 export type CrawlRef = { orgId: string; crawlId: string; waitedMs?: number };
+export const crawlWorkflowId = (crawlId: string): string => `crawl:${crawlId}`;
+
 type Ending = 'completed' | 'failed' | 'cancelled' | 'limit_reached';
 
 const { crawlBatch, finishCrawl } = proxyActivities<CrawlActivities>({

@@ -6,6 +6,10 @@ import { proxyActivities } from '@temporalio/workflow';
 import type { DocumentActivities } from '../activities/knowledge/document.ts';
 
 export type DocumentRef = { orgId: string; docId: string; generation: number };
+/** `generation`: counted up each time the document is asked for again. */
+export const documentWorkflowId = (docId: string, generation: number): string =>
+  generation === 1 ? `document:${docId}` : `document:${docId}:${generation}`;
+
 export type DocumentOutcome = 'indexed' | 'failed' | 'gone';
 
 const outages = {

@@ -4,6 +4,8 @@ import type { ErasureActivities } from '../activities/chat/erasure.ts';
 
 export type ErasureRef = { orgId: string; customerId: string };
 
+export const eraseCustomerWorkflowId = (customerId: string): string => `customer:${customerId}:erase`;
+
 const activities = proxyActivities<ErasureActivities>({
   // Thousands of messages are removed within seconds.
   startToCloseTimeout: '10 minutes',

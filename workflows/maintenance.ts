@@ -2,6 +2,9 @@
 import { isCancellation, log, patched, proxyActivities, sleep } from '@temporalio/workflow';
 import type { MaintenanceActivities } from '../activities/knowledge/maintenance.ts';
 
+/** The id of the Temporal Schedule, and what the ids of the workflows that it starts begin with. */
+export const maintainStoresId = 'maintain-stores';
+
 const activities = proxyActivities<MaintenanceActivities>({
   // Merging an index of 120,000 rows took 14 s; ten times that for larger ones.
   startToCloseTimeout: '10 minutes',

@@ -2,9 +2,15 @@
 import { ParentClosePolicy, proxyActivities, startChild, workflowInfo } from '@temporalio/workflow';
 import type { Begun, RecrawlActivities } from '../activities/crawl/recrawl.ts';
 import { searchAttributes } from './attributes.ts';
-import { crawlSite } from './crawl.ts';
+import { crawlSite, crawlWorkflowId } from './crawl.ts';
 
 export type RecrawlRef = { orgId: string; scheduleId: string };
+
+/** The id of a site's Temporal Schedule, and what the ids of the workflows that it starts begin with. */
+export const recrawlId = (scheduleId: string): string => `recrawl:${scheduleId}`;
+/** `change`: each change of a schedule is a piece of work of its own. */
+export const arrangeRecrawlWorkflowId = (scheduleId: string, change: string): string =>
+  `${recrawlId(scheduleId)}:arrange:${change}`;
 
 const activities = proxyActivities<RecrawlActivities>({
   // A few commands to MongoDB and Temporal; their own tries end within 20 s.
@@ -28,7 +34,7 @@ export async function recrawlSite(ref: RecrawlRef): Promise<Begun> {
   if (begun.state === 'begun') {
     await startChild(crawlSite, {
       // As every crawl's, so that status and cancel find it.
-      workflowId: `crawl:${begun.crawlId}`,
+      workflowId: crawlWorkflowId(begun.crawlId),
       args: [{ orgId: ref.orgId, crawlId: begun.crawlId }],
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       parentClosePolicy: ParentClosePolicy.ABANDON,

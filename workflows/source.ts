@@ -4,6 +4,13 @@ import type { SourceActivities } from '../activities/knowledge/source.ts';
 
 export type SourceRef = { orgId: string; sourceId: string };
 
+/** What a source is, as in the workflow ids that operators see. */
+export type SourceNoun = 'document' | 'page';
+/** `change`: each change of tags is a piece of work of its own. */
+export const retagWorkflowId = (noun: SourceNoun, sourceId: string, change: string): string =>
+  `${noun}:${sourceId}:tags:${change}`;
+export const eraseSourceWorkflowId = (noun: SourceNoun, sourceId: string): string => `${noun}:${sourceId}:erase`;
+
 const activities = proxyActivities<SourceActivities>({
   startToCloseTimeout: '3 minutes',
   // Activities beat every second once they take longer than that, so a dead worker is noticed in seconds.

@@ -29,13 +29,13 @@ import {
 import { settleIntent } from '../../models/base/pending.ts';
 import type { Detail } from '../../models/rules/base/errors.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
-import { attend, conversation as conversationWorkflow } from '../../workflows/conversation.ts';
+import { attend, conversation as conversationWorkflow, conversationWorkflowId } from '../../workflows/conversation.ts';
 import { queues } from '../../workflows/queues.ts';
 
 /** Has the conversation's workflow look at it, which begins when none is open. */
 export const attending = (orgId: string, convId: string): Start<Parameters<typeof conversationWorkflow>> => ({
   workflow: conversationWorkflow,
-  id: `conversation:${convId}`,
+  id: conversationWorkflowId(convId),
   queue: queues.conversations,
   args: [{ orgId, convId }],
   signal: attend,

@@ -4,12 +4,12 @@ import { newId } from '../../models/base/ids.ts';
 import type { Recrawl } from '../../models/crawl/recrawl.ts';
 import { nextFiring } from '../../models/rules/crawl/recrawl.ts';
 import { queues } from '../../workflows/queues.ts';
-import { arrangeRecrawl } from '../../workflows/recrawl.ts';
+import { arrangeRecrawl, arrangeRecrawlWorkflowId } from '../../workflows/recrawl.ts';
 
 export const arranging = (orgId: string, scheduleId: string): Start<Parameters<typeof arrangeRecrawl>> => ({
   workflow: arrangeRecrawl,
-  // Each change is a piece of work of its own; what is done is what the record says by then.
-  id: `recrawl:${scheduleId}:arrange:${newId('request')}`,
+  // What is done is what the record says by then.
+  id: arrangeRecrawlWorkflowId(scheduleId, newId('request')),
   queue: queues.crawl,
   args: [{ orgId, scheduleId }],
 });

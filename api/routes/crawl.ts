@@ -18,14 +18,12 @@ import { newId } from '../../models/base/ids.ts';
 import { putRecrawl, RecrawlModel } from '../../models/crawl/recrawl.ts';
 import { crawlOrder } from '../../models/rules/crawl/crawl.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
-import { cancelCrawl, crawlSite } from '../../workflows/crawl.ts';
+import { cancelCrawl, crawlSite, crawlWorkflowId } from '../../workflows/crawl.ts';
 import { queues } from '../../workflows/queues.ts';
-
-const workflowId = (crawlId: string): string => `crawl:${crawlId}`;
 
 const crawling = (orgId: string, crawlId: string): Start<Parameters<typeof crawlSite>> => ({
   workflow: crawlSite,
-  id: workflowId(crawlId),
+  id: crawlWorkflowId(crawlId),
   queue: queues.crawl,
   args: [{ orgId, crawlId }],
 });
@@ -126,7 +124,7 @@ export const crawlRoutes = [
       const crawl = await latestCrawl(orgId, [mode]);
       if (crawl?.status !== 'crawling') throw new Problem('CONFLICT', { message: 'No crawl is running.' });
       try {
-        await command(ctx, workflowId(crawl._id), cancelCrawl, `cancel:${crawl._id}`);
+        await command(ctx, crawlWorkflowId(crawl._id), cancelCrawl, `cancel:${crawl._id}`);
       } catch (error) {
         // An operator terminated the workflow: nobody else will end the record, and no other crawl could begin.
         if (crawl.pending?.length || !isGone(error)) throw error;

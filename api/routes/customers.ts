@@ -10,7 +10,7 @@ import { heldBehind, placeForm, placeOf, type Held, type HeldRecords } from '../
 import { createErasure, ErasureModel, findErasure, shutOut, type Erasure } from '../../models/chat/erasure.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import type { Session } from '../../models/access/session.ts';
-import { eraseCustomer } from '../../workflows/erasure.ts';
+import { eraseCustomer, eraseCustomerWorkflowId } from '../../workflows/erasure.ts';
 import { queues } from '../../workflows/queues.ts';
 
 const path = '/support/customers/orgs/{orgId}/{customerId}';
@@ -20,7 +20,7 @@ const noSuchCustomer = () => new Problem('NOT_FOUND', { message: 'There is no su
 
 const erasing = (orgId: string, customerId: string): Start<Parameters<typeof eraseCustomer>> => ({
   workflow: eraseCustomer,
-  id: `customer:${customerId}:erase`,
+  id: eraseCustomerWorkflowId(customerId),
   queue: queues.conversations,
   args: [{ orgId, customerId }],
 });

@@ -29,7 +29,7 @@ import { cleanFilename, mimeTypes } from '../../models/rules/knowledge/document.
 import { Problem } from '../../models/rules/base/errors.ts';
 import { checkQuota, quotaEnvironment } from '../../models/rules/knowledge/quota.ts';
 import { normalizeSegments } from '../../models/rules/knowledge/segments.ts';
-import { processDocument } from '../../workflows/document.ts';
+import { documentWorkflowId, processDocument } from '../../workflows/document.ts';
 import { queues } from '../../workflows/queues.ts';
 
 const missing = () => new Problem('NOT_FOUND', { message: 'There is no such document; it may have been deleted.' });
@@ -48,7 +48,7 @@ function view(document: Document) {
 
 const processing = (orgId: string, docId: string, generation: number): Start<Parameters<typeof processDocument>> => ({
   workflow: processDocument,
-  id: generation === 1 ? `document:${docId}` : `document:${docId}:${generation}`,
+  id: documentWorkflowId(docId, generation),
   queue: queues.documents,
   args: [{ orgId, docId, generation }],
 });

@@ -13,7 +13,7 @@ import { createHttp, type Lookup } from '../../clients/http/http.ts';
 import { createPages } from '../../clients/site/pages.ts';
 import { createSites } from '../../clients/site/site.ts';
 import { readConfig } from '../../config.ts';
-import type { WorkerDeps } from '../../workers/fleets.ts';
+import type { WorkerDeps } from '../../workers/slices/slice.ts';
 import { startWorkers } from '../../workers/main.ts';
 
 const { env } = process;

@@ -3,7 +3,7 @@
  * it comes to that point; see interrupt.ts for when and how.
  */
 import { readFile } from 'node:fs/promises';
-import type { WorkerDeps } from '../../workers/fleets.ts';
+import type { WorkerDeps } from '../../workers/slices/slice.ts';
 import { startWorkers } from '../../workers/main.ts';
 import { interrupt } from './interrupt.ts';
 import { readConfig } from '../../config.ts';

@@ -1,0 +1,55 @@
+/** What the slices declare for the workers is complete, and the documents for operators name all of it. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import mongoose from 'mongoose';
+import { fleetNames } from '../../workers/fleets.ts';
+import { slices } from '../../workers/slices/index.ts';
+import { cliType, searchAttributes } from '../../workflows/attributes.ts';
+import { queues } from '../../workflows/queues.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const read = (path: string) => readFile(join(root, path), 'utf8');
+
+describe('workers/slices', () => {
+  beforeAll(async () => {
+    const files = await readdir(join(root, 'models'), { recursive: true });
+    for (const file of files.filter((name) => name.endsWith('.ts'))) await import(join(root, 'models', file));
+  });
+
+  it('name every model whose records start workflows, each once', () => {
+    const starting = Object.values(mongoose.models).filter(({ schema }) => schema.path('pending') !== undefined);
+    expect(starting.length).toBeGreaterThan(5);
+    const named = slices.flatMap(({ launchable }) => launchable.map(({ modelName }) => modelName));
+    expect(named.toSorted()).toEqual(starting.map(({ modelName }) => modelName).toSorted());
+  });
+
+  it('have a fleet for every queue, each once', () => {
+    const declared = slices.flatMap(({ fleets }) => Object.keys(fleets));
+    expect(declared.toSorted()).toEqual(Object.values(queues).toSorted());
+  });
+
+  it('have each a file of their own, and all of them are in the list', async () => {
+    const files = (await readdir(join(root, 'workers/slices'))).filter((name) => !/^(?:index|slice)\.ts$/.test(name));
+    expect(files).toHaveLength(slices.length);
+  });
+});
+
+describe('the documents for operators', () => {
+  it('name every fleet', async () => {
+    const row = (await read('docs/configuration.md')).split('\n').find((line) => line.startsWith('| `FLEETS`'))!;
+    const named = [...row.split('|')[3]!.matchAll(/`(\w+)`/g)].map(([, name]) => name);
+    expect(named.toSorted()).toEqual(fleetNames.toSorted());
+  });
+
+  it('name every search attribute', async () => {
+    const text = await read('docs/operating.md');
+    const unnamed = Object.values(searchAttributes).filter(({ name }) => !text.includes(`\`${name}\``));
+    expect(unnamed).toEqual([]);
+  });
+});
+
+it('types of search attributes are written as the command line takes them', () => {
+  expect([cliType('KEYWORD'), cliType('KEYWORD_LIST')]).toEqual(['Keyword', 'KeywordList']);
+});

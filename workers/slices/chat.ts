@@ -1,0 +1,20 @@
+/** Conversations with customers, and the removal of all that is held of one. */
+import { launchable, type Slice } from './slice.ts';
+import { createConversationActivities } from '../../activities/chat/conversation.ts';
+import { createErasureActivities } from '../../activities/chat/erasure.ts';
+import { ConversationModel } from '../../models/chat/conversation.ts';
+import { ErasureModel } from '../../models/chat/erasure.ts';
+import { MessageModel } from '../../models/chat/message.ts';
+
+export const chat = {
+  // Messages first: a customer waits for the answer.
+  launchable: [launchable(MessageModel), launchable(ConversationModel), launchable(ErasureModel)],
+  fleets: {
+    conversations: {
+      activities: (deps) => ({ ...createConversationActivities(deps), ...createErasureActivities(deps) }),
+      // A turn waits for MongoDB or a model most of its time; this many keep two cores busy when they answer extractively.
+      maxActivities: 40,
+      maxWorkflowTasks: 20,
+    },
+  },
+} as const satisfies Slice;

@@ -1,0 +1,8 @@
+/** All slices. The fleets of worker processes and what the sweeper looks at are made of this list. */
+import { chat } from './chat.ts';
+import { crawl } from './crawl.ts';
+import { knowledge } from './knowledge.ts';
+import type { Slice } from './slice.ts';
+
+/** In the order in which the sweeper asks: people who wait for an answer come first. */
+export const slices = [chat, knowledge, crawl] as const satisfies readonly Slice[];
