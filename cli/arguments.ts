@@ -1,4 +1,4 @@
-/** Reads what is written on the command line: addresses, identifiers, lists. It sends nothing. */
+/** Reads and writes what stands on the command line: addresses, identifiers, lists, commands. It sends nothing. */
 import { usageError } from './errors.ts';
 
 export const defaultUrl = 'http://127.0.0.1:3000/v1';
@@ -26,3 +26,10 @@ export const list = (text: string): string[] =>
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '');
+
+/** What a person types in the project's folder to log in at `url`, so that the commands after it mean the same server. */
+export function loginCommand(url: string, email: string): string {
+  const api = apiUrl(url);
+  const server = api === defaultUrl ? '' : `export SUPPORT_URL=${api} && `;
+  return `${server}npm run -s cli -- login --email ${email}`;
+}

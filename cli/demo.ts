@@ -1,15 +1,16 @@
 /**
  * `npm run demo`: the main job on real files, as a customer would do it: register, create a key, upload documents, ask
- * questions, see sources. It uses the running system or starts one of its own, and fails when an answer is not the expected one.
+ * questions, see sources. It uses the running system or starts one of its own, fails when an answer is not the expected
+ * one, and ends with how to log in to the organization that it made.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { isAbsolute, join, relative, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { apiUrl, defaultUrl } from './arguments.ts';
+import { apiUrl, defaultUrl, loginCommand } from './arguments.ts';
 import { createClient, type Client } from './client.ts';
 import { CliError, errorLines } from './errors.ts';
 import { answerLines, type Answer } from './knowledge.ts';
@@ -55,14 +56,21 @@ export function judge(question: Question, answer: Answer, docIds: ReadonlyMap<st
 /** Case and line breaks are not what an answer is judged by. */
 const flat = (text: string): string => text.toLowerCase().replace(/\s+/g, ' ');
 
+/** The owner of the organization that a demo made. */
+type Owner = { email: string; password: string };
+
 /**
- * Runs the demo against the API at `url` with the files of `folder`; gives how many answers were not the expected ones.
- * Throws CliError when a step fails. What it creates (a person, an organization, documents) stays.
+ * Runs the demo against the API at `url` with the files of `folder`; gives how many answers were not the expected ones,
+ * and who owns what it created (an organization, a key, documents), which stays. Throws CliError when a step fails.
  */
-export async function runDemo(url: string, folder: string, output: Output): Promise<number> {
+export async function runDemo(
+  url: string,
+  folder: string,
+  output: Output,
+): Promise<{ failures: number; owner: Owner }> {
   const { documents, questions } = script.parse(JSON.parse(await readFile(join(folder, 'questions.json'), 'utf8')));
   output.say(`The demo asks ${url}`);
-  const { client, orgId } = await createBank(url, output);
+  const { client, orgId, owner } = await createBank(url, output);
 
   heading(output, 'Documents');
   const docIds = new Map<string, string>();
@@ -90,7 +98,7 @@ export async function runDemo(url: string, folder: string, output: Output): Prom
     output.say('');
   }
   output.say(`${questions.length - failures} of ${questions.length} answers are as expected.`);
-  return failures;
+  return { failures, owner };
 }
 
 function heading(output: Output, text: string): void {
@@ -98,21 +106,24 @@ function heading(output: Output, text: string): void {
 }
 
 /** A new person with a new organization, and a client with a key of it that may upload and ask. */
-async function createBank(url: string, output: Output): Promise<{ client: Client; orgId: string }> {
-  const email = `demo-${randomBytes(6).toString('hex')}@example.com`;
+async function createBank(url: string, output: Output): Promise<{ client: Client; orgId: string; owner: Owner }> {
+  const owner = {
+    email: `demo-${randomBytes(6).toString('hex')}@example.com`,
+    password: randomBytes(18).toString('base64url'),
+  };
   const registered = await createClient({ url }).request('POST', '/auth/register', loginReply, {
-    body: { email, password: randomBytes(18).toString('base64url'), name: 'Demo', company: 'Lindenbank' },
+    body: { ...owner, name: 'Demo', company: 'Lindenbank' },
     once: true,
   });
   const orgId = registered.organizations[0]?.org_id;
   if (orgId === undefined) throw new CliError('The new account came without an organization.');
-  output.say(`Registered ${email} with the organization Lindenbank, ${orgId}`);
+  output.say(`Registered ${owner.email} with the organization Lindenbank, ${orgId}`);
   const path = `/support/developer-keys/orgs/${orgId}/keys`;
   const { key, token } = await createClient({ url, token: registered.token }).request('POST', path, newKeyReply, {
     body: { name: 'demo', scopes: ['support:read', 'support:write'], mode: 'test' },
   });
   output.say(`Created the key ${key.token_prefix}… (${key.environment} mode) for: ${key.scopes.join(', ')}`);
-  return { client: createClient({ url, token }), orgId };
+  return { client: createClient({ url, token }), orgId, owner };
 }
 
 /** Whether the API at `url` serves; false when nobody answers there, or another program. */
@@ -128,37 +139,35 @@ async function serves(url: string): Promise<boolean> {
   }
 }
 
-/** A system of its own, in a folder that is removed with it; it ends with this process, however that ends. */
+/** Settings of the caller's own system, which the demo's must not reach or resemble. */
+const foreign = ['MONGODB_URI', 'TEMPORAL_ADDRESS', 'SEARCH_URI', 'PUBLIC_URL', 'HOST', 'FLEETS'] as const;
+
+/** Where the demo's own system keeps its data: beside those of `npm start`, so that both can run. */
+const ownData = (env: NodeJS.ProcessEnv): string => resolve(env['DATA_DIR'] || join(root, '.data'), 'demo');
+
+/** A system of the demo's own, with data that stay; it ends with this process, however that ends. */
 async function startOwn(env: NodeJS.ProcessEnv, output: Output): Promise<{ url: string } & AsyncDisposable> {
-  const folder = await mkdtemp(join(tmpdir(), 'support-demo-'));
   const port = await freePort();
-  // Databases, addresses and ports of the caller's own system are not for this one.
-  const {
-    MONGODB_URI: _m,
-    TEMPORAL_ADDRESS: _t,
-    SEARCH_URI: _s,
-    PUBLIC_URL: _p,
-    HOST: _h,
-    FLEETS: _f,
-    ...others
-  } = env;
+  const others = Object.fromEntries(Object.entries(env).filter(([name]) => !foreign.some((one) => one === name)));
+  const logs = await mkdtemp(join(tmpdir(), 'support-demo-'));
+  const logPath = join(logs, 'start.log');
   const started = await startGuarded({
     command: process.execPath,
     args: ['--disable-warning=ExperimentalWarning', join(root, 'engines', 'start.ts')],
     cwd: root,
-    logPath: join(folder, 'start.log'),
-    env: { ...others, PORT: String(port), DATA_DIR: join(folder, 'data') },
-    removeAfter: folder,
+    logPath,
+    env: { ...others, PORT: String(port), DATA_DIR: ownData(env) },
+    removeAfter: logs,
   });
   const stop = async (): Promise<void> => {
     await started.stop(60_000);
-    await rm(folder, { recursive: true, force: true });
+    await rm(logs, { recursive: true, force: true });
   };
   const url = `http://127.0.0.1:${port}/v1`;
   try {
     let shown = 0;
     for (;;) {
-      const lines = (await readFile(join(folder, 'start.log'), 'utf8')).split('\n').slice(0, -1);
+      const lines = (await readFile(logPath, 'utf8')).split('\n').slice(0, -1);
       // An empty line begins the screen for people, which is not about this demo.
       const progress = lines.includes('') ? lines.slice(0, lines.indexOf('')) : lines;
       for (const line of progress.slice(shown)) output.say(`  ${line}`);
@@ -174,6 +183,33 @@ async function startOwn(env: NodeJS.ProcessEnv, output: Output): Promise<{ url: 
   return { url, [Symbol.asyncDispose]: stop };
 }
 
+/** How a person goes on with what the demo made. `restart`: the command that starts its system again, if that ends now. */
+export function goOnLines(url: string, { email, password }: Owner, restart?: string): string[] {
+  return [
+    '',
+    'Go on with it',
+    '-------------',
+    ...(restart === undefined
+      ? []
+      : ['The demo stops its system now; the data stay. Start it again, in another terminal:', `  ${restart}`]),
+    `Log in as its owner (the password is ${password}):`,
+    `  ${loginCommand(url, email)}`,
+    'Then look at its documents, or at what else there is:',
+    '  npm run -s cli -- docs list',
+    '  npm run -s cli -- --help',
+    '',
+  ];
+}
+
+/** Starts the demo's own system as a person would, with none of the settings that it was started without. */
+function restartCommand(env: NodeJS.ProcessEnv): string {
+  const folder = ownData(env);
+  const fromHere = relative(process.cwd(), folder);
+  const dataDir = fromHere.startsWith('..') || isAbsolute(fromHere) ? folder : fromHere;
+  const unset = foreign.filter((name) => env[name]).map((name) => `${name}= `);
+  return `${unset.join('')}DATA_DIR=${dataDir} npm start`;
+}
+
 async function main(argv: readonly string[], env: NodeJS.ProcessEnv, output: Output): Promise<number> {
   const started = performance.now();
   const folder = resolve(argv[0] ?? join(root, 'test', 'fixtures'));
@@ -185,7 +221,10 @@ async function main(argv: readonly string[], env: NodeJS.ProcessEnv, output: Out
     const running = given ?? ((await serves(defaultUrl)) ? defaultUrl : undefined);
     if (running === undefined) output.say(`No system answers at ${defaultUrl}, so the demo starts one of its own:`);
     await using own = running === undefined ? await startOwn(env, output) : undefined;
-    const failures = await runDemo(running ?? own!.url, folder, output);
+    const { failures, owner } = await runDemo(running ?? own!.url, folder, output);
+    const restarted = apiUrl(`http://127.0.0.1:${Number(env['PORT']) || 3000}`);
+    const lines = running === undefined ? goOnLines(restarted, owner, restartCommand(env)) : goOnLines(running, owner);
+    for (const line of lines) output.say(line);
     output.say(`The demo took ${((performance.now() - started) / 1000).toFixed(1)} s.`);
     return failures === 0 ? 0 : 1;
   } catch (error) {

@@ -4,6 +4,7 @@
  */
 import { isAbsolute, relative } from 'node:path';
 import { ConfigError, readConfig } from '../config.ts';
+import { loginCommand } from '../cli/arguments.ts';
 import { EngineError, readable } from './cache.ts';
 import { demoOrganization } from './demo.ts';
 import type { Demo } from './demo.ts';
@@ -26,17 +27,22 @@ export function screen(
   Docs           ${system.url}/docs
   Chat widget    ${system.url}/demo?key=${demo.publishable_key}
   Temporal UI    ${system.uiAddress ?? `that of ${system.temporalAddress}`}
-  Organization   ${demo.org_id} (${demo.org_name}; sign in as ${demo.email}, password in ${dataDir}/demo.json)
+  Organization   ${demo.org_id} (${demo.org_name}); the chat answers from its document help.md
+  Login          ${demo.email}, password ${demo.password}
   Test key       ${demo.key}
   Data, logs     ${dataDir}, ${system.logDir}
 
   Upload a document, list the documents, ask a question:
 
-curl -sS ${auth} -F 'file=# Lost card. Call +49 30 555 0100 at any hour and the card is blocked at once. A new card arrives within three working days.;filename=lost-card.md;type=text/markdown' ${documents}
+curl -sS ${auth} -F 'file=# Safe deposit boxes. A small box costs 60 EUR a year and a large box costs 110 EUR a year.;filename=boxes.md;type=text/markdown' ${documents}
 
 curl -sS ${auth} ${documents}
 
-curl -sS ${auth} -H 'Content-Type: application/json' -d '{"query":"How long does a new card take?"}' ${system.url}/v1/orgs/${demo.org_id}/kb/query
+curl -sS ${auth} -H 'Content-Type: application/json' -d '{"query":"What does a large safe deposit box cost?"}' ${system.url}/v1/orgs/${demo.org_id}/kb/query
+
+  Log in with the command-line tool (it asks for the password):
+
+${loginCommand(system.url, demo.email)}
 
   Ctrl-C stops it; the data stay.
 ready ${system.url}/v1`;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, it, expect } from '@jest/globals';
-import { judge } from '../../cli/demo.ts';
+import { goOnLines, judge } from '../../cli/demo.ts';
 import { freePort } from '../../engines/ports.ts';
 import { system } from '../kit/harness.ts';
 
@@ -40,6 +40,25 @@ describe('npm run demo', () => {
     expect(questions.some(({ segment }) => segment !== undefined)).toBe(true);
     expect(stdout).toContain(`${questions.length} of ${questions.length} answers are as expected.`);
     expect(stdout).toMatch(/The demo took [\d.]+ s\.\n$/);
+
+    const { password, email } =
+      /the password is (?<password>\S+)\):\n +export SUPPORT_URL=\S+ && npm run -s cli -- login --email (?<email>\S+)\n/.exec(
+        stdout,
+      )!.groups!;
+    const login = await fetch(`${system().url}/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email, password }),
+    });
+    const { data } = (await login.json()) as { data: { organizations: { name: string; role: string }[] } };
+    expect(data.organizations).toMatchObject([{ name: 'Lindenbank', role: 'owner' }]);
+  });
+
+  it('says how to start its own system again, and leaves the server out where it is the usual one', () => {
+    const owner = { email: 'demo@example.com', password: 'secret' };
+    const lines = goOnLines('http://127.0.0.1:3000/v1', owner, 'DATA_DIR=.data/demo npm start');
+    expect(lines).toContain('  DATA_DIR=.data/demo npm start');
+    expect(lines).toContain('  npm run -s cli -- login --email demo@example.com');
   });
 
   it('ends with 1 when an answer has another source than expected, or there is one where none was expected', async () => {

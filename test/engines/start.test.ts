@@ -80,6 +80,7 @@ async function paste(line: string): Promise<any> {
 it('its screen works, Ctrl-C ends all of it, the next start finds it again, and one that cannot start says why', async () => {
   const first = start({});
   const screen = await ready(first);
+  const url = `http://127.0.0.1:${port}`;
   const [upload, list, ask] = curlsOf(screen) as [string, string, string];
   const { document } = await paste(upload);
   await until(
@@ -89,7 +90,17 @@ it('its screen works, Ctrl-C ends all of it, the next start finds it again, and 
       ),
     'the document',
   );
-  expect((await paste(ask)).answer).toMatch(/three working days/);
+  const { answer, sources } = await paste(ask);
+  expect(answer).toMatch(/110 EUR a year/);
+  expect(sources.map(({ name }: { name: string }) => name)).toEqual(['boxes.md']);
+  const { email, password } = /^  Login +(?<email>\S+), password (?<password>\S+)$/m.exec(screen)!.groups!;
+  expect(screen).toMatch(new RegExp(`^export SUPPORT_URL=${url}/v1 && npm run -s cli -- login --email ${email}$`, 'm'));
+  const login = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email, password }),
+  };
+  expect((await fetch(`${url}/v1/auth/login`, login)).status).toBe(200);
   const pids = await rememberProcesses();
   expect(pids.map(isAlive)).toEqual([true, true, true, true]);
 
