@@ -45,7 +45,7 @@ describe('npm run demo', () => {
       /the password is (?<password>\S+)\):\n +export SUPPORT_URL=\S+ && npm run -s cli -- login --email (?<email>\S+)\n/.exec(
         stdout,
       )!.groups!;
-    const login = await fetch(`${system().url}/auth/login`, {
+    const login = await fetch(`${system().url}/v1/auth/login`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ email, password }),
