@@ -1,7 +1,9 @@
 /**
  * `npm test`: obtains what the tests need, runs the checks and all tests, and ends with one line
- * `N passed, N failed`. Arguments go to jest, and then only the tests they select run. It must not pass when
- * nothing ran.
+ * `N passed, N failed`. Other arguments go to jest, and then only the tests they select run:
+ *   --changed[=COMMIT]  the checks, and the tests that the changes since then touch (see changed.ts)
+ *   --soak              the long tests of test/soak/ in place of all others (`npm run soak`)
+ * It must not pass when nothing ran.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -15,8 +17,13 @@ import { findMongod } from '../engines/mongod.ts';
 import { findSchemathesis } from '../engines/schemathesis.ts';
 import { findTemporal } from '../engines/temporal.ts';
 import { findTestServer } from '../engines/testserver.ts';
+import { changedFiles, testsFor } from './changed.ts';
+import { readSources } from './house/imports.ts';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** How long the long tests may take together. */
+const SOAK_MINUTES = 10;
 
 type Tally = { passed: number; failed: number };
 
@@ -40,8 +47,12 @@ async function obtainEngines(): Promise<NodeJS.ProcessEnv> {
   return { TEST_TEMPORAL_TESTSERVER: testServer, TEST_SCHEMATHESIS: schemathesis, TEST_CHROMIUM: chromium };
 }
 
-/** Runs jest to its end and counts. A run that left no report counts as one failure. */
-async function runJest(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Tally & { code: number }> {
+/** Runs jest to its end, or until its time is up, and counts. A run that left no report counts as one failure. */
+async function runJest(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  minutes?: number,
+): Promise<Tally & { code: number }> {
   const folder = await mkdtemp(join(tmpdir(), 'support-jest-'));
   const outputFile = join(folder, 'report.json');
   try {
@@ -58,12 +69,14 @@ async function runJest(args: readonly string[], env: NodeJS.ProcessEnv): Promise
       },
     });
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
+    const timer = minutes === undefined ? undefined : setTimeout(() => child.kill('SIGTERM'), minutes * 60_000);
     const code = await new Promise<number>((resolve, reject) => {
       child.once('error', reject);
       child.once('close', (status, signal) =>
         resolve(status ?? 128 + (signal === null ? 0 : constants.signals[signal])),
       );
     });
+    clearTimeout(timer);
     const text = await readFile(outputFile, 'utf8').catch(() => undefined);
     if (text === undefined) {
       print('jest left no report: nothing it ran can be counted');
@@ -76,22 +89,43 @@ async function runJest(args: readonly string[], env: NodeJS.ProcessEnv): Promise
   }
 }
 
+/** What to run: the checks or not, and the tests as jest is told; no tests when it is told nothing. */
+type Plan = { checks: boolean; jest: readonly string[] | undefined; soak: boolean };
+
+async function planFrom(args: readonly string[]): Promise<Plan> {
+  const isChanged = (arg: string): boolean => /^--changed(=|$)/.test(arg);
+  const changed = args.find(isChanged);
+  const rest = args.filter((arg) => !isChanged(arg) && arg !== '--soak');
+  const soak = args.includes('--soak');
+  if (changed === undefined || soak) return { checks: args.length === 0, jest: rest, soak };
+  const files = await changedFiles(root, changed.split('=')[1]);
+  const tests = testsFor(files, await readSources(root));
+  print(`${files.length} files changed: ${tests.length} test files concern them`);
+  for (const test of tests) print(`  ${test}`);
+  return { checks: true, jest: tests.length === 0 ? undefined : ['--runTestsByPath', ...rest, ...tests], soak };
+}
+
+/** Obtains the engines and runs the tests of a plan. Tests of which none ran count as a failure. */
+async function runTests({ jest, soak }: Plan): Promise<Tally> {
+  if (jest === undefined) return { passed: 0, failed: 0 };
+  const env = await obtainEngines();
+  const { passed, failed, code } = soak
+    ? await runJest(jest, { ...env, TEST_SOAK: '1' }, SOAK_MINUTES)
+    : await runJest(jest, env);
+  if (passed + failed === 0) print('no test ran');
+  // jest also fails for reasons that are no test's: a set-up that threw, a broken configuration, a time that was up.
+  return { passed, failed: failed === 0 && (code !== 0 || passed === 0) ? 1 : failed };
+}
+
 async function main(args: readonly string[]): Promise<number> {
   const tally: Tally = { passed: 0, failed: 0 };
   try {
-    if (args.length === 0) {
-      for (const { passed } of await runChecks(print)) tally[passed ? 'passed' : 'failed'] += 1;
-    }
-    const env = await obtainEngines();
-    const tests = await runJest(args, env);
-    tally.passed += tests.passed;
-    tally.failed += tests.failed;
-    if (tests.passed + tests.failed === 0) {
-      print('no test ran');
-      return 1;
-    }
-    // jest also fails for reasons that are no test's: a set-up that threw, a broken configuration.
-    if (tests.code !== 0 && tests.failed === 0) tally.failed += 1;
+    const plan = await planFrom(args);
+    // The checks keep one processor busy for a while, and the tests wait a good part of their time.
+    const checking = plan.checks ? runChecks(print) : Promise.resolve([]);
+    const [results, tests] = await Promise.all([checking, runTests(plan)]);
+    tally.passed = tests.passed + results.filter(({ passed }) => passed).length;
+    tally.failed = tests.failed + results.filter(({ passed }) => !passed).length;
     return tally.failed === 0 ? 0 : 1;
   } catch (error) {
     print(error instanceof EngineError ? error.message : String(error instanceof Error ? error.stack : error));

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import mongoose from 'mongoose';
 import type { Fault } from '../kit/worker.ts';
 import { apiAt, until } from '../kit/harness.ts';
-import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
+import { deathOf, removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
 import { createSearch } from '../../clients/search/search.ts';
 
 const running: Running[] = [];
@@ -58,16 +58,6 @@ const faults: Fault[] = [
   'in the index',
   'published',
 ];
-
-/** How a worker dies; a document of before may bring it down before it says that it is ready. */
-async function deathOf(starting: ReturnType<typeof startProcess>): Promise<unknown> {
-  try {
-    const { child } = await starting;
-    return child.signalCode ?? (await once(child, 'exit'))[1];
-  } catch (error) {
-    return /ready \((\w+)\)/u.exec((error as Error).message)?.[1];
-  }
-}
 
 describe('a worker killed in each step of a document', () => {
   it('leaves every document to be finished by another worker: indexed, once', async () => {

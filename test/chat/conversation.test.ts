@@ -1,10 +1,10 @@
 /** A conversation is attended to: answers, members' replies and changes of status are shown once, in order, whatever dies. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { once } from 'node:events';
-import { conversing, shownBy, typesOf, withoutGaps } from '../kit/conversing.ts';
-import { apiAt, until } from '../kit/harness.ts';
+import { answering, expectNothingOfSleeper } from '../kit/answering.ts';
+import { shownBy, typesOf, withoutGaps } from '../kit/conversing.ts';
+import { until } from '../kit/harness.ts';
 import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';
-import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
+import { deathOf, startProcess } from '../kit/processes.ts';
 import type { AnswerFault } from '../kit/worker.ts';
 import { attending } from '../../api/chat/conversation.ts';
 import { intentTo, startSaved } from '../../api/durable.ts';
@@ -19,59 +19,15 @@ import { newId } from '../../models/base/ids.ts';
 import { insertMessage, MessageModel } from '../../models/chat/message.ts';
 import { ownSentences } from '../../models/rules/language/escalation.ts';
 
-const name = 'conversation';
-const { newCustomer, ctx } = conversing(name);
-let env: SystemEnv;
-let api: Running;
-let indexer: Running;
+const system = answering('conversation');
+const { newCustomer, ctx, workerEnv, startWorker, stopWorkers, newOrg } = system;
 let model: OpenAiServer;
-const workers: Running[] = [];
-
-/** A worker that attends to conversations, and to nothing else. */
-async function startWorker(extra: Record<string, string> = {}): Promise<Running> {
-  const worker = await startProcess('test/kit/worker.ts', { ...env, FLEETS: 'conversations', ...extra });
-  if (extra['FAULT'] === undefined) workers.push(worker);
-  return worker;
-}
-const stopWorkers = () => Promise.all(workers.splice(0).map((worker) => worker.stop()));
-
-const document = `# Gannet cards
-The gannet card costs 12 EUR a year. It is free for students under 26.
-
-# Lost cards
-Call the night line at once when a gannet card is lost.
-`;
-
-/** An organization that knows one document. */
-async function newOrg(
-  files: { name: string; content: string; segments?: string }[] = [{ name: 'a.md', content: document }],
-) {
-  const client = apiAt(api.url);
-  const org = await client.newOrg();
-  const { token } = await client.newKey(org);
-  for (const { segments, ...file } of files) {
-    const { status, body } = await client.upload(org.orgId, token, file, segments === undefined ? {} : { segments });
-    expect(status).toBe(201);
-    expect((await client.processed(org.orgId, token, body.document.doc_id)).status).toBe('indexed');
-  }
-  return org.orgId;
-}
 
 beforeAll(async () => {
-  env = systemEnv(name);
   model = await startOpenAiServer();
-  [api, indexer] = await Promise.all([
-    startProcess('api/server.ts', env),
-    startProcess('test/kit/worker.ts', { ...env, FLEETS: 'documents,sources' }),
-  ]);
 });
 afterEach(() => model.reset());
-afterAll(async () => {
-  await stopWorkers();
-  await Promise.all([api.stop(), indexer.stop()]);
-  await model.close();
-  await removeDataDir(env);
-});
+afterAll(() => model.close());
 
 /** A member says or does something, as the inbox does it; `end` is the customer's. */
 async function act(
@@ -266,9 +222,7 @@ describe('a message', () => {
 describe('a message whose conversation is resolved before a worker takes it', () => {
   let orgId: string;
   beforeAll(async () => {
-    await startWorker();
     orgId = await newOrg();
-    await stopWorkers();
   });
   afterEach(stopWorkers);
   const statusesShown = (frames: Awaited<ReturnType<Awaited<ReturnType<typeof newCustomer>>['frames']>>) =>
@@ -465,20 +419,28 @@ describe('a worker killed while it answers', () => {
     ['escalated', 'I want to talk to a human'],
     ['before settling', 'I want to talk to a human'],
   ];
+  type Customer = Awaited<ReturnType<typeof newCustomer>>;
   let orgId: string;
-  beforeAll(async () => {
-    await startWorker();
-    orgId = await newOrg();
-    await stopWorkers();
-  });
+  /** Whose answer a worker died of at each fault, and how it died. */
+  const left = new Map<AnswerFault, { customer: Customer; id: string; signal: unknown }>();
 
-  it.each(faults)('(%s) leaves it to another one: one answer, one end, no gaps, one ticket', async (fault, body) => {
-    const customer = await newCustomer(orgId);
-    const worker = await startWorker({ FAULT: fault });
-    const death = once(worker.child, 'exit');
-    const id = await customer.say(body);
-    expect((await death)[1]).toBe('SIGKILL');
+  /** A worker dies at each fault, on the message of one customer; the next one is there for what it left. */
+  beforeAll(async () => {
+    orgId = await newOrg();
+    for (const [fault, body] of faults) {
+      const customer = await newCustomer(orgId);
+      const id = await customer.say(body);
+      const FAULT_OF = [customer.convId, id].join(',');
+      const signal = await deathOf(startWorker({ FAULT: fault, FAULT_OF }));
+      left.set(fault, { customer, id, signal });
+    }
     await startWorker();
+  });
+  afterAll(stopWorkers);
+
+  it.each(faults)('(%s) leaves it to another one: one answer, one end, no gaps, one ticket', async (fault) => {
+    const { customer, id, signal } = left.get(fault)!;
+    expect(signal).toBe('SIGKILL');
     const answer = await customer.answered(id);
     const standing = await customer.settled();
     const frames = await customer.frames();
@@ -488,27 +450,14 @@ describe('a worker killed while it answers', () => {
     const person = answer.body === ownSentences.called.en;
     expect([standing.status, standing.events.length]).toEqual(person ? ['escalated', 2] : ['open', 0]);
     expect(typesOf(frames).filter((type) => ['escalated', 'status'].includes(type))).toHaveLength(person ? 2 : 0);
-    await stopWorkers();
   });
 
+  // A whole process that stands still is in test/soak/: its pollers swallow work for a minute.
   it.each(['between chunks', 'answer unstored'] as const)(
     'and one that only slept (%s) writes nothing more when it wakes up',
     async (fault) => {
-      const customer = await newCustomer(orgId);
-      const sleeper = await startWorker({ FAULT: fault, FAULT_SIGNAL: 'SIGSTOP' });
-      const id = await customer.say('What does the gannet card cost?');
-      await until(async () => (await MessageModel.findById(id).lean())?.attempts === 1, 'the sleeper to have begun');
-      await startWorker();
-      const answer = await customer.answered(id);
-      await customer.settled();
-      const before = await customer.frames();
-      sleeper.child.kill('SIGCONT');
-      // It ends only once it has done what it was at.
-      await sleeper.stop();
-      expect(await customer.frames()).toEqual(before);
-      expect((await customer.messages()).map(({ role }) => role)).toEqual(['customer', 'ai']);
-      expect([...shownBy(before)]).toEqual([[answer._id, { text: answer.body, ends: 1 }]]);
       await stopWorkers();
+      await expectNothingOfSleeper(system, orgId, fault, 'sleep');
     },
   );
 });
@@ -600,7 +549,7 @@ describe('with a language model', () => {
     await stopWorkers();
     const models = { OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: 'm', OPENAI_TIMEOUT_MS: '60000' };
     model.script({ kind: 'stall', after: 60 });
-    const worker = await startProcess('test/kit/worker.ts', { ...env, FLEETS: 'conversations', ...models });
+    const worker = await startProcess('test/kit/worker.ts', workerEnv(models));
     const customer = await newCustomer(orgId);
     const id = await customer.say(question);
     await until(async () => typesOf(await customer.frames()).includes('reply_chunk'), 'the first piece');

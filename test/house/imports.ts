@@ -1,6 +1,7 @@
 /**
- * Who may import whom: the rooms of the project and what each may reach, checked against every source file.
- * Used by `npm run check` and by architecture.test.ts; it reads files and runs none of them.
+ * Who may import whom: the rooms of the project and what each may reach, the order of the slices inside the rooms, and
+ * that no files import each other in a circle. Used by `npm run check` and by architecture.test.ts; it reads files and
+ * runs none of them.
  */
 import { readFile, readdir } from 'node:fs/promises';
 import { isBuiltin, stripTypeScriptTypes } from 'node:module';
@@ -53,25 +54,73 @@ export const rooms: readonly Room[] = [
   { at: 'config.ts', files: ['models/rules/'], packages: ['zod'], node: true },
 ];
 
+/** The slices, the lowest first: a file may import its own slice and those before it, of its room and of every other. */
+export const slices = [
+  'base',
+  'language',
+  'access',
+  'knowledge',
+  'crawl',
+  'mcp',
+  'chat',
+  'events',
+  'interviews',
+  'tasks',
+] as const;
+type Slice = (typeof slices)[number];
+
 /**
- * The violations in one file, each a sentence; `path` is relative to the project's root. A package that is not in
- * `declared` is one too, for it works only as long as another package happens to bring it along.
+ * The rooms whose folders are slices. Each file of those marked `whole` lies in a slice; what `api/` holds beside its
+ * slices is its index of nouns (`contract/`, `routes/`) and what starts the process.
  */
-export function violationsIn(path: string, source: string, declared: ReadonlySet<string>): string[] {
-  const runtime = runtimeImports(path, source);
-  const undeclared = runtime
+export const slicedRooms: readonly { at: string; whole: boolean }[] = [
+  { at: 'models/rules/', whole: true },
+  { at: 'models/', whole: true },
+  { at: 'activities/', whole: true },
+  { at: 'api/', whole: false },
+];
+
+/** A source file: its path from the project's root, and what it imports, as it is written there. */
+export type Source = { path: string; runtime: readonly string[]; types: readonly string[] };
+
+/** The violations in one file that its rooms and its slice see, each a sentence. */
+function violationsIn(source: Source, declared: ReadonlySet<string>): string[] {
+  return [...undeclaredIn(source, declared), ...refusedIn(source)];
+}
+
+/** A package that package.json does not name works only as long as another package happens to bring it along. */
+function undeclaredIn({ path, runtime }: Source, declared: ReadonlySet<string>): string[] {
+  return runtime
     .filter((specifier) => !specifier.startsWith('.') && !isBuiltin(specifier) && !declared.has(packageOf(specifier)))
     .map((specifier) => `${path} may not import ${specifier} (package.json does not name it)`);
+}
+
+/** Imports that the room of a file forbids. */
+function refusedIn({ path, runtime, types }: Source): string[] {
   const room = rooms.find(({ at }) => (at.endsWith('/') ? path.startsWith(at) : path === at));
-  if (room === undefined) return undeclared;
+  if (room === undefined) return [];
   const refused = [
     ...runtime.filter((specifier) => !allowed(room, path, specifier, false)),
-    ...typeImports(source).filter((specifier) => !allowed(room, path, specifier, true)),
+    ...types.filter((specifier) => !allowed(room, path, specifier, true)),
   ];
-  return [
-    ...undeclared,
-    ...refused.map((specifier) => `${path} may not import ${specifier} (${room.at} may reach: ${reach(room)})`),
-  ];
+  return refused.map((specifier) => `${path} may not import ${specifier} (${room.at} may reach: ${reach(room)})`);
+}
+
+/** The slice a file is in, where its room has slices. */
+export function sliceOf(path: string): Slice | undefined {
+  const room = slicedRooms.find(({ at }) => path.startsWith(at));
+  const folder = room && path.slice(room.at.length).split('/', 2);
+  return folder?.length === 2 ? slices.find((slice) => slice === folder[0]) : undefined;
+}
+
+/** The project's own files that a source imports, as paths from the root. */
+export const importsOf = (source: Source): string[] => filesOf(source).map(([, target]) => target);
+
+/** What a source imports of the project's own files: as it is written there, and as a path from the root. */
+function filesOf({ path, runtime, types }: Source): [specifier: string, target: string][] {
+  return [...new Set([...runtime, ...types])]
+    .filter((specifier) => specifier.startsWith('.'))
+    .map((specifier) => [specifier, join(dirname(path), specifier)]);
 }
 
 /** `@scope/name` or `name` of an import of a package or of a file in it. */
@@ -110,16 +159,25 @@ function typeImports(source: string): string[] {
   return [...statements, ...positions].flatMap((match) => (match[1] === undefined ? [] : [match[1]]));
 }
 
-/** Every violation under `root`, in the order of the files. Empty is what everybody wants. */
+/** Every violation under `root`, in the order of the files. Empty when all is well. */
 export async function importViolations(root: string): Promise<string[]> {
   const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Record<string, object | undefined>;
   const kinds = ['dependencies', 'devDependencies', 'optionalDependencies'];
   const declared = new Set(kinds.flatMap((kind) => Object.keys(manifest[kind] ?? {})));
+  const sources = await readSources(root);
+  return sources.flatMap((source) => violationsIn(source, declared));
+}
+
+/** Every TypeScript file under `root`, with what it imports. */
+export async function readSources(root: string): Promise<Source[]> {
   const files = await sourceFiles(root);
-  const found = await Promise.all(
-    files.map(async (file) => violationsIn(relative(root, file), await readFile(file, 'utf8'), declared)),
+  return Promise.all(
+    files.map(async (file) => {
+      const path = relative(root, file);
+      const text = await readFile(file, 'utf8');
+      return { path, runtime: runtimeImports(path, text), types: typeImports(text) };
+    }),
   );
-  return found.flat();
 }
 
 async function sourceFiles(folder: string): Promise<string[]> {

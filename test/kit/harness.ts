@@ -126,13 +126,18 @@ export function apiAt(url: string) {
   return { url, request, newUser, newOrg, newKey, newSession, goLive, upload, processed };
 }
 
-/** Waits until `look` gives something, looking 50 times a second; fails after two minutes, saying what was awaited. */
+/** At first 50 times a second; what takes long is looked at less often, so that waiting costs those who are waited for little. */
+const LOOK_EVERY_MS = { first: 20, last: 200 };
+
+/** Waits until `look` gives something; fails after two minutes, saying what was awaited. */
 export async function until<T>(look: () => Promise<T | undefined | false>, what: string): Promise<T> {
-  const deadline = performance.now() + 120_000;
+  const began = performance.now();
   for (;;) {
     const seen = await look();
     if (seen !== undefined && seen !== false) return seen;
-    if (performance.now() > deadline) throw new Error(`Waited in vain for ${what}.`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    const waited = performance.now() - began;
+    if (waited > 120_000) throw new Error(`Waited in vain for ${what}.`);
+    const pause = Math.min(Math.max(waited / 20, LOOK_EVERY_MS.first), LOOK_EVERY_MS.last);
+    await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }

@@ -1,6 +1,7 @@
 /**
  * Ends the process it runs in, a program under test, at a chosen write: by FAULT_SIGNAL (SIGKILL unless told; SIGSTOP has it
- * stand still until it is told to go on) the first time the write is met, or after FAULT_AFTER such writes. With
+ * stand still until it is told to go on) the first time the write is met, or after FAULT_AFTER such writes. With FAULT_OF
+ * (ids, separated by commas) only writes that name one of them count, so that the work of others is done meanwhile. With
  * FAULT_SIGNAL=sleep only the activity that is writing stands still, without a heartbeat, until the parent sends `wake`: it is
  * believed dead as that of a stopped process is, whose pollers would swallow work for a minute.
  */
@@ -35,8 +36,10 @@ export function interrupt(collection: unknown, command: keyof Collection, has: s
   const target = collection as Collection;
   const write = target[command].bind(target);
   let left = Number(process.env['FAULT_AFTER'] ?? 0);
+  const ids = process.env['FAULT_OF']?.split(',');
+  const isIt = (text: string): boolean => text.includes(has) && (ids?.some((id) => text.includes(id)) ?? true);
   target[command] = async (...args) => {
-    const hit = left >= 0 && JSON.stringify(args).includes(has) && left-- === 0;
+    const hit = left >= 0 && isIt(JSON.stringify(args)) && left-- === 0;
     if (hit && when === 'before') await fall();
     try {
       return await write(...args);

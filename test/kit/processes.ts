@@ -106,3 +106,13 @@ export async function startProcess(program: string, env: SystemEnv): Promise<Run
     },
   };
 }
+
+/** How a program dies that is to: the signal. What is left of before may bring it down before it says that it is ready. */
+export async function deathOf(starting: ReturnType<typeof startProcess>): Promise<unknown> {
+  try {
+    const { child } = await starting;
+    return child.signalCode ?? (await once(child, 'exit'))[1];
+  } catch (error) {
+    return /ready \((\w+)\)/u.exec((error as Error).message)?.[1];
+  }
+}

@@ -1,0 +1,165 @@
+/**
+ * Which tests a change touches, for `npm test -- --changed`. Most tests reach the code through processes and not by
+ * imports, so they are chosen by slice. Pure but for `changedFiles`, which asks git.
+ */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { importsOf, sliceOf, slices, type Source } from './house/imports.ts';
+
+/**
+ * What runs when a file changes that every slice stands on: a look into each of them, and what all routes promise.
+ * Prefixes of paths.
+ */
+export const smoke: readonly string[] = [
+  'test/house/',
+  'test/rules/base/',
+  'test/base/address.test.ts',
+  'test/base/cors.test.ts',
+  'test/base/http.test.ts',
+  'test/base/security.test.ts',
+  'test/base/operators.test.ts',
+  'test/access/keys.test.ts',
+  'test/knowledge/knowledge.test.ts',
+  'test/crawl/recrawl.test.ts',
+  'test/chat/inbox.test.ts',
+  'test/workflows/histories.test.ts',
+];
+
+/** Long files: of the changes in their slice, each runs for those it is about. All of them run in `npm test`. */
+export const narrow: Readonly<Record<string, readonly string[]>> = {
+  'test/base/fuzz.test.ts': ['api/contract/', 'api/http/openapi.ts', 'test/kit/fuzzing.ts'],
+  'test/base/survival.test.ts': ['api/durable.ts', 'workers/', 'models/base/pending.ts', 'activities/knowledge/'],
+  'test/chat/chatproperty.test.ts': [
+    'test/kit/chatstory.ts',
+    'agent/turn.ts',
+    'models/chat/frame.ts',
+    'models/chat/message.ts',
+  ],
+  'test/chat/widget.test.ts': ['web/', 'api/chat/widget.ts', 'test/kit/chromium.ts'],
+  'test/crawl/crawldeaths.test.ts': ['activities/crawl/', 'models/crawl/', 'workflows/crawl.ts'],
+  'test/crawl/pages.test.ts': ['clients/site/pages', 'clients/base/'],
+  'test/crawl/render.test.ts': ['clients/render/'],
+  'test/crawl/scripted.test.ts': ['clients/render/'],
+  'test/knowledge/files.test.ts': ['clients/files/', 'clients/base/'],
+  'test/knowledge/hostile.test.ts': ['clients/files/', 'api/routes/documents.ts'],
+};
+
+/** Flat rooms in which every file is about a noun. */
+const FLAT_WITH_NOUNS: readonly string[] = ['api/routes/', 'workflows/'];
+/** Flat rooms whose files are about what those are about that import them. */
+const SERVING = /^(agent|clients|api\/contract)\//;
+/** Rooms whose tests are a folder of the same name. */
+const OWN_FOLDER: readonly string[] = ['cli', 'engines'];
+/** What no test looks at beyond those of the house. */
+const ONLY_HOUSE = ['bench/', 'docs/', '.ci/', '.github/'];
+
+/** This many tests at most run with a part of the kit that they use, long ones too. */
+const FEW = 5;
+
+const isTest = (path: string): boolean => path.endsWith('.test.ts');
+
+/**
+ * The test files to run for these changed paths, sorted. `sources` are all files of the project with what they import;
+ * a path that is not among them was removed, or is no TypeScript.
+ */
+export function testsFor(changed: readonly string[], sources: readonly Source[]): string[] {
+  const graph = graphOf(sources);
+  const tests = sources.map(({ path }) => path).filter((path) => isTest(path) && !path.startsWith('test/soak/'));
+  const chosen = new Set(changed.flatMap((path) => [...testsOf(path, tests, graph)]));
+  return [...chosen].toSorted();
+}
+
+type Graph = { imports: ReadonlyMap<string, readonly string[]>; importers: ReadonlyMap<string, readonly string[]> };
+
+function graphOf(sources: readonly Source[]): Graph {
+  const imports = new Map(sources.map((source) => [source.path, importsOf(source)]));
+  const importers = new Map<string, string[]>();
+  for (const [path, targets] of imports)
+    for (const target of targets) importers.set(target, [...(importers.get(target) ?? []), path]);
+  return { imports, importers };
+}
+
+function* testsOf(path: string, tests: readonly string[], graph: Graph): Iterable<string> {
+  const under = (prefixes: readonly string[]): string[] =>
+    tests.filter((test) => prefixes.some((prefix) => test.startsWith(prefix)));
+  if (isTest(path)) {
+    yield* tests.filter((test) => test === path);
+    return;
+  }
+  yield* under(['test/house/']);
+  if (ONLY_HOUSE.some((prefix) => path.startsWith(prefix)) || path.endsWith('.md')) return;
+  const about = tests.filter((test) => narrow[test]?.some((prefix) => path.startsWith(prefix)));
+  const wide = (prefixes: readonly string[]): string[] => under(prefixes).filter((test) => !(test in narrow));
+  // Tests of rules are fast, so a distant import is enough for them.
+  const distant = reached(path, graph);
+  const near = tests.filter(
+    (test) => distant.has(test) && (test.startsWith('test/rules/') || graph.imports.get(test)?.includes(path)),
+  );
+  // What few tests use is changed for them.
+  const own = path.startsWith('test/kit/') && near.length <= FEW;
+  yield* [...about, ...near.filter((test) => own || !(test in narrow))];
+  const room = path.split('/', 1)[0]!;
+  if (room === 'workflows') yield* under(['test/workflows/']);
+  if (OWN_FOLDER.includes(room)) yield* under([`test/${room}/`]);
+  else if (room === 'web') yield* under(['test/chat/widget']);
+  else if (path.startsWith('test/fixtures/') || path.startsWith('test/histories/'))
+    yield* wide(['test/workflows/', 'test/knowledge/']);
+  else {
+    const found = slicesOf(path, graph);
+    for (const slice of found) yield* wide([`test/${slice}/`, `test/rules/${slice}/`]);
+    if (found.length === 0 || found.includes('base')) yield* wide(smoke);
+  }
+}
+
+/** The slices a file is about: its own, or in a flat room those that it serves. Empty: all stand on it. */
+function slicesOf(path: string, graph: Graph): string[] {
+  const own = sliceOf(path) ?? slicedBy(path, graph);
+  if (own !== undefined) return [own];
+  if (!SERVING.test(path)) return [];
+  const users = [...reached(path, graph, (file) => !SERVING.test(file))];
+  return [...new Set(users.flatMap((file) => sliceOf(file) ?? slicedBy(file, graph) ?? []))];
+}
+
+/** The slice of a route or a workflow: the highest that it imports, for a route of tickets imports accounts, too. */
+function slicedBy(path: string, { imports }: Graph): string | undefined {
+  if (!FLAT_WITH_NOUNS.some((room) => path.startsWith(room))) return undefined;
+  const found = new Set((imports.get(path) ?? []).map(sliceOf));
+  return slices.findLast((slice) => found.has(slice));
+}
+
+/** Every file that imports this one, at any distance; not beyond a file where `ends`. */
+function reached(path: string, { importers }: Graph, ends: (file: string) => boolean = () => false): Set<string> {
+  const found = new Set<string>();
+  const queue = [path];
+  for (const file of queue) {
+    for (const importer of importers.get(file) ?? []) {
+      if (found.has(importer)) continue;
+      found.add(importer);
+      if (!ends(importer)) queue.push(importer);
+    }
+  }
+  return found;
+}
+
+/**
+ * What differs from `base`, or, without one, from where this branch left main: commits, the working tree, and new files.
+ * On main itself that is what is not committed yet, or else the last commit.
+ */
+export async function changedFiles(root: string, base?: string): Promise<string[]> {
+  const git = async (...args: string[]): Promise<string[]> => {
+    const { stdout } = await promisify(execFile)('git', args, { cwd: root, maxBuffer: 64 * 1024 * 1024 });
+    return stdout.split('\n').filter((line) => line !== '');
+  };
+  const since = async (from: string): Promise<string[]> => [
+    ...(await git('diff', '--name-only', '--no-renames', from)),
+    ...(await git('ls-files', '--others', '--exclude-standard')),
+  ];
+  if (base !== undefined) return since(base);
+  for (const main of ['origin/main', 'main']) {
+    const [left] = await git('merge-base', 'HEAD', main).catch(() => []);
+    const found = left === undefined ? [] : await since(left);
+    if (found.length > 0) return found;
+  }
+  const uncommitted = await since('HEAD');
+  return uncommitted.length > 0 ? uncommitted : since('HEAD~1');
+}

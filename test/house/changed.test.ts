@@ -1,0 +1,77 @@
+/** Which tests `npm test -- --changed` chooses, and that what its tables name is there. */
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { readSources, type Source } from './imports.ts';
+import { narrow, smoke, testsFor } from '../changed.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+let sources: Source[];
+beforeAll(async () => {
+  sources = await readSources(root);
+});
+const chosen = (...changed: string[]): string[] => testsFor(changed, sources);
+const all = (prefix: string): string[] =>
+  sources
+    .map(({ path }) => path)
+    .filter((path) => path.startsWith(prefix) && path.endsWith('.test.ts') && !(path in narrow));
+
+/** A changed file, folders of which every test runs but the long ones, single tests that run, and some that do not. */
+const examples: readonly [changed: string, folders: string[], tests: string[], not: string[]][] = [
+  ['models/chat/act.ts', ['test/chat/', 'test/rules/chat/'], ['test/chat/inbox.test.ts'], ['test/crawl/crawl.test.ts']],
+  ['models/rules/crawl/url.ts', ['test/crawl/', 'test/rules/crawl/'], [], ['test/chat/chat.test.ts']],
+  ['api/routes/keys.ts', ['test/access/', 'test/rules/access/'], [], ['test/crawl/crawl.test.ts']],
+  ['api/contract/customers.ts', ['test/chat/'], ['test/base/fuzz.test.ts'], ['test/knowledge/documents.test.ts']],
+  ['workflows/crawl.ts', ['test/crawl/', 'test/workflows/'], ['test/crawl/crawldeaths.test.ts'], []],
+  ['clients/files/xlsx.ts', ['test/knowledge/'], ['test/knowledge/files.test.ts'], ['test/chat/chat.test.ts']],
+  ['clients/render/tab.ts', ['test/crawl/'], ['test/crawl/render.test.ts'], ['test/knowledge/documents.test.ts']],
+  ['agent/turn.ts', ['test/chat/'], ['test/chat/chatproperty.test.ts'], ['test/crawl/crawl.test.ts']],
+  ['web/widget/app.ts', [], ['test/chat/widget.test.ts', 'test/chat/widgetstate.test.ts'], ['test/chat/chat.test.ts']],
+  ['cli/main.ts', ['test/cli/'], [], ['test/chat/chat.test.ts']],
+  ['test/kit/badfiles.ts', [], ['test/knowledge/hostile.test.ts'], []],
+  ['test/chat/inbox.test.ts', [], ['test/chat/inbox.test.ts'], ['test/chat/chat.test.ts']],
+  ['docs/operating.md', ['test/house/'], [], smoke.filter((path) => path.startsWith('test/base/h'))],
+];
+
+describe('a change', () => {
+  it.each(examples)('of %s runs what it touches', (changed, folders, tests, not) => {
+    const runs = chosen(changed);
+    expect(runs).toEqual(expect.arrayContaining([...folders.flatMap(all), ...tests]));
+    expect(runs.filter((test) => not.includes(test))).toEqual([]);
+  });
+
+  it.each(['models/rules/base/errors.ts', 'api/http/route.ts', 'models/base/connect.ts', 'config.ts', 'package.json'])(
+    'of %s, on which every slice stands, runs the smoke set',
+    (changed) => {
+      const wanted = sources.map(({ path }) => path).filter((path) => smoke.some((prefix) => path.startsWith(prefix)));
+      expect(chosen(changed)).toEqual(expect.arrayContaining(wanted.filter((path) => path.endsWith('.test.ts'))));
+    },
+  );
+
+  it('of several files runs what each of them touches, each test once', () => {
+    const both = chosen('models/chat/act.ts', 'models/crawl/crawl.ts');
+    expect(both).toEqual(expect.arrayContaining([...all('test/chat/'), ...all('test/crawl/')]));
+    expect(new Set(both).size).toBe(both.length);
+  });
+
+  it('that removes a test runs nothing in its place, and no long test of the soak is chosen', () => {
+    expect(chosen('test/chat/gone.test.ts', 'test/soak/fuzz.test.ts')).toEqual([]);
+  });
+});
+
+describe('the tables', () => {
+  it('name files that are there, and what changes them', () => {
+    const paths = sources.map(({ path }) => path);
+    const missing = [...smoke, ...Object.keys(narrow), ...Object.values(narrow).flat()].filter(
+      (prefix) => !paths.some((path) => path.startsWith(prefix)),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('every long test runs for some change', () => {
+    for (const [test, prefixes] of Object.entries(narrow)) {
+      const changed = sources.map(({ path }) => path).find((path) => path.startsWith(prefixes[0]!));
+      expect([test, changed]).toEqual([test, expect.any(String)]);
+      expect([test, chosen(changed!).includes(test)]).toEqual([test, true]);
+    }
+  });
+});

@@ -1,0 +1,97 @@
+/** A system of its own whose conversations are attended to by workers that a test starts, stops and lets die. */
+import { afterAll, beforeAll, expect } from '@jest/globals';
+import { conversing, shownBy } from './conversing.ts';
+import { apiAt } from './harness.ts';
+import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from './processes.ts';
+import type { AnswerFault } from './worker.ts';
+import { MessageModel } from '../../models/chat/message.ts';
+
+export const gannetDocument = `# Gannet cards
+The gannet card costs 12 EUR a year. It is free for students under 26.
+
+# Lost cards
+Call the night line at once when a gannet card is lost.
+`;
+
+/** To be called where hooks may be. `name`: the system's, unique in the run. */
+export function answering(name: string) {
+  const { newCustomer, ctx } = conversing(name);
+  let env: SystemEnv;
+  let api: Running;
+  let indexer: Running;
+  const workers: Running[] = [];
+  beforeAll(async () => {
+    env = systemEnv(name);
+    [api, indexer] = await Promise.all([
+      startProcess('api/server.ts', env),
+      startProcess('test/kit/worker.ts', { ...env, FLEETS: 'documents,sources' }),
+    ]);
+  });
+  afterAll(async () => {
+    await stopWorkers();
+    await Promise.all([api.stop(), indexer.stop()]);
+    await removeDataDir(env);
+  });
+
+  /** The environment of a worker that attends to conversations, and to nothing else. */
+  const workerEnv = (extra: Record<string, string> = {}): SystemEnv => ({ ...env, FLEETS: 'conversations', ...extra });
+  /** Starts one; `stopWorkers` stops those that are to die of no fault. */
+  async function startWorker(extra: Record<string, string> = {}): Promise<Running> {
+    const worker = await startProcess('test/kit/worker.ts', workerEnv(extra));
+    if (extra['FAULT'] === undefined) workers.push(worker);
+    return worker;
+  }
+  const stopWorkers = () => Promise.all(workers.splice(0).map((worker) => worker.stop()));
+
+  /** An organization that knows one document. */
+  async function newOrg(
+    files: { name: string; content: string; segments?: string }[] = [{ name: 'a.md', content: gannetDocument }],
+  ): Promise<string> {
+    const client = apiAt(api.url);
+    const org = await client.newOrg();
+    const { token } = await client.newKey(org);
+    for (const { segments, ...file } of files) {
+      const { status, body } = await client.upload(org.orgId, token, file, segments === undefined ? {} : { segments });
+      expect(status).toBe(201);
+      expect((await client.processed(org.orgId, token, body.document.doc_id)).status).toBe('indexed');
+    }
+    return org.orgId;
+  }
+  return { newCustomer, ctx, workerEnv, startWorker, stopWorkers, newOrg };
+}
+
+export type Answering = ReturnType<typeof answering>;
+
+/**
+ * A worker begins an answer and stands still as `signal` says, another one answers, and the first one wakes up: it writes
+ * nothing more, and the customer has one answer. No other worker may be running before.
+ */
+export async function expectNothingOfSleeper(
+  { newCustomer, startWorker, stopWorkers }: Answering,
+  orgId: string,
+  fault: AnswerFault,
+  signal: 'sleep' | 'SIGSTOP',
+): Promise<void> {
+  const customer = await newCustomer(orgId);
+  const sleeper = await startWorker({ FAULT: fault, FAULT_SIGNAL: signal });
+  const fallen = new Promise<void>((resolve) => {
+    sleeper.child.on('message', (message: { type?: string }) => {
+      if (message.type === 'fallen') resolve();
+    });
+  });
+  const id = await customer.say('What does the gannet card cost?');
+  await fallen;
+  expect((await MessageModel.findById(id).lean())?.attempts).toBe(1);
+  await startWorker();
+  const answer = await customer.answered(id);
+  await customer.settled();
+  const before = await customer.frames();
+  if (signal === 'sleep') sleeper.child.send({ type: 'wake' });
+  else sleeper.child.kill('SIGCONT');
+  // It ends only once it has done what it was at.
+  await sleeper.stop();
+  expect(await customer.frames()).toEqual(before);
+  expect((await customer.messages()).map(({ role }) => role)).toEqual(['customer', 'ai']);
+  expect([...shownBy(before)]).toEqual([[answer._id, { text: answer.body, ends: 1 }]]);
+  await stopWorkers();
+}

@@ -1,0 +1,199 @@
+/**
+ * schemathesis, an independent fuzzer, against the whole API from its own OpenAPI document: no 5xx, no status, header or
+ * body that the document does not promise, no refusal or acceptance against it. As an owner, as an API key, as a customer.
+ */
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { system } from './harness.ts';
+import type { Route } from '../../api/http/route.ts';
+import { routeGroups } from '../../api/routes/index.ts';
+
+const api = system();
+const routes: readonly Route[] = Object.values(routeGroups).flat();
+/**
+ * How much is tried. A run is bounded by this work and not by time, so that every machine tries the same. `examples`: of
+ * each route in each of the phases. `stateful`: sequences of calls that build on each other.
+ */
+export type Effort = { phases: string; examples: number; stateful?: number };
+
+/**
+ * Where what the schema allows is refused for a reason no schema states: what is in a file, a moment that is over, an
+ * address that is none or not public, a tag without a letter, a customer without a name of any kind, somebody who is no
+ * member, a name that is not one's own, a cursor that we never gave out.
+ */
+const rulesBeyondTheSchema = [
+  'uploadDocument',
+  'setDocumentSegments',
+  'setPageSegments',
+  'startCrawl',
+  'createKey',
+  'updateKey',
+  'updateSupportConfig',
+  'mintSession',
+  'replyToConversation',
+  'assignConversation',
+  ...routes.filter((route) => 'cursor' in (route.query?.shape ?? {})).map(({ name }) => name),
+];
+
+type Values = Record<string, string[]>;
+/** Who fuzzes, and the ids that mean something to them: of every route, and of single ones. */
+type Caller = { common: Values; of: Record<string, Values>; headers: Record<string, string> };
+/** How often a bound parameter takes a bound value. A key is refused every mode but its own. */
+const probabilities: Record<string, number> = { 'path.orgId': 0.9, 'query.mode': 1, 'query.environment': 1 };
+
+/** Any 4xx refuses; which ones a route may use, the check of documented statuses knows. */
+const general = '[checks.negative_data_rejection]\nexpected-statuses = ["4xx"]';
+
+/** schemathesis' configuration: real ids most of the time, so that handlers are reached and not only their 404. */
+function configuration({ common, of, headers }: Caller, names: readonly string[], stateful: number): string {
+  const sets: string[] = [];
+  const bind = (values: Values): string =>
+    Object.entries(values)
+      .map(([name, list]) => {
+        sets.push(`[dictionaries.set${sets.length}]\nvalues = ${JSON.stringify(list)}`);
+        const probability = probabilities[name] ?? 0.7;
+        return `${JSON.stringify(name)} = { dictionary = "set${sets.length - 1}", probability = ${probability} }`;
+      })
+      .join('\n');
+  const operation = (name: string): string =>
+    [
+      '[[operations]]',
+      `include-operation-id = ${JSON.stringify(name)}`,
+      ...(rulesBeyondTheSchema.includes(name) ? ['checks.positive_data_acceptance.enabled = false'] : []),
+      ...(of[name] ? ['[operations.parameters]', bind(of[name])] : []),
+    ].join('\n');
+  const parameters = `[parameters]\n${bind(common)}`;
+  const special = new Set([...rulesBeyondTheSchema, ...Object.keys(of)]);
+  const operations = names.filter((name) => special.has(name)).map(operation);
+  const sent = Object.entries(headers).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
+  const sequences = `[phases.stateful.generation]\nmax-examples = ${stateful}`;
+  return ['[headers]', ...sent, general, sequences, ...sets, parameters, ...operations].join('\n\n');
+}
+
+type Outcome = { code: number | string; output: string };
+
+/** Runs the fuzzer over these routes as this caller; one that hangs is killed before the test's time of `endsMs` is up. */
+async function fuzz(fuzzed: readonly Route[], caller: Caller, effort: Effort, endsMs: number): Promise<Outcome> {
+  const names = fuzzed.map(({ name }) => name);
+  const folder = await mkdtemp(join(tmpdir(), 'support-fuzz-'));
+  try {
+    await writeFile(join(folder, 'schemathesis.toml'), configuration(caller, names, effort.stateful ?? 1));
+    const options = {
+      url: `${api.url}/v1`,
+      phases: effort.phases,
+      seed: 1,
+      'max-examples': effort.examples,
+      'generation-database': 'none',
+      // More threads would gain nothing, and Python 3.11's own parser does not survive them.
+      workers: 1,
+    };
+    const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
+    const included = names.flatMap((name) => ['--include-operation-id', name]);
+    const args = ['run', `${api.url}/v1/openapi.json`, ...flags, ...included];
+    args.push('--no-color', '--continue-on-failure', '--no-shrink');
+    const child = spawn(process.env['TEST_SCHEMATHESIS']!, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece: Buffer) => (output += String(piece)));
+    const timer = setTimeout(() => child.kill('SIGKILL'), endsMs - 10_000);
+    const code = await new Promise<number | string>((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', (status, signal) => resolve(status ?? signal ?? 'unknown'));
+    });
+    clearTimeout(timer);
+    return { code, output };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** An organization with something to find, and something to lose that nothing else needs. */
+async function populated() {
+  const org = await api.newOrg();
+  const [key, spare, doomed, kept, left] = await Promise.all([
+    api.newKey(org),
+    api.newKey(org),
+    api.newKey(org),
+    api.newUser(),
+    api.newUser(),
+  ]);
+  for (const { email } of [kept, left])
+    await api.request('POST', `/orgs/${org.orgId}/members`, {
+      token: org.owner.token,
+      body: { email, role: 'member' },
+    });
+  const documents: string[] = [];
+  for (const fact of ['green', 'blue', 'red']) {
+    const file = { name: `${fact}.md`, content: `The gate is ${fact}.` };
+    documents.push((await api.upload(org.orgId, key.token, file)).body.document.doc_id);
+  }
+  for (const id of documents) await api.processed(org.orgId, key.token, id);
+  const question = { token: key.token, body: { query: 'Where do unicorns park?' } };
+  await api.request('POST', `/orgs/${org.orgId}/kb/query`, question);
+  return { org, key, spare, doomed, left, documents };
+}
+
+/** The fuzzer must not take from itself what it fuzzes with: its own key, its documents, its own seat. */
+async function callers() {
+  const { org, key, spare, doomed, left, documents } = await populated();
+  const [session, ended, erased] = [
+    await api.newSession(org, { key: key.token }),
+    await api.newSession(org, { key: key.token }),
+    await api.newSession(org, { key: key.token }),
+  ];
+  const { body: said } = await api.request('POST', `/support/chat/messages/${org.orgId}`, {
+    token: ended.token,
+    body: { body: 'Where do unicorns park?' },
+  });
+  const [lost, ...found] = documents;
+  const common = {
+    'path.orgId': [org.orgId],
+    'path.docId': found,
+    'path.keyId': [spare.keyId],
+    'path.userId': [left.userId],
+    'path.sessionId': [ended.sessionId],
+    'path.convId': [said.conv_id],
+    'path.customerId': [ended.customerId],
+  };
+  const of = {
+    deleteDocument: { 'path.docId': [lost!] },
+    eraseCustomer: { 'path.customerId': [erased.customerId] },
+    revokeKey: { 'path.keyId': [doomed.keyId] },
+    rotateKey: { 'path.keyId': [doomed.keyId] },
+    uploadDocument: { 'body.file': ['The gate is open on Sundays.', '# Gates\n\nThey are closed.\n'] },
+    login: { 'body.email': [org.owner.email], 'body.password': [org.owner.password] },
+  };
+  const as = (token: string, more: Values = {}): Caller => ({
+    common: { ...common, ...more },
+    of,
+    headers: { Authorization: `Bearer ${token}` },
+  });
+  return {
+    owner: as(org.owner.token),
+    key: as(key.token, { 'query.mode': ['test'], 'query.environment': ['test'] }),
+    session: as(session.token),
+  };
+}
+
+/** What a failed run shows: schemathesis' own report. A run that left a route out counts as failed. */
+function report({ code, output }: Outcome, fuzzed: readonly Route[]): string {
+  const complete = Number(/Tested: (\d+)/.exec(output)?.[1]) === fuzzed.length;
+  return code === 0 && complete ? 'nothing found' : `exit ${code}\n${output}`;
+}
+
+/** The routes that each kind of caller may call. */
+const routesOf: Record<Who, readonly Route[]> = {
+  owner: routes.filter(
+    ({ auth }) => !['self', 'session'].includes(auth.kind) && !(auth.kind === 'key' && auth.keyOnly),
+  ),
+  key: routes.filter(({ auth }) => auth.kind === 'key' || auth.kind === 'self'),
+  session: routes.filter(({ auth }) => auth.kind === 'session'),
+};
+export type Who = keyof Awaited<ReturnType<typeof callers>>;
+
+/** Fuzzes all routes that this caller may call: `nothing found`, or what was. */
+export async function fuzzAs(who: Who, effort: Effort, endsMs: number): Promise<string> {
+  const fuzzed = routesOf[who];
+  return report(await fuzz(fuzzed, (await callers())[who], effort, endsMs), fuzzed);
+}

@@ -1,0 +1,20 @@
+/** The API against a fuzzer, as each kind of caller: the long pass. */
+import { describe, expect, it } from '@jest/globals';
+import { fuzzAs, type Effort, type Who } from '../kit/fuzzing.ts';
+
+const endsMs = 300_000;
+
+describe('the API answers a fuzzer as its OpenAPI document describes it', () => {
+  it.each<[who: Who, effort: Effort]>([
+    ['owner', { phases: 'examples,coverage', examples: 1 }],
+    ['owner', { phases: 'fuzzing,stateful', examples: 20, stateful: 50 }],
+    ['key', { phases: 'fuzzing', examples: 20 }],
+    ['session', { phases: 'examples,coverage,fuzzing,stateful', examples: 40, stateful: 25 }],
+  ])(
+    'as %s: %j',
+    async (who, effort) => {
+      expect(await fuzzAs(who, effort, endsMs)).toBe('nothing found');
+    },
+    endsMs,
+  );
+});
