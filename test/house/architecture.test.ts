@@ -1,18 +1,18 @@
-/** The import directions hold in every file, and the check that says so can fail. */
+/** The import directions, the order of the slices and the absence of circles hold in every file, and the check that says so can fail. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, it, expect } from '@jest/globals';
-import { importViolations, rooms } from './imports.ts';
+import { belowSlices, importViolations, rooms, slicedRooms } from './imports.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** One forbidden import for every room: what it says, in which file. */
 const forbidden: readonly [file: string, source: string, named: string][] = [
-  ['models/rules/a.ts', `import { readFile } from 'node:fs';`, 'node:fs'],
-  ['models/rules/b.ts', `import type { Model } from 'mongoose';`, 'mongoose'],
-  ['models/a.ts', `export { a } from '../api/app.ts';`, '../api/app.ts'],
+  ['models/rules/base/a.ts', `import { readFile } from 'node:fs';`, 'node:fs'],
+  ['models/rules/base/b.ts', `import type { Model } from 'mongoose';`, 'mongoose'],
+  ['models/base/a.ts', `export { a } from '../../api/app.ts';`, '../../api/app.ts'],
   ['api/contract/a.ts', `import Koa from 'koa';`, 'koa'],
   ['api/contract/b.ts', `import { findOrg } from '../../models/organization.ts';`, '../../models/organization.ts'],
   ['api/a.ts', `const later = await import('../activities/document.ts');`, '../activities/document.ts'],
@@ -20,8 +20,8 @@ const forbidden: readonly [file: string, source: string, named: string][] = [
   ['workflows/a.ts', `import { createActivities } from '../activities/document.ts';`, '../activities/document.ts'],
   ['workflows/b.ts', `import 'node:crypto';`, 'node:crypto'],
   ['clients/a.ts', `import { findOrg } from '../models/organization.ts';`, '../models/organization.ts'],
-  ['activities/a.ts', `import type { Context } from '../api/context.ts';`, '../api/context.ts'],
-  ['activities/b.ts', `export let x: import('../workflows/document.ts').Input;`, '../workflows/document.ts'],
+  ['activities/base/a.ts', `import type { Context } from '../../api/context.ts';`, '../../api/context.ts'],
+  ['activities/base/b.ts', `export let x: import('../../workflows/document.ts').Input;`, '../../workflows/document.ts'],
   ['cli/main.ts', `import { startMongod } from '../engines/mongod.ts';`, '../engines/mongod.ts'],
   ['cli/demo.ts', `import { app } from '../api/app.ts';`, '../api/app.ts'],
   ['agent/a.ts', `import { acceptMessage } from '../api/chat.ts';`, '../api/chat.ts'],
@@ -30,24 +30,73 @@ const forbidden: readonly [file: string, source: string, named: string][] = [
   ['test/a.ts', `import { parse } from 'not-in-package-json/deep';`, 'not-in-package-json/deep'],
 ];
 
-const welcome: readonly [file: string, source: string][] = [
-  ['models/rules/a.ts', `import { Problem } from './errors.ts';`],
+/** Imports that their room allows, and the order of the slices does not. */
+const backwards: readonly [file: string, source: string, named: string][] = [
+  ['models/rules/language/a.ts', `import { cut } from '../knowledge/chunks.ts';`, '../knowledge/chunks.ts'],
+  ['models/knowledge/a.ts', `import { MessageModel } from '../chat/message.ts';`, '../chat/message.ts'],
+  ['models/base/a.ts', `import { roles } from '../rules/access/roles.ts';`, '../rules/access/roles.ts'],
   [
-    'models/a.ts',
-    `import mongoose from 'mongoose'; import { Problem } from './rules/errors.ts'; import 'node:crypto';`,
+    'activities/crawl/a.ts',
+    `import type { Ticket } from '../../models/chat/ticket.ts';`,
+    '../../models/chat/ticket.ts',
   ],
-  ['api/contract/a.ts', `import { z } from 'zod'; import { tiers } from '../../models/rules/authority.ts';`],
+  ['api/access/a.ts', `export { x } from '../knowledge/source.ts';`, '../knowledge/source.ts'],
+  ['api/chat/a.ts', `export let x: import('../events/delivery.ts').Delivery;`, '../events/delivery.ts'],
+  ['api/http/a.ts', `import { receive } from '../chat/frames.ts';`, '../chat/frames.ts'],
+  ['api/http/b.ts', `import type { Page } from '../../models/crawl/page.ts';`, '../../models/crawl/page.ts'],
+  ['api/live/a.ts', `import { receive } from '../chat/frames.ts';`, '../chat/frames.ts'],
+];
+
+/** Files that import each other, and how the circle is told. */
+const circles: readonly [circle: string, files: readonly (readonly [file: string, source: string])[]][] = [
+  [
+    'models/chat/a.ts imports models/chat/b.ts imports models/chat/a.ts',
+    [
+      ['models/chat/a.ts', `import { b } from './b.ts';`],
+      ['models/chat/b.ts', `import { a } from './a.ts';`],
+    ],
+  ],
+  [
+    'clients/a.ts imports clients/b.ts imports clients/c.ts imports clients/a.ts',
+    [
+      ['clients/a.ts', `import { b } from './b.ts';`],
+      ['clients/b.ts', `export { c } from './c.ts';`],
+      ['clients/c.ts', `import type { A } from './a.ts';`],
+    ],
+  ],
+  [
+    'test/kit/a.ts imports test/kit/b.ts imports test/kit/a.ts',
+    [
+      ['test/kit/a.ts', `const { b } = await import('./b.ts');`],
+      ['test/kit/b.ts', `export let a: import('./a.ts').A;`],
+    ],
+  ],
+];
+
+const welcome: readonly [file: string, source: string][] = [
+  ['models/rules/access/a.ts', `import { Problem } from '../base/errors.ts';`],
+  [
+    'models/chat/a.ts',
+    `import mongoose from 'mongoose'; import { Problem } from '../rules/base/errors.ts'; import 'node:crypto';`,
+  ],
+  ['models/chat/b.ts', `import { findDocument } from '../knowledge/document.ts'; import { a } from './a.ts';`],
+  ['api/contract/a.ts', `import { z } from 'zod'; import { tiers } from '../../models/rules/knowledge/authority.ts';`],
   ['api/a.ts', `import Koa from 'koa'; import type { Ai } from '../clients/ai.ts'; import { x } from '../config.ts';`],
-  ['workflows/a.ts', `import type { Activities } from '../activities/document.ts';\nimport '@temporalio/workflow';`],
+  ['api/http/route.ts', `import { authenticate } from '../access/auth.ts';`],
+  ['api/http/app.ts', `import { mountWidget } from '../chat/widget.ts';`],
+  ['api/routes/keys.ts', `import { findPage } from '../../models/crawl/page.ts';`],
+  ['workflows/a.ts', `import type { Activities } from '../activities/chat/turn.ts';\nimport '@temporalio/workflow';`],
   ['cli/demo.ts', `import { startMongod } from '../engines/mongod.ts';`],
   ['engines/a.ts', `import { app } from '../api/app.ts';`],
+  ['test/a.ts', `import { a } from './b.ts'; import { c } from './c.ts';`],
+  ['test/b.ts', `import { c } from './c.ts';`],
 ];
 
 /** What the pretended projects declare: everything that the lists above name but one. */
 const declared = { koa: '3', mongoose: '9', zod: '4', '@temporalio/workflow': '1' };
 
 async function inProject<T>(
-  files: readonly (readonly [string, string, ...unknown[]])[],
+  files: readonly (readonly [file: string, source: string, ...rest: unknown[]])[],
   look: (root: string) => Promise<T>,
 ) {
   const folder = await mkdtemp(join(tmpdir(), 'imports-'));
@@ -73,8 +122,31 @@ describe('import directions', () => {
     expect(found).toEqual([expect.stringContaining(`${file} may not import ${named}`)]);
   });
 
-  it('every room has a forbidden import above', () => {
-    const untested = rooms.filter(({ at }) => !forbidden.some(([file]) => file.startsWith(at)));
+  it.each(backwards)('%s with %s is against the order of the slices', async (file, source, named) => {
+    const found = await inProject([[file, source]], importViolations);
+    expect(found).toEqual([expect.stringMatching(/^\S+ may not import \S+ \(the slice \w+ comes after \w+\)$/)]);
+    expect(found[0]).toContain(`${file} may not import ${named}`);
+  });
+
+  it.each(['models/a.ts', 'models/rules/a.ts', 'models/rules/made-up/a.ts', 'activities/a.ts'])(
+    '%s is in no slice',
+    async (file) => {
+      const found = await inProject([[file, '']], importViolations);
+      expect(found).toEqual([expect.stringContaining(`${file} is in no slice`)]);
+    },
+  );
+
+  it.each(circles)('%s is refused as a circle', async (circle, files) => {
+    expect(await inProject(files, importViolations)).toEqual([`${circle}: a circle`]);
+  });
+
+  it('every room has a forbidden import above, and every room of slices one against their order', () => {
+    const untested = [
+      ...rooms.filter(({ at }) => !forbidden.some(([file]) => file.startsWith(at))),
+      ...[...slicedRooms.map(({ at }) => at), ...belowSlices].filter(
+        (at) => !backwards.some(([file]) => file.startsWith(at)),
+      ),
+    ];
     expect(untested).toEqual([]);
   });
 
