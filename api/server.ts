@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Client, Connection } from '@temporalio/client';
 import { createApp } from './http/app.ts';
-import { sweepUploads } from './http/body.ts';
+import { sweepUploads } from './http/upload.ts';
 import type { Context } from './context.ts';
 import { prepareRates } from './http/limits.ts';
 import { createLog } from './http/log.ts';

@@ -13,7 +13,7 @@ import { readiness } from './health.ts';
 import { createLimiter } from './limits.ts';
 import type { Metrics } from './metrics.ts';
 import { openApiDocument } from './openapi.ts';
-import { serve } from './route.ts';
+import { serve } from './serve.ts';
 import { routeGroups } from '../routes/index.ts';
 import { mountWidget } from '../chat/widget.ts';
 import { newId } from '../../models/base/ids.ts';

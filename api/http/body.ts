@@ -1,217 +1,98 @@
-/** Reads what a request carries: path, query, a JSON body, or a form with one file, bounded in size. */
-import { createHash, createHmac, randomUUID } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { readdir, rm, stat } from 'node:fs/promises';
-import type { IncomingMessage } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Writable } from 'node:stream';
-import { finished, pipeline } from 'node:stream/promises';
-import busboy from 'busboy';
+/**
+ * Reads the body of a request with koa-body, bounded in size: as JSON, or as the bytes that were sent. A form with a file
+ * is read in upload.ts. Knows nothing of routes.
+ */
+import { HttpMethodEnum, koaBody } from 'koa-body';
 import type { ParameterizedContext } from 'koa';
-import getRawBody from 'raw-body';
-import { z } from 'zod';
-import { parse, type Route } from './route.ts';
-import type { Config } from '../../config.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-const MAX_JSON_BYTES = 1024 * 1024;
-/** From callers who have shown no credential: what they send is an e-mail, a password, a name. */
-const MAX_OPEN_JSON_BYTES = 16 * 1024;
-/** Of a route that takes no body, one is read to be refused, and this much of it. */
-const noBody = z.strictObject({});
-/** Beside the file: names, boundaries and the few text fields of a form. */
-const MAX_FORM_FIELD_BYTES = 16 * 1024;
+/** koa-body leaves out DELETE, whose body is read here as well: a route that takes none refuses one instead of dropping it. */
+export const parsedMethods = [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.PATCH, HttpMethodEnum.DELETE];
+/** koa-body is a middleware; here its caller goes on by itself. */
+export const goOn = (): Promise<void> => Promise.resolve();
 
-export type UploadedFile = {
-  /** A temporary file, removed when the request is over. */
-  path: string;
-  filename: string;
-  size: number;
-  /** Hexadecimal. */
-  sha256: string;
-};
+type Reader<T> = (koa: ParameterizedContext) => Promise<T>;
 
-export type ParsedInput = AsyncDisposable & {
-  params: unknown;
-  query: unknown;
-  body: unknown;
-  file: UploadedFile | undefined;
-  /** What an Idempotency-Key is bound to: the same for the same request. */
-  fingerprint(): string;
-};
-
-/** Parses everything a route's schemas name. Throws `VALIDATION`, `MALFORMED_JSON`, `TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE`. */
-export async function parseInput(route: Route, koa: ParameterizedContext, config: Config): Promise<ParsedInput> {
-  const params = route.params ? parse(route.params, koa['params'], 'params') : undefined;
-  const query = route.query ? parse(route.query, koa.query, 'query') : undefined;
-  const { fields, file } = route.upload
-    ? await readForm(koa, config.maxUploadBytes)
-    : { fields: koa.method === 'GET' ? undefined : await readJson(koa, jsonLimit(route)), file: undefined };
-  const dispose = async () => {
-    if (file) await rm(file.path, { force: true });
+/**
+ * Reads JSON of at most `limit` bytes; a request without a body gives an empty object.
+ * The reader throws `MALFORMED_JSON`, `TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE`, and `VALIDATION` when the body breaks off.
+ */
+export function jsonReader(limit: number): Reader<unknown> {
+  const read = koaBody({
+    parsedMethods,
+    jsonTypes: ['application/json'],
+    jsonLimit: limit,
+    // The schema of the route decides whether a text or a number will do.
+    jsonStrict: false,
+    text: false,
+    urlencoded: false,
+  });
+  const readBytes = bytesReader(limit);
+  return async (koa) => {
+    if (!hasBody(koa)) return {};
+    if (!koa.is('application/json')) {
+      // What is sent in pieces may be nothing at all, which needs no type.
+      if (koa.request.length === undefined && (await readBytes(koa)).length === 0) return {};
+      throw new Problem('UNSUPPORTED_MEDIA_TYPE', { message: 'Send the body as Content-Type: application/json.' });
+    }
+    refuseEncoded(koa);
+    await read(koa, goOn).catch((error: unknown) => {
+      throw unreadable(error, limit);
+    });
+    const { body } = koa.request;
+    return body === '' ? {} : body;
   };
-  try {
-    const body = route.body ? parse(route.body, fields, 'body') : undefined;
-    if (!route.body && fields !== undefined) parse(noBody, fields, 'body');
-    return {
-      params,
-      query,
-      body,
-      file,
-      // Keyed, for a body may hold a password, and a plain hash of one could be guessed from a stolen database.
-      fingerprint: () =>
-        createHmac('sha256', config.secretKey)
-          .update(JSON.stringify([body, query, file && [file.filename, file.sha256]]))
-          .digest('hex'),
-      [Symbol.asyncDispose]: dispose,
-    };
-  } catch (error) {
-    await dispose();
-    throw error;
-  }
-}
-
-const jsonLimit = (route: Route): number =>
-  route.body && route.auth.kind !== 'open' ? MAX_JSON_BYTES : MAX_OPEN_JSON_BYTES;
-
-async function readJson(koa: ParameterizedContext, limit: number): Promise<unknown> {
-  if (koa.request.length === 0 || (koa.request.length === undefined && !koa.get('transfer-encoding'))) return {};
-  const isJson = Boolean(koa.is('application/json'));
-  const unsupported = () =>
-    new Problem('UNSUPPORTED_MEDIA_TYPE', { message: 'Send the body as Content-Type: application/json.' });
-  // What is sent in pieces may be nothing at all, which needs no type.
-  if (!isJson && koa.request.length !== undefined) throw unsupported();
-  const text = await getRawBody(koa.req, { limit, length: koa.request.length, encoding: 'utf8' }).catch(
-    (error: { type?: string }) => {
-      throw error.type === 'entity.too.large'
-        ? new Problem('TOO_LARGE', { message: `This JSON body may have ${limit} bytes.` })
-        : new Problem('VALIDATION', { message: 'The body did not arrive whole.', cause: error });
-    },
-  );
-  if (text === '') return {};
-  if (!isJson) throw unsupported();
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (error) {
-    throw new Problem('MALFORMED_JSON', { message: `The body is not valid JSON: ${(error as Error).message}` });
-  }
 }
 
 /**
- * Feeds a request to a parser of forms. After an error the rest is read and dropped, for a caller who is still sending
- * would lose the answer with the connection; Node's requestTimeout bounds that.
+ * Reads at most `limit` bytes as they were sent, whatever their type says; none when there is no body. A signature is over
+ * these: koa-body's `includeUnparsed` would give them after it has parsed them, and as text.
  */
-async function readInto(form: Writable, request: IncomingMessage): Promise<void> {
-  try {
-    await new Promise<void>((resolve, reject) => {
-      form.once('close', resolve);
-      form.on('error', reject);
-      request.once('close', () => {
-        if (!request.complete) reject(new Error('The connection was closed.'));
-      });
-      request.pipe(form);
+export function bytesReader(limit: number): Reader<Buffer<ArrayBuffer>> {
+  // Binary text has one character a byte, so that nothing is lost on the way back.
+  const read = koaBody({
+    parsedMethods,
+    textTypes: ['*/*'],
+    textLimit: limit,
+    encoding: 'binary',
+    json: false,
+    urlencoded: false,
+  });
+  return async (koa) => {
+    if (!hasBody(koa)) return Buffer.alloc(0);
+    refuseEncoded(koa);
+    // RFC 9110, 8.3: what comes without a type may be taken to be bytes. koa-body leaves it unread.
+    koa.req.headers['content-type'] ??= 'application/octet-stream';
+    await read(koa, goOn).catch((error: unknown) => {
+      throw unreadable(error, limit);
     });
-  } catch (error) {
-    request.unpipe(form);
-    form.destroy();
-    if (!request.destroyed) await finished(request.resume()).catch(() => undefined);
-    throw error;
-  }
+    const { body } = koa.request;
+    if (typeof body !== 'string')
+      throw new Problem('UNSUPPORTED_MEDIA_TYPE', { message: 'The Content-Type of this request cannot be read.' });
+    return Buffer.from(body, 'binary');
+  };
 }
 
-/** Why a form could not be read: busboy's words for what is wrong with it, or it broke off. */
-function unreadableForm(error: unknown): Problem {
-  if ((error as Error).message === 'Malformed part header') {
-    const message = 'comes with a header that cannot be read; shorten its name and take control characters out of it';
-    return new Problem('VALIDATION', { details: [{ path: ['body', 'file'], message }], cause: error });
-  }
-  return new Problem('VALIDATION', { message: 'The form did not arrive whole.', cause: error });
+function hasBody({ request, req }: ParameterizedContext): boolean {
+  return request.length === undefined ? req.headers['transfer-encoding'] !== undefined : request.length > 0;
 }
 
-const uploadName = /^upload-[0-9a-f-]{36}$/;
-/** An upload is over in minutes; after so long, ms, nobody is writing to it. */
-const ABANDONED_MS = 3_600_000;
-
-/** Removes the temporary files of uploads whose process was killed. Throws one error for all that it could not remove. */
-export async function sweepUploads(folder = tmpdir()): Promise<void> {
-  const failures: unknown[] = [];
-  for (const name of (await readdir(folder)).filter((name) => uploadName.test(name))) {
-    const path = join(folder, name);
-    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }));
-    if (mtimeMs >= Date.now() - ABANDONED_MS) continue;
-    await rm(path, { force: true }).catch((error: unknown) => failures.push(error));
-  }
-  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} of them could not be removed.`);
+/**
+ * Refuses a compressed body. koa-body would decompress it, but listens to its decompressor only up to the limit: after
+ * that, a byte that cannot be decompressed would end this process, and a client that leaves would never be noticed.
+ */
+export function refuseEncoded(koa: ParameterizedContext): void {
+  if (/^(?:identity)?$/i.test(koa.get('content-encoding'))) return;
+  throw new Problem('UNSUPPORTED_MEDIA_TYPE', { message: 'Send the body without Content-Encoding, uncompressed.' });
 }
 
-/** Streams the one file to disk, counting and hashing; nothing of it is held in memory. */
-async function readForm(
-  koa: ParameterizedContext,
-  maxBytes: number,
-): Promise<{ fields: Record<string, string>; file: UploadedFile }> {
-  if (!koa.is('multipart/form-data')) {
-    throw new Problem('UNSUPPORTED_MEDIA_TYPE', {
-      message: 'Send the file as multipart/form-data, in the field `file`.',
-    });
-  }
-  const fields: Record<string, string> = Object.create(null) as Record<string, string>;
-  const path = join(tmpdir(), `upload-${randomUUID()}`);
-  const hash = createHash('sha256');
-  let filename: string | undefined;
-  let problem: Problem | undefined;
-  let writing: Promise<void> = Promise.resolve();
-  const invalid = (field: string, message: string) =>
-    new Problem('VALIDATION', { details: [{ path: ['body', field], message }] });
-  try {
-    const form = busboy({
-      headers: koa.req.headers,
-      defParamCharset: 'utf8',
-      preservePath: true,
-      // busboy's limit is the first size it refuses.
-      limits: { files: 1, fileSize: maxBytes + 1, fields: 20, fieldSize: MAX_FORM_FIELD_BYTES, parts: 25 },
-    });
-    form.on('field', (name, value, { valueTruncated, nameTruncated }) => {
-      if (valueTruncated || nameTruncated) problem ??= invalid(name, 'is too long');
-      else if (name in fields) problem ??= invalid(name, 'was sent twice');
-      else fields[name] = value;
-    });
-    form.on('file', (name, stream, info) => {
-      if (name !== 'file') {
-        problem ??= invalid(name, 'is not a field of this request; send the file as `file`');
-        stream.resume();
-        return;
-      }
-      filename = info.filename ?? '';
-      stream.on('data', (piece: Buffer) => hash.update(piece));
-      stream.on(
-        'limit',
-        () => (problem ??= new Problem('TOO_LARGE', { message: `A file may have ${maxBytes} bytes; split it.` })),
-      );
-      writing = pipeline(stream, createWriteStream(path, { mode: 0o600 }));
-      writing.catch(() => undefined);
-    });
-    form.on('filesLimit', () => (problem ??= invalid('file', 'takes one file a request')));
-    form.on('partsLimit', () => (problem ??= invalid('file', 'comes with too many fields')));
-    form.on('fieldsLimit', () => (problem ??= invalid('file', 'comes with too many fields')));
-    await readInto(form, koa.req).catch((error: unknown) => {
-      problem ??= unreadableForm(error);
-    });
-    // A form that broke off has destroyed the file's stream, so this always settles.
-    await writing.catch((error: unknown) => {
-      if (!problem) throw error;
-    });
-    if (problem) throw problem;
-    if (filename === undefined) throw invalid('file', 'is required');
-    return {
-      fields: { ...fields },
-      file: { path, filename, size: (await stat(path)).size, sha256: hash.digest('hex') },
-    };
-  } catch (error) {
-    await rm(path, { force: true });
-    if (error instanceof Error && /^(Multipart|Malformed|Unsupported)/.test(error.message)) {
-      throw new Problem('VALIDATION', { message: `The form is not valid: ${error.message}`, cause: error });
-    }
-    throw error;
-  }
+/** The problem behind an error of koa-body. It is not given on as the cause: it holds the whole body. */
+function unreadable(error: unknown, limit: number): Problem {
+  const { name, message, type } = error as { name: string; message: string; type?: string };
+  if (type === 'entity.too.large') return new Problem('TOO_LARGE', { message: `This body may have ${limit} bytes.` });
+  if (name !== 'SyntaxError') return new Problem('VALIDATION', { message: 'The body did not arrive whole.' });
+  // The parser's words for a field named `__proto__`, which it never takes.
+  if (message.includes('forbidden prototype property'))
+    return new Problem('VALIDATION', { message: 'No field may be named `__proto__`; take it out.' });
+  return new Problem('MALFORMED_JSON', { message: `The body is not valid JSON: ${message}` });
 }

@@ -22,7 +22,7 @@ import {
   zipBombDocx,
 } from '../kit/badfiles.ts';
 import { system, type TestOrg } from '../kit/harness.ts';
-import { sweepUploads } from '../../api/http/body.ts';
+import { sweepUploads } from '../../api/http/upload.ts';
 import { unreadableReasons, type UnreadableReason } from '../../models/rules/knowledge/document.ts';
 
 const api = system();

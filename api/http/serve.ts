@@ -1,0 +1,151 @@
+/**
+ * The middleware of a route: authenticate, authorize, limit, parse, handle once per Idempotency-Key, strip the reply to its
+ * schema, envelope.
+ */
+import { createHmac } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import type { RouterContext, RouterMiddleware } from '@koa/router';
+import { z } from 'zod';
+import { type Authenticator, credentialId, type Principal, type TenantPrincipal } from '../access/auth.ts';
+import { addressOf } from './address.ts';
+import { jsonReader } from './body.ts';
+import { modeQuery } from '../contract/common.ts';
+import type { Context } from '../context.ts';
+import { once, type Reply } from './idempotency.ts';
+import type { Limiter } from './limits.ts';
+import { type Cookies, keepsReply, Redirect, type Route, WithStatus } from './route.ts';
+import { readForm, type UploadedFile } from './upload.ts';
+import { parse } from './validate.ts';
+import type { Mode } from '../../models/rules/access/keys.ts';
+
+const MAX_JSON_BYTES = 1024 * 1024;
+/** From callers who have shown no credential: what they send is an e-mail, a password, a name. */
+const MAX_OPEN_JSON_BYTES = 16 * 1024;
+/** Of a route that takes no body, one is read to be refused, and this much of it. */
+const noBody = z.strictObject({});
+
+type Body = { fields?: unknown; file?: UploadedFile };
+type Input = { params: unknown; query: unknown; body: unknown; file: UploadedFile | undefined };
+type Handle = (input: Input & { principal: Principal; cookies: Cookies | undefined }, ctx: Context) => Promise<unknown>;
+
+export function serve(
+  route: Route,
+  ctx: Context,
+  shared: { authenticate: Authenticator; limit: Limiter },
+): RouterMiddleware {
+  const handle = route.handle as Handle;
+  const readBody = bodyReader(route, ctx);
+  return async (koa) => {
+    const principal = await shared.authenticate({
+      guard: route.auth,
+      authorization: koa.get('authorization') || undefined,
+      orgId: koa.params['orgId'],
+      mode: modeAskedFor(route, koa),
+      address: addressOf(koa.req, ctx.config.trustProxy),
+    });
+    koa.state['orgId'] = 'orgId' in principal ? principal.orgId : undefined;
+    if (route.limit) koa.set(await shared.limit(route.limit, credentialId(principal)));
+    const params = route.params ? parse(route.params, koa.params, 'params') : undefined;
+    const query = route.query ? parse(route.query, koa.query, 'query') : undefined;
+    const { fields, file } = await readBody(koa);
+    try {
+      const input = { params, query, body: parseBody(route, fields), file };
+      const cookies = route.auth.kind === 'open' ? cookiesOf(koa, ctx) : undefined;
+      const answer = () => answerOf(route, principal, () => handle({ ...input, principal, cookies }, ctx));
+      send(koa, await answerOnce(ctx, route, { koa, principal, input }, answer));
+    } finally {
+      if (file) await rm(file.path, { force: true });
+    }
+  };
+}
+
+function modeAskedFor(route: Route, koa: RouterContext): Mode | undefined {
+  if (route.auth.kind !== 'key' || !koa.querystring) return undefined;
+  const { mode, environment } = parse(modeQuery, koa.query, 'query');
+  return mode ?? environment;
+}
+
+function bodyReader(route: Route, { config }: Context): (koa: RouterContext) => Promise<Body> {
+  if (route.method === 'GET') return () => Promise.resolve({});
+  if (route.upload) return (koa) => readForm(koa, config.maxUploadBytes);
+  const readJson = jsonReader(route.body && route.auth.kind !== 'open' ? MAX_JSON_BYTES : MAX_OPEN_JSON_BYTES);
+  return async (koa) => ({ fields: await readJson(koa) });
+}
+
+function parseBody(route: Route, fields: unknown): unknown {
+  if (route.body) return parse(route.body, fields, 'body');
+  if (fields !== undefined) parse(noBody, fields, 'body');
+  return undefined;
+}
+
+/** What a handler gives, as it is sent. */
+type Answer = Reply & { location?: string };
+
+async function answerOf(route: Route, principal: Principal, handle: () => Promise<unknown>): Promise<Answer> {
+  const result = await handle();
+  if (result instanceof Redirect) return { status: route.status, body: '', location: result.url };
+  const { status, value } = result instanceof WithStatus ? result : { status: route.status, value: result };
+  const until = route.endOf?.(value as Record<string, unknown>);
+  return { status, body: present(route, principal, value), ...(until ? { until } : {}) };
+}
+
+/** Answers a request as it was answered first, when it comes again under its Idempotency-Key. */
+async function answerOnce(
+  ctx: Context,
+  route: Route,
+  { koa, principal, input }: { koa: RouterContext; principal: Principal; input: Input },
+  answer: () => Promise<Answer>,
+): Promise<Answer & { replayed?: boolean }> {
+  const key = keepsReply(route) ? koa.headers['idempotency-key'] : undefined;
+  if (key === undefined) return answer();
+  const request = {
+    credential: credentialId(principal),
+    // As routed: a path may be written in several ways.
+    route: `${route.method} ${route.path} ${JSON.stringify(input.params)}`,
+    key: String(key),
+    fingerprint: fingerprintOf(input, ctx.config.secretKey),
+  };
+  return once(ctx, request, answer);
+}
+
+/** The same for the same request. Keyed, for a body may hold a password, and a plain hash of one could be guessed from a stolen database. */
+function fingerprintOf({ body, query, file }: Input, secretKey: Buffer): string {
+  return createHmac('sha256', secretKey)
+    .update(JSON.stringify([body, query, file && [file.filename, file.sha256]]))
+    .digest('hex');
+}
+
+function send(koa: RouterContext, { status, body, location, replayed }: Answer & { replayed?: boolean }): void {
+  if (location !== undefined) koa.set('location', location);
+  if (replayed) koa.set('Idempotent-Replayed', 'true');
+  koa.status = status;
+  // Answers belong to one caller; some hold a secret, and a GET would else be stored.
+  koa.set('cache-control', 'no-store');
+  if (body) koa.type = 'application/json';
+  koa.body = body;
+}
+
+/** Sign-in through a browser is bound to it by a cookie. Secure is how browsers reach us, not the last hop of a proxy. */
+function cookiesOf(koa: RouterContext, ctx: Context): Cookies {
+  const secure = (koa.cookies.secure = ctx.config.publicUrl.startsWith('https:'));
+  return {
+    get: (name) => koa.cookies.get(name),
+    set: (name, value, maxAgeSeconds) =>
+      void koa.cookies.set(name, value, { httpOnly: true, sameSite: 'lax', secure, maxAge: maxAgeSeconds * 1000 }),
+  };
+}
+
+/** Strips the reply to its schema, adds the downgraded key's warning, and wraps it as its route does. */
+function present(route: Route, principal: Principal, value: unknown): string {
+  const noted =
+    'downgraded' in principal && principal.downgraded
+      ? { mode: principal.mode, ...(value as object), warning: downgradeWarning(principal) }
+      : value;
+  const reply = route.reply.parse(noted);
+  return JSON.stringify(route.envelope ? { success: true, data: reply } : reply);
+}
+
+function downgradeWarning(principal: TenantPrincipal) {
+  const message = `This organization is not live yet, so the live key acted in ${principal.mode} mode. Take the organization live to use it.`;
+  return { code: 'LIVE_KEY_NOT_ACTIVE' as const, message };
+}

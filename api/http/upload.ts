@@ -1,0 +1,221 @@
+/**
+ * Reads a form with one file, through koa-body and the formidable behind it: the file goes to a temporary place while its
+ * hash is taken, and none of it is held in memory.
+ */
+import { randomUUID } from 'node:crypto';
+import { createWriteStream, type WriteStream } from 'node:fs';
+import { readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { finished } from 'node:stream/promises';
+import { errors, multipart, type File, type Part as PlainPart, type PluginFunction } from 'formidable';
+import { koaBody } from 'koa-body';
+import type { ParameterizedContext } from 'koa';
+import { goOn, parsedMethods, refuseEncoded } from './body.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+
+export type UploadedFile = {
+  /** A temporary file, removed when the request is over. */
+  path: string;
+  filename: string;
+  size: number;
+  /** SHA-256, hexadecimal. */
+  sha256: string;
+};
+
+/** All text fields of a form together, in bytes. */
+const MAX_FIELDS_BYTES = 16 * 1024;
+/** What stands before the content of one part: its name, its type. */
+const MAX_PART_HEADER_BYTES = 16 * 1024;
+const MAX_NAME_CHARACTERS = 100;
+/** The file and twenty fields. */
+const MAX_PARTS = 21;
+
+const invalid = (field: string, message: string) =>
+  new Problem('VALIDATION', { details: [{ path: ['body', field.slice(0, MAX_NAME_CHARACTERS)], message }] });
+
+/**
+ * Reads the form of a request whose file has at most `maxBytes`, and puts it into `folder`. The caller removes the file.
+ * @throws Problem `TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE`, and `VALIDATION` naming the field.
+ */
+export async function readForm(
+  koa: ParameterizedContext,
+  maxBytes: number,
+  folder = tmpdir(),
+): Promise<{ fields: Record<string, string>; file: UploadedFile }> {
+  if (!koa.is('multipart/form-data')) {
+    const message = 'Send the file as multipart/form-data, in the field `file`.';
+    throw new Problem('UNSUPPORTED_MEDIA_TYPE', { message });
+  }
+  refuseEncoded(koa);
+  const path = join(folder, `upload-${randomUUID()}`);
+  const parts = partsOf();
+  let written: WriteStream | undefined;
+  const read = koaBody({
+    parsedMethods,
+    multipart: true,
+    multipartTypes: ['multipart/form-data'],
+    formidable: {
+      // Headers arrive in pieces: each is decoded when it is whole.
+      encoding: 'binary',
+      // Others would read a form whose boundary happens to contain the word `json`.
+      enabledPlugins: [multipart, boundParts],
+      hashAlgorithm: 'sha256',
+      maxFileSize: maxBytes,
+      maxFieldsSize: MAX_FIELDS_BYTES,
+      allowEmptyFiles: true,
+      minFileSize: 0,
+      onPart: parts.take,
+      // Only this process's user reads it, and it is removed when it is closed; formidable's own is neither.
+      fileWriteStreamHandler: () => (written = createWriteStream(path, { mode: 0o600 })),
+    },
+  });
+  try {
+    // A request that is gone already says nothing more, and formidable would wait for it.
+    if (koa.req.destroyed && !koa.req.complete) throw broken();
+    await read(koa, goOn).catch((error: unknown) => {
+      throw parts.problem() ?? unreadable(error, maxBytes);
+    });
+    const problem = parts.problem();
+    if (problem) throw problem;
+    const file = koa.request.files?.['file'] as File | undefined;
+    if (!file) throw invalid('file', 'is required');
+    const { size, hash, originalFilename } = file;
+    return {
+      fields: koa.request.body as Record<string, string>,
+      file: { path, filename: originalFilename ?? '', size, sha256: hash! },
+    };
+  } catch (error) {
+    // A caller who is still sending would lose the answer with the connection, so the rest is read and dropped; Node's
+    // requestTimeout bounds that.
+    if (!koa.req.destroyed) await finished(koa.req.resume()).catch(() => undefined);
+    if (written) await finished(written).catch(() => undefined);
+    await rm(path, { force: true });
+    throw error;
+  }
+}
+
+const broken = (cause?: unknown) => new Problem('VALIDATION', { message: 'The form did not arrive whole.', cause });
+
+/** The problem behind an error of formidable, whose own have a number as their code. */
+function unreadable(error: unknown, maxBytes: number): unknown {
+  const { code } = error as { code?: unknown };
+  if (code === errors.biggerThanMaxFileSize || code === errors.biggerThanTotalMaxFileSize)
+    return new Problem('TOO_LARGE', { message: `A file may have ${maxBytes} bytes; split it.` });
+  if (code === errors.unknownTransferEncoding)
+    return new Problem('VALIDATION', {
+      message: 'A part of the form names a Content-Transfer-Encoding; leave it out.',
+    });
+  if (code === errors.missingMultipartBoundary)
+    return new Problem('VALIDATION', { message: 'The Content-Type of the form names no boundary.' });
+  return typeof code === 'number' ? broken(error) : error;
+}
+
+/** A part as formidable's parser gives it; its types leave out what it read the rest from. */
+type Part = PlainPart & { headers: Record<string, string>; transferEncoding: string };
+
+/** Looks at each part before formidable takes it. What is refused passes by, and the first refusal is kept. */
+function partsOf() {
+  let problem: Problem | undefined;
+  let fieldBytes = 0;
+  const names = new Set<string>();
+  const take = (given: PlainPart, accept: (part: PlainPart) => void): void => {
+    const part = given as Part;
+    readHeader(part);
+    const refusal = refusalOf(part, names);
+    problem ??= refusal;
+    if (refusal) return;
+    const name = part.name!;
+    names.add(name);
+    // formidable stops at the same limit, and does not say at which field.
+    const count = (bytes: Buffer) => {
+      fieldBytes += bytes.length;
+      if (fieldBytes > MAX_FIELDS_BYTES)
+        problem ??= invalid(name, `is too long: all fields together may have ${MAX_FIELDS_BYTES} bytes`);
+    };
+    if (part.mimetype === null) part.on('data', count);
+    accept(part);
+  };
+  return { take, problem: () => problem };
+}
+
+/**
+ * Decodes what the header says in UTF-8, and decides what is a file: what has a name of its own. formidable takes what has
+ * a type, and a text field may have one too.
+ */
+function readHeader(part: Part): void {
+  const disposition = part.headers['content-disposition'] ?? '';
+  part.name = part.name === null ? null : utf8(part.name);
+  const plain = part.originalFilename === null ? null : utf8(part.originalFilename);
+  part.originalFilename = encodedFilename(disposition) ?? plain;
+  const isFile = part.originalFilename !== null || /^application\/octet-stream\b/i.test(part.mimetype ?? '');
+  part.mimetype = isFile ? part.mimetype || 'application/octet-stream' : null;
+  // Of a field formidable takes the transfer encoding for the charset, and `8bit` is none that it could decode.
+  part.transferEncoding = 'utf-8';
+}
+
+const utf8 = (binary: string) => Buffer.from(binary, 'binary').toString('utf8');
+
+/** `filename*` (RFC 8187), which some clients send though RFC 7578 does not have it; undefined when there is none. */
+function encodedFilename(disposition: string): string | undefined {
+  const encoded = /;\s*filename\*=utf-8'[^']*'([^;\s]+)/i.exec(disposition)?.[1];
+  try {
+    return encoded === undefined ? undefined : decodeURIComponent(encoded);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Why a part is not taken; undefined when it is. */
+function refusalOf(part: Part, names: ReadonlySet<string>): Problem | undefined {
+  const { name, headers, mimetype } = part;
+  // oxlint-disable-next-line no-control-regex -- they are what is looked for
+  if (Object.values(headers).some((value) => /[\u0000-\u0008\u000a-\u001f\u007f]/.test(value)))
+    return invalid('file', 'comes with a header that cannot be read; take control characters out of the name');
+  if (name === null) return invalid('file', 'comes with a part that has no name');
+  if (name.length > MAX_NAME_CHARACTERS)
+    return invalid(name, `is a name of more than ${MAX_NAME_CHARACTERS} characters`);
+  if (name === '__proto__') return invalid(name, 'is not a field of this request');
+  if (mimetype === null) return names.has(name) ? invalid(name, 'was sent twice') : undefined;
+  if (name !== 'file') return invalid(name, 'is not a field of this request; send the file as `file`');
+  return names.has('file') ? invalid('file', 'takes one file a request') : undefined;
+}
+
+/** What formidable does not bound: the header of a part, which it holds in memory, and how many parts there are. */
+const boundParts: PluginFunction = (given) => {
+  const form = given as unknown as {
+    _parser: NodeJS.EventEmitter | null;
+    _error(problem: Problem): void;
+  };
+  let headerBytes = 0;
+  let parts = 0;
+  form._parser?.on('data', ({ name, start, end }: { name: string; start: number; end: number }) => {
+    if (name === 'partBegin') {
+      headerBytes = 0;
+      parts += 1;
+      if (parts > MAX_PARTS) form._error(invalid('file', `comes with more than ${MAX_PARTS - 1} other fields`));
+    } else if (name === 'headerField' || name === 'headerValue') {
+      headerBytes += end - start;
+      if (headerBytes > MAX_PART_HEADER_BYTES)
+        form._error(
+          invalid('file', `comes with a header of more than ${MAX_PART_HEADER_BYTES} bytes; shorten its name`),
+        );
+    }
+  });
+};
+
+const uploadName = /^upload-[0-9a-f-]{36}$/;
+/** An upload is over in minutes; after so long, ms, nobody is writing to it. */
+const ABANDONED_MS = 3_600_000;
+
+/** Removes the temporary files of uploads whose process was killed. Throws one error for all that it could not remove. */
+export async function sweepUploads(folder = tmpdir()): Promise<void> {
+  const failures: unknown[] = [];
+  for (const name of (await readdir(folder)).filter((name) => uploadName.test(name))) {
+    const path = join(folder, name);
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }));
+    if (mtimeMs >= Date.now() - ABANDONED_MS) continue;
+    await rm(path, { force: true }).catch((error: unknown) => failures.push(error));
+  }
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} of them could not be removed.`);
+}
