@@ -3,8 +3,7 @@
  * hash is taken, and none of it is held in memory.
  */
 import { randomUUID } from 'node:crypto';
-import { createWriteStream, type WriteStream } from 'node:fs';
-import { readdir, rm, stat } from 'node:fs/promises';
+import { open, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
@@ -50,7 +49,9 @@ export async function readForm(
   refuseEncoded(koa);
   const path = join(folder, `upload-${randomUUID()}`);
   const parts = partsOf();
-  let written: WriteStream | undefined;
+  // Opened here, for formidable may open a file after the form has failed, and would then leave it behind. Only this
+  // process's user reads it.
+  const written = (await open(path, 'wx', 0o600)).createWriteStream();
   const read = koaBody({
     parsedMethods,
     multipart: true,
@@ -66,8 +67,7 @@ export async function readForm(
       allowEmptyFiles: true,
       minFileSize: 0,
       onPart: parts.take,
-      // Only this process's user reads it, and it is removed when it is closed; formidable's own is neither.
-      fileWriteStreamHandler: () => (written = createWriteStream(path, { mode: 0o600 })),
+      fileWriteStreamHandler: () => written,
     },
   });
   try {
@@ -89,7 +89,7 @@ export async function readForm(
     // A caller who is still sending would lose the answer with the connection, so the rest is read and dropped; Node's
     // requestTimeout bounds that.
     if (!koa.req.destroyed) await finished(koa.req.resume()).catch(() => undefined);
-    if (written) await finished(written).catch(() => undefined);
+    await finished(written.destroy()).catch(() => undefined);
     await rm(path, { force: true });
     throw error;
   }
