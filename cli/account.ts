@@ -11,9 +11,9 @@ type Given = { email?: string; passwordStdin?: boolean; name?: string; company?:
 export function addAccountCommands(program: Command, act: Act): void {
   program
     .command('register')
-    .description('create an account and log in')
-    .option('--email <address>', 'your e-mail address; asked for when left out')
-    .option('--name <name>', 'your name; asked for when left out')
+    .description('create an account and log in with it')
+    .option('--email <address>', 'your e-mail address; the command asks for it when it is missing')
+    .option('--name <name>', 'your name; the command asks for it when it is missing')
     .option('--company <name>', 'also create an organization of this name')
     .option('--password-stdin', 'read the password (12 characters or more) from stdin')
     .action(
@@ -31,7 +31,7 @@ export function addAccountCommands(program: Command, act: Act): void {
   program
     .command('login')
     .description('log in with e-mail and password')
-    .option('--email <address>', 'your e-mail address; asked for when left out')
+    .option('--email <address>', 'your e-mail address; the command asks for it when it is missing')
     .option('--password-stdin', 'read the password from stdin')
     .action(
       act(async (session, given: Given) => {
@@ -41,7 +41,7 @@ export function addAccountCommands(program: Command, act: Act): void {
     );
   program
     .command('logout')
-    .description('forget the login')
+    .description('remove the stored login of this server')
     .action(
       act(async ({ credentials, url, output }) => {
         const known = (await credentials.read(url)) !== undefined;

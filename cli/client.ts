@@ -140,7 +140,7 @@ export async function allPages<T>(
     const { entries, cursor: next } = await page({ limit: 100, cursor });
     found.push(...entries);
     if (next === null) return found;
-    // A server that goes round in circles must not keep this tool forever.
+    // A server that repeats a cursor must not keep this tool busy for ever.
     if (seen.has(next)) throw new CliError('The server repeats the pages of this list.', { code: 'UNEXPECTED_REPLY' });
     seen.add(next);
     cursor = next;
@@ -190,7 +190,7 @@ function unreachable(error: unknown, url: string): CliError {
   const code = failureCode(error);
   if (code === 'TIMEOUT') return new CliError(`${url} did not answer in time.`, { code: 'TIMEOUT', cause: error });
   if (/^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/.test(code)) {
-    return new CliError(`No server answers at ${url}; start it with npm start, or name another one with --url.`, {
+    return new CliError(`No server answers at ${url}; start one with npm start, or name another address with --url.`, {
       code: 'NO_SERVER',
       cause: error,
     });

@@ -1,4 +1,4 @@
-/** `crawl`, `pages`, `prune`: have a site read, and see to the pages that came of it. */
+/** `crawl`, `pages`, `prune`: crawl a site, and manage the pages that came of it. */
 import { setTimeout as wait } from 'node:timers/promises';
 import progress from 'cli-progress';
 import { Argument, InvalidArgumentError, Option } from 'commander';
@@ -29,9 +29,9 @@ type Schedule = z.infer<typeof crawlSchedule>;
 type Authority = z.infer<typeof authority>;
 const authorities = ['primary', 'normal', 'background'] as const satisfies readonly Authority[];
 
-/** How often a crawl that is watched is looked at, ms. */
+/** How often the status of a watched crawl is asked for, ms. */
 const POLL_MS = 1_000;
-/** What was left out is shown up to this many lines; --json has all. */
+/** At most this many of the pages that were left out are shown; --json has all. */
 const SHOWN_PROBLEMS = 20;
 
 type StartOptions = {
@@ -44,34 +44,34 @@ type StartOptions = {
 };
 
 export function addCrawlCommands(program: Command, act: Act): void {
-  const crawl = program.command('crawl').description('read a site, so that its pages answer questions');
+  const crawl = program.command('crawl').description('crawl a site, so that its pages answer questions');
   crawl
     .command('start')
-    .description('crawl a site from an address and below it')
-    .argument('<url>')
-    .option('--max-pages <n>', '1 to 1,000; 50 unless told', wholeNumber)
-    .option('--segments <a,b>', 'tags of all its pages; else refreshed pages keep theirs', list)
-    .addOption(new Option('--authority <authority>', 'priority among sources').choices(authorities))
-    .option('--replace', 'let its pages take the place of all crawled pages once it is done')
-    .option('--every <hours>', 'crawl it again so often, 1 to 720 hours, until crawl unschedule', wholeNumber)
-    .option('--watch', 'wait until it has ended')
+    .description('crawl a site: the page at this address and the pages below it')
+    .argument('<url>', 'the address to start at')
+    .option('--max-pages <n>', 'read at most this many pages, 1 to 1,000; default 50', wholeNumber)
+    .option('--segments <a,b>', 'tags for all its pages; without it pages that are known keep theirs', list)
+    .addOption(new Option('--authority <authority>', 'priority of its pages among all sources').choices(authorities))
+    .option('--replace', 'replace all crawled pages by those of this crawl once it has completed')
+    .option('--every <hours>', 'crawl it again at this interval, 1 to 720 hours, until crawl unschedule', wholeNumber)
+    .option('--watch', 'show the progress and wait for the end')
     .action(act(start));
-  crawl.command('status').description('the running crawl, or the last one').action(act(show));
-  crawl.command('cancel').description('end the running crawl').action(act(cancel));
-  crawl.command('schedules').description('sites that are crawled again and again').action(act(listSchedules));
+  crawl.command('status').description('show the running crawl, or the last one').action(act(show));
+  crawl.command('cancel').description('cancel the running crawl').action(act(cancel));
+  crawl.command('schedules').description('list the sites that are crawled at an interval').action(act(listSchedules));
   crawl
     .command('unschedule')
-    .description('crawl a site no more; its pages stay')
-    .argument('<schedule>', 'its identifier', identifier)
+    .description('stop crawling a site at an interval; its pages stay')
+    .argument('<schedule>', 'its identifier; crawl schedules shows it', identifier)
     .action(act(unschedule));
 
-  const pages = program.command('pages').description('crawled pages');
-  pages.command('list').description('all pages, newest first').action(act(listAll));
+  const pages = program.command('pages').description('list, tag and delete crawled pages');
+  pages.command('list').description('list all pages, newest first').action(act(listAll));
   pages
     .command('tag')
     .description('replace the segments of a page')
-    .argument('<page>', 'its identifier', identifier)
-    .argument('<segments>', 'comma-separated; "" for none, which answers everybody')
+    .argument('<page>', 'its identifier; pages list shows it', identifier)
+    .argument('<segments>', 'separated by commas; "" removes all, so that it answers everybody')
     .action(
       act((session, pageId: string, segments: string) =>
         change(session, pageId, 'segments', { segments: list(segments) }, (p) => `${p.page_id} is for: ${forWhom(p)}`),
@@ -79,8 +79,8 @@ export function addCrawlCommands(program: Command, act: Act): void {
     );
   pages
     .command('authority')
-    .description('set the priority of a page')
-    .argument('<page>', 'its identifier', identifier)
+    .description('set the priority of a page among all sources')
+    .argument('<page>', 'its identifier; pages list shows it', identifier)
     .addArgument(new Argument('<authority>').choices(authorities))
     .action(
       act((session, pageId: string, authority: Authority) =>
@@ -89,13 +89,13 @@ export function addCrawlCommands(program: Command, act: Act): void {
     );
   pages
     .command('rm')
-    .description('delete a page; it answers no more when this returns')
-    .argument('<page>', 'its identifier', identifier)
+    .description('delete a page; it stops answering before the command ends')
+    .argument('<page>', 'its identifier; pages list shows it', identifier)
     .action(act(remove));
   program
     .command('prune')
-    .description('report what is stored of pages that do not exist')
-    .option('--apply', 'remove it')
+    .description('find stored parts of crawled pages that no longer exist')
+    .option('--apply', 'also remove them')
     .action(act(prune));
 }
 
@@ -130,7 +130,7 @@ async function start(session: Session, url: string, given: StartOptions): Promis
   }
   const bar = createBar(session.output, maxPages ?? 50);
   let { status } = started;
-  // This crawl and no other: a schedule may begin one as soon as it has ended.
+  // Asks for this crawl by its id, since a schedule may begin another one as soon as it has ended.
   const watched = { ...query, crawl_id: started.crawl_id };
   try {
     while (status.status === 'crawling') {
@@ -159,7 +159,7 @@ async function cancel(session: Session): Promise<void> {
   const client = await session.client();
   const path = await at(session, '/crawl/cancel');
   const reply = await client.request('POST', path, crawlReply, { query: { mode: session.mode }, body: {} });
-  session.output.result(reply, () => [`Cancelling ${reply.crawl_id}`]);
+  session.output.result(reply, () => [`Cancelling ${reply.crawl_id}; crawl status shows when it has ended.`]);
 }
 
 function scheduleLines(schedule: Schedule | undefined): string[] {
@@ -177,7 +177,7 @@ async function listSchedules(session: Session): Promise<void> {
   });
   session.output.result({ schedules, count: schedules.length }, () =>
     schedules.length === 0
-      ? ['No site is crawled again: crawl start <url> --every <hours>.']
+      ? ['No site is crawled at an interval. Start with: crawl start <url> --every <hours>']
       : scheduleTable(schedules),
   );
 }
@@ -192,7 +192,7 @@ function scheduleTable(schedules: readonly Schedule[]): string[] {
     s.url,
   ]);
   const skipped = schedules.flatMap(({ schedule_id, last_skipped }) =>
-    last_skipped ? [`  ${schedule_id} began no crawl ${shortTime(last_skipped.at)}: ${last_skipped.reason}`] : [],
+    last_skipped ? [`  ${schedule_id} started no crawl at ${shortTime(last_skipped.at)}: ${last_skipped.reason}`] : [],
   );
   return [...table(['SCHEDULE', 'MODE', 'EVERY', 'NEXT', 'LAST CRAWL', 'ADDRESS'], rows), ...skipped];
 }
@@ -205,7 +205,7 @@ async function unschedule(session: Session, scheduleId: string): Promise<void> {
 }
 
 function statusLines(status: Status): string[] {
-  if (status.status === 'idle') return ['Nothing was crawled yet: crawl start <url>.'];
+  if (status.status === 'idle') return ['Nothing was crawled yet. Start with: crawl start <url>'];
   const problems = status.problems.slice(0, SHOWN_PROBLEMS).map(({ url, reason }) => `  ${url}: ${reason}`);
   const more = status.problems.length - problems.length;
   return [
@@ -224,7 +224,7 @@ async function listAll(session: Session): Promise<void> {
     client.request('GET', path, pageList, { query: { ...query, mode: session.mode } }),
   );
   session.output.result({ entries: pages, count: pages.length }, () =>
-    pages.length === 0 ? ['There are no pages yet: crawl start <url>.'] : pageTable(pages),
+    pages.length === 0 ? ['There are no pages yet. Start with: crawl start <url>'] : pageTable(pages),
   );
 }
 

@@ -15,21 +15,25 @@ type Authority = z.infer<typeof authority>;
 const authorities = ['primary', 'normal', 'background'] as const satisfies readonly Authority[];
 
 export function addDocumentCommands(program: Command, act: Act): void {
-  const docs = program.command('docs').description('documents that questions are answered from');
+  const docs = program
+    .command('docs')
+    .description('upload, list, tag and delete documents, from which questions are answered');
   docs
     .command('add')
     .description('upload files (DOCX, TXT, MD, CSV, XLSX) and wait until they answer questions')
-    .argument('<file...>')
-    .option('--segments <a,b>', 'tags: who the documents are for; everybody when left out', list)
-    .addOption(new Option('--authority <authority>', 'priority among sources').choices(authorities))
-    .option('--no-wait', 'end when they are uploaded')
+    .argument('<file...>', 'one or more files')
+    .option('--segments <a,b>', 'tags that say who the documents are for; default everybody', list)
+    .addOption(
+      new Option('--authority <authority>', 'priority of the documents among all sources').choices(authorities),
+    )
+    .option('--no-wait', 'end as soon as they are uploaded')
     .action(act(addAll));
-  docs.command('list').description('all documents, newest first').action(act(listAll));
+  docs.command('list').description('list all documents, newest first').action(act(listAll));
   docs
     .command('tag')
     .description('replace the segments of a document')
-    .argument('<doc>', 'its identifier', identifier)
-    .argument('<segments>', 'comma-separated; "" for none, which answers everybody')
+    .argument('<doc>', 'its identifier; docs list shows it', identifier)
+    .argument('<segments>', 'separated by commas; "" removes all, so that it answers everybody')
     .action(
       act(async (session, docId: string, segments: string) => {
         await change(
@@ -43,8 +47,8 @@ export function addDocumentCommands(program: Command, act: Act): void {
     );
   docs
     .command('authority')
-    .description('set the priority of a document')
-    .argument('<doc>', 'its identifier', identifier)
+    .description('set the priority of a document among all sources')
+    .argument('<doc>', 'its identifier; docs list shows it', identifier)
     .addArgument(new Argument('<authority>').choices(authorities))
     .action(
       act(async (session, docId: string, authority: Authority) => {
@@ -53,8 +57,8 @@ export function addDocumentCommands(program: Command, act: Act): void {
     );
   docs
     .command('rm')
-    .description('delete a document; it answers no more when this returns')
-    .argument('<doc>', 'its identifier', identifier)
+    .description('delete a document; it stops answering before the command ends')
+    .argument('<doc>', 'its identifier; docs list shows it', identifier)
     .action(
       act(async ({ client, orgId, mode, output }, docId: string) => {
         const path = `/orgs/${await orgId()}/documents/${docId}`;
@@ -64,9 +68,9 @@ export function addDocumentCommands(program: Command, act: Act): void {
     );
   docs
     .command('reprocess')
-    .description('read a document again and wait until that is done')
-    .argument('<doc>', 'its identifier', identifier)
-    .option('--no-wait', 'end when it is accepted')
+    .description('process a document again and wait until it is done')
+    .argument('<doc>', 'its identifier; docs list shows it', identifier)
+    .option('--no-wait', 'end as soon as the request is accepted')
     .action(act(reprocess));
 }
 
@@ -118,10 +122,10 @@ function documentTable(documents: readonly Document[]): string[] {
   ];
 }
 
-/** Codes of failures that have nothing to do with the file. */
+/** Codes of failures that every further file would meet too. */
 const hopeless = new Set(['NO_SERVER', 'UNAUTHENTICATED', 'MISSING_SCOPE', 'NOT_FOUND']);
 
-/** One file after another; one that fails does not keep the others back, but the command then fails. */
+/** Uploads one file after another. A file that fails does not stop the others, but the command then fails. */
 async function addAll(
   session: Session,
   files: string[],
@@ -132,7 +136,6 @@ async function addAll(
   for (const file of files) {
     const result = await addDocument(target, file, given, session.output);
     results.push(result);
-    // What every further file would meet as well is met once.
     if (result.error && hopeless.has(result.error.code)) break;
   }
   const failed = results.filter(({ error }) => error !== undefined).length;

@@ -16,24 +16,27 @@ const at = async (session: Session, rest = ''): Promise<string> =>
   `/support/inbox/orgs/${await session.orgId()}${rest}`;
 
 export function addInboxCommands(program: Command, act: Act): void {
-  const inbox = program.command('inbox').description('conversations with customers');
+  const inbox = program.command('inbox').description('list, read and answer conversations with customers');
   inbox
     .command('list')
-    .description('all conversations, newest activity first')
-    .addOption(new Option('--status <status>', 'only these').choices(statuses))
-    .option('--assigned-to <member>', 'only those of a member: its user id, me, or none', identifier)
+    .description('list conversations, newest activity first')
+    .addOption(new Option('--status <status>', 'only those with this status').choices(statuses))
+    .option('--assigned-to <member>', 'only those assigned to this user id, to me, or to none', identifier)
     .action(act(list));
   const one = (name: string, description: string) =>
-    inbox.command(name).description(description).argument('<conversation>', 'its identifier', identifier);
-  one('show', 'all messages of a conversation; with a login it counts as read').action(act(show));
-  one('reply', 'answer the customer as a person; the agent is silent from then on')
-    .argument('<text>')
+    inbox
+      .command(name)
+      .description(description)
+      .argument('<conversation>', 'its identifier; inbox list shows it', identifier);
+  one('show', 'show all messages of a conversation; with a login this marks it as read').action(act(show));
+  one('reply', 'reply to the customer as a person; the agent then stops answering')
+    .argument('<text>', 'in quotes')
     .action(act(reply));
-  one('resolve', 'close a conversation and its ticket').action(
+  one('resolve', 'resolve a conversation and its ticket').action(
     act((session, convId: string) => move(session, convId, 'resolve', {})),
   );
-  one('escalate', 'have a person take over')
-    .option('--reason <text>', 'for the colleagues who do')
+  one('escalate', 'hand a conversation over to a person')
+    .option('--reason <text>', 'why; your colleagues see it, the customer does not')
     .action(
       act((session, convId: string, { reason }: { reason?: string }) =>
         move(session, convId, 'escalate', reason === undefined ? {} : { reason }),

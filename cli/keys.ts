@@ -12,17 +12,17 @@ type Key = z.infer<typeof key>;
 const path = (orgId: string): string => `/support/developer-keys/orgs/${orgId}/keys`;
 
 export function addKeyCommands(program: Command, act: Act): void {
-  const keys = program.command('keys').description('API keys of an organization');
+  const keys = program.command('keys').description('create, list and revoke API keys of an organization');
   keys
     .command('create')
-    .description('create a key (a test key unless --mode live); its token is shown this once')
-    .argument('<name>')
+    .description('create a key, a test key unless --mode live is given; its token is shown only once')
+    .argument('<name>', 'what the key is called in lists')
     .option(
       '--scopes <a,b>',
-      'support:read, support:write, sessions:mint, mcp:read, mcp:write; the two mcp ones unless told',
+      'what the key may do: support:read, support:write, sessions:mint, mcp:read, mcp:write; default mcp:read,mcp:write',
       list,
     )
-    .option('--expires <time>', 'when it ends, as 2030-01-31T00:00:00Z; never unless told')
+    .option('--expires <time>', 'when it expires, like 2030-01-31T00:00:00Z; default never')
     .action(
       act(async ({ member, orgId, mode, output }, name: string, given: { scopes?: string[]; expires?: string }) => {
         const created = await (
@@ -38,7 +38,7 @@ export function addKeyCommands(program: Command, act: Act): void {
     );
   keys
     .command('list')
-    .description('all keys, revoked ones too')
+    .description('list all keys, revoked ones too')
     .action(
       act(async ({ member, orgId, output }) => {
         const client = await member();
@@ -54,8 +54,8 @@ export function addKeyCommands(program: Command, act: Act): void {
     );
   keys
     .command('revoke')
-    .description('end a key for good, at once')
-    .argument('<key>', 'its identifier, as keys list shows it', identifier)
+    .description('revoke a key at once and for ever')
+    .argument('<key>', 'its identifier; keys list shows it', identifier)
     .action(
       act(async ({ member, orgId, output }, keyId: string) => {
         const revoked = await (await member()).request('DELETE', `${path(await orgId('member'))}/${keyId}`, keyReply);

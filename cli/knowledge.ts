@@ -11,9 +11,9 @@ export type Answer = z.infer<typeof queryReply>;
 export function addKnowledgeCommands(program: Command, act: Act): void {
   program
     .command('ask')
-    .description('ask the knowledge base')
-    .argument('<question>')
-    .option('--segment <segment>', 'whom the answer is for; everybody when left out')
+    .description('ask the knowledge base a question')
+    .argument('<question>', 'in quotes')
+    .option('--segment <segment>', 'search only sources for this segment and those for everybody; default all sources')
     .option('--explain', 'also show how the answer was found')
     .action(
       act(async ({ client, orgId, mode, output }, question: string, given: { segment?: string; explain?: boolean }) => {
@@ -32,9 +32,11 @@ export function addKnowledgeCommands(program: Command, act: Act): void {
     );
   program
     .command('gaps')
-    .description('questions that could not be answered, those asked last first')
-    .addOption(new Option('--status <status>', 'only these').choices(['open', 'acknowledged', 'resolved']))
-    .option('--limit <n>', 'at most this many, 1 to 100', count)
+    .description('list questions that found no answer, the latest first')
+    .addOption(
+      new Option('--status <status>', 'only those with this status').choices(['open', 'acknowledged', 'resolved']),
+    )
+    .option('--limit <n>', 'list at most this many, 1 to 100', count)
     .action(
       act(async ({ client, orgId, mode, output }, given: { status?: string; limit?: number }) => {
         const query = { mode, status: given.status, limit: given.limit ?? 100 };

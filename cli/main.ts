@@ -3,8 +3,8 @@ import { enableCompileCache } from 'node:module';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 
-// Compiling what is imported is most of a short command's time (0.5 s of CPU without, 0.15 s with this). Not in Node's
-// default place, a folder in /tmp, where another user could lay compiled code for us to run.
+// Compiling what is imported is most of a short command's time (0.5 s of CPU without, 0.15 s with this). Node's
+// default place is a folder in /tmp, where another user could put compiled code for us to run.
 const { env, stdin, stdout, stderr } = process;
 const configured = env['XDG_CACHE_HOME'];
 const cache =

@@ -1,4 +1,4 @@
-/** `org`: create, list, choose and take organizations live. All of it takes a login. */
+/** `org`: create, list, choose and take organizations live. All of it needs a login. */
 import type { Command } from 'commander';
 import { identifier } from './arguments.ts';
 import { CliError } from './errors.ts';
@@ -8,11 +8,11 @@ import { configReply } from '../api/contract/supportconfig.ts';
 import { organization } from '../api/contract/orgs.ts';
 
 export function addOrgCommands(program: Command, act: Act): void {
-  const org = program.command('org').description('organizations');
+  const org = program.command('org').description('create, list and choose organizations');
   org
     .command('create')
-    .description('create an organization with you as its owner')
-    .argument('<name>')
+    .description('create an organization; you become its owner')
+    .argument('<name>', 'its name')
     .action(
       act(async ({ member, output }, name: string) => {
         const created = await (await member()).request('POST', '/orgs', organization, { body: { name } });
@@ -21,7 +21,7 @@ export function addOrgCommands(program: Command, act: Act): void {
     );
   org
     .command('list')
-    .description('your organizations; * marks the chosen one')
+    .description('list your organizations; * marks the chosen one')
     .action(
       act(async ({ member, login, output }) => {
         const organizations = await listOrganizations(await member());
@@ -44,23 +44,23 @@ export function addOrgCommands(program: Command, act: Act): void {
     );
   org
     .command('use')
-    .description('choose the organization that the other commands mean')
-    .argument('<org>', 'its identifier', identifier)
+    .description('choose the organization that the other commands work with')
+    .argument('<org>', 'its identifier; org list shows it', identifier)
     .action(
       act(async ({ member, login, credentials, url, output }, given: string) => {
         const chosen = await (await member()).request('GET', `/orgs/${given}`, organization);
         const current = await login();
         if (current === undefined)
-          throw new CliError('The login ended meanwhile; log in again.', { code: 'NOT_LOGGED_IN' });
+          throw new CliError('The login has expired meanwhile; log in again.', { code: 'NOT_LOGGED_IN' });
         await credentials.write(url, { ...current, org: chosen.org_id });
         output.result(chosen, () => [`Using ${chosen.org_id}  ${chosen.name}`]);
       }),
     );
   org
     .command('go-live')
-    .description('take an organization live: live keys then act for real')
-    .argument('<org>', 'its identifier', identifier)
-    .option('--back', 'take it back into the sandbox')
+    .description('make an organization live, so that its live keys work on live data')
+    .argument('<org>', 'its identifier; org list shows it', identifier)
+    .option('--back', 'move it back into the sandbox')
     .action(
       act(async ({ member, output }, given: string, { back }: { back?: boolean }) => {
         const body = { environment: back ? 'sandbox' : 'production' };

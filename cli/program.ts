@@ -24,7 +24,7 @@ function version(): string {
 /** All commands. What commander itself has to say goes to `say`. */
 function createProgram(io: Io, say: { out(text: string): void; err(text: string): void }): Command {
   const program = new Command('support-platform')
-    .description('The support platform from a terminal or a script.')
+    .description('Use the support platform from a terminal or a script.')
     .version(version())
     .exitOverride()
     .configureOutput({
@@ -33,19 +33,19 @@ function createProgram(io: Io, say: { out(text: string): void; err(text: string)
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
-    .option('--url <address>', `the server (SUPPORT_URL); ${defaultUrl} unless told`)
-    .option('--org <id>', 'the organization (SUPPORT_ORG); else the one of org use, or your only one')
-    .option('--key <key>', 'an API key instead of the login (better: SUPPORT_API_KEY)')
+    .option('--url <address>', `address of the server, else SUPPORT_URL, else ${defaultUrl}`)
+    .option('--org <id>', 'organization, else SUPPORT_ORG, else the one chosen with org use, else your only one')
+    .option('--key <key>', 'API key to use instead of the login; SUPPORT_API_KEY keeps it out of the process list')
     .addOption(
-      new Option('--mode <mode>', 'test or live data; with a login, what the organization is in unless told').choices([
-        'test',
-        'live',
-      ]),
+      new Option(
+        '--mode <mode>',
+        'test or live data; with a login the default is the mode of the organization',
+      ).choices(['test', 'live']),
     )
-    .option('--json', 'one JSON document on stdout, errors as JSON on stderr');
+    .option('--json', 'print one JSON document on stdout, and errors as JSON on stderr');
   function act<A extends unknown[]>(run: (session: Session, ...args: A) => Promise<void>) {
     return async (...args: [...A, ...unknown[]]): Promise<void> => {
-      // commander ends the arguments with the command itself.
+      // commander passes the command itself as the last argument.
       const globals: Globals = (args.at(-1) as Command).optsWithGlobals();
       const output = createOutput({ json: globals.json === true, stdout: io.stdout, stderr: io.stderr });
       const credentials = openCredentials(io.env);
@@ -101,7 +101,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** What nobody foresaw is shown with its stack, to be reported. */
+/** An unexpected error is shown with its stack, so that it can be reported. */
 function defect(error: unknown): CliError {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return new CliError(`This is a defect of the command-line tool: ${stack}`, { code: 'DEFECT', cause: error });

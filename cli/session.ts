@@ -1,4 +1,4 @@
-/** What a command works with: where the server is, who asks, which organization is meant, and where output goes. */
+/** What a command works with: the server's address, the credential, the organization, and where output goes. */
 import { createClient, allPages, type Client } from './client.ts';
 import { apiUrl, defaultUrl, identifier } from './arguments.ts';
 import type { Credentials, Login } from './credentials.ts';
@@ -25,7 +25,7 @@ export type Session = {
   client(): Promise<Client>;
   /** The login, for what an API key may not do. */
   member(): Promise<Client>;
-  /** The stored login, if it still holds. */
+  /** The stored login, unless it has expired. */
   login(): Promise<Login | undefined>;
   /**
    * `--org`, `SUPPORT_ORG`, the key's own, the one chosen with `org use`, or the only one there is, in this order.
@@ -70,7 +70,7 @@ export function createSession(options: {
   async function member(): Promise<Client> {
     const current = await login();
     if (current !== undefined) return connect(current.token);
-    const why = key === undefined ? `You are not logged in at ${url}` : 'An API key cannot do this; it takes a login';
+    const why = key === undefined ? `You are not logged in at ${url}` : 'An API key cannot do this; it needs a login';
     throw new CliError(`${why}: use the login command.`, { code: 'NOT_LOGGED_IN' });
   }
 

@@ -1,4 +1,4 @@
-/** Uploads one file and follows it until it answers questions, with a progress bar where a person watches. */
+/** Uploads one file and waits until it answers questions, with a progress bar at a terminal. */
 import { openAsBlob } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -12,15 +12,15 @@ import { documentReply, uploadReply, type document } from '../api/contract/docum
 
 export type Document = z.infer<typeof document>;
 export type Target = { client: Client; orgId: string; mode: 'test' | 'live' | undefined };
-/** What became of one file. `document` is missing when there is none, `error` when the document answers questions (or may soon). */
+/** The result for one file. `document` is missing when none was stored; `error` is missing when it answers questions or is on its way. */
 export type Added = { file: string; duplicate: boolean } & (
   { document: Document; error?: undefined } | { document?: Document; error: CliError }
 );
 
-/** How often a document's status is asked for: soon at first, for most are ready at once. ms. */
+/** The first and the longest pause between two looks at a document's status: most documents are ready at once. ms. */
 const FIRST_POLL_MS = 100;
 const LAST_POLL_MS = 2_000;
-/** The worker gives up on a document long before this; then something else is wrong. ms. */
+/** A worker gives up on a document long before this, so something else is wrong by then. ms. */
 const PROCESSING_TIMEOUT_MS = 15 * 60_000;
 
 /** Uploads `file` and, unless told not to, waits until it is processed. A failure is a result, shown like any other. */
@@ -53,7 +53,7 @@ export async function addDocument(
     if (document.status === 'failed')
       return failed(output, { file, duplicate, document, error: processingError(document) });
     const passages = document.status === 'indexed' ? `, ${document.chunk_count} passages` : '';
-    output.say(`${name}: ${duplicate ? 'was there already' : document.status}${passages}, ${document.doc_id}`);
+    output.say(`${name}: ${duplicate ? 'already there' : document.status}${passages}, ${document.doc_id}`);
     if (duplicate && differs(document, given)) {
       output.note(`${document.doc_id} keeps its segments and priority; change them with docs tag and docs authority.`);
     }
@@ -72,7 +72,7 @@ function failed(output: Output, added: Added & { error: CliError }): Added {
   return added;
 }
 
-/** Why a document that ended `failed` did. */
+/** The reason of a document that ended `failed`. */
 export function processingError(document: Document): CliError {
   return new CliError(document.error ?? 'The document could not be read.', { code: 'PROCESSING_FAILED' });
 }

@@ -233,7 +233,7 @@ describe('support-platform keys', () => {
     expect(await cli(['docs', 'list', '--json'], { env: asKey })).toMatchObject({ code: 0 });
     expect(await cli(['keys', 'list'], { env: asKey })).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('takes a login'),
+      stderr: expect.stringContaining('needs a login'),
     });
     expect((await cli(['keys', 'list'], { env })).stdout).toMatch(
       new RegExp(`${key.key_id} .* active +test .*support:read +script`),
@@ -293,7 +293,7 @@ describe('support-platform docs, ask, gaps', () => {
     });
     expect(JSON.parse(ended.stderr)).toMatchObject({ error: '2 of 3 documents were not added.', code: 'NOT_ADDED' });
     const again = await withKey('docs', 'add', good);
-    expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('opening.txt: was there already') });
+    expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('opening.txt: already there') });
   });
 
   it('a file that cannot be read fails with the reason its owner understands', async () => {
@@ -395,7 +395,7 @@ describe('support-platform, whatever the command', () => {
     expect(ended).toEqual({
       code: 1,
       stdout: '',
-      stderr: `No server answers at ${url}; start it with npm start, or name another one with --url.\n`,
+      stderr: `No server answers at ${url}; start one with npm start, or name another address with --url.\n`,
     });
     const asJson = await cli(['docs', 'list', '--url', url, '--key', key, '--json']);
     expect(JSON.parse(asJson.stderr)).toMatchObject({ code: 'NO_SERVER' });
@@ -446,7 +446,7 @@ describe('crawl and pages', () => {
     const site = await startSite({ '/': page('Rowan', 'The rowan branch is closed on Sundays.') });
     try {
       const env = { SUPPORT_API_KEY: key };
-      expect((await cli(['crawl', 'schedules'], { env })).stdout).toContain('No site is crawled again');
+      expect((await cli(['crawl', 'schedules'], { env })).stdout).toContain('No site is crawled at an interval');
       const begun = await cli(['crawl', 'start', site.url, '--watch', '--every', '12'], { env });
       expect([begun.code, begun.stdout]).toEqual([0, expect.stringMatching(/^sched_\w+: again every 12 h, next 20/m)]);
       const { schedules, count } = JSON.parse((await cli(['crawl', 'schedules', '--json'], { env })).stdout);
