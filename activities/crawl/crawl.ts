@@ -26,6 +26,7 @@ import {
   type Tally,
 } from '../../models/crawl/frontier.ts';
 import { discardBuilt, listLiveUrls, listStale, removePagesAt, swapSets } from '../../models/crawl/pageset.ts';
+import { deletePages } from '../../models/knowledge/page.ts';
 import { listRemovals, settleRemovals } from '../../models/knowledge/removal.ts';
 import { explain } from '../../models/rules/crawl/crawlreason.ts';
 import { isWholeSet, lostOf, outlived } from '../../models/rules/crawl/fetchoutcome.ts';
@@ -258,6 +259,7 @@ export function createCrawlActivities({ sites, search, ai, quotas, clock, log }:
         else await discardBuilt(orgId, mode, clock());
         if (!crawl.replace) await removeOutlived(crawl);
         const gone = (await listRemovals(orgId, mode)).map(({ _id }) => _id);
+        await deletePages(orgId, gone);
         await search.removeSources({ org_id: orgId, mode }, gone);
         await removeAllChunks(orgId, gone);
         await settleRemovals(gone);

@@ -9,7 +9,7 @@ import type { Site } from '../../clients/site/site.ts';
 import type { Crawl } from '../../models/crawl/crawl.ts';
 import { addToFrontier, putBack, type Delayed, type Frontier, type Settled } from '../../models/crawl/frontier.ts';
 import type { Page } from '../../models/knowledge/page.ts';
-import { findPageLinks } from '../../models/crawl/pagelinks.ts';
+import { findPageLinks } from '../../models/knowledge/pagelinks.ts';
 import { findPagesByUrl } from '../../models/crawl/pageset.ts';
 import { explain, reasonRow, stillAnswers, type CrawlReason } from '../../models/rules/crawl/crawlreason.ts';
 import { yieldsTo } from '../../models/rules/crawl/fetchoutcome.ts';

@@ -7,7 +7,7 @@ import type { IndexTable, Search } from '../../clients/search/search.ts';
 import type { PageContent } from '../../clients/site/pages.ts';
 import { embedPassages, indexChunks, syncTags } from '../knowledge/source.ts';
 import { chunksOf, insertChunks, removeAllChunks, removeChunks } from '../../models/knowledge/chunk.ts';
-import { holdCrawl, type Crawl } from '../../models/crawl/crawl.ts';
+import { countClaim, type Crawl } from '../../models/crawl/crawl.ts';
 import { listMoves, type Settled } from '../../models/crawl/frontier.ts';
 import { findOrganization } from '../../models/access/organization.ts';
 import {
@@ -22,7 +22,7 @@ import {
   touchPages,
 } from '../../models/crawl/pageset.ts';
 import { deletePages, type Page } from '../../models/knowledge/page.ts';
-import { savePageLinks } from '../../models/crawl/pagelinks.ts';
+import { savePageLinks } from '../../models/knowledge/pagelinks.ts';
 import { effectiveAuthority } from '../../models/rules/knowledge/authority.ts';
 import { crawlStart } from '../../models/rules/crawl/crawl.ts';
 import { explain, reasonRow } from '../../models/rules/crawl/crawlreason.ts';
@@ -99,7 +99,7 @@ export function createPageStore({ search, ai, quotas, clock }: Deps) {
         authority: crawl.authority ?? former?.authority,
       })),
       clock(),
-      (session) => holdCrawl(org_id, crawl._id, session),
+      () => countClaim(org_id, crawl._id),
     );
     if (!claims) throw new Error('The crawl has ended meanwhile.');
     const fresh = found.filter(({ url }) => claims.has(url));

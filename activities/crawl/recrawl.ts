@@ -39,11 +39,20 @@ export function createRecrawlActivities({ schedules, quotas, clock, log }: Recra
     const environment = (await findOrganization(org_id))?.environment ?? 'sandbox';
     await checkCrawlRoom(quotas, environment, org_id, mode, order);
     const crawl = newCrawl(order, { _id: newId('crawl'), org_id, mode, started_by: _id, started_at: clock(), firing });
-    await createCrawl(crawl, (session) => noteBegun(org_id, _id, crawl._id, session));
+    await createCrawl(crawl, () => noteBegun(org_id, _id, crawl._id));
     return { state: 'begun', crawlId: crawl._id, mode };
   }
 
-  async function begunBy(orgId: string, firing: string): Promise<Begun | null> {
+  /** A schedule that is removed meanwhile needs no note. */
+  async function noteLate(orgId: string, scheduleId: string, crawlId: string): Promise<void> {
+    try {
+      await noteBegun(orgId, scheduleId, crawlId);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+    }
+  }
+
+  async function begunBy(orgId: string, firing: string): Promise<(Begun & { state: 'begun' }) | null> {
     const crawl = await findCrawlOfFiring(orgId, firing);
     return crawl && { state: 'begun', crawlId: crawl._id, mode: crawl.mode };
   }
@@ -71,9 +80,13 @@ export function createRecrawlActivities({ schedules, quotas, clock, log }: Recra
     /** Begins the crawl of a firing, one however often this runs; or notes on the schedule why there is none. */
     async beginRecrawl({ orgId, scheduleId, firing }: Ref & { firing: string }): Promise<Begun> {
       return withHeartbeat(async (): Promise<Begun> => {
-        const begun = await begunBy(orgId, firing);
-        if (begun) return begun;
         const recrawl = await findRecrawl(orgId, scheduleId);
+        const begun = await begunBy(orgId, firing);
+        if (begun) {
+          // The attempt that stored the crawl may have died before it noted it.
+          if (recrawl && recrawl.last_crawl_id !== begun.crawlId) await noteLate(orgId, scheduleId, begun.crawlId);
+          return begun;
+        }
         if (!recrawl) return { state: 'gone' };
         try {
           return await begin(recrawl, firing);

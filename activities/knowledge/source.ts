@@ -5,7 +5,7 @@ import type { IndexRow, IndexTable, Search } from '../../clients/search/search.t
 import { removeChunks, type Chunk } from '../../models/knowledge/chunk.ts';
 import { removeBytes } from '../../models/knowledge/document.ts';
 import { RemovalModel } from '../../models/knowledge/removal.ts';
-import { findSource } from '../../models/knowledge/source.ts';
+import { deleteSource, findSource } from '../../models/knowledge/source.ts';
 
 type Ref = { orgId: string; sourceId: string };
 export type SourceActivities = ReturnType<typeof createSourceActivities>;
@@ -69,11 +69,12 @@ export function createSourceActivities({ search }: { search: Search }) {
       await withHeartbeat(() => syncTags(search, ref, -1));
     },
 
-    /** The source and its chunks are gone already; this removes the derived rest, then the note that it was to be done. */
+    /** Carries out a removal, whatever of it was done before, and then forgets it. */
     async eraseSource({ orgId, sourceId }: Ref): Promise<void> {
       await withHeartbeat(async () => {
         const removal = await RemovalModel.findOne({ _id: sourceId, org_id: orgId }).lean();
         if (!removal) return;
+        await deleteSource(orgId, sourceId);
         await search.removeSource({ org_id: orgId, mode: removal.mode }, sourceId);
         await removeChunks(orgId, sourceId);
         await removeBytes(sourceId);

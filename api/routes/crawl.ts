@@ -75,11 +75,11 @@ export const crawlRoutes = [
       const origin = { _id: newId('crawl'), org_id: orgId, mode, started_by: actor, started_at: now };
       const { schedule, ...crawl } = await launch(ctx, CrawlModel, [crawling(orgId, origin._id)], async ([intent]) => {
         const crawl = newCrawl(order, { ...origin, pending: [intent] });
-        const schedule = await createCrawl(crawl, async (session) => {
+        const schedule = await createCrawl(crawl, async () => {
           if (everyHours === undefined) return null;
           const site = { org_id: orgId, mode, url: order.url };
           const intentFor = (scheduleId: string) => intentTo(ctx, arranging(orgId, scheduleId));
-          return putRecrawl(site, { ...order, every_hours: everyHours }, { actor, now, intentFor }, session);
+          return putRecrawl(site, { ...order, every_hours: everyHours }, { actor, now, intentFor });
         });
         return { ...crawl, schedule };
       });

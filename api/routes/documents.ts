@@ -1,36 +1,28 @@
 /** Documents of the knowledge base: upload, list, tag, reprocess, delete. Processing is workflows/document.ts. */
-import { createReadStream } from 'node:fs';
 import { key } from '../access/auth.ts';
 import type { Context } from '../context.ts';
 import * as contract from '../contract/documents.ts';
 import { afterCursor, DEFAULT_LIMIT, page } from '../http/cursor.ts';
-import { launch, type Start } from '../durable.ts';
+import { launch } from '../durable.ts';
 import { route, withStatus } from '../http/route.ts';
 import { erasing, retagging } from '../knowledge/source.ts';
+import { processing, storeUpload } from '../knowledge/upload.ts';
 import { sniffFile } from '../../clients/files/files.ts';
 import {
   countDocuments,
-  createDocument,
   DocumentModel,
   findDocument,
-  findDocumentByHash,
   listDocuments,
-  removeBytes,
   removeDocument,
   restartDocument,
   tagDocument,
-  writeBytes,
   type Document,
 } from '../../models/knowledge/document.ts';
-import { newId } from '../../models/base/ids.ts';
 import { RemovalModel } from '../../models/knowledge/removal.ts';
 import { effectiveAuthority, type Authority } from '../../models/rules/knowledge/authority.ts';
-import { cleanFilename, mimeTypes } from '../../models/rules/knowledge/document.ts';
+import { cleanFilename } from '../../models/rules/knowledge/document.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
-import { checkQuota, quotaEnvironment } from '../../models/rules/knowledge/quota.ts';
 import { normalizeSegments } from '../../models/rules/knowledge/segments.ts';
-import { documentWorkflowId, processDocument } from '../../workflows/document.ts';
-import { queues } from '../../workflows/queues.ts';
 
 const missing = () => new Problem('NOT_FOUND', { message: 'There is no such document; it may have been deleted.' });
 
@@ -45,13 +37,6 @@ function view(document: Document) {
     indexed_at: document.indexed_at?.toISOString() ?? null,
   };
 }
-
-const processing = (orgId: string, docId: string, generation: number): Start<Parameters<typeof processDocument>> => ({
-  workflow: processDocument,
-  id: documentWorkflowId(docId, generation),
-  queue: queues.documents,
-  args: [{ orgId, docId, generation }],
-});
 
 /** Stores new tags; the index follows durably, and until it has, what became unreachable is already not shown. */
 async function retag(
@@ -85,59 +70,13 @@ export const documentRoutes = [
     limit: 'writes',
     errors: ['UNSUPPORTED_FILE_TYPE', 'SANDBOX_LIMIT', 'BETA_LIMIT_REACHED', 'TOO_LARGE'],
     async handle({ params: { orgId }, body, file, principal }, ctx) {
-      const { mode, environment, actor } = principal;
       const segments = normalizeSegments((body.segments ?? '').split(',').filter((s) => s.trim() !== ''));
       const filename = cleanFilename(file.filename);
       const type = await sniffFile(file.path, filename);
-      const [duplicate, standing] = await Promise.all([
-        findDocumentByHash(orgId, mode, file.sha256),
-        countDocuments(orgId, [mode]),
-      ]);
-      if (duplicate) return withStatus(200, { document: view(duplicate), duplicate: true as const });
-      const quota = quotaEnvironment(mode, environment);
-      const checkRoom = (used: number) => checkQuota(ctx.config.quotas, quota, 'documents', used);
-      checkRoom(standing);
-
-      const docId = newId('document');
-      const now = ctx.clock();
-      await writeBytes(docId, createReadStream(file.path));
-      const created = await launch(ctx, DocumentModel, [processing(orgId, docId, 1)], ([intent]) =>
-        createDocument(
-          {
-            _id: docId,
-            org_id: orgId,
-            mode,
-            filename,
-            file_type: type,
-            mime_type: mimeTypes[type],
-            file_size: file.size,
-            sha256: file.sha256,
-            status: 'uploaded',
-            segments,
-            ...(body.authority ? { authority: body.authority } : {}),
-            uploaded_by: actor,
-            generation: 1,
-            chunk_count: 0,
-            tags_version: 0,
-            created_at: now,
-            updated_at: now,
-            pending: [intent],
-          },
-          checkRoom,
-        ),
-      ).catch(async (error: unknown) => {
-        // After any other failure the record may exist after all; bytes nobody owns are dropped by maintenance.
-        if (error instanceof Problem) await removeBytes(docId);
-        throw error;
-      });
-      if (created) return { document: view(created) };
-      await removeBytes(docId);
-      const first = await findDocumentByHash(orgId, mode, file.sha256);
-      if (!first)
-        throw new Problem('CONFLICT', {
-          message: 'The same file was uploaded and deleted meanwhile; upload it again.',
-        });
-      return withStatus(200, { document: view(first), duplicate: true as const });
+      const tags = { segments, ...(body.authority ? { authority: body.authority } : {}) };
+      const upload = { ...file, filename, type, tags };
+      const { document, duplicate } = await storeUpload(ctx, orgId, principal, upload);
+      return duplicate ? withStatus(200, { document: view(document), duplicate }) : { document: view(document) };
     },
   }),
   route({

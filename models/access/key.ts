@@ -1,7 +1,6 @@
 /** Developer keys (secret, stored as a hash): making, checking and finding them. */
 import { createHash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import mongoose from 'mongoose';
 import { defineModel } from '../base/define.ts';
 import { modes, scopes, splitToken, tokenPrefix, type KeyPrefix, type Mode, type Scope } from '../rules/access/keys.ts';
 
@@ -111,20 +110,18 @@ export async function revokeKey(orgId: string, keyId: string, now: Date): Promis
 }
 
 /**
- * Puts `next` in the place of `old`, which works until `oldEnds`; both or neither. False when `old` changed since it was
- * read, so two rotations that race make one new key.
+ * Puts `next` in the place of `old`, which works until `oldEnds`. False when `old` changed since it was read, so two rotations
+ * that race make one new key. `next` is stored first: a process that dies in between leaves a key whose token nobody has
+ * seen, and the old one as it was.
  */
 export async function replaceKey(old: Key, next: Key, oldEnds: Date, now: Date): Promise<boolean> {
-  return mongoose.connection.transaction(async (session) => {
-    const { matchedCount } = await KeyModel.updateOne(
-      { _id: old._id, org_id: old.org_id, revoked_at: null, rotated_to: null, updated_at: old.updated_at },
-      { $set: { expires_at: oldEnds, rotated_to: next._id, updated_at: now } },
-      { session },
-    );
-    if (matchedCount === 0) return false;
-    await KeyModel.create([next], { session });
-    return true;
-  });
+  await KeyModel.create(next);
+  const { matchedCount } = await KeyModel.updateOne(
+    { _id: old._id, org_id: old.org_id, revoked_at: null, rotated_to: null, updated_at: old.updated_at },
+    { $set: { expires_at: oldEnds, rotated_to: next._id, updated_at: now } },
+  );
+  if (matchedCount === 0) await KeyModel.deleteOne({ _id: next._id, org_id: next.org_id });
+  return matchedCount === 1;
 }
 
 /** Notes that a key was used; call it at most once a minute a key. */

@@ -1,5 +1,5 @@
 /** People who sign in to the dashboard: one account an e-mail address, with a password, federated identities, or both. */
-import mongoose from 'mongoose';
+import { isDuplicate } from '../base/connect.ts';
 import { defineModel } from '../base/define.ts';
 import { OrganizationModel, type Organization } from './organization.ts';
 
@@ -61,16 +61,18 @@ export async function listUsers(userIds: readonly string[]): Promise<User[]> {
   return UserModel.find({ _id: { $in: userIds } }).lean();
 }
 
-/** Stores an account, and the organization it begins with, both or neither. Throws a duplicate error when the e-mail is taken. */
+/**
+ * Stores an account, and the organization it begins with. Throws a duplicate error when the e-mail is taken. The organization
+ * is stored first: a process that dies in between leaves one that nobody can enter, and the e-mail free.
+ */
 export async function createUser(user: User, organization?: Organization): Promise<void> {
-  if (!organization) {
+  if (organization) await OrganizationModel.create(organization);
+  try {
     await UserModel.create(user);
-    return;
+  } catch (error) {
+    if (organization && isDuplicate(error)) await OrganizationModel.deleteOne({ _id: organization._id });
+    throw error;
   }
-  await mongoose.connection.transaction(async (session) => {
-    await UserModel.create([user], { session });
-    await OrganizationModel.create([organization], { session });
-  });
 }
 
 /**

@@ -3,7 +3,7 @@
  * organization and mode, however many sessions are minted at once. A visitor nobody vouched for is a customer apart, and
  * nothing joins the two.
  */
-import mongoose from 'mongoose';
+import type mongoose from 'mongoose';
 import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, readerOf } from '../base/define.ts';
 import { newId } from '../base/ids.ts';
@@ -171,24 +171,23 @@ async function upsert(filter: Filter, set: Partial<Customer>, fresh: Partial<Cus
 }
 
 /**
- * Gives an address to a customer, and takes it from whoever was recognised by it; both or neither. Null when the customer
- * is being removed.
+ * Gives an address to a customer, and takes it from whoever was recognised by it. Null when the customer is being removed.
+ * Both changes are one command, which MongoDB carries out to its end even when the process that sent it dies.
  */
 async function moveEmail(customer: Customer, email: string): Promise<Customer | null> {
   const { _id, org_id, mode } = customer;
   const customers = collectionOf(CustomerModel);
-  return mongoose.connection.transaction(async (session) => {
-    await customers.updateOne(
-      { org_id, mode, email_identity: email, _id: { $ne: _id } },
-      { $unset: { email_identity: '' } },
-      { session },
-    );
-    return customers.findOneAndUpdate(
-      { _id, org_id, erasing_at: { $exists: false } },
-      { $set: { email_identity: email } },
-      { session, returnDocument: 'after' },
-    );
-  });
+  const there = { _id, org_id, erasing_at: { $exists: false } };
+  await customers.bulkWrite([
+    {
+      updateOne: {
+        filter: { org_id, mode, email_identity: email, _id: { $ne: _id } },
+        update: { $unset: { email_identity: '' } },
+      },
+    },
+    { updateOne: { filter: there, update: { $set: { email_identity: email } } } },
+  ]);
+  return customers.findOne(there);
 }
 
 /** Without what was not said, which would else overwrite. */

@@ -1,5 +1,4 @@
 /** Crawls: what each is to do and how far it is. Its addresses are in frontier.ts. */
-import mongoose, { type ClientSession } from 'mongoose';
 import { isDuplicate } from '../base/connect.ts';
 import { defineModel, embedded } from '../base/define.ts';
 import { countSet } from './pageset.ts';
@@ -41,7 +40,7 @@ export type Crawl = {
   site_problems?: CrawlProblem[];
   /** Why it ended so; while it runs, why nothing is asked of the site at the moment. */
   error?: string;
-  /** Counted with each claim of pages, so that claiming and ending exclude each other. */
+  /** Counted after each claim of pages: a claim that finds the crawl ended is taken back. */
   claims?: number;
   /** A user, a key, or the schedule. */
   started_by: string;
@@ -132,17 +131,21 @@ export function newCrawl(
 }
 
 /**
- * Stores a new crawl and, in the same transaction, what `alongside` writes. One crawl of an organization and mode runs at
- * a time, so whatever is written alongside is never raced by another beginning.
+ * Stores a new crawl, then what `alongside` writes. One crawl of an organization and mode runs at a time, so whatever is
+ * written alongside is not raced by another beginning. A process that dies in between leaves the crawl alone, which is
+ * carried out; nobody was told then that there is more.
  * @throws Problem CRAWL_RUNNING, and what `alongside` throws; nothing is stored then.
  */
-export async function createCrawl<T>(crawl: Crawl, alongside: (session: ClientSession) => Promise<T>): Promise<T> {
+export async function createCrawl<T>(crawl: Crawl, alongside: () => Promise<T>): Promise<T> {
   try {
-    return await mongoose.connection.transaction(async (session) => {
-      await CrawlModel.create([crawl], { session });
-      return alongside(session);
-    });
+    await CrawlModel.create(crawl);
   } catch (error) {
+    throw isDuplicate(error) ? new Problem('CRAWL_RUNNING') : error;
+  }
+  try {
+    return await alongside();
+  } catch (error) {
+    await CrawlModel.deleteOne({ _id: crawl._id, org_id: crawl.org_id, status: 'crawling' });
     throw isDuplicate(error) ? new Problem('CRAWL_RUNNING') : error;
   }
 }
@@ -165,12 +168,11 @@ export async function latestCrawl(orgId: string, among: readonly Mode[]): Promis
   return (await last({ running: true })) ?? last({});
 }
 
-/** Whether the crawl still runs; it cannot end before the transaction has. */
-export async function holdCrawl(orgId: string, crawlId: string, session: ClientSession): Promise<boolean> {
+/** Whether the crawl still runs; counts a claim of pages. */
+export async function countClaim(orgId: string, crawlId: string): Promise<boolean> {
   const { modifiedCount } = await CrawlModel.updateOne(
     { _id: crawlId, org_id: orgId, status: 'crawling' },
     { $inc: { claims: 1 } },
-    { session },
   );
   return modifiedCount === 1;
 }

@@ -2,12 +2,11 @@
  * The pages of a crawl as it builds them: the set that answers, or the one that is to take its place. A generation of a page
  * is claimed, stored and published; nothing is seen before.
  */
-import mongoose, { type ClientSession } from 'mongoose';
-import { ChunkModel, countChunks } from '../knowledge/chunk.ts';
+import mongoose from 'mongoose';
+import { countChunks, removeAllChunks } from '../knowledge/chunk.ts';
 import { collectionOf, defined } from '../base/define.ts';
 import { newId } from '../base/ids.ts';
-import { listSets, PageModel, visible, type Page } from '../knowledge/page.ts';
-import { dropPageLinks } from './pagelinks.ts';
+import { deletePages, listSets, PageModel, visible, type Page } from '../knowledge/page.ts';
 import { recordRemovals } from '../knowledge/removal.ts';
 import type { Authority } from '../rules/knowledge/authority.ts';
 import type { Mode } from '../rules/access/keys.ts';
@@ -65,35 +64,38 @@ export type Claim = { url: string; standing: string | undefined } & Pick<Page, '
 
 /**
  * Takes a new generation of each page, making those that are not there; nothing of it is seen before it is published. By
- * address; null, and nothing is taken, unless `mayClaim`.
+ * address; null unless the crawl still runs by `stillRuns`, which is asked once the claim is written: whatever ends the
+ * crawl later finds the claim and clears it away. A page that a later crawl has claimed is left to that one.
  */
 export async function claimPages(
   set: Pick<Page, 'org_id' | 'mode' | 'live' | 'crawl_id'>,
   pages: readonly Claim[],
   now: Date,
-  mayClaim: (session: ClientSession) => Promise<boolean>,
+  stillRuns: () => Promise<boolean>,
 ): Promise<Map<string, Page> | null> {
   const { org_id, mode, live, crawl_id } = set;
+  const unclaimed = { org_id, mode, live, claimed_by: { $not: { $gt: crawl_id } } };
   const made = { title: '', crawl_id, tags_version: 0, chunk_count: 0, content_sha256: '' };
   const times = { crawled_at: now, created_at: now, updated_at: now };
-  return mongoose.connection.transaction(async (session) => {
-    if (!(await mayClaim(session))) return null;
-    await collectionOf(PageModel).bulkWrite(
-      pages.map(({ url, standing, segments, authority }) => {
-        const $inc = { generation: 1 };
-        if (standing !== undefined) {
-          return { updateOne: { filter: { _id: standing, org_id, mode, live }, update: { $inc, $set: { url } } } };
-        }
-        const tags = { segments, ...(authority === undefined ? {} : { authority }) };
-        const $setOnInsert = { _id: newId('page'), ...made, ...tags, ...times };
-        return { updateOne: { filter: { org_id, mode, live, url }, update: { $inc, $setOnInsert }, upsert: true } };
-      }),
-      { session },
-    );
-    const urls = pages.map(({ url }) => url);
-    const claimed = await PageModel.find({ org_id, mode, live, url: { $in: urls } }, null, { session }).lean();
-    return new Map(claimed.map((page) => [page.url, page]));
-  });
+  const { upsertedIds } = await collectionOf(PageModel).bulkWrite(
+    pages.map(({ url, standing, segments, authority }) => {
+      const $inc = { generation: 1 };
+      const $set = { claimed_by: crawl_id };
+      if (standing !== undefined) {
+        return { updateOne: { filter: { ...unclaimed, _id: standing }, update: { $inc, $set: { ...$set, url } } } };
+      }
+      const tags = { segments, ...(authority === undefined ? {} : { authority }) };
+      const $setOnInsert = { _id: newId('page'), ...made, ...tags, ...times };
+      return { updateOne: { filter: { ...unclaimed, url }, update: { $inc, $set, $setOnInsert }, upsert: true } };
+    }),
+  );
+  if (!(await stillRuns())) {
+    await PageModel.deleteMany({ _id: { $in: Object.values(upsertedIds) }, live_generation: { $exists: false } });
+    return null;
+  }
+  const urls = pages.map(({ url }) => url);
+  const claimed = await PageModel.find({ org_id, mode, live, url: { $in: urls }, claimed_by: crawl_id }).lean();
+  return new Map(claimed.map((page) => [page.url, page]));
 }
 
 /** The tags' versions and the published generations of these pages, by their ids; without those that are gone. */
@@ -185,17 +187,20 @@ export async function inheritTags(
   return modifiedCount === 1;
 }
 
-/** Deletes these pages with their chunks and leaves a `Removal` each, for the end of the crawl. */
-async function removeAll(found: readonly Page[], now: Date, session: ClientSession): Promise<void> {
+const removalOf = ({ _id, org_id, mode }: Pick<Page, '_id' | 'org_id' | 'mode'>, now: Date) => ({
+  _id,
+  org_id,
+  mode,
+  removed_at: now,
+});
+
+/** Deletes these pages with their chunks and leaves a `Removal` each, for the end of the crawl. Safe to repeat. */
+async function removeAll(orgId: string, found: readonly Page[], now: Date): Promise<void> {
   if (found.length === 0) return;
   const ids = found.map(({ _id }) => _id);
-  await PageModel.deleteMany({ _id: { $in: ids } }, { session });
-  await ChunkModel.deleteMany({ source_id: { $in: ids } }, { session });
-  await dropPageLinks(ids, session);
-  await recordRemovals(
-    found.map(({ _id, org_id, mode }) => ({ _id, org_id, mode, removed_at: now })),
-    session,
-  );
+  await recordRemovals(found.map((page) => removalOf(page, now)));
+  await deletePages(orgId, ids);
+  await removeAllChunks(orgId, ids);
 }
 
 /** Removes what answers from these addresses, in whatever spelling, but for the pages to keep. Safe to repeat. */
@@ -207,35 +212,34 @@ export async function removePagesAt(
   keep: readonly string[] = [],
 ): Promise<void> {
   const there = { org_id: orgId, mode, live: true, url: { $in: urls.flatMap(spellingsOf) }, _id: { $nin: keep } };
-  if (!(await PageModel.exists(there))) return;
-  await mongoose.connection.transaction(async (session) => {
-    await removeAll(await PageModel.find(there, null, { session }).lean(), now, session);
-  });
+  await removeAll(orgId, await PageModel.find(there).lean(), now);
 }
 
 /**
- * Makes the set that a replacing crawl has built the one that answers, in one transaction. Safe to repeat: without a new
- * set nothing happens.
+ * Makes the set that a replacing crawl has built the one that answers. Safe to repeat: without a new set nothing happens.
+ *
+ * The one transaction of this product: no question may see both sets, or none. It writes the pages of one organization and
+ * mode and nothing that other work needs; chunks and links follow from the removals. A worker that is killed in the middle
+ * leaves those pages locked until mongod gives the transaction up (a minute): they answer, and the repeated step waits.
  */
 export async function swapSets(orgId: string, mode: Mode, crawlId: string, now: Date): Promise<void> {
   await mongoose.connection.transaction(async (session) => {
     const built = { org_id: orgId, mode, live: false, crawl_id: crawlId, live_generation: { $exists: true } };
     if (!(await PageModel.exists(built).session(session))) return;
-    await removeAll(await PageModel.find({ org_id: orgId, mode, live: true }, null, { session }).lean(), now, session);
+    const old = await PageModel.find({ org_id: orgId, mode, live: true }, { org_id: 1, mode: 1 }, { session }).lean();
+    await recordRemovals(
+      old.map((page) => removalOf(page, now)),
+      session,
+    );
+    await PageModel.deleteMany({ _id: { $in: old.map(({ _id }) => _id) } }, { session });
     await PageModel.updateMany(built, { $set: { live: true } }, { session });
   });
 }
 
 /** Drops what no crawl will finish: a set that was not swapped in, and pages that were begun and never published. */
 export async function discardBuilt(orgId: string, mode: Mode, now: Date): Promise<void> {
-  await mongoose.connection.transaction(async (session) => {
-    const unfinished = { $or: [{ live: false }, { live_generation: { $exists: false } }] };
-    await removeAll(
-      await PageModel.find({ org_id: orgId, mode, ...unfinished }, null, { session }).lean(),
-      now,
-      session,
-    );
-  });
+  const unfinished = { $or: [{ live: false }, { live_generation: { $exists: false } }] };
+  await removeAll(orgId, await PageModel.find({ org_id: orgId, mode, ...unfinished }).lean(), now);
 }
 
 /**

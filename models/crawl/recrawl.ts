@@ -2,7 +2,6 @@
  * Sites that are crawled again and again. These records are the truth; the Temporal Schedules that act on them are
  * derived (activities/crawl/recrawl.ts), and one that is left over does nothing without its record.
  */
-import type { ClientSession } from 'mongoose';
 import { collectionOf, defineModel, embedded } from '../base/define.ts';
 import { newId } from '../base/ids.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
@@ -70,19 +69,18 @@ const active = (orgId: string, among: readonly Mode[]) => ({
 export type RecrawlOptions = Pick<Recrawl, 'every_hours' | 'max_pages' | 'segments' | 'authority'>;
 
 /**
- * Makes the schedule of a site, or gives the one it has other options and a new beginning. Within the transaction that
- * stores a crawl of this organization and mode (`createCrawl`), so that no two of them count the same room.
+ * Makes the schedule of a site, or gives the one it has other options and a new beginning. Called beside a new crawl of this
+ * organization and mode (`createCrawl`), so that no two of them count the same room.
  * @throws Problem CONFLICT when there are as many as there may be.
  */
 export async function putRecrawl(
   site: Pick<Recrawl, 'org_id' | 'mode' | 'url'>,
   { segments, authority, ...options }: RecrawlOptions,
   by: { actor: string; now: Date; intentFor: (scheduleId: string) => Intent },
-  session: ClientSession,
 ): Promise<Recrawl> {
-  const standing = await RecrawlModel.findOne({ ...site, active: true }, { _id: 1 }, { session }).lean();
+  const standing = await RecrawlModel.findOne({ ...site, active: true }, { _id: 1 }).lean();
   if (!standing) {
-    const count = await RecrawlModel.countDocuments(active(site.org_id, [site.mode])).session(session);
+    const count = await RecrawlModel.countDocuments(active(site.org_id, [site.mode]));
     if (count >= maxSchedules) {
       const message = `An organization may have ${maxSchedules} crawl schedules; remove one first. Nothing was crawled.`;
       throw new Problem('CONFLICT', { message });
@@ -104,7 +102,7 @@ export async function putRecrawl(
       $setOnInsert: { created_by: by.actor, created_at: by.now },
       $push: { pending: by.intentFor(id) },
     },
-    { upsert: true, returnDocument: 'after', session },
+    { upsert: true, returnDocument: 'after' },
   )
     .orFail()
     .lean();
@@ -152,19 +150,13 @@ export async function dropRecrawl(orgId: string, scheduleId: string): Promise<vo
 }
 
 /**
- * Notes the crawl that a schedule begins, in the transaction that stores it.
+ * Notes the crawl that a schedule begins. Safe to repeat.
  * @throws Problem NOT_FOUND when the schedule was removed.
  */
-export async function noteBegun(
-  orgId: string,
-  scheduleId: string,
-  crawlId: string,
-  session: ClientSession,
-): Promise<void> {
+export async function noteBegun(orgId: string, scheduleId: string, crawlId: string): Promise<void> {
   const { matchedCount } = await RecrawlModel.updateOne(
     { _id: scheduleId, org_id: orgId, active: true },
     { $set: { last_crawl_id: crawlId }, $unset: { last_skipped: 1 } },
-    { session },
   );
   if (matchedCount === 0) throw new Problem('NOT_FOUND');
 }

@@ -1,15 +1,17 @@
 /** Uploaded documents: their records, their bytes (GridFS) and what was taken out of the knowledge base. */
+import { randomInt } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import mongoose, { type ClientSession } from 'mongoose';
-import { defineModel, readerOf } from '../base/define.ts';
-import { ChunkModel } from './chunk.ts';
+import mongoose from 'mongoose';
+import { collectionOf, defineModel, readerOf } from '../base/define.ts';
+import { removeChunks } from './chunk.ts';
 import { isDuplicate } from '../base/connect.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { recordRemoval, type Removal } from './removal.ts';
 import { authorities, type Authority } from '../rules/knowledge/authority.ts';
 import { documentStatuses, fileTypes, type DocumentStatus, type FileType } from '../rules/knowledge/document.ts';
-import { modes, type Mode } from '../rules/access/keys.ts';
+import { modes, type Environment, type Mode } from '../rules/access/keys.ts';
+import { checkQuota, freeSlots, type Quotas } from '../rules/knowledge/quota.ts';
 
 export type Document = {
   _id: string;
@@ -35,6 +37,8 @@ export type Document = {
   chunk_count: number;
   /** Counts changes of segments and authority, so that the index can tell whether it has seen the last. */
   tags_version: number;
+  /** Its place in the allowance of its organization and mode; absent on documents stored before there were slots. */
+  slot?: number;
   created_at: Date;
   updated_at: Date;
   indexed_at?: Date;
@@ -62,19 +66,23 @@ export const DocumentModel = defineModel<Document>(
     live_generation: Number,
     chunk_count: { type: Number, required: true },
     tags_version: { type: Number, required: true },
+    slot: Number,
     created_at: { type: Date, required: true },
     updated_at: { type: Date, required: true },
     indexed_at: Date,
     pending: pendingField,
   },
-  [{ fields: { org_id: 1, mode: 1, sha256: 1 }, unique: true }, { fields: { org_id: 1, _id: -1 } }, pendingIndex],
+  [
+    { fields: { org_id: 1, mode: 1, sha256: 1 }, unique: true },
+    {
+      fields: { org_id: 1, mode: 1, slot: 1 },
+      unique: true,
+      partialFilterExpression: { slot: { $exists: true } },
+    },
+    { fields: { org_id: 1, _id: -1 } },
+    pendingIndex,
+  ],
 );
-
-/** Racing uploads of an organization meet here: its row is written inside each upload's transaction. */
-const QuotaLockModel = defineModel<{ _id: string; uploads: number }>('QuotaLock', 'quota_locks', {
-  _id: { type: String, required: true },
-  uploads: Number,
-});
 
 const readDocument = readerOf(DocumentModel);
 
@@ -117,33 +125,41 @@ export async function listDocuments(
     .lean();
 }
 
-export async function countDocuments(orgId: string, modes: readonly Mode[], session?: ClientSession): Promise<number> {
-  return DocumentModel.countDocuments({ org_id: orgId, mode: { $in: modes } }, session ? { session } : {});
+export async function countDocuments(orgId: string, modes: readonly Mode[]): Promise<number> {
+  return DocumentModel.countDocuments({ org_id: orgId, mode: { $in: modes } });
 }
 
 /**
- * Stores a new document if there is room, counting what exists now; of two that race for the last place, one is refused.
- * Null when the organization already has these bytes. `checkRoom` throws when `used` leaves no room.
+ * Stores a new document if the allowance has room, counting what exists now. Storing is one write that takes a free slot: of
+ * two uploads that race for the last one, the unique index refuses one; a process that is killed holds nothing. Null when
+ * the organization already has these bytes.
+ * @throws Problem SANDBOX_LIMIT, BETA_LIMIT_REACHED
  */
-export async function createDocument(document: Document, checkRoom: (used: number) => void): Promise<Document | null> {
-  const { org_id: orgId, mode, sha256 } = document;
+export async function createDocument(
+  document: Omit<Document, 'slot'>,
+  quotas: Quotas,
+  environment: Environment,
+): Promise<Document | null> {
+  const { org_id, mode, sha256 } = document;
+  const limit = quotas[environment].documents;
   for (;;) {
+    if (await findDocumentByHash(org_id, mode, sha256)) return null;
+    const standing = await collectionOf(DocumentModel)
+      .find({ org_id, mode }, { projection: { _id: 0, slot: 1 } })
+      .toArray();
+    checkQuota(quotas, environment, 'documents', standing.length);
+    const free = freeSlots(
+      limit,
+      standing.map(({ slot }) => slot),
+    );
+    // Any of them: uploads that race seldom choose the same one.
+    const stored = { ...document, slot: free[randomInt(free.length)]! };
     try {
-      return await mongoose.connection.transaction(async (session) => {
-        await QuotaLockModel.updateOne(
-          { _id: `${orgId}:${mode}` },
-          { $inc: { uploads: 1 } },
-          { session, upsert: true },
-        );
-        if (await DocumentModel.exists({ org_id: orgId, mode, sha256 }).session(session)) return null;
-        checkRoom(await countDocuments(orgId, [mode], session));
-        await DocumentModel.create([document], { session });
-        return document;
-      });
+      await DocumentModel.create(stored);
+      return stored;
     } catch (error) {
+      // Another upload took the slot, or stored these bytes: look again.
       if (!isDuplicate(error)) throw error;
-      // Either these bytes came in meanwhile, or two first uploads both made the lock row: that one is tried again.
-      if (await findDocumentByHash(orgId, mode, sha256)) return null;
     }
   }
 }
@@ -164,7 +180,10 @@ export async function tagDocument(
   ).lean();
 }
 
-/** Deletes a document and its chunks in one transaction and leaves a `Removal` for the rest; null when it is already gone. */
+/**
+ * Deletes a document with its chunks, and leaves a `Removal` for the rest; null when it is already gone. The removal is
+ * stored first: a process that dies after that write leaves the deletion to the workflow that the removal starts.
+ */
 export async function removeDocument(
   orgId: string,
   modes: readonly Mode[],
@@ -172,15 +191,20 @@ export async function removeDocument(
   now: Date,
   intent: Intent,
 ): Promise<Removal | null> {
-  return mongoose.connection.transaction(async (session) => {
-    const gone = await DocumentModel.findOneAndDelete(
-      { _id: docId, org_id: orgId, mode: { $in: modes } },
-      { session },
-    ).lean();
-    if (!gone) return null;
-    await ChunkModel.deleteMany({ org_id: orgId, source_id: docId }, { session });
-    return recordRemoval({ _id: docId, org_id: orgId, mode: gone.mode, removed_at: now, pending: [intent] }, session);
-  });
+  const found = await findDocument(orgId, modes, docId);
+  if (!found) return null;
+  const removal: Removal = { _id: docId, org_id: orgId, mode: found.mode, removed_at: now, pending: [intent] };
+  const decided = await recordRemoval(removal);
+  const deleted = await deleteDocument(orgId, docId);
+  await removeChunks(orgId, docId);
+  // Of two that delete at once, the other one was first with both.
+  return decided || deleted ? removal : null;
+}
+
+/** Deletes the record alone; false when it is gone. */
+export async function deleteDocument(orgId: string, docId: string): Promise<boolean> {
+  const { deletedCount } = await DocumentModel.deleteOne({ _id: docId, org_id: orgId });
+  return deletedCount === 1;
 }
 
 /** Asks for the bytes to be read again. Null when there is no such document or it is being processed right now. */

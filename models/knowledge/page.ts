@@ -1,8 +1,7 @@
 /** Pages that a crawl made knowledge of. Which set answers (the old one, or the one a replacing crawl has built) is theirs. */
-import mongoose from 'mongoose';
-import { ChunkModel } from './chunk.ts';
+import { removeChunks } from './chunk.ts';
 import { defineModel, readerOf } from '../base/define.ts';
-import { dropPageLinks } from '../crawl/pagelinks.ts';
+import { dropPageLinks } from './pagelinks.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { recordRemoval, type Removal } from './removal.ts';
 import { authorities, type Authority } from '../rules/knowledge/authority.ts';
@@ -19,6 +18,8 @@ export type Page = {
   live: boolean;
   /** The crawl that saw it last. */
   crawl_id: string;
+  /** The crawl that took its last generation; ids of crawls grow with time. */
+  claimed_by?: string;
   segments: string[];
   /** Absent: the default of pages. */
   authority?: Authority;
@@ -48,6 +49,7 @@ export const PageModel = defineModel<Page>(
     title: { type: String, default: '' },
     live: { type: Boolean, required: true },
     crawl_id: { type: String, required: true },
+    claimed_by: String,
     segments: { type: [String], required: true },
     authority: { type: String, enum: authorities },
     tags_version: { type: Number, required: true },
@@ -129,7 +131,10 @@ export async function tagPage(
   ).lean();
 }
 
-/** Deletes a page and its chunks in one transaction and leaves a `Removal` for the rest; null when it is already gone. */
+/**
+ * Deletes a page with its chunks, and leaves a `Removal` for the rest; null when it is already gone. The removal is stored
+ * first: a process that dies after that write leaves the deletion to the workflow that the removal starts.
+ */
 export async function removePage(
   orgId: string,
   among: readonly Mode[],
@@ -137,13 +142,14 @@ export async function removePage(
   now: Date,
   intent: Intent,
 ): Promise<Removal | null> {
-  return mongoose.connection.transaction(async (session) => {
-    const gone = await PageModel.findOneAndDelete({ ...visible(orgId, among), _id: pageId }, { session }).lean();
-    if (!gone) return null;
-    await ChunkModel.deleteMany({ org_id: orgId, source_id: pageId }, { session });
-    await dropPageLinks([pageId], session);
-    return recordRemoval({ _id: pageId, org_id: orgId, mode: gone.mode, removed_at: now, pending: [intent] }, session);
-  });
+  const found = await PageModel.findOne({ ...visible(orgId, among), _id: pageId }, { mode: 1 }).lean();
+  if (!found) return null;
+  const removal: Removal = { _id: pageId, org_id: orgId, mode: found.mode, removed_at: now, pending: [intent] };
+  const decided = await recordRemoval(removal);
+  const deleted = await deletePages(orgId, [pageId]);
+  await removeChunks(orgId, pageId);
+  // Of two that delete at once, the other one was first with both.
+  return decided || deleted > 0 ? removal : null;
 }
 
 /** A page as it was when it was looked at. */
@@ -181,7 +187,9 @@ export async function removePageAsSeen(orgId: string, page: SeenPage): Promise<b
   return deletedCount === 1;
 }
 
-export async function deletePages(orgId: string, pageIds: readonly string[]): Promise<void> {
-  await PageModel.deleteMany({ org_id: orgId, _id: { $in: pageIds } });
+/** Deletes pages with their links; returns how many there were. */
+export async function deletePages(orgId: string, pageIds: readonly string[]): Promise<number> {
+  const { deletedCount } = await PageModel.deleteMany({ org_id: orgId, _id: { $in: pageIds } });
   await dropPageLinks(pageIds);
+  return deletedCount;
 }

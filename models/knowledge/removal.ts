@@ -1,10 +1,14 @@
-/** Sources (documents, pages) that were deleted and whose traces outside MongoDB's truth are still to be removed. */
+/**
+ * Sources (documents, pages) that are deleted, and whose traces are still to be removed. A removal is the decision to delete:
+ * it is stored before anything is deleted, and whoever finds one carries out all that is left of it, the record included.
+ */
 import type { ClientSession } from 'mongoose';
-import { defineModel } from '../base/define.ts';
+import { isDuplicate } from '../base/connect.ts';
+import { collectionOf, defineModel } from '../base/define.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 
-/** Made in the transaction that deletes the source, under its id; gone when index rows and bytes are. */
+/** Under the source's id; gone when all traces are. */
 export type Removal = { _id: string; org_id: string; mode: Mode; removed_at: Date; pending?: Intent[] };
 
 export const RemovalModel = defineModel<Removal>(
@@ -20,13 +24,29 @@ export const RemovalModel = defineModel<Removal>(
   [pendingIndex],
 );
 
-export async function recordRemovals(removals: readonly Removal[], session: ClientSession): Promise<void> {
-  await RemovalModel.create([...removals], { session, ordered: true });
+/** Stores a removal; false when one of this source stands already. */
+export async function recordRemoval(removal: Removal): Promise<boolean> {
+  try {
+    await RemovalModel.create(removal);
+    return true;
+  } catch (error) {
+    if (isDuplicate(error)) return false;
+    throw error;
+  }
 }
 
-export async function recordRemoval(removal: Removal, session: ClientSession): Promise<Removal> {
-  await recordRemovals([removal], session);
-  return removal;
+/** Stores removals that no workflow of their own will see to; one that stands already stays as it is. */
+export async function recordRemovals(
+  removals: readonly Omit<Removal, 'pending'>[],
+  session?: ClientSession,
+): Promise<void> {
+  if (removals.length === 0) return;
+  await collectionOf(RemovalModel).bulkWrite(
+    removals.map(({ _id, ...fields }) => ({
+      updateOne: { filter: { _id }, update: { $setOnInsert: fields }, upsert: true },
+    })),
+    session ? { session } : {},
+  );
 }
 
 /** Those that no workflow of their own will see to. */

@@ -1,7 +1,7 @@
 /** What documents and pages have in common as sources of answers: whose they are, and their tags. */
 import { collectionOf } from '../base/define.ts';
-import { DocumentModel } from './document.ts';
-import { PageModel } from './page.ts';
+import { deleteDocument, DocumentModel } from './document.ts';
+import { deletePages, PageModel } from './page.ts';
 import { effectiveAuthority, type Authority } from '../rules/knowledge/authority.ts';
 import type { Mode } from '../rules/access/keys.ts';
 import type { Standing } from '../rules/knowledge/reconcile.ts';
@@ -61,10 +61,18 @@ function standingOf(record: Owned, type: 'document' | 'website'): Standing {
 }
 type Owned = Source & { _id: string; live: boolean };
 
+const isPage = (sourceId: string): boolean => sourceId.startsWith('page_');
+
+/** Deletes the record of a source. Safe to repeat. */
+export async function deleteSource(orgId: string, sourceId: string): Promise<void> {
+  if (isPage(sourceId)) await deletePages(orgId, [sourceId]);
+  else await deleteDocument(orgId, sourceId);
+}
+
 /** Null when the source is gone. */
 export async function findSource(orgId: string, sourceId: string): Promise<Source | null> {
   const filter = { _id: sourceId, org_id: orgId };
-  if (sourceId.startsWith('page_')) {
+  if (isPage(sourceId)) {
     const page = await PageModel.findOne(filter).lean();
     return page && { ...page, authority: effectiveAuthority(page.authority, 'website') };
   }

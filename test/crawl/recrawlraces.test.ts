@@ -35,8 +35,8 @@ const crawlOf = (org_id: string, firing?: string) =>
 async function put(orgId: string, every_hours: number) {
   const crawl = crawlOf(orgId);
   const by = { actor: 'test', now: new Date(), intentFor: () => intent };
-  const recrawl = await createCrawl(crawl, (session) =>
-    putRecrawl({ org_id: orgId, mode: 'test', url }, { every_hours, max_pages: 5 }, by, session),
+  const recrawl = await createCrawl(crawl, () =>
+    putRecrawl({ org_id: orgId, mode: 'test', url }, { every_hours, max_pages: 5 }, by),
   );
   await endCrawl(orgId, crawl._id, { status: 'completed' }, new Date());
   return recrawl;
@@ -150,9 +150,9 @@ describe('a firing', () => {
     const org = newId('org');
     const { _id } = await put(org, 6);
     const crawl = crawlOf(org, newId('request'));
-    const beginning = createCrawl(crawl, async (session) => {
+    const beginning = createCrawl(crawl, async () => {
       await remove(org, _id);
-      await noteBegun(org, _id, crawl._id, session);
+      await noteBegun(org, _id, crawl._id);
     });
     await expect(beginning).rejects.toThrow(expect.objectContaining({ code: 'NOT_FOUND' }));
     expect(await CrawlModel.findById(crawl._id)).toBeNull();
@@ -166,7 +166,7 @@ describe('many who ask for a schedule of one site at once', () => {
       [1, 2, 3, 4].map((every_hours) => {
         const by = { actor: 'test', now: new Date(), intentFor: () => intent };
         const site = { org_id: org, mode: 'test' as const, url };
-        return createCrawl(crawlOf(org), (session) => putRecrawl(site, { every_hours, max_pages: 5 }, by, session));
+        return createCrawl(crawlOf(org), () => putRecrawl(site, { every_hours, max_pages: 5 }, by));
       }),
     );
     const [made, ...others] = asked.toSorted((a, b) => a.status.localeCompare(b.status));

@@ -1,12 +1,31 @@
-/** The API program, except that it dies (SIGKILL) between saving a record and starting its workflow. */
+/**
+ * The API program, except that it dies (SIGKILL): between saving a record and starting its workflow, or right after the
+ * write that FAULT names; FAULT_AFTER such writes go well before.
+ */
 import { startApi } from '../../api/server.ts';
 import { readConfig } from '../../config.ts';
+import { CrawlModel } from '../../models/crawl/crawl.ts';
+import { DocumentModel } from '../../models/knowledge/document.ts';
+import { RemovalModel } from '../../models/knowledge/removal.ts';
+import { interrupt } from './interrupt.ts';
+
+export type ApiFault = 'document stored' | 'removal stored' | 'crawl stored';
+const points: Record<ApiFault, () => void> = {
+  'document stored': () => interrupt(DocumentModel.collection, 'insertOne', '"sha256"', 'after'),
+  'removal stored': () => interrupt(RemovalModel.collection, 'insertOne', '"removed_at"', 'after'),
+  'crawl stored': () => interrupt(CrawlModel.collection, 'insertOne', '"crawling"', 'after'),
+};
+const fault = process.env['FAULT'] as ApiFault | undefined;
+if (fault !== undefined) points[fault]();
 
 const api = await startApi(readConfig(process.env), (ctx) => ({
   ...ctx,
-  temporal: new Proxy(ctx.temporal, {
-    get: (target, name, receiver) =>
-      name === 'withDeadline' ? () => process.kill(process.pid, 'SIGKILL') : Reflect.get(target, name, receiver),
-  }),
+  temporal:
+    fault === undefined
+      ? new Proxy(ctx.temporal, {
+          get: (target, name, receiver) =>
+            name === 'withDeadline' ? () => process.kill(process.pid, 'SIGKILL') : Reflect.get(target, name, receiver),
+        })
+      : ctx.temporal,
 }));
 process.send?.({ type: 'ready', url: api.url });

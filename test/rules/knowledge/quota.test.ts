@@ -1,6 +1,12 @@
 /** Where an allowance ends, and what is said then. */
 import { describe, it, expect } from '@jest/globals';
-import { checkQuota, features, quotaEnvironment, type Feature } from '../../../models/rules/knowledge/quota.ts';
+import {
+  checkQuota,
+  features,
+  freeSlots,
+  quotaEnvironment,
+  type Feature,
+} from '../../../models/rules/knowledge/quota.ts';
 import { environments, type Environment, type Mode } from '../../../models/rules/access/keys.ts';
 
 const quotas = { sandbox: { documents: 2, knowledge_pages: 3 }, production: { documents: 4, knowledge_pages: 5 } };
@@ -36,4 +42,32 @@ describe('quotaEnvironment', () => {
   ])('%s mode of an organization in %s has the allowance of %s', (mode, environment, allowance) =>
     expect(quotaEnvironment(mode, environment)).toBe(allowance),
   );
+});
+
+describe('freeSlots', () => {
+  it.each<[number, (number | undefined)[], number[]]>([
+    [3, [], [0, 1, 2]],
+    [3, [1], [0, 2]],
+    [3, [0, 1, 2], []],
+    [0, [], []],
+    // Records of before there were slots take room and no slot.
+    [3, [undefined], [0, 1]],
+    [3, [undefined, undefined, undefined, undefined], []],
+    [4, [undefined, 3], [0, 1]],
+    // The limit was lowered below what is held.
+    [3, [7, 8], [0]],
+    [3, [7, 2], [0]],
+    [4, [5, 3, 0], [1]],
+    [2, [4, 5, 6], []],
+  ])('of a limit of %j with %j taken: %j', (limit, taken, free) => expect(freeSlots(limit, taken)).toEqual(free));
+
+  it('leaves as much room as the limit exceeds the records, whatever slots they hold', () => {
+    for (let limit = 0; limit <= 5; limit += 1)
+      for (let held = 0; held < 2 ** 7; held += 1)
+        for (const old of [0, 1, 2]) {
+          const slots = Array.from({ length: 7 }, (_, slot) => slot).filter((slot) => held & (1 << slot));
+          const taken = [...slots, ...Array.from({ length: old }, () => undefined)];
+          expect(freeSlots(limit, taken)).toHaveLength(Math.max(0, limit - taken.length));
+        }
+  });
 });

@@ -1,0 +1,99 @@
+/** Storing an uploaded file as a document: its bytes, then the record that takes a slot of the allowance, then processing. */
+import { createReadStream } from 'node:fs';
+import type { Context } from '../context.ts';
+import { launch, type Start } from '../durable.ts';
+import { newId } from '../../models/base/ids.ts';
+import {
+  countDocuments,
+  createDocument,
+  DocumentModel,
+  findDocumentByHash,
+  removeBytes,
+  writeBytes,
+  type Document,
+} from '../../models/knowledge/document.ts';
+import type { Environment, Mode } from '../../models/rules/access/keys.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+import { mimeTypes, type FileType } from '../../models/rules/knowledge/document.ts';
+import { checkQuota, quotaEnvironment } from '../../models/rules/knowledge/quota.ts';
+import { documentWorkflowId, processDocument } from '../../workflows/document.ts';
+import { queues } from '../../workflows/queues.ts';
+
+/** A file that lies in a temporary place. */
+export type Upload = {
+  path: string;
+  /** Bytes. */
+  size: number;
+  sha256: string;
+  filename: string;
+  type: FileType;
+  tags: Pick<Document, 'segments' | 'authority'>;
+};
+type Uploader = { mode: Mode; environment: Environment; actor: string };
+type Stored = { document: Document; duplicate?: true };
+
+export const processing = (
+  orgId: string,
+  docId: string,
+  generation: number,
+): Start<Parameters<typeof processDocument>> => ({
+  workflow: processDocument,
+  id: documentWorkflowId(docId, generation),
+  queue: queues.documents,
+  args: [{ orgId, docId, generation }],
+});
+
+/**
+ * Stores a file and starts its processing, unless the organization has these bytes already.
+ * @throws Problem SANDBOX_LIMIT, BETA_LIMIT_REACHED
+ */
+export async function storeUpload(ctx: Context, orgId: string, uploader: Uploader, upload: Upload): Promise<Stored> {
+  const { mode } = uploader;
+  const [duplicate, standing] = await Promise.all([
+    findDocumentByHash(orgId, mode, upload.sha256),
+    countDocuments(orgId, [mode]),
+  ]);
+  if (duplicate) return { document: duplicate, duplicate: true };
+  const { quotas } = ctx.config;
+  const allowance = quotaEnvironment(mode, uploader.environment);
+  // Before any byte is stored; storing the record looks again.
+  checkQuota(quotas, allowance, 'documents', standing);
+
+  const docId = newId('document');
+  await writeBytes(docId, createReadStream(upload.path));
+  const record = newDocument(docId, orgId, uploader, upload, ctx.clock());
+  const created = await launch(ctx, DocumentModel, [processing(orgId, docId, 1)], ([intent]) =>
+    createDocument({ ...record, pending: [intent] }, quotas, allowance),
+  ).catch(async (error: unknown) => {
+    // After any other failure the record may exist after all; bytes nobody owns are dropped by maintenance.
+    if (error instanceof Problem) await removeBytes(docId);
+    throw error;
+  });
+  if (created) return { document: created };
+  await removeBytes(docId);
+  const first = await findDocumentByHash(orgId, mode, upload.sha256);
+  if (first) return { document: first, duplicate: true };
+  throw new Problem('CONFLICT', { message: 'The same file was uploaded and deleted meanwhile; upload it again.' });
+}
+
+function newDocument(docId: string, orgId: string, uploader: Uploader, upload: Upload, now: Date): Document {
+  const { filename, type, size, sha256, tags } = upload;
+  return {
+    _id: docId,
+    org_id: orgId,
+    mode: uploader.mode,
+    filename,
+    file_type: type,
+    mime_type: mimeTypes[type],
+    file_size: size,
+    sha256,
+    status: 'uploaded',
+    ...tags,
+    uploaded_by: uploader.actor,
+    generation: 1,
+    chunk_count: 0,
+    tags_version: 0,
+    created_at: now,
+    updated_at: now,
+  };
+}

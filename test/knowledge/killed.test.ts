@@ -1,0 +1,120 @@
+/** An API process that is killed in the middle of a write holds nothing that the next request needs. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import mongoose from 'mongoose';
+import type { ApiFault } from '../kit/faulty-api.ts';
+import { apiAt, until, type Api } from '../kit/harness.ts';
+import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
+
+const limit = 6;
+let env: SystemEnv;
+let api: Api;
+const running: Running[] = [];
+beforeAll(async () => {
+  env = systemEnv('killed', { SANDBOX_DOCUMENTS: String(limit), FLEETS: 'documents,sources' });
+  running.push(...(await Promise.all(['api/server.ts', 'test/kit/worker.ts'].map((one) => startProcess(one, env)))));
+  api = apiAt(running[0]!.url);
+});
+afterAll(async () => {
+  await Promise.all(running.map((process) => process.stop()));
+  await removeDataDir(env);
+});
+
+/** An organization with a key, apart from the other tests. */
+async function fresh() {
+  const org = await api.newOrg();
+  return { orgId: org.orgId, token: (await api.newKey(org)).token };
+}
+
+/** Has an API of the same system die at a write, which `ask` brings it to; it leaves no transaction open. */
+async function dying(fault: ApiFault, ask: (api: Api) => Promise<unknown>, after = 0): Promise<void> {
+  const mongo = new URL(env['MONGODB_URI']!);
+  const appName = `dying at ${fault}`;
+  mongo.searchParams.set('appName', appName);
+  const more = { MONGODB_URI: mongo.href, FAULT: fault, FAULT_AFTER: String(after) };
+  const process = await startProcess('test/kit/faulty-api.ts', { ...env, ...more });
+  const death = once(process.child, 'exit');
+  await ask(apiAt(process.url));
+  expect((await death)[1]).toBe('SIGKILL');
+  expect(await openTransactions(appName)).toEqual([]);
+}
+
+async function withDb<T>(work: (db: mongoose.Connection) => Promise<T>): Promise<T> {
+  const db = await mongoose.createConnection(env['MONGODB_URI']!).asPromise();
+  try {
+    return await work(db);
+  } finally {
+    await db.close();
+  }
+}
+
+/** Transactions that a process of this name has begun and not ended; mongod keeps those of a dead one for a minute or more. */
+async function openTransactions(appName: string): Promise<unknown[]> {
+  return withDb((db) =>
+    db
+      .getClient()
+      .db('admin')
+      .aggregate([
+        { $currentOp: { allUsers: true, idleSessions: true } },
+        { $match: { transaction: { $exists: true }, 'clientMetadata.application.name': appName } },
+        { $project: { desc: 1, transaction: 1 } },
+      ])
+      .toArray(),
+  );
+}
+
+const text = (n: number) => ({ name: `${n}.md`, content: `Fact number ${n}.` });
+
+describe('an API killed in the middle of uploads', () => {
+  it('holds no slot but those of the documents that are stored: another API fills the allowance to its end', async () => {
+    const { orgId, token } = await fresh();
+    const twelve = (by: Api) =>
+      Promise.allSettled(Array.from({ length: 12 }, (_, n) => by.upload(orgId, token, text(n))));
+    await dying('document stored', twelve, 1);
+    const standing = (await api.request('GET', `/orgs/${orgId}/documents`, { token })).body.count;
+    expect(standing).toBeGreaterThanOrEqual(2);
+    const more = await Promise.all(Array.from({ length: 9 }, (_, n) => api.upload(orgId, token, text(20 + n))));
+    const statuses = more.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 201)).toHaveLength(limit - standing);
+    expect(statuses.filter((status) => status === 403)).toHaveLength(9 - (limit - standing));
+    expect((await api.request('GET', `/orgs/${orgId}/documents`, { token })).body.count).toBe(limit);
+  });
+});
+
+describe('an API killed in the middle of a deletion', () => {
+  it('leaves it to be carried out, and others delete at once', async () => {
+    const { orgId, token } = await fresh();
+    const ids = (await Promise.all([1, 2].map((n) => api.upload(orgId, token, text(n))))).map(
+      ({ body }) => body.document.doc_id as string,
+    );
+    for (const id of ids) await api.processed(orgId, token, id);
+    const [first, second] = ids.map((id) => `/orgs/${orgId}/documents/${id}`) as [string, string];
+    await dying('removal stored', (by) => by.request('DELETE', first, { token }).catch(() => undefined));
+    expect((await api.request('DELETE', second, { token })).status).toBe(200);
+    expect((await api.request('DELETE', second, { token })).status).toBe(404);
+    await until(async () => (await api.request('GET', first, { token })).status === 404, 'the document to be gone');
+    await withDb(async (db) => {
+      const left = async () =>
+        Promise.all([
+          db.collection('chunks').countDocuments({ org_id: orgId }),
+          db.collection('files.files').countDocuments({ filename: { $in: ids } }),
+          db.collection('removals').countDocuments({ org_id: orgId }),
+        ]);
+      await until(async () => (await left()).every((count) => count === 0), 'its traces to be gone');
+    });
+    expect((await api.upload(orgId, token, text(1))).status).toBe(201);
+  });
+});
+
+describe('an API killed while it stores a crawl with its schedule', () => {
+  it('leaves the crawl running, and another API says so at once: 409 CRAWL_RUNNING', async () => {
+    const { orgId, token } = await fresh();
+    const body = { url: 'https://site.example/', options: { every_hours: 6 } };
+    await dying('crawl stored', (by) =>
+      by.request('POST', `/orgs/${orgId}/crawl`, { token, body }).catch(() => undefined),
+    );
+    const again = await api.request('POST', `/orgs/${orgId}/crawl`, { token, body });
+    expect([again.status, again.body.code]).toEqual([409, 'CRAWL_RUNNING']);
+    expect(await withDb((db) => db.collection('recrawls').countDocuments({ org_id: orgId }))).toBe(0);
+  });
+});
