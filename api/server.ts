@@ -9,7 +9,8 @@ import type { Context } from './context.ts';
 import { prepareRates } from './http/limits.ts';
 import { createLog } from './http/log.ts';
 import { createMetrics } from './http/metrics.ts';
-import { createSockets, type SocketOptions } from './chat/sockets.ts';
+import { createChatStreams } from './chat/stream.ts';
+import { createLive, type LiveOptions } from './live/live.ts';
 import { createTokens } from './access/tokens.ts';
 import { refuseUnreadable } from './http/malformed.ts';
 import { createAi } from '../clients/ai/ai.ts';
@@ -29,7 +30,7 @@ export type Api = { url: string; close(): Promise<void> };
 export async function startApi(
   config: Config,
   adapt: (ctx: Context) => Context = (ctx) => ctx,
-  socketOptions: SocketOptions = {},
+  socketOptions: LiveOptions = {},
 ): Promise<Api> {
   if (!config.mongodbUri || !config.temporalAddress) {
     throw new ConfigError('MONGODB_URI and TEMPORAL_ADDRESS are not set; `npm start` starts both and sets them.');
@@ -60,8 +61,8 @@ export async function startApi(
   const state = { draining: false };
   const metrics = createMetrics();
   const serveRequest = createApp(ctx, metrics, state).callback();
-  const sockets = createSockets(ctx, metrics.sockets, socketOptions);
-  // An upgrade that is not the chat's is an ordinary request, as it would be without any.
+  const sockets = createLive(ctx, [createChatStreams(ctx, metrics.sockets)], socketOptions);
+  // An upgrade that is not for a socket is an ordinary request, as it would be without any.
   const server = createServer({ shouldUpgradeCallback: sockets.wants }, serveRequest);
   server.on('upgrade', sockets.upgrade);
   // An expectation we do not know is no reason to refuse (RFC 9110, 10.1.1); Node would, without a body.

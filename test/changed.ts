@@ -32,7 +32,8 @@ export const narrow: Readonly<Record<string, readonly string[]>> = {
   'test/chat/chatproperty.test.ts': [
     'test/kit/chatstory.ts',
     'agent/turn.ts',
-    'models/chat/frame.ts',
+    'models/live/',
+    'api/live/',
     'models/chat/message.ts',
   ],
   'test/chat/widget.test.ts': ['web/', 'api/chat/widget.ts', 'test/kit/chromium.ts'],

@@ -19,7 +19,8 @@ import {
   settleShown,
   type Conversation,
 } from '../../models/chat/conversation.ts';
-import { frameWriter, hasFrame, lastSeq, Overtaken, type FrameWriter, type NewFrame } from '../../models/chat/frame.ts';
+import { conversationWriter } from '../../models/chat/log.ts';
+import { hasFrame, lastSeq, Superseded, type FrameWriter, type NewFrame } from '../../models/live/frame.ts';
 import {
   ackFrame,
   claimAnswer,
@@ -84,7 +85,7 @@ export function createConversationActivities({ search, ai, testRepliesPerMinute,
         more = waiting.length > 0;
       } else if (message) {
         // We answer one after the other, so somebody who took this one since we began has taken our place.
-        if (message.attempt !== undefined && message.attempt !== before) throw new Overtaken();
+        if (message.attempt !== undefined && message.attempt !== before) throw new Superseded();
         // What was begun is ended, whoever took over meanwhile.
         if (!agentAnswers(conversation.status) && message.attempt === undefined) {
           await leave(conversation, message, after);
@@ -99,7 +100,7 @@ export function createConversationActivities({ search, ai, testRepliesPerMinute,
   async function show(conversation: Conversation, unshown: Message[], after: number): Promise<void> {
     const { _id: convId, org_id: orgId, status, status_version: version, ticket } = conversation;
     const holds = async () => (await findConversation(orgId, convId))?.status_version === version;
-    const writer = frameWriter(conversation, clock, { after, holds });
+    const writer = conversationWriter(conversation, clock, { after, holds });
     for (const { _id, body, sender_name, at } of unshown) {
       const sender = sender_name === undefined ? {} : { sender_name };
       const frame = { message_id: _id, body, ...sender, timestamp: at.toISOString() };
@@ -120,7 +121,7 @@ export function createConversationActivities({ search, ai, testRepliesPerMinute,
 
   /** A person answers: it stays where it is. */
   async function leave(conversation: Conversation, message: Message, after: number): Promise<void> {
-    await frameWriter(conversation, clock, { after }).append(ackFrame(message));
+    await conversationWriter(conversation, clock, { after }).append(ackFrame(message));
     await settleMessage(conversation.org_id, message._id, 'left');
   }
 
@@ -140,8 +141,11 @@ export function createConversationActivities({ search, ai, testRepliesPerMinute,
       message.attempt === undefined ? null : findAnswer(orgId, message._id),
       listMessages(orgId, convId, { limit: rememberedMessages, before: message.position }),
     ]);
-    if (!claimed) throw new Overtaken();
-    const writer = frameWriter(conversation, clock, { after, holds: () => holdsAnswer(orgId, message._id, attempt) });
+    if (!claimed) throw new Superseded();
+    const writer = conversationWriter(conversation, clock, {
+      after,
+      holds: () => holdsAnswer(orgId, message._id, attempt),
+    });
     const begin: NewFrame = { type: 'reply_start', body: { message_id: replyId }, transient: true };
     const before = acked ? [] : [ackFrame(message)];
     if (stored) {
@@ -250,7 +254,7 @@ export function createConversationActivities({ search, ai, testRepliesPerMinute,
       try {
         await withHeartbeat((signal) => attend(ref, signal));
       } catch (error) {
-        if (!(error instanceof Overtaken)) throw error;
+        if (!(error instanceof Superseded)) throw error;
         throw ApplicationFailure.create({
           message: 'Another attempt has taken over.',
           type: error.name,

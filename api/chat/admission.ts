@@ -1,46 +1,38 @@
 /**
- * Who gets in at the door of the chat's sockets, and how often: by the address they chose and the network they come from.
- * What happens inside is api/chat/sockets.ts's.
+ * Who may open a socket of the chat, and how often: by the address they connect to and the network they come from. What
+ * happens in the socket is api/chat/stream.ts's.
  */
-import { networkOf } from '../http/address.ts';
 import type { SessionPrincipal } from '../access/auth.ts';
-import type { Context } from '../context.ts';
-import type { Limiter } from '../http/limits.ts';
 import { createSessionAuth, type Admission } from '../access/sessions.ts';
+import type { Context } from '../context.ts';
+import { networkOf } from '../http/address.ts';
+import type { Limiter } from '../http/limits.ts';
+import type { ConnectRequest } from '../live/stream.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** How often what let an embed in is looked at again, in ms. */
-const LOOK_AGAIN_MS = 60_000;
+/** How often an embed is checked again, in ms. */
+const RECHECK_MS = 60_000;
 
-/** What let an embed in, and when it is looked at again, in ms since 1970. */
-export type Pass = Admission & { lookAt: number };
+/** What let an embed in, and when it is checked again, in ms since 1970. */
+export type EmbedAdmission = Admission & { recheckAt: number };
 
-/** Who came in; of an embed with what may be taken back. */
-export type Entered = { customer: SessionPrincipal; pass: Pass | undefined };
+/** Who was let in; of an embed with what may be revoked. */
+export type Admitted = { customer: SessionPrincipal; embed: EmbedAdmission | undefined };
 
-export type Knock = {
-  /** The organization in the path. */
-  orgId: string;
-  query: URLSearchParams;
-  /** The `Origin` header. */
-  origin: string | undefined;
-  address: string;
-};
-
-export type Door = {
+export type ChatAdmission = {
   /** @throws Problem: RATE_LIMITED, UNAUTHENTICATED, ORIGIN_NOT_ALLOWED, VALIDATION, NOT_FOUND. */
-  enter(knock: Knock): Promise<Entered>;
-  /** Looks at an embed again when its time has come. @throws Problem as at the door when it would not get in any more. */
-  lookAgain(customer: SessionPrincipal, pass: Pass): Promise<void>;
+  admit(request: ConnectRequest): Promise<Admitted>;
+  /** Checks an embed again when its time has come. @throws Problem as `admit` does when it would not be let in any more. */
+  recheck(customer: SessionPrincipal, embed: EmbedAdmission): Promise<void>;
 };
 
-export function createDoor(ctx: Context, limit: Limiter): Door {
+export function createChatAdmission(ctx: Context, limit: Limiter): ChatAdmission {
   const auth = createSessionAuth(ctx);
 
-  async function identify({ query, origin, address }: Knock): Promise<Entered> {
+  async function identify({ query, origin, address }: ConnectRequest): Promise<Admitted> {
     const text = (name: string) => query.get(name) ?? undefined;
     const token = text('sessionToken');
-    if (token !== undefined) return { customer: await auth.byToken(token, address), pass: undefined };
+    if (token !== undefined) return { customer: await auth.byToken(token, address), embed: undefined };
     const pk = text('pk');
     if (pk === undefined) {
       throw new Problem('UNAUTHENTICATED', { message: 'Connect with `sessionToken`, or with `pk` and `visitorId`.' });
@@ -48,26 +40,28 @@ export function createDoor(ctx: Context, limit: Limiter): Door {
     const admission: Admission = { pk, origin, email: text('email'), sig: text('sig') };
     const visitor = { visitorId: text('visitorId') ?? '', productType: text('productType'), address };
     const customer = await auth.byEmbed({ ...admission, ...visitor });
-    // Those that came together, after a restart, are not all looked at in the same moment.
-    return { customer, pass: { ...admission, lookAt: ctx.clock().getTime() + Math.random() * LOOK_AGAIN_MS } };
+    // Sockets that were opened together, after a restart, are not all checked in the same moment.
+    return { customer, embed: { ...admission, recheckAt: ctx.clock().getTime() + Math.random() * RECHECK_MS } };
   }
 
   return {
-    async enter(knock) {
-      // Before anything is read for it.
-      await limit('address_connects', networkOf(knock.address));
-      const entered = await identify(knock);
-      const { orgId, sessionId } = entered.customer;
-      if (orgId !== knock.orgId) throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
+    async admit(request) {
+      // Before anything is read from the database.
+      await limit('address_connects', networkOf(request.address));
+      const admitted = await identify(request);
+      const { orgId, sessionId } = admitted.customer;
+      if (orgId !== request.params['orgId']) {
+        throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
+      }
       // Before the history is read and sent once more.
       await limit('connects', sessionId);
-      return entered;
+      return admitted;
     },
-    async lookAgain(customer, pass) {
+    async recheck(customer, embed) {
       const now = ctx.clock().getTime();
-      if (pass.lookAt > now) return;
-      pass.lookAt = now + LOOK_AGAIN_MS;
-      await auth.recheck(customer, pass);
+      if (embed.recheckAt > now) return;
+      embed.recheckAt = now + RECHECK_MS;
+      await auth.recheck(customer, embed);
     },
   };
 }

@@ -16,18 +16,10 @@ import {
   type Conversation,
 } from '../../models/chat/conversation.ts';
 import { countMissed, uncountMessage } from '../../models/chat/unread.ts';
-import { frameWriter } from '../../models/chat/frame.ts';
+import { conversationWriter } from '../../models/chat/log.ts';
 import { newId } from '../../models/base/ids.ts';
-import {
-  ackFrame,
-  findClientMessage,
-  insertMessage,
-  listMessages,
-  MessageModel,
-  type Message,
-} from '../../models/chat/message.ts';
+import { ackFrame, findClientMessage, insertMessage, MessageModel, type Message } from '../../models/chat/message.ts';
 import { settleIntent } from '../../models/base/pending.ts';
-import type { Detail } from '../../models/rules/base/errors.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { attend, conversation as conversationWorkflow, conversationWorkflowId } from '../../workflows/conversation.ts';
 import { queues } from '../../workflows/queues.ts';
@@ -67,7 +59,7 @@ export async function currentConversation({ orgId, mode, customerId }: SessionPr
 }
 
 /** Where something is said. */
-export type Whose = Pick<Conversation, '_id' | 'org_id' | 'mode'>;
+export type ConversationRef = Pick<Conversation, '_id' | 'org_id' | 'mode'>;
 export type Said = { body: string; clientMessageId?: string | undefined };
 /** `ackSeq`: the number that the message's `ack` has in the frame log. */
 export type Accepted = { messageId: string; duplicate: boolean; ack: Record<string, unknown>; ackSeq: number };
@@ -80,14 +72,14 @@ export type Accepted = { messageId: string; duplicate: boolean; ack: Record<stri
 export async function acceptMessage(
   ctx: Context,
   customer: SessionPrincipal,
-  conversation: Whose,
+  conversation: ConversationRef,
   { body, clientMessageId }: Said,
   lastSeq?: number,
 ): Promise<Accepted> {
   const { _id: convId, org_id: orgId, mode } = conversation;
   const accepted = async (message: Message, duplicate: boolean): Promise<Accepted> => {
     const frame = ackFrame(message);
-    const writer = frameWriter(conversation, ctx.clock, lastSeq === undefined ? {} : { after: lastSeq });
+    const writer = conversationWriter(conversation, ctx.clock, lastSeq === undefined ? {} : { after: lastSeq });
     const ackSeq = await writer.append(frame);
     return { messageId: message._id, duplicate, ack: frame.body ?? {}, ackSeq };
   };
@@ -158,7 +150,10 @@ export async function say(
 }
 
 /** @throws Problem SANDBOX_LIMIT when a test organization has begun as many conversations as it may in a month. */
-async function checkTestConversations({ config, clock }: Context, { _id, org_id, mode }: Whose): Promise<void> {
+async function checkTestConversations(
+  { config, clock }: Context,
+  { _id, org_id, mode }: ConversationRef,
+): Promise<void> {
   const limit = config.testConversationsPerMonth;
   if (mode === 'live' || (await takeTestConversation(org_id, _id, limit, clock()))) return;
   const message = `The ${limit} conversations that test mode has in a month are used up; use live mode, or wait for the next month.`;
@@ -168,7 +163,7 @@ async function checkTestConversations({ config, clock }: Context, { _id, org_id,
 /** The customer is done; `csat` 1 to 5 when they said how it was. @throws Problem NOT_FOUND. */
 export async function endConversation(
   ctx: Context,
-  { _id: convId, org_id: orgId }: Whose,
+  { _id: convId, org_id: orgId }: ConversationRef,
   csat: number | undefined,
 ): Promise<void> {
   const intent = intentTo(ctx, attending(orgId, convId));
@@ -178,65 +173,4 @@ export async function endConversation(
     intents: [intent],
   });
   await startSaved(ctx, ConversationModel, ended, [intent]);
-}
-
-/** Part of a history, in its order, and where what comes before it begins: null when that is the beginning. */
-export type HistoryPage = { found: Message[]; cursor: string | null };
-
-/** The last `limit` messages of a conversation, or those before a cursor. */
-export async function readHistory(
-  { _id: convId, org_id: orgId }: Whose,
-  limit: number,
-  before?: number,
-): Promise<HistoryPage> {
-  const found = await listMessages(orgId, convId, { limit: limit + 1, before });
-  return found.length > limit ? pageFrom(convId, found.slice(1)) : { found, cursor: null };
-}
-
-/** A page that does not begin at the beginning. */
-export function pageFrom(convId: string, found: Message[]): HistoryPage {
-  const [first] = found;
-  return { found, cursor: first ? Buffer.from(`${convId}:${first.position}`).toString('base64url') : null };
-}
-
-/** What a cursor of `pageFrom` stands for. @throws Problem VALIDATION for any other text. */
-export function readHistoryCursor(cursor: string): { convId: string; before: number } {
-  const text = Buffer.from(cursor, 'base64url').toString('utf8');
-  const [, convId, position] = /^(conv_[0-9A-Z]{26}):([1-9]\d{0,9})$/.exec(text) ?? [];
-  if (!convId || !position || Buffer.from(text).toString('base64url') !== cursor) throw foreignCursor();
-  return { convId, before: Number(position) };
-}
-
-export function foreignCursor(): Problem {
-  const detail: Detail = { path: ['query', 'cursor'], message: 'is not a cursor of this list; start without one' };
-  return new Problem('VALIDATION', { details: [detail] });
-}
-
-/** A message as its customer sees it. */
-export function viewMessage(message: Message) {
-  const { client_message_id, sources, has_context, sender_name } = message;
-  return {
-    id: message._id,
-    role: message.role,
-    body: message.body,
-    timestamp: message.at.toISOString(),
-    ...(client_message_id === undefined ? {} : { client_message_id }),
-    ...(sources === undefined ? {} : { sources }),
-    ...(has_context === undefined ? {} : { has_context }),
-    ...(sender_name === undefined ? {} : { sender_name }),
-  };
-}
-
-/** A conversation as its customer sees it. */
-export function viewConversation(conversation: Conversation) {
-  return {
-    conv_id: conversation._id,
-    mode: conversation.mode,
-    status: conversation.status,
-    preview: conversation.preview,
-    last_message_at: conversation.last_message_at?.toISOString() ?? null,
-    ticket_id: conversation.ticket?.ticket_id ?? null,
-    csat: conversation.csat ?? null,
-    created_at: conversation.created_at.toISOString(),
-  };
 }

@@ -17,9 +17,6 @@ const clientMessageId = z
   .max(100)
   .meta({ description: 'Your own id for the message: sent again with the same one, it is the same message.' });
 
-/** Largest frame a client may send, in bytes. */
-export const maxFrameBytes = 64 * 1024;
-
 const clientFrames = {
   message: z.strictObject({ type: z.literal('message'), body, client_message_id: clientMessageId.optional() }),
   typing: z.strictObject({ type: z.literal('typing') }),

@@ -1,15 +1,7 @@
-/** Chat over REST, for a customer with a session's token: say something, and read what was said. The socket is api/chat/sockets.ts. */
+/** Chat over REST, for a customer with a session's token: say something, and read what was said. The socket is api/chat/stream.ts. */
 import { session } from '../access/auth.ts';
-import {
-  currentConversation,
-  foreignCursor,
-  ownConversation,
-  readHistory,
-  readHistoryCursor,
-  say,
-  viewConversation,
-  viewMessage,
-} from '../chat/conversation.ts';
+import { currentConversation, ownConversation, say } from '../chat/conversation.ts';
+import { foreignCursor, readHistory, readHistoryCursor, viewConversation, viewMessage } from '../chat/history.ts';
 import * as contract from '../contract/chat.ts';
 import { afterCursor, DEFAULT_LIMIT, page } from '../http/cursor.ts';
 import { route } from '../http/route.ts';

@@ -6,7 +6,7 @@ import { isDuplicate } from '../base/connect.ts';
 import { ConversationModel } from './conversation.ts';
 import { beginErasing, CustomerModel } from './customer.ts';
 import { collectionOf, defineModel, embedded } from '../base/define.ts';
-import { FrameModel } from './frame.ts';
+import { FrameModel } from '../live/frame.ts';
 import { countGapsOf, forgetGaps } from '../knowledge/gap.ts';
 import { MessageModel } from './message.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
@@ -97,7 +97,7 @@ export async function removeEverything({ _id: customerId, org_id: orgId }: Erasu
   const convIds = await noteConversations(orgId, customerId);
   await collectionOf(ConversationModel).deleteMany({ org_id: orgId, customer_id: customerId });
   await collectionOf(MessageModel).deleteMany({ org_id: orgId, conv_id: { $in: convIds } });
-  await collectionOf(FrameModel).deleteMany({ org_id: orgId, conv_id: { $in: convIds } });
+  await collectionOf(FrameModel).deleteMany({ org_id: orgId, stream: { $in: convIds } });
   await collectionOf(SessionModel).deleteMany({ org_id: orgId, customer_id: customerId });
   await forgetGaps(orgId, customerId);
   await collectionOf(CustomerModel).deleteOne({ _id: customerId, org_id: orgId });
@@ -135,7 +135,7 @@ async function count(orgId: string, customerId: string, convIds: readonly string
   const [conversations, messages, frames, sessions, gaps] = await Promise.all([
     collectionOf(ConversationModel).countDocuments(own),
     collectionOf(MessageModel).countDocuments(inside),
-    collectionOf(FrameModel).countDocuments(inside),
+    collectionOf(FrameModel).countDocuments({ org_id: orgId, stream: { $in: convIds } }),
     collectionOf(SessionModel).countDocuments(own),
     countGapsOf(orgId, customerId),
   ]);

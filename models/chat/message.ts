@@ -4,7 +4,7 @@
  */
 import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, Mixed } from '../base/define.ts';
-import type { NewFrame } from './frame.ts';
+import type { NewFrame } from '../live/frame.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { messageRoles, type MessageRole } from '../rules/chat/conversation.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';

@@ -5,7 +5,7 @@
 import type { Conversation } from './conversation.ts';
 import { CustomerModel } from './customer.ts';
 import { collectionOf } from '../base/define.ts';
-import { FrameModel } from './frame.ts';
+import { FrameModel } from '../live/frame.ts';
 import { MessageModel } from './message.ts';
 import { customerDays, daysAfter, logDays } from '../rules/chat/retention.ts';
 
@@ -23,7 +23,7 @@ export async function keepTogether({ _id, org_id, customer_id, expires_at }: Con
   const customerEnds = daysAfter(expires_at, customerDays);
   await collectionOf(CustomerModel).updateOne({ _id: customer_id, org_id }, { $max: { expires_at: customerEnds } });
   await collectionOf(FrameModel).findOneAndUpdate(
-    inside,
+    { org_id, stream: _id },
     { $max: { expires_at: daysAfter(expires_at, logDays) } },
     { sort: { seq: -1 }, projection: { _id: 1 } },
   );

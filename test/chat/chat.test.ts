@@ -10,7 +10,8 @@ import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } 
 import { ChatClient, chatUrl, mint, type Minted, type Query } from '../kit/socket.ts';
 import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import type { Conversation } from '../../models/chat/conversation.ts';
-import { frameWriter, type Frame, type FrameWriter } from '../../models/chat/frame.ts';
+import { conversationWriter } from '../../models/chat/log.ts';
+import type { Frame, FrameWriter } from '../../models/live/frame.ts';
 import type { Message } from '../../models/chat/message.ts';
 
 let env: SystemEnv;
@@ -71,7 +72,7 @@ async function tabOf({ orgId, credentials }: ChatClient, url = there.url, query:
 }
 /** Appends as a worker does, in another process than either API. */
 const writerOf = (convId: string): FrameWriter =>
-  frameWriter({ _id: convId, org_id: org.orgId, mode: 'test' }, () => new Date());
+  conversationWriter({ _id: convId, org_id: org.orgId, mode: 'test' }, () => new Date());
 /** Appends a whole answer; gives its last number. */
 async function answer(convId: string, messageId: string, pieces: string[]): Promise<number> {
   const writer = writerOf(convId);
@@ -88,7 +89,7 @@ async function answer(convId: string, messageId: string, pieces: string[]): Prom
   });
 }
 const framesOf = (convId: string): Promise<Frame[]> =>
-  db.collection<Frame>('frames').find({ conv_id: convId }).sort({ seq: 1 }).toArray();
+  db.collection<Frame>('frames').find({ stream: convId }).sort({ seq: 1 }).toArray();
 const messagesOf = (convId: string): Promise<Message[]> =>
   db.collection<Message>('messages').find({ conv_id: convId }).sort({ position: 1 }).toArray();
 const conversationOf = async (convId: string): Promise<Conversation> =>
@@ -336,7 +337,7 @@ describe('resuming', () => {
     await client.frame('ack');
     await answer(client.convId!, 'msg_gone', ['one ', 'two ', 'three']);
     const frames = db.collection<Frame>('frames');
-    await frames.deleteMany({ conv_id: client.convId!, type: 'reply_chunk', 'body.body': 'two ' });
+    await frames.deleteMany({ stream: client.convId!, type: 'reply_chunk', 'body.body': 'two ' });
     const tab = await tabOf(client, there.url, { conv_id: client.convId!, resume_from: '1' });
     expect(tab.seq).toBe(7);
     const [template] = await framesOf(client.convId!);
@@ -853,7 +854,7 @@ describe('a connection that is dead without saying so', () => {
 const closures = ({ output }: Running): number =>
   output()
     .split('\n')
-    .filter((line) => line.includes('chat socket closed') && line.includes('"code":1006')).length;
+    .filter((line) => line.includes('socket closed') && line.includes('"code":1006')).length;
 
 describe('a process that loses its change stream', () => {
   type Operation = { opid: number; cursor?: { cursorId: unknown; originatingCommand?: { pipeline?: unknown[] } } };

@@ -9,12 +9,13 @@ import type { AnswerFault } from '../kit/worker.ts';
 import { attending } from '../../api/chat/conversation.ts';
 import { intentTo, startSaved } from '../../api/durable.ts';
 import { greet } from '../../api/chat/greeting.ts';
-import type { ChatSocket } from '../../api/chat/socket.ts';
+import type { ChatSocket } from '../../api/chat/client.ts';
 import { actOn } from '../../models/chat/act.ts';
 import { DocumentModel } from '../../models/knowledge/document.ts';
 import { ConversationModel, refineConversation } from '../../models/chat/conversation.ts';
 import { markRead } from '../../models/chat/unread.ts';
-import { frameWriter, lastSeq } from '../../models/chat/frame.ts';
+import { conversationWriter } from '../../models/chat/log.ts';
+import { lastSeq } from '../../models/live/frame.ts';
 import { newId } from '../../models/base/ids.ts';
 import { insertMessage, MessageModel } from '../../models/chat/message.ts';
 import { ownSentences } from '../../models/rules/language/escalation.ts';
@@ -298,7 +299,7 @@ describe('the greeting of a socket', () => {
     const chosen = await customer.conversation();
     await actOn(chosen.org_id, chosen._id, 'escalate', { now: new Date() });
     const { status } = await customer.conversation();
-    await frameWriter(chosen, () => new Date()).append({ type: 'status', body: { status } });
+    await conversationWriter(chosen, () => new Date()).append({ type: 'status', body: { status } });
     const last = await lastSeq(chosen._id);
     for (const [resumeFrom, then] of [
       [undefined, last],

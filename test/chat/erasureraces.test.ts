@@ -17,7 +17,8 @@ import { actOn } from '../../models/chat/act.ts';
 import { ConversationModel, provideConversation } from '../../models/chat/conversation.ts';
 import { CustomerModel, provideCustomer } from '../../models/chat/customer.ts';
 import { createErasure, findErasure } from '../../models/chat/erasure.ts';
-import { FrameModel, frameWriter } from '../../models/chat/frame.ts';
+import { conversationWriter } from '../../models/chat/log.ts';
+import { FrameModel } from '../../models/live/frame.ts';
 import { recordGap, type Asker } from '../../models/knowledge/gap.ts';
 import { newId } from '../../models/base/ids.ts';
 import { insertMessage, MessageModel, type Message } from '../../models/chat/message.ts';
@@ -47,7 +48,7 @@ async function customerToErase() {
     const conversation = await provideConversation(orgId, 'live', customerId, now);
     const messageId = await write(conversation._id, 'Hello');
     await miss(ownWords(customerId), { customerId, messageId });
-    const writer = frameWriter(conversation, clock);
+    const writer = conversationWriter(conversation, clock);
     for (const type of ['ack', 'reply_start', 'reply_end']) await writer.append({ type });
     await actOn(orgId, conversation._id, end, { now });
   }
@@ -118,7 +119,7 @@ async function left(customerId: string, convIds: readonly string[]): Promise<num
     SessionModel.countDocuments({ customer_id: customerId }),
     CustomerModel.countDocuments({ _id: customerId }),
     MessageModel.countDocuments(inside),
-    FrameModel.countDocuments(inside),
+    FrameModel.countDocuments({ stream: { $in: convIds } }),
     mongoose.connection.collection('gaps').countDocuments({ question: ownWords(customerId) }),
   ]);
   return counts.reduce((sum, n) => sum + n, 0);
@@ -190,7 +191,7 @@ describe('the removal of a customer', () => {
     await run('eraseCustomer', customerId);
     // Each of them was let in before, and comes to its write only now.
     await insertMessage(messageAt(open!, position, 'Late'));
-    await frameWriter(conversation, clock).append({ type: 'reply_chunk' });
+    await conversationWriter(conversation, clock).append({ type: 'reply_chunk' });
     await newSession(customerId);
     // The words of a message that is gone do not come back for a moment.
     await miss(ownWords(customerId), { customerId, messageId });

@@ -5,7 +5,7 @@ import { sharedDatabase } from '../kit/database.ts';
 import { system, until, type TestOrg } from '../kit/harness.ts';
 import { ChatClient } from '../kit/socket.ts';
 import type { Conversation } from '../../models/chat/conversation.ts';
-import type { Frame } from '../../models/chat/frame.ts';
+import type { Frame } from '../../models/live/frame.ts';
 
 const api = system();
 const db = sharedDatabase();
@@ -67,7 +67,7 @@ const actDead = (convId: string) =>
 const frames = async (convId: string) =>
   db()
     .collection<Frame>('frames')
-    .find({ conv_id: convId }, { sort: { seq: 1 } })
+    .find({ stream: convId }, { sort: { seq: 1 } })
     .toArray();
 
 describe('GET /support/inbox/orgs/{orgId}', () => {

@@ -131,7 +131,7 @@ describe('a customer of test mode', () => {
     );
     expect(await endsOf('messages', { conv_id: convId })).toHaveLength(5);
     expect(await endsOf('customers', { _id: customerId })).toEqual([daysAfter(end, customerDays)]);
-    const last = await db().collection('frames').find({ conv_id: convId }).sort({ seq: -1 }).limit(1).toArray();
+    const last = await db().collection('frames').find({ stream: convId }).sort({ seq: -1 }).limit(1).toArray();
     expect(last[0]!['expires_at']).toEqual(daysAfter(end, logDays));
   });
 
@@ -156,7 +156,7 @@ describe('a customer of live mode', () => {
       ['conversations', { _id: convId }],
       ['customers', { _id: customerId }],
       ['messages', { conv_id: convId }],
-      ['frames', { conv_id: convId, type: { $nin: ['typing', 'reply_start', 'reply_chunk'] } }],
+      ['frames', { stream: convId, type: { $nin: ['typing', 'reply_start', 'reply_chunk'] } }],
     ] as const) {
       const ends = await endsOf(name, filter);
       expect([name, ends.length > 0, ends.filter((end) => end !== undefined)]).toEqual([name, true, []]);

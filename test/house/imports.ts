@@ -58,6 +58,7 @@ export const rooms: readonly Room[] = [
 export const slices = [
   'base',
   'language',
+  'live',
   'access',
   'knowledge',
   'crawl',

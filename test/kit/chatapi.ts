@@ -7,7 +7,7 @@ import { startApi } from '../../api/server.ts';
 import { interrupt } from './interrupt.ts';
 import { readConfig } from '../../config.ts';
 import { ConversationModel } from '../../models/chat/conversation.ts';
-import { FrameModel } from '../../models/chat/frame.ts';
+import { FrameModel } from '../../models/live/frame.ts';
 import { MessageModel } from '../../models/chat/message.ts';
 
 /** In the order in which a message comes to them. */

@@ -10,7 +10,7 @@ import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } 
 import { ChatClient, mint, type Minted } from './socket.ts';
 import type { MessageFault } from './chatapi.ts';
 import type { AnswerFault } from './worker.ts';
-import type { Frame } from '../../models/chat/frame.ts';
+import type { Frame } from '../../models/live/frame.ts';
 import type { Message } from '../../models/chat/message.ts';
 import { noConversation, receive, type Frame as WidgetFrame } from '../../web/widget/conversation.ts';
 
@@ -156,7 +156,7 @@ class Device {
 const messagesOf = (convId: string): Promise<Message[]> =>
   db.collection<Message>('messages').find({ conv_id: convId }).sort({ position: 1 }).toArray();
 const logOf = (convId: string): Promise<Frame[]> =>
-  db.collection<Frame>('frames').find({ conv_id: convId }).sort({ seq: 1 }).toArray();
+  db.collection<Frame>('frames').find({ stream: convId }).sort({ seq: 1 }).toArray();
 
 /** Everything REST tells about a conversation's messages. */
 async function historyOf(api: Api, { orgId, token }: Minted, convId: string) {

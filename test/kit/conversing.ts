@@ -8,7 +8,7 @@ import type { SessionPrincipal } from '../../api/access/auth.ts';
 import type { Context } from '../../api/context.ts';
 import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { findConversation, provideConversation, type Conversation } from '../../models/chat/conversation.ts';
-import { framesAfter, type Frame } from '../../models/chat/frame.ts';
+import { framesAfter, type Frame } from '../../models/live/frame.ts';
 import { newId } from '../../models/base/ids.ts';
 import { listMessages, MessageModel, type Message } from '../../models/chat/message.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';

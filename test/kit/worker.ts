@@ -9,7 +9,7 @@ import { interrupt } from './interrupt.ts';
 import { readConfig } from '../../config.ts';
 import { ChunkModel } from '../../models/knowledge/chunk.ts';
 import { ConversationModel } from '../../models/chat/conversation.ts';
-import { FrameModel } from '../../models/chat/frame.ts';
+import { FrameModel } from '../../models/live/frame.ts';
 import { MessageModel } from '../../models/chat/message.ts';
 
 /** In the order in which processing comes to them; chunks are stored while they are put into the index. */

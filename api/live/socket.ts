@@ -1,27 +1,26 @@
 /**
- * One customer's open socket: what it holds, how it sends, and how it is refused. There may be thousands in a process, so it
- * has no timer of its own and keeps nothing that can be read again.
+ * One open socket: what it holds, how it sends, and how it is refused. There may be thousands in a process, so it has no
+ * timer of its own and keeps nothing that can be read again.
  */
 import type { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
-import type { SessionPrincipal } from '../access/auth.ts';
-import type { Whose } from './conversation.ts';
-import { maxFrameBytes } from '../contract/chat.ts';
-import type { Pass } from './admission.ts';
-import type { SocketMetrics } from '../http/metrics.ts';
+import type { StreamKind, StreamSocket } from './stream.ts';
 import type { Follower } from './tail.ts';
-import type { Frame } from '../../models/chat/frame.ts';
-import { errorTable, Problem } from '../../models/rules/base/errors.ts';
+import type { SocketMetrics } from '../http/metrics.ts';
+import type { Frame } from '../../models/live/frame.ts';
+import { errorTable, type Problem } from '../../models/rules/base/errors.ts';
 
+/** Largest frame a client may send, in bytes. */
+export const MAX_FRAME_BYTES = 64 * 1024;
 /** What waits to be sent to a reader before it counts as too slow, in bytes; some hundred full answers. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
-/** A reason may have 123 bytes; ours are codes. */
+/** A close reason may have 123 bytes; ours are error codes. */
 const closeCodes: Readonly<Record<number, number>> = { 500: 1011, 503: 1013 };
 
-/** The close code of a refusal: 4000 and the HTTP status, or WebSocket's own for what is our fault. */
-const closeCodeOf = ({ status }: Pick<Problem, 'status'>): number => closeCodes[status] ?? 4000 + status;
+/** The close code of a refusal: 4000 and the HTTP status, or WebSocket's own for our own failures. */
+export const closeCodeOf = ({ status }: Pick<Problem, 'status'>): number => closeCodes[status] ?? 4000 + status;
 
-/** Restarting: another process, or this one in a moment, takes the connection. */
+/** Restarting: the client connects to another process, or to this one in a moment. */
 export const RESTART = 1012;
 const MALFORMED = 4400;
 
@@ -30,34 +29,34 @@ const codes: ReadonlySet<number> = new Set(
   Object.values(errorTable).map(closeCodeOf).concat(1000, 1001, 1005, 1006, RESTART, MALFORMED),
 );
 /** Whether a close code is one that we know; a client may send any other. */
-export const isOurs = (code: number): boolean => codes.has(code);
+export const isKnownCode = (code: number): boolean => codes.has(code);
 
-export class ChatSocket extends WebSocket implements Follower {
-  /** The last number this socket was given. */
+/** `C`: what the slice keeps with each socket. */
+export class LiveSocket<C = unknown> extends WebSocket implements Follower, StreamSocket {
+  /** The id of the stream it follows; empty until it is open. */
+  stream = '';
+  /** The number of the last frame it was given. */
   seq = 0;
-  customer: SessionPrincipal | undefined;
-  /** Of an embed. */
-  pass: Pass | undefined;
+  /** Once it was let in. */
+  client: C | undefined;
+  kind: StreamKind<C> | undefined;
   /** Where it comes from, as limits count. */
   network = '';
-  conversation: Whose | undefined;
   /** The connection underneath. */
   raw: Duplex | undefined;
-  /** What counts its frames; one for all sockets. */
-  metrics: SocketMetrics | undefined;
-  /** Frames that wait for the one that is being dealt with. */
+  /** Frames that wait until the current one is done. */
   queue: string[] | undefined;
-  /** What is being dealt with, so that frames of one socket are taken in their order. */
+  /** The work on the current frame, so that frames of one socket are taken in their order. */
   work: Promise<void> | undefined;
-  /** When it was last pinged, on the monotonic clock, and how many pings nothing has come since. */
+  /** When it was last pinged, on the monotonic clock, and how many pings were not followed by anything. */
   pingedAt = performance.now();
   missedPings = 0;
   /** Frames since `countedFrom` (monotonic). */
   frames = 0;
   countedFrom = 0;
 
-  get convId(): string {
-    return this.conversation?._id ?? '';
+  private get metrics(): SocketMetrics | undefined {
+    return this.kind?.metrics;
   }
 
   /** Sends a frame that is not in the log; it carries the last number that was. */
@@ -67,10 +66,6 @@ export class ChatSocket extends WebSocket implements Follower {
 
   deliver({ type, seq, body }: Frame): void {
     this.write(type, JSON.stringify({ type, seq, ...body }));
-  }
-
-  removed(): void {
-    this.refuse(new Problem('NOT_FOUND', { message: 'There is no such conversation any more; connect anew.' }));
   }
 
   /** Settles when the connection has taken what it was given, or is gone. */
@@ -112,10 +107,10 @@ export class ChatSocket extends WebSocket implements Follower {
     });
   }
 
-  /** `ws` closes by itself what is too large or no UTF-8, before it is read: that is told and closed as our other refusals. */
+  /** `ws` closes by itself when a frame is too large or no UTF-8, before we read it: it is refused like any malformed frame. */
   override close(code?: number, reason?: string | Buffer): void {
     if (this.readyState === WebSocket.OPEN && code === 1009) {
-      this.refuseFrame('TOO_LARGE', `A frame may have ${maxFrameBytes} bytes.`);
+      this.refuseFrame('TOO_LARGE', `A frame may have ${MAX_FRAME_BYTES} bytes.`);
     } else if (this.readyState === WebSocket.OPEN && code === 1007) {
       this.refuseFrame('MALFORMED_JSON', 'A frame is JSON in UTF-8.');
     } else {
@@ -126,7 +121,7 @@ export class ChatSocket extends WebSocket implements Follower {
   private write(type: string, text: string): void {
     if (this.readyState !== WebSocket.OPEN) return;
     if (this.bufferedAmount > MAX_BUFFERED_BYTES) {
-      // A close would wait behind what is not read; the reader comes back and resumes.
+      // A close frame would wait behind what is not read; the client connects again and resumes.
       this.terminate();
       return;
     }

@@ -1,38 +1,38 @@
 /**
- * The one ear of an API process on the frame log: whoever follows a conversation is given its frames in order, each once,
- * whichever process appended them. What a change stream did not bring is read from the log, so losing it loses nothing.
+ * The tail of the frame log, one in each API process: the followers of a stream are given its frames in order, each once,
+ * whichever process appended them. What the change stream did not bring is read from the log, so losing it loses nothing.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
-import { watchChanges, type Changes } from '../../models/chat/changes.ts';
-import { framesAfter, type Frame } from '../../models/chat/frame.ts';
+import { watchChanges, type Changes, type WatchedRecords } from '../../models/live/changes.ts';
+import { framesAfter, type Frame } from '../../models/live/frame.ts';
 
 export type Follower = {
-  readonly convId: string;
+  readonly stream: string;
   /** The number of the last frame it was given; the tail moves it on. */
   seq: number;
   deliver(frame: Frame): void;
-  /** Its conversation is no more. */
-  removed(): void;
   /** Settles when it can take more; asked between the batches of what it missed. */
   ready(): Promise<void>;
 };
 
-export type Tail = {
+export type Tail<F extends Follower> = {
+  followersOf(stream: string): F[];
   /** Gives it every frame after its `seq` from now on; settles when what the log held has been given. */
-  follow(follower: Follower): Promise<void>;
-  unfollow(follower: Follower): void;
+  follow(follower: F): Promise<void>;
+  unfollow(follower: F): void;
   /** Settles when everything that was in the log at the call has been given. */
-  catchUp(follower: Follower): Promise<void>;
+  catchUp(follower: F): Promise<void>;
   close(): Promise<void>;
 };
 
 type TailDeps = {
   log: Logger;
-  /** A session was revoked or erased. */
-  ended(sessionId: string): void;
-  /** It listens anew: an end may have been missed. */
+  /** Records whose end is told to `ended`. */
+  watched: readonly WatchedRecords[];
+  ended(collection: string, id: string): void;
+  /** The tail listens anew, so the end of a record may have been missed. */
   renewed(): void;
 };
 
@@ -43,46 +43,46 @@ const READERS = 16;
 const RETRY_MS = { first: 100, last: 5_000 };
 
 /** One follower's place. `behind`: the log holds, or may hold, more than it was given. */
-type Place = { follower: Follower; behind: boolean; reading: Promise<void> | undefined; left: boolean };
+type Place<F> = { follower: F; behind: boolean; reading: Promise<void> | undefined; left: boolean };
 
 /** Starts to listen. MongoDB need not answer yet: it is tried again until `close`. */
-export function startTail({ log, ended, renewed }: TailDeps): Tail {
-  const followed = new Map<string, Place[]>();
+export function startTail<F extends Follower>({ log, watched, ended, renewed }: TailDeps): Tail<F> {
+  const followed = new Map<string, Place<F>[]>();
   const limit = pLimit(READERS);
   const closing = new AbortController();
   let changes: Changes | undefined;
 
-  const placeOf = (follower: Follower): Place | undefined =>
-    followed.get(follower.convId)?.find((place) => place.follower === follower);
+  const placeOf = (follower: F): Place<F> | undefined =>
+    followed.get(follower.stream)?.find((place) => place.follower === follower);
 
-  function give({ follower }: Place, frame: Frame): void {
+  function give({ follower }: Place<F>, frame: Frame): void {
     if (frame.seq <= follower.seq) return;
     follower.seq = frame.seq;
     follower.deliver(frame);
   }
 
   function hear(frame: Frame): void {
-    for (const place of followed.get(frame.conv_id) ?? []) {
+    for (const place of followed.get(frame.stream) ?? []) {
       if (place.reading === undefined && frame.seq === place.follower.seq + 1) give(place, frame);
       else if (frame.seq > place.follower.seq) void readOn(place);
     }
   }
 
   /** Reads what a follower misses; one reader a follower, so that frames stay in order. Never rejects. */
-  function readOn(place: Place): Promise<void> {
+  function readOn(place: Place<F>): Promise<void> {
     place.behind = true;
     place.reading ??= readLog(place);
     return place.reading;
   }
 
-  async function readLog(place: Place): Promise<void> {
+  async function readLog(place: Place<F>): Promise<void> {
     const { follower } = place;
     let pause = RETRY_MS.first;
     while (place.behind && !place.left) {
       place.behind = false;
       try {
         for (;;) {
-          const frames = await limit(() => framesAfter(follower.convId, follower.seq, BATCH));
+          const frames = await limit(() => framesAfter(follower.stream, follower.seq, BATCH));
           // It may have left meanwhile.
           if (placeOf(follower) !== place) break;
           for (const frame of frames) give(place, frame);
@@ -90,7 +90,7 @@ export function startTail({ log, ended, renewed }: TailDeps): Tail {
           await follower.ready();
         }
       } catch (error) {
-        log.warn({ err: error, conv_id: follower.convId }, 'the frame log was not read; it is tried again');
+        log.warn({ err: error, stream: follower.stream }, 'the frame log was not read; it is tried again');
         place.behind = true;
         await sleep(pause);
         pause = Math.min(pause * 2, RETRY_MS.last);
@@ -104,15 +104,14 @@ export function startTail({ log, ended, renewed }: TailDeps): Tail {
 
   function take(change: Awaited<ReturnType<Changes['next']>>): void {
     if (change.kind === 'frame') hear(change.frame);
-    else if (change.kind === 'ended') ended(change.sessionId);
-    else for (const { follower } of followed.get(change.convId) ?? []) follower.removed();
+    else ended(change.collection, change.id);
   }
 
   async function listen(): Promise<void> {
     let pause = RETRY_MS.first;
     while (!closing.signal.aborted) {
       try {
-        changes = watchChanges();
+        changes = watchChanges(watched);
         const first = await changes.opened();
         for (const places of followed.values()) for (const place of places) void readOn(place);
         renewed();
@@ -131,19 +130,20 @@ export function startTail({ log, ended, renewed }: TailDeps): Tail {
   const listening = listen();
 
   return {
+    followersOf: (stream) => (followed.get(stream) ?? []).map(({ follower }) => follower),
     follow(follower) {
-      const place: Place = { follower, behind: false, reading: undefined, left: false };
-      const places = followed.get(follower.convId);
+      const place: Place<F> = { follower, behind: false, reading: undefined, left: false };
+      const places = followed.get(follower.stream);
       if (places) places.push(place);
-      else followed.set(follower.convId, [place]);
+      else followed.set(follower.stream, [place]);
       return readOn(place);
     },
     unfollow(follower) {
-      const places = followed.get(follower.convId);
+      const places = followed.get(follower.stream);
       const place = placeOf(follower);
       if (!places || !place) return;
       place.left = true;
-      if (places.length === 1) followed.delete(follower.convId);
+      if (places.length === 1) followed.delete(follower.stream);
       else places.splice(places.indexOf(place), 1);
     },
     async catchUp(follower) {

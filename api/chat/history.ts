@@ -1,0 +1,66 @@
+/** What was said in a conversation, page by page backwards, and how a customer sees it. */
+import type { ConversationRef } from './conversation.ts';
+import type { Conversation } from '../../models/chat/conversation.ts';
+import { listMessages, type Message } from '../../models/chat/message.ts';
+import { Problem, type Detail } from '../../models/rules/base/errors.ts';
+
+/** Part of a history, in its order, and where what comes before it begins: null when that is the beginning. */
+export type HistoryPage = { found: Message[]; cursor: string | null };
+
+/** The last `limit` messages of a conversation, or those before a cursor. */
+export async function readHistory(
+  { _id: convId, org_id: orgId }: ConversationRef,
+  limit: number,
+  before?: number,
+): Promise<HistoryPage> {
+  const found = await listMessages(orgId, convId, { limit: limit + 1, before });
+  return found.length > limit ? pageFrom(convId, found.slice(1)) : { found, cursor: null };
+}
+
+/** A page that does not begin at the beginning. */
+export function pageFrom(convId: string, found: Message[]): HistoryPage {
+  const [first] = found;
+  return { found, cursor: first ? Buffer.from(`${convId}:${first.position}`).toString('base64url') : null };
+}
+
+/** What a cursor of `pageFrom` stands for. @throws Problem VALIDATION for any other text. */
+export function readHistoryCursor(cursor: string): { convId: string; before: number } {
+  const text = Buffer.from(cursor, 'base64url').toString('utf8');
+  const [, convId, position] = /^(conv_[0-9A-Z]{26}):([1-9]\d{0,9})$/.exec(text) ?? [];
+  if (!convId || !position || Buffer.from(text).toString('base64url') !== cursor) throw foreignCursor();
+  return { convId, before: Number(position) };
+}
+
+export function foreignCursor(): Problem {
+  const detail: Detail = { path: ['query', 'cursor'], message: 'is not a cursor of this list; start without one' };
+  return new Problem('VALIDATION', { details: [detail] });
+}
+
+/** A message as its customer sees it. */
+export function viewMessage(message: Message) {
+  const { client_message_id, sources, has_context, sender_name } = message;
+  return {
+    id: message._id,
+    role: message.role,
+    body: message.body,
+    timestamp: message.at.toISOString(),
+    ...(client_message_id === undefined ? {} : { client_message_id }),
+    ...(sources === undefined ? {} : { sources }),
+    ...(has_context === undefined ? {} : { has_context }),
+    ...(sender_name === undefined ? {} : { sender_name }),
+  };
+}
+
+/** A conversation as its customer sees it. */
+export function viewConversation(conversation: Conversation) {
+  return {
+    conv_id: conversation._id,
+    mode: conversation.mode,
+    status: conversation.status,
+    preview: conversation.preview,
+    last_message_at: conversation.last_message_at?.toISOString() ?? null,
+    ticket_id: conversation.ticket?.ticket_id ?? null,
+    csat: conversation.csat ?? null,
+    created_at: conversation.created_at.toISOString(),
+  };
+}

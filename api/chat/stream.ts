@@ -1,0 +1,100 @@
+/**
+ * A conversation as a stream of api/live: who may connect to it, where a socket begins, and when it has to go. What each of
+ * its client's frames does is api/chat/frames.ts's.
+ */
+import { createChatAdmission, type EmbedAdmission } from './admission.ts';
+import type { ChatClient, ChatSocket } from './client.ts';
+import { chosenConversation } from './conversation.ts';
+import { createFrameTaker } from './frames.ts';
+import { greet } from './greeting.ts';
+import type { SessionPrincipal } from '../access/auth.ts';
+import type { Context } from '../context.ts';
+import { clientFrame, isClientFrameType, type ClientFrame } from '../contract/chat.ts';
+import { toProblem } from '../http/errors.ts';
+import { createLimiter } from '../http/limits.ts';
+import type { SocketMetrics } from '../http/metrics.ts';
+import { resumeFromOf } from '../live/resume.ts';
+import type { StreamKind } from '../live/stream.ts';
+import { endedAmong, findSession, SessionModel } from '../../models/access/session.ts';
+import { ConversationModel } from '../../models/chat/conversation.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+
+/** Tabs of one customer; more are a mistake. Counted in each process. */
+const SOCKETS_PER_SESSION = 10;
+/** How long a session that has run out is believed while its record is read, in ms. */
+const EXPIRY_CHECK_MS = 5_000;
+
+export function createChatStreams(ctx: Context, metrics: SocketMetrics): StreamKind<ChatClient, ClientFrame> {
+  const limit = createLimiter(ctx.config);
+  const admission = createChatAdmission(ctx, limit);
+
+  /** An embed's session is prolonged by each connection, so its record says whether it is over. */
+  async function checkExpiry(socket: ChatSocket, client: ChatClient): Promise<void> {
+    const { customer } = client;
+    client.customer = { ...customer, expiresAt: new Date(customer.expiresAt.getTime() + EXPIRY_CHECK_MS) };
+    try {
+      const session = await findSession(customer.orgId, customer.sessionId);
+      if (session && session.expires_at > ctx.clock()) client.customer = { ...customer, expiresAt: session.expires_at };
+      else socket.refuse(sessionEnded());
+    } catch (error) {
+      ctx.log.warn({ err: error }, 'a session was not looked up; it is again in a moment');
+    }
+  }
+
+  /** An embed's key, origin or secret may have been revoked since it connected. */
+  async function recheckEmbed(socket: ChatSocket, customer: SessionPrincipal, embed: EmbedAdmission): Promise<void> {
+    try {
+      await admission.recheck(customer, embed);
+    } catch (error) {
+      const problem = toProblem(error);
+      if (problem.status < 500) socket.refuse(problem);
+      else ctx.log.warn({ err: error }, 'an embed was not checked; it is again in a minute');
+    }
+  }
+
+  return {
+    path: /^\/v1\/support\/chat\/ws\/(?<orgId>[\w-]{1,100})$/,
+    metrics,
+    streams: {
+      collection: ConversationModel.collection.collectionName,
+      ended: () => new Problem('NOT_FOUND', { message: 'There is no such conversation any more; connect anew.' }),
+    },
+    credentials: {
+      collection: SessionModel.collection.collectionName,
+      endedBy: 'revoked_at',
+      ended: sessionEnded,
+      of: ({ customer }) => customer.sessionId,
+      maxSockets: SOCKETS_PER_SESSION,
+      endedAmong,
+    },
+    admit: async (request) => ({ ...(await admission.admit(request)), conversation: undefined }),
+    async open(socket, client, { query }) {
+      const { customer } = client;
+      const choose = () => chosenConversation(customer, query.get('conv_id') ?? undefined, ctx.clock());
+      const [session, found] = await Promise.all([
+        // Credentials are cached for a moment; a revocation in it was reported before this socket could be told.
+        findSession(customer.orgId, customer.sessionId),
+        choose(),
+      ]);
+      if (!session || session.revoked_at) throw sessionEnded();
+      let chosen = found;
+      // An empty conversation may have been removed in favour of a reopened one; one that was asked for is then not found.
+      while (!(await greet(socket, chosen, resumeFromOf(query)))) chosen = await choose();
+      // The principal's own strings for organization and mode, which are held anyway.
+      client.conversation = { _id: chosen._id, org_id: customer.orgId, mode: customer.mode };
+      return chosen._id;
+    },
+    isType: isClientFrameType,
+    frame: clientFrame,
+    take: createFrameTaker(ctx, limit),
+    logged: ({ customer: { orgId, sessionId } }) => ({ org_id: orgId, session_id: sessionId }),
+    check(socket, client) {
+      const { customer, embed } = client;
+      if (customer.expiresAt <= ctx.clock()) void checkExpiry(socket, client);
+      if (embed) void recheckEmbed(socket, customer, embed);
+    },
+  };
+}
+
+const sessionEnded = (): Problem =>
+  new Problem('UNAUTHENTICATED', { message: 'This session has expired or was revoked; begin another one.' });

@@ -1,0 +1,79 @@
+/** The open sockets of a process: how many there are of each network and of each credential, and whether there is room. */
+import type { LiveSocket } from './socket.ts';
+import type { Config } from '../../config.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+
+export type Connections = ReturnType<typeof createConnections>;
+
+export function createConnections({ maxSockets, socketsPerAddress }: Pick<Config, 'maxSockets' | 'socketsPerAddress'>) {
+  const open = new Set<LiveSocket>();
+  const fromNetwork = new Map<string, number>();
+  /** Of one kind of stream: arrays, since most have one entry, and a set of one takes several times the memory. */
+  const byCredential = new Map<LiveSocket['kind'], Map<string, LiveSocket[]>>();
+
+  const ofKind = (kind: LiveSocket['kind']): Map<string, LiveSocket[]> => {
+    const known = byCredential.get(kind) ?? new Map<string, LiveSocket[]>();
+    byCredential.set(kind, known);
+    return known;
+  };
+
+  return {
+    open: open as ReadonlySet<LiveSocket>,
+
+    /** The sockets of a credential. */
+    of: (kind: LiveSocket['kind'], credential: string): readonly LiveSocket[] =>
+      ofKind(kind).get(credential)?.slice() ?? [],
+    credentials: (kind: LiveSocket['kind']): string[] => [...ofKind(kind).keys()],
+
+    /** Why no further socket of this network can be taken now. */
+    full(network: string): Problem | undefined {
+      if (open.size >= maxSockets) return noRoom();
+      if ((fromNetwork.get(network) ?? 0) < socketsPerAddress) return undefined;
+      return new Problem('RATE_LIMITED', {
+        message: `An address may have ${socketsPerAddress} sockets; close one.`,
+        headers: { 'Retry-After': '30' },
+      });
+    },
+
+    add(socket: LiveSocket): void {
+      open.add(socket);
+      fromNetwork.set(socket.network, (fromNetwork.get(socket.network) ?? 0) + 1);
+    },
+
+    /** Counts a socket as its client's. @throws Problem RATE_LIMITED when the credential has as many as it may. */
+    identify<C>(socket: LiveSocket<C>, client: C): void {
+      const { credentials } = socket.kind!;
+      const sockets = ofKind(socket.kind);
+      const siblings = sockets.get(credentials.of(client));
+      if (siblings && siblings.length >= credentials.maxSockets) {
+        throw new Problem('RATE_LIMITED', {
+          message: `A session may have ${credentials.maxSockets} sockets; close one.`,
+        });
+      }
+      socket.client = client;
+      if (siblings) siblings.push(socket);
+      else sockets.set(credentials.of(client), [socket]);
+    },
+
+    remove(socket: LiveSocket): void {
+      open.delete(socket);
+      const { kind, client, network } = socket;
+      const others = (fromNetwork.get(network) ?? 1) - 1;
+      if (others > 0) fromNetwork.set(network, others);
+      else fromNetwork.delete(network);
+      if (client === undefined || !kind) return;
+      const credential = kind.credentials.of(client);
+      const siblings = ofKind(kind).get(credential);
+      if (!siblings?.includes(socket)) return;
+      if (siblings.length === 1) ofKind(kind).delete(credential);
+      else siblings.splice(siblings.indexOf(socket), 1);
+    },
+  };
+}
+
+/** This process takes no further sockets. */
+export const noRoom = (): Problem =>
+  new Problem('UNAVAILABLE', {
+    message: 'This process takes no further sockets; try again.',
+    headers: { 'Retry-After': '5' },
+  });

@@ -1,0 +1,39 @@
+/** A frame of a client: read, checked, and handed to its slice. Nothing is answered here but what is wrong with it. */
+import { closeCodeOf, type LiveSocket } from './socket.ts';
+import type { Context } from '../context.ts';
+import { toDetails, toProblem } from '../http/errors.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+
+/** Takes one frame of an open socket. Never rejects: the socket is told what is wrong with it. */
+export async function takeFrame<C>({ log }: Pick<Context, 'log'>, socket: LiveSocket<C>, text: string): Promise<void> {
+  const { kind, client } = socket;
+  if (!kind || client === undefined) return;
+  let given: unknown;
+  try {
+    given = JSON.parse(text);
+  } catch {
+    socket.refuseFrame('MALFORMED_JSON', 'A frame is a JSON object with a `type`.');
+    return;
+  }
+  const { type, client_message_id: id } = (given ?? {}) as { type?: unknown; client_message_id?: unknown };
+  if (!kind.isType(type)) {
+    socket.refuseFrame('UNKNOWN_TYPE', 'The `type` of this frame is not one that clients send.');
+    return;
+  }
+  kind.metrics.received.inc({ type });
+  try {
+    const parsed = kind.frame.safeParse(given);
+    if (!parsed.success) {
+      const [detail] = toDetails(parsed.error, 'frame');
+      const message = detail ? `${detail.path.slice(1).join('.')}: ${detail.message}` : 'The frame is not valid.';
+      throw new Problem('VALIDATION', { message });
+    }
+    await kind.take(socket, client, parsed.data);
+  } catch (error) {
+    const problem = toProblem(error);
+    if (problem.status >= 500) log.error({ err: problem.cause, stream: socket.stream }, 'a frame failed');
+    socket.complain(problem, typeof id === 'string' ? id : undefined);
+    if (problem.code === 'RATE_LIMITED' || problem.code === 'NOT_FOUND')
+      socket.close(closeCodeOf(problem), problem.code);
+  }
+}

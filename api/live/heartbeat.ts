@@ -1,0 +1,30 @@
+/** One timer for all sockets of a process: it pings them, ends those that do not answer, and has each one checked. */
+import { WebSocket } from 'ws';
+import type { LiveSocket } from './socket.ts';
+
+/** As many missed pings in a row end a connection. */
+const MISSED_PINGS = 2;
+const EVERY_MS = 1_000;
+
+/** Starts it. Every second it calls `each`, and `check` for each socket. Gives what stops it. */
+export function startHeartbeat(
+  open: ReadonlySet<LiveSocket>,
+  pingEveryMs: number,
+  each: () => void,
+  check: (socket: LiveSocket) => void,
+): () => void {
+  const beat = (): void => {
+    const now = performance.now();
+    each();
+    for (const socket of open) {
+      check(socket);
+      if (now - socket.pingedAt < pingEveryMs) continue;
+      socket.pingedAt = now;
+      if (socket.missedPings >= MISSED_PINGS) socket.terminate();
+      else if (socket.readyState === WebSocket.OPEN) socket.ping();
+      socket.missedPings += 1;
+    }
+  };
+  const timer = setInterval(beat, Math.min(EVERY_MS, pingEveryMs)).unref();
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,56 @@
+/** What a socket's client sends: bounded in number, queued, and taken one frame after the other. */
+import { WebSocket, type RawData } from 'ws';
+import { takeFrame } from './frames.ts';
+import type { LiveSocket } from './socket.ts';
+import type { Context } from '../context.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+
+/** Of any type, a socket and minute; a slice limits by itself what costs more. */
+const FRAMES_PER_MINUTE = 300;
+/** Frames that arrived in one piece while another was being taken. */
+const MAX_QUEUED = 100;
+
+/** `state.draining`: what was not begun is left; the client repeats it elsewhere. */
+export function createIntake(ctx: Pick<Context, 'log'>, state: Readonly<{ draining: boolean }>) {
+  /** Takes what is queued, one frame after the other. Never rejects. */
+  async function work(socket: LiveSocket): Promise<void> {
+    while (!state.draining && socket.readyState === WebSocket.OPEN) {
+      const text = socket.queue?.shift();
+      if (text === undefined) break;
+      await takeFrame(ctx, socket, text);
+    }
+    socket.queue = undefined;
+    socket.work = undefined;
+    socket.resume();
+  }
+
+  function receive(socket: LiveSocket, data: RawData, isBinary: boolean): void {
+    socket.missedPings = 0;
+    if (state.draining || socket.readyState !== WebSocket.OPEN) return;
+    if (isBinary) {
+      socket.refuseFrame('BINARY_FRAME', 'Frames are text.');
+      return;
+    }
+    const queue = (socket.queue ??= []);
+    if (isFlood(socket) || queue.length >= MAX_QUEUED) {
+      socket.refuse(new Problem('RATE_LIMITED', { message: 'Too many frames; connect again in a minute.' }));
+      return;
+    }
+    queue.push((data as Buffer).toString('utf8'));
+    if (socket.work) socket.pause();
+    else socket.work = work(socket);
+  }
+
+  return { work, receive };
+}
+
+/** Counts a frame; whether there were too many in this minute. */
+function isFlood(socket: LiveSocket): boolean {
+  const now = performance.now();
+  if (now - socket.countedFrom >= 60_000) {
+    socket.countedFrom = now;
+    socket.frames = 0;
+  }
+  socket.frames += 1;
+  return socket.frames > FRAMES_PER_MINUTE;
+}

@@ -1,0 +1,161 @@
+/**
+ * The WebSockets of a process, of every kind of stream: accepted, opened, kept alive and drained here. Who may connect and
+ * what frames mean is said by each kind (stream.ts); what sockets show comes from the frame log (tail.ts).
+ */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocket, WebSocketServer, type RawData } from 'ws';
+import { createConnections, noRoom } from './connections.ts';
+import { createEndings } from './endings.ts';
+import { startHeartbeat } from './heartbeat.ts';
+import { createIntake } from './intake.ts';
+import { isKnownCode, LiveSocket, MAX_FRAME_BYTES, RESTART } from './socket.ts';
+import type { ConnectRequest, StreamKind } from './stream.ts';
+import { startTail } from './tail.ts';
+import { refuseUpgrade } from './upgrade.ts';
+import type { Context } from '../context.ts';
+import { addressOf, networkOf } from '../http/address.ts';
+import { toProblem } from '../http/errors.ts';
+
+export type Live = {
+  /** Whether a request that asks for an upgrade is for a stream; the others are ordinary requests. */
+  wants(request: IncomingMessage): boolean;
+  upgrade(request: IncomingMessage, raw: Duplex, head: Buffer): void;
+  /** Takes no further frames, sends every socket what it is owed, and closes it with 1012: its client connects again. */
+  close(): Promise<void>;
+};
+
+export type LiveOptions = { /** 30 seconds unless told. */ pingEveryMs?: number };
+
+/** Closing takes one round trip; a client that does not answer in time is cut off. */
+const CLOSE_TIMEOUT_MS = 3_000;
+
+const serverOptions = {
+  noServer: true,
+  WebSocket: LiveSocket,
+  clientTracking: false,
+  maxPayload: MAX_FRAME_BYTES,
+  // Compression needs a window for each socket, which is more memory than all else that a socket needs.
+  perMessageDeflate: false,
+  closeTimeout: CLOSE_TIMEOUT_MS,
+};
+
+export function createLive(
+  ctx: Pick<Context, 'config' | 'log'>,
+  kinds: readonly StreamKind<unknown>[],
+  { pingEveryMs = 30_000 }: LiveOptions = {},
+): Live {
+  const { config } = ctx;
+  const state = { draining: false };
+  const connections = createConnections(config);
+  const intake = createIntake(ctx, state);
+  const tail = startTail<LiveSocket>({
+    log: ctx.log,
+    watched: kinds.flatMap(({ streams, credentials }) => [streams, credentials]),
+    ended: (collection, id) => endings.ended(collection, id),
+    renewed: () => endings.missed(),
+  });
+  const endings = createEndings(ctx, kinds, connections, tail.followersOf);
+  const stopHeartbeat = startHeartbeat(connections.open, pingEveryMs, endings.retry, (socket) => {
+    if (socket.client !== undefined) socket.kind?.check(socket, socket.client);
+  });
+  const server = new WebSocketServer(serverOptions);
+  const kindOf = (request: IncomingMessage) => kinds.find(({ path }) => path.test(splitUrl(request)[0]));
+
+  /** From the handshake to the first frames. */
+  async function begin(socket: LiveSocket, request: IncomingMessage): Promise<void> {
+    const kind = socket.kind!;
+    const asked = connectRequest(kind, request, config.trustProxy);
+    const client = await kind.admit(asked);
+    if (socket.readyState !== WebSocket.OPEN) return;
+    connections.identify(socket, client);
+    socket.stream = await kind.open(socket, client, asked);
+    if (socket.readyState === WebSocket.OPEN) await tail.follow(socket);
+  }
+
+  function accept(socket: LiveSocket, request: IncomingMessage, raw: Duplex, network: string): void {
+    socket.kind = kindOf(request);
+    socket.raw = raw;
+    socket.network = network;
+    connections.add(socket);
+    socket.kind!.metrics.open.inc();
+    socket.on('message', on.message).on('pong', on.pong).on('close', on.close).on('error', on.error);
+    socket.work = begin(socket, request).then(
+      () => intake.work(socket),
+      (error: unknown) => {
+        const problem = toProblem(error);
+        if (problem.status >= 500) ctx.log.error({ err: problem.cause }, 'a socket was not opened');
+        socket.refuse(problem);
+      },
+    );
+  }
+
+  function onClose(socket: LiveSocket, code: number): void {
+    connections.remove(socket);
+    tail.unfollow(socket);
+    const { kind, client } = socket;
+    kind!.metrics.open.dec();
+    kind!.metrics.closed.inc({ code: isKnownCode(code) ? code : 'other' });
+    ctx.log.info({ ...(client === undefined ? {} : kind!.logged(client)), code }, 'socket closed');
+  }
+
+  /** Listeners with the socket as `this`: thousands of sockets share these, and none holds a function of its own. */
+  const on = {
+    message(this: WebSocket, data: RawData, isBinary: boolean): void {
+      intake.receive(this as LiveSocket, data, isBinary);
+    },
+    pong(this: WebSocket): void {
+      (this as LiveSocket).missedPings = 0;
+    },
+    close(this: WebSocket, code: number): void {
+      onClose(this as LiveSocket, code);
+    },
+    // What breaks a connection also closes it.
+    error: (): void => undefined,
+  };
+
+  /** Sends a socket what it is owed, and closes it. */
+  async function drain(socket: LiveSocket): Promise<void> {
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    const owed = Promise.resolve(socket.work).then(() => tail.catchUp(socket));
+    await Promise.race([owed, closed]);
+    socket.close(RESTART, 'restart');
+    await closed;
+  }
+
+  return {
+    wants: (request) => request.headers.upgrade?.toLowerCase() === 'websocket' && kindOf(request) !== undefined,
+    upgrade(request, raw, head) {
+      const network = networkOf(addressOf(request, config.trustProxy));
+      const problem = state.draining ? noRoom() : connections.full(network);
+      if (problem) refuseUpgrade(raw, problem);
+      else server.handleUpgrade(request, raw, head, (socket) => accept(socket, request, raw, network));
+    },
+    async close() {
+      state.draining = true;
+      stopHeartbeat();
+      const cutOff = setTimeout(() => {
+        for (const socket of connections.open) socket.terminate();
+      }, config.drainSeconds * 1000);
+      await Promise.all([...connections.open].map(drain));
+      clearTimeout(cutOff);
+      await tail.close();
+    },
+  };
+}
+
+/** The path, and what follows the first question mark. */
+function splitUrl({ url = '' }: IncomingMessage): [path: string, query: string] {
+  const at = url.indexOf('?');
+  return at === -1 ? [url, ''] : [url.slice(0, at), url.slice(at + 1)];
+}
+
+function connectRequest({ path }: StreamKind<unknown>, request: IncomingMessage, trustProxy: boolean): ConnectRequest {
+  const [name, query] = splitUrl(request);
+  return {
+    params: path.exec(name)?.groups ?? {},
+    query: new URLSearchParams(query),
+    origin: request.headers.origin,
+    address: addressOf(request, trustProxy),
+  };
+}

@@ -1,0 +1,62 @@
+/**
+ * What sockets have to learn at once, whichever process did it: frames that were appended, and records that ended, such as a
+ * revoked session or a removed conversation. It only reports; what was missed while nobody listened is in the collections.
+ */
+import mongoose from 'mongoose';
+import { FrameModel, type Frame } from './frame.ts';
+
+/** Records whose end is reported: their collection, and the field that is set when one ends without being removed. */
+export type WatchedRecords = { collection: string; endedBy?: string };
+
+export type Change = { kind: 'frame'; frame: Frame } | { kind: 'ended'; collection: string; id: string };
+
+/** Changes from the moment in which `opened` settles, in the order in which they were committed. */
+export type Changes = {
+  /** Settles when changes are listened to, with one that came at once. Call it once, before `next`. */
+  opened(): Promise<Change | null>;
+  /** Waits for the next one. The driver resumes by itself after a lost connection; rejects when it cannot. */
+  next(): Promise<Change>;
+  close(): Promise<void>;
+};
+
+type Reported =
+  | { operationType: 'insert'; fullDocument: Frame }
+  | { operationType: string; ns: { coll: string }; documentKey: { _id: unknown } };
+
+export function watchChanges(watched: readonly WatchedRecords[]): Changes {
+  const stream = mongoose.connection.db!.watch([
+    {
+      $match: {
+        $or: [
+          { 'ns.coll': FrameModel.collection.collectionName, operationType: 'insert' },
+          { 'ns.coll': { $in: watched.map(({ collection }) => collection) }, operationType: 'delete' },
+          ...watched.flatMap(({ collection, endedBy }) =>
+            endedBy === undefined
+              ? []
+              : [
+                  {
+                    'ns.coll': collection,
+                    operationType: 'update',
+                    [`updateDescription.updatedFields.${endedBy}`]: { $exists: true },
+                  },
+                ],
+          ),
+        ],
+      },
+    },
+  ]);
+  const read = (seen: unknown): Change => {
+    const change = seen as Reported;
+    return 'fullDocument' in change
+      ? { kind: 'frame', frame: change.fullDocument }
+      : { kind: 'ended', collection: change.ns.coll, id: String(change.documentKey._id) };
+  };
+  return {
+    async opened() {
+      const seen = await stream.tryNext();
+      return seen === null ? null : read(seen);
+    },
+    next: async () => read(await stream.next()),
+    close: () => stream.close(),
+  };
+}

@@ -1,0 +1,261 @@
+/**
+ * A second kind of stream, served by the same code as the chat over real WebSockets: a board that displays follow. It has
+ * nothing of a conversation, so what works here works for any slice.
+ */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import mongoose from 'mongoose';
+import pino from 'pino';
+import { WebSocket } from 'ws';
+import { z } from 'zod';
+import { createMetrics } from '../../api/http/metrics.ts';
+import { createLive, type Live } from '../../api/live/live.ts';
+import { canResume, resumeFromOf } from '../../api/live/resume.ts';
+import type { StreamKind } from '../../api/live/stream.ts';
+import type { Config } from '../../config.ts';
+import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
+import { frameWriter, lastSeq } from '../../models/live/frame.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+import { until } from '../kit/harness.ts';
+
+type Record = { _id: string; taken_back?: boolean };
+type Display = { badge: string };
+const boards = () => mongoose.connection.collection<Record>('boards');
+const badges = () => mongoose.connection.collection<Record>('badges');
+const clientFrame = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('echo'), text: z.string().max(10) }),
+  z.strictObject({ type: z.literal('fail') }),
+]);
+
+/** What a slice has to say for its streams: here, displays with a badge that follow a board. */
+const boardStreams: StreamKind<Display, z.infer<typeof clientFrame>> = {
+  path: /^\/boards\/(?<board>\w{1,40})$/,
+  metrics: createMetrics().sockets,
+  streams: { collection: 'boards', ended: () => new Problem('NOT_FOUND', { message: 'The board is gone.' }) },
+  credentials: {
+    collection: 'badges',
+    endedBy: 'taken_back',
+    ended: () => new Problem('UNAUTHENTICATED', { message: 'The badge was taken back.' }),
+    of: ({ badge }) => badge,
+    maxSockets: 2,
+    async endedAmong(ids) {
+      const found = await badges()
+        .find({ _id: { $in: [...ids] } })
+        .toArray();
+      const stands = new Set(found.filter((one) => !one.taken_back).map(({ _id }) => _id));
+      return ids.filter((id) => !stands.has(id));
+    },
+  },
+  async admit({ query }) {
+    const badge = await badges().findOne({ _id: query.get('badge') ?? '' });
+    if (!badge || badge.taken_back) throw new Problem('UNAUTHENTICATED', { message: 'No such badge.' });
+    return { badge: badge._id };
+  },
+  async open(socket, _, { params, query }) {
+    const board = await boards().findOne({ _id: params['board']! });
+    if (!board) throw new Problem('NOT_FOUND', { message: 'No such board.' });
+    const [last, from] = [await lastSeq(board._id), resumeFromOf(query)];
+    socket.seq = from !== undefined && (await canResume(board._id, from, last)) ? from : last;
+    socket.tell('welcome', { board: board._id });
+    return board._id;
+  },
+  isType: (type): type is 'echo' | 'fail' => type === 'echo' || type === 'fail',
+  frame: clientFrame,
+  async take(socket, { badge }, frame) {
+    if (frame.type === 'fail') throw new Problem('CONFLICT', { message: 'Not now.' });
+    socket.tell('echo', { text: frame.text, badge });
+  },
+  logged: ({ badge }) => ({ badge }),
+  check: () => undefined,
+};
+
+let server: Server;
+let live: Live;
+let url: string;
+const config = { maxSockets: 100, socketsPerAddress: 50, trustProxy: true, drainSeconds: 5 } as Config;
+const rawSockets = new Set<Socket>();
+
+beforeAll(async () => {
+  const uri = new URL(process.env['TEST_MONGODB_URI']!);
+  uri.pathname = '/livestreams';
+  await connectMongo(uri.href);
+  live = createLive({ config, log: pino({ level: 'silent' }) }, [boardStreams]);
+  server = createServer({ shouldUpgradeCallback: live.wants }, (_, res) => res.writeHead(404).end());
+  server.on('upgrade', live.upgrade);
+  server.on('connection', (socket) => {
+    rawSockets.add(socket);
+    socket.once('close', () => rawSockets.delete(socket));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  const closed = new Promise((resolve) => server.close(resolve));
+  await live.close();
+  await closed;
+  await disconnectMongo();
+});
+
+let made = 0;
+/** A board with its log's writer, and a badge. */
+async function newBoard() {
+  const [board, badge] = [`board${(made += 1)}`, `badge${made}`];
+  await boards().insertOne({ _id: board });
+  await badges().insertOne({ _id: badge });
+  const writer = frameWriter({ orgId: 'org_1', stream: board, keptUntil: () => ({}) }, () => new Date());
+  const show = (n: number) => writer.append({ type: 'line', body: { n } });
+  return { board, badge, show };
+}
+
+type Told = { type: string; seq: number; [member: string]: unknown };
+/** A display's connection, with every frame that came and how it ended. */
+function connect(path: string, headers: { [name: string]: string } = {}) {
+  const socket = new WebSocket(`${url}${path}`, { headers });
+  const frames: Told[] = [];
+  const state: { code?: number; reason?: string; refused?: number } = {};
+  socket.on('message', (data) => frames.push(JSON.parse((data as Buffer).toString('utf8')) as Told));
+  socket.on('close', (code, reason) => Object.assign(state, { code, reason: reason.toString() }));
+  socket.on('unexpected-response', (request, { statusCode }) => {
+    state.refused = statusCode!;
+    request.destroy();
+  });
+  socket.on('error', () => undefined);
+  const shown = () => frames.filter(({ type }) => type === 'line').map(({ seq, n }) => [seq, n]);
+  const first = (type: string) => until(async () => frames.find((frame) => frame.type === type), `the frame ${type}`);
+  const closed = () => until(async () => state.code, 'the connection to end');
+  return { socket, frames, state, shown, first, closed };
+}
+const follow = async (board: string, badge: string, query = '') => {
+  const display = connect(`/boards/${board}?badge=${badge}${query}`);
+  await display.first('welcome');
+  return display;
+};
+const lines = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => [from + i, from + i]);
+
+describe('a stream that is no conversation', () => {
+  it('gives every follower its frames in order, and those of no other stream', async () => {
+    const [one, other] = [await newBoard(), await newBoard()];
+    const displays = [await follow(one.board, one.badge), await follow(one.board, one.badge)];
+    const elsewhere = await follow(other.board, other.badge);
+    for (let n = 1; n <= 30; n += 1) await one.show(n);
+    await other.show(1);
+    for (const { shown } of displays) {
+      await until(async () => shown().length === 30, 'the frames to come');
+      expect(shown()).toEqual(lines(1, 30));
+    }
+    await until(async () => elsewhere.shown().length > 0, 'the frame to come');
+    expect(elsewhere.shown()).toEqual([[1, 1]]);
+  });
+
+  it('gives one that comes back what it missed, each frame once, then what is new', async () => {
+    const { board, badge, show } = await newBoard();
+    for (let n = 1; n <= 50; n += 1) await show(n);
+    const display = await follow(board, badge, '&resume_from=7');
+    expect(display.frames[0]).toEqual({ type: 'welcome', seq: 7, board });
+    await show(51);
+    await until(async () => display.shown().length === 44, 'the frames to come');
+    expect(display.shown()).toEqual(lines(8, 51));
+  });
+
+  it('starts at the end when the number is not one of this stream', async () => {
+    const { board, badge, show } = await newBoard();
+    await show(1);
+    const display = await follow(board, badge, '&resume_from=40');
+    expect(display.frames[0]).toEqual({ type: 'welcome', seq: 1, board });
+  });
+
+  it('takes its own frames, tells what is wrong with one, and stays open', async () => {
+    const { board, badge } = await newBoard();
+    const { socket, frames, first } = await follow(board, badge);
+    for (const frame of [{ type: 'fail' }, { type: 'echo', text: 'x'.repeat(11) }, { type: 'echo', text: 'hello' }]) {
+      socket.send(JSON.stringify(frame));
+    }
+    expect(await first('echo')).toEqual({ type: 'echo', seq: 0, text: 'hello', badge });
+    expect(frames.filter(({ type }) => type === 'error').map(({ code }) => code)).toEqual(['CONFLICT', 'VALIDATION']);
+  });
+
+  it('drops a reader that is too slow; the others of the stream get everything', async () => {
+    const { board, badge, show } = await newBoard();
+    const before = new Set(rawSockets);
+    const slow = await follow(board, badge);
+    const [connection] = [...rawSockets].filter((socket) => !before.has(socket));
+    const quick = await follow(board, badge);
+    slow.socket.pause();
+    const writer = frameWriter({ orgId: 'org_1', stream: board, keptUntil: () => ({}) }, () => new Date());
+    let sent = 0;
+    // As much as the network holds, and a megabyte more.
+    await until(async () => {
+      await writer.append({ type: 'line', body: { n: (sent += 1), text: 'x'.repeat(500_000) } });
+      return connection!.destroyed;
+    }, 'the slow reader to be dropped');
+    await show(sent + 1);
+    await until(async () => quick.shown().length === sent + 1, 'the frames to come');
+    expect(quick.shown()).toEqual(lines(1, sent + 1));
+    slow.socket.resume();
+    expect(await slow.closed()).toBe(1006);
+  });
+});
+
+describe('a stream that is no conversation refuses', () => {
+  it.each([
+    ['text that is no JSON', 'hello', 'MALFORMED_JSON'],
+    ['a frame of a type that it does not know', JSON.stringify({ type: 'message', body: 'x' }), 'UNKNOWN_TYPE'],
+    ['a binary frame', Buffer.from('{}'), 'BINARY_FRAME'],
+    ['a frame that is too large', JSON.stringify({ type: 'echo', text: 'x'.repeat(70_000) }), 'TOO_LARGE'],
+  ])('%s: close 4400', async (_, data, code) => {
+    const { board, badge } = await newBoard();
+    const { socket, state, first, closed } = await follow(board, badge);
+    socket.send(data);
+    expect(await first('error')).toMatchObject({ code });
+    expect([await closed(), state.reason]).toEqual([4400, code]);
+  });
+
+  it('a client that is not let in with 4401, and one that asks for what is not there with 4404', async () => {
+    const { badge } = await newBoard();
+    const stranger = connect('/boards/nowhere?badge=none');
+    const lost = connect(`/boards/nowhere?badge=${badge}`);
+    expect([await stranger.closed(), stranger.state.reason]).toEqual([4401, 'UNAUTHENTICATED']);
+    expect([await lost.closed(), lost.state.reason]).toEqual([4404, 'NOT_FOUND']);
+  });
+
+  it('further sockets of one credential with 4429', async () => {
+    const { board, badge } = await newBoard();
+    await follow(board, badge);
+    await follow(board, badge);
+    const third = connect(`/boards/${board}?badge=${badge}`);
+    expect([await third.closed(), third.state.reason]).toEqual([4429, 'RATE_LIMITED']);
+  });
+
+  it('an address that has its share of sockets, before the handshake, with 429', async () => {
+    const headers = { 'x-forwarded-for': '203.0.113.7' };
+    const { board } = await newBoard();
+    for (let n = 0; n < config.socketsPerAddress; n += 1) {
+      const badge = `crowd${n}`;
+      await badges().insertOne({ _id: badge });
+      await connect(`/boards/${board}?badge=${badge}`, headers).first('welcome');
+    }
+    const { state } = connect(`/boards/${board}?badge=crowd0`, headers);
+    await until(async () => state.refused !== undefined, 'the refusal');
+    expect(state.refused).toBe(429);
+  });
+
+  it('the sockets of a credential that was taken back with 4401, those of a stream that was removed with 4404', async () => {
+    const [one, other] = [await newBoard(), await newBoard()];
+    const [barred, orphan] = [await follow(one.board, one.badge), await follow(other.board, other.badge)];
+    const bystander = await follow(one.board, other.badge);
+    await badges().updateOne({ _id: one.badge }, { $set: { taken_back: true } });
+    await boards().deleteOne({ _id: other.board });
+    expect([await barred.closed(), await orphan.closed()]).toEqual([4401, 4404]);
+    await one.show(1);
+    await until(async () => bystander.shown().length === 1, 'the frame to come');
+  });
+
+  it('an address that is none of its own: it is an ordinary request', async () => {
+    const { state } = connect('/elsewhere');
+    await until(async () => state.refused !== undefined, 'the answer');
+    expect(state.refused).toBe(404);
+  });
+});
