@@ -4,10 +4,12 @@
  */
 import { randomUUID } from 'node:crypto';
 import {
+  isGrpcServiceError,
   WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
   type Client,
+  type ConnectionOptions,
 } from '@temporalio/client';
 import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
 import type { Model } from 'mongoose';
@@ -20,6 +22,21 @@ import type { Queue } from '../workflows/queues.ts';
 const START_DEADLINE_MS = 1_000;
 /** A worker answers in some 50 ms; one that is busy or being replaced within seconds. */
 const COMMAND_DEADLINE_MS = 5_000;
+
+/**
+ * How API and workers connect to Temporal. gRPC's own pause between two tries to connect grows to 2 minutes: after an outage
+ * of minutes everything would wait for as long again.
+ */
+export const connectionTo = (address: string): ConnectionOptions => ({
+  address,
+  channelArgs: {
+    'grpc.initial_reconnect_backoff_ms': 100,
+    'grpc.max_reconnect_backoff_ms': 2_000,
+    // A connection that went silent is given up after 17 s. Temporal refuses pings that come more often than every 10 s.
+    'grpc.keepalive_time_ms': 12_000,
+    'grpc.keepalive_timeout_ms': 5_000,
+  },
+});
 
 export type Starter = { temporal: Client; clock: () => Date; log: Logger; config: { taskQueuePrefix: string } };
 
@@ -110,6 +127,24 @@ export async function startIntent<T extends Launchable>(
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
   await settleIntent(model, record._id, intent);
+}
+
+/** gRPC status codes by which Temporal says that the request itself is wrong: it never succeeds as it is. */
+const REFUSALS: readonly number[] = Object.values({ INVALID_ARGUMENT: 3, OUT_OF_RANGE: 11, UNIMPLEMENTED: 12 });
+
+/** Whether a start failed because Temporal is away, busy or being set up: the same start succeeds later. */
+export function isOutage(error: unknown): boolean {
+  const cause = error instanceof Error && !isGrpcServiceError(error) ? error.cause : error;
+  return isGrpcServiceError(cause) && !REFUSALS.includes(cause.code);
+}
+
+/** Whether Temporal answers within a second. */
+export async function temporalAnswers({ temporal }: Pick<Starter, 'temporal'>): Promise<boolean> {
+  const asked = temporal.withDeadline(Date.now() + START_DEADLINE_MS, () => temporal.workflowService.getSystemInfo({}));
+  return asked.then(
+    () => true,
+    () => false,
+  );
 }
 
 /**

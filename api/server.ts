@@ -6,6 +6,7 @@ import { Client, Connection } from '@temporalio/client';
 import { createApp } from './http/app.ts';
 import { sweepUploads } from './http/upload.ts';
 import type { Context } from './context.ts';
+import { connectionTo } from './durable.ts';
 import { prepareRates } from './http/limits.ts';
 import { createLog } from './http/log.ts';
 import { createMetrics } from './http/metrics.ts';
@@ -42,7 +43,7 @@ export async function startApi(
     sweepUploads().catch((error: unknown) => log.warn({ err: error }, 'old uploads were not removed'));
   await sweep();
   // Lazy: the API takes and stores requests also while Temporal is down.
-  const connection = Connection.lazy({ address: config.temporalAddress });
+  const connection = Connection.lazy(connectionTo(config.temporalAddress));
   const clock = () => new Date();
   const secrets = createSecretBox(config.secretKey);
   const search = createSearch({ uri: config.searchUri });

@@ -7,6 +7,7 @@ import { createRecrawlSchedules, ensureSchedules } from './schedules.ts';
 import { ensureSearchAttributes } from './searchattributes.ts';
 import type { WorkerDeps } from './slices/slice.ts';
 import { startSweeper } from './sweeper.ts';
+import { connectionTo } from '../api/durable.ts';
 import { createLog } from '../api/http/log.ts';
 import { createAi } from '../clients/ai/ai.ts';
 import { createFiles } from '../clients/files/files.ts';
@@ -56,7 +57,7 @@ export async function startWorkers(
   const connection = await NativeConnection.connect({ address }).catch((error: unknown) => {
     throw new Error(`Temporal does not answer at ${address}: ${(error as Error).message}`, { cause: error });
   });
-  const clientConnection = await Connection.connect({ address });
+  const clientConnection = await Connection.connect(connectionTo(address));
   const temporal = new Client({ connection: clientConnection, namespace: config.temporalNamespace });
   await ensureSearchAttributes(clientConnection, config.temporalNamespace);
 

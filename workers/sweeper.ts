@@ -2,14 +2,18 @@
  * Starts what was saved but never started: the process died between the two, or Temporal was down. A plain timer in every
  * worker, since Temporal may be what is down; a lease on each intent keeps two sweepers apart.
  */
-import { startIntent, type Starter } from '../api/durable.ts';
+import type { Model } from 'mongoose';
+import { isOutage, startIntent, temporalAnswers, type Starter } from '../api/durable.ts';
 import { slices } from './slices/index.ts';
-import { takeDueIntent } from '../models/base/pending.ts';
+import { leaseIntent, listDueIntents, postponeIntent, type Due, type Launchable } from '../models/base/pending.ts';
+import { inTurns } from '../models/rules/base/turns.ts';
 
 /** Every model whose records start workflows. */
 const launchable = slices.flatMap((slice) => slice.launchable);
 const EVERY_MS = 2_000;
-const BATCH = 100;
+/** Records of each kind that one sweep takes on, and how many starts are under way at once. */
+const BATCH = 500;
+const LANES = 20;
 
 /** Sweeps until stopped; `stop` waits for the sweep under way. */
 export function startSweeper(ctx: Starter): { stop(): Promise<void> } {
@@ -36,17 +40,49 @@ export function startSweeper(ctx: Starter): { stop(): Promise<void> } {
   };
 }
 
-/** Starts what is due now, up to 100 of each kind. */
-async function sweep(ctx: Starter): Promise<void> {
-  for (const model of launchable) {
-    for (let n = 0; n < BATCH; n++) {
-      const due = await takeDueIntent(model, ctx.clock());
-      if (!due) break;
-      await startIntent(ctx, model, due.record, due.intent);
-      ctx.log.info(
-        { workflow_id: due.intent.workflow_id, org_id: due.record.org_id, tries: due.intent.tries + 1 },
-        'workflow started by the sweeper',
-      );
-    }
+/**
+ * Starts what is due now, several at once. While Temporal is away it takes nothing: then everything stays due, and is
+ * started at once when Temporal is back, however long that was.
+ */
+export async function sweep(ctx: Starter): Promise<void> {
+  const now = ctx.clock();
+  const listed = launchable.map(async (model) =>
+    (await listDueIntents(model, now, BATCH)).map((due) => ({ model, ...due })),
+  );
+  const waiting = inTurns((await Promise.all(listed)).flat(), ({ record }) => record.org_id);
+  if (waiting.length === 0) return;
+  if (!(await temporalAnswers(ctx))) {
+    ctx.log.warn({ waiting: waiting.length }, 'Temporal does not answer; what waits is started when it is back');
+    return;
   }
+  let outages = 0;
+  const lane = async () => {
+    // A few outages are those of single starts; one of every lane means that Temporal is away again.
+    for (let one = waiting.shift(); one && outages < LANES; one = waiting.shift()) {
+      const outcome = await startDue(ctx, one.model, one);
+      outages = outcome === 'outage' ? outages + 1 : 0;
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+}
+
+/** Takes and starts one intent. A failure is logged, and changes nothing for the others. */
+async function startDue(ctx: Starter, model: Model<Launchable>, due: Due): Promise<'done' | 'outage'> {
+  const about = { workflow_id: due.intent.workflow_id, org_id: due.record.org_id };
+  try {
+    const intent = await leaseIntent(model, due, ctx.clock());
+    if (!intent) return 'done';
+    try {
+      await startIntent(ctx, model, due.record, intent);
+      ctx.log.info({ ...about, tries: intent.tries }, 'workflow started by the sweeper');
+    } catch (error) {
+      ctx.log.warn({ ...about, tries: intent.tries, err: error }, 'workflow not started; it is tried again');
+      // Due again when its lease ends, for an outage says nothing about the intent.
+      if (isOutage(error)) return 'outage';
+      await postponeIntent(model, { record: due.record, intent }, ctx.clock());
+    }
+  } catch (error) {
+    ctx.log.warn({ ...about, err: error }, 'a waiting workflow was not looked after; it is tried again');
+  }
+  return 'done';
 }

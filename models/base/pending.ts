@@ -14,7 +14,7 @@ export type Intent = {
   workflow_id: string;
   queue: string;
   args: unknown[];
-  /** When the sweeper may look at it; pushed on by whoever takes it. */
+  /** When the sweeper may take it. Each sweeper that does moves this on. */
   next_at: Date;
   tries: number;
 };
@@ -23,6 +23,8 @@ export type Launchable = { _id: string; org_id: string; mode: string; pending?: 
 
 /** How long the process that saved the record has to start the workflow before the sweeper does, in ms. */
 export const SWEEP_AFTER_MS = 5_000;
+/** A start takes a second at most, and settling it as long as MongoDB takes. */
+const LEASE_MS = 5_000;
 const MAX_WAIT_MS = 5 * 60_000;
 
 /** The field of a record that starts workflows, and the index that finds those left behind. */
@@ -59,26 +61,56 @@ export async function settleIntent<T extends Launchable>(
   await model.collection.updateOne({ _id: id as never }, { $pull: { pending: settled } as never });
 }
 
-/**
- * Takes one intent that is due and pushes its next time on (5 s, doubling to 5 min), so that two sweepers never hold the
- * same one. Null when nothing is due.
- */
-export async function takeDueIntent<T extends Launchable>(
-  model: Model<T>,
-  now: Date,
-): Promise<{ record: Launchable; intent: Intent } | null> {
+/** An intent that is due, and its record with what a start needs of it. */
+export type Due = { record: Launchable; intent: Intent };
+
+/** The intents that are due, those that have waited longest first; of at most `limit` records. */
+export async function listDueIntents<T extends Launchable>(model: Model<T>, now: Date, limit: number): Promise<Due[]> {
   const due = { $elemMatch: { next_at: { $lte: now } } };
-  const record = (await model.collection.findOne(
-    { pending: due },
-    { projection: { org_id: 1, mode: 1, pending: 1 } },
-  )) as Launchable | null;
-  const intent = record?.pending?.find((i) => i.next_at <= now);
-  if (!record || !intent) return null;
-  const wait = Math.min(SWEEP_AFTER_MS * 2 ** intent.tries, MAX_WAIT_MS);
-  const taken = await model.collection.updateOne(
-    { _id: record._id as never, pending: { $elemMatch: { workflow_id: intent.workflow_id, next_at: intent.next_at } } },
-    { $set: { 'pending.$.next_at': new Date(now.getTime() + wait) }, $inc: { 'pending.$.tries': 1 } },
+  const records = (await model.collection
+    .find({ pending: due }, { projection: { org_id: 1, mode: 1, pending: 1 } })
+    .sort({ 'pending.next_at': 1 })
+    .limit(limit)
+    .toArray()) as unknown as Launchable[];
+  return records.flatMap((record) =>
+    (record.pending ?? []).filter(({ next_at }) => next_at <= now).map((intent) => ({ record, intent })),
   );
-  // Another sweeper was faster: look again, for something else may be due.
-  return taken.modifiedCount === 1 ? { record, intent } : takeDueIntent(model, now);
+}
+
+/**
+ * Takes a due intent for 5 s, in which it is to be started and settled, so that two sweepers never hold the same one; null
+ * when another sweeper was faster. What is not settled by then is due again.
+ */
+export async function leaseIntent<T extends Launchable>(
+  model: Model<T>,
+  { record, intent }: Due,
+  now: Date,
+): Promise<Intent | null> {
+  const { workflow_id, key, next_at, tries } = intent;
+  const leased = { next_at: new Date(now.getTime() + LEASE_MS), tries: tries + 1 };
+  const { modifiedCount } = await model.collection.updateOne(
+    {
+      _id: record._id as never,
+      pending: { $elemMatch: { workflow_id, next_at, ...(key === undefined ? {} : { key }) } },
+    },
+    { $set: { 'pending.$.next_at': leased.next_at, 'pending.$.tries': leased.tries } },
+  );
+  return modifiedCount === 1 ? { ...intent, ...leased } : null;
+}
+
+/** Has an intent that cannot be started wait: 5 s, doubling with each try up to 5 min. */
+export async function postponeIntent<T extends Launchable>(
+  model: Model<T>,
+  { record, intent }: Due,
+  now: Date,
+): Promise<void> {
+  const { workflow_id, key, next_at, tries } = intent;
+  const wait = Math.min(SWEEP_AFTER_MS * 2 ** (tries - 1), MAX_WAIT_MS);
+  await model.collection.updateOne(
+    {
+      _id: record._id as never,
+      pending: { $elemMatch: { workflow_id, next_at, ...(key === undefined ? {} : { key }) } },
+    },
+    { $set: { 'pending.$.next_at': new Date(now.getTime() + wait) } },
+  );
 }

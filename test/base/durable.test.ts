@@ -1,13 +1,15 @@
 /** Saving and starting on a real database, with a Temporal that does what a test tells it. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Client } from '@temporalio/client';
+import { ServiceError, type Client } from '@temporalio/client';
+import { defineSignal } from '@temporalio/workflow';
 import { pino } from 'pino';
-import { launch, type Start, type Starter } from '../../api/durable.ts';
+import { intentTo, launch, type Start, type Starter } from '../../api/durable.ts';
 import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { newId } from '../../models/base/ids.ts';
 import { actOn } from '../../models/chat/act.ts';
 import { ConversationModel, findConversation, provideConversation } from '../../models/chat/conversation.ts';
-import { defineSignal } from '@temporalio/workflow';
+import { RemovalModel } from '../../models/knowledge/removal.ts';
+import { sweep } from '../../workers/sweeper.ts';
 
 beforeAll(async () => {
   const uri = new URL(process.env['TEST_MONGODB_URI']!);
@@ -20,7 +22,10 @@ const orgId = newId('org');
 const begin = async () => (await provideConversation(orgId, 'test', newId('customer'), new Date()))._id;
 
 /** A Temporal where each start is `answer`, which is given the workflow's id. */
-function starter(answer: (workflowId: string) => Promise<void>): Starter & { started: string[] } {
+function starter(
+  answer: (workflowId: string) => Promise<void>,
+  clock = () => new Date(),
+): Starter & { started: string[] } {
   const started: string[] = [];
   const start = async (_workflow: unknown, { workflowId }: { workflowId: string }) => {
     await answer(workflowId);
@@ -29,8 +34,8 @@ function starter(answer: (workflowId: string) => Promise<void>): Starter & { sta
   const temporal = {
     withDeadline: (_deadline: number, work: () => unknown) => work(),
     workflow: { start, signalWithStart: start },
+    workflowService: { getSystemInfo: () => answer('system info') },
   } as unknown as Client;
-  const clock = () => new Date();
   return { temporal, clock, log: pino({ level: 'silent' }), config: { taskQueuePrefix: '' }, started };
 }
 
@@ -74,5 +79,89 @@ describe('an act that concerns several workflows', () => {
       [false, []],
     ]);
     expect(await pendingOf(convId)).toBeUndefined();
+  });
+});
+
+const unavailable = () => {
+  const cause = Object.assign(new Error('14 UNAVAILABLE'), { code: 14, details: '', metadata: {} });
+  return new ServiceError('Failed to start Workflow', { cause });
+};
+const later = (minutes: number) => () => new Date(Date.now() + minutes * 60_000);
+const idsOf = (org: string, count: number) => Array.from({ length: count }, (_, i) => `${org}:${i}`);
+
+/** Records of one organization that wait for the sweeper, oldest first, saved a minute ago. */
+async function waiting(org_id: string, ids: readonly string[]): Promise<void> {
+  const ctx = starter(async () => undefined, later(-1));
+  const removed_at = new Date();
+  await RemovalModel.collection.insertMany(
+    ids.map((id) => ({ _id: id as never, org_id, mode: 'test', removed_at, pending: [intentTo(ctx, working(id))] })),
+  );
+}
+const waitingOf = async (org_id: string) => {
+  const found = await RemovalModel.find({ org_id, 'pending.0': { $exists: true } }).lean();
+  return found.map(({ _id, pending }) => ({ id: _id, ...pending![0]! }));
+};
+
+describe('the sweeper', () => {
+  it('starts all that waits in one sweep, and organizations take turns', async () => {
+    const [many, one] = [newId('org'), newId('org')];
+    await waiting(many, idsOf(many, 150));
+    await waiting(one, idsOf(one, 1));
+    const ctx = starter(async () => undefined);
+    await sweep(ctx);
+    expect(ctx.started.toSorted()).toEqual(expect.arrayContaining([...idsOf(many, 150), `${one}:0`].toSorted()));
+    expect(ctx.started.indexOf(`${one}:0`)).toBeLessThan(20);
+    expect([await waitingOf(many), await waitingOf(one)]).toEqual([[], []]);
+  });
+
+  it('goes on after a start that fails, which waits longer each time, up to 5 minutes', async () => {
+    const org = newId('org');
+    await waiting(org, idsOf(org, 30));
+    const bad = `${org}:0`;
+    const refused = async (id: string) => {
+      if (id === bad) throw new TypeError('its arguments cannot be sent');
+    };
+    for (const [tries, waits] of [5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000].entries()) {
+      const now = later(10 * tries)();
+      const ctx = starter(refused, () => now);
+      await sweep(ctx);
+      expect(ctx.started.filter((id) => id.startsWith(org))).toHaveLength(tries === 0 ? 29 : 0);
+      expect(await waitingOf(org)).toMatchObject([
+        { id: bad, tries: tries + 1, next_at: new Date(now.getTime() + waits) },
+      ]);
+    }
+    await RemovalModel.deleteOne({ _id: bad });
+  });
+
+  it('takes nothing while Temporal is away, and all of it as soon as Temporal answers', async () => {
+    const org = newId('org');
+    await waiting(org, idsOf(org, 50));
+    const before = await waitingOf(org);
+    const away = starter(async () => {
+      throw unavailable();
+    });
+    for (let n = 0; n < 3; n++) await sweep(away);
+    expect(await waitingOf(org)).toEqual(before);
+    const back = starter(async () => undefined);
+    await sweep(back);
+    expect(back.started.toSorted()).toEqual(idsOf(org, 50).toSorted());
+    expect(await waitingOf(org)).toEqual([]);
+  });
+
+  it('ends when Temporal goes away under it; what it had taken is due again within 5 s, however often that was', async () => {
+    const org = newId('org');
+    await waiting(org, idsOf(org, 100));
+    let asked = 0;
+    const failing = async (id: string) => {
+      if (id === 'system info') return;
+      asked += 1;
+      throw unavailable();
+    };
+    const now = new Date();
+    for (let n = 0; n < 8; n++) await sweep(starter(failing, () => new Date(now.getTime() + n * 5_000)));
+    expect(asked).toBeLessThanOrEqual(8 * 40);
+    const last = now.getTime() + 7 * 5_000;
+    expect((await waitingOf(org)).filter(({ next_at }) => next_at.getTime() > last + 5_000)).toEqual([]);
+    await RemovalModel.deleteMany({ org_id: org });
   });
 });
