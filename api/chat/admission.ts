@@ -3,7 +3,7 @@
  * happens in the socket is api/chat/stream.ts's.
  */
 import type { SessionPrincipal } from '../access/auth.ts';
-import { createSessionAuth, type Admission } from '../access/sessions.ts';
+import { createSessionAuth, type Admission } from './embed.ts';
 import type { Context } from '../context.ts';
 import { networkOf } from '../http/address.ts';
 import type { Limiter } from '../http/limits.ts';

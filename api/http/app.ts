@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createRequire } from 'node:module';
 import { Router } from '@koa/router';
 import Koa from 'koa';
-import { createAuthenticator } from '../access/auth.ts';
+import { createAuthenticator } from '../access/authenticator.ts';
 import type { Context } from '../context.ts';
 import { preflights, readableBy } from './cors.ts';
 import { docsPage } from './docs.ts';
@@ -14,7 +14,7 @@ import { createLimiter } from './limits.ts';
 import type { Metrics } from './metrics.ts';
 import { openApiDocument } from './openapi.ts';
 import { serve } from './serve.ts';
-import { routeGroups } from '../routes/index.ts';
+import { routeGroups, type RouteGroups } from '../routes/index.ts';
 import { mountWidget } from '../chat/widget.ts';
 import { newId } from '../../models/base/ids.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
@@ -22,8 +22,16 @@ import { Problem } from '../../models/rules/base/errors.ts';
 const VERSION = '0.1.0';
 const docsAssets = { 'swagger-ui.css': 'text/css', 'swagger-ui-bundle.js': 'text/javascript' } as const;
 
-/** `state.draining` turns true when the process is about to stop: it answers what it has and tells clients to reconnect. */
-export function createApp(ctx: Context, metrics: Metrics, state: { draining: boolean } = { draining: false }): Koa {
+/**
+ * `state.draining` turns true when the process is about to stop: it answers what it has and tells clients to reconnect.
+ * `groups` are the routes that are served.
+ */
+export function createApp(
+  ctx: Context,
+  metrics: Metrics,
+  state: { draining: boolean } = { draining: false },
+  groups: RouteGroups = routeGroups,
+): Koa {
   const app = new Koa({ proxy: ctx.config.trustProxy });
   // A request's line has fixed fields and none is secret; looking for secrets in each took a twelfth of its time.
   const requestLog = ctx.log.child({}, { redact: [] });
@@ -87,7 +95,7 @@ export function createApp(ctx: Context, metrics: Metrics, state: { draining: boo
     koa.set('cache-control', 'public, max-age=60');
     koa.body = await ctx.tokens.jwks();
   });
-  const document = openApiDocument(routeGroups, { version: VERSION });
+  const document = openApiDocument(groups, { version: VERSION });
   outside.get('/v1/openapi.json', (koa) => {
     koa.body = document;
   });
@@ -108,7 +116,7 @@ export function createApp(ctx: Context, metrics: Metrics, state: { draining: boo
   mountWidget(outside);
 
   const inside = new Router({ prefix: '/v1' });
-  const routes = Object.values(routeGroups).flat();
+  const routes = Object.values(groups).flat();
   const pattern = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
   for (const route of routes) {
     const readable = readableBy(route);

@@ -73,6 +73,16 @@ export function bytesReader(limit: number): Reader<Buffer<ArrayBuffer>> {
   };
 }
 
+/** The JSON in bytes that were read before; an empty object when there are none. @throws Problem `MALFORMED_JSON`. */
+export function jsonOf(bytes: Buffer): unknown {
+  if (bytes.length === 0) return {};
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch (error) {
+    throw unreadable(error, bytes.length);
+  }
+}
+
 function hasBody({ request, req }: ParameterizedContext): boolean {
   return request.length === undefined ? req.headers['transfer-encoding'] !== undefined : request.length > 0;
 }

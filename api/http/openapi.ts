@@ -2,6 +2,7 @@
 import { createDocument, type ZodOpenApiObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { z } from 'zod';
 import { errorReply } from '../contract/common.ts';
+import type { SignatureProvider } from '../access/auth.ts';
 import { keepsReply, type Route } from './route.ts';
 import type { RouteGroups } from '../routes/index.ts';
 import { errorTable, type ErrorCode } from '../../models/rules/base/errors.ts';
@@ -52,6 +53,7 @@ export function openApiDocument(groups: RouteGroups, options: { version: string 
           bearerFormat: 'JWT',
           description: 'Of a customer: `token` of `POST /support/sessions/orgs/{orgId}/mint`.',
         },
+        ...signatureSchemes(groups),
       },
       headers,
     },
@@ -106,7 +108,7 @@ function operation(tag: string, route: Route) {
           }
         : {}),
     },
-    ...(route.body ? { requestBody: requestBody(route) } : {}),
+    ...(route.body || route.raw ? { requestBody: requestBody(route) } : {}),
     responses,
   };
 }
@@ -126,6 +128,7 @@ function headersOf(...names: HeaderName[]) {
 }
 
 function requestBody(route: Route) {
+  if (route.raw) return { required: false, content: { '*/*': { schema: { type: 'string', format: 'binary' } } } };
   // No body at all is read as an empty object.
   const required = !route.body?.safeParse({}).success;
   if (!route.upload) return { required, content: { 'application/json': { schema: route.body } } };
@@ -141,6 +144,26 @@ function requestBody(route: Route) {
   };
 }
 
+const schemeOf = ({ name }: SignatureProvider) => `${name}Signature`;
+
+/** One scheme a provider whose signature some route takes. */
+function signatureSchemes(groups: RouteGroups) {
+  const providers = Object.values(groups)
+    .flat()
+    .flatMap(({ auth }) => (auth.kind === 'signature' ? [auth.provider] : []));
+  return Object.fromEntries(
+    providers.map((provider) => [
+      schemeOf(provider),
+      {
+        type: 'apiKey' as const,
+        in: 'header' as const,
+        name: provider.header,
+        description: `The signature over the body, by ${provider.name}.`,
+      },
+    ]),
+  );
+}
+
 function security(route: Route): Record<string, string[]>[] {
   switch (route.auth.kind) {
     case 'open':
@@ -152,6 +175,8 @@ function security(route: Route): Record<string, string[]>[] {
       return [{ apiKey: [] }];
     case 'session':
       return [{ sessionToken: [] }];
+    case 'signature':
+      return [{ [schemeOf(route.auth.provider)]: [] }];
     case 'key':
       return route.auth.keyOnly ? [{ apiKey: [] }] : [{ apiKey: [] }, { dashboardLogin: [] }];
   }
@@ -168,12 +193,13 @@ export function errorsOf(route: Route): Set<ErrorCode> {
     ...(route.errors ?? []),
   ]);
   const add = (...more: ErrorCode[]) => more.forEach((code) => codes.add(code));
-  if (route.auth.kind !== 'open') add('UNAUTHENTICATED', 'WRONG_CREDENTIAL_KIND');
+  if (route.auth.kind !== 'open') add('UNAUTHENTICATED');
+  if (!['open', 'signature'].includes(route.auth.kind)) add('WRONG_CREDENTIAL_KIND');
   if (route.auth.kind === 'key') add('MISSING_SCOPE');
   if (route.auth.kind === 'member') add('MISSING_ROLE');
   if (route.params) add('NOT_FOUND');
   if (route.method !== 'GET') add('TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE');
-  if (route.method !== 'GET' && !route.upload) add('MALFORMED_JSON');
+  if (route.method !== 'GET' && !route.upload && !route.raw) add('MALFORMED_JSON');
   if (route.body) add('CONFLICT');
   if (keepsReply(route)) add('IDEMPOTENCY_KEY_REUSED', 'IDEMPOTENCY_KEY_IN_PROGRESS');
   if (route.limit) add('RATE_LIMITED');

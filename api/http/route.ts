@@ -22,6 +22,7 @@ type Definition<
   Q extends z.ZodObject | undefined,
   B extends z.ZodType | undefined,
   U extends boolean,
+  W extends boolean,
   R extends z.ZodObject,
 > = {
   /** Also the OpenAPI operationId: a verb and its noun. */
@@ -37,11 +38,17 @@ type Definition<
   body?: B;
   /** Whether the body is a multipart form with one file in the field `file`. */
   upload?: U;
+  /** Whether the handler takes the body's bytes as they were sent; such a route has no `body`. */
+  raw?: W;
+  /** The largest body, or file of a form. 1 MiB unless told, of an `open` route 16 KiB, a file `config.maxUploadBytes`. */
+  maxBytes?: number;
   /** 200 unless told. */
   status?: number;
   /** Other statuses that `withStatus` may give. */
   otherStatuses?: number[];
   reply: R;
+  /** Whether answers are `{ success, data }`: routes that only the dashboard's login may call. */
+  envelope?: boolean;
   /** Counted per credential (per address for open routes) against `config.rates`. */
   limit?: RateName;
   /** When what a reply holds has ended: an `Idempotency-Key` does not give it again after that. */
@@ -56,6 +63,7 @@ type Definition<
       query: Input<Q>;
       body: Input<B>;
       file: U extends true ? UploadedFile : undefined;
+      raw: W extends true ? Buffer : undefined;
       principal: PrincipalOf<G>;
       /** What a handler may need of the raw request; most need nothing. */
       cookies: G extends { kind: 'open' } ? Cookies : undefined;
@@ -66,12 +74,18 @@ type Definition<
 
 /** A route with its types folded away, as the lists hold it. */
 export type Route = Omit<
-  Definition<Guard, z.ZodObject | undefined, z.ZodObject | undefined, z.ZodType | undefined, boolean, z.ZodObject>,
+  Definition<
+    Guard,
+    z.ZodObject | undefined,
+    z.ZodObject | undefined,
+    z.ZodType | undefined,
+    boolean,
+    boolean,
+    z.ZodObject
+  >,
   'handle'
 > & {
   status: number;
-  /** Whether answers are `{ success, data }`: the dashboard's routes, not those a key or a session may call. */
-  envelope: boolean;
   handle(input: never, ctx: Context): Promise<unknown>;
 };
 
@@ -103,13 +117,13 @@ export function route<
   Q extends z.ZodObject | undefined = undefined,
   B extends z.ZodType | undefined = undefined,
   U extends boolean = false,
->(definition: Definition<G, P, Q, B, U, R>): Route {
+  W extends boolean = false,
+>(definition: Definition<G, P, Q, B, U, W, R>): Route {
   const { auth, reply, query } = definition;
   const byKey = auth.kind === 'key' || auth.kind === 'self';
   return {
     ...definition,
     status: definition.status ?? 200,
-    envelope: !byKey && auth.kind !== 'session',
     // A downgraded live key is told so on every object answer; a member chooses the mode by query (spec 4.8).
     reply: byKey
       ? reply.extend({ mode: reply.shape['mode'] ?? modeSchema.optional(), warning: warning.optional() })

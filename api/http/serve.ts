@@ -6,9 +6,10 @@ import { createHmac } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import type { RouterContext, RouterMiddleware } from '@koa/router';
 import { z } from 'zod';
-import { type Authenticator, credentialId, type Principal, type TenantPrincipal } from '../access/auth.ts';
+import { credentialId, type Principal, type TenantPrincipal } from '../access/auth.ts';
+import type { Authenticator } from '../access/authenticator.ts';
 import { addressOf } from './address.ts';
-import { jsonReader } from './body.ts';
+import { bytesReader, jsonOf, jsonReader } from './body.ts';
 import { modeQuery } from '../contract/common.ts';
 import type { Context } from '../context.ts';
 import { once, type Reply } from './idempotency.ts';
@@ -18,14 +19,14 @@ import { readForm, type UploadedFile } from './upload.ts';
 import { parse } from './validate.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
 
-const MAX_JSON_BYTES = 1024 * 1024;
+const MAX_BODY_BYTES = 1024 * 1024;
 /** From callers who have shown no credential: what they send is an e-mail, a password, a name. */
-const MAX_OPEN_JSON_BYTES = 16 * 1024;
+const MAX_OPEN_BODY_BYTES = 16 * 1024;
 /** Of a route that takes no body, one is read to be refused, and this much of it. */
 const noBody = z.strictObject({});
 
-type Body = { fields?: unknown; file?: UploadedFile };
-type Input = { params: unknown; query: unknown; body: unknown; file: UploadedFile | undefined };
+type Body = { fields?: unknown; file?: UploadedFile | undefined; raw?: Buffer | undefined };
+type Input = Omit<Body, 'fields'> & { params: unknown; query: unknown; body: unknown };
 type Handle = (input: Input & { principal: Principal; cookies: Cookies | undefined }, ctx: Context) => Promise<unknown>;
 
 export function serve(
@@ -35,21 +36,27 @@ export function serve(
 ): RouterMiddleware {
   const handle = route.handle as Handle;
   const readBody = bodyReader(route, ctx);
+  const readSigned = bytesReader(limitOf(route));
   return async (koa) => {
+    const signed =
+      route.auth.kind === 'signature'
+        ? { headers: koa.headers, body: await readSigned(koa), now: ctx.clock() }
+        : undefined;
     const principal = await shared.authenticate({
       guard: route.auth,
       authorization: koa.get('authorization') || undefined,
       orgId: koa.params['orgId'],
       mode: modeAskedFor(route, koa),
       address: addressOf(koa.req, ctx.config.trustProxy),
+      signed,
     });
     koa.state['orgId'] = 'orgId' in principal ? principal.orgId : undefined;
     if (route.limit) koa.set(await shared.limit(route.limit, credentialId(principal)));
     const params = route.params ? parse(route.params, koa.params, 'params') : undefined;
     const query = route.query ? parse(route.query, koa.query, 'query') : undefined;
-    const { fields, file } = await readBody(koa);
+    const { fields, file, raw } = signed ? readAgain(route, signed.body) : await readBody(koa);
     try {
-      const input = { params, query, body: parseBody(route, fields), file };
+      const input = { params, query, body: parseBody(route, fields), file, raw };
       const cookies = route.auth.kind === 'open' ? cookiesOf(koa, ctx) : undefined;
       const answer = () => answerOf(route, principal, () => handle({ ...input, principal, cookies }, ctx));
       send(koa, await answerOnce(ctx, route, { koa, principal, input }, answer));
@@ -65,11 +72,24 @@ function modeAskedFor(route: Route, koa: RouterContext): Mode | undefined {
   return mode ?? environment;
 }
 
+function limitOf({ maxBytes, body, raw, auth }: Route): number {
+  return maxBytes ?? ((body || raw) && auth.kind !== 'open' ? MAX_BODY_BYTES : MAX_OPEN_BODY_BYTES);
+}
+
 function bodyReader(route: Route, { config }: Context): (koa: RouterContext) => Promise<Body> {
   if (route.method === 'GET') return () => Promise.resolve({});
-  if (route.upload) return (koa) => readForm(koa, config.maxUploadBytes);
-  const readJson = jsonReader(route.body && route.auth.kind !== 'open' ? MAX_JSON_BYTES : MAX_OPEN_JSON_BYTES);
+  if (route.upload) return (koa) => readForm(koa, route.maxBytes ?? config.maxUploadBytes);
+  if (route.raw) {
+    const readBytes = bytesReader(limitOf(route));
+    return async (koa) => ({ raw: await readBytes(koa) });
+  }
+  const readJson = jsonReader(limitOf(route));
   return async (koa) => ({ fields: await readJson(koa) });
+}
+
+/** The body of a signed request, which was read to be verified. */
+function readAgain(route: Route, bytes: Buffer): Body {
+  return route.raw ? { raw: bytes } : { fields: jsonOf(bytes) };
 }
 
 function parseBody(route: Route, fields: unknown): unknown {
@@ -109,9 +129,9 @@ async function answerOnce(
 }
 
 /** The same for the same request. Keyed, for a body may hold a password, and a plain hash of one could be guessed from a stolen database. */
-function fingerprintOf({ body, query, file }: Input, secretKey: Buffer): string {
+function fingerprintOf({ body, query, file, raw }: Input, secretKey: Buffer): string {
   return createHmac('sha256', secretKey)
-    .update(JSON.stringify([body, query, file && [file.filename, file.sha256]]))
+    .update(JSON.stringify([body, query, file && [file.filename, file.sha256], raw?.toString('base64')]))
     .digest('hex');
 }
 

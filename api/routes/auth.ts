@@ -96,6 +96,7 @@ export const authRoutes = [
     body: contract.registerBody,
     status: 201,
     reply: contract.loginReply,
+    envelope: true,
     limit: 'accounts',
     errors: ['EMAIL_TAKEN'],
     async handle({ body }, ctx) {
@@ -118,6 +119,7 @@ export const authRoutes = [
     auth: open,
     body: contract.loginBody,
     reply: contract.loginReply,
+    envelope: true,
     errors: ['BAD_LOGIN', 'RATE_LIMITED'],
     async handle({ body, principal }, ctx) {
       const email = normalizeEmail(body.email);
@@ -137,6 +139,7 @@ export const authRoutes = [
     summary: 'Who is logged in.',
     auth: jwt,
     reply: contract.meReply,
+    envelope: true,
     async handle({ principal }) {
       const [user, organizations] = await Promise.all([findUser(principal.userId), memberships(principal.userId)]);
       if (!user) throw new Problem('UNAUTHENTICATED');
@@ -152,6 +155,7 @@ export const authRoutes = [
     params: contract.oidcParams,
     status: 302,
     reply: contract.redirectReply,
+    envelope: true,
     limit: 'accounts',
     async handle({ params, cookies }, ctx) {
       const { url, cookie } = await beginSignIn(ctx, params.provider);
@@ -168,6 +172,7 @@ export const authRoutes = [
     params: contract.oidcParams,
     query: contract.oidcCallbackQuery,
     reply: contract.loginReply,
+    envelope: true,
     errors: ['FEDERATED_LOGIN_FAILED'],
     async handle({ params, query, cookies }, ctx) {
       const cookie = query.state === undefined ? undefined : cookieName(query.state);

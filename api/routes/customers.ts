@@ -74,6 +74,7 @@ export const customerRoutes = [
     params: contract.customerParams,
     query: contract.exportQuery,
     reply: contract.exportReply,
+    envelope: true,
     limit: 'exports',
     async handle({ params: { orgId, customerId }, query }) {
       const place = afterPlace(query.cursor, placeForm);
@@ -93,6 +94,7 @@ export const customerRoutes = [
     params: contract.customerParams,
     status: 202,
     reply: contract.erasureReply,
+    envelope: true,
     limit: 'writes',
     async handle({ params: { orgId, customerId }, principal }, ctx) {
       const standing = await findErasure(orgId, customerId);

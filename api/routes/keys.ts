@@ -80,6 +80,7 @@ export const keyRoutes = [
     auth: member(),
     params: orgParams,
     reply: contract.publishableKeys,
+    envelope: true,
     async handle({ principal }, ctx) {
       const [test, live] = await Promise.all(
         (['test', 'live'] as const).map((mode) => providePublishableKey(principal.orgId, mode, ctx.clock())),
@@ -96,6 +97,7 @@ export const keyRoutes = [
     auth: member(),
     params: contract.publishableParams,
     reply: contract.rotatedPublishableKey,
+    envelope: true,
     limit: 'writes',
     async handle({ params, principal }, ctx) {
       return rotatePublishableKey(principal.orgId, params.mode, ctx.clock());
@@ -110,6 +112,7 @@ export const keyRoutes = [
     params: orgParams,
     query: contract.keyListQuery,
     reply: contract.keyList,
+    envelope: true,
     async handle({ query, principal }, ctx) {
       const limit = query.limit ?? DEFAULT_LIMIT;
       const { entries, cursor } = page(await listKeys(principal.orgId, limit + 1, afterCursor(query.cursor)), limit);
@@ -126,6 +129,7 @@ export const keyRoutes = [
     body: contract.createKeyBody,
     status: 201,
     reply: contract.newKeyReply,
+    envelope: true,
     limit: 'writes',
     async handle({ body, principal }, ctx) {
       const now = ctx.clock();
@@ -153,6 +157,7 @@ export const keyRoutes = [
     params: contract.keyParams,
     body: contract.updateKeyBody,
     reply: contract.keyReply,
+    envelope: true,
     limit: 'writes',
     errors: ['KEY_REVOKED', 'CONFLICT'],
     async handle({ params, body, principal }, ctx) {
@@ -182,6 +187,7 @@ export const keyRoutes = [
     auth: member(),
     params: contract.keyParams,
     reply: contract.keyReply,
+    envelope: true,
     limit: 'writes',
     async handle({ params, principal }, ctx) {
       const now = ctx.clock();
@@ -201,6 +207,7 @@ export const keyRoutes = [
     body: contract.rotateKeyBody,
     status: 201,
     reply: contract.newKeyReply,
+    envelope: true,
     limit: 'writes',
     errors: ['KEY_REVOKED'],
     async handle({ params, body, principal }, ctx) {

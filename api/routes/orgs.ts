@@ -58,6 +58,7 @@ export const orgRoutes = [
     body: contract.createBody,
     status: 201,
     reply: contract.organization,
+    envelope: true,
     limit: 'accounts',
     async handle({ body, principal }, ctx) {
       const org = newOrganization(newId('org'), body.name, principal.userId, ctx.clock());
@@ -73,6 +74,7 @@ export const orgRoutes = [
     auth: jwt,
     query: contract.listQuery,
     reply: contract.listReply,
+    envelope: true,
     async handle({ query, principal }) {
       const limit = query.limit ?? DEFAULT_LIMIT;
       const { entries, cursor } = page(
@@ -91,6 +93,7 @@ export const orgRoutes = [
     auth: member(),
     params: orgParams,
     reply: contract.organization,
+    envelope: true,
     async handle({ principal }) {
       return view(principal.org, principal.role);
     },
@@ -103,6 +106,7 @@ export const orgRoutes = [
     auth: member(),
     params: orgParams,
     reply: contract.memberList,
+    envelope: true,
     async handle({ principal }) {
       const entries = principal.org.members;
       const users = new Map((await listUsers(entries.map((m) => m.user_id))).map((user) => [user._id, user]));
@@ -123,6 +127,7 @@ export const orgRoutes = [
     body: contract.addMemberBody,
     status: 201,
     reply: contract.memberReply,
+    envelope: true,
     limit: 'writes',
     errors: ['ALREADY_MEMBER', 'CONFLICT'],
     async handle({ body, principal }, ctx) {
@@ -147,6 +152,7 @@ export const orgRoutes = [
     auth: member(),
     params: contract.memberParams,
     reply: contract.removedReply,
+    envelope: true,
     errors: ['LAST_OWNER'],
     async handle({ params, principal }) {
       await removeMember(principal.orgId, principal.userId, params.userId);

@@ -86,6 +86,7 @@ export const sessionRoutes = [
     auth: member(),
     params: contract.sessionParams,
     reply: contract.revokeReply,
+    envelope: true,
     limit: 'writes',
     async handle({ params, principal }, ctx) {
       const session = await revokeSession(principal.orgId, params.sessionId, ctx.clock());

@@ -9,7 +9,10 @@ import type { Route } from '../../api/http/route.ts';
 import { routeGroups } from '../../api/routes/index.ts';
 
 const api = system();
-const routes: readonly Route[] = Object.values(routeGroups).flat();
+/** Of a request that is not signed nothing is parsed; test/base/route.test.ts has those routes. */
+const routes: readonly Route[] = Object.values(routeGroups)
+  .flat()
+  .filter(({ auth }) => auth.kind !== 'signature');
 const label = (route: Route) => `${route.method} ${route.path}`;
 const operators: unknown[] = [{ $ne: null }, { $gt: '' }, { $regex: '.*' }, { $where: 'true' }, [{ $in: ['a'] }]];
 const asText = '{"$ne":null}';
@@ -92,7 +95,15 @@ const pathOf = (route: Route, replaced: Record<string, string> = {}) =>
     encodeURIComponent(replaced[name] ?? (name === 'orgId' ? org.orgId : name === 'mode' ? 'test' : 'nothing')),
   );
 const tokenOf = (route: Route) => {
-  const tokens = { open: undefined, key, self: key, session, jwt: org.owner.token, member: org.owner.token };
+  const tokens = {
+    open: undefined,
+    key,
+    self: key,
+    session,
+    jwt: org.owner.token,
+    member: org.owner.token,
+    signature: undefined,
+  };
   return tokens[route.auth.kind];
 };
 

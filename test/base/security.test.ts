@@ -141,6 +141,14 @@ describe('the wrong kind of credential', () => {
   );
 });
 
+describe('a route that takes signatures', () => {
+  it('takes no key, login or session token in place of one: 401', async () => {
+    for (const route of of('signature'))
+      for (const token of [key, mine.owner.token, session])
+        expect([label(route), (await call(route, mine.orgId, token)).status]).toEqual([label(route), 401]);
+  });
+});
+
 describe('a key without the scope', () => {
   it.each(of('key').map((route) => [label(route), route] as const))('%s: 403, naming it', async (_, route) => {
     const scope = (route.auth as { scope: Scope }).scope;

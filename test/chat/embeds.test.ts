@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { until } from '../kit/harness.ts';
 import { removeDataDir, systemEnv } from '../kit/processes.ts';
 import { prepareRates } from '../../api/http/limits.ts';
-import { createSessionAuth, type Admission, type Embed, type SessionAuth } from '../../api/access/sessions.ts';
+import { createSessionAuth, type Admission, type Embed, type SessionAuth } from '../../api/chat/embed.ts';
 import { createTokens } from '../../api/access/tokens.ts';
 import { readConfig, type Config } from '../../config.ts';
 import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';

@@ -23,6 +23,14 @@ describe('the 71 endpoints of the specification', () => {
   });
 });
 
+describe('an envelope', () => {
+  it('is around the answers of routes that only the dashboard calls, and around no others', () => {
+    const dashboards = routes.filter(({ auth }) => ['open', 'jwt', 'member'].includes(auth.kind));
+    const enveloped = routes.filter(({ envelope }) => envelope === true);
+    expect(enveloped.map(({ name }) => name)).toEqual(dashboards.map(({ name }) => name));
+  });
+});
+
 describe('GET /v1/openapi.json', () => {
   it('is a valid OpenAPI 3.1 document', async () => {
     const { status, body } = await system().request('GET', '/openapi.json');

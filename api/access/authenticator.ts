@@ -1,0 +1,151 @@
+/**
+ * Who calls, and whether they may: the bearer credential or the signature becomes a principal, and the route's guard is
+ * checked against it. What a caller may not know of is 404; 403 is a known caller lacking a scope or a role.
+ */
+import { LRUCache } from 'lru-cache';
+import type { Guard, Principal, SelfPrincipal, SignedRequest, UserPrincipal } from './auth.ts';
+import type { Context } from '../context.ts';
+import { readSession } from './sessions.ts';
+import { cached } from '../../models/base/cached.ts';
+import { findKeyByToken, hashToken, touchKey, wellFormed } from '../../models/access/key.ts';
+import { findOrganization } from '../../models/access/organization.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+import { effectiveMode, keyStatus, modes, splitToken, type Mode, type Scope } from '../../models/rules/access/keys.ts';
+import { hasRole } from '../../models/rules/access/roles.ts';
+import { findUser } from '../../models/access/user.ts';
+
+const TOUCH_EVERY_MS = 60_000;
+
+export type Authenticator = (request: {
+  guard: Guard;
+  authorization: string | undefined;
+  orgId: string | undefined;
+  mode: Mode | undefined;
+  address: string;
+  /** What a provider has signed, of a route that takes signatures. */
+  signed: SignedRequest | undefined;
+}) => Promise<Principal>;
+
+/** Builds the check that every route goes through. Holds the cache of keys of this process. */
+export function createAuthenticator(ctx: Context): Authenticator {
+  const cachedKey = cached(async (token) => {
+    const record = await findKeyByToken(token);
+    const org = record && (await findOrganization(record.org_id));
+    return record && org ? { record, org } : undefined;
+  });
+  const touched = new LRUCache<string, true>({ max: 10_000, ttl: TOUCH_EVERY_MS });
+
+  async function byKey(token: string, address: string): Promise<SelfPrincipal & { scopes: Scope[] }> {
+    const parts = splitToken(token);
+    if (parts?.kind !== 'secret') throw wrongKind('A publishable key belongs in a page, not here; use a secret key.');
+    const found = wellFormed(token) ? await cachedKey.read(token, hashToken(token)) : undefined;
+    if (!found) throw unauthenticated('This API key does not exist; check that it was copied whole.');
+    const { record, org } = found;
+    const now = ctx.clock();
+    const status = keyStatus(record, now);
+    if (status !== 'active') throw unauthenticated(`This API key is ${status}; use another one.`);
+    if (!touched.has(record._id)) {
+      touched.set(record._id, true);
+      touchKey(record._id, now).catch((error: unknown) => ctx.log.warn({ err: error }, 'last_used_at was not stored'));
+    }
+    const { mode, downgraded } = effectiveMode(record.mode, org.environment);
+    return {
+      kind: 'key',
+      address,
+      actor: record._id,
+      orgId: record.org_id,
+      orgName: org.name,
+      environment: org.environment,
+      mode,
+      modes: [mode],
+      downgraded,
+      scopes: record.scopes,
+      record,
+    };
+  }
+
+  async function byJwt(token: string, address: string): Promise<UserPrincipal> {
+    const claims = await ctx.tokens.verify(token);
+    if (!claims) throw unauthenticated('This login has expired or is not one of ours; log in again.');
+    const user = await findUser(claims.userId);
+    if (!user || user.epoch !== claims.epoch) throw unauthenticated('This login is no longer valid; log in again.');
+    return { kind: 'user', userId: claims.userId, address };
+  }
+
+  return async ({ guard, authorization, orgId, mode, address, signed }) => {
+    if (guard.kind === 'open') return { kind: 'anonymous', address };
+    if (guard.kind === 'signature') {
+      const { name, verify } = guard.provider;
+      return { kind: 'signature', address, provider: name, sender: await verify(signed!, ctx) };
+    }
+    const token = bearer(authorization);
+    const isKey = splitToken(token) !== undefined;
+    const wantsKey = guard.kind === 'key' || guard.kind === 'self';
+    if (isKey && !wantsKey) {
+      const wanted = guard.kind === 'session' ? 'a session token' : 'a dashboard login';
+      throw wrongKind(`This route takes ${wanted}, not an API key.`);
+    }
+    if (guard.kind === 'session') {
+      const principal = await readSession(ctx, token, address);
+      if (principal.orgId !== orgId) throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
+      return principal;
+    }
+    if (isKey) {
+      const { scopes: granted, ...principal } = await byKey(token, address);
+      if (guard.kind === 'self') return principal;
+      if (principal.orgId !== orgId) throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
+      if (guard.kind === 'key' && !granted.includes(guard.scope)) {
+        throw new Problem('MISSING_SCOPE', { message: `This key lacks the scope ${guard.scope}.` });
+      }
+      if (mode && mode !== principal.mode) {
+        const message = principal.downgraded
+          ? 'The organization is not live yet, so until it is this live key sees test data only; leave the mode out, or go live first.'
+          : `This key sees ${principal.mode} data only; leave the mode out, or use a ${mode} key.`;
+        throw new Problem('VALIDATION', { message, details: [{ path: ['query', 'mode'], message }] });
+      }
+      return principal;
+    }
+    if (guard.kind === 'self' || (guard.kind === 'key' && guard.keyOnly)) {
+      if (!(await ctx.tokens.verify(token))) throw unauthenticated('Send a secret API key.');
+      throw wrongKind('This route takes a secret API key, not a dashboard login.');
+    }
+    const user = await byJwt(token, address);
+    if (guard.kind === 'jwt') return user;
+    const org = orgId === undefined ? null : await findOrganization(orgId);
+    const membership = org?.members.find((m) => m.user_id === user.userId);
+    if (!org || !membership) throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
+    if (guard.kind === 'member') {
+      if (!hasRole(membership.role, guard.role)) {
+        throw new Problem('MISSING_ROLE', {
+          message: `This takes the role ${guard.role}; yours is ${membership.role}.`,
+        });
+      }
+      return { ...user, orgId: org._id, org, role: membership.role };
+    }
+    return {
+      kind: 'member',
+      address,
+      actor: user.userId,
+      role: membership.role,
+      orgId: org._id,
+      environment: org.environment,
+      mode: mode ?? (org.environment === 'production' ? 'live' : 'test'),
+      modes: mode ? [mode] : [...modes],
+      downgraded: false,
+    };
+  };
+}
+
+function bearer(authorization: string | undefined): string {
+  const token = /^Bearer +([^\s]{1,4096})$/i.exec(authorization ?? '')?.[1];
+  if (!token) throw unauthenticated('Send a credential as `Authorization: Bearer …`.');
+  return token;
+}
+
+function unauthenticated(message: string): Problem {
+  return new Problem('UNAUTHENTICATED', { message });
+}
+
+function wrongKind(message: string): Problem {
+  return new Problem('WRONG_CREDENTIAL_KIND', { message });
+}

@@ -1,0 +1,189 @@
+/**
+ * Who a customer's connection speaks for: a session token, or a page's publishable key and visitor, becomes a principal.
+ * The guard of routes and the socket both ask here, so that they cannot judge differently.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { networkOf } from '../http/address.ts';
+import type { SessionPrincipal } from '../access/auth.ts';
+import { readSession, revokedSession } from '../access/sessions.ts';
+import type { Context } from '../context.ts';
+import { createLimiter } from '../http/limits.ts';
+import { perConfig } from '../http/perconfig.ts';
+import { cached } from '../../models/base/cached.ts';
+import { provideCustomer, provideVisitor, type Customer } from '../../models/chat/customer.ts';
+import { recentEmbedSecret } from '../../models/access/embedsecret.ts';
+import { newId } from '../../models/base/ids.ts';
+import { wellFormed } from '../../models/access/key.ts';
+import { findOrganization } from '../../models/access/organization.ts';
+import { findPublishableKey } from '../../models/access/publishablekey.ts';
+import { readEmail } from '../../models/rules/access/email.ts';
+import { Problem, type Detail } from '../../models/rules/base/errors.ts';
+import { effectiveMode, splitToken, type Mode } from '../../models/rules/access/keys.ts';
+import {
+  EMBED_SESSION_MS,
+  maxProductTypeLength,
+  originAllowed,
+  signaturePattern,
+  visitorIdPattern,
+} from '../../models/rules/access/session.ts';
+import { provideEmbedSession, visitorSeen, type Session } from '../../models/access/session.ts';
+import { recentSupportConfig } from '../../models/knowledge/supportconfig.ts';
+
+/** What a page says when it connects; all of it comes from a browser, and only `sig` proves anything. */
+export type Embed = {
+  /** The publishable key. */
+  pk: string;
+  /** The `Origin` header, which a browser sets and a page cannot. */
+  origin: string | undefined;
+  visitorId: string;
+  email?: string | undefined;
+  /** Hexadecimal HMAC-SHA256 of the e-mail in lower case, with the organization's embed secret. */
+  sig?: string | undefined;
+  productType?: string | undefined;
+  address: string;
+};
+
+/** What let an embed in, of that which can be taken back. */
+export type Admission = Pick<Embed, 'pk' | 'origin' | 'email' | 'sig'>;
+
+export type SessionAuth = {
+  /**
+   * The principal of a session token.
+   * @throws Problem UNAUTHENTICATED when it is not ours, expired or revoked.
+   */
+  byToken(token: string, address: string): Promise<SessionPrincipal>;
+  /**
+   * The principal of an embedded chat; its session and, on a first visit, its customer are stored.
+   * @throws Problem UNAUTHENTICATED, ORIGIN_NOT_ALLOWED, VALIDATION, RATE_LIMITED.
+   */
+  byEmbed(embed: Embed): Promise<SessionPrincipal>;
+  /**
+   * Whether what let an embed in still would: its key, its origin, and of a signed e-mail the secret. The mode of its
+   * session stays what it was.
+   * @throws Problem UNAUTHENTICATED, ORIGIN_NOT_ALLOWED.
+   */
+  recheck(customer: Pick<SessionPrincipal, 'orgId' | 'mode'>, admission: Admission): Promise<void>;
+};
+
+/** Where visitors who were never seen are counted, a process and configuration. */
+const limiter = perConfig(createLimiter);
+
+const recentPage = cached(async (key: string) => {
+  const record = await findPublishableKey(key);
+  const org = record && (await findOrganization(record.org_id));
+  return record && org ? { record, org } : undefined;
+});
+
+export function createSessionAuth(ctx: Pick<Context, 'config' | 'clock' | 'secrets' | 'tokens'>): SessionAuth {
+  const byToken = (token: string, address: string) => readSession(ctx, token, address);
+
+  async function byEmbed(embed: Embed): Promise<SessionPrincipal> {
+    checkForm(embed);
+    const { orgId, mode } = await pageOf(embed);
+    const email = await provenEmail(orgId, mode, embed);
+    const customer = await customerOf(orgId, mode, email, embed);
+    const session = await provideEmbedSession(freshSession(customer, embed, ctx.clock()));
+    if (session.revoked_at) throw revokedSession();
+    return {
+      kind: 'session',
+      address: embed.address,
+      orgId,
+      mode,
+      modes: [mode],
+      sessionId: session._id,
+      customerId: customer._id,
+      verified: customer.verified,
+      ...(productNamed(embed.productType) ? { productType: embed.productType } : {}),
+      expiresAt: session.expires_at,
+    };
+  }
+
+  async function recheck({ orgId, mode }: Pick<SessionPrincipal, 'orgId' | 'mode'>, admission: Admission) {
+    await pageOf(admission, mode);
+    await provenEmail(orgId, mode, admission);
+  }
+
+  /** Whose page it is, and in which mode: what the key acts as by now, unless a session has one already. */
+  async function pageOf({ pk, origin }: Admission, standing?: Mode): Promise<{ orgId: string; mode: Mode }> {
+    const page = isPublishable(pk) ? await recentPage.read(pk) : undefined;
+    if (!page) throw unauthenticated('This publishable key does not exist or was replaced.');
+    const { record, org } = page;
+    const mode = standing ?? effectiveMode(record.mode, org.environment).mode;
+    const { allowed_origins } = await recentSupportConfig(org._id);
+    if (!originAllowed(origin, allowed_origins, mode)) throw new Problem('ORIGIN_NOT_ALLOWED');
+    return { orgId: org._id, mode };
+  }
+
+  /** The e-mail that the page brought, once its signature is right; undefined when it brought none. */
+  async function provenEmail(orgId: string, mode: Mode, { email, sig }: Admission): Promise<string | undefined> {
+    if (email === undefined || sig === undefined) return undefined;
+    const address = readEmail(email)!;
+    const now = ctx.clock();
+    const record = await recentEmbedSecret(orgId, mode);
+    const former = record?.former && record.former.until > now ? [record.former.secret] : [];
+    const secrets = record ? [record.secret, ...former].map((sealed) => ctx.secrets.open(sealed)) : [];
+    if (!secrets.some((secret) => signs(secret, address, sig))) {
+      throw unauthenticated(
+        'The signature does not fit the e-mail; sign it in lower case with the current embed secret.',
+      );
+    }
+    return address;
+  }
+
+  async function customerOf(orgId: string, mode: Mode, email: string | undefined, { visitorId, address }: Embed) {
+    // Ids are the page's to invent, so what is bounded is how many new ones an address brings.
+    if (!(await visitorSeen(orgId, mode, visitorId)))
+      await limiter(ctx.config)('visitors', `${orgId}:${networkOf(address)}`);
+    const now = ctx.clock();
+    return email === undefined
+      ? provideVisitor(orgId, mode, visitorId, now)
+      : provideCustomer(orgId, mode, { email, visitorId }, now);
+  }
+
+  return { byToken, byEmbed, recheck };
+}
+
+function freshSession(customer: Customer, { visitorId, productType }: Embed, now: Date) {
+  return {
+    _id: newId('session'),
+    org_id: customer.org_id,
+    mode: customer.mode,
+    kind: 'embed',
+    customer_id: customer._id,
+    verified: customer.verified,
+    ...(productNamed(productType) ? { product_type: productType } : {}),
+    context: {},
+    visitor_id: visitorId,
+    expires_at: new Date(now.getTime() + EMBED_SESSION_MS),
+    created_by: 'embed',
+    created_at: now,
+  } as const satisfies Session;
+}
+
+function checkForm({ visitorId, email, sig, productType }: Embed): void {
+  const details: Detail[] = [];
+  const refuse = (name: string, message: string) => void details.push({ path: ['query', name], message });
+  if (!visitorIdPattern.test(visitorId)) refuse('visitorId', 'must be 16 to 100 letters, digits, `-` or `_`');
+  if ((email === undefined) !== (sig === undefined))
+    refuse(email === undefined ? 'email' : 'sig', 'is missing: an e-mail and its signature go together');
+  if (email !== undefined && readEmail(email) === undefined) refuse('email', 'must be an e-mail address');
+  if (productType !== undefined && productType.length > maxProductTypeLength)
+    refuse('productType', `may have ${maxProductTypeLength} characters`);
+  if (details.length > 0) throw new Problem('VALIDATION', { details });
+}
+
+const isPublishable = (pk: string) => splitToken(pk)?.kind === 'publishable' && wellFormed(pk);
+
+/** A page that names no product names none, however it says so. */
+function productNamed(productType: string | undefined): productType is string {
+  return productType !== undefined && productType.trim() !== '';
+}
+
+/** Whether `sig` is the HMAC of the address with this secret; takes as long for any wrong one. */
+function signs(secret: string, address: string, sig: string): boolean {
+  if (!signaturePattern.test(sig)) return false;
+  const right = createHmac('sha256', secret).update(address).digest();
+  return timingSafeEqual(right, Buffer.from(sig, 'hex'));
+}
+
+const unauthenticated = (message: string) => new Problem('UNAUTHENTICATED', { message });

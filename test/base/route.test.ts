@@ -1,0 +1,210 @@
+/** What a route's literal may say, through a served app with routes of its own: signatures, raw bodies, limits, envelopes. */
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import pino from 'pino';
+import { z } from 'zod';
+import { open, signature, type SignatureProvider } from '../../api/access/auth.ts';
+import { createApp } from '../../api/http/app.ts';
+import type { Context } from '../../api/context.ts';
+import { createMetrics } from '../../api/http/metrics.ts';
+import { route } from '../../api/http/route.ts';
+import { readConfig } from '../../config.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+
+const now = new Date('2026-01-02T03:04:05Z');
+const secret = 'shared';
+const hmac = (body: string | Uint8Array) => createHmac('sha256', secret).update(body).digest('hex');
+
+/** Signs the bytes of the body in `x-acme-signature`, and says when in `x-acme-time`. */
+const acme: SignatureProvider<{ id: string; workspace: string }> = {
+  name: 'acme',
+  header: 'x-acme-signature',
+  verify({ headers, body, now: moment }, { config }) {
+    const given = Buffer.from(String(headers['x-acme-signature'] ?? ''), 'hex');
+    const right = Buffer.from(hmac(body), 'hex');
+    const signed = given.length === right.length && timingSafeEqual(given, right);
+    const fresh = headers['x-acme-time'] === moment.toISOString();
+    if (!signed || !fresh) throw new Problem('UNAUTHENTICATED', { message: 'This was not signed by acme.' });
+    return Promise.resolve({ id: 'sender-1', workspace: config.host });
+  },
+};
+
+const handled = jest.fn();
+const reply = z.object({ sender: z.string().optional(), seen: z.string() });
+const groups = {
+  Test: [
+    route({
+      name: 'receiveEvent',
+      method: 'POST',
+      path: '/hooks/event',
+      summary: 'A signed body that is parsed.',
+      auth: signature(acme),
+      body: z.looseObject({ action: z.string() }),
+      reply,
+      handle({ body, principal }) {
+        handled(principal);
+        return Promise.resolve({ sender: principal.sender.workspace, seen: body.action });
+      },
+    }),
+    route({
+      name: 'receiveBytes',
+      method: 'POST',
+      path: '/hooks/bytes',
+      summary: 'A signed body as it was sent.',
+      auth: signature(acme),
+      raw: true,
+      maxBytes: 300,
+      reply,
+      handle: ({ raw, principal }) => Promise.resolve({ sender: principal.sender.id, seen: raw.toString('hex') }),
+    }),
+    route({
+      name: 'takeBytes',
+      method: 'POST',
+      path: '/bytes',
+      summary: 'Bytes of anybody.',
+      auth: open,
+      raw: true,
+      reply,
+      envelope: true,
+      handle: ({ raw }) => Promise.resolve({ seen: raw.toString('hex') }),
+    }),
+    route({
+      name: 'takeText',
+      method: 'POST',
+      path: '/text',
+      summary: 'A short JSON body.',
+      auth: open,
+      body: z.strictObject({ text: z.string() }),
+      maxBytes: 100,
+      reply,
+      handle: ({ body }) => Promise.resolve({ seen: body.text }),
+    }),
+  ],
+};
+
+let folder: string;
+let server: Server;
+let url: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'route-'));
+  const log = pino({ level: 'silent' });
+  const ctx = { config: readConfig({ DATA_DIR: folder }), log, clock: () => now } as Context;
+  server = createServer(createApp(ctx, createMetrics(), undefined, groups).callback()).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  rmSync(folder, { recursive: true });
+});
+
+async function post(path: string, body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) {
+  const answer = await fetch(`${url}${path}`, { method: 'POST', body, headers });
+  // oxlint-disable-next-line typescript/no-explicit-any -- what a reply holds is what its test finds out
+  return { status: answer.status, body: (await answer.json()) as any };
+}
+const signed = (body: string | Uint8Array, more: Record<string, string> = {}) => ({
+  'x-acme-signature': hmac(body),
+  'x-acme-time': now.toISOString(),
+  ...more,
+});
+
+describe('signature(provider)', () => {
+  const event = '{"action":"opened","more":1}';
+
+  it('gives the handler what the provider knows of the sender, and the parsed body', async () => {
+    expect(await post('/hooks/event', event, signed(event))).toEqual({
+      status: 200,
+      body: { sender: '127.0.0.1', seen: 'opened' },
+    });
+    expect(handled).toHaveBeenLastCalledWith(
+      expect.objectContaining({
+        kind: 'signature',
+        provider: 'acme',
+        sender: { id: 'sender-1', workspace: '127.0.0.1' },
+      }),
+    );
+  });
+
+  it('verifies the bytes, whatever type they claim to have', async () => {
+    const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
+    const { status, body } = await post('/hooks/bytes', bytes, signed(bytes, { 'content-type': 'application/json' }));
+    expect([status, body]).toEqual([200, { sender: 'sender-1', seen: Buffer.from(bytes).toString('hex') }]);
+  });
+
+  it.each<[string, string, Record<string, string>]>([
+    ['no signature', event, {}],
+    ['the signature of another body', event, signed('{}')],
+    ['a signature of another time', event, signed(event, { 'x-acme-time': '2026-01-01T00:00:00.000Z' })],
+    ['a body that is not JSON, unsigned', '{"action":', {}],
+    ['a body that the schema refuses, unsigned', '{}', {}],
+    ['nothing at all', '', {}],
+    ['an API key in its place', event, { authorization: 'Bearer svc_sk_test_a' }],
+  ])('%s: 401, and nothing is parsed or handled', async (_, body, headers) => {
+    handled.mockClear();
+    const answer = await post('/hooks/event', body, headers);
+    expect([answer.status, answer.body.code, answer.body.error]).toEqual([
+      401,
+      'UNAUTHENTICATED',
+      'This was not signed by acme.',
+    ]);
+    expect(handled).not.toHaveBeenCalled();
+  });
+
+  it('a signed body may still be refused for what it says', async () => {
+    expect((await post('/hooks/event', '{"action":', signed('{"action":'))).body.code).toBe('MALFORMED_JSON');
+    expect((await post('/hooks/event', '{}', signed('{}'))).body.details[0].path).toEqual(['body', 'action']);
+  });
+
+  it('a body over the limit is not verified: 413', async () => {
+    const long = 'x'.repeat(301);
+    expect((await post('/hooks/bytes', long, signed(long))).status).toBe(413);
+  });
+});
+
+describe('raw', () => {
+  it('gives the bytes as they were sent, and `envelope` wraps the answer', async () => {
+    const { status, body } = await post('/bytes', Uint8Array.of(0, 255, 10));
+    expect([status, body]).toEqual([200, { success: true, data: { seen: '00ff0a' } }]);
+  });
+
+  it('of a route that anybody may call ends at 16 KiB: 413', async () => {
+    expect((await post('/bytes', 'x'.repeat(16_384))).status).toBe(200);
+    expect((await post('/bytes', 'x'.repeat(16_385))).status).toBe(413);
+  });
+});
+
+describe('maxBytes', () => {
+  it('bounds JSON, and the answer says the number', async () => {
+    const json = { 'content-type': 'application/json' };
+    const bodyOf = (bytes: number) => JSON.stringify({ text: 'x'.repeat(bytes - 11) });
+    expect((await post('/text', bodyOf(100), json)).body).toEqual({ seen: 'x'.repeat(89) });
+    const { status, body } = await post('/text', bodyOf(101), json);
+    expect([status, body.error]).toEqual([413, expect.stringContaining('100 bytes')]);
+  });
+});
+
+describe('the OpenAPI document', () => {
+  it('is valid with these routes, names the signature and describes bytes', async () => {
+    const document = (await (await fetch(`${url}/openapi.json`)).json()) as Record<string, any>; // oxlint-disable-line typescript/no-explicit-any -- as above
+    expect((await new Validator().validate(document)).errors ?? []).toEqual([]);
+    const event = document['paths']['/hooks/event'].post;
+    expect(event.security).toEqual([{ acmeSignature: [] }]);
+    expect(document['components'].securitySchemes.acmeSignature).toMatchObject({
+      type: 'apiKey',
+      in: 'header',
+      name: 'x-acme-signature',
+    });
+    expect(Object.keys(event.responses)).toContain('401');
+    const bytes = document['paths']['/hooks/bytes'].post;
+    expect(bytes.requestBody.content).toEqual({ '*/*': { schema: { type: 'string', format: 'binary' } } });
+  });
+});
