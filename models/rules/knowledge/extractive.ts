@@ -2,7 +2,7 @@
  * Answers made of the sources' own sentences, for when no language model is configured. Pure. It chooses and orders; it never
  * writes a word of its own, except the one sentence that says that nothing was found.
  */
-import { sentences } from './chunks.ts';
+import { sentences } from '../language/sentences.ts';
 import { termWeights } from './retrieval.ts';
 import { matcher, terms } from '../language/words.ts';
 

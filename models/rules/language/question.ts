@@ -2,7 +2,7 @@
  * What a message asks, apart from what it tells: people introduce themselves, say how it came about, and thank. Pure. Whoever
  * looks for an answer compares it with that alone; a model is given the whole message.
  */
-import { sentences } from '../knowledge/chunks.ts';
+import { sentences } from './sentences.ts';
 import { courtesyIn } from './escalation.ts';
 import { fold, terms } from './words.ts';
 

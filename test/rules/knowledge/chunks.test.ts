@@ -6,12 +6,12 @@ import {
   maxChunks,
   maxWords,
   rowText,
-  sentences,
   targetRowWords,
   targetWords,
   toChunks,
   type Block,
 } from '../../../models/rules/knowledge/chunks.ts';
+import { sentences } from '../../../models/rules/language/sentences.ts';
 
 const text = (value: string): Block => ({ kind: 'text', text: value });
 const item = (value: string): Block => ({ kind: 'text', text: value, item: true });
