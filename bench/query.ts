@@ -14,8 +14,6 @@ import type { Stage } from './stage.ts';
 const chunkCount = Number(process.argv[3] ?? 100_000);
 const chunksPerDocument = 20;
 const callers = 8;
-/** More than are asked in a run, so that no question comes twice. */
-const questionCount = 20_000;
 const roundMs = 5_000;
 const rounds = 3;
 /** What `retrieve` asks of the index. */
@@ -86,27 +84,33 @@ function corpus() {
 
 type Corpus = ReturnType<typeof corpus>;
 
-/** Six words of a sentence that a business customer may see: questions that have an answer. */
-function questionsOf(documents: Corpus): string[] {
+/** Gives the next question. */
+type Questions = () => string;
+
+/**
+ * Six words of a sentence that a business customer may see: questions that have an answer. They never run out, and few come
+ * twice: there are as many as sentences.
+ */
+function questionsOf(documents: Corpus): Questions {
   const random = seeded(11);
   const open = documents.filter(({ segments }) => segments.length === 0 || segments.includes('business'));
-  return Array.from({ length: questionCount }, () => {
-    const document = open[Math.floor(random() * open.length)];
-    const chunk = document?.chunks[Math.floor(random() * chunksPerDocument)];
-    return `What about ${chunk?.text.split('. ')[1]?.split(' ').slice(0, 6).join(' ')}?`;
-  });
+  const oneOf = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)];
+  return () => {
+    const sentence = oneOf(oneOf(oneOf(open)?.chunks ?? [])?.text.split('. ') ?? []);
+    return `What about ${sentence?.replace('.', '').split(' ').slice(0, 6).join(' ')}?`;
+  };
 }
 
 type Measured = { perSecond: number; p50: number; p99: number };
 
-/** Eight callers ask as fast as they are answered, each question once. */
-async function drive(questions: Iterator<string>, ask: (question: string) => Promise<unknown>): Promise<Measured> {
+/** Eight callers ask as fast as they are answered. */
+async function drive(questions: Questions, ask: (question: string) => Promise<unknown>): Promise<Measured> {
   const times: number[] = [];
   const began = performance.now();
   await Promise.all(
     Array.from({ length: callers }, async () => {
       while (performance.now() < began + roundMs) {
-        const question: string = questions.next().value;
+        const question = questions();
         const asked = performance.now();
         await ask(question);
         times.push(performance.now() - asked);
@@ -119,7 +123,7 @@ async function drive(questions: Iterator<string>, ask: (question: string) => Pro
 }
 
 /** The same table, filter and limit, with nothing around it. */
-async function direct(stage: Stage, questions: Iterator<string>): Promise<Measured> {
+async function direct(stage: Stage, questions: Questions): Promise<Measured> {
   const filter = segmentFilter(askedSegments(['business']), false);
   const tags = [...(filter?.tags ?? []), '-'].map((tag) => `'${tag}'`).join(', ');
   const db = await connect(stage.searchUri);
@@ -158,7 +162,7 @@ async function post(agent: Agent, stage: Stage, body: string): Promise<string> {
   return promise;
 }
 
-async function overHttp(stage: Stage, questions: Iterator<string>): Promise<Measured & { answered: number }> {
+async function overHttp(stage: Stage, questions: Questions): Promise<Measured & { answered: number }> {
   const agent = new Agent({ keepAlive: true, maxSockets: callers });
   let [asked, answered] = [0, 0];
   const measured = await drive(questions, async (query) => {
@@ -179,7 +183,7 @@ const median = (values: number[]): number =>
 export async function run(): Promise<void> {
   await onStage(async (stage) => {
     const documents = corpus();
-    const questions = questionsOf(documents).values();
+    const questions = questionsOf(documents);
     const stats = await storeDocuments(stage, documents);
     console.log(`  ${stats.rows} chunks stored and indexed, ${stats.unindexed} not yet in the index`);
     const peer: Measured[] = [];

@@ -8,7 +8,7 @@ import type { PageContent } from '../../clients/site/pages.ts';
 import { embedPassages, indexChunks, syncTags } from '../knowledge/source.ts';
 import { chunksOf, insertChunks, removeAllChunks, removeChunks } from '../../models/knowledge/chunk.ts';
 import { countClaim, type Crawl } from '../../models/crawl/crawl.ts';
-import { listMoves, type Settled } from '../../models/crawl/frontier.ts';
+import { listMoves, type Settled } from '../../models/crawl/outcomes.ts';
 import { findOrganization } from '../../models/access/organization.ts';
 import {
   claimPages,
@@ -27,7 +27,7 @@ import { effectiveAuthority } from '../../models/rules/knowledge/authority.ts';
 import { crawlStart } from '../../models/rules/crawl/crawl.ts';
 import { explain, reasonRow } from '../../models/rules/crawl/crawlreason.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
-import { formersOf } from '../../models/rules/crawl/fetchoutcome.ts';
+import { formerAddresses } from '../../models/rules/crawl/fetchoutcome.ts';
 import { checkQuota, quotaEnvironment, type Quotas } from '../../models/rules/knowledge/quota.ts';
 import { inScope, pageKey } from '../../models/rules/crawl/url.ts';
 
@@ -53,6 +53,7 @@ type Sorted = {
   folded: (Settled & { to: string })[];
 };
 
+export type PageStore = ReturnType<typeof createPageStore>;
 type Deps = { search: Search; ai: Ai; quotas: Quotas; clock: () => Date };
 type Stored = {
   /** What became of each address of the round. */
@@ -207,7 +208,7 @@ export function createPageStore({ search, ai, quotas, clock }: Deps) {
   async function withFormer(crawl: Crawl, { settled }: RoundRead, added: readonly Read[]): Promise<Read[]> {
     if (added.length === 0) return [];
     const moves = [...(await listMoves(crawl._id)), ...settled.filter(leadsOn)];
-    const formers = formersOf(moves);
+    const formers = formerAddresses(moves);
     const urlsOf = ({ url }: Read) => formers(pageKey(url)).map((key) => `https://${key}`);
     const pages = await findPagesByUrl(crawl.org_id, crawl.mode, !crawl.replace, added.flatMap(urlsOf));
     return added.map((page) => {

@@ -43,7 +43,12 @@ const counts = {
   pages_unchanged: z.number().int(),
   pages_skipped: z.number().int(),
   pages_failed: z.number().int(),
-  problems: z.array(z.object({ url: z.string(), reason: z.string() })),
+  problems: z
+    .array(z.object({ url: z.string(), reason: z.string() }))
+    .meta({ description: 'What was left out, and why: the first addresses of each reason, at most 200 in all.' }),
+  problem_counts: z
+    .array(z.object({ code: z.string(), count: z.number().int() }))
+    .meta({ description: 'How many addresses were left out for each reason.' }),
   started_at: timestamp.nullable(),
   completed_at: timestamp.nullable(),
   error: z.string().optional(),

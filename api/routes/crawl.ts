@@ -39,6 +39,7 @@ const idle = {
   pages_skipped: 0,
   pages_failed: 0,
   problems: [],
+  problem_counts: [],
   started_at: null,
   completed_at: null,
 };
@@ -49,6 +50,7 @@ function view(crawl: Crawl | null) {
   return {
     ...crawl,
     crawl_id: crawl._id,
+    problem_counts: crawl.problem_counts ?? [],
     source: crawl.status === 'crawling' ? ('live' as const) : ('last_run' as const),
     started_at: crawl.started_at.toISOString(),
     completed_at: crawl.completed_at?.toISOString() ?? null,

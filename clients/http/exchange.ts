@@ -50,7 +50,9 @@ export function reasonOf(error: unknown): HttpReason {
   if (error instanceof HttpError) return error.reason;
   if (error instanceof BlockedAddress) return 'blocked_address';
   const { code, name } = errorShape(error);
-  if (/^(ENOTFOUND|EAI_|ENODATA|ESERVFAIL)/.test(code)) return 'dns';
+  // The resolver has an answer of a name server: the name, or an address for it, does not exist.
+  if (code === 'ENOTFOUND' || code === 'ENODATA') return 'no_host';
+  if (/^(EAI_|ESERVFAIL|EREFUSED|ETIMEOUT)/.test(code)) return 'dns';
   if (/^(UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT|ETIMEDOUT)$/.test(code)) return 'timed_out';
   if (name === 'HTTPParserError' || /^UND_ERR_(HEADERS_OVERFLOW|RES_CONTENT_LENGTH)/.test(code)) return 'protocol';
   if (code === 'UND_ERR_INVALID_ARG') return 'bad_request';

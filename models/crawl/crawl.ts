@@ -5,16 +5,18 @@ import { countSet } from './pageset.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { authorities, type Authority } from '../rules/knowledge/authority.ts';
 import { crawlStatuses, type CrawlOrder, type CrawlStatus } from '../rules/crawl/crawl.ts';
+import type { CrawlProblem } from '../rules/crawl/problems.ts';
 import { Problem } from '../rules/base/errors.ts';
 import { modes, type Environment, type Mode } from '../rules/access/keys.ts';
 import { checkQuota, quotaEnvironment, type Quotas } from '../rules/knowledge/quota.ts';
 
 /** How a crawl ends. */
 export type Ending = Exclude<CrawlStatus, 'idle' | 'crawling'>;
-type CrawlProblem = { url: string; reason: string };
 const problemList = [
   embedded<CrawlProblem>({ url: { type: String, required: true }, reason: { type: String, required: true } }),
 ];
+
+type ProblemCount = { code: string; count: number };
 
 export type Crawl = {
   _id: string;
@@ -34,8 +36,10 @@ export type Crawl = {
   pages_unchanged: number;
   pages_skipped: number;
   pages_failed: number;
-  /** The first of them: what was not indexed, and why. */
+  /** What was not indexed, and why: the first of each reason. */
   problems: CrawlProblem[];
+  /** How many addresses were left out for each reason, by its code. Absent on records of before. */
+  problem_counts?: ProblemCount[];
   /** What of the site's robots.txt and sitemaps could not be had or obeyed; the last ones of `problems`. */
   site_problems?: CrawlProblem[];
   /** Why it ended so; while it runs, why nothing is asked of the site at the moment. */
@@ -74,6 +78,12 @@ export const CrawlModel = defineModel<Crawl>(
     pages_skipped: { type: Number, required: true },
     pages_failed: { type: Number, required: true },
     problems: { type: problemList, required: true },
+    problem_counts: {
+      type: [
+        embedded<ProblemCount>({ code: { type: String, required: true }, count: { type: Number, required: true } }),
+      ],
+      default: undefined,
+    },
     site_problems: { type: problemList, default: undefined },
     error: String,
     claims: Number,

@@ -1,16 +1,11 @@
-/** The addresses that a crawl has found, and what became of each. A crawl goes on from here after any crash. */
+/** The addresses that a crawl has found, from which it goes on after any crash. What became of each is noted by outcomes.ts. */
 import { createHash } from 'node:crypto';
-import { CrawlModel } from './crawl.ts';
 import { collectionOf, defined, defineModel } from '../base/define.ts';
-import type { CrawlReason } from '../rules/crawl/crawlreason.ts';
-import { unheard, type Fate } from '../rules/crawl/fetchoutcome.ts';
+import { explain, type CrawlReason } from '../rules/crawl/crawlreason.ts';
 import { crawlCost, type Found } from '../rules/crawl/frontier.ts';
 import { pageKey } from '../rules/crawl/url.ts';
 
 export type CrawlOutcome = 'indexed' | 'unchanged' | 'skipped' | 'failed';
-
-/** Kept on the record; beyond that a site's owner looks at the site. */
-const maxProblems = 200;
 
 /** An address of a running crawl. Done ones stay until the crawl ends, so that none is fetched twice. */
 export type Frontier = {
@@ -36,14 +31,16 @@ export type Frontier = {
   reason?: string;
   /** The page that it leads to, or that stands in its place. */
   to?: string;
-  /** Another page that it names as the one to index was none, so it is read for its own sake. */
+  /** The address that it names as the canonical one holds no page, so it is read itself. */
   own?: boolean;
+  /** Left out without a request, when it was found. */
+  unasked?: boolean;
   /** Still waiting when the crawl ended. */
   left?: boolean;
   found_at: Date;
 };
 
-const FrontierModel = defineModel<Frontier>(
+export const FrontierModel = defineModel<Frontier>(
   'Frontier',
   'crawl_frontier',
   {
@@ -61,6 +58,7 @@ const FrontierModel = defineModel<Frontier>(
     reason: String,
     to: String,
     own: Boolean,
+    unasked: Boolean,
     left: Boolean,
     found_at: { type: Date, required: true },
   },
@@ -71,7 +69,7 @@ const FrontierModel = defineModel<Frontier>(
   ],
 );
 
-const frontierId = (crawlId: string, url: string): string =>
+export const frontierId = (crawlId: string, url: string): string =>
   `${crawlId}:${createHash('sha256').update(pageKey(url)).digest('base64url').slice(0, 22)}`;
 
 /** Addresses looked up at once: their hashes take a few milliseconds. */
@@ -86,16 +84,23 @@ export async function addToFrontier(
   found: readonly Found[],
   now: Date,
   limit = Number.POSITIVE_INFINITY,
+  settled: Partial<Frontier> = {},
 ): Promise<number> {
   const end = limit <= 0 ? 0 : Math.min(found.length, Math.max(pieceOfFound, limit * 4));
   let added = 0;
   for (let at = 0; at < end && added < limit; at += pieceOfFound) {
-    added += await addPiece(crawlId, found.slice(at, Math.min(end, at + pieceOfFound)), now, limit - added);
+    added += await addPiece(crawlId, found.slice(at, Math.min(end, at + pieceOfFound)), now, limit - added, settled);
   }
   return added;
 }
 
-async function addPiece(crawlId: string, found: readonly Found[], now: Date, limit: number): Promise<number> {
+async function addPiece(
+  crawlId: string,
+  found: readonly Found[],
+  now: Date,
+  limit: number,
+  settled: Partial<Frontier>,
+): Promise<number> {
   // Pages of one site link to the same pages over and over: asking which are known costs far less than an upsert each.
   const byId = new Map<string, Found>();
   for (const one of found) {
@@ -112,13 +117,37 @@ async function addPiece(crawlId: string, found: readonly Found[], now: Date, lim
     added.map(([id, one]) => ({
       updateOne: {
         filter: { _id: id },
-        update: { $setOnInsert: { crawl_id: crawlId, ...one, cost: crawlCost(one), done: false, found_at: now } },
+        update: {
+          $setOnInsert: { crawl_id: crawlId, ...one, cost: crawlCost(one), done: false, ...settled, found_at: now },
+        },
         upsert: true,
       },
     })),
     { ordered: false },
   );
   return added.length;
+}
+
+/** Notes addresses that are left out without a request, `limit` at most. Those that were found already stay as they are. */
+export async function noteUnasked(
+  crawlId: string,
+  found: readonly Found[],
+  why: CrawlReason,
+  now: Date,
+  limit: number,
+): Promise<number> {
+  const settled = { done: true, outcome: 'skipped', why, reason: explain(why), unasked: true } as const;
+  return addToFrontier(crawlId, found, now, limit, settled);
+}
+
+/** Lets addresses be asked for that were left out for their ending, for something other than a link leads there; returns how many. */
+export async function askAfterAll(crawlId: string, urls: readonly string[]): Promise<number> {
+  if (urls.length === 0) return 0;
+  const { modifiedCount } = await collectionOf(FrontierModel).updateMany(
+    { _id: { $in: urls.map((url) => frontierId(crawlId, url)) }, unasked: true, why: 'file' },
+    { $set: { done: false }, $unset: { outcome: 1, why: 1, reason: 1, unasked: 1 } },
+  );
+  return modifiedCount;
 }
 
 export async function isInFrontier(crawlId: string, url: string): Promise<boolean> {
@@ -169,118 +198,12 @@ export async function putBack(later: readonly Delayed[]): Promise<void> {
   );
 }
 
-/** The addresses that were fetched. */
+/** The addresses that were asked for. */
 export async function listVisited(crawlId: string): Promise<string[]> {
   const all = await collectionOf(FrontierModel)
-    .find({ crawl_id: crawlId, done: true }, { projection: { url: 1 } })
+    .find({ crawl_id: crawlId, done: true, unasked: { $ne: true } }, { projection: { url: 1 } })
     .toArray();
   return all.map(({ url }) => url);
-}
-
-/** What became of every address, by `pageKey`; what was left when the crawl ended was not come to. */
-export async function listFates(crawlId: string): Promise<Map<string, Fate>> {
-  const all = await collectionOf(FrontierModel)
-    .find({ crawl_id: crawlId }, { projection: { url: 1, outcome: 1, why: 1, to: 1, left: 1 } })
-    .toArray();
-  return new Map(all.map(({ url, left, ...fate }) => [pageKey(url), left ? {} : fate]));
-}
-
-/** The addresses that this crawl found moved for good, or naming another one as the page to index. */
-export async function listMoves(crawlId: string): Promise<{ url: string; to: string }[]> {
-  const why = { $in: ['moved', 'canonical'] satisfies CrawlReason[] };
-  const found = await collectionOf(FrontierModel)
-    .find({ crawl_id: crawlId, done: true, why }, { projection: { url: 1, to: 1 } })
-    .toArray();
-  return found.flatMap(({ url, to }) => (to === undefined ? [] : [{ url, to }]));
-}
-
-/** Puts pages back that gave way to another one which turned out to be none; returns how many. */
-export async function reopenUnheard(crawlId: string): Promise<number> {
-  if (!(await collectionOf(FrontierModel).findOne({ crawl_id: crawlId, done: true, why: 'canonical' }))) return 0;
-  const keys = unheard(await listFates(crawlId));
-  await collectionOf(FrontierModel).updateMany(
-    { _id: { $in: keys.map((key) => frontierId(crawlId, key)) } },
-    { $set: { done: false, own: true }, $unset: { outcome: 1, why: 1, reason: 1, to: 1 } },
-  );
-  return keys.length;
-}
-
-export type Settled = {
-  url: string;
-  outcome: CrawlOutcome;
-  why?: CrawlReason | undefined;
-  reason?: string | undefined;
-  to?: string | undefined;
-};
-
-/** Notes what became of addresses, and counts the crawl's state anew: counters that are counted cannot drift in a crash. */
-export async function settleFrontier(crawlId: string, settled: readonly Settled[]): Promise<Tally> {
-  if (settled.length > 0) {
-    await collectionOf(FrontierModel).bulkWrite(
-      settled.map(({ url, ...fate }) => ({
-        updateOne: {
-          filter: { _id: frontierId(crawlId, url), done: false },
-          update: { $set: { done: true, ...defined(fate) } },
-        },
-      })),
-      { ordered: false },
-    );
-  }
-  const [tally, crawl, problems] = await Promise.all([
-    tallyOf(crawlId),
-    CrawlModel.findById(crawlId, { site_problems: 1 }).lean(),
-    collectionOf(FrontierModel)
-      .find({ crawl_id: crawlId, done: true, reason: { $exists: true } }, { projection: { _id: 0, url: 1, reason: 1 } })
-      // Pages that went wrong before pages that were not come to.
-      .sort({ left: 1 })
-      .limit(maxProblems)
-      .toArray(),
-  ]);
-  const ofSite = crawl?.site_problems ?? [];
-  await CrawlModel.updateOne(
-    { _id: crawlId, status: 'crawling' },
-    {
-      $set: {
-        pages_found: tally.found,
-        pages_processed: tally.indexed + tally.unchanged,
-        pages_unchanged: tally.unchanged,
-        pages_skipped: tally.skipped,
-        pages_failed: tally.failed,
-        problems: [...problems.slice(0, maxProblems - ofSite.length), ...ofSite],
-      },
-    },
-  );
-  return tally;
-}
-
-/** Settles what still waits when a crawl ends. */
-export async function settleWaiting(crawlId: string, reason: string): Promise<void> {
-  const { modifiedCount } = await collectionOf(FrontierModel).updateMany(
-    { crawl_id: crawlId, done: false },
-    { $set: { done: true, outcome: 'skipped', reason, left: true } },
-  );
-  if (modifiedCount > 0) await settleFrontier(crawlId, []);
-}
-
-/** Addresses of a crawl by what became of them. */
-export type Tally = { found: number; waiting: number } & Record<CrawlOutcome, number>;
-
-async function tallyOf(crawlId: string): Promise<Tally> {
-  const groups = await collectionOf(FrontierModel)
-    .aggregate<{ _id: CrawlOutcome | null; count: number }>([
-      { $match: { crawl_id: crawlId } },
-      { $group: { _id: '$outcome', count: { $sum: 1 } } },
-    ])
-    .toArray();
-  const of = (outcome: CrawlOutcome | null) => groups.find(({ _id }) => _id === outcome)?.count ?? 0;
-  return {
-    found: groups.reduce((sum, { count }) => sum + count, 0),
-    waiting: of(null),
-    indexed: of('indexed'),
-    unchanged: of('unchanged'),
-    skipped: of('skipped'),
-    failed: of('failed'),
-  };
 }
 
 export async function dropFrontier(crawlId: string): Promise<void> {

@@ -671,14 +671,30 @@ describe('bad servers', () => {
     expect((await http.request(base)).body.toString()).toBe('fine');
   });
 
-  it('one that is not there: connection; a name that does not exist: dns', async () => {
+  it('one that is not there: connection; a name that does not exist, or has no address: no_host', async () => {
     const server = createTcpServer();
     const port = await listen(server);
     await new Promise((resolve) => server.close(resolve));
     const http = client({ lookup: names({ 'empty.example': [[]] }).lookup });
     expect(await reasonOf(http.request(`http://127.0.0.1:${port}/`))).toBe('connection');
-    expect(await reasonOf(http.request('http://nowhere.example/'))).toBe('dns');
-    expect(await reasonOf(http.request('http://empty.example/'))).toBe('dns');
+    expect(await reasonOf(http.request('http://nowhere.example/'))).toBe('no_host');
+    expect(await reasonOf(http.request('http://empty.example/'))).toBe('no_host');
+  });
+
+  it.each(['EAI_AGAIN', 'EAI_FAIL', 'ESERVFAIL', 'ETIMEOUT'])(
+    'one whose name server fails with %s: dns, which may pass',
+    async (code) => {
+      const http = client({ lookup: (_, __, answer) => answer(Object.assign(new Error(code), { code }), []) });
+      const error = await failure(http.request('http://slow.example/'));
+      expect([error.reason, error.temporary]).toEqual(['dns', true]);
+    },
+  );
+
+  it('one in a private network is refused with the name of the setting that allows it, and no address', async () => {
+    const http = client({ lookup: names({ 'inside.example': [['10.1.2.3']] }).lookup });
+    const { message } = await failure(http.request('http://inside.example/'));
+    expect(message).toContain('EGRESS_ALLOW');
+    expect(message).not.toContain('10.1.2.3');
   });
 });
 

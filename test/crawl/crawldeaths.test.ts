@@ -98,7 +98,7 @@ async function expectEachOnce(crawler: Crawler, count: number): Promise<void> {
   expect(links.filter(({ _id }) => !known.has(_id))).toEqual([]);
   expect(await crawler.orphans()).toEqual([]);
 }
-/** The addresses whose fate is noted. */
+/** The addresses whose outcome is noted. */
 const settled = async (crawlId: string): Promise<string[]> =>
   (await db.collection('crawl_frontier').find({ crawl_id: crawlId, done: true }).toArray()).map(({ url }) =>
     String(url),

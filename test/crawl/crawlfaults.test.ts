@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { newCrawler, reasonsOf, type Crawler } from '../kit/crawling.ts';
 import { system, until } from '../kit/harness.ts';
-import { page, sitesOfTest, type Reply } from '../kit/sites.ts';
+import { page, redirect, sitesOfTest, type Reply } from '../kit/sites.ts';
 
 const siteOf = sitesOfTest();
 
@@ -155,6 +155,46 @@ describe('sitemaps', () => {
     expect(await crawler.crawl(site.url)).toMatchObject({ status: 'completed', pages_found: 3, pages_processed: 3 });
     expect([site.hits.get('/sitemap.xml'), site.hits.get('/c')]).toEqual([undefined, undefined]);
     expect(await crawler.answer('Which page is the second of the brambling?')).toContain('second');
+  });
+
+  it('and pages lead to files, which are left out with their reason; a folder named like a file is read', async () => {
+    const site = await siteOf({
+      '/': page('Start', 'The crossbill has a start page.', ['/models.ai/', '/v1.zip/', '/fees.pdf', '/to-file']),
+      '/models.ai/': page('Models', 'The crossbill is explained by models.', ['/models.ai/deep.png', '/fees.pdf']),
+      '/v1.zip/': page('Version one', 'The crossbill came with version one.'),
+      '/to-file': redirect('/answers.csv'),
+      '/answers.csv': page('Answers', 'The crossbill answers in a page that is named like a file.'),
+      '/sitemap.xml': '<urlset><url><loc>/picture.jpg</loc></url><url><loc>/answers.csv</loc></url></urlset>',
+    });
+    const done = await crawler.crawl(site.url);
+    expect(done).toMatchObject({ status: 'completed', pages_processed: 4, pages_found: 8, pages_skipped: 4 });
+    expect(reasonsOf(done)).toEqual({
+      '/to-file': expect.stringContaining('/answers.csv'),
+      '/fees.pdf': expect.stringContaining('that of a file'),
+      '/models.ai/deep.png': expect.stringContaining('that of a file'),
+      '/picture.jpg': expect.stringContaining('that of a file'),
+    });
+    expect([site.hits.get('/fees.pdf'), site.hits.get('/picture.jpg')]).toEqual([undefined, undefined]);
+  });
+
+  it('and hundreds of pages that robots.txt forbids hide no broken link', async () => {
+    const forbidden = Array.from({ length: 230 }, (_, n) => `/a-private/page-${n}`);
+    const site = await siteOf({
+      '/': page('Start', 'The siskin has a start page.', [...forbidden, '/z/missing', '/z/broken']),
+      '/robots.txt': 'User-agent: *\nDisallow: /a-private',
+      '/z/broken': broken,
+    });
+    const done = await crawler.crawl(site.url, { max_pages: 100 });
+    expect(reasonsOf(done)).toMatchObject({
+      '/z/missing': expect.stringContaining('404'),
+      '/z/broken': expect.stringContaining('500'),
+    });
+    expect(done.problems.length).toBe(200);
+    expect(done.problem_counts).toEqual([
+      { code: 'server_error', count: 1 },
+      { code: 'not_found', count: 1 },
+      { code: 'robots', count: 230 },
+    ]);
   });
 
   it('that are broken or cannot be had are among the problems, behind those of pages', async () => {

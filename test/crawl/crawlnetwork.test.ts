@@ -111,6 +111,7 @@ describe('a page that redirects where no crawl may go', () => {
     const service = await otherSite({ '*': 'The gadwall keeps a secret here.' });
     const done = await crawler.crawl(service.url);
     expect([done.status, done.error]).toEqual(['failed', expect.stringContaining('private network')]);
+    expect(done.error).toContain('EGRESS_ALLOW');
     expect(service.hits.size).toBe(0);
   });
 });
@@ -157,6 +158,20 @@ describe('a name that is bound anew', () => {
     const done = await crawler.crawl(`http://BÜCHER.test:${new URL(shop.url).port}/`);
     expect([done.status, done.pages_processed]).toEqual(['completed', 1]);
     expect((await crawler.pages()).entries[0].source_url).toContain('http://xn--bcher-kva.test:');
+  });
+});
+
+describe('a host that does not exist', () => {
+  it('ends the crawl at once with its name; a replacing crawl keeps what answers', async () => {
+    site.pages = { '/': page('Start', 'The pochard stays where it is.') };
+    expect(await crawler.crawl(site.url)).toMatchObject({ status: 'completed', pages_processed: 1 });
+    const done = await crawler.crawl('http://mistyped.test/help', { replace: true });
+    expect(done).toMatchObject({ status: 'failed', pages_processed: 0, pages_failed: 1 });
+    expect(done.error).toContain('no host with the name mistyped.test');
+    expect(done.problems).toEqual([{ url: 'http://mistyped.test/help', reason: done.error }]);
+    // Only robots.txt was asked for, once: nothing waited for another try.
+    expect(dns.asked.filter((name) => name === 'mistyped.test').length).toBe(1);
+    expect(await crawler.answer('Does the pochard stay where it is?')).toContain('stays');
   });
 });
 

@@ -7,6 +7,7 @@ import { createHosts } from '../../clients/site/hosts.ts';
 import { createHttp, type Http } from '../../clients/http/http.ts';
 import type { PageContent } from '../../clients/site/pages.ts';
 import { createSites, type Sites, type SitesOptions } from '../../clients/site/site.ts';
+import { HttpError } from '../../models/rules/base/http.ts';
 import { maxRobotsBytes } from '../../models/rules/crawl/robots.ts';
 
 const siteOf = sitesOfTest();
@@ -144,7 +145,7 @@ describe('a host', () => {
   it('gives pages what they are made of while other pages wait for its pause', async () => {
     // A clock that stands still: nobody's turn ever comes.
     const host = hostsOf().of('https://site.example/');
-    host.pace('https://site.example', 2_000);
+    host.setDelay('https://site.example', 2_000);
     const given = new AbortController();
     const waiting = Promise.allSettled([1, 2, 3].map(() => host.inTurn(async () => 'page', given.signal)));
     expect(await host.asPart(async () => 'part')).toBe('part');
@@ -157,9 +158,9 @@ describe('a host', () => {
     const host = hosts.of('http://site.example/a');
     expect(hosts.of('https://www.site.example/b')).toBe(host);
     expect(hosts.of('https://site.example:8443/')).not.toBe(host);
-    host.pace('http://site.example', 9_000);
-    host.pace('https://site.example', 4_000);
-    host.pace('https://www.site.example', 0);
+    host.setDelay('http://site.example', 9_000);
+    host.setDelay('https://site.example', 4_000);
+    host.setDelay('https://www.site.example', 0);
     expect(host.waitMs()).toBe(9_000);
   });
 
@@ -245,7 +246,57 @@ describe('robots.txt', () => {
   });
 });
 
+describe('a host that does not exist', () => {
+  const at = (table: Record<string, string>): Http => {
+    const reply = async (url: string): Promise<Awaited<ReturnType<Http['follow']>>> => {
+      const location = table[url];
+      if (location === undefined) throw new HttpError('no_host', { url });
+      const base = { url, redirects: [], headers: { location }, body: Buffer.alloc(0) };
+      return { ...base, status: url.endsWith('robots.txt') ? 404 : 301 };
+    };
+    return { request: reply, follow: reply, close: async () => undefined };
+  };
+
+  it('is named, and none of its pages may be fetched', async () => {
+    const opened = await crawlerOf(await siteOf({}), { http: at({}) }).open('https://mistyped.example/help', signal);
+    expect(opened.unavailable).toEqual({ reason: 'no_host', message: expect.stringContaining('mistyped.example') });
+    const refused = { kind: 'refused', reason: 'no_host', detail: 'mistyped.example' };
+    expect(await opened.fetch('https://mistyped.example/help', { signal })).toEqual(refused);
+  });
+
+  it('is named when a page redirects to it as another spelling', async () => {
+    const http = at({ 'http://a.example/robots.txt': '', 'http://a.example/': 'https://www.a.example/' });
+    const opened = await crawlerOf(await siteOf({}), { http }).open('http://a.example/', signal);
+    expect(opened.unavailable).toBeUndefined();
+    const refused = { kind: 'refused', reason: 'no_host', detail: 'www.a.example' };
+    expect(await opened.fetch('http://a.example/', { signal })).toEqual(refused);
+  });
+
+  it('where robots.txt leads says nothing about the site: it is asked for again later', async () => {
+    const http = at({});
+    const follow = async (): Promise<never> => {
+      throw new HttpError('no_host', { url: 'https://elsewhere.example/robots.txt' });
+    };
+    const opened = await crawlerOf(await siteOf({}), { http: { ...http, follow } }).open('http://a.example/', signal);
+    expect(opened.unavailable?.reason).toBe('robots_unavailable');
+  });
+});
+
 describe('sitemaps', () => {
+  it('list files and what robots.txt forbids beside the pages', async () => {
+    const site = await siteOf({});
+    const urls = ['/a', '/models.ai/', '/fees.pdf', '/private/b', '/fees.pdf'];
+    site.pages['/sitemap.xml'] = urls.map((path) => site.url + path).join('\n');
+    site.pages['/robots.txt'] = 'User-agent: *\nDisallow: /private';
+    const opened = await crawlerOf(site).open(`${site.url}/`, signal);
+    expect(await opened.listSitemaps(10, signal)).toEqual({
+      urls: [`${site.url}/a`, `${site.url}/models.ai/`],
+      files: [`${site.url}/fees.pdf`],
+      forbidden: [`${site.url}/private/b`],
+      problems: [],
+    });
+  });
+
   it('and pauses that are not as they should be are told of', async () => {
     const site = await siteOf({ '/map.xml': '<urlset><url', '/gone.xml': answer(500) });
     site.pages['/robots.txt'] =
@@ -267,6 +318,6 @@ describe('sitemaps', () => {
   it('that nobody named may be any page', async () => {
     const site = await siteOf({ '/sitemap.xml': page('Oops', 'There is no such page.') });
     const opened = await crawlerOf(site).open(`${site.url}/`, signal);
-    expect(await opened.listSitemaps(10, signal)).toEqual({ urls: [], problems: [] });
+    expect(await opened.listSitemaps(10, signal)).toEqual({ urls: [], files: [], forbidden: [], problems: [] });
   });
 });

@@ -4,11 +4,10 @@ import {
   maxSitemapBytes,
   maxSitemapUrls,
   readSitemap,
-  walkSitemaps,
   type Sitemap,
   type SitemapOptions,
-  type WalkOptions,
 } from '../../clients/site/sitemap.ts';
+import { walkSitemaps, type WalkOptions } from '../../clients/site/sitemapwalk.ts';
 
 const site = 'https://example.com';
 const urlset = (...urls: string[]): string =>

@@ -17,11 +17,14 @@ export const httpReasons = {
   bad_request: { temporary: false, message: 'The request could not be sent: one of its headers is not valid.' },
   blocked_address: {
     temporary: false,
-    message: 'This address leads into a private network, which is not allowed.',
+    message:
+      'This address leads into a private network, which is not allowed unless the operator of this system names the host in EGRESS_ALLOW.',
   },
   out_of_scope: { temporary: false, message: 'This address redirects to one that is not part of what was asked for.' },
   too_many_redirects: { temporary: false, message: 'This address redirects in a circle or too many times.' },
-  dns: { temporary: true, message: 'The name of this host could not be found.' },
+  /** A name server said so; `dns` is for one that did not answer, or failed. */
+  no_host: { temporary: false, message: 'There is no host with this name.' },
+  dns: { temporary: true, message: 'The name of this host could not be resolved now.' },
   connection: { temporary: true, message: 'The server could not be reached, or it broke the connection off.' },
   tls: {
     temporary: false,

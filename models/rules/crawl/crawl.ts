@@ -1,6 +1,6 @@
 /**
  * What a crawl is: its states and bounds, what it is asked to do, and the waits between its requests. Pure: times and random
- * numbers are arguments. Addresses are in url.ts, the order of pages and traps in frontier.ts, what became of them in fate.ts.
+ * numbers are arguments. Addresses are in url.ts, the order of pages and traps in frontier.ts, what became of them in fetchoutcome.ts.
  */
 import { portOf } from '../base/address.ts';
 import type { Authority } from '../knowledge/authority.ts';

@@ -46,6 +46,10 @@ export const crawlReasons = {
     standing: 'taken',
     sentence: 'The address has moved for good to {an address} outside the part of the site that is crawled.',
   },
+  file: {
+    kind: 'skipped',
+    sentence: 'The ending of the address is that of a file, not of a page, so it was not fetched.',
+  },
   empty: { kind: 'skipped', standing: 'emptied', sentence: 'The page has no text that can be read.' },
   trap: { kind: 'skipped', sentence: 'The address belongs to a seemingly endless series, of which enough was read.' },
   limit: { kind: 'skipped', sentence: 'The crawl came to a limit before this page.' },
@@ -54,7 +58,11 @@ export const crawlReasons = {
   bad_scheme: { kind: 'skipped', sentence: 'The address does not begin with http: or https:.' },
   credentials: { kind: 'skipped', sentence: 'The address contains a user name or a password.' },
   url_too_long: { kind: 'skipped', sentence: 'The address is longer than 2,048 characters.' },
-  blocked_address: { kind: 'skipped', sentence: 'The address leads into a private network, which may not be crawled.' },
+  blocked_address: {
+    kind: 'skipped',
+    sentence:
+      'The address leads into a private network, which may not be crawled unless the operator of this system names the host in EGRESS_ALLOW.',
+  },
   not_found: { kind: 'skipped', standing: 'taken', sentence: 'The page does not exist (404).' },
   gone: { kind: 'skipped', standing: 'taken', sentence: 'The page was removed (410).' },
   forbidden: { kind: 'skipped', sentence: 'The site asks for a sign-in or refuses the crawler ({401 or 403}).' },
@@ -66,6 +74,7 @@ export const crawlReasons = {
   rate_limited: { kind: 'failed', retry: true, sentence: 'The site asks for fewer requests (429).' },
   server_error: { kind: 'failed', retry: true, sentence: 'The site answered with an error of its own ({5xx}).' },
   timed_out: { kind: 'failed', retry: true, sentence: 'The site took too long to answer.' },
+  no_host: { kind: 'failed', sentence: 'There is no host with the name {in this address}; check its spelling.' },
   dns: { kind: 'failed', retry: true, sentence: "The site's name could not be resolved." },
   connection: { kind: 'failed', retry: true, sentence: 'The connection to the site failed or broke off.' },
   tls: { kind: 'failed', sentence: "The site's certificate or encryption is not valid." },

@@ -1,27 +1,27 @@
-/** What became of the addresses of a crawl, where each leads, and what of the pages of before has to give way. Pure. */
+/** What became of the addresses of a crawl, where each leads, and which pages of former crawls have to go. Pure. */
 import { reasonRow, type CrawlReason } from './crawlreason.ts';
 import { pageKey, parametersOf, segmentsOf } from './url.ts';
 
 /** What became of one address of a crawl; without an outcome it waits. `to`: where it leads, or what stands in its place. */
-export type Fate = {
+export type FetchOutcome = {
   outcome?: 'indexed' | 'unchanged' | 'skipped' | 'failed';
   why?: CrawlReason | undefined;
   to?: string | undefined;
 };
 /** By `pageKey`. */
-export type Fates = ReadonlyMap<string, Fate>;
+export type FetchOutcomes = ReadonlyMap<string, FetchOutcome>;
 
 /**
- * What is found at the end of the way that an address leads: a page of this crawl, the site's word that there is none any
- * more, something that is not known yet, or neither (it failed, was refused, or goes in a circle).
+ * What an address leads to, over redirects and canonical addresses: a page of this crawl, `gone` when the site says that
+ * there is none any more, `open` when it was not asked yet, else `none` (it failed, was refused, or goes in a circle).
  */
-export function endOf(key: string, fates: Fates): 'page' | 'gone' | 'open' | 'none' {
+export function targetOf(key: string, outcomes: FetchOutcomes): 'page' | 'gone' | 'open' | 'none' {
   const met = new Set<string>();
   for (let at = key; !met.has(at);) {
     met.add(at);
-    const fate = fates.get(at);
-    if (fate === undefined) return 'none';
-    const { outcome, why, to } = fate;
+    const found = outcomes.get(at);
+    if (found === undefined) return 'none';
+    const { outcome, why, to } = found;
     if (outcome === undefined) return 'open';
     if (outcome === 'indexed' || outcome === 'unchanged' || why === 'duplicate') return 'page';
     if (to === undefined || (why !== 'moved' && why !== 'canonical' && why !== 'redirect')) {
@@ -33,8 +33,8 @@ export function endOf(key: string, fates: Fates): 'page' | 'gone' | 'open' | 'no
   return 'none';
 }
 
-/** From where pages have come to an address, over however many moves, nearest first; both as keys. */
-export function formersOf(moves: readonly { url: string; to: string }[]): (key: string) => string[] {
+/** The former addresses of a page, over any number of moves, nearest first; both as keys. */
+export function formerAddresses(moves: readonly { url: string; to: string }[]): (key: string) => string[] {
   const leading = Map.groupBy(moves, ({ to }) => pageKey(to));
   return (key) => {
     const met = new Set([key]);
@@ -43,22 +43,22 @@ export function formersOf(moves: readonly { url: string; to: string }[]): (key: 
   };
 }
 
-/** Pages (keys) whose place another page of this crawl has taken, so that what was indexed from them may go. */
-export function outlived(fates: Fates): string[] {
-  return [...fates].flatMap(([key, { why }]) => {
-    const end = why === 'moved' || why === 'canonical' ? endOf(key, fates) : 'none';
+/** Pages (keys) that another page of this crawl has replaced, so that what was indexed from them is removed. */
+export function replacedPages(outcomes: FetchOutcomes): string[] {
+  return [...outcomes].flatMap(([key, { why }]) => {
+    const end = why === 'moved' || why === 'canonical' ? targetOf(key, outcomes) : 'none';
     return end === 'page' || (end === 'gone' && why === 'moved') ? [key] : [];
   });
 }
 
-/** Pages (keys) that named another one which turned out to be none: they are to be read for their own sake. */
-export function unheard(fates: Fates): string[] {
+/** Pages (keys) whose canonical address turned out to hold no page: they are read themselves. */
+export function unresolvedCanonicals(outcomes: FetchOutcomes): string[] {
   // Of two that name each other one is read, and the other has its page then.
-  const left = new Map(fates);
-  for (const [key, { why }] of fates) {
-    if (why === 'canonical' && ['none', 'gone'].includes(endOf(key, left))) left.set(key, {});
+  const left = new Map(outcomes);
+  for (const [key, { why }] of outcomes) {
+    if (why === 'canonical' && ['none', 'gone'].includes(targetOf(key, left))) left.set(key, {});
   }
-  return [...fates].flatMap(([key, { outcome }]) => (left.get(key)?.outcome === outcome ? [] : [key]));
+  return [...outcomes].flatMap(([key, { outcome }]) => (left.get(key)?.outcome === outcome ? [] : [key]));
 }
 
 /**
@@ -66,8 +66,8 @@ export function unheard(fates: Fates): string[] {
  * What it never came to is not among them: it has a limit. A duplicate's text is kept, but when more pages have become
  * duplicates than the crawl has read, the site answers everything with one page.
  */
-export function lostOf(fates: Fates, standing: { has(key: string): boolean }): string[] {
-  const all = [...fates];
+export function missingPages(outcomes: FetchOutcomes, standing: { has(key: string): boolean }): string[] {
+  const all = [...outcomes];
   const read = all.filter(([, { outcome }]) => outcome === 'indexed' || outcome === 'unchanged').length;
   const copies = all.filter(([key, { why }]) => why === 'duplicate' && standing.has(key)).length;
   return all.flatMap(([key, { outcome, why }]) => {
@@ -76,7 +76,7 @@ export function lostOf(fates: Fates, standing: { has(key: string): boolean }): s
     if (why === 'duplicate') return copies > read ? [key] : [];
     if (outcome !== 'skipped' || why === undefined || why === 'trap') return [];
     const row = reasonRow(why);
-    const safe = row.standing === 'elsewhere' ? endOf(key, fates) !== 'none' : row.standing === 'taken';
+    const safe = row.standing === 'elsewhere' ? targetOf(key, outcomes) !== 'none' : row.standing === 'taken';
     return safe ? [] : [key];
   });
 }
@@ -85,7 +85,7 @@ export function lostOf(fates: Fates, standing: { has(key: string): boolean }): s
  * Whether a page is left out because it names another one. The front page, named by a page of another path, is what a
  * template says that is the same on all pages; where it is meant, the texts are the same and the page is a duplicate.
  */
-export function yieldsTo(url: string, canonical: string, start: string): boolean {
+export function defersTo(url: string, canonical: string, start: string): boolean {
   if (pageKey(canonical) === pageKey(url)) return false;
   const path = segmentsOf(canonical).join('/');
   const front = pageKey(canonical) === pageKey(start) || (path === '' && parametersOf(canonical).length === 0);

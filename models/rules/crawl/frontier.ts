@@ -148,6 +148,9 @@ export function byCost<Page extends Found>(pages: readonly Page[]): Page[] {
     .map(({ page }) => page);
 }
 
+/** How many addresses a crawl notes that it leaves out without a request: files, traps, what a sitemap lists against robots.txt. */
+export const maxUnasked = 500;
+
 /**
  * How many found pages are remembered for a crawl of `maxPages`, the cheapest first: some are refused, gone or duplicates,
  * but a page with 100,000 links must not fill the memory or the database.

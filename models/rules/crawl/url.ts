@@ -182,21 +182,22 @@ export function inScope(scope: Scope, url: string): boolean {
 }
 
 /**
- * Endings of files that are no page. `.js` and `.json` are missing on purpose: pages are called `Node.js`, scripts are
- * seldom linked to, and the content type stops what is.
+ * Endings of files that are no page. Those that names of pages have as well are missing on purpose (`Node.js`, `models.ai`,
+ * `site.map`): such files are seldom linked to, and the content type stops them.
  */
 const fileEndings: ReadonlySet<string> = new Set(
   [
-    'png jpg jpeg jpe gif webp avif svg ico bmp tif tiff heic heif psd ai eps raw',
+    'png jpg jpeg jpe gif webp avif svg ico bmp tif tiff heic heif psd eps',
     'mp3 m4a aac ogg oga opus wav flac wma mp4 m4v mov avi mkv webm wmv flv mpg mpeg 3gp ogv m3u8',
-    'zip gz tgz bz2 xz zst 7z rar tar jar war apk ipa dmg pkg msi exe deb rpm iso bin img cab',
-    'pdf doc docx dot docm xls xlsx xlsm xlsb ppt pptx pps ppsx odt ods odp rtf epub mobi pages numbers key csv tsv',
-    'css scss less map mjs wasm woff woff2 ttf otf eot swf rss atom xml kml gpx ics vcf torrent sql db sqlite',
+    'zip gz tgz bz2 xz zst 7z rar tar jar war apk ipa dmg pkg msi exe deb rpm iso cab',
+    'pdf doc docx dot docm xls xlsx xlsm xlsb ppt pptx pps ppsx odt ods odp rtf epub mobi csv tsv',
+    'css scss mjs wasm woff woff2 ttf otf eot swf rss atom xml kml gpx ics vcf torrent sql db sqlite',
   ].flatMap((endings) => endings.split(' ')),
 );
 
-/** Whether the last segment's ending says that this is a file and no page, so that it need not be fetched. */
+/** Whether the end of the path says that this is a file and no page, so that it need not be fetched. A folder is no file. */
 export function isFileUrl(url: string): boolean {
+  if (partsOf(url)?.path.endsWith('/')) return false;
   const ending = /\.([a-z0-9]{1,6})$/i.exec(segmentsOf(url).at(-1) ?? '')?.[1];
   return ending !== undefined && fileEndings.has(ending.toLowerCase());
 }

@@ -1,24 +1,24 @@
 import { describe, expect, it } from '@jest/globals';
 import { reasonRow, type CrawlReason } from '../../../models/rules/crawl/crawlreason.ts';
 import {
-  endOf,
-  formersOf,
+  targetOf,
+  formerAddresses,
   isWholeSet,
-  lostOf,
-  outlived,
-  unheard,
-  yieldsTo,
-  type Fate,
+  missingPages,
+  replacedPages,
+  unresolvedCanonicals,
+  defersTo,
+  type FetchOutcome,
 } from '../../../models/rules/crawl/fetchoutcome.ts';
 
 describe('what became of addresses', () => {
-  const indexed: Fate = { outcome: 'indexed' };
-  const left = (why: CrawlReason, to?: string): Fate => ({
+  const indexed: FetchOutcome = { outcome: 'indexed' };
+  const left = (why: CrawlReason, to?: string): FetchOutcome => ({
     outcome: reasonRow(why).kind,
     why,
     ...(to === undefined ? {} : { to: `https://www.${to}` }),
   });
-  const fates = new Map<string, Fate>([
+  const outcomes = new Map<string, FetchOutcome>([
     ['a/page', indexed],
     ['a/same', { outcome: 'unchanged' }],
     ['a/copy', left('duplicate', 'a/page')],
@@ -60,10 +60,10 @@ describe('what became of addresses', () => {
     ['a/moved-nowhere', 'none'],
     ['a/one', 'none'],
     ['a/names-waiting', 'open'],
-  ])('%s leads to: %s', (key, end) => expect(endOf(key, fates)).toBe(end));
+  ])('%s leads to: %s', (key, end) => expect(targetOf(key, outcomes)).toBe(end));
 
   it('a page goes when the one that it moved to, or names, stands; or when that is gone after a move', () => {
-    expect(outlived(fates)).toEqual([
+    expect(replacedPages(outcomes)).toEqual([
       'a/moved',
       'a/moved-twice',
       'a/moved-to-login',
@@ -74,11 +74,11 @@ describe('what became of addresses', () => {
   });
 
   it('a page is read for its own sake when what it names is refused, gone, or leads back to it; one of a circle', () => {
-    expect(unheard(fates)).toEqual(['a/names-missing', 'a/names-shut', 'a/names-moved', 'a/one']);
+    expect(unresolvedCanonicals(outcomes)).toEqual(['a/names-missing', 'a/names-shut', 'a/names-moved', 'a/one']);
   });
 
   it('a set misses what it met and has nothing for, unless the site took that away', () => {
-    expect(lostOf(fates, fates)).toEqual([
+    expect(missingPages(outcomes, outcomes)).toEqual([
       'a/nothing',
       'a/shut',
       'a/broken',
@@ -91,7 +91,7 @@ describe('what became of addresses', () => {
       'a/one',
       'a/other',
     ]);
-    expect(lostOf(fates, new Set(['a/page', 'a/shut', 'a/not-met']))).toEqual(['a/shut']);
+    expect(missingPages(outcomes, new Set(['a/page', 'a/shut', 'a/not-met']))).toEqual(['a/shut']);
   });
 
   const start = 'https://a/help/';
@@ -104,7 +104,7 @@ describe('what became of addresses', () => {
     ['https://a/help/?lang=en', 'https://a/help/', true],
     ['https://a/?lang=en', 'https://a/', true],
   ])('%s, which names %s, gives way: %s', (url, canonical, yields) =>
-    expect(yieldsTo(url, canonical, start)).toBe(yields),
+    expect(defersTo(url, canonical, start)).toBe(yields),
   );
 });
 
@@ -127,7 +127,12 @@ describe('a set that is to replace another', () => {
 
 describe('where a page was before', () => {
   const from = (url: string, to: string) => ({ url: `https://a/${url}`, to: `http://www.a/${to}` });
-  const formers = formersOf([from('old', 'new'), from('older', 'old'), from('print', 'new'), from('new', 'older')]);
+  const formers = formerAddresses([
+    from('old', 'new'),
+    from('older', 'old'),
+    from('print', 'new'),
+    from('new', 'older'),
+  ]);
   it.each([
     ['a/new', ['a/old', 'a/print', 'a/older']],
     ['a/print', []],
@@ -136,10 +141,10 @@ describe('where a page was before', () => {
 });
 
 describe('pages that answer and have become duplicates', () => {
-  const fatesOf = (read: number, copies: number) =>
-    new Map<string, Fate>([
-      ...Array.from({ length: read }, (_, n): [string, Fate] => [`a/read-${n}`, { outcome: 'indexed' }]),
-      ...Array.from({ length: copies }, (_, n): [string, Fate] => [
+  const outcomesOf = (read: number, copies: number) =>
+    new Map<string, FetchOutcome>([
+      ...Array.from({ length: read }, (_, n): [string, FetchOutcome] => [`a/read-${n}`, { outcome: 'indexed' }]),
+      ...Array.from({ length: copies }, (_, n): [string, FetchOutcome] => [
         `a/copy-${n}`,
         { outcome: 'skipped', why: 'duplicate', to: 'https://a/read-0' },
       ]),
@@ -152,8 +157,8 @@ describe('pages that answer and have become duplicates', () => {
   ])(
     'of %i read and %i duplicates %i are lost: a site that says one thing everywhere is in maintenance',
     (read, copies, lost) => {
-      expect(lostOf(fatesOf(read, copies), { has: () => true }).length).toBe(lost);
-      expect(lostOf(fatesOf(read, copies), { has: () => false })).toEqual([]);
+      expect(missingPages(outcomesOf(read, copies), { has: () => true }).length).toBe(lost);
+      expect(missingPages(outcomesOf(read, copies), { has: () => false })).toEqual([]);
     },
   );
 });

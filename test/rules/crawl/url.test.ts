@@ -266,5 +266,10 @@ describe('isFileUrl', () => {
     ['https://example.com/a.pdf/notes', false],
     ['https://example.com/a?file=b.pdf', false],
     ['https://example.zip/', false],
+    ['https://example.com/models.ai/', false],
+    ['https://example.com/models.ai', false],
+    ['https://example.com/docs/v1.zip/', false],
+    ['https://example.com/docs/v1.zip', true],
+    ['https://example.com/docs/v1.zip/?page=2', false],
   ])('%s: %s', (url, expected) => expect(isFileUrl(url)).toBe(expected));
 });

@@ -1,0 +1,247 @@
+/**
+ * Half a minute of a crawl: rounds of addresses are taken from the frontier and fetched while the round before is stored. An
+ * address that was settled is never fetched again; killed in between, a round is fetched again.
+ */
+import { createPageFetch, type Round } from './pagefetch.ts';
+import type { PageStore } from './pagestore.ts';
+import type { Site, Sites } from '../../clients/site/site.ts';
+import { findCrawl, noteSiteProblems, noteWait, type Crawl } from '../../models/crawl/crawl.ts';
+import {
+  addToFrontier,
+  askAfterAll,
+  isInFrontier,
+  listVisited,
+  nextDue,
+  nextOfFrontier,
+  noteUnasked,
+  type Frontier,
+} from '../../models/crawl/frontier.ts';
+import { reopenUnresolvedCanonicals, settleFrontier, type Tally } from '../../models/crawl/outcomes.ts';
+import { listLiveUrls } from '../../models/crawl/pageset.ts';
+import {
+  byCost,
+  countSeries,
+  frontierLimit,
+  maxUnasked,
+  type Found,
+  type SeriesCounts,
+} from '../../models/rules/crawl/frontier.ts';
+import { inScope, isFileUrl, pageKey } from '../../models/rules/crawl/url.ts';
+
+/**
+ * `more`: call again, after `waitMs` if there is one, for the site asks for it. `waiting`: the site cannot be asked now.
+ * `message` says why.
+ */
+export type CrawlProgress = {
+  state: 'more' | 'done' | 'waiting' | 'limit_reached';
+  url: string;
+  tally: Omit<Tally, 'unasked'>;
+  waitMs?: number;
+  message?: string;
+};
+
+export type BatchDeps = { sites: Sites; store: PageStore; clock: () => Date };
+type Ref = { orgId: string; crawlId: string };
+
+/** Pages stored together: one commit of the index, a few commands to MongoDB. */
+const PAGES_A_ROUND = 48;
+/** After this long a batch hands back, so that the operators' view moves and a deployment drains quickly. */
+const BATCH_MS = 30_000;
+/** Refused, moved and missing pages cost a request too; a site of nothing else ends here. */
+const triesFor = (maxPages: number): number => maxPages * 4 + 50;
+
+const modelAway = 'The embedding model does not answer, so nothing can be stored; the crawl goes on when it does.';
+const siteLater = 'The site asks to be left alone';
+const pagesLater = 'The site asks not to be asked for the pages that are left';
+
+const noTally = { found: 0, waiting: 0, indexed: 0, unchanged: 0, skipped: 0, failed: 0 };
+
+/** A batch under way. */
+type Batch = {
+  crawl: Crawl;
+  site: Site;
+  signal: AbortSignal;
+  /** No page is begun after this time, ms. */
+  until: number;
+  tally: Tally;
+  counts: SeriesCounts;
+  /** Addresses that the crawl has asked for. */
+  tries: number;
+  /** The round that was read last; it is stored while the next one is being read. */
+  read: Round | undefined;
+  /** For how long the site wants to be left alone. */
+  waitMs: number;
+};
+
+/** Waits for both even if one fails, so that nothing goes on after the batch has ended. */
+async function both<A, B>(
+  a: Promise<A> | undefined,
+  b: Promise<B> | undefined,
+): Promise<[A | undefined, B | undefined]> {
+  await Promise.allSettled([a, b]);
+  return Promise.all([a, b]);
+}
+
+export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
+  const { fetchRound } = createPageFetch({ clock });
+
+  /** The start and what the site's sitemaps list. The start comes last: while it is missing, this is done again. */
+  async function seed(crawl: Crawl, site: Site, signal: AbortSignal): Promise<void> {
+    const { _id, url, max_pages } = crawl;
+    const { urls, files, forbidden, problems } = await site.listSitemaps(frontierLimit(max_pages), signal);
+    if (problems.length > 0) await noteSiteProblems(_id, problems);
+    const listed = (list: readonly string[]): Found[] =>
+      list.flatMap((each) => (pageKey(each) === pageKey(url) ? [] : [{ url: each, depth: 1, sitemap: true }]));
+    await addToFrontier(_id, byCost(listed(urls)), clock());
+    const noted = await noteUnasked(_id, listed(forbidden), 'robots', clock(), maxUnasked);
+    await noteUnasked(_id, listed(files), 'file', clock(), maxUnasked - noted);
+    await addToFrontier(_id, [{ url, depth: 0 }], clock());
+  }
+
+  /**
+   * Pages that answer now and that a replacing crawl has not met: of a site in maintenance it may meet none. Only once all
+   * that the site links to has been read, which goes before. Returns how many there are.
+   */
+  async function addLivePages({ crawl, site, tally }: Batch, room: number): Promise<number> {
+    // A crawl that has read nothing replaces nothing.
+    if (!crawl.replace || tally.indexed + tally.unchanged === 0) return 0;
+    const live = (await listLiveUrls(crawl.org_id, crawl.mode)).filter((url) => inScope(site.scope, url));
+    // Beyond its allowance the new set would not be whole.
+    const most = Math.min(room, await store.spare(crawl));
+    const reopened = await askAfterAll(crawl._id, live.filter(isFileUrl));
+    return reopened + (await addToFrontier(crawl._id, byCost(live.map((url) => ({ url, depth: 1 }))), clock(), most));
+  }
+
+  /** Nothing can be stored while the embedding model is away: then the site is not asked for anything, and the status says why. */
+  async function awaitModel(crawl: Crawl, signal: AbortSignal): Promise<void> {
+    try {
+      await store.ready(signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      await noteWait(crawl._id, modelAway);
+      throw error;
+    }
+  }
+
+  /** Hands back because the site wants to be left alone, and says so: no place of the worker is kept by waiting. */
+  async function later(crawl: Crawl, tally: Tally, waitMs: number, who = siteLater): Promise<CrawlProgress> {
+    const message = `${who} for ${Math.ceil(waitMs / 1_000)} seconds; the crawl goes on then.`;
+    await noteWait(crawl._id, message);
+    return { state: 'more', url: crawl.url, tally, waitMs, message };
+  }
+
+  /** A site of which nothing may be fetched: a host that does not exist ends a crawl that has found nothing yet. */
+  async function withoutSite(
+    crawl: Crawl,
+    tally: Tally,
+    { reason, message }: NonNullable<Site['unavailable']>,
+  ): Promise<CrawlProgress> {
+    const { _id, url } = crawl;
+    if (reason === 'no_host' && tally.found === tally.failed) {
+      await addToFrontier(_id, [{ url, depth: 0 }], clock());
+      const settled = await settleFrontier(_id, [{ url, outcome: 'failed', why: reason, reason: message }]);
+      return { state: 'done', url, tally: settled, message };
+    }
+    await noteWait(_id, message);
+    return { state: 'waiting', url, tally, message };
+  }
+
+  /** Begins a batch; or says why there is nothing to do now. */
+  async function open({ orgId, crawlId }: Ref, signal: AbortSignal): Promise<Batch | CrawlProgress> {
+    const crawl = await findCrawl(orgId, crawlId);
+    if (!crawl || crawl.status !== 'crawling') return { state: 'done', url: '', tally: noTally };
+    const { url } = crawl;
+    await awaitModel(crawl, signal);
+    const until = clock().getTime() + BATCH_MS;
+    const tally = await settleFrontier(crawlId, []);
+    const site = await sites.open(url, signal);
+    if (site.unavailable !== undefined) return withoutSite(crawl, tally, site.unavailable);
+    if (site.waitMs() > 0) return later(crawl, tally, site.waitMs());
+    if (crawl.error !== undefined) await noteWait(crawlId, undefined);
+    const visited = await listVisited(crawlId);
+    if (!(await isInFrontier(crawlId, url))) await seed(crawl, site, signal);
+    const counts: SeriesCounts = new Map();
+    for (const one of visited) countSeries(counts, one);
+    return { crawl, site, signal, until, tally, counts, tries: visited.length, read: undefined, waitMs: 0 };
+  }
+
+  /** How many addresses the next round may have, and how many the frontier may still take. */
+  function roomOf({ crawl, tally, read, tries, waitMs, until }: Batch) {
+    const { max_pages } = crawl;
+    const late = clock().getTime() > until || waitMs > 0;
+    const taken = read?.taken ?? [];
+    // A round that is not full, as at the start of a site, is stored first: what it found fills the next one.
+    const alone = late || (taken.length > 0 && taken.length < PAGES_A_ROUND);
+    // All that is not stored yet may turn out to be pages.
+    const pages = max_pages - tally.indexed - tally.unchanged - taken.length;
+    const most = alone ? 0 : Math.min(PAGES_A_ROUND, pages, triesFor(max_pages) - tries);
+    const found = tally.found - tally.unasked + (read?.added ?? 0);
+    const frontier = Math.max(0, frontierLimit(max_pages) - found);
+    const unasked = Math.max(0, maxUnasked - tally.unasked - (read?.unasked ?? 0));
+    return { late, taken, most, frontier, unasked };
+  }
+
+  /** Nothing is to be fetched now and nothing to be stored: how the batch ends; undefined when there is something after all. */
+  async function endOf(batch: Batch, room: ReturnType<typeof roomOf>): Promise<CrawlProgress | undefined> {
+    const { crawl, tally, waitMs } = batch;
+    const { _id, url } = crawl;
+    if (waitMs > 0) return later(crawl, tally, waitMs);
+    if (!room.late && (await reopenUnresolvedCanonicals(_id)) > 0) return undefined;
+    if (room.late || room.most <= 0) return { state: room.late ? 'more' : 'done', url, tally };
+    const due = await nextDue(_id);
+    const dueIn = due ? due.getTime() - clock().getTime() : 0;
+    if (dueIn > 0) return later(crawl, tally, dueIn, pagesLater);
+    if (!due && (await addLivePages(batch, room.frontier)) === 0) return { state: 'done', url, tally };
+    batch.tally = await settleFrontier(_id, []);
+    return undefined;
+  }
+
+  /** Stores what a round has read, and then settles its addresses. `full`: why no further page can be stored. */
+  async function storeRound({ crawl, signal }: Batch, round: Round): Promise<{ tally: Tally; full?: string }> {
+    const { settled, full } = await store.save(crawl, round, signal);
+    return { tally: await settleFrontier(crawl._id, settled), ...(full === undefined ? {} : { full }) };
+  }
+
+  /** Stores the round that was read and reads the next one at the same time. Returns why nothing more can be stored, if so. */
+  async function turn(
+    batch: Batch,
+    entries: Frontier[],
+    { frontier, unasked }: ReturnType<typeof roomOf>,
+  ): Promise<string | undefined> {
+    const { crawl, site, until, counts, signal, read } = batch;
+    batch.tries += entries.length;
+    const bounds = { room: frontier, unasked, until };
+    const [stored, next] = await both(
+      read && storeRound(batch, read),
+      entries.length === 0 ? undefined : fetchRound(crawl, site, entries, bounds, counts, signal),
+    );
+    if (stored) batch.tally = stored.tally;
+    if (stored?.full !== undefined) {
+      // What was read meanwhile has no room either, but pages that were there before may have changed.
+      if (next) batch.tally = (await storeRound(batch, next)).tally;
+      return stored.full;
+    }
+    batch.read = next;
+    batch.waitMs = Math.max(batch.waitMs, next?.waitMs ?? 0);
+    return undefined;
+  }
+
+  /** Works on the frontier of a crawl for half a minute. */
+  return async (ref: Ref, signal: AbortSignal): Promise<CrawlProgress> => {
+    const batch = await open(ref, signal);
+    if ('state' in batch) return batch;
+    for (;;) {
+      signal.throwIfAborted();
+      const room = roomOf(batch);
+      const entries = await nextOfFrontier(batch.crawl._id, room.most, clock(), room.taken);
+      if (entries.length === 0 && !batch.read) {
+        const end = await endOf(batch, room);
+        if (end) return end;
+        continue;
+      }
+      const full = await turn(batch, entries, room);
+      if (full !== undefined)
+        return { state: 'limit_reached', url: batch.crawl.url, tally: batch.tally, message: full };
+    }
+  };
+}

@@ -1,0 +1,81 @@
+/** The end of a crawl: whether it is a success, which pages answer from now on, and what is removed. Every step may run again. */
+import type { Search } from '../../clients/search/search.ts';
+import { removeAllChunks, removeChunks } from '../../models/knowledge/chunk.ts';
+import { deletePages } from '../../models/knowledge/page.ts';
+import { listRemovals, settleRemovals } from '../../models/knowledge/removal.ts';
+import { endCrawl, type Crawl, type Ending } from '../../models/crawl/crawl.ts';
+import { dropFrontier } from '../../models/crawl/frontier.ts';
+import { listOutcomes, settleWaiting } from '../../models/crawl/outcomes.ts';
+import { discardBuilt, listLiveUrls, listStale, removePagesAt, swapSets } from '../../models/crawl/pageset.ts';
+import { isWholeSet, missingPages, replacedPages } from '../../models/rules/crawl/fetchoutcome.ts';
+import { pageKey } from '../../models/rules/crawl/url.ts';
+
+type End = { status: Ending; why: string | undefined };
+
+export function createCrawlFinish({ search, clock }: { search: Search; clock: () => Date }) {
+  /** How a crawl ends: one that read nothing has failed, and so has one that would replace more than it brings. */
+  async function decide(crawl: Crawl, ending: Ending, error: string | undefined): Promise<End> {
+    if (ending !== 'completed') return { status: ending, why: error };
+    if (crawl.pages_processed === 0) {
+      return { status: 'failed', why: crawl.problems[0]?.reason ?? 'The site has no page that could be read.' };
+    }
+    const why = crawl.replace ? await whyNotWhole(crawl) : undefined;
+    return why === undefined ? { status: ending, why: error } : { status: 'failed', why };
+  }
+
+  /** Why the set that a replacing crawl has built may not take the place of the one that answers; undefined when it may. */
+  async function whyNotWhole({ _id, org_id, mode, pages_processed: read }: Crawl): Promise<string | undefined> {
+    const outcomes = await listOutcomes(_id);
+    const failed = [...outcomes.values()].filter(({ outcome }) => outcome === 'failed').length;
+    const live = new Map((await listLiveUrls(org_id, mode)).map((url) => [pageKey(url), url]));
+    const lost = missingPages(outcomes, live).map((key) => live.get(key)!);
+    if (isWholeSet({ read, failed, lost: lost.length })) return undefined;
+    if (lost[0] === undefined) {
+      return `Of the new set ${failed} pages could not be fetched, so the pages of before stay.`;
+    }
+    const which = lost.length > 1 ? ` and ${lost.length - 1} more that answer now` : ', which answers now,';
+    return `${lost[0]}${which} could not be indexed anew, so the pages of before stay. Remove those that the site has given up, and crawl again.`;
+  }
+
+  /** Removes pages that others of this crawl have replaced: only now, so that no question went without an answer in between. */
+  async function removeReplaced({ _id, org_id, mode }: Crawl): Promise<void> {
+    const urls = replacedPages(await listOutcomes(_id)).map((key) => `https://${key}`);
+    await removePagesAt(org_id, mode, urls, clock());
+  }
+
+  /** Removes pages that are gone, with their chunks and index rows. */
+  async function settleRemoved({ org_id, mode }: Crawl): Promise<void> {
+    const gone = (await listRemovals(org_id, mode)).map(({ _id }) => _id);
+    await deletePages(org_id, gone);
+    await search.removeSources({ org_id, mode }, gone);
+    await removeAllChunks(org_id, gone);
+    await settleRemovals(gone);
+  }
+
+  /** Removes what batches that died left behind: begun generations, and former ones of pages that answer anew. */
+  async function removeStale({ org_id, mode }: Crawl): Promise<void> {
+    for (const { _id, keep } of await listStale(org_id, mode)) {
+      await search.removeSource({ org_id, mode }, _id, keep === undefined ? undefined : String(keep));
+      await removeChunks(org_id, _id, keep);
+    }
+  }
+
+  /**
+   * A whole new set takes the place of the old one, an unfinished one is dropped, traces of what is gone are removed. The
+   * record ends last, so that no other crawl begins before.
+   */
+  return async (crawl: Crawl, ending: Ending, error: string | undefined): Promise<Ending> => {
+    const { _id, org_id, mode, replace } = crawl;
+    const { status, why } = await decide(crawl, ending, error);
+    if (status !== 'failed') await settleWaiting(_id, status === 'cancelled' ? 'cancelled' : 'limit');
+    if (replace && status === 'completed') await swapSets(org_id, mode, _id, clock());
+    else await discardBuilt(org_id, mode, clock());
+    if (!replace) await removeReplaced(crawl);
+    await settleRemoved(crawl);
+    await removeStale(crawl);
+    await endCrawl(org_id, _id, { status, ...(why === undefined ? {} : { error: why }) }, clock());
+    // After the record: how a crawl ends is decided by its frontier, and this may run again.
+    await dropFrontier(_id);
+    return status;
+  };
+}

@@ -1,0 +1,110 @@
+/** One address of a crawl: it is asked for, and what it says is sorted into pages to fetch, files, and a page to store. */
+import type { FreshPage } from './pagestore.ts';
+import type { FetchedPage } from '../../clients/site/fetched.ts';
+import type { PageContent } from '../../clients/site/pages.ts';
+import type { Site } from '../../clients/site/site.ts';
+import type { Crawl } from '../../models/crawl/crawl.ts';
+import type { Delayed, Frontier } from '../../models/crawl/frontier.ts';
+import type { Settled } from '../../models/crawl/outcomes.ts';
+import type { Page } from '../../models/knowledge/page.ts';
+import { explain, reasonRow, stillAnswers, type CrawlReason } from '../../models/rules/crawl/crawlreason.ts';
+import { defersTo } from '../../models/rules/crawl/fetchoutcome.ts';
+import type { Found } from '../../models/rules/crawl/frontier.ts';
+import { canonicalUrl, inScope, isFileUrl } from '../../models/rules/crawl/url.ts';
+
+/** What one address gave. `next`: pages to fetch; `files`: links that look like files; `target`: where a redirect leads. */
+export type Visit = {
+  next: Found[];
+  files: Found[];
+  target?: string;
+  fresh?: FreshPage;
+  settled?: Settled;
+  /** It, or with `host` the whole host, may not be asked for `waitMs`. */
+  later?: { entry: Delayed; host: boolean; waitMs: number };
+};
+
+/** Links by what they lead to: each list in the order of the page. */
+export function sortLinks(urls: readonly string[], depth: number): { next: Found[]; files: Found[] } {
+  const sorted: { next: Found[]; files: Found[] } = { next: [], files: [] };
+  for (const url of urls) (isFileUrl(url) ? sorted.files : sorted.next).push({ url, depth });
+  return sorted;
+}
+
+/** The links of a page that stay within the site, in their one spelling. */
+function linksWithin(site: Site, { links }: PageContent): string[] {
+  return links.flatMap((link) => {
+    const { url } = link.nofollow ? {} : canonicalUrl(link.url);
+    return url !== undefined && inScope(site.scope, url) ? [url] : [];
+  });
+}
+
+/** The address that a page names as the one to index in its place; undefined when the page itself is to be indexed. */
+function canonicalOf(crawl: Crawl, site: Site, entry: Frontier, { canonical }: PageContent): string | undefined {
+  const named = canonical === undefined ? undefined : canonicalUrl(canonical).url;
+  if (named === undefined || entry.own || !defersTo(entry.url, named, crawl.url)) return undefined;
+  return inScope(site.scope, named) ? named : undefined;
+}
+
+/** An address that gave no page to store. `next` and `files` are what it links to. */
+function leftOut(
+  { crawl, entry, known }: { crawl: Crawl; entry: Frontier; known: Page | undefined },
+  found: Pick<Visit, 'next' | 'files'>,
+  reason: CrawlReason,
+  detail?: string | number,
+  to?: string,
+): Visit {
+  const { kind, standing } = reasonRow(reason);
+  const stays = standing === undefined && known?.live_generation !== undefined && !crawl.replace;
+  const sentence = `${explain(reason, detail)}${stays ? ` ${stillAnswers}` : ''}`;
+  const settled = { url: entry.url, outcome: kind, why: reason, reason: sentence, to };
+  if (to === undefined) return { ...found, settled };
+  return { ...found, next: [...found.next, { url: to, depth: entry.depth }], target: to, settled };
+}
+
+export const noLinks = { next: [], files: [] };
+
+/** What a page says that was read: the page to store, or why there is none. */
+function readVisit(
+  of: { crawl: Crawl; site: Site; entry: Frontier; known: Page | undefined },
+  fetched: FetchedPage,
+): Visit {
+  const { crawl, site, entry } = of;
+  const { content } = fetched;
+  const found = sortLinks(linksWithin(site, content), entry.depth + 1);
+  if (content.noindex) return leftOut(of, found, 'noindex');
+  const canonical = canonicalOf(crawl, site, entry, content);
+  if (canonical !== undefined) return leftOut(of, found, 'canonical', canonical, canonical);
+  if (content.passages.length === 0) {
+    return fetched.lacks ? leftOut(of, found, 'unrendered', fetched.lacks) : leftOut(of, found, 'empty');
+  }
+  const { next, files } = found;
+  // The links stand in `found` already; two rounds of pages are in memory.
+  const page = { ...fetched, content: { ...content, links: [] } };
+  return { ...found, fresh: { url: entry.url, links: [...next, ...files].map(({ url }) => url), ...page } };
+}
+
+/** Fetches and reads one address. */
+export async function visit(
+  crawl: Crawl,
+  site: Site,
+  entry: Frontier,
+  known: Page | undefined,
+  now: () => Date,
+  signal: AbortSignal,
+): Promise<Visit> {
+  const of = { crawl, site, entry, known };
+  const version = known?.live_generation === undefined ? {} : { etag: known.etag, lastModified: known.last_modified };
+  const fetched = await site.fetch(entry.url, { ...version, tries: entry.tries, signal });
+  if (fetched.kind === 'later') {
+    const { tries, waitMs } = fetched;
+    const host = fetched.of === 'host';
+    const due = host ? {} : { not_before: new Date(now().getTime() + waitMs) };
+    return { ...noLinks, later: { entry: { _id: entry._id, tries, ...due }, host, waitMs } };
+  }
+  if (fetched.kind === 'unchanged') return { ...noLinks, settled: { url: entry.url, outcome: 'unchanged' } };
+  if (fetched.kind === 'refused') return leftOut(of, noLinks, fetched.reason, fetched.detail);
+  if (fetched.kind === 'page') return readVisit(of, fetched);
+  const { to, permanent } = fetched;
+  if (!inScope(site.scope, to)) return leftOut(of, noLinks, permanent ? 'moved_away' : 'out_of_scope', to);
+  return leftOut(of, noLinks, permanent ? 'moved' : 'redirect', to, to);
+}

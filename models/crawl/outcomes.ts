@@ -1,0 +1,135 @@
+/** What became of the addresses of a crawl. The crawl's numbers and problems are counted from here, never added up. */
+import { CrawlModel } from './crawl.ts';
+import { frontierId, FrontierModel, type CrawlOutcome } from './frontier.ts';
+import { collectionOf, defined } from '../base/define.ts';
+import { explain, type CrawlReason } from '../rules/crawl/crawlreason.ts';
+import { unresolvedCanonicals, type FetchOutcome } from '../rules/crawl/fetchoutcome.ts';
+import {
+  countProblems,
+  maxProblems,
+  selectProblems,
+  type CrawlProblem,
+  type ProblemGroup,
+} from '../rules/crawl/problems.ts';
+import { pageKey } from '../rules/crawl/url.ts';
+
+/** What became of every address, by `pageKey`; nothing for those that still waited when the crawl ended. */
+export async function listOutcomes(crawlId: string): Promise<Map<string, FetchOutcome>> {
+  const all = await collectionOf(FrontierModel)
+    .find({ crawl_id: crawlId }, { projection: { url: 1, outcome: 1, why: 1, to: 1, left: 1 } })
+    .toArray();
+  return new Map(all.map(({ url, left, ...outcome }) => [pageKey(url), left ? {} : outcome]));
+}
+
+/** The addresses that this crawl found moved for good, or naming another one as the page to index. */
+export async function listMoves(crawlId: string): Promise<{ url: string; to: string }[]> {
+  const why = { $in: ['moved', 'canonical'] satisfies CrawlReason[] };
+  const found = await collectionOf(FrontierModel)
+    .find({ crawl_id: crawlId, done: true, why }, { projection: { url: 1, to: 1 } })
+    .toArray();
+  return found.flatMap(({ url, to }) => (to === undefined ? [] : [{ url, to }]));
+}
+
+/** Puts pages back whose canonical address turned out to hold no page; returns how many. */
+export async function reopenUnresolvedCanonicals(crawlId: string): Promise<number> {
+  if (!(await collectionOf(FrontierModel).findOne({ crawl_id: crawlId, done: true, why: 'canonical' }))) return 0;
+  const keys = unresolvedCanonicals(await listOutcomes(crawlId));
+  await collectionOf(FrontierModel).updateMany(
+    { _id: { $in: keys.map((key) => frontierId(crawlId, key)) } },
+    { $set: { done: false, own: true }, $unset: { outcome: 1, why: 1, reason: 1, to: 1 } },
+  );
+  return keys.length;
+}
+
+export type Settled = {
+  url: string;
+  outcome: CrawlOutcome;
+  why?: CrawlReason | undefined;
+  reason?: string | undefined;
+  to?: string | undefined;
+};
+
+/** Notes what became of addresses, and counts the crawl's numbers anew: they stay right after any crash. */
+export async function settleFrontier(crawlId: string, settled: readonly Settled[]): Promise<Tally> {
+  if (settled.length > 0) {
+    await collectionOf(FrontierModel).bulkWrite(
+      settled.map(({ url, ...outcome }) => ({
+        updateOne: {
+          filter: { _id: frontierId(crawlId, url), done: false },
+          update: { $set: { done: true, ...defined(outcome) } },
+        },
+      })),
+      { ordered: false },
+    );
+  }
+  const [tally, crawl, groups] = await Promise.all([
+    tallyOf(crawlId),
+    CrawlModel.findById(crawlId, { site_problems: 1 }).lean(),
+    problemsOf(crawlId),
+  ]);
+  const ofSite = crawl?.site_problems ?? [];
+  await CrawlModel.updateOne(
+    { _id: crawlId, status: 'crawling' },
+    {
+      $set: {
+        pages_found: tally.found,
+        pages_processed: tally.indexed + tally.unchanged,
+        pages_unchanged: tally.unchanged,
+        pages_skipped: tally.skipped,
+        pages_failed: tally.failed,
+        problems: [...selectProblems(groups, maxProblems - ofSite.length), ...ofSite],
+        problem_counts: countProblems(groups),
+      },
+    },
+  );
+  return tally;
+}
+
+/** The addresses that were left out, by their reason; the first of each in the order in which they were to be read. */
+async function problemsOf(crawlId: string): Promise<ProblemGroup[]> {
+  const groups = await collectionOf(FrontierModel)
+    .aggregate<{ _id: CrawlReason | null; count: number; first: CrawlProblem[] }>([
+      { $match: { crawl_id: crawlId, done: true, reason: { $exists: true } } },
+      { $sort: { cost: 1, _id: 1 } },
+      {
+        $group: {
+          _id: '$why',
+          count: { $sum: 1 },
+          first: { $firstN: { n: maxProblems, input: { url: '$url', reason: '$reason' } } },
+        },
+      },
+    ])
+    .toArray();
+  return groups.map(({ _id, count, first }) => ({ why: _id ?? undefined, count, first }));
+}
+
+/** Settles what still waits when a crawl ends. */
+export async function settleWaiting(crawlId: string, why: CrawlReason): Promise<void> {
+  const { modifiedCount } = await collectionOf(FrontierModel).updateMany(
+    { crawl_id: crawlId, done: false },
+    { $set: { done: true, outcome: 'skipped', why, reason: explain(why), left: true } },
+  );
+  if (modifiedCount > 0) await settleFrontier(crawlId, []);
+}
+
+/** Addresses of a crawl by what became of them. `unasked`: of the skipped ones, those left out when they were found. */
+export type Tally = { found: number; waiting: number; unasked: number } & Record<CrawlOutcome, number>;
+
+async function tallyOf(crawlId: string): Promise<Tally> {
+  const groups = await collectionOf(FrontierModel)
+    .aggregate<{ _id: CrawlOutcome | null; count: number; unasked: number }>([
+      { $match: { crawl_id: crawlId } },
+      { $group: { _id: '$outcome', count: { $sum: 1 }, unasked: { $sum: { $cond: ['$unasked', 1, 0] } } } },
+    ])
+    .toArray();
+  const of = (outcome: CrawlOutcome | null) => groups.find(({ _id }) => _id === outcome)?.count ?? 0;
+  return {
+    found: groups.reduce((sum, { count }) => sum + count, 0),
+    waiting: of(null),
+    unasked: groups.reduce((sum, { unasked }) => sum + unasked, 0),
+    indexed: of('indexed'),
+    unchanged: of('unchanged'),
+    skipped: of('skipped'),
+    failed: of('failed'),
+  };
+}
