@@ -4,7 +4,8 @@
  */
 import { readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { EngineError, cached, exists, onPath, platform, run } from './cache.ts';
+import { fileURLToPath } from 'node:url';
+import { EngineError, cacheRoot, cached, exists, onPath, platform, run } from './cache.ts';
 import type { Report } from './cache.ts';
 
 const version = '153.0.0';
@@ -14,10 +15,14 @@ const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-s
 const macChrome = '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome';
 /** What the packaged build needs from the system beyond the C library. */
 const systemPackages = ['libnss3', 'libnspr4'];
+/** Where puppeteer downloads its browsers from, and how long that host has to answer, ms. */
+const downloads = 'https://storage.googleapis.com/chrome-for-testing-public/';
+const reachableWithinMs = 2_000;
 
 /**
- * The path of a Chromium that runs: PUPPETEER_EXECUTABLE_PATH, PATH, our cache, then the npm package that carries
- * one for Linux x64. Throws EngineError with what to install.
+ * The path of a Chromium that runs. What is there already comes first: PUPPETEER_EXECUTABLE_PATH, PATH, the browser in
+ * puppeteer's cache, ours. Else it is obtained: puppeteer's download where that can be reached, then the npm package that
+ * carries one for Linux x64. Throws EngineError with what to install.
  */
 export async function findChromium(report: Report, env: NodeJS.ProcessEnv = process.env): Promise<string> {
   const configured = env['PUPPETEER_EXECUTABLE_PATH'];
@@ -30,6 +35,9 @@ export async function findChromium(report: Report, env: NodeJS.ProcessEnv = proc
     if (found !== undefined) return found;
   }
   if (await exists(macChrome)) return macChrome;
+  const packaged = join(cacheRoot(), `chromium-${version}`);
+  const own = (await fromPuppeteer()) ?? ((await exists(packaged)) ? undefined : await downloaded(report));
+  if (own !== undefined) return own;
   if (platform !== 'linux-x64') {
     throw new EngineError('No Chromium was found. Install Chromium or Chrome, or set PUPPETEER_EXECUTABLE_PATH.');
   }
@@ -38,6 +46,44 @@ export async function findChromium(report: Report, env: NodeJS.ProcessEnv = proc
   await ensureRuns(path, report);
   return path;
 }
+
+/** The browser of puppeteer's own version in its cache (PUPPETEER_CACHE_DIR), if it is there and runs. */
+async function fromPuppeteer(): Promise<string | undefined> {
+  const { executablePath } = await import('puppeteer');
+  for (const headless of ['shell', true] as const) {
+    const path = await executablePath({ headless }).catch(() => undefined);
+    if (path !== undefined && (await runs(path))) return path;
+  }
+  return undefined;
+}
+
+/**
+ * Has puppeteer download its browser, as its install script would, which is never run; undefined where the download cannot be
+ * reached or is not wanted (PUPPETEER_SKIP_DOWNLOAD).
+ */
+async function downloaded(report: Report): Promise<string | undefined> {
+  if (process.env['PUPPETEER_SKIP_DOWNLOAD']) return undefined;
+  const reachable = await fetch(downloads, { method: 'HEAD', signal: AbortSignal.timeout(reachableWithinMs) }).then(
+    () => true,
+    () => false,
+  );
+  if (!reachable) return undefined;
+  report('downloading the Chromium of puppeteer (about 100 MB)');
+  const puppeteer = fileURLToPath(import.meta.resolve('puppeteer/lib/puppeteer/node/cli.js'));
+  const install = [puppeteer, 'browsers', 'install', 'chrome-headless-shell'];
+  const heartbeat = { text: '  still downloading Chromium', report };
+  const done = await run(process.execPath, install, { heartbeat }).catch((error: Error) => {
+    report(`puppeteer could not download its Chromium (${error.message.split('\n').at(-1)})`);
+    return undefined;
+  });
+  return done === undefined ? undefined : fromPuppeteer();
+}
+
+const runs = (path: string): Promise<boolean> =>
+  run(path, ['--version']).then(
+    () => true,
+    () => false,
+  );
 
 async function fromPackage(temporary: string, report: Report): Promise<void> {
   report(`obtaining Chromium ${version} (67 MB)`);
@@ -77,19 +123,14 @@ async function fromPackage(temporary: string, report: Report): Promise<void> {
 
 /** A fresh Debian lacks two libraries; root may add them. */
 async function ensureRuns(path: string, report: Report): Promise<void> {
-  const works = async (): Promise<boolean> =>
-    run(path, ['--version']).then(
-      () => true,
-      () => false,
-    );
-  if (await works()) return;
+  if (await runs(path)) return;
   if (process.getuid?.() === 0 && (await onPath('apt-get')) !== undefined) {
     report(`installing ${systemPackages.join(' and ')} for Chromium`);
     const env = { DEBIAN_FRONTEND: 'noninteractive' };
     const install = ['install', '-y', '-q', '--no-install-recommends', ...systemPackages];
     await run('apt-get', ['update', '-q'], { env }).catch(() => undefined);
     await run('apt-get', install, { env }).catch(() => undefined);
-    if (await works()) return;
+    if (await runs(path)) return;
   }
   throw new EngineError(
     `Chromium does not run here: a library is missing. As root: apt-get install ${systemPackages.join(' ')}; or set PUPPETEER_EXECUTABLE_PATH.`,

@@ -175,7 +175,7 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
     // All that is not stored yet may turn out to be pages.
     const pages = max_pages - tally.indexed - tally.unchanged - taken.length;
     const most = alone ? 0 : Math.min(PAGES_A_ROUND, pages, triesFor(max_pages) - tries);
-    const found = tally.found - tally.unasked + (read?.added ?? 0);
+    const found = tally.found + (read?.added ?? 0);
     const frontier = Math.max(0, frontierLimit(max_pages) - found);
     const unasked = Math.max(0, maxUnasked - tally.unasked - (read?.unasked ?? 0));
     return { late, taken, most, frontier, unasked };

@@ -112,7 +112,7 @@ export async function settleWaiting(crawlId: string, why: CrawlReason): Promise<
   if (modifiedCount > 0) await settleFrontier(crawlId, []);
 }
 
-/** Addresses of a crawl by what became of them. `unasked`: of the skipped ones, those left out when they were found. */
+/** Addresses of a crawl by what became of them. `unasked`: those left out when they were found, which the others do not count. */
 export type Tally = { found: number; waiting: number; unasked: number } & Record<CrawlOutcome, number>;
 
 async function tallyOf(crawlId: string): Promise<Tally> {
@@ -122,9 +122,12 @@ async function tallyOf(crawlId: string): Promise<Tally> {
       { $group: { _id: '$outcome', count: { $sum: 1 }, unasked: { $sum: { $cond: ['$unasked', 1, 0] } } } },
     ])
     .toArray();
-  const of = (outcome: CrawlOutcome | null) => groups.find(({ _id }) => _id === outcome)?.count ?? 0;
+  const of = (outcome: CrawlOutcome | null): number => {
+    const group = groups.find(({ _id }) => _id === outcome);
+    return group ? group.count - group.unasked : 0;
+  };
   return {
-    found: groups.reduce((sum, { count }) => sum + count, 0),
+    found: groups.reduce((sum, { count, unasked }) => sum + count - unasked, 0),
     waiting: of(null),
     unasked: groups.reduce((sum, { unasked }) => sum + unasked, 0),
     indexed: of('indexed'),

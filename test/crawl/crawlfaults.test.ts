@@ -167,13 +167,14 @@ describe('sitemaps', () => {
       '/sitemap.xml': '<urlset><url><loc>/picture.jpg</loc></url><url><loc>/answers.csv</loc></url></urlset>',
     });
     const done = await crawler.crawl(site.url);
-    expect(done).toMatchObject({ status: 'completed', pages_processed: 4, pages_found: 8, pages_skipped: 4 });
+    expect(done).toMatchObject({ status: 'completed', pages_processed: 4, pages_found: 5, pages_skipped: 1 });
     expect(reasonsOf(done)).toEqual({
       '/to-file': expect.stringContaining('/answers.csv'),
       '/fees.pdf': expect.stringContaining('that of a file'),
       '/models.ai/deep.png': expect.stringContaining('that of a file'),
       '/picture.jpg': expect.stringContaining('that of a file'),
     });
+    expect(done.problem_counts).toContainEqual({ code: 'file', count: 3 });
     expect([site.hits.get('/fees.pdf'), site.hits.get('/picture.jpg')]).toEqual([undefined, undefined]);
   });
 

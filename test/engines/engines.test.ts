@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { copyFile, mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { constants, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -380,6 +380,53 @@ describe('connectMongo', () => {
     } finally {
       await mongod.stop();
     }
+  });
+});
+
+describe('findChromium', () => {
+  /** A program that answers as a browser does. */
+  async function browserAt(path: string): Promise<string> {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, '#!/bin/sh\necho Chromium 1\n', { mode: 0o755 });
+    return path;
+  }
+  /** What is found with these variables, in a process of its own: puppeteer reads its settings once. */
+  async function find(env: Record<string, string>): Promise<string> {
+    const code = `const { findChromium } = await import('./engines/chromium.ts');
+      process.stdout.write(await findChromium(() => undefined));`;
+    const nowhere = { PATH: folder, HOME: folder, XDG_CACHE_HOME: folder, PUPPETEER_SKIP_DOWNLOAD: '1' };
+    const options = { cwd: root, env: { ...nowhere, PUPPETEER_CACHE_DIR: join(folder, 'puppeteer'), ...env } };
+    const args = ['--input-type=module', '-e', code];
+    return (await promisify(execFile)(process.execPath, args, options)).stdout;
+  }
+  /** Where puppeteer looks for the browser of its version. */
+  async function puppeteersPath(): Promise<string> {
+    const code = `const { default: puppeteer } = await import('puppeteer');
+      process.stdout.write(await puppeteer.executablePath({ headless: 'shell' }).catch((error) => error.message));`;
+    const env = { PATH: folder, HOME: folder, PUPPETEER_CACHE_DIR: join(folder, 'puppeteer') };
+    const args = ['--input-type=module', '-e', code];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root, env });
+    const build = /\(ver\. ([\d.]+)\)/.exec(stdout)![1]!;
+    const name = 'chrome-headless-shell';
+    return join(folder, 'puppeteer', name, `linux-${build}`, `${name}-linux64`, name);
+  }
+
+  it('takes the configured one before that of the system, before that in the cache of puppeteer, before ours', async () => {
+    const packaged = await browserAt(join(folder, 'support-platform/engines/chromium-153.0.0/chromium'));
+    expect(await find({})).toBe(packaged);
+    const own = await browserAt(await puppeteersPath());
+    expect(await find({})).toBe(own);
+    const system = await browserAt(join(folder, 'chromium'));
+    expect(await find({})).toBe(system);
+    const configured = await browserAt(join(folder, 'mine'));
+    expect(await find({ PUPPETEER_EXECUTABLE_PATH: configured })).toBe(configured);
+  });
+
+  it('passes over one in the cache of puppeteer that does not run', async () => {
+    const packaged = await browserAt(join(folder, 'support-platform/engines/chromium-153.0.0/chromium'));
+    const own = await browserAt(await puppeteersPath());
+    await writeFile(own, '#!/bin/sh\nexit 127\n');
+    expect(await find({})).toBe(packaged);
   });
 });
 
