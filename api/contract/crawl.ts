@@ -46,12 +46,10 @@ const counts = {
   problems: z
     .array(z.object({ url: z.string(), reason: z.string() }))
     .meta({ description: 'What was left out, and why: the first addresses of each reason, at most 200 in all.' }),
-  problem_counts: z
-    .array(z.object({ code: z.string(), count: z.number().int() }))
-    .meta({
-      description:
-        'How many addresses were left out for each reason; those that look like files and series without end, which are noted and not fetched, are counted here only.',
-    }),
+  problem_counts: z.array(z.object({ code: z.string(), count: z.number().int() })).meta({
+    description:
+      'How many addresses were left out for each reason; those that look like files and series without end, which are noted and not fetched, are counted here only.',
+  }),
   started_at: timestamp.nullable(),
   completed_at: timestamp.nullable(),
   error: z.string().optional(),
