@@ -12,10 +12,10 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { takeLock } from './takelock.mjs';
 
-/** Where progress goes: one finished sentence or line a call. */
+/** Takes one line of progress at a time. */
 export type Report = (line: string) => void;
 
-/** Something the person at the keyboard can put right; its message is shown alone, without a stack. */
+/** A failure that the user can fix. Its message is shown alone, without a stack. */
 export class EngineError extends Error {
   override readonly name = 'EngineError';
 }
@@ -48,7 +48,7 @@ export async function cached(
     options.report,
     async () => {
       if (await exists(folder)) return folder;
-      // We hold the lock, so an older attempt's folder belongs to an installer that was killed.
+      // This process holds the lock, so a folder of an earlier attempt belongs to an installer that was killed.
       const left = (await readdir(root)).filter((name) => name.startsWith(`.${label}-`));
       await Promise.all(left.map((name) => rm(join(root, name), { recursive: true, force: true })));
       const temporary = await mkdtemp(join(root, `.${label}-`));
@@ -108,7 +108,7 @@ export function readable(error: unknown): unknown {
     return new EngineError(`No permission to write${where}. Choose another folder or change its owner.`);
   }
   if (code === 'ENOTDIR' || code === 'EEXIST')
-    return new EngineError(`A file stands where a folder is needed${where}.`);
+    return new EngineError(`There is a file where a folder is needed${where}.`);
   return error;
 }
 
@@ -160,7 +160,7 @@ export async function download(url: string, path: string, connectMs = 4000): Pro
 /**
  * Runs a program to its end and returns what it printed. `onLine` sees each line of both streams. A failure
  * throws an Error carrying the last lines. `heartbeat` is reported every 15 seconds with the seconds gone by,
- * so that a long silent step does not look like a hang.
+ * so that a long silent step does not look like a hanging one.
  */
 export async function run(
   command: string,
@@ -177,7 +177,7 @@ export async function run(
     env: { ...process.env, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  // Stopping us stops it: an install must not go on without whoever asked for it.
+  // A stopped process stops its installer too, which must not go on by itself.
   const passOn = (signal: NodeJS.Signals): void => void child.kill(signal);
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of signals) process.on(signal, passOn);

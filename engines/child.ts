@@ -1,7 +1,7 @@
 /**
- * Starts a server process that cannot outlive this one, not even when this one is killed with SIGKILL, and that
- * the terminal's Ctrl-C does not reach: whoever started it decides the order in which things stop.
- * POSIX only. It must not know what it starts.
+ * Starts a server process that cannot outlive this process, even when this process is killed with SIGKILL. The
+ * terminal's Ctrl-C does not reach the server, so this process decides the order in which servers stop.
+ * POSIX only. Nothing here knows which server it starts.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -11,9 +11,9 @@ import { EngineError, readable } from './cache.ts';
 import { isAlive } from './takelock.mjs';
 
 /**
- * A shell between us and the server. Descriptor 3 is a pipe only we hold: when we end, however that happens, the
- * kernel closes it, `read` returns and the server is ended. Descriptor 4 tells us the server's own process id.
- * `detached` gives the group its own session, out of the terminal's reach.
+ * A shell between this process and the server. Descriptor 3 is a pipe that only this process holds: when it ends, for
+ * whatever reason, the kernel closes the pipe, `read` returns and the shell ends the server. Descriptor 4 carries the
+ * server's own process id. `detached` gives the group its own session, which the terminal's signals do not reach.
  */
 const guardScript = `
 remove=$1
@@ -50,15 +50,15 @@ export type Guarded = {
   kill(): void;
   /** Messages of a Node child, when `ipc` was asked for. */
   onMessage(listener: (message: unknown) => void): void;
-  /** The last lines of the log that it wrote itself, none of those of an earlier run. */
+  /** The last lines that this run wrote to the log. */
   lastLines(count?: number): Promise<string>;
-  /** The same for people, as sentences that may follow another. */
+  /** The same for people, as sentences that can follow another sentence. */
   explain(): Promise<string>;
 };
 
-/** A log is begun anew above this size, and the former kept beside it: at most twice that, and what one run writes. */
+/** A larger log is renamed at the next start, and one former log is kept: at most twice this, and what one run writes. */
 const logLimit = 10 * 1024 * 1024;
-/** How much of a log's end is read. mongod's own last words before it aborts are some 50 KiB. */
+/** How much of a log's end is read. mongod writes about 50 KiB before it aborts. */
 const tailBytes = 256 * 1024;
 
 /**
@@ -72,9 +72,9 @@ export async function startGuarded(options: {
   env?: NodeJS.ProcessEnv;
   cwd?: string;
   ipc?: boolean;
-  /** Makes sentences of its last lines; `lastWords` unless told. */
+  /** Makes sentences of its last lines; `lastWords` by default. */
   explain?: (lines: string) => string;
-  /** A folder the guard removes when we were killed and could not do it ourselves. */
+  /** A folder that the guard removes when this process was killed and could not do it. */
   removeAfter?: string;
 }): Promise<Guarded> {
   if (process.platform === 'win32') {
@@ -139,14 +139,14 @@ export async function startGuarded(options: {
   };
 }
 
-/** What a process said last, for people: one line as it is, more with what they are. */
+/** The last lines of a process, for people: one line as it is, several under a heading. */
 export function lastWords(lines: string): string {
   const last = lines.split('\n').filter(Boolean).slice(-16);
   if (last.length === 0) return 'It said nothing.';
   return last.length === 1 ? last[0]! : `Its last lines:\n${last.join('\n')}`;
 }
 
-/** The log, open for appending, and where in it this run begins. */
+/** Opens the log for appending; `begins` is where this run starts in it. */
 function openLog(path: string): { file: number; begins: number } {
   try {
     if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > logLimit) renameSync(path, `${path}.1`);
@@ -165,7 +165,7 @@ async function tail(path: string, begins: number): Promise<string> {
   return buffer.toString('utf8', 0, bytesRead);
 }
 
-/** The guard's first and only line on descriptor 4. */
+/** The server's process id, which is the guard's only line on descriptor 4. */
 async function readPid(guard: ChildProcess): Promise<number | undefined> {
   const pipe = guard.stdio[4];
   if (!pipe || !('on' in pipe)) return undefined;

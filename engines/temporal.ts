@@ -31,9 +31,9 @@ const goModule = 'github.com/temporalio/cli/cmd/temporal';
 const goPackages = 1450;
 
 /**
- * Measured (decisions, "engines"): the dev server's default of 20 polls a second costs each step 50 ms; one
- * partition keeps the order of a queue; the new matcher and fairness keep one organization from starving another; an
- * activity goes back with the workflow task that asked for it, which saves handing it over (10 ms of a chat's answer).
+ * The development server's default of 20 polls a second adds 50 ms to each step (measured). One partition keeps the
+ * order of a queue. The new matcher and fairness keep one organization from starving another. Eager execution returns an
+ * activity with the workflow task that asked for it, which saves 10 ms of a chat's answer (decision 83).
  */
 const dynamicConfig = [
   'matching.numTaskqueueReadPartitions=1',
@@ -92,7 +92,7 @@ async function fromSource(temporary: string, report: Report): Promise<void> {
   }
   report(`building Temporal ${version} with Go; once per machine, about three minutes and 3 GB of temporary space`);
   const work = join(temporary, 'go');
-  // Go names each module it fetches and each package it compiles; people get a line for every hundredth.
+  // Go names each module it fetches and each package it compiles; every hundredth of them is reported.
   const seen = { modules: 0, packages: 0 };
   const onLine = (line: string): void => {
     if (line.startsWith('go: downloading ')) {

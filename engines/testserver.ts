@@ -38,7 +38,7 @@ public class Loopback {
 }
 `;
 
-/** Small heap and one compiler tier: it lives for seconds beside other test processes. */
+/** Small heap and one compiler tier, since it runs for seconds beside other test processes. */
 const script = `#!/bin/sh
 here=$(cd "$(dirname "$0")" && pwd)
 exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx512m -cp "$here/classes:$here/lib/*" Loopback "$@"
