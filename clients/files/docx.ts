@@ -3,7 +3,9 @@ import mammoth from 'mammoth';
 import { isCompoundFile, Unreadable } from '../../models/rules/knowledge/document.ts';
 import { addHtml } from './html.ts';
 import { Blocks, type Limits } from './limits.ts';
-import { placeNotes, readHidingStyles, readVisible } from './worddoc.ts';
+import { placeNotes } from './wordnotes.ts';
+import { readHidingStyles } from './wordstyles.ts';
+import { rewritePart, rewriteRelations } from './wordxml.ts';
 import { openArchive } from './zip.ts';
 
 /** Throws when the bytes are an OLE2 compound file: `encrypted` when it wraps a protected document, else `legacy`. */
@@ -19,9 +21,10 @@ export async function readDocx(bytes: Buffer, limits: Limits): Promise<Blocks> {
   const styles = await readHidingStyles(archive);
   // Mammoth gets each part from here, so what it opens has been checked, and what it does not open need not be right.
   const file = {
-    // A style map of mammoth's own would let a file choose what its paragraphs become.
-    exists: (name: string): boolean => !name.startsWith('mammoth/') && archive.names.includes(name),
-    read: (name: string): Promise<string> => readVisible(archive, name, styles),
+    // A style map of mammoth's own would let a file choose what its paragraphs become; types of pictures are not needed.
+    exists: (name: string): boolean => /\.(?:xml|rels)$/.test(name) && !isUnused(name) && archive.names.has(name),
+    read: (name: string): Promise<string> =>
+      name.endsWith('.rels') ? rewriteRelations(archive, name) : rewritePart(archive, name, { styles, limits }),
   };
   const { value } = await mammoth.convertToHtml(
     // Its types do not know this input.
@@ -29,7 +32,6 @@ export async function readDocx(bytes: Buffer, limits: Limits): Promise<Blocks> {
     {
       styleMap: ["p[style-name='Title'] => h1:fresh", "p[style-name='Subtitle'] => p:fresh"],
       transformDocument: placeNotes,
-      convertImage: mammoth.images.imgElement(() => Promise.resolve({ src: '' })),
       externalFileAccess: false,
     },
   );
@@ -37,3 +39,5 @@ export async function readDocx(bytes: Buffer, limits: Limits): Promise<Blocks> {
   addHtml(blocks, limits, value);
   return blocks;
 }
+
+const isUnused = (name: string): boolean => name.startsWith('mammoth/') || name === '[Content_Types].xml';

@@ -8,7 +8,7 @@ import { fromBuffer, type Entry, type ZipFile } from 'yauzl';
 import { Unreadable } from '../../models/rules/knowledge/document.ts';
 import { maxDepth, maxRatio, ratioMattersFromBytes, type Limits } from './limits.ts';
 
-export type Archive = { names: string[]; open(name: string): Promise<Readable> };
+export type Archive = { names: ReadonlySet<string>; open(name: string): Promise<Readable> };
 
 const openZip = (bytes: Buffer): Promise<ZipFile> =>
   new Promise((resolve, reject) => {
@@ -55,7 +55,7 @@ export async function openArchive(bytes: Buffer, limits: Limits): Promise<Archiv
     }
   }
   return {
-    names: [...entries.keys()],
+    names: new Set(entries.keys()),
     open(name) {
       const entry = entries.get(name);
       if (!entry) throw new Unreadable('broken', { cause: new Error(`the archive has no ${name}`) });
@@ -65,12 +65,12 @@ export async function openArchive(bytes: Buffer, limits: Limits): Promise<Archiv
 }
 
 export type XmlHandlers = {
-  /** Local name without its prefix, attributes by local name, and where the tag ends, in characters of the source. */
-  open?(name: string, attributes: Record<string, string>, end: number): void;
-  close?(name: string, end: number): void;
+  /** A prefix declared for a namespace, empty for the default one; before `open` of the element that declares it. */
+  namespace?(prefix: string, uri: string): void;
+  /** Name and attributes without their prefixes. */
+  open?(name: string, attributes: Record<string, string>, prefix: string): void;
+  close?(name: string): void;
   text?(text: string): void;
-  /** The decoded source, piece by piece. */
-  source?(piece: string): void;
 };
 
 const localName = (name: string): string => name.slice(name.indexOf(':') + 1);
@@ -93,30 +93,30 @@ function xmlReader(handlers: XmlHandlers): { write(bytes: Uint8Array): void; end
     if (depth > maxDepth) throw new Unreadable('too_deep');
     if (!handlers.open) return;
     const attributes: Record<string, string> = {};
-    for (const [name, value] of Object.entries(tag.attributes)) attributes[localName(name)] = value;
-    handlers.open(localName(tag.name), attributes, parser.position);
+    for (const [name, value] of Object.entries(tag.attributes)) {
+      if (name.startsWith('xmlns')) handlers.namespace?.(name.slice('xmlns:'.length), value);
+      else attributes[localName(name)] = value;
+    }
+    const colon = tag.name.indexOf(':');
+    handlers.open(tag.name.slice(colon + 1), attributes, tag.name.slice(0, Math.max(0, colon)));
   });
   parser.on('closetag', (tag) => {
     depth -= 1;
-    handlers.close?.(localName(tag.name), parser.position);
+    handlers.close?.(localName(tag.name));
   });
   if (handlers.text) {
     parser.on('text', (value) => handlers.text?.(value));
     parser.on('cdata', (value) => handlers.text?.(value));
   }
-  const write = (piece: string): void => {
-    handlers.source?.(piece);
-    parser.write(piece);
-  };
   return {
     write(bytes) {
       decoder ??= new TextDecoder(bytes[0] === 0xff ? 'utf-16le' : bytes[0] === 0xfe ? 'utf-16be' : 'utf-8', {
         fatal: true,
       });
-      write(decoder.decode(bytes, { stream: true }));
+      parser.write(decoder.decode(bytes, { stream: true }));
     },
     end() {
-      write(decoder?.decode() ?? '');
+      parser.write(decoder?.decode() ?? '');
       parser.close();
     },
   };
@@ -138,7 +138,7 @@ export async function readRelations(
   const folder = part.slice(0, slash + 1);
   const relations = new Map<string, { type: string; target: string }>();
   const name = `${folder}_rels/${part.slice(slash + 1)}.rels`;
-  if (!archive.names.includes(name)) return relations;
+  if (!archive.names.has(name)) return relations;
   await readXml(archive, name, {
     open(tag, { Id, Target, Type, TargetMode }) {
       if (tag !== 'Relationship' || !Id || !Target || TargetMode === 'External') return;
@@ -155,6 +155,5 @@ export function partOf(
   relations: Awaited<ReturnType<typeof readRelations>>,
   kind: string,
 ): string | undefined {
-  return [...relations.values()].find(({ type, target }) => type.endsWith(kind) && archive.names.includes(target))
-    ?.target;
+  return [...relations.values()].find(({ type, target }) => type.endsWith(kind) && archive.names.has(target))?.target;
 }

@@ -86,6 +86,22 @@ export const makeDocx = (document: string, more: readonly ZipEntry[] = []): Buff
 export const wordPart = (name: string, content: string): ZipEntry =>
   part(`word/${name}.xml`, `${xml}<w:${name} xmlns:w="${wordNamespace}">${content}</w:${name}>`);
 
+/** A DOCX as Word writes it: each word is a run with its own properties, 200 bytes of XML around it. */
+export function wordyDocx(words: number): Buffer {
+  const properties =
+    '<w:rPr><w:rFonts w:ascii="Calibri" w:hAnsi="Calibri" w:cs="Calibri"/><w:sz w:val="22"/><w:szCs w:val="22"/><w:lang w:val="en-GB"/></w:rPr>';
+  const run = (at: number): string =>
+    `<w:r w:rsidRPr="${(at * 7919).toString(16)}">${properties}<w:t xml:space="preserve">${((at * 7919) % 100_003).toString(36)} </w:t></w:r>`;
+  const paragraphs: string[] = [];
+  for (let from = 0; from < words; from += 60) {
+    const runs = Array.from({ length: Math.min(60, words - from) }, (_, at) => run(from + at));
+    paragraphs.push(
+      `<w:p w:rsidR="${(from * 31).toString(16)}"><w:pPr><w:jc w:val="both"/></w:pPr>${runs.join('')}</w:p>`,
+    );
+  }
+  return makeDocx(wordDocument(paragraphs.join('')));
+}
+
 /**
  * An XLSX of one sheet whose `sheetData` holds `rows`, with what stands `before` and `after` them. `sheet` replaces the
  * whole part; `styles` are cell formats.
@@ -179,6 +195,22 @@ export const deepDocx = (): Buffer => {
   const depth = 20_000;
   return makeDocx(
     wordDocument(`${'<w:tbl><w:tr><w:tc>'.repeat(depth)}${paragraph('deep')}${'</w:tc></w:tr></w:tbl>'.repeat(depth)}`),
+  );
+};
+
+/** Fields inside fields, which are taken off around their text. */
+export const deepFieldsDocx = (): Buffer =>
+  makeDocx(wordDocument(`<w:p>${'<w:fldSimple>'.repeat(20_000)}deep${'</w:fldSimple>'.repeat(20_000)}</w:p>`));
+
+/** Text that is not shown, more of it than two documents may hold. */
+export const endlessHiddenDocx = (): Buffer => {
+  const text = 'Nobody reads this. '.repeat(1_000);
+  const run = (at: number): string => `<w:r><w:rPr><w:vanish/></w:rPr><w:t>${at.toString(36)} ${text}</w:t></w:r>`;
+  const noise = Array.from({ length: 200_000 }, (_, at) => ((at * 7919) % 1_000_003).toString(36)).join(' ');
+  return makeDocx(
+    wordDocument(
+      `<w:p><w:r><w:t>${noise}</w:t></w:r>${Array.from({ length: 600 }, (_, at) => run(at)).join('')}</w:p>`,
+    ),
   );
 };
 

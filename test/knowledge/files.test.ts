@@ -626,6 +626,98 @@ describe('DOCX', () => {
     ]);
   });
 
+  const shape = 'xmlns:wps="http://schemas.microsoft.com/office/word/2010/wordprocessingShape"';
+  const versions = (choice: string, fallback: string): string =>
+    `<w:r><mc:AlternateContent xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"><mc:Choice Requires="wps">${choice}</mc:Choice><mc:Fallback>${fallback}</mc:Fallback></mc:AlternateContent></w:r>`;
+  const box = (content: string): string =>
+    `<w:drawing><wps:wsp ${shape}><wps:txbx><w:txbxContent>${bad.paragraph(content)}</w:txbxContent></wps:txbx></wps:wsp></w:drawing>`;
+  const oldBox = (content: string): string =>
+    `<w:pict xmlns:v="urn:schemas-microsoft-com:vml"><v:oval><v:textbox><w:txbxContent>${bad.paragraph(content)}</w:txbxContent></v:textbox></v:oval></w:pict>`;
+  const field = (type: string): string => `<w:r><w:fldChar w:fldCharType="${type}"/></w:r>`;
+  it.each<[string, string, string[]]>([
+    ['a simple field', `<w:fldSimple w:instr=" REF fee ">${run('59 EUR')}</w:fldSimple>`, ['A 59 EUR B']],
+    [
+      'a field with marks',
+      `${field('begin')}<w:r><w:instrText> REF fee </w:instrText></w:r>${field('separate')}${run('59 EUR')}${field('end')}`,
+      ['A 59 EUR B'],
+    ],
+    [
+      'another direction',
+      `<w:dir w:val="rtl">${run('one ')}<w:bdo w:val="ltr">${run('two')}</w:bdo></w:dir>`,
+      ['A one two B'],
+    ],
+    [
+      'ruby',
+      `<w:r><w:ruby><w:rubyPr/><w:rt>${run('かな')}</w:rt><w:rubyBase>${run('漢字')}</w:rubyBase></w:ruby></w:r>`,
+      ['A 漢字 B'],
+    ],
+    ['a smart tag', `<w:smartTag><w:smartTagPr/>${run('Potsdam')}</w:smartTag>`, ['A Potsdam B']],
+    [
+      'a content control',
+      `<w:sdt><w:sdtPr><w:alias w:val="x"/></w:sdtPr><w:sdtContent>${run('x')}</w:sdtContent></w:sdt>`,
+      ['A x B'],
+    ],
+    ['custom XML', `<w:customXml w:element="a">${run('x')}</w:customXml>`, ['A x B']],
+    [
+      'revisions',
+      `<w:del><w:r><w:delText>old</w:delText></w:r></w:del><w:moveFrom>${run('from')}</w:moveFrom><w:ins>${run('new, ')}</w:ins><w:moveTo>${run('to')}</w:moveTo>`,
+      ['A new, to B'],
+    ],
+    ['a line break of an old program', '<w:r><w:t>one</w:t><w:cr/><w:t>two</w:t></w:r>', ['A one\ntwo B']],
+    ['a letter chosen as a symbol', '<w:r><w:sym w:font="Calibri" w:char="20AC"/></w:r>', ['A € B']],
+    ['a symbol', '<w:r><w:sym w:font="Wingdings" w:char="F0FC"/></w:r>', ['A ✓ B']],
+    ['a text box', versions(box('Boxed.'), oldBox('Boxed.')), ['A  B', 'Boxed.']],
+    ['a text box of one version', versions(box('Boxed.'), ''), ['A  B', 'Boxed.']],
+    ['a text box of old programs', versions('', oldBox('Boxed.')), ['A  B', 'Boxed.']],
+    ['a text box in an unknown shape', `<w:r>${oldBox('Boxed.')}</w:r>`, ['A  B', 'Boxed.']],
+  ])('text in %s is kept in its place', async (_label, content, expected) => {
+    const found = await text(`<w:p>${run('A ')}${content}${run(' B')}</w:p>`);
+    expect(found).toEqual(expected.map((line) => line.replace('  ', ' ')));
+  });
+
+  it('a hidden run within a field is left out, and the field still ends', async () => {
+    const hidden = '<w:r><w:rPr><w:vanish/></w:rPr><w:t>SECRET</w:t><w:fldChar w:fldCharType="end"/></w:r>';
+    const link = '<w:r><w:instrText> HYPERLINK "https://bank.example/form" </w:instrText></w:r>';
+    expect(
+      await text(
+        `<w:p>${field('begin')}${link}${field('separate')}${run('the form')}${hidden}${run(' by post')}</w:p>`,
+      ),
+    ).toEqual(['the form (https://bank.example/form) by post']);
+  });
+
+  it('the words that the author gave a picture stand for it', async () => {
+    const picture = `<w:drawing><wp:inline xmlns:wp="urn:wp"><wp:docPr id="1" name="Picture 1" descr="the map"/><a:blip xmlns:a="urn:a"/></wp:inline></w:drawing>`;
+    expect(await text(`<w:p>${run('See')}<w:r>${picture}</w:r>${run('of us.')}</w:p>`)).toEqual(['See the map of us.']);
+  });
+
+  it('parts under other names are found by their relations, in strict files too', async () => {
+    const strict = 'http://purl.oclc.org/ooxml/officeDocument/relationships';
+    const relation = (type: string, target: string): string =>
+      `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="${strict}/${type}" Target="${target}"/></Relationships>`;
+    const document = bad.wordDocument(
+      `<w:p><w:pPr><w:pStyle w:val="H"/></w:pPr>${run('Fees')}</w:p>${bad.paragraph('59 EUR')}`,
+    );
+    const styles = bad.wordPart(
+      'styles',
+      '<w:style w:type="paragraph" w:styleId="H"><w:name w:val="heading 1"/></w:style>',
+    );
+    const source = bad.makeZip([
+      { name: '_rels/.rels', data: Buffer.from(relation('officeDocument', 'word/document2.xml')) },
+      { name: 'word/_rels/document2.xml.rels', data: Buffer.from(relation('styles', 'looks.xml')) },
+      { name: 'word/document2.xml', data: Buffer.from(document) },
+      { name: 'word/looks.xml', data: styles.data },
+    ]);
+    expect(await read(source, 'docx')).toEqual([
+      { kind: 'heading', level: 1, text: 'Fees' },
+      { kind: 'text', text: '59 EUR' },
+    ]);
+  });
+
+  it('47,500 words in runs of one word each are read within the memory of a reader', async () => {
+    const blocks = await read(bad.wordyDocx(47_500), 'docx');
+    expect(blocks.flatMap((block) => (block.kind === 'text' ? block.text.split(' ') : []))).toHaveLength(47_500);
+  });
+
   it.each([
     ['in another encoding', Buffer.from('<?xml version="1.0" encoding="ISO-8859-1"?><a>Größe</a>', 'latin1')],
     ['with a document type', Buffer.from('<!DOCTYPE html><html><body>x</body></html>')],
@@ -646,6 +738,8 @@ describe('bad files end with a reason', () => {
     ['entities that multiply in a DOCX', 'docx', bad.billionLaughsDocx, 'broken'],
     ['entities that multiply in an XLSX', 'xlsx', bad.billionLaughsXlsx, 'broken'],
     ['20,000 tables inside each other', 'docx', bad.deepDocx, 'too_deep'],
+    ['20,000 fields inside each other', 'docx', bad.deepFieldsDocx, 'too_deep'],
+    ['hidden text without end', 'docx', bad.endlessHiddenDocx, 'too_much_text'],
     ['a truncated XLSX', 'xlsx', bad.truncatedXlsx, 'broken'],
     ['invalid XML in an XLSX', 'xlsx', bad.invalidXmlXlsx, 'broken'],
     ['invalid XML in a DOCX', 'docx', bad.invalidXmlDocx, 'broken'],

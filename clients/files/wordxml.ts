@@ -1,0 +1,364 @@
+/**
+ * Rewrites a part of a Word document to the little that mammoth needs, while it streams by. Word writes some 200 bytes of
+ * XML around each word, and mammoth builds two trees of them; rewritten, a tree has a few nodes for each paragraph. What
+ * the author hid or deleted is left out, and text inside elements that mammoth does not know is kept.
+ */
+import { Unreadable } from '../../models/rules/knowledge/document.ts';
+import type { Limits } from './limits.ts';
+import { isOn, type HidingStyles } from './wordstyles.ts';
+import { readXml, type Archive, type XmlHandlers } from './zip.ts';
+
+/** The namespace of Word's own elements, in files as Word writes them and in strict ones. */
+const wordNamespace = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
+const strictNamespace = 'http://purl.oclc.org/ooxml/wordprocessingml/main';
+const relationshipNamespace = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+const packageNamespace = 'http://schemas.openxmlformats.org/package/2006/relationships';
+
+/**
+ * Elements that are written again, with the attributes that mammoth reads. The text of elements that are in none of
+ * these lists is kept and they themselves are not: fields, revisions, content controls, directions of writing, ruby.
+ */
+const kept: Readonly<Record<string, readonly string[] | undefined>> = {
+  ...{ document: [], body: [], footnotes: [], footnote: ['id', 'type'], endnotes: [], endnote: ['id', 'type'] },
+  ...{ p: [], tbl: [], tr: [], tc: [], pPr: [], numPr: [], trPr: [], tcPr: [] },
+  ...{ pStyle: ['val'], ilvl: ['val'], numId: ['val'], tblHeader: [], gridSpan: ['val'], vMerge: ['val'] },
+  ...{ styles: [], style: ['type', 'styleId'], name: ['val'] },
+  ...{ numbering: [], abstractNum: ['abstractNumId'], lvl: ['ilvl'], numFmt: ['val'], numStyleLink: ['val'] },
+  ...{ num: ['numId'], abstractNumId: ['val'] },
+};
+/** Elements that are left out when nothing is left in them. */
+const removedEmpty = new Set(['p', 'pPr', 'numPr', 'trPr', 'tcPr']);
+/** Elements of properties, and which of them matter here. */
+const properties: Readonly<Record<string, ReadonlySet<string> | undefined>> = {
+  pPr: new Set(['pStyle', 'numPr', 'rPr']),
+  numPr: new Set(['ilvl', 'numId']),
+  rPr: new Set(['vanish', 'rStyle', 'del']),
+  trPr: new Set(['hidden', 'del', 'tblHeader']),
+  tcPr: new Set(['gridSpan', 'vMerge']),
+};
+/** Elements left out with all that is in them: properties, deleted and moved text, annotations, what is read aloud. */
+const dropped = new Set(
+  ['del', 'moveFrom', 'rt', 'rubyPr', 'comment', 'sdtPr', 'sdtEndPr', 'customXmlPr', 'smartTagPr', 'fldData'].concat(
+    ['ffData', 'sectPr', 'tblPr', 'tblGrid', 'tblPrEx', 'tblStylePr', 'latentStyles', 'docDefaults', 'delText'],
+    ['delInstrText'],
+  ),
+);
+/** The longest instruction of a field that is kept, in characters: the word HYPERLINK and an address of 2,000. */
+const maxInstruction = 2_100;
+
+const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+const escape = (text: string): string => text.replace(/[&<>"]/g, (character) => escapes[character] ?? '');
+
+type Place = { pieces: number; inRun: boolean; text: string };
+
+/** The rewritten XML. Neighbouring runs of text become one. */
+class Output {
+  private readonly pieces: string[] = [];
+  private inRun = false;
+  private pending = '';
+  private characters = 0;
+  private readonly max: number;
+
+  constructor(limits: Limits) {
+    // Hidden text counts, too, and goes again.
+    this.max = limits.maxTextCharacters * 2;
+  }
+
+  text(text: string): void {
+    this.characters += text.length;
+    if (this.characters > this.max) throw new Unreadable('too_much_text');
+    this.pending += text;
+  }
+
+  /** An element that belongs into a run. */
+  inline(xml: string): void {
+    this.endText();
+    if (!this.inRun) this.pieces.push('<w:r>');
+    this.inRun = true;
+    this.pieces.push(xml);
+  }
+
+  /** A tag that ends the run before it. */
+  block(xml: string): void {
+    this.endText();
+    if (this.inRun) this.pieces.push('</w:r>');
+    this.inRun = false;
+    this.pieces.push(xml);
+  }
+
+  /** Ends an element; one of which nothing but its opening tag was written goes as a whole if `removable`. */
+  end(open: string, close: string, removable: boolean): void {
+    if (removable && this.pending === '' && !this.inRun && this.pieces.at(-1) === open) this.pieces.pop();
+    else this.block(close);
+  }
+
+  place(): Place {
+    return { pieces: this.pieces.length, inRun: this.inRun, text: this.pending };
+  }
+
+  hasMoved(since: Place): boolean {
+    return this.pieces.length > since.pieces || this.pending.length > since.text.length;
+  }
+
+  /** Takes back what was written since. */
+  rewind({ pieces, inRun, text }: Place): void {
+    this.pieces.length = pieces;
+    this.inRun = inRun;
+    this.pending = text;
+  }
+
+  toString(): string {
+    this.block('');
+    return this.pieces.join('');
+  }
+
+  private endText(): void {
+    if (this.pending === '') return;
+    const text = this.pending;
+    this.pending = '';
+    this.inline(`<w:t>${escape(text)}</w:t>`);
+  }
+}
+
+/** An open element. */
+type Open = {
+  name: string;
+  /** What was written for it: its opening and closing tag, empty when it is left out itself. */
+  tags: readonly [open: string, close: string];
+  /** Where it began in the output. */
+  start: Place;
+  /** Whether it hides its text by itself or by its style. */
+  hides?: boolean;
+  styled?: boolean | undefined;
+  /** The marks of fields within a run: they stay when it is hidden, or what they enclose would lose its end. */
+  marks: string[];
+  /** Of a choice between versions: whether one was taken. */
+  chosen: boolean;
+};
+
+/** The kept element with its attributes. */
+function tagOf(name: string, attributes: Readonly<Record<string, string>>): string {
+  let tag = `<w:${name}`;
+  for (const attribute of kept[name] ?? []) {
+    const value = attributes[attribute];
+    if (value !== undefined) tag += ` w:${attribute}="${escape(value)}"`;
+  }
+  return `${tag}>`;
+}
+
+/** The letter of `w:sym` where its font is an ordinary one; undefined for fonts of symbols, which mammoth translates. */
+function ordinarySymbol(font: string | undefined, char: string | undefined): string | undefined {
+  const code = /^[0-9a-f]{4}$/i.test(char ?? '') ? Number.parseInt(char ?? '', 16) : 0;
+  const ofSymbols = /symbol|dings/i.test(font ?? '') || (code >= 0xe000 && code <= 0xf8ff);
+  return ofSymbols || code < 0x20 ? undefined : String.fromCharCode(code);
+}
+
+/** Handles the elements of one part in the order in which they stream by. */
+class Rewriter implements XmlHandlers {
+  private readonly output: Output;
+  private readonly styles: HidingStyles;
+  private readonly path: Open[] = [];
+  private readonly namespaces = new Map<string, string>();
+  /** Open elements within one that is left out. */
+  private skipping = 0;
+  private inText = false;
+  private inInstruction = false;
+  private instruction = '';
+  /** The text that stands for the next picture. */
+  private alternative = '';
+
+  constructor(styles: HidingStyles, limits: Limits) {
+    this.styles = styles;
+    this.output = new Output(limits);
+  }
+
+  namespace(prefix: string, uri: string): void {
+    this.namespaces.set(prefix, uri);
+  }
+
+  open(name: string, attributes: Readonly<Record<string, string>>, prefix: string): void {
+    if (this.skipping > 0 || this.isSkipped(name, prefix)) {
+      this.skipping += 1;
+      return;
+    }
+    const item: Open = { name, tags: ['', ''], start: this.output.place(), marks: [], chosen: false };
+    if (!this.isWord(prefix)) this.openForeign(name, attributes);
+    else if (!this.noteProperty(name, attributes)) {
+      if (kept[name]) this.write(item, tagOf(name, attributes), `</w:${name}>`);
+      else this.openInline(item, attributes);
+    }
+    this.path.push(this.isWord(prefix) ? item : { ...item, name: `:${name}` });
+  }
+
+  text(text: string): void {
+    if (this.skipping > 0) return;
+    if (this.inText) this.output.text(text);
+    else if (this.inInstruction && this.instruction.length < maxInstruction) this.instruction += text;
+  }
+
+  close(): void {
+    if (this.skipping > 0) {
+      this.skipping -= 1;
+      return;
+    }
+    const item = this.path.pop();
+    if (!item) return;
+    const { name } = item;
+    if (name === 't') this.inText = false;
+    else if (name === 'instrText') this.endInstruction();
+    else if (name === ':Choice') {
+      const versions = this.path.at(-1);
+      if (versions && this.output.hasMoved(item.start)) versions.chosen = true;
+    }
+    const [open, close] = item.tags;
+    if (close) this.output.end(open, close, removedEmpty.has(name));
+    if ((name === 'r' || name === 'tr') && this.isHidden(item)) {
+      this.output.rewind(item.start);
+      for (const mark of item.marks) this.output.block(mark);
+    }
+  }
+
+  toString(): string {
+    return this.output.toString();
+  }
+
+  private isWord(prefix: string): boolean {
+    const uri = this.namespaces.get(prefix);
+    return uri === wordNamespace || uri === strictNamespace;
+  }
+
+  private isSkipped(name: string, prefix: string): boolean {
+    const parent = this.path.at(-1);
+    // Later versions are for programs that do not understand the one before.
+    if (!this.isWord(prefix)) return parent?.name === ':AlternateContent' && parent.chosen;
+    const known = parent && properties[parent.name];
+    if (known) return !known.has(name);
+    return dropped.has(name) || name.endsWith('Change');
+  }
+
+  private write(item: Open, open: string, close: string): void {
+    item.tags = [open, close];
+    const namespaces = ` xmlns:w="${wordNamespace}" xmlns:r="${relationshipNamespace}">`;
+    this.output.block(this.path.length === 0 ? open.slice(0, -1) + namespaces : open);
+  }
+
+  /** Notes what a property says of the element it belongs to. Others are written: they return false. */
+  private noteProperty(name: string, { val }: Readonly<Record<string, string>>): boolean {
+    const group = this.path.at(-1)?.name;
+    const owner = this.path.at(-2);
+    if (!owner || !group || !properties[group]) return name === 'rPr';
+    const place = `${owner.name}/${name}`;
+    if (name === 'vanish' || name === 'hidden') {
+      if (place === 'r/vanish' || place === 'tr/hidden') owner.hides = isOn(val);
+    } else if (place === 'tr/del') owner.hides = true;
+    else if (name === 'rStyle') owner.styled = this.styles.get(val ?? '');
+    else if (place === 'pPr/del') this.output.block('<w:rPr><w:del/></w:rPr>');
+    else if (place === 'p/pStyle') {
+      owner.styled = this.styles.get(val ?? '');
+      return false;
+    } else return name === 'rPr' || name === 'del' || (name === 'tblHeader' && !isOn(val));
+    return true;
+  }
+
+  private openInline(item: Open, attributes: Readonly<Record<string, string>>): void {
+    const { id, anchor, font, char, fldCharType } = attributes;
+    const parent = this.path.at(-1)?.name;
+    switch (item.name) {
+      case 't':
+        this.inText = parent === 'r';
+        break;
+      case 'instrText':
+        this.inInstruction = true;
+        break;
+      case 'tab':
+      case 'ptab':
+        if (parent === 'r') this.output.text('\t');
+        break;
+      case 'br':
+      case 'cr':
+        this.output.inline('<w:br/>');
+        break;
+      case 'noBreakHyphen':
+        this.output.text('\u2011');
+        break;
+      case 'sym': {
+        const letter = ordinarySymbol(font, char);
+        if (letter !== undefined) this.output.text(letter);
+        else this.output.inline(`<w:sym w:font="${escape(font ?? '')}" w:char="${escape(char ?? '')}"/>`);
+        break;
+      }
+      case 'footnoteReference':
+      case 'endnoteReference':
+        this.output.inline(`<w:${item.name} w:id="${escape(id ?? '')}"/>`);
+        break;
+      case 'fldChar':
+        this.mark(`<w:fldChar w:fldCharType="${escape(fldCharType ?? '')}"/>`);
+        break;
+      case 'hyperlink':
+        if (id !== undefined) this.write(item, `<w:hyperlink r:id="${escape(id)}">`, '</w:hyperlink>');
+        else if (anchor !== undefined) this.write(item, `<w:hyperlink w:anchor="${escape(anchor)}">`, '</w:hyperlink>');
+        break;
+      case 'txbxContent':
+        // Mammoth puts what stands in such a picture behind the paragraph that the text box is bound to.
+        this.write(item, '<w:r><w:pict><w:txbxContent>', '</w:txbxContent></w:pict></w:r>');
+        break;
+      default:
+    }
+  }
+
+  /** A mark of a field, in a run of its own: mammoth looks at the field when a run ends. */
+  private mark(xml: string): void {
+    const run = `<w:r>${xml}</w:r>`;
+    this.output.block(run);
+    this.path.findLast(({ name }) => name === 'r')?.marks.push(run);
+  }
+
+  private endInstruction(): void {
+    const instruction = this.instruction.replace(/\s+/g, ' ');
+    this.inInstruction = false;
+    this.instruction = '';
+    if (instruction !== '') this.output.inline(`<w:instrText>${escape(instruction)}</w:instrText>`);
+  }
+
+  /** Pictures: what the author says of one stands for it. */
+  private openForeign(name: string, { descr = '', title = '' }: Readonly<Record<string, string>>): void {
+    if (name === 'docPr') this.alternative = descr.trim() === '' ? title : descr;
+    else if (name === 'imagedata') this.alternative = title;
+    if (name !== 'blip' && name !== 'imagedata') return;
+    if (this.alternative.trim() !== '') this.output.text(` ${this.alternative} `);
+    this.alternative = '';
+  }
+
+  private isHidden({ name, hides, styled }: Open): boolean {
+    const paragraph = name === 'r' ? this.path.findLast((open) => open.name === 'p') : undefined;
+    return hides ?? styled ?? paragraph?.styled ?? false;
+  }
+}
+
+/** What mammoth looks for among the relations of a document. */
+const usedRelations = /\/(officeDocument|styles|numbering|footnotes|endnotes|hyperlink)$/;
+
+/** The relations of a part as mammoth needs them: those to pictures, themes and fonts are left out. */
+export async function rewriteRelations(archive: Archive, part: string): Promise<string> {
+  const pieces: string[] = [];
+  await readXml(archive, part, {
+    open(name, { Id = '', Type = '', Target = '' }) {
+      const kind = usedRelations.exec(Type)?.[1];
+      if (name !== 'Relationship' || kind === undefined) return;
+      const type = `${relationshipNamespace}/${kind}`;
+      pieces.push(`<Relationship Id="${escape(Id)}" Type="${type}" Target="${escape(Target)}"/>`);
+    },
+  });
+  return `<Relationships xmlns="${packageNamespace}">${pieces.join('')}</Relationships>`;
+}
+
+/** The XML of a part as mammoth needs it. Throws like `readXml`, and `Unreadable('too_much_text')`. */
+export async function rewritePart(
+  archive: Archive,
+  part: string,
+  { styles, limits }: { styles: HidingStyles; limits: Limits },
+): Promise<string> {
+  const rewriter = new Rewriter(styles, limits);
+  await readXml(archive, part, rewriter);
+  return rewriter.toString();
+}
