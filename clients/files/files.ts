@@ -1,14 +1,15 @@
 /**
  * Reads uploaded files. Each one is read in a process of its own, used once, without environment, rights to files or
  * knowledge of any other file, and killed at its limits: a hostile file costs its owner a reason and nobody else a thing.
- * It must not run a parser in the caller's process; `sniffFile` looks at a file's head and directory only.
+ * It must not run a parser in the caller's process; `sniffFile` looks at a file's head, its directory
+ * and the beginning of one entry only.
  */
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
-import { open as openZip } from 'yauzl';
+import { open as openZip, type Entry, type ZipFile } from 'yauzl';
 import { z } from 'zod';
 import type { Block, Chunk } from '../../models/rules/knowledge/chunks.ts';
 import {
@@ -223,20 +224,50 @@ export function createFiles(options: FilesOptions = {}): Files {
 /** How many names of an archive's directory are read to tell what it is. */
 const maxSniffedEntries = 5_000;
 
-/** The names in a ZIP file's directory, undefined when it has none that can be read. Unpacks nothing. */
-function zipEntries(path: string): Promise<string[] | undefined> {
+/** How much of `[Content_Types].xml` is unpacked, in bytes: the main part is named in its first lines. */
+const maxContentTypesBytes = 256 * 1024;
+
+type Directory = { names: string[]; contentTypes: string };
+
+/** The beginning of an entry as text; empty when it cannot be read. */
+const readBeginning = (zip: ZipFile, entry: Entry): Promise<string> =>
+  new Promise((resolve) => {
+    zip.openReadStream(entry, (error, stream) => {
+      if (error) return resolve('');
+      let text = '';
+      stream.setEncoding('latin1');
+      stream.on('data', (piece: string) => {
+        text += piece;
+        if (text.length > maxContentTypesBytes) stream.destroy();
+      });
+      stream.on('error', () => resolve(''));
+      stream.on('close', () => resolve(text));
+    });
+  });
+
+/** What a ZIP file's directory says, undefined when it has none that can be read. Unpacks one entry's beginning. */
+function readDirectory(path: string): Promise<Directory | undefined> {
   return new Promise((resolve) => {
-    openZip(path, { lazyEntries: true, autoClose: true, decodeStrings: true }, (error, zip) => {
+    openZip(path, { lazyEntries: true, autoClose: false, decodeStrings: true }, (error, zip) => {
       if (error) return resolve(undefined);
       const names: string[] = [];
-      zip.on('entry', ({ fileName }: { fileName: string }) => {
-        names.push(fileName);
-        if (names.length < maxSniffedEntries) return zip.readEntry();
+      let types: Entry | undefined;
+      const finish = async (): Promise<void> => {
+        const contentTypes = types && !types.isEncrypted() ? await readBeginning(zip, types) : '';
         zip.close();
-        resolve(names);
+        resolve({ names, contentTypes });
+      };
+      zip.on('entry', (entry: Entry) => {
+        names.push(entry.fileName);
+        if (entry.fileName === '[Content_Types].xml') types ??= entry;
+        if (names.length < maxSniffedEntries) return zip.readEntry();
+        return void finish();
       });
-      zip.on('end', () => resolve(names));
-      zip.on('error', () => resolve(undefined));
+      zip.on('end', () => void finish());
+      zip.on('error', () => {
+        zip.close();
+        resolve(undefined);
+      });
       zip.readEntry();
     });
   });
@@ -256,7 +287,8 @@ export async function sniffFile(path: string, filename: string): Promise<FileTyp
     }
     const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(size, headBytes)), 0, undefined, 0);
     const head = buffer.subarray(0, bytesRead);
-    return detectFileType(head, filename, isZip(head) ? await zipEntries(path) : undefined);
+    const directory = isZip(head) ? await readDirectory(path) : undefined;
+    return detectFileType(head, filename, directory?.names, directory?.contentTypes);
   } finally {
     await file.close();
   }

@@ -68,6 +68,17 @@ function addRows(
 export function addSheet(blocks: Blocks, limits: Limits, table: string, rows: Iterable<Row>): void {
   let known: TableHead | undefined;
   let part: Row[] = [];
+  /** Columns of the known table in which a row says something. */
+  let used = new Set<number>();
+  const noteUsed = (body: readonly Row[]): void => {
+    for (const row of body) for (const [at, cell] of row.entries()) if (cell.trim() !== '') used.add(at);
+  };
+  /** Names of columns that no row says anything under: what a table has no values for is part of it. */
+  const addUnused = (): void => {
+    const names = (known?.names ?? []).filter((name, at) => name !== '' && !used.has(at));
+    if (used.size > 0 && names.length > 0) blocks.row(table, [['', names.join('; ')]]);
+    used = new Set();
+  };
   const flush = (): void => {
     const start = part.findIndex((row) => filled(row).length > 1);
     for (const note of start === -1 ? part : part.slice(0, start)) blocks.text(filled(note).join(' '));
@@ -78,12 +89,15 @@ export function addSheet(blocks: Blocks, limits: Limits, table: string, rows: It
     // What is wider than the table before it cannot continue it.
     const likely = !before || body.some((row) => row.slice(before.names.length).some((cell) => cell.trim() !== ''));
     if (!before || tableHead(body, { likely })) {
+      addUnused();
       known = addTable(blocks, limits, table, body, likely ? 'likely names' : 'unknown');
+      if (known) noteUsed(body.slice(known.rows));
       return;
     }
     const continues = body.filter((row) => fitsHead(row, before)).length * 2 > body.length;
     for (const row of body) {
       const pair = pairOf(row);
+      if (continues) noteUsed([row]);
       if (pair && !(continues && fitsHead(row, before))) blocks.row(table, [pair]);
       else addRows(blocks, limits, table, continues ? before : undefined, [row]);
     }
@@ -94,4 +108,5 @@ export function addSheet(blocks: Blocks, limits: Limits, table: string, rows: It
     else part.push(row);
   }
   flush();
+  addUnused();
 }

@@ -18,14 +18,20 @@ const packageNamespace = 'http://schemas.openxmlformats.org/package/2006/relatio
  * Elements that are written again, with the attributes that mammoth reads. The text of elements that are in none of
  * these lists is kept and they themselves are not: fields, revisions, content controls, directions of writing, ruby.
  */
-const kept: Readonly<Record<string, readonly string[] | undefined>> = {
-  ...{ document: [], body: [], footnotes: [], footnote: ['id', 'type'], endnotes: [], endnote: ['id', 'type'] },
-  ...{ p: [], tbl: [], tr: [], tc: [], pPr: [], numPr: [], trPr: [], tcPr: [] },
-  ...{ pStyle: ['val'], ilvl: ['val'], numId: ['val'], tblHeader: [], gridSpan: ['val'], vMerge: ['val'] },
-  ...{ styles: [], style: ['type', 'styleId'], name: ['val'] },
-  ...{ numbering: [], abstractNum: ['abstractNumId'], lvl: ['ilvl'], numFmt: ['val'], numStyleLink: ['val'] },
-  ...{ num: ['numId'], abstractNumId: ['val'] },
-};
+const kept: ReadonlyMap<string, readonly string[]> = new Map([
+  ...['document', 'body', 'footnotes', 'endnotes', 'p', 'tbl', 'tr', 'tc', 'pPr', 'numPr', 'trPr', 'tcPr', 'tblHeader']
+    .concat(['styles', 'numbering'])
+    .map((name): [string, string[]] => [name, []]),
+  ...['pStyle', 'ilvl', 'numId', 'gridSpan', 'vMerge', 'name', 'numFmt', 'numStyleLink', 'abstractNumId'].map(
+    (name): [string, string[]] => [name, ['val']],
+  ),
+  ['footnote', ['id', 'type']],
+  ['endnote', ['id', 'type']],
+  ['style', ['type', 'styleId']],
+  ['abstractNum', ['abstractNumId']],
+  ['lvl', ['ilvl']],
+  ['num', ['numId']],
+]);
 /** Elements that are left out when nothing is left in them. */
 const removedEmpty = new Set(['p', 'pPr', 'numPr', 'trPr', 'tcPr']);
 /** Elements of properties, and which of them matter here. */
@@ -139,7 +145,7 @@ type Open = {
 /** The kept element with its attributes. */
 function tagOf(name: string, attributes: Readonly<Record<string, string>>): string {
   let tag = `<w:${name}`;
-  for (const attribute of kept[name] ?? []) {
+  for (const attribute of kept.get(name) ?? []) {
     const value = attributes[attribute];
     if (value !== undefined) tag += ` w:${attribute}="${escape(value)}"`;
   }
@@ -184,7 +190,7 @@ class Rewriter implements XmlHandlers {
     const item: Open = { name, tags: ['', ''], start: this.output.place(), marks: [], chosen: false };
     if (!this.isWord(prefix)) this.openForeign(name, attributes);
     else if (!this.noteProperty(name, attributes)) {
-      if (kept[name]) this.write(item, tagOf(name, attributes), `</w:${name}>`);
+      if (kept.has(name)) this.write(item, tagOf(name, attributes), `</w:${name}>`);
       else this.openInline(item, attributes);
     }
     this.path.push(this.isWord(prefix) ? item : { ...item, name: `:${name}` });

@@ -3,256 +3,149 @@
  * by their stored result, merged cells in all that they cover. It streams, so that a million empty styled rows cost
  * time but no memory.
  */
-import { dateFromSerial, format, getFormatDateInfo, getFormatFromId, isDateFormat } from 'numfmt';
 import { Unreadable } from '../../models/rules/knowledge/document.ts';
+import { cellText } from './cells.ts';
 import { refuseCompoundFile } from './docx.ts';
 import { Blocks, type Limits } from './limits.ts';
+import { columnOf, fillMerges, mergeOf, type Merge } from './merges.ts';
+import { createOutline, staysHidden, type Group } from './outline.ts';
 import { addSheet } from './table.ts';
-import { openArchive, partOf, readRelations, readXml, type Archive } from './zip.ts';
-
-type Sheet = { name: string; part: string };
-type Workbook = { sheets: Sheet[]; date1904: boolean; strings: string[]; formats: string[] };
-
-async function readStrings(archive: Archive, part: string | undefined, limits: Limits): Promise<string[]> {
-  const strings: string[] = [];
-  if (part === undefined) return strings;
-  let open = '';
-  let total = 0;
-  let inText = false;
-  let phonetic = 0;
-  await readXml(archive, part, {
-    open(tag) {
-      if (tag === 'si') open = '';
-      else if (tag === 'rPh') phonetic += 1;
-      else if (tag === 't') inText = true;
-    },
-    text(text) {
-      if (inText && phonetic === 0) open += text;
-    },
-    close(tag) {
-      if (tag === 't') inText = false;
-      else if (tag === 'rPh') phonetic -= 1;
-      else if (tag === 'si') {
-        total += open.length;
-        if (total > limits.maxTextCharacters * 2) throw new Unreadable('too_much_text');
-        strings.push(unescapeString(open));
-      }
-    },
-  });
-  return strings;
-}
-
-/** Excel writes characters that XML cannot hold as `_x000D_`. */
-const unescapeString = (text: string): string =>
-  text.replace(/_x([0-9A-Fa-f]{4})_/g, (_all, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-
-/** The number format of each cell style, by the style's place in the list. */
-async function readFormats(archive: Archive, part: string | undefined): Promise<string[]> {
-  const custom = new Map<number, string>();
-  const formats: string[] = [];
-  if (part === undefined) return formats;
-  let inCellStyles = false;
-  await readXml(archive, part, {
-    open(tag, { numFmtId, formatCode }) {
-      if (tag === 'numFmt' && formatCode !== undefined) custom.set(Number(numFmtId), formatCode);
-      else if (tag === 'cellXfs') inCellStyles = true;
-      else if (tag === 'xf' && inCellStyles) {
-        const id = Number(numFmtId ?? 0);
-        formats.push(custom.get(id) ?? getFormatFromId(id) ?? 'General');
-      }
-    },
-    close(tag) {
-      if (tag === 'cellXfs') inCellStyles = false;
-    },
-  });
-  return formats;
-}
-
-async function readWorkbook(archive: Archive, limits: Limits): Promise<Workbook> {
-  const main = [...(await readRelations(archive, '')).values()].find(({ type }) =>
-    type.endsWith('/officeDocument'),
-  )?.target;
-  const part = main ?? 'xl/workbook.xml';
-  const relations = await readRelations(archive, part);
-  const sheets: Sheet[] = [];
-  let date1904 = false;
-  await readXml(archive, part, {
-    open(tag, attributes) {
-      if (tag === 'workbookPr') date1904 = attributes['date1904'] === '1' || attributes['date1904'] === 'true';
-      if (tag !== 'sheet') return;
-      const relation = relations.get(attributes['id'] ?? '');
-      // What its author hid from readers is not for customers either; chart sheets have no cells.
-      const hidden = (attributes['state'] ?? 'visible') !== 'visible';
-      if (relation?.type.endsWith('/worksheet') && !hidden) {
-        sheets.push({ name: attributes['name'] ?? '', part: relation.target });
-      }
-    },
-  });
-  return {
-    sheets,
-    date1904,
-    strings: await readStrings(archive, partOf(archive, relations, '/sharedStrings'), limits),
-    formats: await readFormats(archive, partOf(archive, relations, '/styles')),
-  };
-}
-
-const two = (value: number): string => String(value).padStart(2, '0');
-
-/** A serial date as `2026-03-01`, `2026-03-01 14:30` or `14:30`, as its format shows it: no order of day and month to guess. */
-function dateText(serial: number, pattern: string, date1904: boolean): string | undefined {
-  const [year, month, day, hours, minutes] = dateFromSerial(date1904 ? serial + 1462 : serial) ?? [];
-  if (year === undefined || month === undefined || day === undefined) return undefined;
-  const shows = getFormatDateInfo(pattern);
-  const date = `${year}-${two(month)}-${two(day)}`;
-  const time = `${two(hours ?? 0)}:${two(minutes ?? 0)}`;
-  const showsDate = shows.year || shows.month || shows.day;
-  return showsDate ? (shows.hours ? `${date} ${time}` : date) : time;
-}
-
-/** A number as its format shows it; the plain number where the format is not understood. */
-function numberText(raw: string, pattern: string, date1904: boolean): string {
-  const value = Number(raw);
-  if (raw.trim() === '' || !Number.isFinite(value)) return raw;
-  try {
-    // Durations such as [h]:mm count hours past 24, so they are no time of day.
-    if (isDateFormat(pattern) && !/\[[hms]+\]/i.test(pattern)) return dateText(value, pattern, date1904) ?? raw;
-    // A format may show nothing: `;;;` hides a value.
-    return format(pattern, value).replace(/\s+/g, ' ').trim();
-  } catch {
-    return raw;
-  }
-}
-
-/** `BC12` to 54: the column, counted from 0. */
-function columnOf(reference: string): number {
-  let column = 0;
-  for (const letter of /^[A-Z]+/i.exec(reference)?.[0].toUpperCase() ?? '')
-    column = column * 26 + letter.charCodeAt(0) - 64;
-  return column - 1;
-}
+import { readWorkbook, type Sheet, type Workbook } from './workbook.ts';
+import { openArchive, readXml, type Archive, type XmlHandlers } from './zip.ts';
 
 const isOn = (value: string | undefined): boolean => value === '1' || value === 'true';
 
-/** A row that holds something, hidden ones too: a merged cell may begin in one. `gap`: after blank rows. */
-type SheetRow = { number: number; cells: string[]; hidden: boolean; gap: boolean };
-/** Rows and columns that a merged cell covers, the last ones included; rows count from 1, columns from 0. */
-type Merge = { top: number; left: number; bottom: number; right: number };
-/** A longer cell, in characters, is no label of other rows: it is said once. */
-const maxRepeatedCharacters = 200;
+/** A row that holds something. `hidden`: as the file says, which a collapsed group may be the reason of. */
+type SheetRow = { number: number; cells: string[]; hidden: boolean; group: Group | undefined; gap: boolean };
+type Cell = { type: string; format: string; column: number; value: string; formula: boolean };
+type HiddenColumn = { column: number; group: Group | undefined };
+
+/** Gathers the rows of one sheet while its XML streams by. */
+class SheetReader implements XmlHandlers {
+  readonly rows: SheetRow[] = [];
+  readonly merges: Merge[] = [];
+  characters = 0;
+  private readonly workbook: Workbook;
+  private readonly limits: Limits;
+  private readonly hidden: HiddenColumn[] = [];
+  private hiddenColumns: ReadonlySet<number> | undefined;
+  private readonly rowOutline = createOutline();
+  private readonly columnOutline = createOutline();
+  private row: SheetRow = { number: 0, cells: [], hidden: false, group: undefined, gap: false };
+  private cell: Cell = { type: 'n', format: 'General', column: -1, value: '', formula: false };
+  private inValue = false;
+  private phonetic = 0;
+  /** Whether a blank row stands before the next one. */
+  private blank = false;
+  /** Formulas with a stored result, and the rows of those without: whether these are seen is known at the end. */
+  private calculated = false;
+  private readonly uncalculated: SheetRow[] = [];
+
+  constructor(workbook: Workbook, limits: Limits) {
+    this.workbook = workbook;
+    this.limits = limits;
+  }
+
+  open(tag: string, attributes: Readonly<Record<string, string>>): void {
+    if (tag === 'row') this.openRow(attributes);
+    else if (tag === 'c') {
+      // A cell without a reference stands behind the one before it.
+      const column = attributes['r'] ? columnOf(attributes['r']) : this.cell.column + 1;
+      const format = this.workbook.formats[Number(attributes['s'] ?? -1)] ?? 'General';
+      this.cell = { type: attributes['t'] ?? 'n', format, column, value: '', formula: false };
+    } else if (tag === 'col') this.noteColumns(attributes);
+    else if (tag === 'mergeCell') {
+      const merge = mergeOf(attributes['ref'] ?? '');
+      if (merge) this.merges.push(merge);
+    } else if (tag === 'rPh') this.phonetic += 1;
+    else if (tag === 'f') this.cell.formula = true;
+    else if (tag === 'v' || tag === 't') this.inValue = true;
+  }
+
+  text(text: string): void {
+    if (this.inValue && this.phonetic === 0) this.cell.value += text;
+  }
+
+  close(tag: string): void {
+    if (tag === 'v' || tag === 't') this.inValue = false;
+    else if (tag === 'rPh') this.phonetic -= 1;
+    else if (tag === 'c') this.closeCell();
+    else if (tag === 'row') this.closeRow();
+  }
+
+  /** Columns that are not shown, counted from 0. */
+  columnsHidden(): ReadonlySet<number> {
+    this.hiddenColumns ??= new Set(
+      this.hidden.filter(({ group }) => staysHidden(true, group)).map(({ column }) => column),
+    );
+    return this.hiddenColumns;
+  }
+
+  /**
+   * Whether the sheet lacks the results of all its formulas that are seen: programs that only write files store none.
+   * Beside formulas with results, one without has an empty result.
+   */
+  isUncalculated(): boolean {
+    return !this.calculated && this.uncalculated.some(({ hidden, group }) => !staysHidden(hidden, group));
+  }
+
+  private openRow({ r, hidden, outlineLevel }: Readonly<Record<string, string>>): void {
+    const number = Number(r ?? this.row.number + 1);
+    if (number > this.row.number + 1) this.blank = true;
+    const isHidden = isOn(hidden);
+    const group = this.rowOutline.next({ number, level: Number(outlineLevel ?? 0), hidden: isHidden });
+    this.row = { number, cells: [], hidden: isHidden, group, gap: false };
+    this.cell = { ...this.cell, column: -1 };
+  }
+
+  private closeRow(): void {
+    if (this.row.cells.length > 0) {
+      this.row.gap = this.blank;
+      this.rows.push(this.row);
+      this.blank = false;
+    } else if (!this.row.hidden) this.blank = true;
+  }
+
+  /** Columns stand before the rows. */
+  private noteColumns({ min, max, hidden, outlineLevel }: Readonly<Record<string, string>>): void {
+    const last = Math.min(Number(max), this.limits.maxColumns);
+    for (let number = Math.max(1, Number(min)); number <= last; number += 1) {
+      const group = this.columnOutline.next({ number, level: Number(outlineLevel ?? 0), hidden: isOn(hidden) });
+      if (isOn(hidden)) this.hidden.push({ column: number - 1, group });
+    }
+  }
+
+  private closeCell(): void {
+    const { row, cell, limits } = this;
+    if (cell.formula && !this.columnsHidden().has(cell.column)) {
+      if (cell.type === 'n' && cell.value === '') this.uncalculated.push(row);
+      else if (!row.hidden) this.calculated = true;
+    }
+    const value = cellText(cell, this.workbook);
+    if (value === '') return;
+    if (cell.column >= limits.maxColumns) throw new Unreadable('too_wide');
+    while (row.cells.length < cell.column) row.cells.push('');
+    row.cells[cell.column] = value;
+    this.characters += value.length;
+    if (this.characters > limits.maxTextCharacters) throw new Unreadable('too_much_text');
+  }
+}
 
 /** The rows of a sheet that show something, blank ones between them folded into one. */
 async function readRows(archive: Archive, sheet: Sheet, workbook: Workbook, limits: Limits): Promise<string[][]> {
-  const rows: SheetRow[] = [];
-  const merges: Merge[] = [];
-  const hiddenColumns = new Set<number>();
-  let row: SheetRow = { number: 0, cells: [], hidden: false, gap: false };
-  let cell = { type: 'n', format: 'General', column: 0, value: '', formula: false };
-  let inValue = false;
-  let phonetic = 0;
-  let blank = false;
-  let characters = 0;
-  /** Whether formulas that are seen have a stored result, and whether some have none. */
-  let calculated = false;
-  let uncalculated = false;
-  await readXml(archive, sheet.part, {
-    open(tag, attributes) {
-      if (tag === 'row') {
-        const number = Number(attributes['r'] ?? row.number + 1);
-        if (number > row.number + 1) blank = true;
-        row = { number, cells: [], hidden: isOn(attributes['hidden']), gap: false };
-      } else if (tag === 'c') {
-        const column = attributes['r'] ? columnOf(attributes['r']) : cell.column + 1;
-        const pattern = workbook.formats[Number(attributes['s'] ?? -1)] ?? 'General';
-        cell = { type: attributes['t'] ?? 'n', format: pattern, column, value: '', formula: false };
-      } else if (tag === 'col' && isOn(attributes['hidden'])) {
-        const last = Math.min(Number(attributes['max']), limits.maxColumns);
-        for (let at = Math.max(1, Number(attributes['min'])); at <= last; at += 1) hiddenColumns.add(at - 1);
-      } else if (tag === 'mergeCell') {
-        const merge = mergeOf(attributes['ref'] ?? '');
-        if (merge) merges.push(merge);
-      } else if (tag === 'rPh') phonetic += 1;
-      else if (tag === 'f') cell.formula = true;
-      else if (tag === 'v' || tag === 't') inValue = true;
-    },
-    text(text) {
-      if (inValue && phonetic === 0) cell.value += text;
-    },
-    close(tag) {
-      if (tag === 'v' || tag === 't') inValue = false;
-      else if (tag === 'rPh') phonetic -= 1;
-      else if (tag === 'c') {
-        const shown = !row.hidden && !hiddenColumns.has(cell.column);
-        if (cell.formula && shown) {
-          if (cell.type === 'n' && cell.value === '') uncalculated = true;
-          else calculated = true;
-        }
-        const value = cellText(cell, workbook);
-        if (value === '') return;
-        if (cell.column >= limits.maxColumns) throw new Unreadable('too_wide');
-        while (row.cells.length < cell.column) row.cells.push('');
-        row.cells[cell.column] = value;
-        characters += value.length;
-        if (characters > limits.maxTextCharacters) throw new Unreadable('too_much_text');
-      } else if (tag === 'row') {
-        cell = { ...cell, column: -1 };
-        if (row.cells.length > 0) {
-          rows.push({ ...row, gap: blank });
-          blank = false;
-        } else if (!row.hidden) blank = true;
-      }
-    },
-  });
-  // Programs that only write files store no result at all, and every row would lack its values. Beside formulas with
-  // results, one without has an empty result.
-  if (uncalculated && !calculated) throw new Unreadable('uncalculated');
-  fillMerges(rows, merges, limits.maxTextCharacters - characters);
-  return visibleRows(rows, hiddenColumns);
-}
-
-function mergeOf(reference: string): Merge | undefined {
-  const [, from = '', top = '', to = '', bottom = ''] = /^([A-Z]+)(\d+):([A-Z]+)(\d+)$/i.exec(reference) ?? [];
-  if (from === '') return undefined;
-  return { top: Number(top), left: columnOf(from), bottom: Number(bottom), right: columnOf(to) };
-}
-
-/**
- * Writes what a merged cell says into each row and column it covers, where the row says something besides (a title
- * across a table stays one cell) and the column has cells of its own (others are only there for the looks). At most
- * `room` characters are added.
- */
-function fillMerges(rows: readonly SheetRow[], merges: readonly Merge[], room: number): void {
-  if (merges.length === 0) return;
-  const places = new Map(rows.map(({ number }, at) => [number, at]));
-  const own = new Set<number>();
-  for (const { cells } of rows) for (const [column, cell] of cells.entries()) if (cell !== '') own.add(column);
-  const width = Math.max(0, ...own) + 1;
-  let left = room;
-  for (const merge of merges) {
-    const start = places.get(merge.top);
-    const value = start === undefined ? '' : (rows[start]?.cells[merge.left] ?? '');
-    if (start === undefined || value === '' || value.length > maxRepeatedCharacters) continue;
-    const right = Math.min(merge.right, width - 1);
-    for (let at = start; (rows[at]?.number ?? Infinity) <= merge.bottom; at += 1) {
-      const cells = rows[at]?.cells ?? [];
-      // Looking costs as much as writing, so that ranges upon ranges end, too.
-      left -= Math.max(cells.length, value.length * (right - merge.left + 1));
-      if (left < 0) throw new Unreadable('too_much_text');
-      if (!cells.some((cell, column) => cell !== '' && (column < merge.left || column > right))) continue;
-      for (let column = merge.left; column <= right; column += 1) {
-        if (!own.has(column)) continue;
-        while (cells.length < column) cells.push('');
-        cells[column] = value;
-      }
-    }
-  }
+  const reader = new SheetReader(workbook, limits);
+  await readXml(archive, sheet.part, reader);
+  if (reader.isUncalculated()) throw new Unreadable('uncalculated');
+  fillMerges(reader.rows, reader.merges, limits.maxTextCharacters - reader.characters);
+  return visibleRows(reader.rows, reader.columnsHidden());
 }
 
 function visibleRows(rows: readonly SheetRow[], hiddenColumns: ReadonlySet<number>): string[][] {
   const visible: string[][] = [];
   let blank = false;
-  for (const { cells, hidden, gap } of rows) {
+  for (const { cells, hidden, group, gap } of rows) {
     if (gap) blank = true;
-    if (hidden) continue;
+    if (staysHidden(hidden, group)) continue;
     const shown = hiddenColumns.size === 0 ? cells : cells.filter((_cell, column) => !hiddenColumns.has(column));
     if (shown.every((cell) => cell === '')) {
       blank = true;
@@ -263,18 +156,6 @@ function visibleRows(rows: readonly SheetRow[], hiddenColumns: ReadonlySet<numbe
     visible.push(shown);
   }
   return visible;
-}
-
-function cellText(cell: { type: string; format: string; value: string }, { strings, date1904 }: Workbook): string {
-  const { type, value } = cell;
-  if (value === '') return '';
-  if (type === 's') return (strings[Number(value)] ?? '').trim();
-  if (type === 'b') return value === '1' ? 'yes' : 'no';
-  // An error such as #N/A tells a reader nothing.
-  if (type === 'e') return '';
-  if (type === 'n') return numberText(value, cell.format, date1904);
-  if (type === 'd') return value.replace(/T00:00:00(?:\.0+)?Z?$/, '').replace('T', ' ');
-  return unescapeString(value).trim();
 }
 
 /** The blocks of an XLSX: per sheet its notes and rows. Throws `Unreadable`, or a library's error for a damaged file. */

@@ -140,6 +140,19 @@ export const makeXlsx = ({
     ),
   ]);
 
+/** An XLSX whose workbook and sheet stand under names of their own, which only its relations tell. */
+export const renamedXlsx = (rows: string): Buffer =>
+  makeZip([
+    contentTypes('data/book.xml', 'spreadsheetml.sheet'),
+    part('_rels/.rels', relations(['rId1', 'officeDocument', '/data/book.xml'])),
+    part(
+      'data/book.xml',
+      `${xml}<workbook xmlns="${sheetNamespace}" xmlns:r="${officeNamespace}"><sheets><sheet name="Fees" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+    ),
+    part('data/_rels/book.xml.rels', relations(['rId1', 'worksheet', 'pages/one.xml'])),
+    part('data/pages/one.xml', `${xml}<worksheet xmlns="${sheetNamespace}"><sheetData>${rows}</sheetData></worksheet>`),
+  ]);
+
 export const textCell = (reference: string, text: string): string =>
   `<c r="${reference}" t="inlineStr"><is><t>${text}</t></is></c>`;
 
@@ -213,6 +226,9 @@ export const endlessHiddenDocx = (): Buffer => {
     ),
   );
 };
+
+/** Cells that say nothing of their place, more of them than a table may have columns. */
+export const placelessXlsx = (): Buffer => makeXlsx({ rows: `<row>${'<c><v>1</v></c>'.repeat(1_000_000)}</row>` });
 
 export const truncatedXlsx = (): Buffer => {
   const whole = makeXlsx({ rows: `<row r="1">${textCell('A1', 'whole')}</row>` });

@@ -413,14 +413,17 @@ describe('XLSX', () => {
   const number = (reference: string, style: number, value: string): string =>
     `<c r="${reference}" s="${style}"><v>${value}</v></c>`;
   const styles =
-    '<numFmts count="2"><numFmt numFmtId="164" formatCode="#,##0.00\\ &quot;EUR&quot;"/><numFmt numFmtId="165" formatCode="dd.mm.yyyy\\ hh:mm"/></numFmts>' +
-    '<cellXfs count="6"><xf numFmtId="0"/><xf numFmtId="164"/><xf numFmtId="10"/><xf numFmtId="14"/><xf numFmtId="165"/><xf numFmtId="999"/></cellXfs>';
+    '<numFmts count="3"><numFmt numFmtId="166" formatCode="dd.mm.yyyy\\ hh:mm:ss"/><numFmt numFmtId="164" formatCode="#,##0.00\\ &quot;EUR&quot;"/><numFmt numFmtId="165" formatCode="dd.mm.yyyy\\ hh:mm"/></numFmts>' +
+    '<cellXfs count="9"><xf numFmtId="0"/><xf numFmtId="164"/><xf numFmtId="10"/><xf numFmtId="14"/><xf numFmtId="165"/><xf numFmtId="999"/><xf numFmtId="21"/><xf numFmtId="166"/><xf numFmtId="45"/></cellXfs>';
   it.each([
     ['a plain number', number('B2', 0, '0.30000000000000004'), '0.3'],
     ['a currency', number('B2', 1, '1249.5'), '1,249.50 EUR'],
     ['a percentage', number('B2', 2, '0.0345'), '3.45%'],
     ['a date', number('B2', 3, '46082'), '2026-03-01'],
     ['a date with time', number('B2', 4, '46082.604166666664'), '2026-03-01 14:30'],
+    ['a time with seconds', number('B2', 6, '0.60434027778'), '14:30:15'],
+    ['a date with seconds', number('B2', 7, '46082.60434027778'), '2026-03-01 14:30:15'],
+    ['minutes and seconds', number('B2', 8, '0.00434027778'), '00:06:15'],
     ['a format it does not know', number('B2', 5, '7'), '7'],
     ['a truth value', '<c r="B2" t="b"><v>1</v></c>', 'yes'],
     ['a formula with a stored result', '<c r="B2" t="str"><f>A1&amp;"x"</f><v>result</v></c>', 'result'],
@@ -509,6 +512,70 @@ describe('XLSX', () => {
       'Plan: Staff; Fee: 4 EUR; Since: 2025',
       'Plan: Family; Since: 2026',
     ]);
+  });
+
+  it('cells and rows without references stand one behind the other, under the right names', async () => {
+    const cells = (...texts: string[]): string =>
+      `<row>${texts.map((text) => `<c t="inlineStr"><is><t>${text}</t></is></c>`).join('')}</row>`;
+    const source = bad.makeXlsx({ rows: cells('Plan', 'Fee') + cells('Basic', '4 EUR') + cells('Family', '7 EUR') });
+    expect(rows(await read(source, 'xlsx'))).toEqual([
+      [
+        ['Plan', 'Basic'],
+        ['Fee', '4 EUR'],
+      ],
+      [
+        ['Plan', 'Family'],
+        ['Fee', '7 EUR'],
+      ],
+    ]);
+  });
+
+  it('rows and columns of collapsed groups are read, those hidden one by one are not', async () => {
+    const source = bad.makeXlsx({
+      before:
+        '<cols><col min="2" max="2" outlineLevel="1" hidden="1"/><col min="3" max="3" collapsed="1"/><col min="4" max="4" hidden="1"/></cols>',
+      rows: [
+        sheetRow(1, { A: 'Plan', B: 'Fee', C: 'Since', D: 'Cost' }),
+        sheetRow(2, { A: 'Basic', B: '1 EUR', C: '2021', D: '0' }, 'outlineLevel="1" hidden="1"'),
+        sheetRow(3, { A: 'Student', B: '2 EUR', C: '2022', D: '0' }, 'outlineLevel="2" hidden="1"'),
+        sheetRow(4, { A: 'Private', B: '3 EUR', C: '2023', D: '0' }, 'collapsed="1"'),
+        sheetRow(5, { A: 'Shop', B: '4 EUR', C: '2024', D: '0' }, 'outlineLevel="1"'),
+        sheetRow(6, { A: 'Staff', B: '5 EUR', C: '2025', D: '0' }, 'outlineLevel="1" hidden="1"'),
+        sheetRow(7, { A: 'Old', B: '6 EUR', C: '2026', D: '0' }, 'hidden="1"'),
+      ].join(''),
+    });
+    expect(lines(await read(source, 'xlsx'))).toEqual([
+      'Fees',
+      'Plan: Basic; Fee: 1 EUR; Since: 2021',
+      'Plan: Student; Fee: 2 EUR; Since: 2022',
+      'Plan: Private; Fee: 3 EUR; Since: 2023',
+      'Plan: Shop; Fee: 4 EUR; Since: 2024',
+    ]);
+  });
+
+  it('names of columns without values are said once, after the table', async () => {
+    const source = bad.makeXlsx({
+      rows: [
+        sheetRow(1, { A: 'Plan', B: 'Fee', C: 'Cash back', D: 'Insurance' }),
+        sheetRow(2, { A: 'Basic', B: '4 EUR' }),
+        sheetRow(4, { A: 'Family', B: '7 EUR' }),
+      ].join(''),
+    });
+    expect(lines(await read(source, 'xlsx'))).toEqual([
+      'Fees',
+      'Plan: Basic; Fee: 4 EUR',
+      'Plan: Family; Fee: 7 EUR',
+      'Cash back; Insurance',
+    ]);
+  });
+
+  it('a workbook under another name is taken and read by its relations', async () => {
+    const source = bad.renamedXlsx(sheetRow(1, { A: 'Plan', B: 'Fee' }) + sheetRow(2, { A: 'Basic', B: '4 EUR' }));
+    const path = join(folder, 'renamed.xlsx');
+    await writeFile(path, source);
+    expect(await sniffFile(path, 'fees.xlsx')).toBe('xlsx');
+    await expect(sniffFile(path, 'fees.docx')).rejects.toMatchObject({ code: 'UNSUPPORTED_FILE_TYPE' });
+    expect(lines(await read(source, 'xlsx'))).toEqual(['Fees', 'Plan: Basic; Fee: 4 EUR']);
   });
 
   it('a formula without a result matters only where it is seen', async () => {
@@ -744,6 +811,7 @@ describe('bad files end with a reason', () => {
     ['invalid XML in an XLSX', 'xlsx', bad.invalidXmlXlsx, 'broken'],
     ['invalid XML in a DOCX', 'docx', bad.invalidXmlDocx, 'broken'],
     ['an XLSX without a workbook', 'xlsx', bad.hollowXlsx, 'broken'],
+    ['a million cells without references', 'xlsx', bad.placelessXlsx, 'too_wide'],
     ['an XLSX of one far cell', 'xlsx', bad.farCellXlsx, 'too_wide'],
     ['100,000 merged cells upon each other', 'xlsx', bad.mergedXlsx, 'too_much_text'],
     ['an XLSX without content', 'xlsx', () => bad.makeXlsx({}), 'empty'],

@@ -199,6 +199,12 @@ const officePart: Record<'docx' | 'xlsx', RegExp> = {
   xlsx: /^xl\/workbook\d*\.xml$/i,
 };
 
+/** How `[Content_Types].xml` names the main part, wherever in the archive that stands. */
+const officeContent: Record<'docx' | 'xlsx', RegExp> = {
+  docx: /wordprocessingml\.(?:document|template)\.main\+xml/i,
+  xlsx: /spreadsheetml\.(?:sheet|template)\.main\+xml/i,
+};
+
 /** What a ZIP archive with these entries is, in words. */
 function archiveKind(entries: readonly string[]): string {
   const has = (pattern: RegExp): boolean => entries.some((entry) => pattern.test(entry));
@@ -213,11 +219,17 @@ function archiveKind(entries: readonly string[]): string {
 
 /**
  * The type of a file by its first bytes (up to `headBytes`) and its name together; they must agree. `zipEntries` are
- * the names in the archive's directory, undefined when the file has none that can be read. A protected or damaged
- * office file is accepted here: reading it ends with a reason its owner understands.
+ * the names in the archive's directory, undefined when the file has none that can be read; `contentTypes` is the text of
+ * its `[Content_Types].xml`, empty when it has none. A protected or damaged office file is accepted here: reading it
+ * ends with a reason its owner understands.
  * Throws VALIDATION for an empty file, UNSUPPORTED_FILE_TYPE with what the file is and what to do otherwise.
  */
-export function detectFileType(head: Uint8Array, filename: string, zipEntries?: readonly string[]): FileType {
+export function detectFileType(
+  head: Uint8Array,
+  filename: string,
+  zipEntries?: readonly string[],
+  contentTypes = '',
+): FileType {
   if (head.length === 0) {
     const message = 'The file is empty; choose a file with content.';
     throw new Problem('VALIDATION', { details: [{ path: ['body', 'file'], message }] });
@@ -231,7 +243,7 @@ export function detectFileType(head: Uint8Array, filename: string, zipEntries?: 
       `${extension ? `Files ending in .${extension} are` : 'A name without an ending is'} not supported. ${supported}`,
     );
   }
-  if (type === 'docx' || type === 'xlsx') return detectOffice(head, type, zipEntries);
+  if (type === 'docx' || type === 'xlsx') return detectOffice(head, type, zipEntries, contentTypes);
   if (isZip(head))
     refuse(`The content of the file is ${archiveKind(zipEntries ?? [])}, not .${type} text. ${supported}`);
   if (isCompoundFile(head)) refuse(`The content of the file is an old or protected Office file. ${supported}`);
@@ -239,9 +251,16 @@ export function detectFileType(head: Uint8Array, filename: string, zipEntries?: 
   return type;
 }
 
-function detectOffice(head: Uint8Array, type: 'docx' | 'xlsx', entries: readonly string[] | undefined): FileType {
+function detectOffice(
+  head: Uint8Array,
+  type: 'docx' | 'xlsx',
+  entries: readonly string[] | undefined,
+  contentTypes: string,
+): FileType {
   if (isCompoundFile(head)) return type;
   if (!isZip(head)) refuse(`The content of the file is not .${type}; save it as ${type.toUpperCase()} in its program.`);
   if (entries === undefined || entries.some((entry) => officePart[type].test(entry))) return type;
+  // The main part may have any name; the archive's relations lead to it.
+  if (officeContent[type].test(contentTypes)) return type;
   return refuse(`The content of the file is ${archiveKind(entries)}, not .${type}. ${supported}`);
 }

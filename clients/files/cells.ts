@@ -1,0 +1,60 @@
+/** What the cell of a sheet shows: percentages, currencies and dates in their format, as people see them. */
+import { dateFromSerial, format, getFormatDateInfo, isDateFormat } from 'numfmt';
+
+/** A cell as the file stores it: its type, its number format, and its value as text. */
+export type StoredCell = { type: string; format: string; value: string };
+
+const two = (value: number): string => String(value).padStart(2, '0');
+
+/**
+ * A serial date as `2026-03-01`, `2026-03-01 14:30`, `14:30` or `14:30:15`, as its format shows it: no order of day and
+ * month to guess.
+ */
+function dateText(serial: number, pattern: string, date1904: boolean): string | undefined {
+  const [year, month, day, hours = 0, minutes = 0, seconds = 0] =
+    dateFromSerial(date1904 ? serial + 1462 : serial) ?? [];
+  if (year === undefined || month === undefined || day === undefined) return undefined;
+  const shows = getFormatDateInfo(pattern);
+  const date = `${year}-${two(month)}-${two(day)}`;
+  const time = [hours, minutes]
+    .concat(shows.seconds ? [seconds] : [])
+    .map(two)
+    .join(':');
+  // The month of `mm:ss` is a minute.
+  const showsMonth = shows.month && (shows.hours || !shows.seconds);
+  if (!shows.year && !showsMonth && !shows.day) return time;
+  return shows.hours ? `${date} ${time}` : date;
+}
+
+/** A number as its format shows it; the plain number where the format is not understood. */
+function numberText(raw: string, pattern: string, date1904: boolean): string {
+  const value = Number(raw);
+  if (raw.trim() === '' || !Number.isFinite(value)) return raw;
+  try {
+    // Durations such as [h]:mm count hours past 24, so they are no time of day.
+    if (isDateFormat(pattern) && !/\[[hms]+\]/i.test(pattern)) return dateText(value, pattern, date1904) ?? raw;
+    // A format may show nothing: `;;;` hides a value.
+    return format(pattern, value).replace(/\s+/g, ' ').trim();
+  } catch {
+    return raw;
+  }
+}
+
+/** Excel writes characters that XML cannot hold as `_x000D_`. */
+export const unescapeString = (text: string): string =>
+  text.replace(/_x([0-9A-Fa-f]{4})_/g, (_all, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+
+/** The text of a cell, empty when it shows nothing. `strings` are those that the workbook's sheets share. */
+export function cellText(
+  { type, format: pattern, value }: StoredCell,
+  { strings, date1904 }: { strings: readonly string[]; date1904: boolean },
+): string {
+  if (value === '') return '';
+  if (type === 's') return (strings[Number(value)] ?? '').trim();
+  if (type === 'b') return value === '1' ? 'yes' : 'no';
+  // An error such as #N/A tells a reader nothing.
+  if (type === 'e') return '';
+  if (type === 'n') return numberText(value, pattern, date1904);
+  if (type === 'd') return value.replace(/T00:00:00(?:\.0+)?Z?$/, '').replace('T', ' ');
+  return unescapeString(value).trim();
+}
