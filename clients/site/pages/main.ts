@@ -6,6 +6,7 @@ import { Readability } from '@mozilla/readability';
 import { DOMParser } from 'linkedom';
 import { createHtmlWriter, type HtmlWriter } from '../../files/html.ts';
 import { Blocks, type Limits } from '../../files/limits.ts';
+import { isFurniture, isPermalink, textOf } from './furniture.ts';
 import type { Element } from './tree.ts';
 
 /** Below this many characters Readability has too little to weigh; the page is short enough to be taken whole. */
@@ -18,36 +19,7 @@ const landmarkMinCharacters = 200;
 /** What Readability finds must hold this share of the text outside links, or it has cut the page short. */
 const readabilityMinShare = 0.5;
 
-const furnitureRoles = /^(?:navigation|banner|complementary|contentinfo|search|dialog|alertdialog|menu|menubar)$/i;
-const furnitureNames =
-  /(?:^|[\s_-])(?:cookies?|cookiebar|consent|gdpr|onetrust|usercentrics|breadcrumbs?|sidebar|toc|table-of-contents|pagination|pager|share|sharing|social|skip-link|newsletter|comments|related-(?:posts|articles)|popup|modal)(?:$|[\s_-])/i;
-const inControls = /^(?:h[1-6]|summary|dt)$/;
-
 const elements = (parent: Element): Element[] => parent.children.filter((child) => typeof child !== 'string');
-
-/**
- * Whether an element is furniture of the site and no content. `total` is the page's text: what holds most of it is
- * content whatever it is called (a form around a whole page, a `body class="has-sidebar"`).
- */
-function isFurniture(item: Element, total: number, inMain: boolean): boolean {
-  const { name, attributes } = item;
-  if (name === 'nav' || name === 'menu' || name === 'dialog') return true;
-  if (item.characters * 2 > total) return false;
-  if (name === 'footer' || name === 'form') return true;
-  if (name === 'header') return !inMain;
-  // In documentation an aside within the text is a note; beside it, it is the rest of the site.
-  if (name === 'aside') return !inMain || item.linked * 2 > item.characters;
-  if (name === 'button') return !withinTitle(item);
-  const { role, class: classes, id } = attributes;
-  if (role !== undefined && furnitureRoles.test(role)) return true;
-  return (classes !== undefined && furnitureNames.test(classes)) || (id !== undefined && furnitureNames.test(id));
-}
-
-/** Questions that fold their answers are often buttons within headings. */
-function withinTitle(item: Element): boolean {
-  for (let up = item.parent; up; up = up.parent) if (inControls.test(up.name)) return true;
-  return false;
-}
 
 const isMain = ({ name, attributes }: Element): boolean => name === 'main' || attributes['role'] === 'main';
 
@@ -66,7 +38,7 @@ function prune(item: Element, total: number, found: Found, inMain: boolean): voi
     // A site's header is furniture, its only h1 may still be the page's title.
     if (child.name === 'h1' && child.characters > 0) found.titles.push(child);
     const before = [child.characters, child.linked] as const;
-    if (isFurniture(child, total, inMain)) {
+    if (isFurniture(child, total, inMain) || isPermalink(child)) {
       noteTitles(child, found);
       characters -= before[0];
       linked -= before[1];
@@ -229,9 +201,4 @@ export function mainBlocks(body: Element, limits: Limits): { blocks: Blocks; hea
   const has = blocks.list.some((block) => block.kind === 'heading' && block.text === heading);
   if (heading && !has && blocks.list.length > 0) blocks.list.unshift({ kind: 'heading', level: 1, text: heading });
   return { blocks, heading };
-}
-
-function textOf(item: Element): string {
-  const text = item.children.map((child) => (typeof child === 'string' ? child : textOf(child))).join('');
-  return text.replace(/\s+/g, ' ').trim();
 }

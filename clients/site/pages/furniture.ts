@@ -1,0 +1,89 @@
+/** Tells what belongs to a site from what a page says: navigation, banners, lists of share buttons, marks of headings. */
+import type { Element } from './tree.ts';
+
+const furnitureRoles = /^(?:navigation|banner|complementary|contentinfo|search|dialog|alertdialog|menu|menubar)$/i;
+const furnitureNames =
+  /(?:^|[\s_-])(?:cookies?|cookiebar|consent|gdpr|onetrust|usercentrics|breadcrumbs?|sidebar|toc|table-of-contents|pagination|pager|share|sharing|social|skip-link|newsletter|comments|related-(?:posts|articles)|popup|modal)(?:$|[\s_-])/i;
+const inControls = /^(?:h[1-6]|summary|dt)$/;
+const heading = /^h[1-6]$/;
+/** Elements that are part of a sentence, and those that hold sentences. */
+const inline = /^(?:a|abbr|b|cite|code|em|i|kbd|mark|q|s|small|span|strong|sub|sup|u|var)$/;
+const ofText = /^(?:p|li|dd|dt|td|th|blockquote|figcaption|caption|summary|h[1-6]|a|b|em|i|span|strong|u)$/;
+/** A part of the main text that says this much outside links and buttons, in characters, is content whatever its name. */
+const minNamedText = 60;
+
+const elements = (parent: Element): Element[] => parent.children.filter((child) => typeof child !== 'string');
+
+function isWithin(item: Element, names: RegExp): boolean {
+  for (let up = item.parent; up; up = up.parent) if (names.test(up.name)) return true;
+  return false;
+}
+
+/** Characters on the buttons of a part, as far as they stand in it or in its lists. */
+function onButtons(item: Element): number {
+  const near = elements(item).flatMap((child) => (child.name === 'button' ? [child] : elements(child)));
+  return near.reduce((sum, { name, characters }) => sum + (name === 'button' ? characters : 0), 0);
+}
+
+/**
+ * Whether a part of the main text is content although its id or class is one of furniture: an id is often made of a
+ * heading (`sharing-with-family`). Lists of links and short labels are none.
+ */
+function saysSomething(item: Element): boolean {
+  if (heading.test(item.name) || item.name === 'dt') return true;
+  if (item.name === 'p' || item.name === 'dd') return item.linked < item.characters;
+  const plain = item.characters - item.linked - onButtons(item);
+  if (plain <= item.linked) return false;
+  const paragraphs = elements(item).some(({ name, characters, linked }) => name === 'p' && characters > 2 * linked);
+  return plain >= minNamedText || (paragraphs && elements(item).some(({ name }) => heading.test(name)));
+}
+
+/** Whether an element is a link or a word within a sentence, a cell or a heading. */
+const isInSentence = ({ name, parent }: Element): boolean =>
+  inline.test(name) && parent !== undefined && ofText.test(parent.name) && parent.name !== 'li';
+
+/**
+ * Whether an element is furniture of the site and no content. `total` is the page's text: what holds most of it is
+ * content whatever it is called (a form around a whole page, a `body class="has-sidebar"`). `inMain`: within the part
+ * that the author marked as the main one, where an id or a class alone removes nothing that says something.
+ */
+export function isFurniture(item: Element, total: number, inMain: boolean): boolean {
+  const { name, attributes } = item;
+  if (name === 'nav' || name === 'menu' || name === 'dialog') return true;
+  if (item.characters * 2 > total) return false;
+  if (name === 'footer' || name === 'form') return true;
+  if (name === 'header') return !inMain;
+  // In documentation an aside within the text is a note; beside it, it is the rest of the site.
+  if (name === 'aside') return !inMain || item.linked * 2 > item.characters;
+  // Questions that fold their answers are often buttons within headings.
+  if (name === 'button') return !isWithin(item, inControls);
+  const { role, class: classes, id } = attributes;
+  if (role !== undefined && furnitureRoles.test(role)) return true;
+  const named =
+    (classes !== undefined && furnitureNames.test(classes)) || (id !== undefined && furnitureNames.test(id));
+  return named && !isInSentence(item) && !(inMain && saysSomething(item));
+}
+
+const titled = /^(?:h[1-6]|dt|caption|figcaption)$/;
+const permalinkSigns = /^(?:\s|\u200b|\ufe0e|\ufe0f|[¶#§🔗⚓])*$/u;
+const permalinkWords = /^(?:permalink|permanent link|direct link|link to this|copy link|anchor)(?:$|\s.{0,200}$)/i;
+/** A longer label, in characters, is no mark. */
+const maxPermalinkCharacters = 240;
+
+/** Whether an element is the mark by which a heading, a term or a caption can be linked to: `¶`, "Link to this heading". */
+export function isPermalink(item: Element): boolean {
+  const { name, attributes, characters } = item;
+  if (name !== 'a' || characters > maxPermalinkCharacters || !attributes['href']?.includes('#')) return false;
+  let title = item.parent;
+  while (title && !titled.test(title.name)) title = title.parent;
+  // A link around the whole heading is its text.
+  if (!title || title.characters <= characters) return false;
+  const text = textOf(item);
+  return permalinkSigns.test(text) || permalinkWords.test(text);
+}
+
+/** The text of an element, blanks folded. */
+export function textOf(item: Element): string {
+  const text = item.children.map((child) => (typeof child === 'string' ? child : textOf(child))).join('');
+  return text.replace(/\s+/g, ' ').trim();
+}
