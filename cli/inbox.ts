@@ -58,7 +58,8 @@ async function list(session: Session, given: { status?: string; assignedTo?: str
   );
 }
 
-const nameOf = ({ customer: { name, email, customer_id } }: Conversation): string => name ?? email ?? customer_id;
+const nameOf = ({ customer: { name, email, customer_id } }: Conversation): string =>
+  name !== undefined && email !== undefined ? `${name} <${email}>` : (name ?? email ?? customer_id);
 
 function conversationTable(conversations: readonly Conversation[]): string[] {
   return table(

@@ -144,6 +144,7 @@ export function viewConversation(conversation: Conversation, customer: Readonly<
   return {
     ...conversation,
     conv_id: conversation._id,
+    preview: conversation.customer_preview ?? '',
     customer: {
       customer_id: conversation.customer_id,
       ...(name === undefined ? {} : { name }),

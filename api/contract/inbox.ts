@@ -54,7 +54,7 @@ export const conversation = z
       email: z.string().optional(),
       verified: z.boolean().meta({ description: 'Whether a backend or a signature has vouched for who it is.' }),
     }),
-    preview: z.string().meta({ description: 'How its last message begins, on one line.' }),
+    preview: z.string().meta({ description: 'How the customer’s last message begins, on one line.' }),
     last_message_at: timestamp.nullable(),
     unread: z.number().int().meta({ description: 'Customer messages since a member looked.' }),
     assigned_to: id.nullable().meta({ description: 'A member’s user id.' }),

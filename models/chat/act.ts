@@ -121,6 +121,7 @@ function change(
       ...(csat === undefined ? {} : { csat }),
       ...(assignTo === undefined ? {} : { assigned_to: assignTo }),
       ...(message ? { preview: previewOf(message.body) } : {}),
+      ...(message?.byCustomer ? { customer_preview: previewOf(message.body) } : {}),
       ...(status !== standing.status ? { misses: 0 } : {}),
       ...(context ? { session_context: context } : {}),
     },

@@ -69,7 +69,10 @@ export type Conversation = {
   /** The customer's message whose answer was counted last. */
   counted?: string;
   csat?: number;
+  /** How its last message begins. */
   preview: string;
+  /** The same of the customer's last message, once there is one. */
+  customer_preview?: string;
   /** Absent until somebody has written; such a conversation is in no list. */
   last_message_at?: Date;
   ticket?: Ticket;
@@ -115,6 +118,7 @@ export const ConversationModel = defineModel<Conversation>(
     counted: String,
     csat: Number,
     preview: { type: String },
+    customer_preview: String,
     last_message_at: Date,
     ticket: embedded<Ticket>({
       ticket_id: { type: String, required: true },

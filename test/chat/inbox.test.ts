@@ -92,9 +92,25 @@ describe('GET /support/inbox/orgs/{orgId}', () => {
       csat: null,
     });
     expect(entry.customer.email).toMatch(/@customer\.example$/);
-    expect(entry.preview).not.toContain('\n');
+    expect(entry.preview).toBe('Where is my card?');
     expect(entry).not.toHaveProperty('events');
     expect(entry).not.toHaveProperty('pending');
+  });
+
+  it('previews the customer’s last message, not what the agent or a member answered, and names the e-mail', async () => {
+    const own = await api.newOrg();
+    const secret = (await api.newKey(own)).token;
+    const one = await talk(own, secret, 'Where is my card?');
+    await settled(one);
+    await post(own, `/${one.convId}/reply`, { body: 'It is on its way.' });
+    const previewed = async () => (await get(own)).body.conversations[0].preview;
+    expect(await previewed()).toBe('Where is my card?');
+    await one.say('Since when?');
+    const [entry] = (await get(own)).body.conversations;
+    expect([entry.preview, entry.customer.email]).toEqual([
+      'Since when?',
+      expect.stringMatching(/@customer\.example$/),
+    ]);
   });
 
   it('has the newest activity first, and filters by status and assignee; totals follow the filter', async () => {

@@ -256,6 +256,45 @@ describe('the widget', () => {
     expect(await inInbox(lindenbank)).toMatchObject({ conv_id: convId, status: 'resolved', csat: 4 });
   });
 
+  it('the launcher becomes a button that closes the chat', async () => {
+    const { publishable } = await bank();
+    const { chat } = await demo(publishable);
+    const launcher = () =>
+      chat.inside(`[
+        root.querySelector('.launcher').getAttribute('aria-expanded'),
+        root.querySelector('.launcher').getAttribute('aria-label'),
+        [...root.querySelectorAll('.launcher svg')].filter((icon) => icon.checkVisibility()).map((icon) => icon.className.baseVal),
+        root.querySelector('.panel').checkVisibility(),
+      ]`);
+    await chat.find('.launcher');
+    expect(await launcher()).toEqual(['false', 'Open chat', ['when-closed'], false]);
+    await chat.open();
+    expect(await launcher()).toEqual(['true', 'Close chat', ['when-open'], true]);
+    await (await chat.find('.launcher')).click();
+    expect(await launcher()).toEqual(['false', 'Open chat', ['when-closed'], false]);
+  });
+
+  it('the newest message stays in sight when the rating takes its room', async () => {
+    const { publishable } = await bank();
+    const { chat } = await demo(publishable);
+    await chat.open();
+    for (const _ of [1, 2, 3]) {
+      const before = (await chat.messages()).length;
+      await chat.say(question);
+      await until(async () => (await chat.messages()).length === before + 2, 'the answer');
+    }
+    /** By how many pixels the end of the newest message is below what is seen; with the rating, once it is there. */
+    const hidden = () =>
+      chat.inside(`(() => {
+        const [list, newest] = [root.querySelector('.scroll'), root.querySelector('[role=log] .entry:last-child')];
+        return Math.max(0, newest.getBoundingClientRect().bottom - list.getBoundingClientRect().bottom);
+      })()`);
+    await until(async () => (await hidden()) === 0, 'the newest message to be seen');
+    await (await chat.find('[aria-label="End conversation"]')).click();
+    await chat.find('.rating .primary');
+    await until(async () => (await hidden()) === 0, 'the newest message to be seen again');
+  });
+
   it('a rating is given once: coming back does not end what a member has opened again since', async () => {
     const lindenbank = await bank();
     const wire = await wireTo(api.url);

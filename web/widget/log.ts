@@ -43,6 +43,15 @@ export function createLog(texts: Texts, locale: string, on: { earlier(): void })
   let shown: Shown[] = [];
   /** Where we have scrolled to; elsewhere, the reader has. */
   let scrolledTo = 0;
+  /** Whether the reader has scrolled to the end. */
+  let atEnd = false;
+  const nearEnd = (): boolean => element.scrollHeight - element.scrollTop - element.clientHeight < FOLLOWS_WITHIN;
+  element.addEventListener('scroll', () => (atEnd = nearEnd()));
+  // The rating, a longer draft or a sentence about the connection take room: the newest stays in sight.
+  new ResizeObserver(() => {
+    if (element.scrollTop === scrolledTo) toEnd();
+    else if (atEnd) element.scrollTop = element.scrollHeight;
+  }).observe(element);
 
   /** To the newest; what is higher than the list is shown from its beginning on. */
   function toEnd(): void {
@@ -53,8 +62,7 @@ export function createLog(texts: Texts, locale: string, on: { earlier(): void })
   }
 
   function show({ entries, writing, earlier, older: olderCount }: Conversation): void {
-    const { scrollHeight, scrollTop, clientHeight } = element;
-    const followed = scrollTop === scrolledTo || scrollHeight - scrollTop - clientHeight < FOLLOWS_WITHIN;
+    const followed = element.scrollTop === scrolledTo || nearEnd();
     const said = entries.some(({ state }, index) => state === 'waiting' && index >= shown.length);
     const top = shown[0]?.element;
     const topWas = top?.getBoundingClientRect().top ?? 0;

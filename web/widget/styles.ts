@@ -76,6 +76,7 @@ svg { display: block; inline-size: 1.5em; block-size: 1.5em; fill: none; stroke:
   display: grid; place-items: center; background: var(--accent); color: var(--on-accent);
   border: 2px solid var(--ground); box-shadow: 0 4px 16px rgb(0 0 0 / 28%);
 }
+.launcher[aria-expanded='true'] .when-closed, .launcher[aria-expanded='false'] .when-open { display: none; }
 .launcher:focus-visible { outline-color: var(--accent); outline-width: 3px; }
 .badge {
   position: absolute; inset-block-start: -6px; inset-inline-end: -6px; min-inline-size: 1.7em; padding: 0.1em 0.4em;

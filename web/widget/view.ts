@@ -223,7 +223,8 @@ function build(options: Options, words: Texts) {
       'aria-expanded': 'false',
       'aria-controls': 'panel',
     },
-    icon(icons.chat),
+    icon(icons.chat, 'when-closed'),
+    icon(icons.close, 'when-open'),
     badge,
   );
   root.append(
