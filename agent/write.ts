@@ -1,0 +1,105 @@
+/** Writing an answer from the passages that were found: by the model while it streams, or in the sources' own sentences. */
+import { groundsOf, type AgentDeps, type Found, type Turns } from './answer.ts';
+import { gathered } from './gathered.ts';
+import type { TurnRecord } from './record.ts';
+import type { AnswerAsk } from '../clients/ai/ai.ts';
+import { Problem } from '../models/rules/base/errors.ts';
+import { createReplyStream, plainReply } from '../models/rules/chat/replytext.ts';
+import { extract } from '../models/rules/knowledge/extractive.ts';
+
+/** Pieces of an answer are gathered this long: each is a frame that is stored and sent to every socket. */
+const GATHER_MS = 40;
+
+/** Where the text goes while it is written. What was given before `again` is void. */
+export type Listener = { piece(text: string): Promise<void>; again(): Promise<void> };
+
+/** What is to be answered: `history` and `situation` as in `Asked`. */
+export type WriteAsk = { body: string; history: Turns; situation?: Record<string, unknown> | undefined };
+
+/** `text` is undefined when the passages do not answer. */
+export type Written = {
+  text: string | undefined;
+  used: string[];
+  by: Pick<TurnRecord, 'generated_by' | 'model' | 'model_error'>;
+};
+
+/** The answer that the passages give, by the model or in their own sentences; undefined when they do not answer. */
+export async function write(
+  deps: Pick<AgentDeps, 'ai'>,
+  asked: WriteAsk,
+  found: Found,
+  listener: Listener,
+  signal?: AbortSignal,
+): Promise<Written> {
+  const { ai } = deps;
+  if (found.retrieval.hits.length === 0) return { text: undefined, used: [], by: { generated_by: 'fixed' } };
+  if (!ai.model) return writeExtractive(asked, found, listener);
+  let heard = false;
+  const noting: Listener = {
+    piece: (text) => ((heard = true), listener.piece(text)),
+    again: () => ((heard = false), listener.again()),
+  };
+  try {
+    return await writeByModel(deps, asked, found, noting, signal);
+  } catch (error) {
+    signal?.throwIfAborted();
+    // A frame that could not be appended is no failure of the model.
+    if (!(error instanceof Problem)) throw error;
+    if (heard) await listener.again();
+    const written = await writeExtractive(asked, found, listener);
+    return { ...written, by: { ...written.by, model_error: error.message } };
+  }
+}
+
+export async function writeExtractive(
+  { body }: Pick<WriteAsk, 'body'>,
+  { retrieval: { asking, hits } }: Found,
+  listener: Listener,
+): Promise<Written> {
+  const answer = extract(
+    asking,
+    hits.map(({ passage }) => passage),
+  );
+  if (!answer) return { text: undefined, used: [], by: { generated_by: 'fixed' } };
+  const text = plainReply(answer.text, groundsOf(body, hits));
+  await listener.piece(text);
+  return { text, used: answer.used, by: { generated_by: 'extractive' } };
+}
+
+async function writeByModel(
+  { ai }: Pick<AgentDeps, 'ai'>,
+  { body, history, situation }: WriteAsk,
+  { retrieval: { hits } }: Found,
+  listener: Listener,
+  signal?: AbortSignal,
+): Promise<Written> {
+  const grounds = groundsOf(body, hits);
+  let stream = createReplyStream(grounds);
+  let heard = false;
+  const show = async (text: string) => {
+    if (text !== '') await listener.piece(text);
+    heard ||= text !== '';
+  };
+  const ask: AnswerAsk = { question: body, history, hits: hits.map(({ passage }) => passage), situation };
+  const over = new AbortController();
+  const until = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
+  try {
+    for await (const event of gathered(ai.stream(ask, { signal: until }), GATHER_MS)) {
+      if (event.type === 'text') await show(stream.push(event.text));
+      else if (event.type === 'restart') {
+        stream = createReplyStream(grounds);
+        if (heard) await listener.again();
+        heard = false;
+      } else {
+        const { text, used, has_context } = event.answer;
+        if (!has_context) return { text: undefined, used: [], by: { generated_by: 'fixed', model: ai.model! } };
+        await show(stream.end());
+        return { text: plainReply(text, grounds), used, by: { generated_by: 'model', model: ai.model! } };
+      }
+    }
+    throw new Problem('MODEL_FAILED');
+  } finally {
+    // However this ended, the endpoint need not write on.
+    over.abort();
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * Answers of a chat model: what it is told, and what becomes of its reply. A reply that names no source it was given is no
+ * answer, and one that repeats its instructions is refused.
+ */
+import type { Completions } from './completions.ts';
+import { createLeakGuard, type LeakGuard } from './leak.ts';
+import { createMemberReader } from './partial.ts';
+import { answerMessages, parseAnswer, parseRewrite, repairMessage, responseFormat, rules } from './prompt.ts';
+import { rewriteFormat, rewriteMessages } from './prompt.ts';
+import type { AnswerAsk, Message, ModelAnswer, RewriteAsk } from './prompt.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+import { nothingFound } from '../../models/rules/knowledge/extractive.ts';
+
+export type Answer = {
+  text: string;
+  /** Ids of the sources it rests on; empty when `has_context` is false. */
+  used: string[];
+  has_context: boolean;
+};
+
+export type AnswerOptions = { signal?: AbortSignal | undefined };
+
+/** `restart`: what was streamed so far is void, the answer begins anew. `done` is last and carries the checked answer. */
+export type AnswerEvent = { type: 'text'; text: string } | { type: 'restart' } | { type: 'done'; answer: Answer };
+
+export type AnswererOptions = {
+  timeoutMs: number;
+  budgetMs: number;
+  /** Unguessable, new for each request: fences the sources. */
+  nonce: () => string;
+};
+
+export function createAnswerer({ complete, pieces }: Completions, { timeoutMs, budgetMs, nonce }: AnswererOptions) {
+  /** What the model is told, and the guard of what it was told. */
+  function prompt(ask: AnswerAsk): { messages: Message[]; guard: LeakGuard } {
+    const value = nonce();
+    return { messages: answerMessages(ask, value), guard: createLeakGuard(rules(value), value) };
+  }
+
+  /** The one try to repair a reply that is not what was asked for. */
+  async function repaired(
+    messages: Message[],
+    raw: string,
+    problem: string,
+    deadline: number,
+    signal: AbortSignal | undefined,
+  ): Promise<ModelAnswer> {
+    const again = [...messages, { role: 'assistant' as const, content: raw.slice(0, 4_000) }, repairMessage(problem)];
+    const until = Math.max(deadline, Date.now() + timeoutMs);
+    const second = parseAnswer(await complete(again, responseFormat, until, signal));
+    if (second.ok) return second.value;
+    throw new Problem('MODEL_FAILED', { cause: new Error(second.problem) });
+  }
+
+  return {
+    async answer(ask: AnswerAsk, { signal }: AnswerOptions = {}): Promise<Answer> {
+      const deadline = Date.now() + budgetMs;
+      const { messages, guard } = prompt(ask);
+      const raw = await complete(messages, responseFormat, deadline, signal);
+      const first = parseAnswer(raw);
+      const value = first.ok ? first.value : await repaired(messages, raw, first.problem, deadline, signal);
+      return settle(value, ask, guard);
+    },
+
+    async *stream(ask: AnswerAsk, { signal }: AnswerOptions = {}): AsyncGenerator<AnswerEvent, void, undefined> {
+      const deadline = Date.now() + budgetMs;
+      const { messages, guard } = prompt(ask);
+      const reader = createMemberReader('answer');
+      let raw = '';
+      let text = '';
+      let shown = 0;
+      for await (const piece of pieces(messages, responseFormat, deadline, signal)) {
+        raw += piece;
+        text += reader.read(piece);
+        const safe = guard.safeLength(text);
+        if (safe === undefined) throw repeated();
+        if (safe > shown) yield { type: 'text', text: text.slice(shown, safe) };
+        shown = Math.max(shown, safe);
+      }
+      const first = parseAnswer(raw);
+      if (first.ok) {
+        const answer = settle(first.value, ask, guard);
+        if (!answer.has_context) yield { type: 'restart' };
+        else if (text.length > shown) yield { type: 'text', text: text.slice(shown) };
+        yield { type: 'done', answer };
+        return;
+      }
+      yield { type: 'restart' };
+      const second = await repaired(messages, raw, first.problem, deadline, signal);
+      yield { type: 'done', answer: settle(second, ask, guard) };
+    },
+
+    async rewrite(ask: RewriteAsk, { signal }: AnswerOptions = {}): Promise<string> {
+      // A customer waits, and a search by the message alone is better than none.
+      const deadline = Date.now() + budgetMs / 4;
+      const question = parseRewrite(await complete(rewriteMessages(ask, nonce()), rewriteFormat, deadline, signal));
+      if (question === undefined) throw new Problem('MODEL_FAILED', { cause: new Error('it wrote no question') });
+      return question;
+    },
+  };
+}
+
+/** Numbers become ids; a number that was never given is dropped, and an answer that rests on nothing is no answer. */
+function settle(value: ModelAnswer, ask: AnswerAsk, guard: LeakGuard): Answer {
+  if (guard.leaks(value.answer)) throw repeated();
+  const used = [...new Set(value.sources)].flatMap((number) => ask.hits[number - 1]?.id ?? []);
+  const text = value.answer.trim();
+  if (!value.answered || used.length === 0 || text === '') return { text: nothingFound, used: [], has_context: false };
+  return { text, used: [...new Set(used)], has_context: true };
+}
+
+const repeated = (): Problem =>
+  new Problem('MODEL_FAILED', { message: 'The configured language model repeated its instructions.' });

@@ -1,0 +1,80 @@
+/** Requests to the endpoint: tried again while that may help, within a budget of time, and ended when their caller leaves. */
+import OpenAI from 'openai';
+import { failed, retryDelay } from './failures.ts';
+
+export type EndpointOptions = {
+  baseUrl?: string | undefined;
+  apiKey?: string | undefined;
+  timeoutMs: number;
+  budgetMs: number;
+  sleep?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
+};
+
+export type Endpoint = {
+  api: OpenAI;
+  timeoutMs: number;
+  budgetMs: number;
+  /**
+   * Makes a request, and again what may pass by itself, until `deadline` (ms since 1970). Everything else, and the last
+   * failure, becomes a Problem; the caller's own abort is thrown as it is.
+   */
+  persist<T>(outer: AbortSignal | undefined, deadline: number, call: (signal: AbortSignal) => Promise<T>): Promise<T>;
+};
+
+const maxAttempts = 4;
+
+export function createEndpoint({ baseUrl, apiKey, timeoutMs, budgetMs, sleep = sleepFor }: EndpointOptions): Endpoint {
+  // Retries, time limits and their budget are decided here, so the library's own are off.
+  const api = new OpenAI({
+    apiKey: apiKey ?? 'none',
+    baseURL: baseUrl ?? null,
+    maxRetries: 0,
+    timeout: budgetMs,
+    logLevel: 'off',
+  });
+  return {
+    api,
+    timeoutMs,
+    budgetMs,
+    async persist(outer, deadline, call) {
+      for (let attempt = 1; ; attempt += 1) {
+        const left = deadline - Date.now();
+        const limit = AbortSignal.timeout(Math.max(1, Math.min(timeoutMs, left)));
+        try {
+          return await call(outer === undefined ? limit : AbortSignal.any([outer, limit]));
+        } catch (error) {
+          outer?.throwIfAborted();
+          const wait = retryDelay(error, attempt);
+          if (wait === undefined || attempt >= maxAttempts || Date.now() + wait >= deadline) throw failed(error);
+          await sleep(wait, outer ?? AbortSignal.timeout(budgetMs * 2));
+        }
+      }
+    },
+  };
+}
+
+/** Ends when the signal does, also where the library's own waiting (a body that never comes) does not. */
+export async function abortable<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(signal.reason as Error);
+  if (signal.aborted) onAbort();
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+async function sleepFor(ms: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const onAbort = (): void => reject(signal.reason as Error);
+  signal.addEventListener('abort', onAbort, { once: true });
+  const timer = setTimeout(resolve, ms);
+  try {
+    await promise;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  }
+}

@@ -1,0 +1,62 @@
+/** What the failures of an endpoint mean: whether to try again and when, and what callers are told. */
+import { APIConnectionTimeoutError, APIError, APIUserAbortError } from 'openai';
+import { Problem } from '../../models/rules/base/errors.ts';
+
+/** Whether the endpoint refused this request at once, which tells nothing of the next one. */
+export function isRefusal(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof APIError && cause.status !== undefined && cause.status < 500 && cause.status !== 429;
+}
+
+/** Whether the endpoint gave no answer at all: out of time, or no connection. */
+export function isSilence(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return isTimeout(cause) || (cause instanceof APIError && cause.status === undefined);
+}
+
+/** Milliseconds to wait before trying again; undefined when trying again will not help. */
+export function retryDelay(error: unknown, attempt: number): number | undefined {
+  const backoff = 250 * 2 ** (attempt - 1) * (1 + Math.random() / 4);
+  // A request that ran out of time is not tried again: its caller has waited long enough.
+  if (error instanceof APIConnectionTimeoutError || error instanceof APIUserAbortError || isTimeout(error))
+    return undefined;
+  if (!(error instanceof APIError)) return undefined;
+  if (error.status === undefined) return backoff;
+  if (error.status !== 429 && error.status !== 409 && error.status < 500) return undefined;
+  return retryAfter(error) ?? backoff;
+}
+
+/** What `Retry-After` (or the finer `retry-after-ms`) says, in milliseconds. */
+function retryAfter(error: APIError): number | undefined {
+  const { headers } = error;
+  const fine = Number(headers?.get('retry-after-ms') ?? Number.NaN);
+  if (Number.isFinite(fine) && fine >= 0) return fine;
+  const value = headers?.get('retry-after');
+  if (value === null || value === undefined) return undefined;
+  const ms = /^\d+(?:\.\d+)?$/u.test(value.trim()) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
+}
+
+const isTimeout = (error: unknown): boolean =>
+  ['TimeoutError', 'AbortError'].includes(String((error as { name?: unknown } | null)?.name));
+
+/** What callers are told: that it failed and how, never the endpoint's own words, which may hold what they should not see. */
+export function failed(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  const status = error instanceof APIError ? error.status : undefined;
+  const wait = error instanceof APIError && status === 429 ? retryAfter(error) : undefined;
+  const headers = wait === undefined ? {} : { 'Retry-After': String(Math.ceil(wait / 1_000)) };
+  const why =
+    status === 429
+      ? 'is over its rate limit; try again later.'
+      : status === 401 || status === 403
+        ? 'refused our credential; check its configuration.'
+        : status !== undefined && status < 500
+          ? `refused the request (HTTP ${status}).`
+          : status !== undefined
+            ? `failed (HTTP ${status}); try again.`
+            : isTimeout(error) || error instanceof APIUserAbortError || error instanceof APIConnectionTimeoutError
+              ? 'did not answer in time; try again.'
+              : 'did not give a usable answer; try again.';
+  return new Problem('MODEL_FAILED', { message: `The configured language model ${why}`, cause: error, headers });
+}
