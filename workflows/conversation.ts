@@ -1,16 +1,18 @@
 /**
- * A conversation that somebody is writing in: each piece of news has it attended to, one after the other. What there is to do
- * is in MongoDB, so the story stays short; when nothing comes for a while it ends, and the next message begins it anew.
+ * A conversation that somebody is writing in: it is attended to at each signal, one after the other. What there is to do is in
+ * MongoDB, so the history stays short; when no signal comes for a while it ends, and the next message starts it anew. A turn
+ * that needs somebody's decision waits here, so that no activity does.
  */
 import {
   condition,
   continueAsNew,
   defineSignal,
+  patched,
   proxyActivities,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { ConversationActivities } from '../activities/chat/conversation.ts';
+import type { Attended, ConversationActivities } from '../activities/chat/conversation.ts';
 
 export type ConversationRef = { orgId: string; convId: string };
 
@@ -37,9 +39,15 @@ export async function conversation(ref: ConversationRef): Promise<void> {
   setHandler(attend, () => void (news += 1));
   for (;;) {
     const seen = news;
-    await attendTo(ref);
+    // Undefined in histories of before there were outcomes.
+    const outcome = (await attendTo(ref)) as Attended | undefined;
     if (news !== seen) continue;
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof conversation>(ref);
+    if (outcome?.kind === 'waiting' && patched('turn-waits')) {
+      // The decision is stored before it is signalled; when none comes in time, the turn that runs again says so.
+      await condition(() => news !== seen, outcome.withinMs);
+      continue;
+    }
     if (!(await condition(() => news !== seen, IDLE))) return;
   }
 }

@@ -3,48 +3,25 @@
  * asked is answered, in this order, until nothing is left. Every step may run again at any point, also beside a worker that
  * was believed dead: frames have keys, answers one id, and of two attempts at an answer the later one writes.
  */
-import { randomUUID } from 'node:crypto';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { Logger } from 'pino';
+import { createAnswering } from './answer.ts';
 import { withHeartbeat } from '../base/heartbeat.ts';
-import { takeTurn, type TurnAnswer } from '../../agent/turn.ts';
 import type { Ai } from '../../clients/ai/ai.ts';
 import type { Search } from '../../clients/search/search.ts';
-import { takeTestReply } from '../../models/chat/allowance.ts';
-import { actOn } from '../../models/chat/act.ts';
-import {
-  findConversation,
-  placeAnswer,
-  removeEmpty,
-  settleShown,
-  type Conversation,
-} from '../../models/chat/conversation.ts';
+import { findConversation, removeEmpty, settleShown, type Conversation } from '../../models/chat/conversation.ts';
 import { conversationWriter } from '../../models/chat/log.ts';
-import { hasFrame, lastSeq, Superseded, type FrameWriter, type NewFrame } from '../../models/live/frame.ts';
 import {
   ackFrame,
-  claimAnswer,
-  findAnswer,
-  holdsAnswer,
-  insertMessage,
-  listMessages,
   listUnshown,
   listWaiting,
   markShown,
   settleMessage,
   type Message,
 } from '../../models/chat/message.ts';
-import {
-  agentAnswers,
-  missesToEscalate,
-  searchedSegments,
-  situationOf,
-  type ConversationStatus,
-  type EscalationReason,
-} from '../../models/rules/chat/conversation.ts';
 import { keepTogether } from '../../models/chat/retention.ts';
-import { Problem } from '../../models/rules/base/errors.ts';
-import { productTypeOf } from '../../models/rules/access/session.ts';
+import { lastSeq, Superseded, type NewFrame } from '../../models/live/frame.ts';
+import { agentAnswers } from '../../models/rules/chat/conversation.ts';
 
 export type ConversationDeps = {
   search: Search;
@@ -55,17 +32,19 @@ export type ConversationDeps = {
   log: Logger;
 };
 type Ref = { orgId: string; convId: string };
+/**
+ * How it went. `done`: nothing is outstanding. `waiting`: a turn waits for a decision; it is attended to again when
+ * something was stored, or when `withinMs` are over. `for`: what the decision is about, for those who look at the workflow.
+ */
+export type Attended = { kind: 'done' } | { kind: 'waiting'; for: string; withinMs: number };
 export type ConversationActivities = ReturnType<typeof createConversationActivities>;
 
-/** Whether a question in vain is one of those after which a person is called: where somebody has ended it, nobody waits. */
-const countsMisses = ({ status }: Conversation): boolean => status === 'open';
+export function createConversationActivities(deps: ConversationDeps) {
+  const { clock } = deps;
+  const { answer } = createAnswering(deps);
 
-/** Messages before the one that is answered which the agent is shown. */
-const rememberedMessages = 10;
-
-export function createConversationActivities({ search, ai, testRepliesPerMinute, clock, log }: ConversationDeps) {
-  async function attend({ orgId, convId }: Ref, signal: AbortSignal): Promise<void> {
-    /** The attempt that had the first message when we began: one that died. */
+  async function attend({ orgId, convId }: Ref, signal: AbortSignal): Promise<Attended> {
+    /** The attempt that had the first message at the beginning: one that died. */
     let before: string | undefined;
     for (let first = true; ; first = false) {
       signal.throwIfAborted();
@@ -77,22 +56,24 @@ export function createConversationActivities({ search, ai, testRepliesPerMinute,
         lastSeq(convId),
       ]);
       const [message] = waiting;
-      if (!conversation) return;
+      if (!conversation) return { kind: 'done' };
       if (first) before = message?.attempt;
       let more = waiting.length > 1;
       if (unshown.length > 0 || conversation.status_version > conversation.shown_version) {
         await show(conversation, unshown, after);
         more = waiting.length > 0;
       } else if (message) {
-        // We answer one after the other, so somebody who took this one since we began has taken our place.
+        // Messages are answered one after the other: an attempt that took this one since the beginning has superseded ours.
         if (message.attempt !== undefined && message.attempt !== before) throw new Superseded();
-        // What was begun is ended, whoever took over meanwhile.
+        // An answer that was begun is ended, also when a person took over meanwhile.
         if (!agentAnswers(conversation.status) && message.attempt === undefined) {
           await leave(conversation, message, after);
         } else more = (await answer(conversation, message, after, signal)) || more;
       }
-      // Whatever was stored since we looked comes with a signal of its own.
-      if (!more) return keepTogether(conversation);
+      // What was stored since the reading above comes with a signal of its own.
+      if (more) continue;
+      await keepTogether(conversation);
+      return { kind: 'done' };
     }
   }
 
@@ -114,7 +95,7 @@ export function createConversationActivities({ search, ai, testRepliesPerMinute,
         ? [{ type: 'escalated', body: { ticket_id: ticket.ticket_id }, key: `escalated:${version}` }]
         : [];
     await writer.appendAll([...called, told]);
-    // Taken up again by a member, it is the one that the customer is shown who has come back to an empty one meanwhile.
+    // A member has reopened it: a customer who has come back to an empty conversation meanwhile is to be shown this one.
     if (status !== 'resolved' && conversation.last_message_at) await removeEmpty(conversation);
     await settleShown(orgId, convId, version);
   }
@@ -125,134 +106,11 @@ export function createConversationActivities({ search, ai, testRepliesPerMinute,
     await settleMessage(conversation.org_id, message._id, 'left');
   }
 
-  /** Whether that left something to show. */
-  async function answer(
-    conversation: Conversation,
-    message: Message,
-    after: number,
-    signal: AbortSignal,
-  ): Promise<boolean> {
-    const { _id: convId, org_id: orgId, mode } = conversation;
-    const replyId = message.reply_id!;
-    const attempt = randomUUID();
-    const [claimed, acked, stored, history] = await Promise.all([
-      claimAnswer(message, attempt),
-      hasFrame(convId, ackFrame(message).key),
-      message.attempt === undefined ? null : findAnswer(orgId, message._id),
-      listMessages(orgId, convId, { limit: rememberedMessages, before: message.position }),
-    ]);
-    if (!claimed) throw new Superseded();
-    const writer = conversationWriter(conversation, clock, {
-      after,
-      holds: () => holdsAnswer(orgId, message._id, attempt),
-    });
-    const begin: NewFrame = { type: 'reply_start', body: { message_id: replyId }, transient: true };
-    const before = acked ? [] : [ackFrame(message)];
-    if (stored) {
-      await writer.appendAll(before);
-      return finish(conversation, message, stored, conversation.misses, writer);
-    }
-    await writer.appendAll([...before, { type: 'typing', transient: true }, begin]);
-    const turn = await takeTurn(
-      { search, ai, clock },
-      {
-        orgId,
-        mode,
-        body: message.body,
-        asker: { customerId: conversation.customer_id, messageId: message._id },
-        history,
-        segments: searchedSegments(message.product_type, productTypeOf(conversation.refinement ?? {})),
-        situation: situationOf(conversation.session_context?.context, conversation.refinement, message.product_type),
-        misses: countsMisses(conversation) ? conversation.misses : 0,
-        attempt: (message.attempts ?? 0) + 1,
-        allowed: async () => mode === 'live' || takeTestReply(orgId, message._id, testRepliesPerMinute, clock()),
-      },
-      {
-        async piece(body) {
-          await writer.append({ type: 'reply_chunk', body: { message_id: replyId, body }, transient: true });
-        },
-        async again() {
-          await writer.append(begin);
-        },
-      },
-      signal,
-    );
-    const { kept, misses } = await keep(conversation, message, turn);
-    return finish(conversation, message, kept, misses, writer);
-  }
-
-  /** Stores the answer; an earlier attempt's that came before it stands. */
-  async function keep(conversation: Conversation, message: Message, turn: TurnAnswer) {
-    const { _id: convId, org_id: orgId, mode } = conversation;
-    const now = clock();
-    const { body, sources, has_context, counted, escalate, record } = turn;
-    const { position, misses } = await placeAnswer(orgId, convId, {
-      messageId: message._id,
-      body,
-      hasContext: counted && countsMisses(conversation) ? has_context : undefined,
-      now,
-    });
-    const inserted = await insertMessage({
-      _id: message.reply_id!,
-      org_id: orgId,
-      conv_id: convId,
-      mode,
-      role: 'ai',
-      body,
-      position,
-      at: now,
-      answers: message._id,
-      sources,
-      has_context,
-      record: { ...record, ...(escalate === undefined ? {} : { escalate }) },
-    });
-    const kept = inserted ?? (await findAnswer(orgId, message._id));
-    if (!kept) throw new Error(`The answer to ${message._id} is neither new nor there.`);
-    return { kept, misses };
-  }
-
-  /**
-   * Ends a stored answer: shows it whole, calls a person when it said so, and lets go of the message, last. Whether that
-   * left something to show.
-   */
-  async function finish(
-    conversation: Conversation,
-    message: Message,
-    { _id, body, sources, has_context, at, record }: Message,
-    misses: number,
-    writer: FrameWriter,
-  ): Promise<boolean> {
-    const { _id: convId, org_id: orgId } = conversation;
-    const frame = { message_id: _id, body, sources, has_context, timestamp: at.toISOString() };
-    await writer.append({ type: 'reply_end', body: frame, key: `end:${_id}` });
-    const said = record?.['escalate'] as EscalationReason | undefined;
-    const reason = said ?? (misses >= missesToEscalate ? 'no_context' : undefined);
-    // What the customer was told holds, though the conversation was resolved meanwhile.
-    if (reason) await callPerson(orgId, convId, reason, said ? ['open', 'resolved'] : ['open']);
-    await settleMessage(orgId, message._id, 'answered');
-    log.info({ org_id: orgId, conv_id: convId, message_id: message._id, has_context, reason }, 'message answered');
-    return reason !== undefined;
-  }
-
-  async function callPerson(
-    orgId: string,
-    convId: string,
-    reason: EscalationReason,
-    from: readonly ConversationStatus[],
-  ): Promise<void> {
-    try {
-      await actOn(orgId, convId, 'escalate', { now: clock(), reason, from });
-    } catch (error) {
-      // Somebody has taken over, or it is resolved.
-      if (!(error instanceof Problem && error.code === 'CONFLICT')) throw error;
-    }
-  }
-
   return {
-    /** Does what is outstanding in a conversation. Whoever finds its place taken fails, and is tried again if it was not dead. */
-    async attendTo(ref: Ref): Promise<void> {
+    /** Does what is outstanding in a conversation. An attempt that another one has superseded fails and is retried. */
+    async attendTo(ref: Ref): Promise<Attended> {
       try {
-        await withHeartbeat((signal) => attend(ref, signal));
+        return await withHeartbeat((signal) => attend(ref, signal));
       } catch (error) {
         if (!(error instanceof Superseded)) throw error;
         throw ApplicationFailure.create({

@@ -1,10 +1,12 @@
 /** The story of a conversation: attended to as long as there is news, one after the other, and over when nobody writes. */
 import { describe, expect, it } from '@jest/globals';
 import { stories } from './story.ts';
+import type { Attended } from '../../activities/chat/conversation.ts';
 import { attend, conversation } from '../../workflows/conversation.ts';
 
 const ref = { orgId: 'org_1', convId: 'conv_1' };
 const { tell } = stories();
+const done: Attended = { kind: 'done' };
 
 /** A gate that is passed once it is opened. */
 function gate() {
@@ -15,7 +17,12 @@ function gate() {
 describe('conversation', () => {
   it('attends once to what it was started for, and ends when nothing comes for a minute', async () => {
     const seen: object[] = [];
-    const { calls, skippedMs } = await tell(conversation, [ref], { attendTo: async (given) => void seen.push(given) });
+    const { calls, skippedMs } = await tell(conversation, [ref], {
+      attendTo: async (given) => {
+        seen.push(given);
+        return done;
+      },
+    });
     expect([calls, seen]).toEqual([['attendTo'], [ref]]);
     expect(skippedMs).toBeGreaterThanOrEqual(60_000);
   });
@@ -28,6 +35,7 @@ describe('conversation', () => {
       first.open();
       await go.passed;
       running -= 1;
+      return done;
     };
     const { calls } = await tell(conversation, [ref], { attendTo }, async (handle) => {
       await first.passed;
@@ -43,6 +51,7 @@ describe('conversation', () => {
     const attendTo = async () => {
       times += 1;
       attended.open();
+      return done;
     };
     await tell(conversation, [ref], { attendTo }, async (handle) => {
       await attended.passed;
@@ -56,8 +65,37 @@ describe('conversation', () => {
     const { calls } = await tell(conversation, [ref], {
       attendTo: async () => {
         if (failures-- > 0) throw new Error('MongoDB is away');
+        return done;
       },
     });
     expect(calls).toHaveLength(13);
+  });
+
+  describe('whose turn waits for a decision', () => {
+    const hour = 3_600_000;
+    const waiting: Attended = { kind: 'waiting', for: 'pact_1', withinMs: hour };
+
+    it('runs the turn again as soon as the decision is stored', async () => {
+      const attended = gate();
+      const outcomes = [waiting, done];
+      const attendTo = async () => {
+        attended.open();
+        return outcomes.shift()!;
+      };
+      const { calls, skippedMs } = await tell(conversation, [ref], { attendTo }, async (handle) => {
+        await attended.passed;
+        await handle.signal(attend);
+      });
+      expect(calls).toEqual(['attendTo', 'attendTo']);
+      // The decision came at once, so only the idle minute passed.
+      expect(skippedMs).toBeLessThan(hour);
+    });
+
+    it('runs the turn again when no decision came in its time', async () => {
+      const outcomes = [waiting, done];
+      const { calls, skippedMs } = await tell(conversation, [ref], { attendTo: async () => outcomes.shift()! });
+      expect(calls).toEqual(['attendTo', 'attendTo']);
+      expect(skippedMs).toBeGreaterThanOrEqual(hour);
+    });
   });
 });

@@ -1,0 +1,179 @@
+/**
+ * Answering one message of a customer: the agent's turn, shown while it is written, stored once and ended. Every step may run
+ * again at any point: frames have keys, the answer has one id, and of two attempts the later one writes.
+ */
+import { randomUUID } from 'node:crypto';
+import type { ConversationDeps } from './conversation.ts';
+import { takeTurn, type TurnAnswer } from '../../agent/turn.ts';
+import { actOn } from '../../models/chat/act.ts';
+import { takeTestReply } from '../../models/chat/allowance.ts';
+import { placeAnswer, type Conversation } from '../../models/chat/conversation.ts';
+import { conversationWriter } from '../../models/chat/log.ts';
+import {
+  ackFrame,
+  claimAnswer,
+  findAnswer,
+  holdsAnswer,
+  insertMessage,
+  listMessages,
+  settleMessage,
+  type Message,
+} from '../../models/chat/message.ts';
+import { hasFrame, Superseded, type FrameWriter, type NewFrame } from '../../models/live/frame.ts';
+import { productTypeOf } from '../../models/rules/access/session.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+import {
+  missesToEscalate,
+  searchedSegments,
+  situationOf,
+  type ConversationStatus,
+  type EscalationReason,
+} from '../../models/rules/chat/conversation.ts';
+
+/** Whether a question without an answer counts towards calling a person: in a conversation that was ended nobody waits. */
+const countsMisses = ({ status }: Conversation): boolean => status === 'open';
+
+/** How many of the messages before the one that is answered the agent is shown. */
+const rememberedMessages = 10;
+
+/** Answers messages. Its `answer` says whether that left something to show. */
+export function createAnswering({ search, ai, testRepliesPerMinute, clock, log }: ConversationDeps) {
+  /** Takes the right to answer, and answers. @throws Superseded when another attempt has taken that right. */
+  async function answer(
+    conversation: Conversation,
+    message: Message,
+    after: number,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { _id: convId, org_id: orgId } = conversation;
+    const attempt = randomUUID();
+    const [claimed, acked, stored, history] = await Promise.all([
+      claimAnswer(message, attempt),
+      hasFrame(convId, ackFrame(message).key),
+      message.attempt === undefined ? null : findAnswer(orgId, message._id),
+      listMessages(orgId, convId, { limit: rememberedMessages, before: message.position }),
+    ]);
+    if (!claimed) throw new Superseded();
+    const writer = conversationWriter(conversation, clock, {
+      after,
+      holds: () => holdsAnswer(orgId, message._id, attempt),
+    });
+    const before = acked ? [] : [ackFrame(message)];
+    if (stored) {
+      await writer.appendAll(before);
+      return finish(conversation, message, stored, conversation.misses, writer);
+    }
+    await writer.appendAll([...before, { type: 'typing', transient: true }, replyStart(message)]);
+    const turn = await turnFor(conversation, message, history, writer, signal);
+    const { kept, misses } = await keep(conversation, message, turn);
+    return finish(conversation, message, kept, misses, writer);
+  }
+
+  /** The agent's turn, each piece of which is appended to the log while it is written. */
+  async function turnFor(
+    conversation: Conversation,
+    message: Message,
+    history: Message[],
+    writer: FrameWriter,
+    signal: AbortSignal,
+  ): Promise<TurnAnswer> {
+    const { org_id: orgId, mode, refinement = {}, session_context, customer_id: customerId } = conversation;
+    const { _id: messageId, body, product_type, reply_id, attempts = 0 } = message;
+    const asked = {
+      orgId,
+      mode,
+      body,
+      asker: { customerId, messageId },
+      history,
+      segments: searchedSegments(product_type, productTypeOf(refinement)),
+      situation: situationOf(session_context?.context, conversation.refinement, product_type),
+      misses: countsMisses(conversation) ? conversation.misses : 0,
+      attempt: attempts + 1,
+      allowed: async () => mode === 'live' || takeTestReply(orgId, messageId, testRepliesPerMinute, clock()),
+    };
+    const listener = {
+      async piece(text: string) {
+        await writer.append({ type: 'reply_chunk', body: { message_id: reply_id, body: text }, transient: true });
+      },
+      async again() {
+        await writer.append(replyStart(message));
+      },
+    };
+    return takeTurn({ search, ai, clock }, asked, listener, signal);
+  }
+
+  /** Stores the answer; an earlier attempt's that came before it stands. */
+  async function keep(conversation: Conversation, message: Message, turn: TurnAnswer) {
+    const { _id: convId, org_id: orgId, mode } = conversation;
+    const now = clock();
+    const { body, sources, has_context, counted, escalate, record } = turn;
+    const { position, misses } = await placeAnswer(orgId, convId, {
+      messageId: message._id,
+      body,
+      hasContext: counted && countsMisses(conversation) ? has_context : undefined,
+      now,
+    });
+    const inserted = await insertMessage({
+      _id: message.reply_id!,
+      org_id: orgId,
+      conv_id: convId,
+      mode,
+      role: 'ai',
+      body,
+      position,
+      at: now,
+      answers: message._id,
+      sources,
+      has_context,
+      record: { ...record, ...(escalate === undefined ? {} : { escalate }) },
+    });
+    const kept = inserted ?? (await findAnswer(orgId, message._id));
+    if (!kept) throw new Error(`The answer to ${message._id} is neither new nor there.`);
+    return { kept, misses };
+  }
+
+  /**
+   * Ends a stored answer: shows it whole, calls a person when it said so, and lets go of the message, last. Whether that
+   * left something to show.
+   */
+  async function finish(
+    conversation: Conversation,
+    message: Message,
+    { _id, body, sources, has_context, at, record }: Message,
+    misses: number,
+    writer: FrameWriter,
+  ): Promise<boolean> {
+    const { _id: convId, org_id: orgId } = conversation;
+    const frame = { message_id: _id, body, sources, has_context, timestamp: at.toISOString() };
+    await writer.append({ type: 'reply_end', body: frame, key: `end:${_id}` });
+    const said = record?.['escalate'] as EscalationReason | undefined;
+    const reason = said ?? (misses >= missesToEscalate ? 'no_context' : undefined);
+    // What the customer was told holds, though the conversation was resolved meanwhile.
+    if (reason) await callPerson(orgId, convId, reason, said ? ['open', 'resolved'] : ['open']);
+    await settleMessage(orgId, message._id, 'answered');
+    log.info({ org_id: orgId, conv_id: convId, message_id: message._id, has_context, reason }, 'message answered');
+    return reason !== undefined;
+  }
+
+  async function callPerson(
+    orgId: string,
+    convId: string,
+    reason: EscalationReason,
+    from: readonly ConversationStatus[],
+  ): Promise<void> {
+    try {
+      await actOn(orgId, convId, 'escalate', { now: clock(), reason, from });
+    } catch (error) {
+      // Somebody has taken over, or it is resolved.
+      if (!(error instanceof Problem && error.code === 'CONFLICT')) throw error;
+    }
+  }
+
+  return { answer };
+}
+
+const replyStart = ({ reply_id }: Message): NewFrame => ({
+  type: 'reply_start',
+  body: { message_id: reply_id },
+  transient: true,
+});
