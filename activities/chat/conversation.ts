@@ -9,7 +9,8 @@ import { createAnswering } from './answer.ts';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import type { Ai } from '../../clients/ai/ai.ts';
 import type { Search } from '../../clients/search/search.ts';
-import { findConversation, removeEmpty, settleShown, type Conversation } from '../../models/chat/conversation.ts';
+import { findConversation, settleShown, type Conversation } from '../../models/chat/conversation.ts';
+import { removeEmpty } from '../../models/chat/current.ts';
 import { conversationWriter } from '../../models/chat/log.ts';
 import {
   ackFrame,

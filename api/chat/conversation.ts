@@ -10,16 +10,15 @@ import { actOn, leftIntents } from '../../models/chat/act.ts';
 import {
   ConversationModel,
   findConversation,
-  findStanding,
   listConversations,
-  provideConversation,
   type Conversation,
 } from '../../models/chat/conversation.ts';
+import { findStanding, provideConversation } from '../../models/chat/current.ts';
 import { countMissed, uncountMessage } from '../../models/chat/unread.ts';
 import { conversationWriter } from '../../models/chat/log.ts';
 import { newId } from '../../models/base/ids.ts';
 import { ackFrame, findClientMessage, insertMessage, MessageModel, type Message } from '../../models/chat/message.ts';
-import { settleIntent } from '../../models/base/pending.ts';
+import { settleIntent, type Intent } from '../../models/base/pending.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { attend, conversation as conversationWorkflow, conversationWorkflowId } from '../../workflows/conversation.ts';
 import { queues } from '../../workflows/queues.ts';
@@ -65,37 +64,62 @@ export type Said = { body: string; clientMessageId?: string | undefined };
 export type Accepted = { messageId: string; duplicate: boolean; ack: Record<string, unknown>; ackSeq: number };
 
 /**
- * Stores what a customer says, then acknowledges it in the frame log and has it attended to. One with a known
- * `clientMessageId` is the one that stands. `lastSeq`: the number believed to be the log's last one.
+ * Stores what a customer says, then acknowledges it in the frame log and has it attended to. A message whose
+ * `clientMessageId` is known is the one that was stored before. `lastSeq`: the number believed to be the log's last one.
  * @throws Problem NOT_FOUND when the conversation has been removed, SANDBOX_LIMIT when no further one may be begun.
  */
 export async function acceptMessage(
   ctx: Context,
   customer: SessionPrincipal,
   conversation: ConversationRef,
-  { body, clientMessageId }: Said,
+  said: Said,
   lastSeq?: number,
 ): Promise<Accepted> {
-  const { _id: convId, org_id: orgId, mode } = conversation;
-  const accepted = async (message: Message, duplicate: boolean): Promise<Accepted> => {
+  const { _id: convId, org_id: orgId } = conversation;
+  const { clientMessageId } = said;
+  const acknowledge = async (message: Message, duplicate: boolean): Promise<Accepted> => {
     const frame = ackFrame(message);
     const writer = conversationWriter(conversation, ctx.clock, lastSeq === undefined ? {} : { after: lastSeq });
     const ackSeq = await writer.append(frame);
     return { messageId: message._id, duplicate, ack: frame.body ?? {}, ackSeq };
   };
   const standing = clientMessageId === undefined ? null : await findClientMessage(convId, clientMessageId);
-  if (standing) return accepted(standing, true);
-  const now = ctx.clock();
+  if (standing) return acknowledge(standing, true);
   const intent = intentTo(ctx, attending(orgId, convId));
+  const { message, acted, left } = await storeMessage(ctx, customer, conversation, said, intent);
+  if (!message) {
+    // The same message came over another connection meanwhile, so this one was counted in vain.
+    await uncountMessage(orgId, convId, acted.reads);
+    await startSaved(ctx, ConversationModel, acted, left);
+    return acknowledge((await findClientMessage(convId, clientMessageId!))!, true);
+  }
+  const start = async () => {
+    await startSaved(ctx, MessageModel, message, [intent]);
+    // The message carries the intent now. One that stays in the conversation is sent once more, which shows nothing twice.
+    if (left.length > 0) await settleIntent(ConversationModel, convId, intent).catch(() => undefined);
+  };
+  const [accepted] = await Promise.all([acknowledge(message, false), start(), countMissed(orgId, convId, acted.reads)]);
+  return accepted;
+}
+
+/** Counts a message in its conversation, then stores it; `message` is null when it was stored before. */
+async function storeMessage(
+  ctx: Context,
+  customer: SessionPrincipal,
+  conversation: ConversationRef,
+  { body, clientMessageId }: Said,
+  intent: Intent,
+) {
+  const { _id: convId, org_id: orgId, mode } = conversation;
+  const now = ctx.clock();
   const acted = await actOn(orgId, convId, 'message', {
     now,
     message: { body, byCustomer: true },
     session: { id: customer.sessionId, context: customer.context },
     begin: () => checkTestConversations(ctx, conversation),
-    // A process that dies before the message is there has then changed nothing that is never shown.
+    // A process that dies before the message is stored has then left no change of status that nobody is shown.
     intents: ({ moved }) => (moved ? [intent] : []),
   });
-  const left = leftIntents(acted, [intent]);
   const message = await insertMessage({
     _id: newId('message'),
     org_id: orgId,
@@ -112,19 +136,7 @@ export async function acceptMessage(
     reply_id: newId('message'),
     pending: [intent],
   });
-  if (!message) {
-    // The same message came over another connection meanwhile; this one was counted for nothing.
-    await uncountMessage(orgId, convId, acted.reads);
-    await startSaved(ctx, ConversationModel, acted, left);
-    return accepted((await findClientMessage(convId, clientMessageId!))!, true);
-  }
-  const start = async () => {
-    await startSaved(ctx, MessageModel, message, [intent]);
-    // The message carries it now. Left behind it is sent once more, which shows nothing twice.
-    if (left.length > 0) await settleIntent(ConversationModel, convId, intent).catch(() => undefined);
-  };
-  const [result] = await Promise.all([accepted(message, false), start(), countMissed(orgId, convId, acted.reads)]);
-  return result;
+  return { message, acted, left: leftIntents(acted, [intent]) };
 }
 
 /**
@@ -142,7 +154,7 @@ export async function say(
     try {
       return { ...(await acceptMessage(ctx, customer, conversation, said)), convId: conversation._id };
     } catch (error) {
-      // The current one has made place for another meanwhile.
+      // The current conversation was removed in favour of another one meanwhile.
       const replaced = convId === undefined && error instanceof Problem && error.code === 'NOT_FOUND';
       if (!replaced) throw error;
     }

@@ -2,9 +2,7 @@
  * Conversations, and the tickets they become: the record, who has which, and what an answer makes of one. What is done to
  * one is models/chat/act.ts; its frames are appended by the conversation's workflow.
  */
-import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, embedded, Mixed } from '../base/define.ts';
-import { newId } from '../base/ids.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import {
   conversationStatuses,
@@ -153,79 +151,6 @@ export const ConversationModel = defineModel<Conversation>(
     pendingIndex,
   ],
 );
-
-/**
- * The customer's conversation that is not resolved; of several the one that was written in last, since one of before may
- * have been taken up again. One that nobody has written in comes last. Null when there is none.
- */
-export async function findStanding(orgId: string, mode: Mode, customerId: string): Promise<Conversation | null> {
-  return collectionOf(ConversationModel).findOne(
-    { org_id: orgId, mode, customer_id: customerId, status: { $ne: 'resolved' } },
-    { sort: { last_message_at: -1, ordinal: -1 } },
-  );
-}
-
-/** The customer's conversation that is not resolved, begun now if there is none; the same one for all who race. */
-export async function provideConversation(
-  orgId: string,
-  mode: Mode,
-  customerId: string,
-  now: Date,
-): Promise<Conversation> {
-  for (;;) {
-    const standing = await findStanding(orgId, mode, customerId);
-    if (standing) return standing;
-    const last = await collectionOf(ConversationModel).findOne(
-      { org_id: orgId, mode, customer_id: customerId },
-      { sort: { ordinal: -1 }, projection: { ordinal: 1 } },
-    );
-    // It may have been begun, or opened again, since we looked; one begun from now on takes our number.
-    const since = last && (await findStanding(orgId, mode, customerId));
-    if (since) return since;
-    const fresh: Conversation = {
-      _id: newId('conversation'),
-      org_id: orgId,
-      mode,
-      customer_id: customerId,
-      // Whoever has begun one since we looked has taken this number.
-      ordinal: (last?.ordinal ?? 0) + 1,
-      status: 'open',
-      version: 0,
-      status_version: 0,
-      shown_version: 0,
-      unread: 0,
-      reads: 0,
-      position: 0,
-      misses: 0,
-      preview: '',
-      events: [],
-      created_at: now,
-      updated_at: now,
-      ...keptUntil(mode, now),
-    };
-    try {
-      await collectionOf(ConversationModel).insertOne(fresh);
-      return fresh;
-    } catch (error) {
-      if (!isDuplicate(error)) throw error;
-    }
-  }
-}
-
-/**
- * Removes a customer's conversations that nobody has written in: another one stands that was taken up again. Whoever is
- * connected to one hears of it and comes back to that.
- */
-export async function removeEmpty({ _id, org_id, mode, customer_id }: Conversation): Promise<void> {
-  await collectionOf(ConversationModel).deleteMany({
-    org_id,
-    mode,
-    customer_id,
-    _id: { $ne: _id },
-    status: 'open',
-    last_message_at: { $exists: false },
-  });
-}
 
 export async function findConversation(orgId: string, convId: string): Promise<Conversation | null> {
   return collectionOf(ConversationModel).findOne({ _id: convId, org_id: orgId });

@@ -7,7 +7,8 @@ import { intentTo, launch, type Start, type Starter } from '../../api/durable.ts
 import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { newId } from '../../models/base/ids.ts';
 import { actOn } from '../../models/chat/act.ts';
-import { ConversationModel, findConversation, provideConversation } from '../../models/chat/conversation.ts';
+import { ConversationModel, findConversation } from '../../models/chat/conversation.ts';
+import { provideConversation } from '../../models/chat/current.ts';
 import { RemovalModel } from '../../models/knowledge/removal.ts';
 import { sweep } from '../../workers/sweeper.ts';
 

@@ -2,13 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { actOn, leftIntents, type ActOptions } from '../../models/chat/act.ts';
-import {
-  ConversationModel,
-  findConversation,
-  findStanding,
-  provideConversation,
-  removeEmpty,
-} from '../../models/chat/conversation.ts';
+import { ConversationModel, findConversation } from '../../models/chat/conversation.ts';
+import { findStanding, provideConversation, removeEmpty } from '../../models/chat/current.ts';
 import { countMissed, markRead, uncountMessage } from '../../models/chat/unread.ts';
 import { newId } from '../../models/base/ids.ts';
 import { countInbox, listInbox } from '../../models/chat/inbox.ts';

@@ -14,7 +14,8 @@ import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } 
 import { createErasureActivities } from '../../activities/chat/erasure.ts';
 import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { actOn } from '../../models/chat/act.ts';
-import { ConversationModel, provideConversation } from '../../models/chat/conversation.ts';
+import { ConversationModel } from '../../models/chat/conversation.ts';
+import { provideConversation } from '../../models/chat/current.ts';
 import { CustomerModel, provideCustomer } from '../../models/chat/customer.ts';
 import { createErasure, findErasure } from '../../models/chat/erasure.ts';
 import { conversationWriter } from '../../models/chat/log.ts';

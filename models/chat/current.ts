@@ -1,0 +1,80 @@
+/** Which of a customer's conversations is the current one: the one to which a client is connected that names none. */
+import { ConversationModel, type Conversation } from './conversation.ts';
+import { isDuplicate } from '../base/connect.ts';
+import { collectionOf } from '../base/define.ts';
+import { newId } from '../base/ids.ts';
+import type { Mode } from '../rules/access/keys.ts';
+import { keptUntil } from '../rules/chat/retention.ts';
+
+/**
+ * The customer's conversation that is not resolved; of several (an earlier one may have been reopened) the one that was
+ * written in last. One that nobody has written in comes last. Null when there is none.
+ */
+export async function findStanding(orgId: string, mode: Mode, customerId: string): Promise<Conversation | null> {
+  return collectionOf(ConversationModel).findOne(
+    { org_id: orgId, mode, customer_id: customerId, status: { $ne: 'resolved' } },
+    { sort: { last_message_at: -1, ordinal: -1 } },
+  );
+}
+
+/** The customer's conversation that is not resolved, begun now if there is none; callers that race get the same one. */
+export async function provideConversation(
+  orgId: string,
+  mode: Mode,
+  customerId: string,
+  now: Date,
+): Promise<Conversation> {
+  for (;;) {
+    const standing = await findStanding(orgId, mode, customerId);
+    if (standing) return standing;
+    const last = await collectionOf(ConversationModel).findOne(
+      { org_id: orgId, mode, customer_id: customerId },
+      { sort: { ordinal: -1 }, projection: { ordinal: 1 } },
+    );
+    // One may have been begun or reopened since the first look; one that is begun from now on takes this number.
+    const since = last && (await findStanding(orgId, mode, customerId));
+    if (since) return since;
+    const fresh: Conversation = {
+      _id: newId('conversation'),
+      org_id: orgId,
+      mode,
+      customer_id: customerId,
+      // Unique: of two that are begun at once only one is stored.
+      ordinal: (last?.ordinal ?? 0) + 1,
+      status: 'open',
+      version: 0,
+      status_version: 0,
+      shown_version: 0,
+      unread: 0,
+      reads: 0,
+      position: 0,
+      misses: 0,
+      preview: '',
+      events: [],
+      created_at: now,
+      updated_at: now,
+      ...keptUntil(mode, now),
+    };
+    try {
+      await collectionOf(ConversationModel).insertOne(fresh);
+      return fresh;
+    } catch (error) {
+      if (!isDuplicate(error)) throw error;
+    }
+  }
+}
+
+/**
+ * Removes a customer's conversations that nobody has written in, because this one was reopened. Clients that are connected to
+ * one of them are told so, and connect to this one.
+ */
+export async function removeEmpty({ _id, org_id, mode, customer_id }: Conversation): Promise<void> {
+  await collectionOf(ConversationModel).deleteMany({
+    org_id,
+    mode,
+    customer_id,
+    _id: { $ne: _id },
+    status: 'open',
+    last_message_at: { $exists: false },
+  });
+}
