@@ -1,6 +1,6 @@
 /**
  * From a question to an answer from the knowledge base: retrieve, then the sources' own sentences, or the configured model's
- * words. It changes nothing but the list of questions that were asked in vain.
+ * words. It changes nothing but the list of questions that found no answer.
  */
 import { retrieve, type RetrieveDeps, type Retrieval } from './retrieve.ts';
 import type { Ai } from '../clients/ai/ai.ts';
@@ -79,8 +79,8 @@ export async function answerQuestion(deps: AgentDeps, question: Question): Promi
 }
 
 /**
- * What may answer, and how it was found; `searched` is the question as it is understood by itself. `settings`: who asks anew
- * because something has changed must not go by what was believed before.
+ * What may answer, and how it was found; `searched` is the question as it is understood by itself. `settings`: a caller
+ * that asks again because something has changed must not use cached settings.
  */
 export async function findKnowledge(
   deps: Pick<AgentDeps, 'search' | 'ai'>,

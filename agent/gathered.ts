@@ -1,10 +1,10 @@
-/** Gathers the pieces of a text that come one after the other, so that few of them have to be sent, and the first at once. */
+/** Joins pieces of a text that come shortly after each other, so that fewer are sent. The first one is sent at once. */
 
 type Piece = { type: 'text'; text: string };
 
 /**
- * The same events, with texts that come within `ms` of each other's first one as one. The first text of all is given on at
- * once, a later one when its time is over, also when nothing follows; everything else at once, after the text before it.
+ * The same events, with texts that come within `ms` of the first of them joined into one. The first text of all is yielded at
+ * once, later ones when `ms` are over, also when nothing follows. Other events are yielded at once, after the text before.
  */
 export async function* gathered<E extends { type: string }>(
   events: AsyncGenerator<E | Piece>,
@@ -37,12 +37,12 @@ export async function* gathered<E extends { type: string }>(
         yield got.value;
       }
       next = events.next();
-      // It is looked at later; a failure meanwhile is not unhandled.
+      // It is awaited in the next round; until then a failure must not count as unhandled.
       next.catch(() => undefined);
     }
   } finally {
     clearTimeout(timer);
-    // Not waited for: it may be in the middle of a wait of its own, which whoever made it can end.
+    // Not awaited: the generator may be in the middle of a wait that only its maker can end.
     void events.return(undefined).catch(() => undefined);
   }
 }

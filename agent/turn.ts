@@ -15,7 +15,7 @@ import { languageOfFirst, type Language } from '../models/rules/language/languag
 import { asksForPerson } from '../models/rules/language/personcall.ts';
 import { contextualize } from '../models/rules/language/question.ts';
 
-/** Attempts after which documents that cannot be asked are an outage that a customer is told of. */
+/** From this attempt on, a customer is told that the documents cannot be searched. */
 const attemptsToTell = 6;
 
 export type Asked = {
@@ -48,7 +48,7 @@ export type TurnAnswer = {
 };
 
 type Said = Pick<TurnAnswer, 'body' | 'counted' | 'escalate'>;
-/** Answers a message. @throws whatever keeps the documents from being asked, until it was tried often enough. */
+/** Answers a message. @throws the error that keeps the documents from being searched, in the first attempts. */
 export async function takeTurn(
   deps: AgentDeps,
   asked: Asked,

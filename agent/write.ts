@@ -34,10 +34,10 @@ export async function write(
   const { ai } = deps;
   if (found.retrieval.hits.length === 0) return { text: undefined, used: [], by: { generated_by: 'fixed' } };
   if (!ai.model) return writeExtractive(asked, found, listener);
-  let heard = false;
+  let shown = false;
   const noting: Listener = {
-    piece: (text) => ((heard = true), listener.piece(text)),
-    again: () => ((heard = false), listener.again()),
+    piece: (text) => ((shown = true), listener.piece(text)),
+    again: () => ((shown = false), listener.again()),
   };
   try {
     return await writeByModel(deps, asked, found, noting, signal);
@@ -45,7 +45,7 @@ export async function write(
     signal?.throwIfAborted();
     // A frame that could not be appended is no failure of the model.
     if (!(error instanceof Problem)) throw error;
-    if (heard) await listener.again();
+    if (shown) await listener.again();
     const written = await writeExtractive(asked, found, listener);
     return { ...written, by: { ...written.by, model_error: error.message } };
   }
@@ -75,10 +75,10 @@ async function writeByModel(
 ): Promise<Written> {
   const grounds = groundsOf(body, hits);
   let stream = createReplyStream(grounds);
-  let heard = false;
+  let shown = false;
   const show = async (text: string) => {
     if (text !== '') await listener.piece(text);
-    heard ||= text !== '';
+    shown ||= text !== '';
   };
   const ask: AnswerAsk = { question: body, history, hits: hits.map(({ passage }) => passage), situation };
   const over = new AbortController();
@@ -88,8 +88,8 @@ async function writeByModel(
       if (event.type === 'text') await show(stream.push(event.text));
       else if (event.type === 'restart') {
         stream = createReplyStream(grounds);
-        if (heard) await listener.again();
-        heard = false;
+        if (shown) await listener.again();
+        shown = false;
       } else {
         const { text, used, has_context } = event.answer;
         if (!has_context) return { text: undefined, used: [], by: { generated_by: 'fixed', model: ai.model! } };

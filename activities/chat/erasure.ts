@@ -14,7 +14,7 @@ type Ref = { orgId: string; customerId: string };
 export type ErasureActivities = ReturnType<typeof createErasureActivities>;
 
 export function createErasureActivities({ clock, log }: ErasureDeps) {
-  /** Removes until nothing is left: somebody may be writing while it goes. */
+  /** Removes until nothing is left: another process may be writing at the same time. */
   async function erase({ orgId, customerId }: Ref, status: Exclude<ErasureStatus, 'erasing'>): Promise<void> {
     await withHeartbeat(async (signal) => {
       const erasure = await findErasure(orgId, customerId);
@@ -28,7 +28,7 @@ export function createErasureActivities({ clock, log }: ErasureDeps) {
 
   return {
     eraseCustomer: (ref: Ref) => erase(ref, 'erased'),
-    /** Once whatever was at work when the customer was removed has ended: removes what that left. */
+    /** Removes what work that was running during the removal has left, once that work has ended. */
     verifyErasure: (ref: Ref) => erase(ref, 'verified'),
   };
 }

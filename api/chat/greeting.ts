@@ -25,7 +25,7 @@ export async function greet(
   resumeFrom: number | undefined,
 ): Promise<boolean> {
   const { _id: convId, org_id: orgId, mode } = chosen;
-  // Before the status and the history, so that whatever is not in them has a higher number.
+  // Read before the status and the history, so that every frame that is not in them has a higher number.
   const last = await lastSeq(convId);
   const [standing, whole] = await Promise.all([
     findConversation(orgId, convId),

@@ -1,6 +1,6 @@
 /**
- * What members see of conversations and do in them, over whichever route: an act is stored with the intent to show it, so it reaches the
- * customer's sockets whatever dies. It decides nothing: the tables of models/rules/chat/conversation.ts do.
+ * What members see of conversations and do in them. An act is stored together with the intent to show it, so it reaches the
+ * customer's sockets also when this process dies. The tables of models/rules/chat/conversation.ts decide what is allowed.
  */
 import { attending } from './conversation.ts';
 import type { TenantPrincipal } from '../access/auth.ts';

@@ -32,7 +32,7 @@ type TailDeps = {
   /** Records whose end is told to `ended`. */
   watched: readonly WatchedRecords[];
   ended(collection: string, id: string): void;
-  /** The tail listens anew, so the end of a record may have been missed. */
+  /** The tail listens again after a break, so the end of a record may have been missed. */
   renewed(): void;
 };
 
@@ -120,7 +120,7 @@ export function startTail<F extends Follower>({ log, watched, ended, renewed }: 
         for (;;) take(await changes.next());
       } catch (error) {
         if (closing.signal.aborted) break;
-        log.warn({ err: error }, 'the change stream of the frame log broke; it is begun anew');
+        log.warn({ err: error }, 'the change stream of the frame log broke; it is opened again');
         await sleep(pause);
         pause = Math.min(pause * 2, RETRY_MS.last);
       }

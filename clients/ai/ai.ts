@@ -44,8 +44,8 @@ export type Ai = {
   /** One vector for each text, in order. @throws Problem MODEL_FAILED. */
   embed(texts: readonly string[], signal?: AbortSignal): Promise<number[][]>;
   /**
-   * The vector of a question that somebody waits for: has little time, and when the endpoint is out of order a pause in
-   * which it fails at once, since its words find most of what it asks. @throws Problem MODEL_FAILED.
+   * The vector of a question for which a customer waits, so it has little time. While the endpoint is out of order it fails
+   * at once: most answers are found by the question's words. @throws Problem MODEL_FAILED.
    */
   embedQuestion(text: string): Promise<number[]>;
 };

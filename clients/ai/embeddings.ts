@@ -1,4 +1,4 @@
-/** Vectors of texts, in batches, and of a question that somebody waits for. */
+/** Vectors: of texts in batches, and of a single question for which a customer waits. */
 import { abortable, type Endpoint } from './endpoint.ts';
 import { isRefusal, isSilence } from './failures.ts';
 import { answerSchema } from './prompt.ts';

@@ -3,7 +3,7 @@
  * follows somebody else. Pure; it knows the words, not their meaning, so a translation passes. Nothing secret is told.
  */
 
-/** As many words in a row are no chance. */
+/** This many words in a row that agree are no coincidence. */
 const tellingWords = 8;
 /** Fewer than these at the end of what is being written are no reason to hold it back. */
 const suspiciousWords = 3;
@@ -17,13 +17,13 @@ export type LeakGuard = {
   leaks(text: string): boolean;
 };
 
-/** `nonce`: the fences' value; whoever writes it writes a fence. */
+/** `nonce`: the fences' value; a reply that has it repeats a fence. */
 export function createLeakGuard(instructions: string, nonce: string): LeakGuard {
   const wordsIn = (text: string) => [...text.toLowerCase().matchAll(/[\p{L}\p{N}]+/gu)];
   const told = ` ${wordsIn(instructions)
     .map(([word]) => word)
     .join(' ')} `;
-  /** How far this reply was looked at. It only grows; one that begins anew is shorter. */
+  /** How much of this reply was checked. A reply only grows; one that starts again is shorter. */
   let seen = 0;
 
   function tellingIn(words: readonly string[]): boolean {

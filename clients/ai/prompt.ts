@@ -93,7 +93,7 @@ const turnsOf = (history: AnswerAsk['history'], clean: (text: string) => string)
     return { role, content: clean(turn.body.slice(0, maxTurnLength)) };
   });
 
-/** Whatever others wrote is told without the fences' value. */
+/** Removes the fences' value from text that others wrote. */
 const cleanOf =
   (nonce: string) =>
   (text: string): string =>

@@ -1,4 +1,4 @@
-/** What an organization may use in a window of time, counted by what used it: asking again for the same use takes nothing more. */
+/** What an organization may use in a window of time. Each use has an id, so that asking again for the same use takes nothing more. */
 import { createHash } from 'node:crypto';
 import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel } from '../base/define.ts';
@@ -24,7 +24,7 @@ const AllowanceModel = defineModel<Allowance>(
   [{ fields: { org_id: 1 } }, { fields: { expires_at: 1 }, expireAfterSeconds: 0 }],
 );
 
-/** A window of time: its number, and when nobody asks for it any more. */
+/** A window of time: its name, and when its record may be removed. */
 type Window = { name: string; ends: Date };
 
 const MINUTE_MS = 60_000;
@@ -66,7 +66,7 @@ async function take(
     );
     return true;
   } catch (error) {
-    // There is one, and it is full: MongoDB tried to make another. Two that made the first one at once meet here, too.
+    // The record is full, so the upsert tried to insert another. Two calls that insert the first one at once come here, too.
     if (!isDuplicate(error)) throw error;
     const standing = await collectionOf(AllowanceModel).findOne({ _id: id });
     if (standing && standing.uses.length < limit) return take(what, orgId, usedBy, limit, { name, ends });

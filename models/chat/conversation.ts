@@ -45,7 +45,7 @@ export type Conversation = {
   /** Counts the customer's conversations from 1; unique, so that two who find none begin the same one. */
   ordinal: number;
   status: ConversationStatus;
-  /** Counts whatever acts may race about: the status, the assignee, the ticket and its events. */
+  /** Counts changes of what acts may race about: the status, the assignee, the ticket and its events. */
   version: number;
   /** Counts the moves of `status`; each is shown once. */
   status_version: number;
@@ -60,7 +60,7 @@ export type Conversation = {
   unread: number;
   /** How often a member has looked at unread ones; see models/chat/unread.ts. */
   reads: number;
-  /** Given with every message, so that a history has one order whoever writes. */
+  /** The last position given to a message; each gets the next, so that a history has one order. */
   position: number;
   /** Answers without context in a row. */
   misses: number;
@@ -156,7 +156,7 @@ export async function findConversation(orgId: string, convId: string): Promise<C
   return collectionOf(ConversationModel).findOne({ _id: convId, org_id: orgId });
 }
 
-/** The status that was not shown yet has been. */
+/** Notes that this version of the status was shown. */
 export async function settleShown(orgId: string, convId: string, version: number): Promise<void> {
   await collectionOf(ConversationModel).updateOne(
     { _id: convId, org_id: orgId, shown_version: { $lt: version } },
@@ -165,9 +165,9 @@ export async function settleShown(orgId: string, convId: string, version: number
 }
 
 /**
- * Takes the place of the answer to a message in the history, shows its beginning in lists, and counts it: an answer with
- * context begins the count of misses anew, `hasContext` undefined leaves it. Asked again for the same message it gives a
- * new place and counts no second miss.
+ * Gives the answer to a message its position in the history, shows its beginning in lists, and counts it: an answer with
+ * context sets the count of misses to 0, `hasContext` undefined leaves it. Called again for the same message it gives a new
+ * position and counts no second miss.
  */
 export async function placeAnswer(
   orgId: string,

@@ -85,7 +85,7 @@ export async function findCustomers(orgId: string, customerIds: readonly string[
     .toArray();
 }
 
-/** Who somebody entitled to it says the customer is. `email` is trimmed and in lower case. */
+/** Who the customer is, as a backend or a signature vouches. `email` is trimmed and in lower case. */
 export type Identity = {
   externalId?: string | undefined;
   email?: string | undefined;
@@ -144,8 +144,8 @@ export async function provideVisitor(orgId: string, mode: Mode, visitorId: strin
 }
 
 /**
- * Makes a customer unrecognisable, so that the next session of the same person is somebody new: the beginning of its
- * removal. Null when there is no such customer.
+ * The first step of removing a customer: takes away everything it is recognised by, so that the next session of the same
+ * person makes a new customer. Null when there is no such customer.
  */
 export async function beginErasing(orgId: string, customerId: string, now: Date): Promise<Customer | null> {
   return collectionOf(CustomerModel).findOneAndUpdate(
@@ -171,8 +171,8 @@ async function upsert(filter: Filter, set: Partial<Customer>, fresh: Partial<Cus
 }
 
 /**
- * Gives an address to a customer, and takes it from whoever was recognised by it. Null when the customer is being removed.
- * Both changes are one command, which MongoDB carries out to its end even when the process that sent it dies.
+ * Gives an e-mail to a customer, and takes it from the customer that was recognised by it. Null when the customer is being
+ * removed. Both changes are one command, which MongoDB carries out to its end even when the process that sent it dies.
  */
 async function moveEmail(customer: Customer, email: string): Promise<Customer | null> {
   const { _id, org_id, mode } = customer;

@@ -64,7 +64,7 @@ async function* recordsBehind(
     for (const record of await listGapsOf(orgId, customerId, { limit, after })) yield { list: 'gaps', record };
   }
   const begun = list === 'conversations' || list === 'messages' ? id : undefined;
-  // A place is the caller's word, and may name somebody else's conversation.
+  // The caller sends the place, so it may name another customer's conversation.
   if (begun !== undefined && (await findConversation(orgId, begun))?.customer_id === customerId)
     yield* messages(begun, Number(position));
   for (const record of await listConversations(orgId, mode, customerId, { limit, after: begun, all: true })) {

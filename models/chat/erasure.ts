@@ -13,7 +13,7 @@ import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { SessionModel } from '../access/session.ts';
 
-/** `erased`: nothing is left; `verified`: nor was it after whatever was still at work then had ended. */
+/** `erased`: nothing was left. `verified`: nothing was left either once all work that was running then had ended. */
 const erasureStatuses = ['erasing', 'erased', 'verified'] as const;
 export type ErasureStatus = (typeof erasureStatuses)[number];
 
@@ -78,8 +78,8 @@ export async function findErasure(orgId: string, customerId: string): Promise<Er
 }
 
 /**
- * Nothing recognises the customer any more, and its sessions are gone, which closes its sockets: what it sends is refused
- * within a second. Safe to repeat.
+ * Takes away what the customer is recognised by, and its sessions, which closes its sockets: what it sends is refused within
+ * a second. Safe to repeat.
  */
 export async function shutOut(orgId: string, customerId: string, now: Date): Promise<void> {
   await beginErasing(orgId, customerId, now);
@@ -89,9 +89,10 @@ export async function shutOut(orgId: string, customerId: string, now: Date): Pro
 }
 
 /**
- * Removes what there is now, and says whether anything is left by the end; then whoever was writing meanwhile is to be
- * cleared up after. Safe to repeat, also when it was interrupted: conversations are noted before they go, and they go first,
- * so that nothing new begins in them. Unanswered questions go after the messages, without which none is counted.
+ * Removes what there is now. False when something is left at the end, because another process was writing; then it has to
+ * be called again. Safe to repeat, also when it was interrupted: conversations are noted before they are removed, and they
+ * are removed first, so that nothing new begins in them. Unanswered questions are removed after the messages: a question is
+ * counted only while its message exists.
  */
 export async function removeEverything({ _id: customerId, org_id: orgId }: Erasure): Promise<boolean> {
   const convIds = await noteConversations(orgId, customerId);

@@ -18,8 +18,8 @@ export type InboxFilter = {
 export type InboxPlace = { at: Date; convId: string };
 
 /**
- * Newest activity first. A conversation that is written in moves to the top: whoever is reading page by page meets it once
- * or, when it was still to come, at the top of a list begun anew.
+ * Newest activity first. A conversation that is written in moves to the top: a caller that reads page by page is given it
+ * once or, if it was on a later page, finds it at the top when it reads from the start again.
  */
 export async function listInbox(
   orgId: string,
@@ -56,7 +56,7 @@ function matching(orgId: string, { modes, status, assignedTo }: InboxFilter): Fi
     // Named one by one, MongoDB merges their stretches of the index and need not sort.
     status: { $in: status === undefined ? conversationStatuses : [status] },
     ...(assignedTo === undefined ? {} : { assigned_to: assignedTo ?? { $exists: false } }),
-    // Nobody has written in the others.
+    // Leaves out conversations in which nobody has written.
     last_message_at: { $gt: new Date(0) },
   };
 }

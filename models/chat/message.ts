@@ -146,7 +146,7 @@ export async function messagesAfter(
     .toArray();
 }
 
-/** Customer messages that nobody has taken care of, the oldest first. */
+/** Customer messages that were neither answered nor left to a person, the oldest first. */
 export async function listWaiting(orgId: string, convId: string): Promise<Message[]> {
   return collectionOf(MessageModel)
     .find({ org_id: orgId, conv_id: convId, state: 'waiting' })
@@ -168,8 +168,8 @@ export async function findAnswer(orgId: string, messageId: string): Promise<Mess
 }
 
 /**
- * Takes the right to answer a message from the attempt that had it when `message` was read; that one loses it. False when
- * another attempt took it meanwhile, or it needs no answer any more: so one that slept through its own end takes nothing.
+ * Takes the right to answer a message from the attempt that had it when `message` was read. False when another attempt has
+ * taken it since, or the message needs no answer any more: so an attempt that was suspended and wakes up takes nothing.
  */
 export async function claimAnswer(
   message: Pick<Message, '_id' | 'org_id' | 'attempt'>,
@@ -204,7 +204,7 @@ export async function markShown(orgId: string, messageId: string): Promise<void>
   await collectionOf(MessageModel).updateOne({ _id: messageId, org_id: orgId }, { $set: { shown: true } });
 }
 
-/** The frame that acknowledges a customer's message. Whoever finds it missing appends it; its key makes it one. */
+/** The frame that acknowledges a customer's message. API and worker append it; its key keeps it from standing twice. */
 export function ackFrame({ _id, client_message_id, body, at }: Message): NewFrame & { key: string } {
   const said = { message_id: _id, body, timestamp: at.toISOString() };
   return {

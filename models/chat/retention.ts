@@ -10,9 +10,9 @@ import { MessageModel } from './message.ts';
 import { customerDays, daysAfter, logDays } from '../rules/chat/retention.ts';
 
 /**
- * Moves the end of the messages, of the customer and of the log's last frame on to that of the conversation; one read on
- * every day but its first. Safe to repeat, also when it was interrupted: the first message, by which it is told that there is something
- * to do, is moved last.
+ * Moves the expiry of the messages, of the customer and of the log's last frame on to that of the conversation. On most calls
+ * this is one read. Safe to repeat, also when it was interrupted: the first message tells whether there is something to do,
+ * and it is updated last.
  */
 export async function keepTogether({ _id, org_id, customer_id, expires_at }: Conversation): Promise<void> {
   if (expires_at === undefined) return;

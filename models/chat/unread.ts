@@ -5,18 +5,18 @@
 import { ConversationModel } from './conversation.ts';
 import { collectionOf } from '../base/define.ts';
 
-/** A message that was counted turned out to be one that was there before. `reads`: as it was when it was counted. */
+/** A message that was counted had been stored before. `reads`: as it was when it was counted. */
 export async function uncountMessage(orgId: string, convId: string, reads: number): Promise<void> {
   await collectionOf(ConversationModel).updateOne(
-    // Whoever has looked since has taken it off already.
+    // A member who has looked since has set the count to 0.
     { _id: convId, org_id: orgId, reads, unread: { $gt: 0 } },
     { $inc: { unread: -1 } },
   );
 }
 
 /**
- * A message that was counted has been stored. If somebody looked in between they may not have seen it, so it counts again:
- * rather once too often than never. `reads`: as it was when it was counted.
+ * A message that was counted has been stored. A member who looked in between may not have seen it, so it is counted again:
+ * counting it once too often is better than never. `reads`: as it was when the message was counted.
  */
 export async function countMissed(orgId: string, convId: string, reads: number): Promise<void> {
   await collectionOf(ConversationModel).updateOne(

@@ -6,7 +6,7 @@ import type { Frame } from './conversation.ts';
 
 /**
  * `connecting`: the first time. `lost`: trying again. `slow`: the server asked to wait. `ended`: the session is over.
- * `refused`: this page may not chat. The last two stay until somebody connects anew.
+ * `refused`: this page may not chat. The last two stay until the page connects again.
  */
 export type LinkState = 'connecting' | 'open' | 'lost' | 'slow' | 'ended' | 'refused';
 
@@ -29,7 +29,7 @@ export type LinkDeps = {
 export type Link = {
   /** Whether it was given to an open socket. */
   send(frame: Record<string, unknown>): boolean;
-  /** Connects anew, after a pause, because this socket is of no use. */
+  /** Connects again, after a pause, because this socket is of no use. */
   again(): void;
   /** For good. */
   close(): void;
@@ -43,7 +43,7 @@ const SLOW_MS = 60_000;
 /** Networks drop connections silently; a ping that is not answered in time shows it. */
 const PING_EVERY_MS = 25_000;
 const PONG_WITHIN_MS = 10_000;
-/** A socket that was open this long was a good one, and the pauses begin anew. */
+/** A socket that was open this long was a good one: the next pause is the shortest again. */
 const GOOD_AFTER_MS = 5_000;
 
 export function openLink(deps: LinkDeps): Link {

@@ -37,7 +37,7 @@ export type Conversation = {
   older: number;
 };
 
-/** A frame as it came: whatever the server says beyond what is read here is left alone. */
+/** A frame as it came; members that are not read here are ignored. */
 export type Frame = { type: string; seq: number } & Record<string, unknown>;
 
 export const noConversation: Conversation = {
@@ -78,7 +78,7 @@ function receiveUnlogged(before: Conversation, frame: Frame): Conversation {
       return { ...before, seq: frame.seq, writing: false, entries, earlier: cursorOf(frame), older: 0 };
     }
     case 'earlier': {
-      // The answer to a question that was asked twice, or before a history began it all anew.
+      // The answer to a request that was sent twice, or before a new `history` replaced everything.
       if (before.earlier === undefined || frame['before'] !== before.earlier) return before;
       const known = new Set(before.entries.map(({ id }) => id));
       const found = entriesOf(frame).filter(({ id }) => !known.has(id));

@@ -203,7 +203,7 @@ export function start(
     identity = next ?? {};
     scope = scopeOf(options.key, identity);
     conversation = noConversation;
-    // What the page knew, it knew of somebody else.
+    // The context was about the identity before this one.
     context = undefined;
     linkState = 'connecting';
     rated = false;
@@ -268,7 +268,7 @@ function unsentIn(store: Store, scope: string): (Unsent & { clientId: string })[
   return found.sort((one, other) => one.at - other.at);
 }
 
-/** Whoever knows it is this visitor, so it is random. */
+/** Knowing the id is enough to be this visitor, so it is random. */
 function provideVisitorId(store: Store, key: string): string {
   const name = `${key}:visitor-id`;
   const standing = store.get(name);

@@ -59,8 +59,8 @@ const ticketMoves: Readonly<Record<Act, Partial<Record<TicketStatus, TicketStatu
 export const agentAnswers = (status: ConversationStatus): boolean => status === 'open' || status === 'resolved';
 
 /**
- * The ticket's status after an act that led the conversation to `status`; undefined: there is none. Whatever leads to
- * `escalated` makes one, so that whoever waits for a person is in a ticket.
+ * The ticket's status after an act that led the conversation to `status`; undefined: there is none. Every act that
+ * leads to `escalated` makes one, so that each customer who waits for a person has a ticket.
  */
 export function ticketAfter(
   act: Act,
@@ -84,18 +84,18 @@ export function eventsOf(
 }
 
 /**
- * Events of a ticket after which its conversation is not taken up again: they are kept in it, and a customer who asks for a
- * person and leaves, over and over, must not make it grow without end. Some fifty calls for a person, each with its end.
+ * Events of a ticket after which its conversation is not reopened. They are kept in the record, and a customer who asks for a
+ * person and leaves, over and over, must not make it grow without end. It is some fifty calls for a person, each resolved.
  */
 export const maxTicketEvents = 100;
 
 /**
- * Whether an act may still be done to a conversation whose ticket has had this many events. Ending it always may, so the last
- * event is at most one beyond `maxTicketEvents`; nothing that happened is left out.
+ * Whether an act is still allowed in a conversation whose ticket has this many events. Ending it always is, so there is at
+ * most one event beyond `maxTicketEvents`, and every event is kept.
  */
 export function withinBounds(act: Act, from: ConversationStatus, events: number): boolean {
-  const takesUp = from === 'resolved' && conversationMoves[act][from] !== 'resolved';
-  return events < maxTicketEvents || (act !== 'escalate' && !takesUp);
+  const reopens = from === 'resolved' && conversationMoves[act][from] !== 'resolved';
+  return events < maxTicketEvents || (act !== 'escalate' && !reopens);
 }
 
 /** Why a person is needed; the sentence is the members'. */
@@ -131,7 +131,7 @@ export const previewOf = (body: string): string =>
 export const testRetentionDays = 30;
 
 /**
- * What a question may search. A signed session's product stands, whatever a page says later: `context_update` may only
+ * What a question may search. The product of a signed session cannot be changed by the page: `context_update` may only
  * narrow a session that names none (spec 4.7, segment rule 2).
  */
 export function searchedSegments(pinned: string | undefined, refined: string | undefined): string[] {

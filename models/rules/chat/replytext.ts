@@ -1,7 +1,7 @@
 /**
- * What a reply may say to whoever shows it: text. Nothing in it is loaded, run or hidden behind other words, whatever a
- * source or a model wrote, and it names no address that its sources do not. Pure; it reads a text once, whatever is in it,
- * so nobody can write one that keeps a process busy.
+ * Makes plain text of a reply, whatever a source or a model wrote: nothing in it is loaded, run or hidden behind other words
+ * by the page that shows it, and it names no address that its sources do not. Pure. It reads each text once, so no text can
+ * keep a process busy.
  */
 
 /** Stands where an address was that no source names. */
@@ -179,15 +179,15 @@ function withoutImageMarks(text: string): string {
 }
 
 /** Of ASCII, all that is seen. */
-const isLetterOfOurs = (code: number): boolean => code > 0x20 && code < 0x7f;
+const isVisibleAscii = (code: number): boolean => code > 0x20 && code < 0x7f;
 
 /**
- * What is certain whatever follows: not the last letters of our alphabet, which may become an address, nor a word that is
- * one already. Scripts without blanks go on.
+ * How much of a text can be shown before the rest is known: not the last ASCII letters, which may become an address, nor a
+ * word that is one already. Scripts without blanks are not held back.
  */
 function settledLength(text: string): number {
   let letters = text.length;
-  while (isLetterOfOurs(text.charCodeAt(letters - 1))) letters -= 1;
+  while (isVisibleAscii(text.charCodeAt(letters - 1))) letters -= 1;
   let word = letters;
   while (word > 0 && /\S/.test(text[word - 1]!)) word -= 1;
   return opensAddress.test(text.slice(word)) ? word : letters;

@@ -1,6 +1,6 @@
 /**
- * How long what test mode gathers is kept. All that is touched on one day ends at one moment, so that a conversation, its
- * messages and its customer need not be written anew for every word that is said. Pure.
+ * How long the records of test mode are kept. All that are touched on one day end at one moment, so that a conversation, its
+ * messages and its customer need not be updated with every message. Pure.
  */
 import { testRetentionDays } from './conversation.ts';
 import type { Mode } from '../access/keys.ts';

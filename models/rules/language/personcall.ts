@@ -1,8 +1,8 @@
 /**
  * Whether a message calls for a person, in four languages. Pure and by words. A call is silence of the agent for the rest of
  * the conversation, so only what is built like one counts: somebody asks (`I want to`, `can I`, `please`, or nobody is named),
- * an act that is talking or being put through, the person, and then the end, a courtesy or a reason. Whoever refuses a person, asks
- * whether one is needed, or passes something else on to somebody writes none of these, and asks a question.
+ * an act that is talking or being put through, the person, and then the end, a courtesy or a reason. A message that refuses a
+ * person, asks whether one is needed, or passes something on to somebody else is not built like that; it is a question.
  */
 import { languages, type Language } from './language.ts';
 import { fold } from './words.ts';
@@ -203,7 +203,7 @@ const parting = Object.fromEntries(
   languages.map((language) => [language, new RegExp(` ?[,;:(]+ ?| [-–—]+ | (?:${grammars[language].joint}) `, 'gu')]),
 ) as Record<Language, RegExp>;
 
-/** Read at most, in characters: who calls for somebody says so before that. */
+/** Read at most, in characters: a call for a person comes before that. */
 const longestRead = 2_000;
 
 /** The language in which a message calls for a person; undefined when it does not. */

@@ -1,6 +1,6 @@
 /**
- * What a message asks, apart from what it tells: people introduce themselves, say how it came about, and thank. Pure. Whoever
- * looks for an answer compares it with that alone; a model is given the whole message.
+ * What a message asks, apart from what it tells: people introduce themselves, say how it came about, and thank. Pure. A
+ * search compares passages with what is asked alone; a model is given the whole message.
  */
 import { sentences } from './sentences.ts';
 import { courtesyIn } from './escalation.ts';
@@ -19,7 +19,7 @@ const joined = '(?:(?:and|or|but|so|also|please|und|oder|aber|et|mais|y|o|pero)[
 const asks = new RegExp(`^${joined}(?:${opening})(?![\\p{L}\\p{M}\\p{N}])`, 'u');
 /** Where one question of a sentence ends and the next begins. */
 const nextQuestion = new RegExp(`[,;] +(?=${joined}(?:${opening})(?![\\p{L}\\p{M}\\p{N}]))`, 'u');
-/** Where whoever writes no capitals ends a sentence, and where a question is announced. */
+/** Where a sentence ends in a text without capitals, and where a question is announced. */
 const smallEnd = new RegExp(`(?<=[!?]) +|(?<=[.:]) +(?=${joined}(?:${opening})(?![\\p{L}\\p{M}\\p{N}]))`, 'iu');
 /** What is wished for rather than asked. */
 const wishes = new RegExp(
@@ -52,7 +52,7 @@ const polite = new RegExp(
 /** From such a line on a program or a company speaks; folded. */
 const footer =
   /^(?:--$|[-_=*]{5,}$|get outlook\b|von meinem .{2,30} gesendet$|(?:sent (?:from|via|with)|gesendet (?:von|mit|uber)|envoye (?:de|depuis)|enviado (?:desde|de))\b[^.?!]{0,30}\b(?:iphone|ipad|ios|android|galaxy|samsung|huawei|pixel|phone|mobile|smartphone|handy|telefon|tablet|outlook|gmail|yahoo|mail)\b[^.?!]{0,20}[.!]?$|(?:this|diese) (?:e-?mail|message|nachricht)\b.*(?:confidential|intended|vertraulich))/u;
-/** Lines of nothing but where somebody lives, and how to reach them. */
+/** Lines of nothing but an address, and how to reach the writer. */
 const place =
   /^(?:.{3,60} \d{1,4}\p{L}?, ?)?(?:[A-Z]{1,2}-)?\d{4,5} \p{Lu}[\p{L} .-]*$|^\p{Lu}[\p{L}. -]*(?:[Ss]treet|[Rr]oad|[Aa]venue|[Ll]ane|[Ss]tra(?:ß|ss)e|[Ss]tr\.|[Ww]eg|[Pp]latz|[Aa]llee) \d{1,4}\p{L}?$/u;
 const reach =
@@ -70,7 +70,7 @@ function leans(sentence: string): boolean {
   return named === 0 || (named === 1 && leaning.test(fold(sentence)));
 }
 
-/** The lines in which somebody says something: without who wrote it, from where and with what. */
+/** The lines that say something: without the lines on who wrote it, from where and with what. */
 function spokenLines(message: string): string[] {
   const all = message.split(/\n+/u).map((line) => line.trim());
   const end = all.findIndex((line, at) => at > 0 && footer.test(fold(line)));
@@ -106,7 +106,7 @@ function parts(sentence: string): string[] {
   return folded.split(nextQuestion).filter((part) => part !== folded && subjects(part) >= 2);
 }
 
-/** One way to understand a message: its questions one by one; whoever answers one of them answers. */
+/** One way to understand a message: its questions one by one; a passage that answers one of them answers. */
 export type Reading = { text: string; questions: string[] };
 /** What is searched for, and how what is found is read: the reading that is answered best counts. */
 export type Asking = {
