@@ -1,6 +1,5 @@
 /** The record of a turn, which members see beside the answer: what was searched, what was found, and what wrote it. */
 import type { Found } from './answer.ts';
-import type { Written } from './write.ts';
 
 /** How an answer came about, for members. Times in ms. */
 export type TurnRecord = {
@@ -19,6 +18,13 @@ export type TurnRecord = {
   model_error?: string;
   attempts: number;
   ms: { retrieve: number; answer: number; total: number };
+};
+
+/** `text` is undefined when the passages do not answer. */
+export type Written = {
+  text: string | undefined;
+  used: string[];
+  by: Pick<TurnRecord, 'generated_by' | 'model' | 'model_error'>;
 };
 
 /** What a turn with documents has made by its end. `retrieved`: when they were found, on the monotonic clock. */

@@ -1,7 +1,7 @@
 /** Writing an answer from the passages that were found: by the model while it streams, or in the sources' own sentences. */
 import { groundsOf, type AgentDeps, type Found, type Turns } from './answer.ts';
 import { gathered } from './gathered.ts';
-import type { TurnRecord } from './record.ts';
+import type { Written } from './record.ts';
 import type { AnswerAsk } from '../clients/ai/ai.ts';
 import { Problem } from '../models/rules/base/errors.ts';
 import { createReplyStream, plainReply } from '../models/rules/chat/replytext.ts';
@@ -15,13 +15,6 @@ export type Listener = { piece(text: string): Promise<void>; again(): Promise<vo
 
 /** What is to be answered: `history` and `situation` as in `Asked`. */
 export type WriteAsk = { body: string; history: Turns; situation?: Record<string, unknown> | undefined };
-
-/** `text` is undefined when the passages do not answer. */
-export type Written = {
-  text: string | undefined;
-  used: string[];
-  by: Pick<TurnRecord, 'generated_by' | 'model' | 'model_error'>;
-};
 
 /** The answer that the passages give, by the model or in their own sentences; undefined when they do not answer. */
 export async function write(

@@ -3,8 +3,10 @@
  * again at any point: frames have keys, the answer has one id, and of two attempts the later one writes.
  */
 import { randomUUID } from 'node:crypto';
-import type { ConversationDeps } from './conversation.ts';
+import type { Logger } from 'pino';
 import { takeTurn, type TurnAnswer } from '../../agent/turn.ts';
+import type { Ai } from '../../clients/ai/ai.ts';
+import type { Search } from '../../clients/search/search.ts';
 import { actOn } from '../../models/chat/act.ts';
 import { takeTestReply } from '../../models/chat/allowance.ts';
 import { placeAnswer, type Conversation } from '../../models/chat/conversation.ts';
@@ -30,6 +32,14 @@ import {
   type EscalationReason,
 } from '../../models/rules/chat/conversation.ts';
 
+export type AnsweringDeps = {
+  search: Search;
+  ai: Ai;
+  /** Answers a minute that an organization may have in test mode. */
+  testRepliesPerMinute: number;
+  clock: () => Date;
+  log: Logger;
+};
 /** Whether a question without an answer counts towards calling a person: in a conversation that was ended nobody waits. */
 const countsMisses = ({ status }: Conversation): boolean => status === 'open';
 
@@ -37,7 +47,7 @@ const countsMisses = ({ status }: Conversation): boolean => status === 'open';
 const rememberedMessages = 10;
 
 /** Answers messages. Its `answer` says whether that left something to show. */
-export function createAnswering({ search, ai, testRepliesPerMinute, clock, log }: ConversationDeps) {
+export function createAnswering({ search, ai, testRepliesPerMinute, clock, log }: AnsweringDeps) {
   /** Takes the right to answer, and answers. @throws Superseded when another attempt has taken that right. */
   async function answer(
     conversation: Conversation,

@@ -4,11 +4,8 @@
  * was believed dead: frames have keys, answers one id, and of two attempts at an answer the later one writes.
  */
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import type { Logger } from 'pino';
-import { createAnswering } from './answer.ts';
+import { createAnswering, type AnsweringDeps } from './answer.ts';
 import { withHeartbeat } from '../base/heartbeat.ts';
-import type { Ai } from '../../clients/ai/ai.ts';
-import type { Search } from '../../clients/search/search.ts';
 import { findConversation, settleShown, type Conversation } from '../../models/chat/conversation.ts';
 import { removeEmpty } from '../../models/chat/current.ts';
 import { conversationWriter } from '../../models/chat/log.ts';
@@ -24,14 +21,6 @@ import { keepTogether } from '../../models/chat/retention.ts';
 import { lastSeq, Superseded, type NewFrame } from '../../models/live/frame.ts';
 import { agentAnswers } from '../../models/rules/chat/conversation.ts';
 
-export type ConversationDeps = {
-  search: Search;
-  ai: Ai;
-  /** Answers a minute that an organization may have in test mode. */
-  testRepliesPerMinute: number;
-  clock: () => Date;
-  log: Logger;
-};
 type Ref = { orgId: string; convId: string };
 /**
  * How it went. `done`: nothing is outstanding. `waiting`: a turn waits for a decision; it is attended to again when
@@ -40,7 +29,7 @@ type Ref = { orgId: string; convId: string };
 export type Attended = { kind: 'done' } | { kind: 'waiting'; for: string; withinMs: number };
 export type ConversationActivities = ReturnType<typeof createConversationActivities>;
 
-export function createConversationActivities(deps: ConversationDeps) {
+export function createConversationActivities(deps: AnsweringDeps) {
   const { clock } = deps;
   const { answer } = createAnswering(deps);
 
