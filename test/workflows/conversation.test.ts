@@ -76,19 +76,19 @@ describe('conversation', () => {
     const waiting: Attended = { kind: 'waiting', for: 'pact_1', withinMs: hour };
 
     it('runs the turn again as soon as the decision is stored', async () => {
-      const attended = gate();
+      const [attended, again] = [gate(), gate()];
       const outcomes = [waiting, done];
       const attendTo = async () => {
-        attended.open();
+        (outcomes.length === 2 ? attended : again).open();
         return outcomes.shift()!;
       };
-      const { calls, skippedMs } = await tell(conversation, [ref], { attendTo }, async (handle) => {
+      const { calls } = await tell(conversation, [ref], { attendTo }, async (handle) => {
         await attended.passed;
         await handle.signal(attend);
+        // No time is skipped until the story's end is awaited, so it is the signal that brings the second turn.
+        await again.passed;
       });
       expect(calls).toEqual(['attendTo', 'attendTo']);
-      // The decision came at once, so only the idle minute passed.
-      expect(skippedMs).toBeLessThan(hour);
     });
 
     it('runs the turn again when no decision came in its time', async () => {
