@@ -4,7 +4,8 @@
  */
 import { retrieve, type RetrieveDeps, type Retrieval } from './retrieve.ts';
 import type { Ai } from '../clients/ai/ai.ts';
-import type { Search } from '../clients/search/search.ts';
+import type { SearchReader } from '../clients/search/reader.ts';
+import { recordCustomerGap } from '../models/chat/customergap.ts';
 import { recordGap, type Asker } from '../models/knowledge/gap.ts';
 import { findPassages } from '../models/knowledge/knowledge.ts';
 import type { Authority } from '../models/rules/knowledge/authority.ts';
@@ -17,7 +18,7 @@ import { stillReachable, type Judged, type Passage } from '../models/rules/knowl
 import { askedSegments } from '../models/rules/knowledge/segments.ts';
 import { findSupportConfig, recentSupportConfig } from '../models/knowledge/supportconfig.ts';
 
-export type AgentDeps = { search: Search; ai: Ai; clock: () => Date };
+export type AgentDeps = { search: SearchReader; ai: Ai; clock: () => Date };
 
 export type Turns = readonly { role: string; body: string }[];
 
@@ -140,7 +141,8 @@ export async function noteGap(
     why: gapReason(retrieval.judged.length, anywhere),
     now: deps.clock(),
   };
-  await recordGap(orgId, mode, question, asker);
+  if (asker) await recordCustomerGap(orgId, mode, question, asker);
+  else await recordGap(orgId, mode, question);
 }
 
 /** The text and the chunks it rests on; undefined when the passages do not answer after all. */

@@ -55,8 +55,8 @@ export function createCrawlFinish({ search, clock }: { search: Search; clock: ()
   /** Removes what batches that died left behind: begun generations, and former ones of pages that answer anew. */
   async function removeStale({ org_id, mode }: Crawl): Promise<void> {
     for (const { _id, keep } of await listStale(org_id, mode)) {
-      await search.removeSource({ org_id, mode }, _id, keep === undefined ? undefined : String(keep));
-      await removeChunks(org_id, _id, keep);
+      await search.removeSource({ org_id, mode }, _id, keep?.batch);
+      await removeChunks(org_id, _id, keep?.generation);
     }
   }
 

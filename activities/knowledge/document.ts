@@ -18,6 +18,7 @@ import {
 } from '../../models/knowledge/chunk.ts';
 import {
   claimDocument,
+  claimIndexing,
   DocumentModel,
   failDocument,
   publishDocument,
@@ -28,7 +29,7 @@ import { effectiveAuthority } from '../../models/rules/knowledge/authority.ts';
 import type { Chunk as Passage } from '../../models/rules/knowledge/chunks.ts';
 import { Unreadable } from '../../models/rules/knowledge/document.ts';
 import { modes } from '../../models/rules/access/keys.ts';
-import { isCurrent } from '../../models/rules/knowledge/reconcile.ts';
+import { batchOf, isCurrent, isCurrentBatch } from '../../models/rules/knowledge/reconcile.ts';
 
 export type DocumentDeps = { files: Files; search: Search; ai: Ai; clock: () => Date; log: Logger };
 type Ref = { orgId: string; docId: string; generation: number };
@@ -39,40 +40,42 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
     org_id: document.org_id,
     mode: document.mode,
   });
+  /** The name of the rows that an attempt writes. */
+  const batchNamed = ({ generation, claimed }: Document): string => batchOf(generation, claimed);
   const find = (orgId: string, docId: string) => DocumentModel.findOne({ _id: docId, org_id: orgId }).lean();
 
   async function addRows(document: Document, chunks: readonly Chunk[], signal: AbortSignal): Promise<void> {
     const { segments, authority } = document;
     const tags = { segments, authority: effectiveAuthority(authority, 'document') };
     const vectors = await embedPassages(ai, chunks, signal);
-    await indexChunks(search, tableOf(document), chunks, vectors, () => tags);
+    await indexChunks(search, tableOf(document), chunks, vectors, () => tags, batchNamed(document));
   }
 
-  /** Lets a generation that is stored and indexed answer, and removes what the generation before left. */
-  async function publish(document: Document, generation: number, chunkCount: number): Promise<'indexed' | 'gone'> {
-    const { _id: docId, org_id: orgId } = document;
-    if (await publishDocument(orgId, docId, generation, chunkCount, clock())) {
+  /** Lets a generation that is stored and indexed answer, and removes what other generations and attempts left. */
+  async function publish(document: Document, chunkCount: number): Promise<'indexed' | 'gone'> {
+    const { _id: docId, org_id: orgId, generation } = document;
+    if (await publishDocument(document, chunkCount, clock())) {
       await syncTags(search, { orgId, sourceId: docId }, document.tags_version);
-      await search.removeSource(tableOf(document), docId, String(generation));
+      await search.removeSource(tableOf(document), docId, batchNamed(document));
       await removeChunks(orgId, docId, generation);
       return 'indexed';
     }
-    return removeTraces({ orgId, docId, generation });
+    return removeTraces({ orgId, docId, generation }, batchNamed(document));
   }
 
   /**
-   * Takes back what a late attempt has stored: of a document that was deleted all, of one that was processed anew its own
-   * generation, unless that one still answers. Whoever came before it has cleaned up already.
+   * Takes back what a late attempt has stored: of a document that was deleted all; of one that was processed anew its
+   * generation, unless that one still answers, and the rows of this attempt (`batch`), unless they do.
    */
-  async function removeTraces({ orgId, docId, generation }: Ref): Promise<'gone'> {
+  async function removeTraces({ orgId, docId, generation }: Ref, batch = batchOf(generation)): Promise<'gone'> {
     const standing = await find(orgId, docId);
     if (!standing) {
       for (const mode of modes) await search.removeSource({ org_id: orgId, mode }, docId);
       await removeChunks(orgId, docId);
-    } else if (!isCurrent(standing, generation)) {
-      await removeGenerations(orgId, docId, [generation]);
-      await search.removeGeneration(tableOf(standing), docId, String(generation));
+      return 'gone';
     }
+    if (!isCurrent(standing, generation)) await removeGenerations(orgId, docId, [generation]);
+    if (!isCurrentBatch(standing, batch)) await search.removeBatch(tableOf(standing), docId, batch);
     return 'gone';
   }
 
@@ -121,7 +124,7 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
         if (written.status === 'rejected') throw written.reason;
         try {
           if (added.status === 'rejected') throw added.reason;
-          return await publish(document, generation, chunks.length);
+          return await publish(document, chunks.length);
         } catch (error) {
           log.warn({ doc_id: docId, org_id: orgId, err: error }, 'indexing failed and is tried again by itself');
           return await readOrLate(ref);
@@ -131,11 +134,11 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
 
     async indexDocument({ orgId, docId, generation }: Ref): Promise<'indexed' | 'gone'> {
       return withHeartbeat(async (signal) => {
-        const document = await find(orgId, docId);
-        if (!document || !isCurrent(document, generation)) return removeTraces({ orgId, docId, generation });
+        const document = await claimIndexing(orgId, docId, generation);
+        if (!document) return removeTraces({ orgId, docId, generation });
         const chunks = await listChunks(orgId, docId, generation);
         await addRows(document, chunks, signal);
-        return publish(document, generation, chunks.length);
+        return publish(document, chunks.length);
       });
     },
   };

@@ -7,8 +7,8 @@ import type { IndexTable, Search } from '../../clients/search/search.ts';
 import { DamagedIndex } from '../../clients/search/damage.ts';
 import { listChunks } from '../../models/knowledge/chunk.ts';
 import { listOrphanedBytes, removeBytes } from '../../models/knowledge/document.ts';
-import { compareIndex, isCurrent, type IndexedSource } from '../../models/rules/knowledge/reconcile.ts';
-import { findSource, listOwners, listStanding } from '../../models/knowledge/source.ts';
+import { compareIndex, isCurrentBatch, liveBatch, type IndexedSource } from '../../models/rules/knowledge/reconcile.ts';
+import { beginRows, findSource, listOwners, listStanding, publishRows } from '../../models/knowledge/source.ts';
 
 /** Rows the index does not have yet are read one by one: 40 more than doubled a question's cost, 360 made it ten times dearer. */
 const UNINDEXED_ROWS = 20;
@@ -63,30 +63,33 @@ export function createMaintenanceActivities({
   }
 
   /** Drops rows that answer no more, unless they are about to: the record is read right before. */
-  async function dropOutdated(table: IndexTable, sourceId: string, generation: number): Promise<boolean> {
+  async function dropOutdated(table: IndexTable, sourceId: string, batch: string): Promise<boolean> {
     const source = await findSource(table.org_id, sourceId);
-    if (source && isCurrent(source, generation)) return false;
-    if (source) await search.removeGeneration(table, sourceId, String(generation));
+    if (source && isCurrentBatch(source, batch)) return false;
+    if (source) await search.removeBatch(table, sourceId, batch);
     else await search.removeSource(table, sourceId);
     return true;
   }
 
+  /** Writes the rows of a source anew, under a name of their own; those that answer go on answering until it is done. */
   async function restore(
     table: IndexTable,
     sourceId: string,
     generation: number,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const source = await findSource(table.org_id, sourceId);
-    if (source?.live_generation !== generation) return false;
     const chunks = await listChunks(table.org_id, sourceId, generation);
-    if (chunks.length === 0) return false;
+    const begun = chunks.length > 0 && (await beginRows(table.org_id, sourceId, generation));
+    if (!begun) return false;
+    const { source, batch } = begun;
     const vectors = await embedPassages(ai, chunks, signal);
     const { segments, authority } = source;
-    await indexChunks(search, table, chunks, vectors, () => ({ segments, authority }));
-    await syncTags(search, { orgId: table.org_id, sourceId }, source.tags_version);
+    await indexChunks(search, table, chunks, vectors, () => ({ segments, authority }), batch);
+    const published = await publishRows(table.org_id, sourceId, source, batch);
     // Deleted or published anew meanwhile: its own removal may have come before these rows.
-    return !(await dropOutdated(table, sourceId, generation));
+    await search.removeBatch(table, sourceId, published ? liveBatch(source)! : batch);
+    if (published) await syncTags(search, { orgId: table.org_id, sourceId }, source.tags_version);
+    return published;
   }
 
   async function retag({ org_id: orgId }: IndexTable, sourceId: string): Promise<boolean> {
@@ -112,11 +115,11 @@ export function createMaintenanceActivities({
     const before = await listStanding(table);
     const rows = await readTable(table);
     const standing = rows ? before : await listStanding(table);
-    const { outdated, retagged, missing } = compareIndex(standing, rows ?? []);
+    const { outdated, retagged, miscounted } = compareIndex(standing, rows ?? []);
     const work = [
-      ...outdated.map((one) => ({ ...one, mend: () => dropOutdated(table, one.source_id, one.generation) })),
+      ...outdated.map((one) => ({ ...one, mend: () => dropOutdated(table, one.source_id, one.batch) })),
       ...retagged.map((source_id) => ({ source_id, mend: () => retag(table, source_id) })),
-      ...missing.map((one) => ({ ...one, mend: () => restore(table, one.source_id, one.generation, signal) })),
+      ...miscounted.map((one) => ({ ...one, mend: () => restore(table, one.source_id, one.generation, signal) })),
     ].map((one) => ({ ...table, ...one }));
     let mended = 0;
     const one = async ({ mend }: (typeof work)[number]) => {

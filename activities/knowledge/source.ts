@@ -6,6 +6,7 @@ import { removeChunks, type Chunk } from '../../models/knowledge/chunk.ts';
 import { removeBytes } from '../../models/knowledge/document.ts';
 import { RemovalModel } from '../../models/knowledge/removal.ts';
 import { deleteSource, findSource } from '../../models/knowledge/source.ts';
+import { batchOf, liveBatch } from '../../models/rules/knowledge/reconcile.ts';
 
 type Ref = { orgId: string; sourceId: string };
 export type SourceActivities = ReturnType<typeof createSourceActivities>;
@@ -23,7 +24,7 @@ export async function embedPassages(
 
 /**
  * Puts chunks, with their vectors, into the index, where they are found once their generation is published. `tagsOf`: what
- * their source, by its id, is tagged with. Safe to repeat.
+ * their source, by its id, is tagged with; `batch`: the rows' name, where several attempts write rows of one generation.
  */
 export async function indexChunks(
   search: Search,
@@ -31,13 +32,14 @@ export async function indexChunks(
   chunks: readonly Chunk[],
   vectors: readonly number[][] | undefined,
   tagsOf: (sourceId: string) => Pick<IndexRow, 'segments' | 'authority'>,
+  batch?: string,
 ): Promise<void> {
   await search.add(
     table,
     chunks.map(({ _id, source_id, generation, heading, text }, index) => ({
       id: _id,
       source_id,
-      generation: String(generation),
+      generation: batch ?? batchOf(generation),
       ...tagsOf(source_id),
       heading,
       text,
@@ -57,8 +59,9 @@ export async function syncTags(search: Search, { orgId, sourceId }: Ref, written
     source && source.tags_version !== written;
     source = await findSource(orgId, sourceId)
   ) {
-    const { org_id, mode, segments, authority, live_generation: live } = source;
-    if (live !== undefined) await search.retag({ org_id, mode }, sourceId, { segments, authority }, String(live));
+    const { org_id, mode, segments, authority } = source;
+    const live = liveBatch(source);
+    if (live !== undefined) await search.retag({ org_id, mode }, sourceId, { segments, authority }, live);
     written = source.tags_version;
   }
 }

@@ -7,6 +7,7 @@ import type { Search } from '../../clients/search/search.ts';
 import { countChunks, removeAllChunks, removeGenerations } from '../../models/knowledge/chunk.ts';
 import { findPageIds, listSets, removePageAsSeen, supersede, type SeenPage } from '../../models/knowledge/page.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
+import { batchOf, generationOf, liveBatch } from '../../models/rules/knowledge/reconcile.ts';
 
 export type Orphan = {
   source_id: string;
@@ -17,6 +18,8 @@ export type Orphan = {
   page?: SeenPage;
   /** What of the page is orphaned; absent when it is all of it. */
   generations?: number[];
+  /** Rows in the index that are orphaned, by their batches. */
+  batches?: string[];
 };
 
 export async function findOrphans(
@@ -32,15 +35,19 @@ export async function findOrphans(
   ]);
   const known = new Map(pages.map((page) => [page._id, page]));
   const orphans = new Map<string, Orphan>();
-  const report = (sourceId: string, generation: number, chunks: number): void => {
+  const report = (sourceId: string, generation: number, chunks: number, batch = batchOf(generation)): void => {
     const page = known.get(sourceId);
-    const { generations = [], chunks: before = 0 } = orphans.get(sourceId) ?? {};
+    const { generations = [], batches = [], chunks: before = 0 } = orphans.get(sourceId) ?? {};
     orphans.set(sourceId, {
       source_id: sourceId,
       ...(page ? { url: page.url, page } : {}),
       chunks: Math.max(before, chunks),
       ...(page?.live && page.live_generation !== undefined
-        ? { generations: [...new Set(generations).add(generation)] }
+        ? {
+            // A batch that answers no more may be of the generation that does, whose chunks stay.
+            generations: [...new Set([...generations, ...(page.live_generation === generation ? [] : [generation])])],
+            batches: [...new Set(batches).add(batch)],
+          }
         : {}),
     });
   };
@@ -48,11 +55,15 @@ export async function findOrphans(
     const page = known.get(sourceId);
     return page?.live === true && page.live_generation === generation;
   };
+  const isLive = (sourceId: string, batch: string): boolean => {
+    const page = known.get(sourceId);
+    return page?.live === true && liveBatch(page) === batch;
+  };
   for (const { source_id, generation, chunks } of stored)
     if (!isCurrent(source_id, generation)) report(source_id, generation, chunks);
   for (const { source_id, generation, chunks } of indexed)
-    if (source_id.startsWith('page_') && !isCurrent(source_id, Number(generation)))
-      report(source_id, Number(generation), chunks);
+    if (source_id.startsWith('page_') && !isLive(source_id, generation))
+      report(source_id, generationOf(generation), chunks, generation);
   const has = new Set(stored.map(({ source_id, generation }) => `${source_id}:${generation}`));
   let live = 0;
   for (const page of pages) {
@@ -82,11 +93,11 @@ export async function removeOrphans(
   );
   const gone: string[] = [];
   let removed = 0;
-  for (const { source_id, page, generations } of orphaned) {
+  for (const { source_id, page, generations, batches = [] } of orphaned) {
     if (page && generations) {
       if (!(await supersede(orgId, page))) continue;
       await removeGenerations(orgId, source_id, generations);
-      for (const generation of generations) await search.removeGeneration(table, source_id, String(generation));
+      for (const batch of batches) await search.removeBatch(table, source_id, batch);
     } else {
       if (page ? !(await removePageAsSeen(orgId, page)) : there.has(source_id)) continue;
       gone.push(source_id);

@@ -3,6 +3,12 @@ import { MatchQuery, type Table } from '@lancedb/lancedb';
 import { authorities, type Authority } from '../../models/rules/knowledge/authority.ts';
 import type { Candidate } from '../../models/rules/knowledge/retrieval.ts';
 
+/** Length of the vectors in the table; undefined when it has none. */
+export async function dimension(table: Table): Promise<number | undefined> {
+  const field = (await table.schema()).fields.find(({ name }) => name === 'vector');
+  return field === undefined ? undefined : (field.type as { listSize?: number }).listSize;
+}
+
 /** Beyond this a text is a letter, not a question; its first part says what it is about, and each word costs time. */
 export const maxQueryLength = 1_000;
 

@@ -1,9 +1,36 @@
 /** The rows of the index: their columns, the labels they are found by, and the conditions that find them. */
 import { Index } from '@lancedb/lancedb';
 import { Field, List, Schema, Utf8 } from 'apache-arrow';
-import type { Query } from './search.ts';
 import type { Authority } from '../../models/rules/knowledge/authority.ts';
 import type { SegmentFilter } from '../../models/rules/knowledge/segments.ts';
+
+export type IndexTable = { org_id: string; mode: 'test' | 'live' };
+
+export type IndexRow = {
+  /** The chunk's id: unique, ours. */
+  id: string;
+  source_id: string;
+  /** The batch this row is of, all rows that one attempt wrote of the source: `batchOf`. */
+  generation: string;
+  /** Normalised tags; none: untagged. */
+  segments: readonly string[];
+  authority: Authority;
+  heading: string;
+  text: string;
+  /** Of one length throughout the table; another length than the table's starts the vectors anew. */
+  vector?: number[] | undefined;
+};
+
+export type Query = {
+  text: string;
+  vector?: number[] | undefined;
+  filter: SegmentFilter | undefined;
+  authority?: Authority | undefined;
+  /** `<source id>:<generation>` of rows that are left out. */
+  without?: readonly string[];
+  /** At most this many for the words and as many for the vector. */
+  limit: number;
+};
 
 /** Stands for "no tag". Never a segment: those have no punctuation. */
 const untagged = '-';
@@ -54,7 +81,10 @@ export const candidateOf = (id: string, authority: Authority): string => `${auth
 export function where({ filter, authority, without = [] }: Query): string | undefined {
   const outdated = without.map((name) => {
     const colon = name.indexOf(':');
-    return `NOT (source_id = ${sql(name.slice(0, colon))} AND generation = ${sql(name.slice(colon + 1))})`;
+    const generation = name.slice(colon + 1);
+    // In all batches of the generation: `3` is followed by nothing, or by the attempt.
+    const batches = `(generation = ${sql(generation)} OR generation LIKE ${sql(`${generation}.%`)})`;
+    return `NOT (source_id = ${sql(name.slice(0, colon))} AND ${batches})`;
   });
   const found = whereLabelled(filter, authority);
   return [...(found === undefined ? [] : [found]), ...outdated].join(' AND ') || undefined;

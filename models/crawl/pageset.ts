@@ -10,6 +10,7 @@ import { deletePages, listSets, PageModel, visible, type Page } from '../knowled
 import { recordRemovals } from '../knowledge/removal.ts';
 import type { Authority } from '../rules/knowledge/authority.ts';
 import type { Mode } from '../rules/access/keys.ts';
+import { liveBatch } from '../rules/knowledge/reconcile.ts';
 import { pageKey, spellingsOf } from '../rules/crawl/url.ts';
 
 /**
@@ -118,10 +119,12 @@ type Version = { etag: string | undefined; last_modified: string | undefined };
 type Tags = { segments?: string[] | undefined; authority?: Authority | undefined };
 
 /** A version that is no longer named must not be asked for again: the site would call another text unchanged by it. */
-function versionChange(version: Version) {
-  const unnamed = Object.entries(version).flatMap(([name, value]) => (value === undefined ? [[name, 1]] : []));
-  return unnamed.length > 0 ? { $unset: Object.fromEntries(unnamed) } : {};
+function unnamed(version: Version) {
+  const missing = Object.entries(version).flatMap(([name, value]) => (value === undefined ? [[name, 1]] : []));
+  return Object.fromEntries(missing) as Record<string, 1>;
 }
+
+const unsetting = (fields: Record<string, 1>) => (Object.keys(fields).length > 0 ? { $unset: fields } : {});
 
 /** Lets generations answer, with what their crawl saw. A page that was deleted meanwhile stays so. */
 export async function publishPages(crawlId: string, pages: readonly Publication[], now: Date): Promise<void> {
@@ -131,7 +134,8 @@ export async function publishPages(crawlId: string, pages: readonly Publication[
       updateOne: {
         filter: { _id, generation },
         update: {
-          ...versionChange(version),
+          // The rows of this generation are those that its crawl wrote.
+          $unset: { ...unnamed(version), live_attempt: 1 },
           $set: {
             ...defined({ ...seen, ...version, ...tags }),
             crawl_id: crawlId,
@@ -163,7 +167,7 @@ export async function touchPages(
       updateOne: {
         filter: { _id },
         update: {
-          ...(version ? versionChange(version) : {}),
+          ...unsetting(version ? unnamed(version) : {}),
           $set: { ...defined({ url, ...version, ...tags }), crawl_id: crawlId, crawled_at: now },
           ...(tags ? { $inc: { tags_version: 1 } } : {}),
         },
@@ -243,16 +247,20 @@ export async function discardBuilt(orgId: string, mode: Mode, now: Date): Promis
 }
 
 /**
- * Sources whose chunks answer nothing: pages that are gone, and pages (with the generation to keep) that have chunks of
- * another one. Chunks are stored before their index rows and removed after them, so no row is left where no chunk is.
+ * Sources whose chunks answer nothing: pages that are gone, and pages (with the generation and the index rows to keep) that
+ * have chunks of another one. Chunks are stored before their index rows and removed after them, so no row is left where no chunk is.
  */
-export async function listStale(orgId: string, mode: Mode): Promise<{ _id: string; keep?: number }[]> {
+export async function listStale(
+  orgId: string,
+  mode: Mode,
+): Promise<{ _id: string; keep?: { generation: number; batch: string } }[]> {
   const [pages, stored] = await Promise.all([listSets(orgId, mode), countChunks(orgId, mode, 'website')]);
-  const keep = new Map(pages.map((page) => [page._id, page.live_generation]));
-  const stale = stored.filter(({ source_id, generation }) => keep.get(source_id) !== generation);
+  const known = new Map(pages.map((page) => [page._id, page]));
+  const stale = stored.filter(({ source_id, generation }) => known.get(source_id)?.live_generation !== generation);
   return [...new Set(stale.map(({ source_id }) => source_id))].map((_id) => {
-    const generation = keep.get(_id);
-    return generation === undefined ? { _id } : { _id, keep: generation };
+    const page = known.get(_id);
+    const batch = page && liveBatch(page);
+    return batch === undefined ? { _id } : { _id, keep: { generation: page!.live_generation!, batch } };
   });
 }
 

@@ -34,6 +34,12 @@ export type Document = {
   generation: number;
   /** The generation whose chunks answer questions; absent until the first was indexed. */
   live_generation?: number;
+  /** Counts the attempts that write index rows, each its own: see `batchOf`. */
+  attempt?: number;
+  /** The attempt that works on `generation`; one that another has overtaken publishes nothing. */
+  claimed?: number;
+  /** The attempt whose rows answer. */
+  live_attempt?: number;
   chunk_count: number;
   /** Counts changes of segments and authority, so that the index can tell whether it has seen the last. */
   tags_version: number;
@@ -64,6 +70,9 @@ export const DocumentModel = defineModel<Document>(
     uploaded_by: { type: String, required: true },
     generation: { type: Number, required: true },
     live_generation: Number,
+    attempt: Number,
+    claimed: Number,
+    live_attempt: Number,
     chunk_count: { type: Number, required: true },
     tags_version: { type: Number, required: true },
     slot: Number,
@@ -229,6 +238,12 @@ export async function restartDocument(
   ).lean();
 }
 
+/** The claim of an attempt, which overtakes those before it. */
+const claim = (fields: Partial<Document>) => [
+  { $set: { ...fields, attempt: { $add: [{ $ifNull: ['$attempt', 0] }, 1] } } },
+  { $set: { claimed: '$attempt' } },
+];
+
 /** Takes a generation for processing; null when it is already done with, or the document is gone. Safe to repeat. */
 export async function claimDocument(
   orgId: string,
@@ -236,11 +251,18 @@ export async function claimDocument(
   generation: number,
   now: Date,
 ): Promise<Document | null> {
-  return DocumentModel.findOneAndUpdate(
+  return collectionOf(DocumentModel).findOneAndUpdate(
     { _id: docId, org_id: orgId, generation, status: { $in: ['uploaded', 'processing'] } },
-    { $set: { status: 'processing', updated_at: now } },
+    claim({ status: 'processing', updated_at: now }),
     { returnDocument: 'after' },
-  ).lean();
+  );
+}
+
+/** Takes a generation for indexing what is stored of it; null when a later one was asked for, or the document is gone. */
+export async function claimIndexing(orgId: string, docId: string, generation: number): Promise<Document | null> {
+  return collectionOf(DocumentModel).findOneAndUpdate({ _id: docId, org_id: orgId, generation }, claim({}), {
+    returnDocument: 'after',
+  });
 }
 
 /** Ends a generation that can never be read. */
@@ -257,27 +279,29 @@ export async function failDocument(
   );
 }
 
-/** Lets a generation answer; null when the document is gone or a newer generation was asked for. Safe to repeat. */
+/**
+ * Lets a generation answer, with the rows of the attempt that claimed it last; null for any other attempt, and when the
+ * document is gone or a newer generation was asked for. Safe to repeat.
+ */
 export async function publishDocument(
-  orgId: string,
-  docId: string,
-  generation: number,
+  { org_id, _id, generation, claimed }: Pick<Document, 'org_id' | '_id' | 'generation' | 'claimed'>,
   chunkCount: number,
   now: Date,
 ): Promise<Document | null> {
-  return DocumentModel.findOneAndUpdate(
-    { _id: docId, org_id: orgId, generation, status: { $in: ['processing', 'indexed'] } },
+  return collectionOf(DocumentModel).findOneAndUpdate(
+    { _id, org_id, generation, claimed: claimed ?? { $exists: false }, status: { $in: ['processing', 'indexed'] } },
     {
       $set: {
         status: 'indexed',
         live_generation: generation,
+        ...(claimed === undefined ? {} : { live_attempt: claimed }),
         chunk_count: chunkCount,
         updated_at: now,
         indexed_at: now,
       },
     },
     { returnDocument: 'after' },
-  ).lean();
+  );
 }
 
 const buckets = new WeakMap<object, InstanceType<typeof mongoose.mongo.GridFSBucket>>();

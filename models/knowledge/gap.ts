@@ -3,8 +3,8 @@
  * A record knows which customers asked it, as hashes, so that the words go when nobody else's are left.
  */
 import { createHash } from 'node:crypto';
+import type mongoose from 'mongoose';
 import { collectionOf, defineModel, embedded } from '../base/define.ts';
-import { MessageModel } from '../chat/message.ts';
 import { gapReasons, gapStatuses, type GapReason, type GapStatus } from '../rules/knowledge/gap.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 
@@ -80,39 +80,42 @@ function gapId(orgId: string, mode: Mode, question: string): string {
 
 /** Who asked: a customer, with a message. */
 export type Asker = { customerId: string; messageId: string };
-type Asked = { question: string; group: string; why: GapReason; now: Date };
+export type Asked = { question: string; group: string; why: GapReason; now: Date };
 
 /** Ids are random, so nothing but the id itself leads from it to its hash. */
 const hashOf = (id: string): string => createHash('sha256').update(id).digest('base64url').slice(0, 22);
 
-/**
- * Counts an unanswered question. One that was resolved and is asked again is open again. A message of a customer counts
- * once, however often its answer is attempted, and only if it is there.
- */
-export async function recordGap(orgId: string, mode: Mode, asked: Asked, asker?: Asker): Promise<void> {
-  const { question, group, why: why_missing, now } = asked;
+/** A question that nobody has asked before. */
+function freshGap(orgId: string, mode: Mode, { question, group, why: why_missing, now }: Asked) {
   const told = { org_id: orgId, mode, group, question, last_asked: now, why_missing };
   const _id = gapId(orgId, mode, question);
   const fresh: Gap = { _id, ...told, count: 1, askers: [], first_asked: now, status: 'open' };
-  if (!asker) {
-    const first = {
-      $replaceWith: { $cond: [{ $ifNull: ['$count', false] }, '$$ROOT', { $literal: { ...fresh, count: 0 } }] },
-    };
-    await collectionOf(GapModel).updateOne({ _id }, [first, { $set: countedAgain(told) }], { upsert: true });
-    return;
-  }
+  return { told, fresh };
+}
+
+/** Counts an unanswered question of a key. One that was resolved and is asked again is open again. */
+export async function recordGap(orgId: string, mode: Mode, asked: Asked): Promise<void> {
+  const { told, fresh } = freshGap(orgId, mode, asked);
+  const first = {
+    $replaceWith: { $cond: [{ $ifNull: ['$count', false] }, '$$ROOT', { $literal: { ...fresh, count: 0 } }] },
+  };
+  const again = [first, { $set: countedAgain(told) }];
+  await collectionOf(GapModel).updateOne({ _id: fresh._id }, again, { upsert: true });
+}
+
+/**
+ * The end of an aggregation that counts an unanswered question of a customer for each record it has come to; see
+ * `recordCustomerGap`. An asker's message counts once, however often its answer is attempted.
+ */
+export function countingGap(orgId: string, mode: Mode, asked: Asked, asker: Asker): mongoose.PipelineStage[] {
+  const { told, fresh } = freshGap(orgId, mode, asked);
   const by: GapAsker = { customer: hashOf(asker.customerId), message: hashOf(asker.messageId), count: 1 };
   // Gaps that were stored before askers were have none.
   const again = [{ $set: { askers: { $ifNull: ['$askers', []] } } }, { $set: countedAgain(told, by) }];
-  // One command looks for the message and counts it: whoever slept since it read the message, which was erased meanwhile,
-  // cannot bring its words back.
-  await collectionOf(MessageModel)
-    .aggregate([
-      { $match: { _id: asker.messageId, org_id: orgId } },
-      { $replaceWith: { $literal: { ...fresh, askers: [by] } } },
-      { $merge: { into: 'gaps', on: '_id', whenMatched: again, whenNotMatched: 'insert' } },
-    ])
-    .toArray();
+  return [
+    { $replaceWith: { $literal: { ...fresh, askers: [by] } } },
+    { $merge: { into: 'gaps', on: '_id', whenMatched: again, whenNotMatched: 'insert' } },
+  ] as mongoose.PipelineStage[];
 }
 
 type Told = Pick<Gap, 'org_id' | 'mode' | 'group' | 'question' | 'last_asked' | 'why_missing'>;

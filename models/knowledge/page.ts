@@ -27,6 +27,10 @@ export type Page = {
   generation: number;
   /** The generation whose chunks answer questions; absent until the first was indexed. */
   live_generation?: number;
+  /** Counts the attempts at putting its rows back into the index, each of which writes its own: see `batchOf`. */
+  attempt?: number;
+  /** The attempt whose rows answer; absent when they are those that its crawl wrote. */
+  live_attempt?: number;
   chunk_count: number;
   content_sha256: string;
   /** What the site said of its version, sent back when it is fetched again. */
@@ -55,6 +59,8 @@ export const PageModel = defineModel<Page>(
     tags_version: { type: Number, required: true },
     generation: { type: Number, required: true },
     live_generation: Number,
+    attempt: Number,
+    live_attempt: Number,
     chunk_count: { type: Number, required: true },
     content_sha256: { type: String, required: true },
     etag: String,
@@ -153,11 +159,12 @@ export async function removePage(
 }
 
 /** A page as it was when it was looked at. */
-export type SeenPage = Pick<Page, '_id' | 'url' | 'live' | 'generation' | 'live_generation'>;
+export type SeenPage = Pick<Page, '_id' | 'url' | 'live' | 'generation' | 'live_generation' | 'live_attempt'>;
 
 /** All pages of an organization and mode, published or not, as far as reconciling needs them. */
 export async function listSets(orgId: string, mode: Mode): Promise<SeenPage[]> {
-  return PageModel.find({ org_id: orgId, mode }, { url: 1, live: 1, generation: 1, live_generation: 1 }).lean();
+  const projection = { url: 1, live: 1, generation: 1, live_generation: 1, live_attempt: 1 };
+  return PageModel.find({ org_id: orgId, mode }, projection).lean();
 }
 
 /** Those of these pages that exist. */

@@ -4,9 +4,9 @@ import { deleteDocument, DocumentModel } from './document.ts';
 import { deletePages, PageModel } from './page.ts';
 import { effectiveAuthority, type Authority } from '../rules/knowledge/authority.ts';
 import type { Mode } from '../rules/access/keys.ts';
-import type { Standing } from '../rules/knowledge/reconcile.ts';
+import { batchOf, type Generations, type Standing } from '../rules/knowledge/reconcile.ts';
 
-export type Source = {
+export type Source = Generations & {
   org_id: string;
   mode: Mode;
   segments: string[];
@@ -14,9 +14,9 @@ export type Source = {
   authority: Authority;
   /** Counts changes of the tags. */
   tags_version: number;
-  generation: number;
-  /** The generation that answers. */
-  live_generation?: number;
+  chunk_count: number;
+  /** Counts the attempts that write index rows. */
+  attempt?: number;
 };
 
 /** Whose sources there are that answer. */
@@ -36,7 +36,8 @@ export async function listOwners(): Promise<{ org_id: string; mode: Mode }[]> {
 
 /** Everything in one organization and mode, also what does not answer yet, as far as the index has to agree with it. */
 export async function listStanding({ org_id, mode }: { org_id: string; mode: Mode }): Promise<Standing[]> {
-  const projection = { generation: 1, live_generation: 1, live: 1, segments: 1, authority: 1 };
+  const numbers = { generation: 1, claimed: 1, live_generation: 1, live_attempt: 1, chunk_count: 1 };
+  const projection = { ...numbers, live: 1, segments: 1, authority: 1 };
   const read = async (model: unknown): Promise<Owned[]> =>
     collectionOf<Owned>(model as never)
       .find({ org_id, mode }, { projection })
@@ -49,12 +50,15 @@ export async function listStanding({ org_id, mode }: { org_id: string; mode: Mod
 }
 
 function standingOf(record: Owned, type: 'document' | 'website'): Standing {
-  const { _id, generation, live_generation, live, segments } = record;
+  const { _id, generation, claimed, live_generation, live_attempt, live, chunk_count, segments } = record;
   return {
     source_id: _id,
     generation,
+    ...(claimed === undefined ? {} : { claimed }),
     ...(live_generation === undefined ? {} : { live_generation }),
+    ...(live_attempt === undefined ? {} : { live_attempt }),
     answers: live && live_generation !== undefined,
+    chunk_count,
     segments,
     authority: effectiveAuthority(record.authority, type),
   };
@@ -79,3 +83,41 @@ export async function findSource(orgId: string, sourceId: string): Promise<Sourc
   const document = await DocumentModel.findOne(filter).lean();
   return document && { ...document, authority: effectiveAuthority(document.authority, 'document') };
 }
+
+/**
+ * Begins to write the rows of the generation that answers anew, as an attempt of its own: gives the source as it was, and the
+ * name of the rows. Null when another generation answers, or the source is gone.
+ */
+export async function beginRows(
+  orgId: string,
+  sourceId: string,
+  generation: number,
+): Promise<{ source: Source; batch: string } | null> {
+  const source = await findSource(orgId, sourceId);
+  if (source?.live_generation !== generation) return null;
+  const filter = { _id: sourceId, org_id: orgId, live_generation: generation };
+  const counted = await recordsOf(sourceId).findOneAndUpdate(
+    filter,
+    { $inc: { attempt: 1 } },
+    { returnDocument: 'after' },
+  );
+  return counted && { source, batch: batchOf(generation, counted.attempt) };
+}
+
+/** Lets rows answer in the place of those that `source` had; false when others do by now, or the source is gone. */
+export async function publishRows(orgId: string, sourceId: string, source: Source, batch: string): Promise<boolean> {
+  const { live_generation, live_attempt } = source;
+  const { modifiedCount } = await recordsOf(sourceId).updateOne(
+    {
+      _id: sourceId,
+      org_id: orgId,
+      live_generation: live_generation!,
+      live_attempt: live_attempt ?? { $exists: false },
+    },
+    { $set: { live_attempt: Number(batch.split('.')[1]) } },
+  );
+  return modifiedCount === 1;
+}
+
+/** Documents or pages, as far as they are alike. */
+const recordsOf = (sourceId: string) => collectionOf<Owned>((isPage(sourceId) ? PageModel : DocumentModel) as never);

@@ -20,6 +20,7 @@ import { CustomerModel, provideCustomer } from '../../models/chat/customer.ts';
 import { createErasure, findErasure } from '../../models/chat/erasure.ts';
 import { conversationWriter } from '../../models/chat/log.ts';
 import { FrameModel } from '../../models/live/frame.ts';
+import { recordCustomerGap } from '../../models/chat/customergap.ts';
 import { recordGap, type Asker } from '../../models/knowledge/gap.ts';
 import { newId } from '../../models/base/ids.ts';
 import { insertMessage, MessageModel, type Message } from '../../models/chat/message.ts';
@@ -97,8 +98,10 @@ async function write(convId: string, body: string): Promise<string> {
 }
 
 /** The agent finds no answer; without `asker` it was a key that asked. */
-const miss = (question: string, asker?: Asker) =>
-  recordGap(orgId, 'live', { question, group: question, why: 'nothing_found', now: clock() }, asker);
+const miss = (question: string, asker?: Asker) => {
+  const asked = { question, group: question, why: 'nothing_found' as const, now: clock() };
+  return asker ? recordCustomerGap(orgId, 'live', asked, asker) : recordGap(orgId, 'live', asked);
+};
 const ownWords = (customerId: string) => `Where is ${customerId}?`;
 type StoredGap = { count: number; askers: { customer: string; message: string; count: number }[] };
 const gapOf = (question: string) => mongoose.connection.collection<StoredGap>('gaps').findOne({ question });

@@ -33,7 +33,7 @@ function newIndex() {
     add: async (_: unknown, added: IndexRow[]) => void rows.push(...added),
     removeSource: async (_: unknown, id: string, keep?: string) =>
       drop((row) => row.source_id === id && row.generation !== keep),
-    removeGeneration: async (_: unknown, id: string, generation: string) =>
+    removeBatch: async (_: unknown, id: string, generation: string) =>
       drop((row) => row.source_id === id && row.generation === generation),
     removeSources: async (_: unknown, ids: string[]) => drop((row) => ids.includes(row.source_id)),
     listSources: async () => rows.map(({ source_id, generation }) => ({ source_id, generation, chunks: 1 })),

@@ -15,6 +15,7 @@ import { ChunkModel, chunksOf, listChunks, removeChunks, writeChunks } from '../
 import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { DocumentModel, type Document } from '../../models/knowledge/document.ts';
 import { newId } from '../../models/base/ids.ts';
+import { generationOf } from '../../models/rules/knowledge/reconcile.ts';
 
 const log = pino({ level: 'silent' });
 const clock = () => new Date();
@@ -94,7 +95,7 @@ const rowOf = (docId: string, generation = 1, segments: string[] = []) => ({
 });
 const indexed = async (orgId: string, by = search) =>
   (await by.listSources(tableOf(orgId)))
-    .map(({ source_id, generation, segments }) => [source_id, Number(generation), segments.join()])
+    .map(({ source_id, generation, segments }) => [source_id, generationOf(generation), segments.join()])
     .toSorted();
 
 const repairWith = (deps: { search?: Search; ai?: Ai; log?: typeof log } = {}) =>
@@ -156,9 +157,9 @@ describe('an index that was lost', () => {
 describe('an index that was put back as it once was', () => {
   it('gets the tags of today and loses what was removed or replaced since', async () => {
     const orgId = newId('org');
-    const retagged = await unindexed(orgId, { segments: ['business'], tags_version: 1 });
+    const retagged = await unindexed(orgId, { segments: ['business'], tags_version: 1, chunk_count: 1 });
     const replaced = await unindexed(orgId, { generation: 3, live_generation: 3 });
-    const running = await unindexed(orgId, { generation: 2, status: 'processing' });
+    const running = await unindexed(orgId, { generation: 2, status: 'processing', chunk_count: 1 });
     const first = await unindexed(orgId, { status: 'processing' });
     await DocumentModel.updateOne({ _id: first }, { $unset: { live_generation: 1 } });
     await search.add(tableOf(orgId), [
@@ -253,7 +254,7 @@ describe('a fault of one organization', () => {
   it('leaves a table that cannot be reached as it is, is named, and keeps nobody else from being repaired', async () => {
     const orgs = [newId('org'), newId('org'), newId('org')];
     const docs = await Promise.all(orgs.map((orgId) => unindexed(orgId)));
-    await search.add(tableOf(orgs[1]!), [rowOf(docs[1]!)]);
+    await search.add(tableOf(orgs[1]!), [rowOf(docs[1]!), { ...rowOf(docs[1]!), id: `${docs[1]}:1:1` }]);
     const dropped: string[] = [];
     const full: Search = {
       ...search,
@@ -287,6 +288,62 @@ describe('a fault of one organization', () => {
     expect(await indexed(orgId)).toEqual([docs[0]!, docs[2]!].map((docId) => [docId, 1, '']).toSorted());
     expect(lines[0]).toMatchObject({ org_id: orgId, source_id: docs[1], reason: expect.stringContaining('refused') });
     await repair();
+  });
+});
+
+describe('rows of one document', () => {
+  it('are there once when two attempts write them at the same time', async () => {
+    const orgId = newId('org');
+    const docId = await unindexed(orgId, { status: 'uploaded' });
+    await DocumentModel.updateOne({ _id: docId }, { $unset: { live_generation: 1 } });
+    // Neither writes before both are about to.
+    let arrived = 0;
+    let open!: () => void;
+    const both = new Promise<void>((resolve) => (open = resolve));
+    const together: Search = {
+      ...search,
+      add: async (...args) => {
+        arrived += 1;
+        if (arrived === 2) open();
+        await both;
+        return search.add(...args);
+      },
+    };
+    const reading = { ...files, chunk: async () => passages('One.', 'Two.', 'Three.') } as unknown as Files;
+    const activities = createDocumentActivities({ files: reading, search: together, ai: createAi({}), clock, log });
+    const ref = { orgId, docId, generation: 1 };
+    const outcomes = await Promise.all([1, 2].map(() => run(activities.readDocument, ref)));
+    expect(outcomes).toContain('indexed');
+    const rows = await search.listSources(tableOf(orgId));
+    expect(rows).toMatchObject([{ source_id: docId, chunks: 3 }]);
+    expect(await repair()).toBe(0);
+  });
+
+  it.each([
+    ['under one name', ['1', '1']],
+    ['under a name that answers and one that does not', ['1', '1.1']],
+  ])('that stand twice are found and left once, %s', async (_, names) => {
+    const orgId = newId('org');
+    const docId = await unindexed(orgId);
+    const rows = (generation: string) => [0, 1].map((n) => ({ ...rowOf(docId), id: `${docId}:1:${n}`, generation }));
+    // What two attempts at once leave: neither sees the other's rows.
+    const [one, other] = [createSearch({ uri: folder }), createSearch({ uri: folder })];
+    try {
+      await one.add(tableOf(orgId), rows('0'));
+      await one.removeSource(tableOf(orgId), docId);
+      await Promise.all([one.add(tableOf(orgId), rows(names[0]!)), other.add(tableOf(orgId), rows(names[1]!))]);
+    } finally {
+      one.close();
+      other.close();
+    }
+    const planted = await search.listSources(tableOf(orgId));
+    expect(planted.reduce((sum, { chunks }) => sum + chunks, 0)).toBe(4);
+    expect(await repair()).toBe(1);
+    const left = await search.listSources(tableOf(orgId));
+    expect(left).toMatchObject([{ source_id: docId, chunks: 2 }]);
+    expect(await repair()).toBe(0);
+    const found = await search.query(tableOf(orgId), { text: 'passage', filter: undefined, limit: 20 });
+    expect(found.map(({ id }) => id).toSorted()).toEqual([`${docId}:1:0`, `${docId}:1:1`]);
   });
 });
 

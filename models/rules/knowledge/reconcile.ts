@@ -1,27 +1,54 @@
 /** What the index has to be told so that it agrees with the records again. Pure. */
 import type { Authority } from './authority.ts';
 
-/** Rows of one generation of a source in the index, as they are tagged there. */
+/** Rows of one batch of a source in the index, as they are tagged there. */
 export type IndexedSource = {
   source_id: string;
+  /** The batch: `batchOf`. */
   generation: string;
+  /** Rows; each is of one chunk. */
   chunks: number;
   segments: string[];
   authority: string;
 };
 
-/** A source as its record has it. */
-export type Standing = {
-  source_id: string;
+/** Which of the rows of a source answer, and which may be about to. */
+export type Generations = {
   /** The one that was begun last. */
   generation: number;
+  /** The attempt that claimed it last; absent where every claim takes a generation of its own. */
+  claimed?: number;
   /** The one that answers, or will when its set is swapped in. */
   live_generation?: number;
+  /** The attempt that wrote the rows which answer; absent when their generation had one writer only. */
+  live_attempt?: number;
+};
+
+/** A source as its record has it. */
+export type Standing = Generations & {
+  source_id: string;
   /** Whether questions may be answered from it now. */
   answers: boolean;
+  /** Of the generation that answers. */
+  chunk_count: number;
   segments: readonly string[];
   authority: Authority;
 };
+
+/**
+ * The name of the rows that one attempt writes into the index: `<generation>`, or `<generation>.<attempt>`. The index does
+ * not refuse two rows of one chunk, so attempts at one generation must not write under one name: two that run at once would
+ * leave each row twice. The record says whose rows answer; all others are dropped.
+ */
+export const batchOf = (generation: number, attempt?: number): string =>
+  attempt === undefined ? String(generation) : `${generation}.${attempt}`;
+
+/** The generation that a batch is of. */
+export const generationOf = (batch: string): number => Number(batch.split('.')[0]);
+
+/** The rows that answer; undefined before the first generation is published. */
+export const liveBatch = ({ live_generation, live_attempt }: Generations): string | undefined =>
+  live_generation === undefined ? undefined : batchOf(live_generation, live_attempt);
 
 /** Whether a generation answers or may still be published. All others never will be: numbers only grow. */
 export const isCurrent = (
@@ -29,38 +56,40 @@ export const isCurrent = (
   generation: number,
 ): boolean => source.generation === generation || source.live_generation === generation;
 
+/** Whether rows answer, or may still be published by the attempt that claimed last. */
+export const isCurrentBatch = (source: Generations, batch: string): boolean =>
+  batch === liveBatch(source) || batch === batchOf(source.generation, source.claimed);
+
 export type Differences = {
-  /** Rows of sources that are gone, or of generations that answer no more. */
-  outdated: { source_id: string; generation: number }[];
+  /** Rows of sources that are gone, or of batches that answer no more or never will. */
+  outdated: { source_id: string; batch: string }[];
   /** Sources that answer and have other tags in the index. */
   retagged: string[];
-  /** What answers and is not in the index. */
-  missing: { source_id: string; generation: number }[];
+  /** What answers and has not one row a chunk: none, some missing, or some twice. */
+  miscounted: { source_id: string; generation: number }[];
 };
 
 /** What was true of both when they were read; whoever acts on it reads the record once more right before. */
 export function compareIndex(standing: readonly Standing[], rows: readonly IndexedSource[]): Differences {
   const records = new Map(standing.map((source) => [source.source_id, source]));
-  const outdated = new Map<string, { source_id: string; generation: number }>();
+  const outdated = new Map<string, { source_id: string; batch: string }>();
   const retagged = new Set<string>();
-  const indexed = new Set<string>();
+  const counts = new Map<string, number>();
   for (const row of rows) {
-    const { source_id } = row;
-    const generation = Number(row.generation);
+    const { source_id, generation: batch } = row;
     const record = records.get(source_id);
-    if (!record || !isCurrent(record, generation))
-      outdated.set(`${source_id} ${generation}`, { source_id, generation });
-    else if (record.live_generation === generation) {
-      indexed.add(source_id);
+    if (!record || !isCurrentBatch(record, batch)) outdated.set(`${source_id} ${batch}`, { source_id, batch });
+    else if (liveBatch(record) === batch) {
+      counts.set(source_id, (counts.get(source_id) ?? 0) + row.chunks);
       if (record.answers && !sameTags(record, row)) retagged.add(source_id);
     }
   }
-  const missing = standing.flatMap(({ source_id, live_generation, answers }) =>
-    answers && live_generation !== undefined && !indexed.has(source_id)
+  const miscounted = standing.flatMap(({ source_id, live_generation, answers, chunk_count }) =>
+    answers && live_generation !== undefined && (counts.get(source_id) ?? 0) !== chunk_count
       ? [{ source_id, generation: live_generation }]
       : [],
   );
-  return { outdated: [...outdated.values()], retagged: [...retagged], missing };
+  return { outdated: [...outdated.values()], retagged: [...retagged], miscounted };
 }
 
 function sameTags(record: Standing, row: IndexedSource): boolean {

@@ -1,0 +1,44 @@
+/** Asks of a table's files what questions ask of them, so that damage is found before a question meets it. */
+import { connect, Session, type Table } from '@lancedb/lancedb';
+import { DamagedIndex, isDamage, isMissing } from './damage.ts';
+import { dimension, maxQueryLength, searchText, searchVector } from './find.ts';
+import { sql, whereLabelled } from './rows.ts';
+import { authorities } from '../../models/rules/knowledge/authority.ts';
+
+/** Reads by a connection that remembers nothing. `exists`: whether the table is there at all. @throws DamagedIndex */
+export async function checkTable(uri: string, name: string, exists: () => boolean): Promise<void> {
+  for (let attempt = 0; ; attempt += 1) {
+    if (!exists()) return;
+    const session = new Session(BigInt(64 * 2 ** 20), BigInt(16 * 2 ** 20));
+    const fresh = await connect(uri, { session });
+    try {
+      return await askEverything(await fresh.openTable(name));
+    } catch (error) {
+      const damaged = isDamage(error);
+      if (!damaged && isMissing(error)) return;
+      // It may just be dropped by somebody else, so it is looked at twice.
+      if (!damaged) throw error;
+      if (attempt > 0) throw new DamagedIndex(error);
+    } finally {
+      fresh.close();
+    }
+  }
+}
+
+/** Looks into each index with something that is in the table. */
+async function askEverything(table: Table): Promise<void> {
+  const [row] = await table.query().select(['source_id', 'text']).limit(1).toArray();
+  if (row === undefined) return;
+  const size = await dimension(table);
+  await searchText(table, String(row.text).slice(0, maxQueryLength), undefined, 1);
+  await table.countRows(`source_id = ${sql(String(row.source_id))}`);
+  await table.countRows(`authority = ${sql(authorities[0])}`);
+  await table.countRows(whereLabelled({ tags: [], untagged: true }, undefined));
+  if (size !== undefined)
+    await searchVector(
+      table,
+      Array.from({ length: size }, () => 1),
+      undefined,
+      1,
+    );
+}
