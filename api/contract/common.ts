@@ -18,8 +18,17 @@ const oneLine = new RegExp(`^[${blank}]*[^${blank}${unprintable}][^${unprintable
 export const line = (max: number) =>
   z.string().min(1).max(max).regex(oneLine, 'must be one line with something on it, without control characters');
 
+/** The most entries on a page of a list; a caller who asks for more gets these. */
+const maxPageEntries = 100;
+
 export const pageQuery = z.object({
-  limit: z.coerce.number().int().min(1).max(100).optional().meta({ description: 'Entries a page; 20 unless told.' }),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .overwrite((asked) => Math.min(asked, maxPageEntries))
+    .optional()
+    .meta({ description: `Entries a page; 20 unless told, and never more than ${maxPageEntries}.` }),
   cursor: z.string().max(400).optional().meta({ description: 'The `cursor` of the page before.' }),
 });
 /** Null at the end of the list. */

@@ -8,8 +8,8 @@ import {
   maxNameLength,
   maxOverlapSeconds,
   maxProductTypeLength,
+  maxVisitorIdLength,
   ttlSeconds,
-  visitorIdPattern,
 } from '../../models/rules/access/session.ts';
 
 export { orgParams };
@@ -50,7 +50,7 @@ export const mintBody = z.strictObject({
     .optional()
     .meta({ description: `How long the token lasts; ${ttlSeconds.default} unless told.` }),
   context: context.optional(),
-  visitorId: z.string().regex(visitorIdPattern).optional().meta({
+  visitorId: line(maxVisitorIdLength).optional().meta({
     description: 'What the browser calls itself. It is noted, and joins no conversation.',
   }),
   stepUp: z.boolean().optional().meta({ description: 'Adds a `step_up_token`.' }),

@@ -26,7 +26,8 @@ export const config = z
       .meta({ description: 'Null while all of it is the default; `environment` does not count.' }),
   })
   .meta({ id: 'SupportConfig' });
-export const configReply = z.object({ config });
+/** The fields stand at the top level and, as the spec's service has them, in `config`. */
+export const configReply = z.object({ ...config.shape, config });
 
 /** What is left out stays as it is. */
 export const configBody = z.strictObject({

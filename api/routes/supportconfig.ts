@@ -16,14 +16,15 @@ import {
   type SupportConfig,
 } from '../../models/knowledge/supportconfig.ts';
 
-function view(config: SupportConfig, environment: Environment) {
-  return {
-    ...config,
-    org_id: config._id,
+function view(supportConfig: SupportConfig, environment: Environment) {
+  const fields = {
+    ...supportConfig,
+    org_id: supportConfig._id,
     environment,
-    has_outbox_webhook_secret: config.outbox_webhook_secret !== null,
-    updated_at: config.updated_at?.toISOString() ?? null,
+    has_outbox_webhook_secret: supportConfig.outbox_webhook_secret !== null,
+    updated_at: supportConfig.updated_at?.toISOString() ?? null,
   };
+  return { ...fields, config: fields };
 }
 
 /** Going live is a person's decision: a key, whatever its scopes, cannot take it. */
@@ -57,7 +58,7 @@ export const configRoutes = [
     params: orgParams,
     reply: contract.configReply,
     async handle({ principal }) {
-      return { config: view(await findSupportConfig(principal.orgId), principal.environment) };
+      return view(await findSupportConfig(principal.orgId), principal.environment);
     },
   }),
   route({
@@ -75,12 +76,12 @@ export const configRoutes = [
       const { environment, outbox_webhook_secret: secret, ...rest } = body;
       if (environment) checkMayGoLive(principal);
       checkWebhookSecret(secret);
-      const config = await patchConfig(ctx, principal.orgId, {
+      const supportConfig = await patchConfig(ctx, principal.orgId, {
         ...rest,
         outbox_webhook_secret: secret ? ctx.secrets.seal(secret) : secret,
       });
       if (environment) await setEnvironment(principal.orgId, environment);
-      return { config: view(config, environment ?? principal.environment) };
+      return view(supportConfig, environment ?? principal.environment);
     },
   }),
 ];

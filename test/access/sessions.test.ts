@@ -122,7 +122,8 @@ describe('POST …/mint', () => {
     ['too short a life', { ttlSeconds: 59 }, ['ttlSeconds']],
     ['too long a life', { ttlSeconds: 3601 }, ['ttlSeconds']],
     ['half a second', { ttlSeconds: 60.5 }, ['ttlSeconds']],
-    ['a guessable visitor', { visitorId: '1' }, ['visitorId']],
+    ['a visitor of no characters', { visitorId: '' }, ['visitorId']],
+    ['a visitor of 101 characters', { visitorId: 'v'.repeat(101) }, ['visitorId']],
     ['a context that is a list', { context: [] }, ['context']],
     ['a product that is none', { context: { productType: 7 } }, ['context', 'productType']],
     ['an endless product', { context: { productType: 'x'.repeat(201) } }, ['context', 'productType']],
@@ -136,6 +137,13 @@ describe('POST …/mint', () => {
     });
     expect([status, body.code, body.details[0].path]).toEqual([400, 'VALIDATION', ['body', ...path]]);
   });
+
+  it.each(['7', 'user 7/ä', 'v'.repeat(100)])(
+    'takes %j as a visitor, for the backend vouches for it',
+    async (visitorId) => {
+      expect((await mint({ customer: { email: newEmail() }, visitorId })).status).toBe(200);
+    },
+  );
 
   it('refuses a context that is nothing but brackets, rather than failing over it', async () => {
     const raw = `{"customer":{"email":"a@b.example"},"context":{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`;

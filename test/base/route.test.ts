@@ -11,6 +11,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import pino from 'pino';
 import { z } from 'zod';
 import { open, signature, type SignatureProvider } from '../../api/access/auth.ts';
+import { pageQuery } from '../../api/contract/common.ts';
 import { createApp } from '../../api/http/app.ts';
 import type { Context } from '../../api/context.ts';
 import { createMetrics } from '../../api/http/metrics.ts';
@@ -85,6 +86,16 @@ const groups = {
       maxBytes: 100,
       reply,
       handle: ({ body }) => Promise.resolve({ seen: body.text }),
+    }),
+    route({
+      name: 'listThings',
+      method: 'GET',
+      path: '/things',
+      summary: 'A page of a list.',
+      auth: open,
+      query: pageQuery,
+      reply,
+      handle: ({ query }) => Promise.resolve({ seen: String(query.limit) }),
     }),
   ],
 };
@@ -189,6 +200,22 @@ describe('maxBytes', () => {
     expect((await post('/text', bodyOf(100), json)).body).toEqual({ seen: 'x'.repeat(89) });
     const { status, body } = await post('/text', bodyOf(101), json);
     expect([status, body.error]).toEqual([413, expect.stringContaining('100 bytes')]);
+  });
+});
+
+describe('the limit of a list', () => {
+  it.each([
+    ['1', 200, '1'],
+    ['100', 200, '100'],
+    ['101', 200, '100'],
+    ['1000000', 200, '100'],
+    ['0', 400, undefined],
+    ['-1', 400, undefined],
+    ['1.5', 400, undefined],
+    ['many', 400, undefined],
+  ])('%s: %i, and never more than 100 entries', async (limit, status, seen) => {
+    const answer = await fetch(`${url}/things?limit=${limit}`);
+    expect([answer.status, ((await answer.json()) as { seen?: string }).seen]).toEqual([status, seen]);
   });
 });
 

@@ -33,6 +33,8 @@ describe('GET /support/config/orgs/{orgId}', () => {
     };
     expect(await get()).toEqual(defaults);
     expect(await get(org.owner.token)).toEqual(defaults);
+    const { body } = await api.request('GET', path(), { token: key });
+    expect(body).toEqual({ ...defaults, config: defaults });
   });
 });
 
@@ -52,6 +54,7 @@ describe('PUT /support/config/orgs/{orgId}', () => {
         updated_at: expect.any(String),
       },
     ]);
+    expect(body).toEqual({ ...body.config, config: body.config });
     expect(await get()).toEqual(body.config);
     expect((await put({})).body.config).toEqual(body.config);
     expect((await put({ outbox_webhook_url: null })).body.config.outbox_webhook_url).toBeNull();

@@ -24,7 +24,9 @@ export const maxContextBytes = 8 * 1024;
 /** Objects and arrays inside each other; far more than people write, far less than a database or a stack bears. */
 export const maxContextDepth = 16;
 
-/** 16 to 100 characters that need no escaping in an address. Whoever knows it is that visitor, so pages choose it at random. */
+/** Of the name that a backend gives a visitor when it mints a session: it vouches for the customer, so a short one will do. */
+export const maxVisitorIdLength = 100;
+/** Of a page: 16 to 100 characters that need no escaping in an address. Whoever knows it is that visitor, so pages choose it at random. */
 export const visitorIdPattern = /^[A-Za-z0-9_-]{16,100}$/;
 /** An HMAC-SHA256 in hexadecimal. */
 export const signaturePattern = /^[0-9a-fA-F]{64}$/;
