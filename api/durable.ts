@@ -100,6 +100,7 @@ export async function startIntent<T extends Launchable>(
   model: Model<T>,
   record: Launchable,
   intent: Intent,
+  deadlineMs = START_DEADLINE_MS,
 ): Promise<void> {
   const options = {
     workflowId: intent.workflow_id,
@@ -114,7 +115,7 @@ export async function startIntent<T extends Launchable>(
   };
   const { signal } = intent;
   try {
-    await ctx.temporal.withDeadline<unknown>(Date.now() + START_DEADLINE_MS, async () =>
+    await ctx.temporal.withDeadline<unknown>(Date.now() + deadlineMs, async () =>
       signal === undefined
         ? ctx.temporal.workflow.start(intent.workflow, {
             ...options,

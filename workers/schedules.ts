@@ -17,12 +17,11 @@ import { recrawlId, recrawlSite } from '../workflows/recrawl.ts';
 /** Makes the schedules that do not exist yet. Safe to run in every worker at once. */
 export async function ensureSchedules(client: Client, taskQueuePrefix: string): Promise<void> {
   try {
-    await client.schedule.create({
+    const schedule = await client.schedule.create({
       scheduleId: `${taskQueuePrefix}${maintainStoresId}`,
       // Each run works for about an hour, so the next one waits for its end.
       spec: { intervals: [{ every: '1 hour' }] },
       policies: { overlap: ScheduleOverlapPolicy.BUFFER_ONE, catchupWindow: '1 minute' },
-      state: { triggerImmediately: true },
       action: {
         type: 'startWorkflow',
         workflowType: maintainStores.name,
@@ -31,6 +30,9 @@ export async function ensureSchedules(client: Client, taskQueuePrefix: string): 
         args: [],
       },
     });
+    // Not `triggerImmediately`: the first run would then be none that the overlap policy knows, and the next hour's run
+    // would begin beside it.
+    await schedule.trigger(ScheduleOverlapPolicy.SKIP);
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
   }

@@ -14,6 +14,8 @@ const EVERY_MS = 2_000;
 /** Records of each kind that one sweep takes on, and how many starts are under way at once. */
 const BATCH = 500;
 const LANES = 20;
+/** Nobody waits for it, and a Temporal that has just come back is slow; shorter than a lease. */
+const START_DEADLINE_MS = 4_000;
 
 /** Sweeps until stopped; `stop` waits for the sweep under way. */
 export function startSweeper(ctx: Starter): { stop(): Promise<void> } {
@@ -73,7 +75,7 @@ async function startDue(ctx: Starter, model: Model<Launchable>, due: Due): Promi
     const intent = await leaseIntent(model, due, ctx.clock());
     if (!intent) return 'done';
     try {
-      await startIntent(ctx, model, due.record, intent);
+      await startIntent(ctx, model, due.record, intent, START_DEADLINE_MS);
       ctx.log.info({ ...about, tries: intent.tries }, 'workflow started by the sweeper');
     } catch (error) {
       ctx.log.warn({ ...about, tries: intent.tries, err: error }, 'workflow not started; it is tried again');

@@ -12,6 +12,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
+import { throughOutages } from './options.ts';
 import type { Attended, ConversationActivities } from '../activities/chat/conversation.ts';
 
 export type ConversationRef = { orgId: string; convId: string };
@@ -20,11 +21,11 @@ export type ConversationRef = { orgId: string; convId: string };
 export const conversationWorkflowId = (convId: string): string => `conversation:${convId}`;
 
 const { attendTo } = proxyActivities<ConversationActivities>({
+  ...throughOutages,
   // An answer is written in seconds; several may be waiting.
   startToCloseTimeout: '10 minutes',
-  // Activities beat every second, so the customer of a worker that died waits for seconds.
+  // A customer waits for the answer of a worker that died, and for the end of an outage: both are noticed sooner.
   heartbeatTimeout: '5 seconds',
-  // Only outages are retried: what cannot be answered is answered so.
   retry: { initialInterval: '200 milliseconds', backoffCoefficient: 2, maximumInterval: '5 seconds' },
 });
 

@@ -20,6 +20,7 @@ import {
 } from '@temporalio/workflow';
 import type { CrawlActivities, CrawlProgress } from '../activities/crawl/crawl.ts';
 import { searchAttributes } from './attributes.ts';
+import { throughOutages } from './options.ts';
 
 /** `waitedMs`: by the runs of the workflow before this one. */
 export type CrawlRef = { orgId: string; crawlId: string; waitedMs?: number };
@@ -28,12 +29,9 @@ export const crawlWorkflowId = (crawlId: string): string => `crawl:${crawlId}`;
 type Ending = 'completed' | 'failed' | 'cancelled' | 'limit_reached';
 
 const { crawlBatch, finishCrawl } = proxyActivities<CrawlActivities>({
+  ...throughOutages,
   // A batch begins pages for half a minute, waits for none, and reads sitemaps at its start: a generous bound.
   startToCloseTimeout: '2 hours',
-  // Activities beat every second, so a dead worker is noticed, and a cancel arrives, in seconds.
-  heartbeatTimeout: '8 seconds',
-  // Only outages are retried: what a site does is an outcome, not a failure.
-  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
 
 /** Ends the crawl; refused with type `IllegalTransition` when it is ending already. */

@@ -3,6 +3,7 @@
  * have files read again and again; without such a model the first does the work of both and saves a round trip.
  */
 import { proxyActivities } from '@temporalio/workflow';
+import { throughOutages } from './options.ts';
 import type { DocumentActivities } from '../activities/knowledge/document.ts';
 
 export type DocumentRef = { orgId: string; docId: string; generation: number };
@@ -12,22 +13,15 @@ export const documentWorkflowId = (docId: string, generation: number): string =>
 
 export type DocumentOutcome = 'indexed' | 'failed' | 'gone';
 
-const outages = {
-  // Activities beat every second once they take longer than that, so a dead worker is noticed in seconds.
-  heartbeatTimeout: '8 seconds',
-  // Only outages are retried (a bad file is an outcome, not a failure), and an outage has no fixed length.
-  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
-} as const;
-
 const { readDocument } = proxyActivities<DocumentActivities>({
-  ...outages,
+  ...throughOutages,
   // Reading is killed after 30 s by its own limit; the rest is database work.
   startToCloseTimeout: '3 minutes',
 });
 
 /** Of 5,000 passages, the most a document has, a slow embedding model takes minutes; heartbeats tell when the worker is dead. */
 const { indexDocument } = proxyActivities<DocumentActivities>({
-  ...outages,
+  ...throughOutages,
   startToCloseTimeout: '1 hour',
 });
 

@@ -1,5 +1,6 @@
 /** A customer is removed with all that is held of it, and a while later it is made sure that nothing has come back. */
 import { proxyActivities, sleep } from '@temporalio/workflow';
+import { throughOutages } from './options.ts';
 import type { ErasureActivities } from '../activities/chat/erasure.ts';
 
 export type ErasureRef = { orgId: string; customerId: string };
@@ -7,12 +8,9 @@ export type ErasureRef = { orgId: string; customerId: string };
 export const eraseCustomerWorkflowId = (customerId: string): string => `customer:${customerId}:erase`;
 
 const activities = proxyActivities<ErasureActivities>({
+  ...throughOutages,
   // Thousands of messages are removed within seconds.
   startToCloseTimeout: '10 minutes',
-  // Activities beat every second once they take longer than that, so a dead worker is noticed in seconds.
-  heartbeatTimeout: '8 seconds',
-  // An outage has no fixed length, and it has to be done.
-  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
 
 /** Longer than an answer may be at work (10 minutes) or a request that was let in before. */

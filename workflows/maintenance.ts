@@ -1,23 +1,24 @@
 /** What keeps the stores tidy, run by a schedule: see workers/schedules.ts. */
 import { isCancellation, log, patched, proxyActivities, sleep } from '@temporalio/workflow';
+import { throughOutages } from './options.ts';
 import type { MaintenanceActivities } from '../activities/knowledge/maintenance.ts';
 
 /** The id of the Temporal Schedule, and what the ids of the workflows that it starts begin with. */
 export const maintainStoresId = 'maintain-stores';
 
+/** Of what is done again soon anyway: the next run does what this one could not. */
+const tried = { ...throughOutages, retry: { maximumAttempts: 3 } };
+
 const activities = proxyActivities<MaintenanceActivities>({
-  // Merging an index of 120,000 rows took 14 s; ten times that for larger ones.
+  ...tried,
+  // Merging an index of 120,000 rows took 14 s; this leaves room for much larger ones.
   startToCloseTimeout: '10 minutes',
-  heartbeatTimeout: '8 seconds',
-  // The next minute does what this one could not.
-  retry: { maximumAttempts: 3 },
 });
 
 const { repairIndexes } = proxyActivities<MaintenanceActivities>({
+  ...tried,
   // Of a lost index everything is put back, and an embedding model asked about all of it.
   startToCloseTimeout: '12 hours',
-  heartbeatTimeout: '8 seconds',
-  retry: { maximumAttempts: 3 },
 });
 
 /** Passes of one workflow, a minute apart: one entry an hour in the operators' list instead of sixty. */

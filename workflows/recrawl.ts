@@ -3,6 +3,7 @@ import { ParentClosePolicy, proxyActivities, startChild, workflowInfo } from '@t
 import type { Begun, RecrawlActivities } from '../activities/crawl/recrawl.ts';
 import { searchAttributes } from './attributes.ts';
 import { crawlSite, crawlWorkflowId } from './crawl.ts';
+import { throughOutages } from './options.ts';
 
 export type RecrawlRef = { orgId: string; scheduleId: string };
 
@@ -13,12 +14,10 @@ export const arrangeRecrawlWorkflowId = (scheduleId: string, change: string): st
   `${recrawlId(scheduleId)}:arrange:${change}`;
 
 const activities = proxyActivities<RecrawlActivities>({
+  // Firings during an outage are passed over by the schedule.
+  ...throughOutages,
   // A few commands to MongoDB and Temporal; their own tries end within 20 s.
   startToCloseTimeout: '2 minutes',
-  // Activities beat every second once they take longer than that, so a dead worker is noticed in seconds.
-  heartbeatTimeout: '8 seconds',
-  // An outage has no fixed length; firings meanwhile are passed over by the schedule.
-  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
 
 /** Makes the Temporal Schedule what the record says, or removes it. */

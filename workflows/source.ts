@@ -1,5 +1,6 @@
 /** What follows a change of a source (document or page): its tags reach the index, or its traces are removed. */
 import { proxyActivities } from '@temporalio/workflow';
+import { throughOutages } from './options.ts';
 import type { SourceActivities } from '../activities/knowledge/source.ts';
 
 export type SourceRef = { orgId: string; sourceId: string };
@@ -12,11 +13,9 @@ export const retagWorkflowId = (noun: SourceNoun, sourceId: string, change: stri
 export const eraseSourceWorkflowId = (noun: SourceNoun, sourceId: string): string => `${noun}:${sourceId}:erase`;
 
 const activities = proxyActivities<SourceActivities>({
+  ...throughOutages,
+  // Commands to the index and to MongoDB, which take seconds.
   startToCloseTimeout: '3 minutes',
-  // Activities beat every second once they take longer than that, so a dead worker is noticed in seconds.
-  heartbeatTimeout: '8 seconds',
-  // An outage has no fixed length.
-  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
 
 /** Brings a source's segments and authority into the index. */

@@ -1,0 +1,36 @@
+/** The platform's own schedules, on a real Temporal. */
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { until } from '../kit/harness.ts';
+import { ensureSchedules } from '../../workers/schedules.ts';
+import { maintainStoresId } from '../../workflows/maintenance.ts';
+
+let connection: Connection;
+beforeAll(async () => {
+  connection = await Connection.connect({ address: process.env['TEST_TEMPORAL_ADDRESS']! });
+});
+afterAll(() => connection.close());
+
+it('maintenance begins at once, and its next run does not begin beside the first', async () => {
+  const prefix = `${randomUUID()}-`;
+  const client = new Client({ connection });
+  // Every worker of the fleet does this at its start.
+  await Promise.all([ensureSchedules(client, prefix), ensureSchedules(client, prefix)]);
+  const schedule = client.schedule.getHandle(`${prefix}${maintainStoresId}`);
+  const look = () => schedule.describe();
+  try {
+    // No worker works this queue, so the first run stays open.
+    await until(async () => (await look()).info.runningActions.length === 1, 'the first run');
+    // As the next hour does: the schedule's own policy decides.
+    const { policies } = await look();
+    await schedule.trigger(policies.overlap);
+    await until(async () => (await look()).raw.info?.bufferSize?.toString() === '1', 'the second run to wait');
+    const { info } = await look();
+    expect([info.runningActions.length, info.recentActions.length]).toEqual([1, 1]);
+  } finally {
+    const running = (await look()).info.runningActions;
+    await schedule.delete();
+    for (const { workflow } of running) await client.workflow.getHandle(workflow.workflowId).terminate('test');
+  }
+});
