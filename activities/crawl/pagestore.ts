@@ -1,57 +1,22 @@
 /**
- * Stores what a round of a crawl read: passages to MongoDB, their rows to the index in one commit, and only then the pages
- * as they are to be seen. Killed anywhere, the pages of before go on answering.
+ * Stores what a round of a crawl has read, as far as the organization's allowance reaches, and says what became of each of
+ * its addresses. Each step may run again.
  */
+import { createPublish, namedTags } from './publish.ts';
+import { leadsOn, sortRound, withFormer, type PageToStore, type RoundRead, type Sorted } from './sortround.ts';
+import { embedPassages, syncTags } from '../knowledge/source.ts';
 import type { Ai } from '../../clients/ai/ai.ts';
-import type { IndexTable, Search } from '../../clients/search/search.ts';
-import type { PageContent } from '../../clients/site/pages.ts';
-import { embedPassages, indexChunks, syncTags } from '../knowledge/source.ts';
-import { chunksOf, insertChunks, removeAllChunks, removeChunks } from '../../models/knowledge/chunk.ts';
-import { countClaim, type Crawl } from '../../models/crawl/crawl.ts';
-import { listMoves, type Settled } from '../../models/crawl/outcomes.ts';
+import type { Search } from '../../clients/search/search.ts';
 import { findOrganization } from '../../models/access/organization.ts';
-import {
-  claimPages,
-  countSet,
-  findPagesByContent,
-  findPagesByUrl,
-  findVersions,
-  inheritTags,
-  publishPages,
-  removePagesAt,
-  touchPages,
-} from '../../models/crawl/pageset.ts';
-import { deletePages, type Page } from '../../models/knowledge/page.ts';
-import { savePageLinks } from '../../models/knowledge/pagelinks.ts';
-import { effectiveAuthority } from '../../models/rules/knowledge/authority.ts';
-import { crawlStart } from '../../models/rules/crawl/crawl.ts';
-import { explain, reasonRow } from '../../models/rules/crawl/crawlreason.ts';
+import type { Crawl } from '../../models/crawl/crawl.ts';
+import type { Settled } from '../../models/crawl/outcomes.ts';
+import { countSet, findPagesByUrl, inheritTags, removePagesAt, touchPages } from '../../models/crawl/pageset.ts';
+import type { Page } from '../../models/knowledge/page.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
-import { formerAddresses } from '../../models/rules/crawl/fetchoutcome.ts';
+import { reasonRow } from '../../models/rules/crawl/crawlreason.ts';
 import { checkQuota, quotaEnvironment, type Quotas } from '../../models/rules/knowledge/quota.ts';
-import { inScope, pageKey } from '../../models/rules/crawl/url.ts';
 
-export type FreshPage = {
-  url: string;
-  /** Canonical addresses within the site. */
-  links: string[];
-  content: PageContent;
-  etag?: string | undefined;
-  lastModified?: string | undefined;
-};
-
-/** What a round has read: pages with text, and what became of the other addresses. */
-export type RoundRead = { fresh: readonly FreshPage[]; settled: readonly Settled[] };
-/** An address that has a text; `read` is missing when its site said that it is unchanged. */
-type Seen = { url: string; hash: string; standing?: Page | undefined; read?: FreshPage };
-/** A page to store. `former`: one that says the same, or that has moved here; a new page gets its tags. */
-type Read = FreshPage & { standing?: Page | undefined; former?: Page | undefined };
-type Sorted = {
-  same: (Seen & { standing: Page })[];
-  changed: Read[];
-  added: Read[];
-  folded: (Settled & { to: string })[];
-};
+export type { FreshPage, RoundRead } from './sortround.ts';
 
 export type PageStore = ReturnType<typeof createPageStore>;
 type Deps = { search: Search; ai: Ai; quotas: Quotas; clock: () => Date };
@@ -63,6 +28,8 @@ type Stored = {
 };
 
 export function createPageStore({ search, ai, quotas, clock }: Deps) {
+  const publish = createPublish({ search, ai, clock });
+
   /** Whose allowance holds for the pages of a crawl, and how many there are. */
   async function usedBy({ org_id, mode, replace }: Crawl) {
     const organization = await findOrganization(org_id);
@@ -71,7 +38,10 @@ export function createPageStore({ search, ai, quotas, clock }: Deps) {
   }
 
   /** As many of these new pages as there is room for. A crawl is the only one that adds pages, so nobody races it. */
-  async function withRoom(crawl: Crawl, fresh: readonly Read[]): Promise<{ room: Read[]; full?: string }> {
+  async function withRoom(
+    crawl: Crawl,
+    fresh: readonly PageToStore[],
+  ): Promise<{ room: PageToStore[]; full?: string }> {
     const { environment, used } = await usedBy(crawl);
     for (const index of fresh.keys()) {
       try {
@@ -84,137 +54,17 @@ export function createPageStore({ search, ai, quotas, clock }: Deps) {
     return { room: [...fresh] };
   }
 
-  /** Indexes pages and lets them answer; returns them as they were claimed, without those that were deleted meanwhile. */
-  async function publish(crawl: Crawl, found: readonly Read[], signal: AbortSignal): Promise<Page[]> {
-    const { org_id, mode } = crawl;
-    const table: IndexTable = { org_id, mode };
-    // Before anything is claimed or stored: while the model does not answer, a try leaves nothing behind.
-    const passages = found.flatMap(({ content }) => content.passages);
-    const vectors = await embedPassages(ai, passages, signal);
-    const claims = await claimPages(
-      { org_id, mode, live: !crawl.replace, crawl_id: crawl._id },
-      found.map(({ url, standing, former }) => ({
-        url,
-        standing: standing?._id,
-        segments: crawl.segments ?? former?.segments ?? [],
-        authority: crawl.authority ?? former?.authority,
-      })),
-      clock(),
-      () => countClaim(org_id, crawl._id),
-    );
-    if (!claims) throw new Error('The crawl has ended meanwhile.');
-    const fresh = found.filter(({ url }) => claims.has(url));
-    const pages = new Map([...claims.values()].map((page) => [page._id, page]));
-    await savePageLinks(fresh.map(({ url, links }) => ({ _id: claims.get(url)!._id, links })));
-    const chunks = fresh.flatMap(({ url, content }) => {
-      const { _id: source_id, generation } = claims.get(url)!;
-      return chunksOf({ org_id, mode, source_type: 'website', source_id, generation }, content.passages);
-    });
-    await insertChunks(chunks);
-    const tagsOf = (pageId: string) => {
-      const page = pages.get(pageId)!;
-      return {
-        segments: crawl.segments ?? page.segments,
-        authority: effectiveAuthority(crawl.authority ?? page.authority, 'website'),
-      };
-    };
-    const claimed = found.flatMap(({ url, content }) => content.passages.map(() => claims.has(url)));
-    await indexChunks(
-      search,
-      table,
-      chunks,
-      vectors?.filter((_, at) => claimed[at]),
-      tagsOf,
-    );
-    await publishPages(
-      crawl._id,
-      fresh.map(({ url, content, etag, lastModified }) => {
-        const { _id, generation } = claims.get(url)!;
-        return {
-          _id,
-          generation,
-          title: content.title,
-          content_sha256: content.contentHash,
-          chunk_count: content.passages.length,
-          version: { etag, last_modified: lastModified },
-          tags: namedTags(crawl),
-        };
-      }),
-      clock(),
-    );
-    const versions = await findVersions(org_id, [...pages.keys()]);
-    const gone = [...pages.keys()].filter((id) => !versions.has(id));
-    if (gone.length > 0) await sweep(table, gone);
-    for (const page of pages.values()) {
-      // Tags that were changed while the page was being indexed; those of the crawl itself are in the rows already.
-      const written = page.tags_version + (namedTags(crawl) ? 1 : 0);
-      const now = versions.get(page._id);
-      if (now === undefined) continue;
-      // Somebody else took a later generation meanwhile; what is left of this one is swept at the crawl's end.
-      if (now.live_generation !== page.generation) continue;
-      if (now.tags_version !== written) await syncTags(search, { orgId: org_id, sourceId: page._id }, written);
-      // What answered before, and what a batch that died had begun.
-      if (page.generation === 1) continue;
-      await search.removeSource(table, page._id, String(page.generation));
-      await removeChunks(org_id, page._id, page.generation);
-    }
-    return [...pages.values()];
-  }
-
-  /**
-   * Which of what a round read is to be stored. A text that two pages have is kept once, but only what this crawl itself has
-   * settled counts: of a page that it has not come to yet, nobody knows whether it still says so.
-   */
-  async function sort(crawl: Crawl, { fresh, settled }: RoundRead, known: ReadonlyMap<string, Page>): Promise<Sorted> {
-    const unchanged = settled.filter(({ outcome }) => outcome === 'unchanged');
-    const reads: Seen[] = [
-      ...unchanged.flatMap(({ url }) => {
-        const standing = known.get(url);
-        return standing ? [{ url, hash: standing.content_sha256, standing }] : [];
-      }),
-      ...fresh.map((read) => ({ url: read.url, hash: read.content.contentHash, standing: known.get(read.url), read })),
-    ];
-    const round = new Set([...fresh, ...settled].map(({ url }) => pageKey(url)));
-    const hashes = reads.map(({ hash }) => hash);
-    const saying = await findPagesByContent(crawl.org_id, crawl.mode, !crawl.replace, hashes);
-    const { scope } = crawlStart(crawl.url);
-    const first = new Map<string, string>();
-    const sorted: Sorted = { same: [], changed: [], added: [], folded: [] };
-    // What stands already comes first, so that it is what stays.
-    const order = Object.keys(sorted);
-    for (const seen of reads.toSorted((a, b) => order.indexOf(kindOf(a)) - order.indexOf(kindOf(b)))) {
-      const { url, hash, standing, read } = seen;
-      const kind = kindOf(seen);
-      const others = saying.get(hash) ?? [];
-      const settledNow = (page: Page) => page.crawl_id === crawl._id && !round.has(pageKey(page.url));
-      const twin = first.get(hash) ?? others.find(settledNow)?.url;
-      if (twin === undefined) first.set(hash, url);
-      if (twin !== undefined) {
-        sorted.folded.push({ url, outcome: 'skipped', why: 'duplicate', to: twin, reason: explain('duplicate', twin) });
-      } else if (kind === 'same') {
-        sorted.same.push({ ...seen, standing: standing! });
-      } else {
-        // A text that is found at another place of the site keeps the tags that it had.
-        sorted[kind].push({ ...read!, standing, former: others.find((page) => inScope(scope, page.url)) });
-      }
-    }
-    return sorted;
-  }
-
-  /**
-   * New pages with the tags of those that this crawl found moved there, or naming them: a text that moves may change on the
-   * way. Of several a tagged one counts, so that what was kept from some is not shown to all.
-   */
-  async function withFormer(crawl: Crawl, { settled }: RoundRead, added: readonly Read[]): Promise<Read[]> {
-    if (added.length === 0) return [];
-    const moves = [...(await listMoves(crawl._id)), ...settled.filter(leadsOn)];
-    const formers = formerAddresses(moves);
-    const urlsOf = ({ url }: Read) => formers(pageKey(url)).map((key) => `https://${key}`);
-    const pages = await findPagesByUrl(crawl.org_id, crawl.mode, !crawl.replace, added.flatMap(urlsOf));
-    return added.map((page) => {
-      const there = urlsOf(page).flatMap((url) => pages.get(url) ?? []);
-      return { ...page, former: page.former ?? there.find(({ segments }) => segments.length > 0) ?? there[0] };
-    });
+  /** Notes that pages were seen as they are, and gives them the tags of the crawl, if it names any. */
+  async function touch(crawl: Crawl, same: Sorted['same']) {
+    const seen = same.map(({ url, standing, read }) => ({
+      _id: standing._id,
+      url,
+      version: read && { etag: read.etag, last_modified: read.lastModified },
+    }));
+    const tags = namedTags(crawl);
+    await touchPages(crawl._id, seen, tags, clock());
+    if (tags) for (const { _id } of seen) await syncTags(search, { orgId: crawl.org_id, sourceId: _id }, -1);
+    return seen;
   }
 
   /** Gives new pages the tags of those that turn out only now to have moved there. */
@@ -235,14 +85,37 @@ export function createPageStore({ search, ai, quotas, clock }: Deps) {
     }
   }
 
-  /** Takes back what was written of pages that were deleted meanwhile: their own removal may have come before it. */
-  async function sweep(table: IndexTable, pageIds: readonly string[]): Promise<void> {
-    await search.removeSources(table, pageIds);
-    await removeAllChunks(table.org_id, pageIds);
-    await deletePages(table.org_id, pageIds);
+  /** Stores a round; killed in between, it is read and stored again. */
+  async function save(crawl: Crawl, round: RoundRead, signal: AbortSignal): Promise<Stored> {
+    const { org_id, mode } = crawl;
+    const urls = [...round.fresh, ...round.settled].map(({ url }) => url);
+    const known = await findPagesByUrl(org_id, mode, !crawl.replace, urls);
+    const sorted = await sortRound(crawl, round, known);
+    const { room, full } = await withRoom(crawl, await withFormer(crawl, round, sorted.added));
+    const kept = [...sorted.changed, ...room];
+    const published = kept.length > 0 ? await publish(crawl, kept, signal) : [];
+    const seen = await touch(crawl, sorted.same);
+    await tagLate(crawl, round, known);
+    const settled = settledBy(round, sorted, room);
+    if (!crawl.replace) {
+      // Other spellings of the pages that stand go, too. A replacing crawl leaves the set that answers alone until its own
+      // is whole.
+      const stand = [...seen, ...published];
+      const gone = [...settled.filter(isGone), ...stand].map(({ url }) => url);
+      await removePagesAt(
+        org_id,
+        mode,
+        gone,
+        clock(),
+        stand.map(({ _id }) => _id),
+      );
+    }
+    return { settled, ...(full === undefined ? {} : { full }) };
   }
 
   return {
+    save,
+
     /** Throws while nothing can be stored because the embedding model does not answer. */
     async ready(signal: AbortSignal): Promise<void> {
       await embedPassages(ai, [{ heading: '', text: 'Ready?' }], signal);
@@ -253,58 +126,27 @@ export function createPageStore({ search, ai, quotas, clock }: Deps) {
       const { environment, used } = await usedBy(crawl);
       return Math.max(0, quotas[environment].knowledge_pages - used);
     },
-
-    async save(crawl: Crawl, round: RoundRead, signal: AbortSignal): Promise<Stored> {
-      const { org_id, mode } = crawl;
-      const urls = [...round.fresh, ...round.settled].map(({ url }) => url);
-      const known = await findPagesByUrl(org_id, mode, !crawl.replace, urls);
-      const { same, changed, added, folded } = await sort(crawl, round, known);
-      const { room, full } = await withRoom(crawl, await withFormer(crawl, round, added));
-      const kept = [...changed, ...room];
-      const published = kept.length > 0 ? await publish(crawl, kept, signal) : [];
-      const seen = same.map(({ url, standing, read }) => ({
-        _id: standing._id,
-        url,
-        version: read && { etag: read.etag, last_modified: read.lastModified },
-      }));
-      await touchPages(crawl._id, seen, namedTags(crawl), clock());
-      if (namedTags(crawl)) for (const { _id } of seen) await syncTags(search, { orgId: org_id, sourceId: _id }, -1);
-      await tagLate(crawl, round, known);
-      const out = new Set(added.slice(room.length).map(({ url }) => url));
-      const stored: Settled[] = [
-        ...folded.filter(({ to }) => !out.has(to)),
-        ...same.map(({ url }) => ({ url, outcome: 'unchanged' as const })),
-        ...kept.map(({ url }) => ({ url, outcome: 'indexed' as const })),
-      ];
-      const done = new Set(stored.map(({ url }) => url));
-      const settled = [...stored, ...round.settled.filter(({ url }) => !done.has(url))];
-      // A replacing crawl leaves the standing set alone until it is whole. Other spellings of the same pages go, too.
-      const stand = [...seen, ...published];
-      const gone = [...settled.filter(isGone), ...stand].map(({ url }) => url);
-      const keep = stand.map(({ _id }) => _id);
-      if (!crawl.replace) await removePagesAt(org_id, mode, gone, clock(), keep);
-      return { settled, ...(full === undefined ? {} : { full }) };
-    },
   };
 }
 
-function kindOf({ standing, hash }: Seen): 'same' | 'changed' | 'added' {
-  if (standing?.live_generation === undefined) return 'added';
-  return standing.content_sha256 === hash ? 'same' : 'changed';
-}
-
-/** Whether the address leads to another one that takes its place. */
-function leadsOn(settled: Settled): settled is Settled & { to: string } {
-  return settled.to !== undefined && (settled.why === 'moved' || settled.why === 'canonical');
+/** What became of the addresses of a round, of whose new pages only `room` were stored. */
+function settledBy(
+  round: RoundRead,
+  { same, changed, added, folded }: Sorted,
+  room: readonly PageToStore[],
+): Settled[] {
+  const out = new Set(added.slice(room.length).map(({ url }) => url));
+  const stored: Settled[] = [
+    ...folded.filter(({ to }) => !out.has(to)),
+    ...same.map(({ url }) => ({ url, outcome: 'unchanged' as const })),
+    ...[...changed, ...room].map(({ url }) => ({ url, outcome: 'indexed' as const })),
+  ];
+  const done = new Set(stored.map(({ url }) => url));
+  return [...stored, ...round.settled.filter(({ url }) => !done.has(url))];
 }
 
 /** Whether what was indexed from the address before is to go at once. */
 function isGone({ why }: Settled): boolean {
   const standing = why === undefined ? undefined : reasonRow(why).standing;
   return why === 'duplicate' || standing === 'taken' || standing === 'emptied';
-}
-
-/** What the crawl's options say of tags; undefined when pages keep theirs. */
-function namedTags({ segments, authority }: Crawl) {
-  return segments === undefined && authority === undefined ? undefined : { segments, authority };
 }

@@ -37,8 +37,8 @@ const closeWithinMs = 1_000;
 const goneWithinMs = 5_000;
 
 /**
- * Everything the browser asks for is answered by us (page.ts). What would get past that goes to a proxy, loopback
- * addresses too, whose name does not resolve, as no name and no literal address does; and UDP goes nowhere.
+ * traffic.ts answers every request of the browser. A request that got past it would go to a proxy whose name does not
+ * resolve, loopback addresses included. No name is resolved at all, and no UDP is sent.
  */
 const isolation = [
   '--proxy-server=http://egress.invalid:1',
@@ -51,7 +51,7 @@ const isolation = [
   '--disable-domain-reliability',
 ];
 
-/** What a page without eyes and ears needs not. */
+/** Turns off what only a person at a screen needs. */
 const plain = [
   '--disable-gpu',
   '--mute-audio',

@@ -7,10 +7,12 @@ import pLimit from 'p-limit';
 import type { Http } from '../http/http.ts';
 import { startBrowser, type RunningBrowser } from './browser.ts';
 import { RenderError } from './error.ts';
-import { defaultPageLimits, renderPage, type PageAsk, type PageLimits, type RenderedPage } from './tab.ts';
+import { defaultTabLimits, type TabLimits } from './limits.ts';
+import { renderPage, type RenderedPage, type TabAsk } from './tab.ts';
 
 export { RenderError, renderReasons, type RenderReason } from './error.ts';
-export type { PageLimits, RenderedPage } from './tab.ts';
+export type { TabLimits } from './limits.ts';
+export type { RenderedPage } from './tab.ts';
 
 export type RendererOptions = {
   /** A Chromium or Chrome; without one every page is `unavailable`. */
@@ -33,7 +35,7 @@ export type RendererOptions = {
    * user namespaces it must be off, or every page is `unavailable`; the container is then what holds a broken page.
    */
   sandbox?: boolean;
-  limits?: Partial<PageLimits>;
+  limits?: Partial<TabLimits>;
   /** Told why a browser did not start, which whoever runs this should know. */
   onStartFailure?(error: unknown): void;
 };
@@ -41,7 +43,7 @@ export type RendererOptions = {
 export type RenderOptions = {
   signal?: AbortSignal;
   /** Whether an address that the page asks for may be fetched; its own first address is not put to it. */
-  allow?: PageAsk['allow'];
+  allow?: TabAsk['allow'];
   /** Makes the requests in the client's place, through the client: a crawler has turns to keep and replies at hand. */
   request?: Http['request'];
 };
@@ -63,39 +65,39 @@ const startTimeoutMs = 30_000;
 /** A context is closed in milliseconds, unless its page hangs; then the browser is ended with it. */
 const closeWithinMs = 2_000;
 
-/** One browser and the pages it has had. */
-type Seat = { starting: Promise<RunningBrowser>; pages: number; busy: number; worn: boolean };
+/** One browser, and how many pages it has had and has under way. `worn`: it gets no further page. */
+type BrowserInstance = { starting: Promise<RunningBrowser>; pages: number; busy: number; worn: boolean };
 
 export function createRenderer(options: RendererOptions): Renderer {
   const { executablePath, http, userAgent, size = 2, pagesPerBrowser = 100, idleMs = 60_000 } = options;
   const { memoryMb = 768, heapMb = 256, sandbox = process.getuid?.() !== 0 } = options;
-  const limits: PageLimits = { ...defaultPageLimits, ...options.limits };
+  const limits: TabLimits = { ...defaultTabLimits, ...options.limits };
   const inTurn = pLimit(size);
-  const alive = new Set<Seat>();
+  const alive = new Set<BrowserInstance>();
   const closing = new AbortController();
-  let current: Seat | undefined;
+  let current: BrowserInstance | undefined;
   let idle: NodeJS.Timeout | undefined;
 
-  const endSeat = async (seat: Seat): Promise<void> => {
-    seat.worn = true;
-    if (current === seat) current = undefined;
-    const running = await seat.starting.catch(() => undefined);
+  const endBrowser = async (instance: BrowserInstance): Promise<void> => {
+    instance.worn = true;
+    if (current === instance) current = undefined;
+    const running = await instance.starting.catch(() => undefined);
     await running?.end();
-    alive.delete(seat);
+    alive.delete(instance);
   };
 
-  const takeSeat = (path: string): Seat => {
+  const takeBrowser = (path: string): BrowserInstance => {
     clearTimeout(idle);
     if (!current || current.worn || current.pages >= pagesPerBrowser) {
       const starting = startBrowser({ executablePath: path, memoryMb, heapMb, sandbox, startTimeoutMs });
-      const seat: Seat = { starting, pages: 0, busy: 0, worn: false };
-      alive.add(seat);
-      current = seat;
+      const instance: BrowserInstance = { starting, pages: 0, busy: 0, worn: false };
+      alive.add(instance);
+      current = instance;
       starting.then(
-        ({ browser }) => browser.once('disconnected', () => void endSeat(seat)),
+        ({ browser }) => browser.once('disconnected', () => void endBrowser(instance)),
         (error: unknown) => {
           options.onStartFailure?.(error);
-          void endSeat(seat);
+          void endBrowser(instance);
         },
       );
     }
@@ -104,18 +106,18 @@ export function createRenderer(options: RendererOptions): Renderer {
     return current;
   };
 
-  const leaveSeat = async (seat: Seat): Promise<void> => {
-    seat.busy -= 1;
-    if (seat.busy > 0) return;
-    if (seat.worn || seat !== current || seat.pages >= pagesPerBrowser) return endSeat(seat);
+  const leaveBrowser = async (instance: BrowserInstance): Promise<void> => {
+    instance.busy -= 1;
+    if (instance.busy > 0) return;
+    if (instance.worn || instance !== current || instance.pages >= pagesPerBrowser) return endBrowser(instance);
     clearTimeout(idle);
-    idle = setTimeout(() => void endSeat(seat), idleMs).unref();
+    idle = setTimeout(() => void endBrowser(instance), idleMs).unref();
   };
 
-  const run = async (path: string, ask: PageAsk, request: Http['request']): Promise<RenderedPage> => {
-    const seat = takeSeat(path);
+  const run = async (path: string, ask: TabAsk, request: Http['request']): Promise<RenderedPage> => {
+    const instance = takeBrowser(path);
     try {
-      const running = await seat.starting.catch((error: unknown) => {
+      const running = await instance.starting.catch((error: unknown) => {
         throw new RenderError('unavailable', undefined, { cause: error });
       });
       const context = await running.browser
@@ -128,18 +130,18 @@ export function createRenderer(options: RendererOptions): Renderer {
       } catch (error) {
         // A page that had to be stopped may still be at it in its process, which closing its context need not end.
         const stopped = !(error instanceof RenderError) || error.reason === 'timed_out' || error.reason === 'crashed';
-        if (stopped) seat.worn = true;
+        if (stopped) instance.worn = true;
         const crashed = error instanceof RenderError && error.reason === 'crashed';
         throw crashed && running.outOfMemory() ? new RenderError('out_of_memory') : error;
       } finally {
-        const late = setTimeout(() => void endSeat(seat), closeWithinMs);
+        const late = setTimeout(() => void endBrowser(instance), closeWithinMs);
         // A context that cannot be closed went with its browser; one whose page hangs is not waited for.
-        const closed = context.close().catch(() => void (seat.worn = true));
-        if (!seat.worn) await closed;
+        const closed = context.close().catch(() => void (instance.worn = true));
+        if (!instance.worn) await closed;
         clearTimeout(late);
       }
     } finally {
-      await leaveSeat(seat);
+      await leaveBrowser(instance);
     }
   };
 
@@ -156,7 +158,7 @@ export function createRenderer(options: RendererOptions): Renderer {
     async close() {
       closing.abort(new Error('the renderer is closed'));
       clearTimeout(idle);
-      await Promise.all([...alive].map(endSeat));
+      await Promise.all([...alive].map(endBrowser));
     },
   };
 }

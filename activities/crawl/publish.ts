@@ -1,0 +1,134 @@
+/**
+ * Publishes pages of a crawl: passages to MongoDB, their rows to the index in one commit, and only then the pages as they are
+ * to be seen. Killed anywhere, the pages of before go on answering.
+ */
+import type { PageToStore } from './sortround.ts';
+import { embedPassages, indexChunks, syncTags } from '../knowledge/source.ts';
+import type { Ai } from '../../clients/ai/ai.ts';
+import type { IndexTable, Search } from '../../clients/search/search.ts';
+import { countClaim, type Crawl } from '../../models/crawl/crawl.ts';
+import { claimPages, findVersions, publishPages } from '../../models/crawl/pageset.ts';
+import { chunksOf, insertChunks, removeAllChunks, removeChunks } from '../../models/knowledge/chunk.ts';
+import { deletePages, type Page } from '../../models/knowledge/page.ts';
+import { savePageLinks } from '../../models/knowledge/pagelinks.ts';
+import { effectiveAuthority } from '../../models/rules/knowledge/authority.ts';
+
+type Deps = { search: Search; ai: Ai; clock: () => Date };
+/** Pages as they were claimed, by address; without those that were deleted meanwhile. */
+type Claims = Map<string, Page>;
+
+/** What the crawl's options say of tags; undefined when pages keep theirs. */
+export function namedTags({ segments, authority }: Crawl) {
+  return segments === undefined && authority === undefined ? undefined : { segments, authority };
+}
+
+export function createPublish({ search, ai, clock }: Deps) {
+  async function claim(crawl: Crawl, found: readonly PageToStore[]): Promise<Claims> {
+    const { _id, org_id, mode } = crawl;
+    const claims = await claimPages(
+      { org_id, mode, live: !crawl.replace, crawl_id: _id },
+      found.map(({ url, standing, former }) => ({
+        url,
+        standing: standing?._id,
+        segments: crawl.segments ?? former?.segments ?? [],
+        authority: crawl.authority ?? former?.authority,
+      })),
+      clock(),
+      () => countClaim(org_id, _id),
+    );
+    if (!claims) throw new Error('The crawl has ended meanwhile.');
+    return claims;
+  }
+
+  /** Stores the passages and links of pages that were claimed, and adds their rows to the index. */
+  async function write(
+    crawl: Crawl,
+    found: readonly PageToStore[],
+    claims: Claims,
+    vectors: Awaited<ReturnType<typeof embedPassages>>,
+  ): Promise<void> {
+    const { org_id, mode } = crawl;
+    const fresh = found.filter(({ url }) => claims.has(url));
+    await savePageLinks(fresh.map(({ url, links }) => ({ _id: claims.get(url)!._id, links })));
+    const chunks = fresh.flatMap(({ url, content }) => {
+      const { _id: source_id, generation } = claims.get(url)!;
+      return chunksOf({ org_id, mode, source_type: 'website', source_id, generation }, content.passages);
+    });
+    await insertChunks(chunks);
+    const pages = new Map([...claims.values()].map((page) => [page._id, page]));
+    const tagsOf = (pageId: string) => {
+      const page = pages.get(pageId)!;
+      return {
+        segments: crawl.segments ?? page.segments,
+        authority: effectiveAuthority(crawl.authority ?? page.authority, 'website'),
+      };
+    };
+    const claimed = found.flatMap(({ url, content }) => content.passages.map(() => claims.has(url)));
+    const claimedVectors = vectors?.filter((_, at) => claimed[at]);
+    await indexChunks(search, { org_id, mode }, chunks, claimedVectors, tagsOf);
+  }
+
+  /** Lets the pages answer that were claimed and written. */
+  async function show(crawl: Crawl, found: readonly PageToStore[], claims: Claims): Promise<void> {
+    const pages = found.flatMap(({ url, content, etag, lastModified }) => {
+      const page = claims.get(url);
+      if (!page) return [];
+      return {
+        _id: page._id,
+        generation: page.generation,
+        title: content.title,
+        content_sha256: content.contentHash,
+        chunk_count: content.passages.length,
+        version: { etag, last_modified: lastModified },
+        tags: namedTags(crawl),
+      };
+    });
+    await publishPages(crawl._id, pages, clock());
+  }
+
+  /** Removes what was written of pages that were deleted meanwhile: their own removal may have come before it. */
+  async function removeWritten(table: IndexTable, pageIds: readonly string[]): Promise<void> {
+    if (pageIds.length === 0) return;
+    await search.removeSources(table, pageIds);
+    await removeAllChunks(table.org_id, pageIds);
+    await deletePages(table.org_id, pageIds);
+  }
+
+  /** Looks at the pages again: their tags may have changed while they were being indexed, and former generations go. */
+  async function tidy(crawl: Crawl, pages: readonly Page[]): Promise<void> {
+    const { org_id, mode } = crawl;
+    const table: IndexTable = { org_id, mode };
+    const ids = pages.map(({ _id }) => _id);
+    const versions = await findVersions(org_id, ids);
+    await removeWritten(
+      table,
+      ids.filter((id) => !versions.has(id)),
+    );
+    for (const { _id, generation, tags_version } of pages) {
+      const now = versions.get(_id);
+      // Another attempt may have taken a later generation meanwhile; what is left of this one is removed at the crawl's end.
+      if (now?.live_generation !== generation) continue;
+      // The tags of the crawl itself are in the rows already.
+      const written = tags_version + (namedTags(crawl) ? 1 : 0);
+      if (now.tags_version !== written) await syncTags(search, { orgId: org_id, sourceId: _id }, written);
+      if (generation === 1) continue;
+      // What answered before, and what a batch that died had begun.
+      await search.removeSource(table, _id, String(generation));
+      await removeChunks(org_id, _id, generation);
+    }
+  }
+
+  /** Indexes pages and lets them answer; returns them as they were claimed. */
+  return async (crawl: Crawl, found: readonly PageToStore[], signal: AbortSignal): Promise<Page[]> => {
+    // Before anything is claimed or stored: while the model does not answer, a try leaves nothing behind.
+    const passages = found.flatMap(({ content }) => content.passages);
+    const vectors = await embedPassages(ai, passages, signal);
+    const claims = await claim(crawl, found);
+    await write(crawl, found, claims, vectors);
+    await show(crawl, found, claims);
+    // Two addresses may be spellings of one page.
+    const pages = [...new Map([...claims.values()].map((page) => [page._id, page])).values()];
+    await tidy(crawl, pages);
+    return pages;
+  };
+}
