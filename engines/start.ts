@@ -104,6 +104,7 @@ async function main(): Promise<number> {
     const config = given.port === 0 ? { ...given, port: await freePort() } : given;
     system = await startSystem({ config, env: process.env, report: print, aborted: abort.signal });
     const demo = await untilFailure(demoOrganization(system.url, config.dataDir, { help: true }), system);
+    system.keepUp();
     if (!abort.signal.aborted) print(screen({ ...system, logDir: short(system.logDir) }, demo, short(config.dataDir)));
     const failure = await Promise.race([system.failed, stopAsked.promise.then(() => undefined)]);
     print(failure === undefined ? 'stopping: requests and work in hand are finished first' : failure.message);

@@ -16,11 +16,9 @@ import { findChromium } from './chromium.ts';
 import { lockDataDir } from './lock.ts';
 import { startMongod } from './mongod.ts';
 import { freePort, isFree } from './ports.ts';
+import { createSupervisor, type Failure, type Watched } from './supervisor.ts';
 import { isAlive } from './takelock.mjs';
 import { startTemporal } from './temporal.ts';
-
-/** A process died that should not have; `message` says which, and shows its last lines. */
-export type Failure = { name: string; message: string };
 
 export type System = {
   /** `http://HOST:PORT`, without `/v1`. */
@@ -30,8 +28,10 @@ export type System = {
   /** The Temporal UI of the embedded server; undefined with an external one. */
   uiAddress: string | undefined;
   logDir: string;
-  /** Resolves when a process ends unasked; stays pending otherwise. */
+  /** Resolves when a process ends unasked that is not started again; stays pending otherwise. */
   failed: Promise<Failure>;
+  /** From now on the API and the workers are started again when they die; until then a death is a failure. */
+  keepUp(): void;
   /** API and workers drain, then Temporal stops, then MongoDB. */
   stop(): Promise<void>;
   /** Everything is killed at once. Data already acknowledged are safe. */
@@ -39,9 +39,6 @@ export type System = {
 };
 
 type Ports = { mongod?: number; temporal?: number; ui?: number; pids?: number[] };
-
-/** Whatever runs, in the order of its start. */
-type Running = { name: string; child: Guarded; stop: () => Promise<void>; layer: 0 | 1 | 2 };
 
 /**
  * Starts everything and resolves when the API is ready and a worker polls. `env` is what the API and the workers
@@ -60,33 +57,25 @@ export async function startSystem(options: {
   if (!(await isFree(0, config.host))) throw noSuchHost(config.host);
   await checkWritable(config.dataDir);
   const lock = await lockDataDir(config.dataDir, report, options.aborted);
-  const running: Running[] = [];
-  let stopping = false;
-  const stop = async (): Promise<void> => {
-    stopping = true;
-    lock.stopping();
-    for (const layer of [2, 1, 0]) {
-      await Promise.all(running.filter((one) => one.layer === layer).map((one) => one.stop()));
-    }
-    lock.release();
-  };
-  const { promise: failed, resolve: fail } = Promise.withResolvers<Failure>();
-  const tellWhenDead = async (one: Running): Promise<void> => {
-    const code = await one.child.exited;
-    if (stopping) return;
+  let ports: Ports = {};
+  const explain = async (one: Watched): Promise<string> => {
     // On a full disk it could not write down either why it stopped.
     const disk = await checkWritable(config.dataDir).then(
       () => undefined,
       (error: unknown) => (error instanceof EngineError ? error.message : undefined),
     );
-    fail({ name: one.name, message: `${one.name} stopped with code ${code}. ${disk ?? (await one.child.explain())}` });
+    return disk ?? one.child.explain();
   };
-  const watch = (one: Running): void => {
-    running.push(one);
-    void tellWhenDead(one);
+  const rememberAll = (): Promise<void> => remember(config.dataDir, { ...ports, pids: supervisor.pids() });
+  const supervisor = createSupervisor(report, explain, rememberAll);
+  const { failed, watch, keepUp, kill } = supervisor;
+  const stop = async (): Promise<void> => {
+    lock.stopping();
+    await supervisor.stop();
+    lock.release();
   };
   try {
-    const ports = await choosePorts(config, options.aborted);
+    ports = await choosePorts(config, options.aborted);
     options.aborted?.throwIfAborted();
     const began = Date.now();
     const done = (what: string): void => report(`${what} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
@@ -100,7 +89,7 @@ export async function startSystem(options: {
       }),
     ]);
     options.aborted?.throwIfAborted();
-    await remember(config.dataDir, { ...ports, pids: running.map(({ child }) => child.pid) });
+    await rememberAll();
     const env = {
       ...options.env,
       PORT: String(config.port),
@@ -112,11 +101,7 @@ export async function startSystem(options: {
     const host = ['0.0.0.0', '::', 'localhost'].includes(config.host) ? '127.0.0.1' : config.host;
     const url = `http://${hostPort(host, config.port)}`;
     await startProcesses({ ...context, env, url, failed });
-    await remember(config.dataDir, { ...ports, pids: running.map(({ child }) => child.pid) });
-    const kill = (): void => {
-      stopping = true;
-      for (const one of running) one.child.kill();
-    };
+    await rememberAll();
     return {
       url,
       mongodbUri,
@@ -124,6 +109,7 @@ export async function startSystem(options: {
       uiAddress: temporal.uiAddress,
       logDir,
       failed,
+      keepUp,
       stop,
       kill,
     };
@@ -145,7 +131,7 @@ type Context = {
   ports: Ports;
   logDir: string;
   report: Report;
-  watch: (one: Running) => void;
+  watch: (one: Watched) => void;
   done: (what: string) => void;
 };
 
@@ -192,14 +178,16 @@ async function startProcesses(
   // They drain by themselves within the configured time; five seconds more before they are killed.
   const graceMs = (config.drainSeconds + 5) * 1000;
   const start = async (name: string, entry: string, log: string, variables = env): Promise<Guarded> => {
-    const child = await startGuarded({
-      command: process.execPath,
-      args: ['--disable-warning=ExperimentalWarning', fileURLToPath(new URL(`../${entry}`, import.meta.url))],
-      logPath: join(logDir, log),
-      env: variables,
-      ipc: true,
-    });
-    watch({ name, child, stop: () => child.stop(graceMs), layer: 2 });
+    const restart = (): Promise<Guarded> =>
+      startGuarded({
+        command: process.execPath,
+        args: ['--disable-warning=ExperimentalWarning', fileURLToPath(new URL(`../${entry}`, import.meta.url))],
+        logPath: join(logDir, log),
+        env: variables,
+        ipc: true,
+      });
+    const child = await restart();
+    watch({ name, child, stop: (running) => running.stop(graceMs), layer: 2, restart });
     return child;
   };
   const [, worker] = await Promise.all([

@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { until } from '../kit/harness.ts';
 import { freePort } from '../../engines/ports.ts';
+import { restartPause } from '../../engines/supervisor.ts';
 import { isAlive } from '../../engines/takelock.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -121,6 +122,40 @@ it('its screen works, Ctrl-C ends all of it, the next start finds it again, and 
   expect(documents.map(({ doc_id }: { doc_id: string }) => doc_id)).toContain(document.doc_id);
   again.child.kill('SIGTERM');
   expect([await again.ended, (await rememberProcesses()).filter(isAlive)]).toEqual([0, []]);
+});
+
+it('an API and a worker that die are started again, and it says so; an engine that dies ends it with a sentence', async () => {
+  const one = start({});
+  await ready(one);
+  const pids = await rememberProcesses();
+  const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8')));
+  const running = (name: string): number => pids[commands.findIndex((command) => command.includes(name))]!;
+  const said = (sentence: string): Promise<boolean> =>
+    until(() => Promise.resolve(one.output().includes(sentence)), sentence);
+  process.kill(running('api/server.ts'), 'SIGKILL');
+  process.kill(running('workers/main.ts'), 'SIGKILL');
+  await said('The API stopped with code 137.');
+  await said('The API is started again in 1 s.');
+  await Promise.all([said('The API was started again.'), said('The worker was started again.')]);
+  const healthy = (): Promise<boolean> =>
+    fetch(`http://127.0.0.1:${port}/health/ready`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  await until(healthy, 'the API that was started again');
+  const now = await rememberProcesses();
+  expect([now.map(isAlive), new Set([...pids, ...now]).size]).toEqual([[true, true, true, true], 6]);
+
+  process.kill(running('temporal'), 'SIGKILL');
+  expect(await one.ended).toBe(1);
+  expect(one.output()).toMatch(/^Temporal stopped with code 137\./m);
+  expect((await rememberProcesses()).filter(isAlive)).toEqual([]);
+});
+
+it('a process that keeps dying is started after 1, 2, 4 … 30 s, and after a healthy minute after 1 s again', () => {
+  const pauses = [0, 1, 2, 3, 4, 5, 6].reduce<number[]>((all) => [...all, restartPause(all.at(-1) ?? 0, 59_999)], []);
+  expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
+  expect(restartPause(30_000, 60_000)).toBe(1_000);
 });
 
 it('a taken port is named', async () => {
