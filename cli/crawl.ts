@@ -208,10 +208,12 @@ function statusLines(status: Status): string[] {
   if (status.status === 'idle') return ['Nothing was crawled yet. Start with: crawl start <url>'];
   const problems = status.problems.slice(0, SHOWN_PROBLEMS).map(({ url, reason }) => `  ${url}: ${reason}`);
   const more = status.problems.length - problems.length;
+  const reasons = status.problem_counts.map(({ code, count }) => `${count} ${code}`);
   return [
     `${status.crawl_id ?? ''}  ${status.status}  ${status.url ?? ''}`,
     `${status.pages_found} found, ${status.pages_processed} processed (${status.pages_unchanged} unchanged), ${status.pages_skipped} left out, ${status.pages_failed} failed`,
     ...(status.error === undefined ? [] : [status.error]),
+    ...(reasons.length === 0 ? [] : [`Reasons: ${reasons.join(', ')}`]),
     ...problems,
     ...(more > 0 ? [`  and ${more} more; --json shows them`] : []),
   ];

@@ -418,13 +418,14 @@ async function listen(server: Server): Promise<string> {
 describe('crawl and pages', () => {
   it('crawl a site and wait for its end, list, tag and remove its pages, and prune', async () => {
     const site = await startSite({
-      '/': page('Linden', 'The linden branch opens at nine on every weekday.', ['/gone']),
+      '/': page('Linden', 'The linden branch opens at nine on every weekday.', ['/gone', '/fees.pdf']),
     });
     try {
       const env = { SUPPORT_API_KEY: key };
       const crawled = await cli(['crawl', 'start', site.url, '--watch', '--segments', 'Retail'], { env });
       expect([crawled.code, crawled.stderr]).toEqual([0, '']);
       expect(crawled.stdout).toContain('2 found, 1 processed (0 unchanged), 1 left out, 0 failed');
+      expect(crawled.stdout).toContain('Reasons: 1 not_found, 1 file\n');
       expect(crawled.stdout).toContain(`${site.url}/gone: The page does not exist (404).`);
       const { entries } = JSON.parse((await cli(['pages', 'list', '--json'], { env })).stdout);
       expect(entries).toMatchObject([{ source_url: `${site.url}/`, segments: ['retail'], authority: 'background' }]);
