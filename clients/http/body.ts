@@ -1,6 +1,6 @@
 /**
- * Takes the body of a reply in, decoding it on the way, up to a cap that counts decoded bytes. It keeps one buffer and no
- * chunks: a server that sends single bytes must not cost an object for each.
+ * Collects and decodes the body of a reply, up to a limit of decoded bytes. It keeps one buffer and no list of chunks, so that
+ * a server that sends single bytes does not cost an object for each.
  */
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import type { Transform } from 'node:stream';
@@ -10,17 +10,17 @@ export type BodyFailure = 'too_large' | 'protocol';
 export type BodyOptions = {
   /** The value of Content-Encoding. */
   encoding: string | undefined;
-  /** Most decoded bytes. */
+  /** The most decoded bytes. */
   maxBytes: number;
-  /** What is beyond is left unread instead of being a failure. */
+  /** A longer body is cut at the limit instead of failing. */
   cut?: boolean | undefined;
-  /** What Content-Length says; a guess at the size, nothing more. */
+  /** The Content-Length, used only as a guess at the size. */
   expectedBytes: number | undefined;
-  /** `rest`: more would have followed. */
+  /** `rest`: the body was cut. */
   onDone(body: Buffer, rest?: boolean): void;
-  /** Called once; nothing follows. */
+  /** Called at most once, and no other callback follows. */
   onFail(reason: BodyFailure, cause?: unknown): void;
-  /** More can be written after `write` gave false. */
+  /** Called when more can be written after `write` returned false. */
   onDrain(): void;
 };
 
@@ -34,10 +34,10 @@ export type Body = {
   bytes(): number;
 };
 
-/** What is set aside before anything has arrived, at most: a length is easily claimed. */
+/** The most that is allocated for a Content-Length before the bytes arrive, because a server may claim any length. */
 const firstBufferBytes = 256 * 1024;
 
-/** A buffer that doubles up to a limit. While it grows it takes up to one and a half times the limit. */
+/** A buffer that doubles up to a limit. While it is copied, both buffers take up to one and a half times the limit. */
 function createStore({ maxBytes, expectedBytes = 16 * 1024 }: Pick<BodyOptions, 'maxBytes' | 'expectedBytes'>) {
   let buffer: Buffer | undefined;
   let length = 0;
@@ -71,13 +71,13 @@ const decoders: Record<string, Decoder> = {
   gzip: () => createGunzip(),
   'x-gzip': () => createGunzip(),
   br: () => createBrotliDecompress(),
-  // Some servers send deflate without zlib's frame, whose first byte names method 8.
+  // Some servers send deflate without zlib's header, whose first byte would name method 8.
   deflate: (firstByte) => ((firstByte & 0x0f) === 8 ? createInflate() : createInflateRaw()),
 };
 /** What Accept-Encoding offers. */
 export const acceptedEncodings = 'gzip, deflate, br';
 
-/** The decoder for a Content-Encoding; undefined for none; 'unknown' for one not offered, or for layers of them. */
+/** The decoder for a Content-Encoding; undefined for none; 'unknown' for one that was not offered, or for several at once. */
 function decoderFor(encoding: string | undefined): Decoder | 'unknown' | undefined {
   const layers = (encoding ?? '')
     .toLowerCase()
@@ -86,7 +86,7 @@ function decoderFor(encoding: string | undefined): Decoder | 'unknown' | undefin
     .filter((layer) => layer !== '' && layer !== 'identity');
   const [layer] = layers;
   if (layer === undefined) return undefined;
-  // Layers multiply what a bomb expands to, out of sight of the cap.
+  // With several layers a decompression bomb could expand between them, where the limit does not apply.
   return layers.length === 1 && Object.hasOwn(decoders, layer) ? decoders[layer]! : 'unknown';
 }
 

@@ -1,6 +1,6 @@
 /**
- * The only door to the network for outbound HTTP: every connection passes here, literal addresses too, and is made to an
- * address that was checked, not to a name that could mean something else a moment later. It must not remember answers.
+ * Makes every connection of the outbound HTTP client, also those to literal addresses. It connects to the address that it has
+ * checked, not to the name, which could resolve to another address a moment later. It must not cache answers of DNS.
  */
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
@@ -15,7 +15,7 @@ export type Lookup = (
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** A host that is, or has among its addresses, one that is not public. */
+/** The host is, or resolves to, an address that is not public. */
 export class BlockedAddress extends Error {
   override readonly name = 'BlockedAddress';
 
@@ -27,8 +27,8 @@ export class BlockedAddress extends Error {
 const nat64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 
 /**
- * Whether an address that a name resolved to is public unicast. Two tables have to agree, ipaddr.js's and ours. In a
- * network without IPv4, DNS gives every IPv4 host a NAT64 address (RFC 6147): there the IPv4 address inside counts.
+ * Whether an address that a name resolved to is public unicast, both by the table of ipaddr.js and by ours. In a network
+ * without IPv4, DNS gives every IPv4 host a NAT64 address (RFC 6147); the IPv4 address inside it is checked then.
  */
 export function isPublicAddress(text: string): boolean {
   if (isIP(text) === 0 || !ipaddr.isValid(text)) return false;
@@ -38,12 +38,12 @@ export function isPublicAddress(text: string): boolean {
   return address.range() === 'unicast' && isPublicHost(`[${address.toNormalizedString()}]`);
 }
 
-/** A `lookup` for sockets: one question per connection; the socket gets the addresses that were checked, or an error. */
+/** A `lookup` for sockets. It asks DNS once per connection and gives the socket the checked addresses, or an error. */
 export function checkedLookup(lookup: Lookup, accept: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, []);
-      // One private address among public ones is refused as a whole: no honest name has both.
+      // A name with both private and public addresses is refused as a whole, because it is probably an attack.
       const refused = addresses.find(({ address }) => !accept(address));
       if (refused) return callback(new BlockedAddress(hostname, refused.address), []);
       const [first] = addresses;
@@ -76,11 +76,11 @@ export function createConnector({ egressAllow, lookup, timeoutMs, ca }: ConnectO
   const connectAllowed = connectorFor((address) => isIP(address) !== 0);
 
   return (options, callback) => {
-    // undici takes the brackets off literal IPv6 addresses.
+    // undici removes the brackets of literal IPv6 addresses.
     const { hostname } = options;
     const host = hostname.includes(':') ? `[${hostname}]` : hostname;
     if (isEgressAllowed(host, portOf(options), egressAllow)) return connectAllowed(options, callback);
-    // A socket never looks a literal address up, so this is the only check it meets.
+    // A socket does not look up a literal address, so this is its only check.
     const open = isPublicHost(host) && (isIP(hostname) === 0 || isPublicAddress(hostname));
     if (open) return connectPublic(options, callback);
     process.nextTick(callback, new BlockedAddress(hostname, hostname), null);

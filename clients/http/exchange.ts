@@ -1,6 +1,6 @@
 /**
- * One request and its whole reply over undici's dispatcher, within limits of time and size. It follows nothing, repeats
- * nothing and decides nothing about addresses.
+ * Sends one request over undici's dispatcher and reads its reply, within limits of time and size. It follows no redirect,
+ * retries nothing and checks no address.
  */
 import type { Dispatcher } from 'undici';
 import { HttpError, type Hop, type HttpReason } from '../../models/rules/base/http.ts';
@@ -10,28 +10,28 @@ import { BlockedAddress } from './connect.ts';
 /** Names in lower case; a list when a header came more than once. */
 export type HttpHeaders = Readonly<Record<string, string | string[] | undefined>>;
 export type HttpHead = { status: number; headers: HttpHeaders; url: string };
-/** `body` is decoded, and empty when it was not wanted. */
+/** `body` is decoded; it is empty when `wantsBody` refused it. */
 export type HttpResponse = HttpHead & { body: Buffer };
 
 export type ExchangeOptions = {
   maxBytes: number;
-  /** A longer body is cut there, and the rest is not read. */
+  /** A longer body is cut at `maxBytes`, and the rest is not read. */
   cut?: boolean | undefined;
-  /** Until the head of the reply is there, ms. */
+  /** Time until the head of the reply has arrived, ms. */
   headersTimeoutMs: number;
-  /** Until all of it is there, ms. */
+  /** Time until the whole reply has arrived, ms. */
   totalTimeoutMs: number;
   signal: AbortSignal | undefined;
   wantsBody(head: HttpHead): boolean;
 };
 
-/** A header's value, joined as RFC 9110 section 5.3 has it when it came more than once. */
+/** A header's value. Several headers of one name are joined by RFC 9110, section 5.3. */
 export function headerOf(headers: HttpHeaders, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value.join(', ') : value;
 }
 
-/** An unwanted body up to this size is read to its end and dropped, which is cheaper than a new connection. */
+/** An unwanted body up to this size is read and dropped, which is cheaper than a new connection. */
 const drainBytes = 64 * 1024;
 
 const lengthOf = (headers: HttpHeaders): number | undefined => {
@@ -39,7 +39,7 @@ const lengthOf = (headers: HttpHeaders): number | undefined => {
   return value !== undefined && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
 };
 
-/** Errors of Node and undici are known by their codes, undici's parser only by its name. */
+/** Errors of Node and undici are recognized by their codes, those of undici's parser by their name. */
 function errorShape(error: unknown): { code: string; name: string } {
   const { code = '', name = '' } = (error ?? {}) as { code?: unknown; name?: unknown };
   return { code: String(code), name: String(name) };
@@ -50,7 +50,7 @@ export function reasonOf(error: unknown): HttpReason {
   if (error instanceof HttpError) return error.reason;
   if (error instanceof BlockedAddress) return 'blocked_address';
   const { code, name } = errorShape(error);
-  // The resolver has an answer of a name server: the name, or an address for it, does not exist.
+  // A name server has answered that the name, or an address for it, does not exist.
   if (code === 'ENOTFOUND' || code === 'ENODATA') return 'no_host';
   if (/^(EAI_|ESERVFAIL|EREFUSED|ETIMEOUT)/.test(code)) return 'dns';
   if (/^(UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT|ETIMEDOUT)$/.test(code)) return 'timed_out';
@@ -101,7 +101,7 @@ export function exchange(
       settle();
       body?.destroy();
       controller?.abort(error);
-      // Nobody waits for a body that is not wanted: however it ends, the head is the reply.
+      // The head is the whole reply when the body is not wanted, however reading that body ends.
       if (head && !body && reason !== 'aborted') resolve({ ...head, body: Buffer.alloc(0) });
       else reject(error);
     };
@@ -137,7 +137,7 @@ export function exchange(
         method,
         headers,
         body: hop.body ?? null,
-        // The clock above is exact and covers connecting too; undici's own are not needed.
+        // The timer above is exact and includes connecting, so undici's timeouts are off.
         headersTimeout: 0,
         bodyTimeout: 0,
       },
@@ -151,7 +151,7 @@ export function exchange(
           try {
             begin(status, replyHeaders);
           } catch (error) {
-            // The caller's own `wantsBody` threw.
+            // The caller's `wantsBody` threw.
             settle();
             reject(error);
             throw error;

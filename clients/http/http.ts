@@ -1,7 +1,7 @@
 /**
- * The HTTP client for addresses that customers and web pages name: crawling, webhooks, MCP servers. It reaches public
- * addresses only (and EGRESS_ALLOW), each checked when it is connected to, and keeps every reply within limits of size and
- * time. Nothing else in this project may connect to an address it was given.
+ * The HTTP client for addresses that come from customers and web pages: crawling, webhooks, MCP servers. It connects only to
+ * public addresses and to the hosts in EGRESS_ALLOW, checks each address when it connects, and limits the size and time of
+ * every reply. No other code may connect to an address that comes from outside.
  */
 import { lookup as dnsLookup } from 'node:dns';
 import { Agent } from 'undici';
@@ -20,15 +20,15 @@ import { exchange, headerOf, type HttpHead, type HttpHeaders, type HttpResponse 
 export { headerOf, type HttpHead, type HttpHeaders, type HttpResponse, type Lookup };
 
 export type HttpLimits = {
-  /** Most bytes of a decoded body. */
+  /** The most bytes of a decoded body. */
   maxBytes: number;
-  /** From asking to the head of the reply, ms; finding the host and connecting included. */
+  /** Time from the request to the head of the reply, ms; DNS and connecting included. */
   headersTimeoutMs: number;
-  /** From asking to the last byte, ms; over all hops when redirects are followed. A server that drips ends here. */
+  /** Time from the request to the last byte, ms; over all hops when redirects are followed. It ends very slow replies. */
   totalTimeoutMs: number;
 };
 
-/** A web page is seldom over 2 MiB of HTML; people wait some 10 s for one to begin. */
+/** A web page seldom has more than 2 MiB of HTML. People wait about 10 s for one to appear. */
 export const defaultHttpLimits: Readonly<HttpLimits> = Object.freeze({
   maxBytes: 10 * 1024 * 1024,
   headersTimeoutMs: 10_000,
@@ -36,16 +36,16 @@ export const defaultHttpLimits: Readonly<HttpLimits> = Object.freeze({
 });
 
 export type HttpOptions = {
-  /** Says who asks, with a way to reach them. */
+  /** Names this product, with an address where its operator can be reached. */
   userAgent: string;
-  /** Hosts (`host` or `host:port`) that may be reached though private. */
+  /** Private hosts (`host` or `host:port`) that may be connected to. */
   egressAllow?: readonly string[];
   lookup?: Lookup;
   /** Certificates trusted instead of the usual ones, in PEM. */
   ca?: string;
-  /** Connections to one origin; further requests wait for one, on their own clock. */
+  /** The most connections to one origin. Further requests wait for one, and the wait counts towards their timeout. */
   connectionsPerOrigin?: number;
-  /** Origins connected to at a time; one more is refused as `busy`. Idle ones are let go after 4 s. */
+  /** The most origins connected to at a time; a request to one more fails as `busy`. Idle connections close after 4 s. */
   maxOrigins?: number;
   limits?: Partial<HttpLimits>;
 };
@@ -58,44 +58,45 @@ export type HttpRequest = Partial<HttpLimits> & {
   signal?: AbortSignal | undefined;
   /** A body longer than `maxBytes` is cut there instead of being `too_large`; the rest is not read. */
   cut?: boolean;
-  /** Asked once the head is there: false leaves the body out, so that a film is not fetched to learn that it is one. */
+  /** Called with the head of the reply. If it returns false the body is not read; so a crawler fetches no videos, for example. */
   wantsBody?(head: HttpHead): boolean;
 };
 
 export type FollowRequest = HttpRequest & {
-  /** Hops after the first request. */
+  /** The most hops after the first request. */
   maxRedirects?: number;
-  /** Whether a hop may be taken; robots.txt and scope belong here. */
+  /** Whether a hop may be followed, for example by robots.txt and scope. */
   allow?(to: URL, from: URL): boolean | Promise<boolean>;
 };
 
-/** `url` is where the reply came from, `redirects` the addresses before it, the first one first. */
+/** `url` is the address that gave the reply, `redirects` the addresses before it, in order. */
 export type FollowedResponse = HttpResponse & { redirects: string[] };
 
 export type Http = {
   /**
-   * One request. Any status is a reply, 3xx too.
-   * @throws HttpError when there is no whole reply.
+   * Sends one request. It resolves with any status, also 3xx.
+   * @throws HttpError when there is no complete reply.
    */
   request(url: string, request?: HttpRequest): Promise<HttpResponse>;
   /**
-   * The same, following redirects; each hop is checked like a first request. The address asked for is not put to `allow`.
+   * The same, following redirects. Each hop is checked like a first request. `allow` is called for each hop, but not for the
+   * first address.
    * @throws HttpError, also out_of_scope and too_many_redirects, with the `url` it is about.
    */
   follow(url: string, request?: FollowRequest): Promise<FollowedResponse>;
-  /** Ends all connections; requests under way fail as `aborted`. */
+  /** Closes all connections; requests under way fail as `aborted`. */
   close(): Promise<void>;
 };
 
-/** Largest head of a reply, bytes; twice what most servers take in a request. */
+/** The largest head of a reply, bytes: twice what most servers accept in a request. */
 const maxHeaderBytes = 32 * 1024;
 const keepAliveMs = 4_000;
-/** However long a server offers to keep a connection. */
+/** The longest time an idle connection is kept, whatever the server offers, ms. */
 const keepAliveMaxMs = 30_000;
-/** A connection that nobody waits for any more must end as well, ms. */
+/** Also ends attempts to connect whose request has failed meanwhile, ms. */
 const connectTimeoutMs = 10_000;
 
-/** Headers arrive as Latin-1; an address in one is UTF-8 if it can be, as browsers read it. */
+/** Headers arrive as Latin-1. As in browsers, an address in one is read as UTF-8 if it is valid UTF-8. */
 function locationOf(headers: HttpHeaders): string | undefined {
   const value = headers['location'];
   const raw = Array.isArray(value) ? value[0] : value;
@@ -113,7 +114,7 @@ function withDefaultHeaders(
   userAgent: string,
 ): Record<string, string> {
   const names = new Set(Object.keys(given).map((name) => name.toLowerCase()));
-  // It would name another host than the one that was checked, to TLS as well.
+  // A `host` header would name another host than the one that was checked, also to TLS.
   if (names.has('host')) throw new HttpError('bad_request', { url });
   return {
     ...(names.has('user-agent') ? {} : { 'user-agent': userAgent }),
@@ -169,7 +170,7 @@ export function createHttp(options: HttpOptions): Http {
         if (location === undefined) return { ...response, redirects };
         const next = nextHop(hop, response.status, location);
         redirects.push(hop.url.href);
-        // Nothing changes between two visits, for no cookie is kept: the same again is a circle.
+        // No cookies are kept, so a second request for the same address would be answered the same: this is a loop.
         if (redirects.length > maxRedirects || seen.has(`${next.method} ${next.url.href}`))
           throw new HttpError('too_many_redirects', { url: next.url.href });
         if (allow && !(await allow(next.url, hop.url))) throw new HttpError('out_of_scope', { url: next.url.href });

@@ -24,10 +24,10 @@ export type Crawl = {
   mode: Mode;
   url: string;
   status: 'crawling' | Ending;
-  /** Absent on a crawl that is over, so that one index admits a single running one an organization and mode. */
+  /** Absent on a crawl that has ended, so that a unique index allows one running crawl for each organization and mode. */
   running?: true;
   max_pages: number;
-  /** Absent: refreshed pages keep theirs. */
+  /** Absent: pages that are known keep their segments. */
   segments?: string[];
   authority?: Authority;
   replace: boolean;
@@ -36,26 +36,26 @@ export type Crawl = {
   pages_unchanged: number;
   pages_skipped: number;
   pages_failed: number;
-  /** What was not indexed, and why: the first of each reason. */
+  /** Addresses that were not indexed, and why: the first ones of each reason. */
   problems: CrawlProblem[];
-  /** How many addresses were left out for each reason, by its code. Absent on records of before. */
+  /** How many addresses were left out for each reason, by its code. Absent on crawls stored before these counts existed. */
   problem_counts?: ProblemCount[];
-  /** What of the site's robots.txt and sitemaps could not be had or obeyed; the last ones of `problems`. */
+  /** What could not be fetched or obeyed of the site's robots.txt and sitemaps. They stand at the end of `problems`. */
   site_problems?: CrawlProblem[];
-  /** Why it ended so; while it runs, why nothing is asked of the site at the moment. */
+  /** Why the crawl ended with this status; while it runs, why it sends the site no requests at the moment. */
   error?: string;
-  /** Counted after each claim of pages: a claim that finds the crawl ended is taken back. */
+  /** Incremented after each claim of pages. A claim that finds the crawl ended is undone. */
   claims?: number;
   /** A user, a key, or the schedule. */
   started_by: string;
-  /** The run of the workflow that a schedule began it with; one crawl each. */
+  /** The workflow run in which a schedule began this crawl; each run begins one crawl. */
   firing?: string;
   started_at: Date;
   completed_at?: Date;
   pending?: Intent[];
 };
 
-/** Of those of robots.txt and sitemaps. */
+/** The most problems kept of robots.txt and sitemaps. */
 const maxSiteProblems = 20;
 
 export const CrawlModel = defineModel<Crawl>(
@@ -116,7 +116,7 @@ export async function checkCrawlRoom(
   mode: Mode,
   { replace }: CrawlOrder,
 ): Promise<void> {
-  // A set that is built to take the place of the old one is counted by itself.
+  // A replacing crawl builds a new set of pages, which is counted without the old one.
   const used = replace ? 0 : await countSet(orgId, mode, true);
   checkQuota(quotas, quotaEnvironment(mode, environment), 'knowledge_pages', used);
 }
@@ -141,9 +141,9 @@ export function newCrawl(
 }
 
 /**
- * Stores a new crawl, then what `alongside` writes. One crawl of an organization and mode runs at a time, so whatever is
- * written alongside is not raced by another beginning. A process that dies in between leaves the crawl alone, which is
- * carried out; nobody was told then that there is more.
+ * Stores a new crawl, then runs `alongside` for further writes. An organization and mode have one running crawl at a time, so
+ * no other start races these writes. If the process dies between the two, the crawl is carried out without them; its caller
+ * has had no reply that promised them.
  * @throws Problem CRAWL_RUNNING, and what `alongside` throws; nothing is stored then.
  */
 export async function createCrawl<T>(crawl: Crawl, alongside: () => Promise<T>): Promise<T> {
@@ -160,7 +160,7 @@ export async function createCrawl<T>(crawl: Crawl, alongside: () => Promise<T>):
   }
 }
 
-/** The crawl that a firing of a schedule has begun. */
+/** The crawl that this workflow run of a schedule has begun. */
 export async function findCrawlOfFiring(orgId: string, firing: string): Promise<Crawl | null> {
   return CrawlModel.findOne({ firing, org_id: orgId }).lean();
 }
@@ -169,7 +169,7 @@ export async function findCrawl(orgId: string, crawlId: string): Promise<Crawl |
   return CrawlModel.findOne({ _id: crawlId, org_id: orgId }).lean();
 }
 
-/** The running crawl of these modes, else the last one. */
+/** The running crawl in one of these modes, else the last one. */
 export async function latestCrawl(orgId: string, among: readonly Mode[]): Promise<Crawl | null> {
   const last = (of: { running?: true }) =>
     CrawlModel.findOne({ org_id: orgId, mode: { $in: among }, ...of })
@@ -178,7 +178,7 @@ export async function latestCrawl(orgId: string, among: readonly Mode[]): Promis
   return (await last({ running: true })) ?? last({});
 }
 
-/** Whether the crawl still runs; counts a claim of pages. */
+/** Counts a claim of pages; false when the crawl has ended. */
 export async function countClaim(orgId: string, crawlId: string): Promise<boolean> {
   const { modifiedCount } = await CrawlModel.updateOne(
     { _id: crawlId, org_id: orgId, status: 'crawling' },
@@ -187,7 +187,7 @@ export async function countClaim(orgId: string, crawlId: string): Promise<boolea
   return modifiedCount === 1;
 }
 
-/** Ends a crawl once; false when it had ended. */
+/** Ends a crawl; false when it had ended before. */
 export async function endCrawl(
   orgId: string,
   crawlId: string,
@@ -201,13 +201,13 @@ export async function endCrawl(
   return modifiedCount === 1;
 }
 
-/** Says why a running crawl asks nothing of its site at the moment; undefined: it does again. */
+/** Notes why a running crawl sends its site no requests at the moment; undefined clears the note. */
 export async function noteWait(crawlId: string, why: string | undefined): Promise<void> {
   const change = why === undefined ? { $unset: { error: 1 } } : { $set: { error: why } };
   await CrawlModel.updateOne({ _id: crawlId, status: 'crawling' }, change);
 }
 
-/** What could not be had of robots.txt and sitemaps. */
+/** Notes what could not be fetched or obeyed of robots.txt and sitemaps. */
 export async function noteSiteProblems(crawlId: string, found: readonly CrawlProblem[]): Promise<void> {
   const site_problems = found.slice(0, maxSiteProblems);
   await CrawlModel.updateOne({ _id: crawlId, status: 'crawling' }, { $set: { site_problems } });

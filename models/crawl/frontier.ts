@@ -1,4 +1,4 @@
-/** The addresses that a crawl has found, from which it goes on after any crash. What became of each is noted by outcomes.ts. */
+/** The addresses that a crawl has found, so that it can continue after a crash. outcomes.ts notes what became of each. */
 import { createHash } from 'node:crypto';
 import { collectionOf, defined, defineModel } from '../base/define.ts';
 import { explain, type CrawlReason } from '../rules/crawl/crawlreason.ts';
@@ -7,9 +7,9 @@ import { pageKey } from '../rules/crawl/url.ts';
 
 export type CrawlOutcome = 'indexed' | 'unchanged' | 'skipped' | 'failed';
 
-/** An address of a running crawl. Done ones stay until the crawl ends, so that none is fetched twice. */
+/** An address of a running crawl. It stays when it is done, until the crawl ends, so that none is fetched twice. */
 export type Frontier = {
-  /** `<crawl>:<hash of the address>`: found again, it is the same entry. */
+  /** `<crawl>:<hash of the address>`: an address that is found again is the same entry. */
   _id: string;
   crawl_id: string;
   url: string;
@@ -19,21 +19,21 @@ export type Frontier = {
   sitemap?: boolean;
   /** Lower is fetched earlier. */
   cost: number;
-  /** Requests that the site answered with the wish to come back later. */
+  /** Requests that the site answered by asking the crawler to retry later. */
   tries?: number;
-  /** The site asked for it not to be fetched before. */
+  /** The site asked not to be sent a request for this address before this time. */
   not_before?: Date;
   done: boolean;
   outcome?: CrawlOutcome;
   /** Why it was not indexed. */
   why?: CrawlReason;
-  /** The same for people. */
+  /** The same, as a sentence for people. */
   reason?: string;
-  /** The page that it leads to, or that stands in its place. */
+  /** The page that this address leads to, or that is indexed instead of it. */
   to?: string;
-  /** The address that it names as the canonical one holds no page, so it is read itself. */
+  /** Its canonical address turned out to hold no page, so the page at this address is indexed. */
   own?: boolean;
-  /** Left out without a request, when it was found. */
+  /** Left out when it was found; no request was sent for it. */
   unasked?: boolean;
   /** Still waiting when the crawl ended. */
   left?: boolean;
@@ -64,7 +64,7 @@ export const FrontierModel = defineModel<Frontier>(
   },
   [
     { fields: { crawl_id: 1, done: 1, cost: 1, _id: 1 } },
-    // What a crawl that never ended left behind.
+    // Removes the entries of a crawl that never ended.
     { fields: { found_at: 1 }, expireAfterSeconds: 30 * 86_400 },
   ],
 );
@@ -72,12 +72,12 @@ export const FrontierModel = defineModel<Frontier>(
 export const frontierId = (crawlId: string, url: string): string =>
   `${crawlId}:${createHash('sha256').update(pageKey(url)).digest('base64url').slice(0, 22)}`;
 
-/** Addresses looked up at once: their hashes take a few milliseconds. */
+/** How many addresses are looked up in one query; hashing them takes a few milliseconds. */
 const pieceOfFound = 1_000;
 
 /**
- * Adds the addresses that are new, the first ones of them when there are more than `limit`; returns how many those were. Of a
- * long list only the beginning is looked at, some times as many as there is room for.
+ * Adds the addresses that are new, at most the first `limit` of them; returns how many were added. Of a long list only the
+ * beginning is looked at: four times the limit, or one batch if that is more.
  */
 export async function addToFrontier(
   crawlId: string,
@@ -101,7 +101,8 @@ async function addPiece(
   limit: number,
   settled: Partial<Frontier>,
 ): Promise<number> {
-  // Pages of one site link to the same pages over and over: asking which are known costs far less than an upsert each.
+  // The pages of a site link to the same pages again and again. One query for those that are known costs far less than an
+  // upsert for each link.
   const byId = new Map<string, Found>();
   for (const one of found) {
     const id = frontierId(crawlId, one.url);
@@ -128,7 +129,7 @@ async function addPiece(
   return added.length;
 }
 
-/** Notes addresses that are left out without a request, `limit` at most. Those that were found already stay as they are. */
+/** Notes at most `limit` addresses that are left out without a request. Addresses that were found before stay as they are. */
 export async function noteUnasked(
   crawlId: string,
   found: readonly Found[],
@@ -140,7 +141,10 @@ export async function noteUnasked(
   return addToFrontier(crawlId, found, now, limit, settled);
 }
 
-/** Lets addresses be asked for that were left out for their ending, for something other than a link leads there; returns how many. */
+/**
+ * Reopens addresses that were left out because they end like files: a redirect, a canonical address or a page that answers
+ * now shows that a page is there. Returns how many.
+ */
 export async function askAfterAll(crawlId: string, urls: readonly string[]): Promise<number> {
   if (urls.length === 0) return 0;
   const { modifiedCount } = await collectionOf(FrontierModel).updateMany(
@@ -154,7 +158,7 @@ export async function isInFrontier(crawlId: string, url: string): Promise<boolea
   return (await collectionOf(FrontierModel).findOne({ _id: frontierId(crawlId, url) })) !== null;
 }
 
-/** The next addresses to fetch, best first, without those that are `taken` already and those whose time has not come. */
+/** The next addresses to fetch, lowest cost first, without those in `taken` and those that may not be fetched yet. */
 export async function nextOfFrontier(
   crawlId: string,
   limit: number,
@@ -174,7 +178,7 @@ export async function nextOfFrontier(
     .toArray();
 }
 
-/** When the first of the addresses that wait may be fetched; undefined when none waits. */
+/** The earliest time at which one of the waiting addresses may be fetched; undefined when none waits. */
 export async function nextDue(crawlId: string): Promise<Date | undefined> {
   const waiting = await collectionOf(FrontierModel)
     .find({ crawl_id: crawlId, done: false }, { projection: { not_before: 1 } })
@@ -184,10 +188,10 @@ export async function nextDue(crawlId: string): Promise<Date | undefined> {
   return waiting[0] && (waiting[0].not_before ?? new Date(0));
 }
 
-/** An address that the site wants to be asked for later, and how often it was asked for. */
+/** An address that the site asked to retry later, and how often it was tried. */
 export type Delayed = Pick<Frontier, '_id' | 'not_before'> & { tries: number };
 
-/** Puts addresses back that are to be asked for later. */
+/** Puts addresses back into the queue, to be tried again later. */
 export async function putBack(later: readonly Delayed[]): Promise<void> {
   if (later.length === 0) return;
   await collectionOf(FrontierModel).bulkWrite(
@@ -198,7 +202,7 @@ export async function putBack(later: readonly Delayed[]): Promise<void> {
   );
 }
 
-/** The addresses that were asked for. */
+/** The addresses that were requested. */
 export async function listVisited(crawlId: string): Promise<string[]> {
   const all = await collectionOf(FrontierModel)
     .find({ crawl_id: crawlId, done: true, unasked: { $ne: true } }, { projection: { url: 1 } })

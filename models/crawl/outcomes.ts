@@ -1,4 +1,4 @@
-/** What became of the addresses of a crawl. The crawl's numbers and problems are counted from here, never added up. */
+/** What became of the addresses of a crawl. The crawl's numbers and problems are counted anew from these records each time. */
 import { CrawlModel } from './crawl.ts';
 import { frontierId, FrontierModel, type CrawlOutcome } from './frontier.ts';
 import { collectionOf, defined } from '../base/define.ts';
@@ -13,7 +13,7 @@ import {
 } from '../rules/crawl/problems.ts';
 import { pageKey } from '../rules/crawl/url.ts';
 
-/** What became of every address, by `pageKey`; nothing for those that still waited when the crawl ended. */
+/** What became of every address, by `pageKey`. An address that still waited when the crawl ended has an empty outcome. */
 export async function listOutcomes(crawlId: string): Promise<Map<string, FetchOutcome>> {
   const all = await collectionOf(FrontierModel)
     .find({ crawl_id: crawlId }, { projection: { url: 1, outcome: 1, why: 1, to: 1, left: 1 } })
@@ -21,7 +21,7 @@ export async function listOutcomes(crawlId: string): Promise<Map<string, FetchOu
   return new Map(all.map(({ url, left, ...outcome }) => [pageKey(url), left ? {} : outcome]));
 }
 
-/** The addresses that this crawl found moved for good, or naming another one as the page to index. */
+/** The addresses that have moved permanently, or whose page names another address as the canonical one. */
 export async function listMoves(crawlId: string): Promise<{ url: string; to: string }[]> {
   const why = { $in: ['moved', 'canonical'] satisfies CrawlReason[] };
   const found = await collectionOf(FrontierModel)
@@ -30,7 +30,7 @@ export async function listMoves(crawlId: string): Promise<{ url: string; to: str
   return found.flatMap(({ url, to }) => (to === undefined ? [] : [{ url, to }]));
 }
 
-/** Puts pages back whose canonical address turned out to hold no page; returns how many. */
+/** Puts pages back into the queue whose canonical address turned out to hold no page; returns how many. */
 export async function reopenUnresolvedCanonicals(crawlId: string): Promise<number> {
   if (!(await collectionOf(FrontierModel).findOne({ crawl_id: crawlId, done: true, why: 'canonical' }))) return 0;
   const keys = unresolvedCanonicals(await listOutcomes(crawlId));
@@ -49,7 +49,7 @@ export type Settled = {
   to?: string | undefined;
 };
 
-/** Notes what became of addresses, and counts the crawl's numbers anew: they stay right after any crash. */
+/** Notes what became of addresses, and counts the crawl's numbers anew, so that they are right after any crash. */
 export async function settleFrontier(crawlId: string, settled: readonly Settled[]): Promise<Tally> {
   if (settled.length > 0) {
     await collectionOf(FrontierModel).bulkWrite(
@@ -85,7 +85,7 @@ export async function settleFrontier(crawlId: string, settled: readonly Settled[
   return tally;
 }
 
-/** The addresses that were left out, by their reason; the first of each in the order in which they were to be read. */
+/** The addresses that were left out, by reason; the first ones of each reason in the order of the queue. */
 async function problemsOf(crawlId: string): Promise<ProblemGroup[]> {
   const groups = await collectionOf(FrontierModel)
     .aggregate<{ _id: CrawlReason | null; count: number; first: CrawlProblem[] }>([
@@ -103,7 +103,7 @@ async function problemsOf(crawlId: string): Promise<ProblemGroup[]> {
   return groups.map(({ _id, count, first }) => ({ why: _id ?? undefined, count, first }));
 }
 
-/** Settles what still waits when a crawl ends. */
+/** Marks the addresses that still wait when a crawl ends as skipped. */
 export async function settleWaiting(crawlId: string, why: CrawlReason): Promise<void> {
   const { modifiedCount } = await collectionOf(FrontierModel).updateMany(
     { crawl_id: crawlId, done: false },
@@ -112,7 +112,7 @@ export async function settleWaiting(crawlId: string, why: CrawlReason): Promise<
   if (modifiedCount > 0) await settleFrontier(crawlId, []);
 }
 
-/** Addresses of a crawl by what became of them. `unasked`: those left out when they were found, which the others do not count. */
+/** How many addresses of a crawl had each outcome. `unasked`: left out when they were found; no other number includes them. */
 export type Tally = { found: number; waiting: number; unasked: number } & Record<CrawlOutcome, number>;
 
 async function tallyOf(crawlId: string): Promise<Tally> {

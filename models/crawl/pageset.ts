@@ -1,6 +1,6 @@
 /**
- * The pages of a crawl as it builds them: the set that answers, or the one that is to take its place. A generation of a page
- * is claimed, stored and published; nothing is seen before.
+ * The set of pages that a crawl writes to: the live set, or the one that is to replace it. A generation of a page is claimed,
+ * stored and then published; questions see it only once it is published.
  */
 import mongoose from 'mongoose';
 import { countChunks, removeAllChunks } from '../knowledge/chunk.ts';
@@ -14,8 +14,8 @@ import { liveBatch } from '../rules/knowledge/reconcile.ts';
 import { pageKey, spellingsOf } from '../rules/crawl/url.ts';
 
 /**
- * The pages of one set by the addresses asked for, in whatever spelling they were stored. Where several were, it is the one
- * of just this address, or one that answers.
+ * The pages of one set, by the given addresses, whichever spelling of them was stored. Where several spellings were, the page
+ * of exactly this address comes first, then a published one.
  */
 export async function findPagesByUrl(
   orgId: string,
@@ -41,7 +41,7 @@ export async function findPagesByUrl(
 
 const isPublished = (page: Page): boolean => page.live_generation !== undefined;
 
-/** The pages of one set that say one of these things, by what they say. */
+/** The published pages of one set that have one of these contents, by the content's hash. */
 export async function findPagesByContent(
   orgId: string,
   mode: Mode,
@@ -53,20 +53,21 @@ export async function findPagesByContent(
   return Map.groupBy(found, ({ content_sha256 }) => content_sha256);
 }
 
-/** How many pages a set has, as quotas count them. */
+/** How many published pages a set has, which is what quotas count. */
 export async function countSet(orgId: string, mode: Mode, live: boolean): Promise<number> {
   return PageModel.countDocuments({ org_id: orgId, mode, live, live_generation: { $exists: true } });
 }
 
-/** `standing`: the id of the page that is there, whose address becomes `url`; one that was deleted meanwhile stays so. */
+/** `standing`: the id of the existing page, whose address becomes `url`. A page that was deleted meanwhile stays deleted. */
 export type Claim = { url: string; standing: string | undefined } & Pick<Page, 'segments'> & {
     authority: Authority | undefined;
   };
 
 /**
- * Takes a new generation of each page, making those that are not there; nothing of it is seen before it is published. By
- * address; null unless the crawl still runs by `stillRuns`, which is asked once the claim is written: whatever ends the
- * crawl later finds the claim and clears it away. A page that a later crawl has claimed is left to that one.
+ * Claims a new generation of each page and creates the pages that do not exist; questions see it only once it is published.
+ * Returns the claimed pages by address. `stillRuns` is called after the claim is written: if the crawl has ended by then, the
+ * claim is undone and the result is null; a crawl that ends later finds the claim and removes it. Pages that a later crawl has
+ * claimed are left out.
  */
 export async function claimPages(
   set: Pick<Page, 'org_id' | 'mode' | 'live' | 'crawl_id'>,
@@ -99,7 +100,7 @@ export async function claimPages(
   return new Map(claimed.map((page) => [page.url, page]));
 }
 
-/** The tags' versions and the published generations of these pages, by their ids; without those that are gone. */
+/** The version of the tags and the published generation of these pages, by id; deleted pages are missing. */
 export async function findVersions(
   orgId: string,
   pageIds: readonly string[],
@@ -114,11 +115,11 @@ export type Publication = Pick<Page, '_id' | 'generation' | 'title' | 'content_s
   version: Version;
   tags: Tags | undefined;
 };
-/** What the site said of the version that was read; nothing when it said nothing. */
+/** The validators that the site sent with the text that was read, if it sent any. */
 type Version = { etag: string | undefined; last_modified: string | undefined };
 type Tags = { segments?: string[] | undefined; authority?: Authority | undefined };
 
-/** A version that is no longer named must not be asked for again: the site would call another text unchanged by it. */
+/** What unsets validators that the site no longer sends: with old ones it could report a changed text as unchanged. */
 function unnamed(version: Version) {
   const missing = Object.entries(version).flatMap(([name, value]) => (value === undefined ? [[name, 1]] : []));
   return Object.fromEntries(missing) as Record<string, 1>;
@@ -126,7 +127,7 @@ function unnamed(version: Version) {
 
 const unsetting = (fields: Record<string, 1>) => (Object.keys(fields).length > 0 ? { $unset: fields } : {});
 
-/** Lets generations answer, with what their crawl saw. A page that was deleted meanwhile stays so. */
+/** Publishes generations of pages with what the crawl read. A page that was deleted meanwhile stays deleted. */
 export async function publishPages(crawlId: string, pages: readonly Publication[], now: Date): Promise<void> {
   if (pages.length === 0) return;
   await collectionOf(PageModel).bulkWrite(
@@ -134,7 +135,7 @@ export async function publishPages(crawlId: string, pages: readonly Publication[
       updateOne: {
         filter: { _id, generation },
         update: {
-          // The rows of this generation are those that its crawl wrote.
+          // A crawl names its index rows by the generation; an attempt's name belongs to rows written by other work.
           $unset: { ...unnamed(version), live_attempt: 1 },
           $set: {
             ...defined({ ...seen, ...version, ...tags }),
@@ -151,10 +152,10 @@ export async function publishPages(crawlId: string, pages: readonly Publication[
   );
 }
 
-/** `version`: missing when the page was not read, since its site said that it is unchanged. */
+/** `version`: missing when the site answered that the page is unchanged, so that it was not read. */
 export type Seen = Pick<Page, '_id' | 'url'> & { version?: Version | undefined };
 
-/** Notes that pages were seen as they are, in this spelling, and gives them the tags of their crawl, if it names any. */
+/** Notes that pages were found unchanged, at this spelling of their address, and sets the crawl's tags, if it names any. */
 export async function touchPages(
   crawlId: string,
   pages: readonly Seen[],
@@ -177,7 +178,7 @@ export async function touchPages(
   );
 }
 
-/** Gives a page that is not older than `since` and that nobody has tagged the tags of another one; false when it is not so. */
+/** Copies the tags of another page to a page created since `since` that nobody has tagged; false for any other page. */
 export async function inheritTags(
   { _id, org_id }: Page,
   { segments, authority }: Page,
@@ -198,7 +199,7 @@ const removalOf = ({ _id, org_id, mode }: Pick<Page, '_id' | 'org_id' | 'mode'>,
   removed_at: now,
 });
 
-/** Deletes these pages with their chunks and leaves a `Removal` each, for the end of the crawl. Safe to repeat. */
+/** Deletes these pages with their chunks and records a `Removal` of each, which the end of the crawl works off. Safe to repeat. */
 async function removeAll(orgId: string, found: readonly Page[], now: Date): Promise<void> {
   if (found.length === 0) return;
   const ids = found.map(({ _id }) => _id);
@@ -207,7 +208,7 @@ async function removeAll(orgId: string, found: readonly Page[], now: Date): Prom
   await removeAllChunks(orgId, ids);
 }
 
-/** Removes what answers from these addresses, in whatever spelling, but for the pages to keep. Safe to repeat. */
+/** Removes the live pages at these addresses, in every spelling, except those in `keep`. Safe to repeat. */
 export async function removePagesAt(
   orgId: string,
   mode: Mode,
@@ -220,11 +221,11 @@ export async function removePagesAt(
 }
 
 /**
- * Makes the set that a replacing crawl has built the one that answers. Safe to repeat: without a new set nothing happens.
+ * Makes the set that a replacing crawl has built the live one. Safe to repeat: without a new set nothing happens.
  *
- * The one transaction of this product: no question may see both sets, or none. It writes the pages of one organization and
- * mode and nothing that other work needs; chunks and links follow from the removals. A worker that is killed in the middle
- * leaves those pages locked until mongod gives the transaction up (a minute): they answer, and the repeated step waits.
+ * This needs a transaction, because no question may see both sets or neither. It writes only pages of one organization and
+ * mode; their chunks and links are deleted later, by the removals. A worker that is killed in the middle leaves these pages
+ * locked until mongod aborts the transaction (a minute). Meanwhile they can be read, and the repeated step waits.
  */
 export async function swapSets(orgId: string, mode: Mode, crawlId: string, now: Date): Promise<void> {
   await mongoose.connection.transaction(async (session) => {
@@ -240,15 +241,16 @@ export async function swapSets(orgId: string, mode: Mode, crawlId: string, now: 
   });
 }
 
-/** Drops what no crawl will finish: a set that was not swapped in, and pages that were begun and never published. */
+/** Removes what no crawl will finish: a set that did not become the live one, and pages that were never published. */
 export async function discardBuilt(orgId: string, mode: Mode, now: Date): Promise<void> {
   const unfinished = { $or: [{ live: false }, { live_generation: { $exists: false } }] };
   await removeAll(orgId, await PageModel.find({ org_id: orgId, mode, ...unfinished }).lean(), now);
 }
 
 /**
- * Sources whose chunks answer nothing: pages that are gone, and pages (with the generation and the index rows to keep) that
- * have chunks of another one. Chunks are stored before their index rows and removed after them, so no row is left where no chunk is.
+ * Sources with chunks that no question can find: deleted pages, and pages with chunks of a generation that is not published
+ * (`keep`: the generation and the index rows to keep). Chunks are stored before their index rows and removed after them, so
+ * every leftover row has a leftover chunk.
  */
 export async function listStale(
   orgId: string,
@@ -264,7 +266,7 @@ export async function listStale(
   });
 }
 
-/** The addresses of the pages that answer. */
+/** The addresses of the live pages. */
 export async function listLiveUrls(orgId: string, mode: Mode): Promise<string[]> {
   const found = await PageModel.find(visible(orgId, [mode]), { url: 1 }).lean();
   return found.map(({ url }) => url);

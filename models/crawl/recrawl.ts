@@ -1,6 +1,6 @@
 /**
- * Sites that are crawled again and again. These records are the truth; the Temporal Schedules that act on them are
- * derived (activities/crawl/recrawl.ts), and one that is left over does nothing without its record.
+ * Sites that are crawled again at an interval. These records decide; the Temporal Schedules are made from them
+ * (activities/crawl/recrawl.ts), and a Temporal Schedule without its record does nothing.
  */
 import { collectionOf, defineModel, embedded } from '../base/define.ts';
 import { newId } from '../base/ids.ts';
@@ -16,22 +16,22 @@ export type Recrawl = {
   _id: string;
   org_id: string;
   mode: Mode;
-  /** Canonical; one schedule an address. */
+  /** Canonical; each address has at most one schedule. */
   url: string;
-  /** Absent on one that was removed and whose Temporal Schedule still is to be. */
+  /** Absent on a schedule that was removed, while its Temporal Schedule still has to be. */
   active?: true;
   every_hours: number;
   max_pages: number;
   segments?: string[];
   authority?: Authority;
-  /** Its times are whole intervals after this one, the last time a caller asked for it. */
+  /** When a caller last asked for this schedule. Crawls start whole intervals after it. */
   anchor_at: Date;
-  /** Counts changes of what the Temporal Schedule is made from. */
+  /** Counts the changes that the Temporal Schedule has to follow. */
   version: number;
   created_by: string;
   created_at: Date;
   last_crawl_id?: string;
-  /** The last time was passed over; gone when a crawl begins. */
+  /** Why no crawl started at the last scheduled time; unset when a crawl starts. */
   last_skipped?: Skipped;
   pending?: Intent[];
 };
@@ -69,9 +69,9 @@ const active = (orgId: string, among: readonly Mode[]) => ({
 export type RecrawlOptions = Pick<Recrawl, 'every_hours' | 'max_pages' | 'segments' | 'authority'>;
 
 /**
- * Makes the schedule of a site, or gives the one it has other options and a new beginning. Called beside a new crawl of this
- * organization and mode (`createCrawl`), so that no two of them count the same room.
- * @throws Problem CONFLICT when there are as many as there may be.
+ * Creates the schedule of a site, or changes the options and the anchor of the one it has. It runs within `createCrawl`, of
+ * which one runs at a time for an organization and mode, so two calls cannot both take the last free place.
+ * @throws Problem CONFLICT when there is the largest number of schedules already.
  */
 export async function putRecrawl(
   site: Pick<Recrawl, 'org_id' | 'mode' | 'url'>,
@@ -130,7 +130,7 @@ export async function findRecrawl(orgId: string, scheduleId: string): Promise<Re
   return RecrawlModel.findOne({ _id: scheduleId, org_id: orgId, active: true }).lean();
 }
 
-/** Ends a schedule: it is shown no more and begins no further crawl; null when it is gone already. */
+/** Ends a schedule: it is no longer listed and starts no further crawl; null when it was removed before. */
 export async function removeRecrawl(
   orgId: string,
   among: readonly Mode[],
@@ -144,13 +144,13 @@ export async function removeRecrawl(
   ).lean();
 }
 
-/** Forgets one that was removed, once nothing is left to be done for it. A removed one never comes back to life. */
+/** Deletes the record of a removed schedule, once nothing is left to do for it. A removed schedule is never made active again. */
 export async function dropRecrawl(orgId: string, scheduleId: string): Promise<void> {
   await collectionOf(RecrawlModel).deleteOne({ _id: scheduleId, org_id: orgId, active: { $exists: false } });
 }
 
 /**
- * Notes the crawl that a schedule begins. Safe to repeat.
+ * Notes the crawl that a schedule has started. Safe to repeat.
  * @throws Problem NOT_FOUND when the schedule was removed.
  */
 export async function noteBegun(orgId: string, scheduleId: string, crawlId: string): Promise<void> {

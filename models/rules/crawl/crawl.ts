@@ -1,6 +1,7 @@
 /**
- * What a crawl is: its states and bounds, what it is asked to do, and the waits between its requests. Pure: times and random
- * numbers are arguments. Addresses are in url.ts, the order of pages and traps in frontier.ts, what became of them in fetchoutcome.ts.
+ * The states of a crawl, the bounds of its options, what it is asked to do, and the waits between its requests. Pure: times
+ * and random numbers are arguments. Addresses are in url.ts, the order of pages and traps in frontier.ts, outcomes in
+ * fetchoutcome.ts.
  */
 import { portOf } from '../base/address.ts';
 import type { Authority } from '../knowledge/authority.ts';
@@ -19,9 +20,9 @@ export const crawlBounds = {
   everyHours: { min: 1, max: 720 },
 } as const;
 
-/** The longest pause between two requests that a site's crawl-delay gets, in seconds; 50 pages then take 25 minutes. */
+/** The longest crawl-delay that is obeyed, in seconds; 50 pages then take 25 minutes. */
 export const maxCrawlDelaySeconds = 30;
-/** The longest that one `Retry-After` is waited for, in seconds; a site that asks for more is left alone. */
+/** The longest `Retry-After` that is waited for, in seconds. A site that asks for more gets no further requests. */
 const maxRetryAfterSeconds = 600;
 const backOffBaseMs = 1_000;
 const backOffCapMs = 60_000;
@@ -40,9 +41,9 @@ const httpDates = [
 ];
 
 /**
- * A `Retry-After` header, seconds or a date, as a wait in ms from `now` (ms since 1970). `capped` says that the site asked
- * for more than is waited: to come back earlier than it asked would be impolite, so the crawl of that site ends there.
- * Undefined when the header is missing or makes no sense.
+ * A `Retry-After` header, seconds or a date, as a wait in ms from `now` (ms since 1970). `capped`: the site asked for a longer
+ * wait than a crawl makes; the crawl of that site then ends, because an earlier request would go against its wish.
+ * Undefined when the header is missing or malformed.
  */
 export function retryAfter(header: string | undefined, now: number): { waitMs: number; capped: boolean } | undefined {
   const value = header?.trim() ?? '';
@@ -57,8 +58,8 @@ export function retryAfter(header: string | undefined, now: number): { waitMs: n
 }
 
 /**
- * The wait before request `attempt` (1 = the first repetition) to a host that failed, in ms: doubling from a second to a
- * minute, spread by `random` (0 up to 1) over its upper half, so that several crawls do not come back together.
+ * The wait before retry `attempt` (1 = the first retry) of a host that failed, in ms. It doubles from a second to a minute;
+ * `random` (0 up to 1) spreads it over its upper half, so that several crawls do not retry at the same moment.
  */
 export function backOffMs(attempt: number, random: number): number {
   const full = Math.min(backOffBaseMs * 2 ** Math.max(0, attempt - 1), backOffCapMs);
@@ -66,7 +67,7 @@ export function backOffMs(attempt: number, random: number): number {
 }
 
 /**
- * The start of a crawl, in its one spelling, and the part of the site it may read.
+ * The canonical address at which a crawl starts, and the part of the site it may read.
  * @throws Problem VALIDATION with a detail on `url`.
  */
 export function crawlStart(url: string): { url: string; scope: Scope } {
@@ -78,7 +79,7 @@ export function crawlStart(url: string): { url: string; scope: Scope } {
   return { url: canonical.url, scope: scopeOf(canonical.url) };
 }
 
-/** What a crawl is asked to do, in its stored form. Without segments or authority, refreshed pages keep theirs. */
+/** What a crawl is asked to do, as it is stored. Without segments or authority, pages that are known keep theirs. */
 export type CrawlOrder = {
   url: string;
   max_pages: number;
@@ -100,13 +101,13 @@ type GivenOrder = {
 };
 
 /**
- * What a caller asks for, its address and tags in their one spelling, and how often it is to be done again (hours).
- * @throws Problem VALIDATION with a detail on what cannot be done.
+ * What a caller asks for, with the address and the tags normalized, and the interval of the schedule in hours.
+ * @throws Problem VALIDATION with a detail on the option that is refused.
  */
 export function crawlOrder({ url, options = {} }: GivenOrder): { order: CrawlOrder; everyHours: number | undefined } {
   const { max_pages = crawlBounds.maxPages.default, segments, authority, replace = false, every_hours } = options;
   if (replace && every_hours !== undefined) {
-    // It would remove the pages of all other sites, again and again.
+    // Each repetition would remove the pages of all other sites.
     const message =
       'cannot be repeated: it takes the place of the pages of all sites; crawl once with it, then with a schedule';
     throw new Problem('VALIDATION', { details: [{ path: ['body', 'options', 'replace'], message }] });

@@ -1,26 +1,23 @@
-/** Why a page was not indexed, in words for a person, and what that means for what was read there before. */
+/** Why a page was not indexed, as a sentence for people, and what that means for the page indexed from there before. */
 import type { HttpReason } from '../base/http.ts';
 import type { UrlReason } from './url.ts';
 
 type ReasonRow = {
-  /** `skipped`: the site or our rules decided so. `failed`: it should have worked and may the next time. */
+  /** `skipped`: the site or our rules do not allow it. `failed`: an error, which may be gone the next time. */
   kind: 'skipped' | 'failed';
-  /** Worth another request within the same crawl, after a wait. */
+  /** Retried within the same crawl, after a wait. */
   retry?: true;
   /**
-   * What becomes of the page that was indexed from this address before. Absent: it goes on answering, for what the site did
-   * may be an outage. `taken`: the site took it away. `emptied`: there is nothing to be read any more, which a replacing
-   * crawl does not believe. `elsewhere`: it goes once the page that it leads to stands.
+   * What becomes of the page that was indexed from this address before. Absent: it stays, because the site may have an
+   * outage. `taken`: it is removed, because the site removed it. `emptied`: it is removed, because there is no text any more;
+   * a replacing crawl keeps it, because that may be an error. `elsewhere`: it is removed once the page it leads to is indexed.
    */
   standing?: 'taken' | 'emptied' | 'elsewhere';
-  /** For a person. What stands in braces is replaced by the detail, if there is one. */
+  /** For people. The detail, if there is one, replaces the words in braces. */
   sentence: string;
 };
 
-/**
- * Every reason why a page was not indexed. The codes of failed requests are those of the HTTP client's errors, so they
- * need no translation.
- */
+/** Every reason why a page was not indexed. A failed request has the code of the HTTP client's error. */
 export const crawlReasons = {
   robots: { kind: 'skipped', sentence: "The site's robots.txt does not allow this page to be fetched." },
   noindex: { kind: 'skipped', standing: 'taken', sentence: 'The page asks not to be indexed (noindex).' },
@@ -103,7 +100,7 @@ export function reasonRow(reason: CrawlReason): ReasonRow {
   return crawlReasons[reason];
 }
 
-/** The sentence for a person; `detail` (an address, a media type, a size, a status) takes the place of the braces. */
+/** The sentence for people; `detail` (an address, a media type, a size, a status) replaces the words in braces. */
 export function explain(reason: CrawlReason, detail?: string | number): string {
   return crawlReasons[reason].sentence.replace(/\{(.+?)\}/, (_, instead: string) => String(detail ?? instead));
 }
@@ -126,7 +123,7 @@ export function reasonOfStatus(status: number): CrawlReason | undefined {
   return status >= 300 ? 'bad_redirect' : 'empty';
 }
 
-/** Media types that are read as a page; none at all is given the benefit of the doubt. */
+/** Whether this media type is read as a page. A reply without a media type is. */
 export function isHtml(contentType: string | undefined): boolean {
   const type = (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   return type === '' || type === 'text/html' || type === 'application/xhtml+xml';

@@ -1,8 +1,8 @@
-/** What became of the addresses of a crawl, where each leads, and which pages of former crawls have to go. Pure. */
+/** What became of the addresses of a crawl, where each leads, and which pages of earlier crawls have to be removed. Pure. */
 import { reasonRow, type CrawlReason } from './crawlreason.ts';
 import { pageKey, parametersOf, segmentsOf } from './url.ts';
 
-/** What became of one address of a crawl; without an outcome it waits. `to`: where it leads, or what stands in its place. */
+/** What became of one address of a crawl; without an outcome it waits. `to`: where it leads, or the page indexed instead. */
 export type FetchOutcome = {
   outcome?: 'indexed' | 'unchanged' | 'skipped' | 'failed';
   why?: CrawlReason | undefined;
@@ -12,8 +12,8 @@ export type FetchOutcome = {
 export type FetchOutcomes = ReadonlyMap<string, FetchOutcome>;
 
 /**
- * What an address leads to, over redirects and canonical addresses: a page of this crawl, `gone` when the site says that
- * there is none any more, `open` when it was not asked yet, else `none` (it failed, was refused, or goes in a circle).
+ * What an address leads to, over redirects and canonical addresses: a `page` of this crawl, `gone` when the site says that it
+ * no longer exists, `open` when it was not requested yet, else `none` (it failed, was refused, or the redirects form a loop).
  */
 export function targetOf(key: string, outcomes: FetchOutcomes): 'page' | 'gone' | 'open' | 'none' {
   const met = new Set<string>();
@@ -33,7 +33,7 @@ export function targetOf(key: string, outcomes: FetchOutcomes): 'page' | 'gone' 
   return 'none';
 }
 
-/** The former addresses of a page, over any number of moves, nearest first; both as keys. */
+/** Gives the former addresses of a page, over any number of moves, nearest first. Addresses are keys (`pageKey`). */
 export function formerAddresses(moves: readonly { url: string; to: string }[]): (key: string) => string[] {
   const leading = Map.groupBy(moves, ({ to }) => pageKey(to));
   return (key) => {
@@ -43,7 +43,7 @@ export function formerAddresses(moves: readonly { url: string; to: string }[]): 
   };
 }
 
-/** Pages (keys) that another page of this crawl has replaced, so that what was indexed from them is removed. */
+/** Pages (keys) that another page of this crawl has replaced; what was indexed from them is to be removed. */
 export function replacedPages(outcomes: FetchOutcomes): string[] {
   return [...outcomes].flatMap(([key, { why }]) => {
     const end = why === 'moved' || why === 'canonical' ? targetOf(key, outcomes) : 'none';
@@ -51,9 +51,9 @@ export function replacedPages(outcomes: FetchOutcomes): string[] {
   });
 }
 
-/** Pages (keys) whose canonical address turned out to hold no page: they are read themselves. */
+/** Pages (keys) whose canonical address turned out to hold no page, so that they are indexed themselves. */
 export function unresolvedCanonicals(outcomes: FetchOutcomes): string[] {
-  // Of two that name each other one is read, and the other has its page then.
+  // Where two pages name each other as canonical, the first one is indexed, and it is the canonical page of the second.
   const left = new Map(outcomes);
   for (const [key, { why }] of outcomes) {
     if (why === 'canonical' && ['none', 'gone'].includes(targetOf(key, left))) left.set(key, {});
@@ -62,9 +62,10 @@ export function unresolvedCanonicals(outcomes: FetchOutcomes): string[] {
 }
 
 /**
- * Pages (keys) of the standing set that a replacing crawl met and has nothing for, though the site did not take them away.
- * What it never came to is not among them: it has a limit. A duplicate's text is kept, but when more pages have become
- * duplicates than the crawl has read, the site answers everything with one page.
+ * Pages (keys) of the live set that a replacing crawl has met without being able to index them, although the site did not
+ * remove them. Pages that the crawl did not reach do not count, because it may have come to its limit. Duplicates do not
+ * count either, because their text is indexed; but when there are more duplicates than pages read, the site probably answers
+ * every address with the same page, and they do.
  */
 export function missingPages(outcomes: FetchOutcomes, standing: { has(key: string): boolean }): string[] {
   const all = [...outcomes];
@@ -82,8 +83,8 @@ export function missingPages(outcomes: FetchOutcomes, standing: { has(key: strin
 }
 
 /**
- * Whether a page is left out because it names another one. The front page, named by a page of another path, is what a
- * template says that is the same on all pages; where it is meant, the texts are the same and the page is a duplicate.
+ * Whether a page is left out because it names another one as canonical. It is not when a page at another path names the front
+ * page: that is a common mistake of templates. Where the front page is meant, the texts are equal and the page is a duplicate.
  */
 export function defersTo(url: string, canonical: string, start: string): boolean {
   if (pageKey(canonical) === pageKey(url)) return false;
@@ -93,9 +94,9 @@ export function defersTo(url: string, canonical: string, start: string): boolean
 }
 
 /**
- * Whether a set that was built to replace another is whole. `lost`: pages that answer now and were not indexed anew, which
- * an outage must not take away. Of others at most a fifth of what was read may have failed, and one in any case: pages that
- * are broken for good are on many sites.
+ * Whether a set that was built to replace another is complete. `lost`: live pages that could not be indexed anew; there must
+ * be none, because an outage of the site must not remove them. Of other addresses, as many as a fifth of the pages read may
+ * have failed, and one in any case, because many sites have some pages that are always broken.
  */
 export function isWholeSet({ read, failed, lost }: { read: number; failed: number; lost: number }): boolean {
   return read > 0 && lost === 0 && failed <= Math.max(1, Math.floor(read / 5));

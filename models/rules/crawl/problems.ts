@@ -1,17 +1,17 @@
-/** Which of the addresses that a crawl left out are shown: some of each reason, so that no reason hides another. Pure. */
+/** Selects which of the addresses that a crawl left out are shown: some of each reason, so that no reason hides another. Pure. */
 import { crawlReasons, reasonRow, type CrawlReason } from './crawlreason.ts';
 
 export type CrawlProblem = { url: string; reason: string };
 
-/** The addresses that were left out for one reason: how many, and the first of them. Crawls of before noted no `why`. */
+/** The addresses left out for one reason: how many, and the first ones. Older crawls did not store `why`. */
 export type ProblemGroup = { why: CrawlReason | undefined; count: number; first: readonly CrawlProblem[] };
 
-/** How many a crawl's record shows; with more of them a site's owner looks at the site. */
+/** The most problems that a crawl's record lists, which keeps the record small. `countProblems` counts all of them. */
 export const maxProblems = 200;
 
 const order = Object.keys(crawlReasons) as CrawlReason[];
 
-/** What somebody can mend comes first, broken links before what the site or our rules decided, limits last. */
+/** Errors come first, then broken links, then what the site or our rules do not allow, and limits last. */
 function rankOf(why: CrawlReason | undefined): number {
   if (why === undefined || why === 'limit' || why === 'cancelled') return 3;
   if (reasonRow(why).kind === 'failed') return 0;
@@ -23,7 +23,7 @@ function inOrder(groups: readonly ProblemGroup[]): ProblemGroup[] {
   return groups.toSorted((a, b) => rankOf(a.why) - rankOf(b.why) || placeOf(a) - placeOf(b));
 }
 
-/** At most `room` problems: each reason has an equal share, and what some leave free goes to the others in their order. */
+/** At most `room` problems. Each reason has an equal share; places that some leave free go to the others, in their order. */
 export function selectProblems(groups: readonly ProblemGroup[], room: number): CrawlProblem[] {
   const sorted = inOrder(groups);
   const share = Math.max(1, Math.floor(room / Math.max(1, sorted.length)));

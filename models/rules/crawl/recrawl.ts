@@ -1,14 +1,14 @@
-/** When a site is crawled again, how many may be, and what is said of a time that was passed over. Pure. */
+/** When a site is crawled again, how many sites may be, and why a scheduled crawl did not start. Pure. */
 import type { Problem } from '../base/errors.ts';
 
-/** Schedules of one organization and mode. */
+/** The most schedules of one organization and mode. */
 export const maxSchedules = 20;
 
 const HOUR_MS = 3_600_000;
 
 /**
- * The times of a schedule as a grid over the epoch, as Temporal counts intervals: every `everyMs`, `phaseMs` after its
- * multiples. `anchor` is one of them, to the second, so that sites are not all crawled at the full hour.
+ * The interval and offset of a schedule in Temporal's terms: it fires `phaseMs` after each multiple of `everyMs` since the
+ * epoch. `anchor`, without its milliseconds, is one of these times, so that sites are not all crawled at the full hour.
  */
 export function rhythm(anchor: Date, everyHours: number): { everyMs: number; phaseMs: number } {
   const everyMs = everyHours * HOUR_MS;
@@ -21,7 +21,7 @@ export function nextFiring(anchor: Date, everyHours: number, now: Date): Date {
   return new Date((Math.floor((now.getTime() - phaseMs) / everyMs) + 1) * everyMs + phaseMs);
 }
 
-/** Why no crawl began at its time, for a person who looks later. */
+/** Why no crawl started at its scheduled time, as a sentence for people. */
 export function whySkipped({ code, message }: Problem): string {
   return code === 'CRAWL_RUNNING' ? 'Another crawl was running.' : message;
 }

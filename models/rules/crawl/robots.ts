@@ -1,18 +1,18 @@
 /**
- * robots.txt as RFC 9309 has it: which addresses a site asks us not to fetch, how slowly, and where its sitemaps are.
- * Pure: it reads the text it is given; fetching it, and waiting when it cannot be fetched, is the caller's.
+ * Reads robots.txt by RFC 9309: which addresses a site asks us not to fetch, how slowly to fetch, and where its sitemaps are.
+ * Pure: it is given the text. The caller fetches it, and waits when it cannot be fetched.
  */
 
-/** How much of a robots.txt is read, in bytes: 500 KiB, the least that RFC 9309, 2.5 demands. */
+/** How much of a robots.txt is read, in bytes: 500 KiB, the minimum by RFC 9309, 2.5. */
 export const maxRobotsBytes = 500 * 1024;
 
-/** What follows from how the fetch of a robots.txt ended. */
+/** What the crawler does after the request for robots.txt. */
 export type RobotsPolicy = 'parse' | 'allow_all' | 'wait';
 
 /**
- * RFC 9309, 2.3.1: a text is obeyed; without one (4xx) everything is allowed; while the server fails or cannot be
- * reached nothing is fetched. 429 is no answer about the file, so it waits too. `status` is the last one after the
- * caller followed redirects; undefined: unreachable. A redirect that led nowhere (3xx left over) counts as no file.
+ * RFC 9309, 2.3.1: a file is obeyed; without one (4xx) everything is allowed; while the server fails or cannot be reached,
+ * nothing is fetched. 429 says nothing about the file, so the crawl waits then, too. `status`: that of the last reply after
+ * redirects; undefined when the server cannot be reached. A redirect that could not be followed (3xx) counts as no file.
  */
 export function robotsPolicy(status: number | undefined): RobotsPolicy {
   if (status === undefined || status === 429 || status >= 500 || status < 200) return 'wait';
@@ -24,23 +24,23 @@ export type Robots = {
   allowed(url: string): boolean;
   /** Seconds between two requests as the site wrote it, uncapped; undefined when it does not say. */
   crawlDelay?: number;
-  /** As written, unique, in order; relative ones are for the caller to resolve. */
+  /** As written, without duplicates, in order. The caller resolves relative addresses. */
   sitemaps: string[];
 };
 
-/** A rule's pattern cut at its wildcards. `octets` is its length, by which the most specific rule wins. */
+/** A rule; `parts` is its pattern split at the wildcards. `octets` is the pattern's length: the longest matching rule decides. */
 type Rule = { allow: boolean; parts: string[]; anchored: boolean; octets: number };
 type Group = { rules: Rule[]; crawlDelay?: number };
 
 /**
- * How many rules with wildcards a group has at most; large sites have some hundred. One costs a walk along the address, for
- * each address of a sitemap. Beyond, a rule that forbids counts up to its first wildcard, which forbids more than the site
+ * The most rules with wildcards that are used of a group; large sites have some hundred. Each costs one pass over every
+ * address that is checked. Of further rules, one that forbids is cut at its first wildcard, which forbids more than the site
  * asked but never less, and one that allows is dropped.
  */
 export const maxWildcardRules = 500;
 
 type Field = 'agent' | 'allow' | 'disallow' | 'delay' | 'sitemap';
-/** The names of lines, in lower case, with the slips of the pen that the large crawlers forgive as well. */
+/** The names of fields, in lower case, with the misspellings that large crawlers accept as well. */
 const fields: Readonly<Record<Field, readonly string[]>> = {
   agent: ['user-agent', 'useragent', 'user agent'],
   allow: ['allow'],
@@ -52,14 +52,15 @@ const fieldOf: ReadonlyMap<string, Field> = new Map(
   (Object.keys(fields) as Field[]).flatMap((field) => fields[field].map((name) => [name, field] as const)),
 );
 
-/** The name by which a crawler is addressed: what stands before the version and any remark, in lower case. */
+/** A crawler's product token: its name without version and comment, in lower case. */
 function productToken(agent: string): string {
   return (/^[^\s/(]+/.exec(agent.trim())?.[0] ?? '').toLowerCase();
 }
 
 /**
- * The form in which patterns and addresses are compared (RFC 9309, 2.2.2): UTF-8 escapes for everything that is neither
- * unreserved nor reserved, unreserved escapes resolved, the others in upper case. `*` and `$` stay; see the callers.
+ * The form in which patterns and addresses are compared (RFC 9309, 2.2.2): characters that are neither unreserved nor reserved
+ * are percent-encoded, encoded unreserved characters are decoded, and other escapes have upper-case digits. `*` and `$` stay;
+ * the callers treat them.
  */
 function comparable(text: string): string {
   return text.toWellFormed().replaceAll(/%[0-9a-f]{2}|[^\w.~:/?#[\]@!$&()*+,;=%-]+|%/gi, (found) => {
@@ -71,7 +72,7 @@ function comparable(text: string): string {
 }
 
 function toRule(pattern: string, allow: boolean): Rule | undefined {
-  // Paths begin with a slash, so anything else but a wildcard can match nothing.
+  // Paths begin with a slash, so a pattern that begins with neither a slash nor a wildcard matches nothing.
   if (!/^[/*]/.test(pattern)) return undefined;
   const normal = comparable(pattern);
   const anchored = normal.endsWith('$');
@@ -80,8 +81,8 @@ function toRule(pattern: string, allow: boolean): Rule | undefined {
 }
 
 /**
- * Whether a pattern matches. Each part is looked for once, from where the one before it ended: the leftmost place is
- * always good enough, so a pattern of nothing but wildcards costs no more than one walk along the path.
+ * Whether a pattern matches. Each part is searched for once, from the end of the part before it. The leftmost match is enough,
+ * so a pattern with many wildcards costs no more than one pass over the path.
  */
 function matches({ parts, anchored }: Rule, path: string): boolean {
   const first = parts[0] ?? '';
@@ -102,7 +103,7 @@ function matches({ parts, anchored }: Rule, path: string): boolean {
 function decode(source: Uint8Array | string): string {
   const bytes = typeof source === 'string' ? new TextEncoder().encode(source) : source;
   if (bytes.length <= maxRobotsBytes) return new TextDecoder().decode(bytes);
-  // The line that was cut is dropped: half of `Disallow: /a/private` would forbid all of `/a`.
+  // The last line may be cut, so it is dropped: half of `Disallow: /a/private` would forbid all of `/a`.
   const end = Math.max(bytes.lastIndexOf(10, maxRobotsBytes), bytes.lastIndexOf(13, maxRobotsBytes));
   return new TextDecoder().decode(bytes.subarray(0, Math.max(end, 0)));
 }
@@ -117,7 +118,7 @@ function* linesOf(text: string): Generator<[Field, string]> {
   }
 }
 
-/** What is said to `token`, what is said to all, and the sitemaps. Groups for the same name are merged (RFC 9309, 2.2.1). */
+/** The group for `token`, the group for all crawlers, and the sitemaps. Groups for one name are merged (RFC 9309, 2.2.1). */
 function groupsOf(text: string, token: string): { own: Group | undefined; all: Group; sitemaps: string[] } {
   const all: Group = { rules: [] };
   const sitemaps = new Set<string>();
@@ -138,8 +139,8 @@ function groupsOf(text: string, token: string): { own: Group | undefined; all: G
       else if (named === token) addressed.add((own ??= { rules: [] }));
       continue;
     }
-    // A delay ends the list of names although RFC 9309 does not know it: `*` with a delay, followed by a forbidden
-    // robot, is common, and read otherwise it would forbid everything to all.
+    // A delay ends the list of names, although RFC 9309 does not define it. Files often have a group for `*` with only a
+    // delay, then a group that forbids one crawler everything; without this, that would be forbidden to all crawlers.
     naming = false;
     if (field === 'delay') {
       const seconds = /^\d{1,6}(?:\.\d{1,6})?$/.test(value) ? Number(value) : undefined;
@@ -155,14 +156,14 @@ function groupsOf(text: string, token: string): { own: Group | undefined; all: G
 
 type Verdict = Pick<Rule, 'allow' | 'octets'>;
 
-/** Which of two matching rules decides: the longer one, of equals the one that allows. */
+/** Which of two matching rules decides: the longer one; of two equally long ones the one that allows. */
 function stronger(a: Verdict | undefined, b: Verdict | undefined): Verdict | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   if (a.octets !== b.octets) return a.octets > b.octets ? a : b;
   return a.allow ? a : b;
 }
 
-/** Adds a rule under its text, where the stronger one of two stays. */
+/** Adds a rule by its text; of two rules with one text the stronger one stays. */
 function addTo(verdicts: Map<string, Verdict>, text: string, { allow, octets }: Rule): void {
   verdicts.set(text, stronger(verdicts.get(text), { allow, octets })!);
 }
@@ -174,8 +175,8 @@ function commonLength(a: string, b: string): number {
 }
 
 /**
- * What the strongest of these beginnings of a path says. They are sorted, so that all beginnings of a path lie on one chain
- * that starts at its place among them: tens of thousands cost a search by halves, not a walk.
+ * Finds the verdict of the strongest prefix of a path. The prefixes are sorted, and each one points to the longest other
+ * prefix of itself. So a binary search, and then those pointers, find all prefixes of a path, also among tens of thousands.
  */
 function prefixLookup(verdicts: ReadonlyMap<string, Verdict>): (path: string) => Verdict | undefined {
   type Prefix = { text: string; verdict: Verdict; shorter: Prefix | undefined };
@@ -199,7 +200,7 @@ function prefixLookup(verdicts: ReadonlyMap<string, Verdict>): (path: string) =>
   };
 }
 
-/** What the rules say of a path. Only those with wildcards are gone through; the others are looked up. */
+/** The verdict of the rules on a path. Rules with wildcards are tried one by one; the others are looked up. */
 function judgeBy(rules: readonly Rule[]): (path: string) => Verdict | undefined {
   const whole = new Map<string, Verdict>();
   const beginnings = new Map<string, Verdict>();
@@ -215,13 +216,13 @@ function judgeBy(rules: readonly Rule[]): (path: string) => Verdict | undefined 
   const longestOf = prefixLookup(beginnings);
   return (path) => {
     const plain = stronger(whole.get(path), longestOf(path));
-    // Beyond the length of the plain one's they decide nothing.
+    // A rule that is weaker than the plain one decides nothing, so the search may end there.
     const wild = inOrder.find((rule) => stronger(plain, rule) === plain || matches(rule, path));
     return stronger(plain, wild);
   };
 }
 
-/** Path and query of an absolute address in the form patterns have; a literal `*` or `$` is an escape there. */
+/** Path and query of an absolute address in the form that patterns have; `*` and `$` are percent-encoded. */
 function comparablePath(url: string): string | undefined {
   const href = URL.parse(url)?.href.replace(/#.*$/s, '');
   const start = href?.indexOf('/', href.indexOf('//') + 2) ?? -1;
@@ -230,9 +231,9 @@ function comparablePath(url: string): string | undefined {
 }
 
 /**
- * Reads a robots.txt for the crawler called `agent` (its product token, with or without version). Never throws: what is
- * no rule is skipped, so a page of HTML in its place forbids nothing. The crawler's own group is used if there is one,
- * else the one for `*`; in it the longest matching pattern decides and of two equally long ones the one that allows.
+ * Reads a robots.txt for the crawler called `agent` (its product token, with or without version). It never throws: lines that
+ * are not rules are skipped, so an HTML page in place of the file forbids nothing. The crawler's own group is used if there is
+ * one, else the one for `*`. In the group the longest matching pattern decides; of two equally long ones, the one that allows.
  */
 export function parseRobots(source: Uint8Array | string, agent: string): Robots {
   const { own, all, sitemaps } = groupsOf(decode(source), productToken(agent));

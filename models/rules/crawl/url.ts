@@ -1,40 +1,46 @@
 /**
- * The address of a page: one spelling for each page, where a crawl may go, and which addresses cannot be pages.
- * Pure: it judges the text of an address. Whether a host may be connected to is decided where the connection is made.
+ * The canonical address of a page, which addresses a crawl may read, and which addresses cannot be pages. Pure: it looks only
+ * at the text of an address. Whether a host may be connected to is decided where the connection is made.
  */
 
-/** The longest address crawled, in characters of its final spelling; longer ones are nearly always a loop. */
+/** The longest address that is crawled, in characters of its canonical form. Longer ones nearly always come from a loop. */
 export const maxUrlLength = 2_048;
-/** Beyond this, in characters, an address is not even parsed: percent-encoding can at most treble it, in UTF-8 nine times. */
+/** An address with more characters than this is not parsed. Encoding makes an address at most nine times as long. */
 const maxRawLength = 16_384;
 /** Characters of a host's name (RFC 1035). */
 const maxHostLength = 253;
-/** The same as it is written, each escape counted as one, with a port: parsing takes the square of a foreign host's length. */
+/**
+ * The same for a host with its port as it is written, where each escape counts as one character. Longer ones are not parsed,
+ * because parsing a host with non-ASCII characters takes time that grows with the square of its length.
+ */
 const maxRawHostLength = 300;
 
-/** Why an address is no page's. Codes of `crawlReasons` (crawlreason.ts), where the sentences are. */
+/** Why an address cannot be that of a page. These are codes of `crawlReasons` (crawlreason.ts), which has the sentences. */
 export type UrlReason = 'bad_url' | 'bad_scheme' | 'credentials' | 'url_too_long';
 export type Canonical = { url: string; reason?: undefined } | { url?: undefined; reason: UrlReason };
 
-/** Names of parameters that say where a visitor came from, lower case. From the documentation of the tools that add them. */
+/** Names of tracking parameters, in lower case, from the documentation of the tools that add them. */
 const trackingParameters: ReadonlySet<string> = new Set(
   [
-    // Google, Microsoft, Meta, TikTok, LinkedIn, X, Yandex, Pinterest, Snapchat, Reddit: the click of an advertisement.
+    // Clicks on advertisements: Google, Microsoft, Meta, TikTok, LinkedIn, X, Yandex, Pinterest, Snapchat, Reddit.
     'gclid gclsrc dclid gbraid wbraid gad_source gad_campaignid srsltid _gl _ga msclkid fbclid igshid igsh',
     'ttclid li_fat_id twclid yclid ysclid _openstat epik sccid rdt_cid',
-    // Mailchimp, HubSpot, Marketo, Vero, Omeda, Klaviyo, Drip, Adobe, Matomo: the letter a link stood in.
+    // Links in newsletters and campaigns: Mailchimp, HubSpot, Marketo, Vero, Omeda, Klaviyo, Drip, Adobe, Matomo.
     'mc_cid mc_eid _hsenc _hsmi __hssc __hstc __hsfp hsctatracking mkt_tok vero_id vero_conv oly_anon_id oly_enc_id',
     '_ke _kx __s s_cid mtm_source mtm_medium mtm_campaign mtm_keyword pk_source pk_medium pk_campaign pk_keyword',
   ].flatMap((names) => names.split(' ')),
 );
 
-/** Names that only ever carry a session, lower case. */
+/** Names of parameters that always hold a session, in lower case. */
 const sessionParameter = /^(?:jsessionid|phpsessid|aspsessionid[a-z]*|asp\.net_sessionid|cfid|cftoken|zenid|oscsid)$/;
-/** Names that often do: dropped when the value looks like a session's, for `sid=42` may well be a story. */
+/** Names that often do. They are dropped when the value looks like a session's; `sid=42` may well name an article. */
 const maybeSessionParameter = /^(?:sid|sessid|sessionid|session_id)$/;
 const sessionValue = /^(?=.*\d)[\w.,~-]{16,}$/;
 
-/** `ref` stays: in documentation it names a branch or a version, and two pages taken for one is worse than one read twice. */
+/**
+ * Whether a parameter is about the visit, not about the page. `ref` is kept: in documentation it names a branch or a version,
+ * and to take two pages for one is worse than to read one page twice.
+ */
 function isNoise(parameter: string): boolean {
   const equals = parameter.indexOf('=');
   const name = (equals < 0 ? parameter : parameter.slice(0, equals)).toLowerCase();
@@ -45,8 +51,8 @@ function isNoise(parameter: string): boolean {
 const unreserved = /[\w.~-]/;
 
 /**
- * RFC 3986, 6.2.2: escapes of unreserved characters are resolved and all others get upper-case digits. A `%` that begins
- * no escape becomes `%25`, without which `%%34%31` would turn into an escape when it is done a second time.
+ * RFC 3986, 6.2.2: escapes of unreserved characters are decoded and all others get upper-case digits. A `%` that begins no
+ * escape becomes `%25`; otherwise `%%34%31` would become `%41`, which a second pass would decode again.
  */
 function normalizeEscapes(text: string): string {
   if (!text.includes('%')) return text;
@@ -57,20 +63,20 @@ function normalizeEscapes(text: string): string {
   });
 }
 
-/** One slash for many; `;jsessionid=…` and the `(S(…))` segment of ASP.NET, which name a visit and not a page, go. */
+/** Merges repeated slashes, and removes `;jsessionid=…` and ASP.NET's `(S(…))` segment, which hold a session. */
 function normalizePath(path: string): string {
   const plain = normalizeEscapes(path)
     .replaceAll(/;(?:jsessionid|phpsessid|sid)=[^/;]*/gi, '')
     .replaceAll(/\/\(S\([a-z0-9]{20,32}\)\)(?=\/|$)/gi, '')
     .replaceAll(/\/{2,}/g, '/');
-  // What is left of `/.;jsessionid=1/` is a dot segment, which only now can be resolved.
+  // Removing a session may leave a dot segment, as in `/.;jsessionid=1/`, which still has to be resolved.
   return /\/\.{1,2}(?:\/|$)/.test(plain) ? new URL(plain, 'http://host').pathname : plain || '/';
 }
 
 /**
- * Parameters without tracking and sessions. They are put in the order of their names (those of one name keep theirs), so
- * that a page linked with `a=1&b=2` and `b=2&a=1` is one; where a parameter has no `=` the order may be the meaning
- * (`?page_name&action=edit`), and it stays.
+ * The query without tracking and session parameters. Parameters are sorted by name (those of one name keep their order), so
+ * that links with `a=1&b=2` and `b=2&a=1` lead to one page. If a parameter has no `=`, as in `?page_name&action=edit`, the
+ * order may matter, so it stays.
  */
 function normalizeQuery(query: string): string {
   const kept = normalizeEscapes(query)
@@ -84,13 +90,13 @@ function normalizeQuery(query: string): string {
   return `?${kept.join('&')}`;
 }
 
-/** Whether an address, as written, names a host longer than any: then it is not worth parsing. */
+/** Whether the host in an address, as written, is longer than a host can be, so that the address is not parsed. */
 export function namesLongHost(href: string): boolean {
   const [, host = ''] = /^(?:https?:[/\\]*|[/\\]{2,})([^/\\?#]*)/i.exec(href) ?? [];
   return host.length > maxRawHostLength && host.replaceAll(/%[0-9a-f]{2}/gi, '%').length > maxRawHostLength;
 }
 
-/** An address without what a parser passes over: blanks and controls around it, tabs and line breaks inside. */
+/** An address without what a parser ignores: spaces and control characters around it, tabs and line breaks inside. */
 const bareAddress = (href: string): string =>
   href
     .replaceAll(/[\t\n\r]/g, '')
@@ -98,12 +104,12 @@ const bareAddress = (href: string): string =>
     .trim();
 
 /**
- * The one spelling of a page's address, absolute; `href` may be relative to `base`. Doing it twice changes nothing.
+ * The canonical, absolute address of a page; `href` may be relative to `base`. A canonical address is not changed any more.
  *
- * Host in lower case and punycode without a final dot, no default port, no fragment, no dot segments, no repeated
- * slashes, escapes normalised, tracking and session parameters dropped, the others sorted. Kept as they are: the case of
- * the path, a final slash, `index.html` (folding it would lose the page where `/` is refused; where both exist, the
- * canonical link and the content hash show it) and `www.` and the scheme (see `pageKey`).
+ * The host is in lower case and punycode without a final dot. There is no default port, no fragment, no dot segment and no
+ * repeated slash; escapes are normalised; tracking and session parameters are removed and the others sorted. These stay as
+ * they are: the case of the path, a final slash, `index.html` (where `/` is refused, the page could not be read without it;
+ * where both exist, the canonical link and the content hash show that they are one page), `www.` and the scheme (see `pageKey`).
  */
 export function canonicalUrl(href: string, base?: string): Canonical {
   const trimmed = bareAddress(href);
@@ -122,9 +128,9 @@ export function canonicalUrl(href: string, base?: string): Canonical {
   return url.length > maxUrlLength ? { reason: 'url_too_long' } : { url };
 }
 
-/** The parts of a canonical address that rules look at; null only for what `canonicalUrl` never returns. */
+/** The parts of a canonical address; null for an address that is not canonical. */
 function partsOf(url: string): { site: string; path: string; query: string } | null {
-  // Each part ends where the next can only begin, so that no address, however long, is gone through more than once.
+  // No part can contain the character that begins the next one, so the expression reads an address of any length only once.
   const match = /^https?:\/\/(?:www\.)?([^/?#]+)(\/[^?#]*)?(?:\?([^#]*))?$/.exec(url);
   return match === null ? null : { site: match[1] ?? '', path: match[2] ?? '', query: match[3] ?? '' };
 }
@@ -140,8 +146,8 @@ export function parametersOf(url: string): string[] {
 }
 
 /**
- * What a crawl counts as one page: the canonical address without its scheme and `www.`. The address itself is what is
- * fetched, so a redirect from http to https or to `www.` leads to the same page and is not a duplicate of itself.
+ * What identifies a page in a crawl: the canonical address without scheme and `www.`. So a redirect from http to https, or to
+ * `www.`, leads to the same page, which is not a duplicate of itself. Requests use the whole address.
  */
 export function pageKey(url: string): string {
   return url.replace(/^https?:\/\/(?:www\.)?/, '');
@@ -157,12 +163,12 @@ export function spellingsOf(url: string): string[] {
 /** The part of a site a crawl may read. `site` is host and port without `www.`; `prefix` begins with a slash. */
 export type Scope = { site: string; prefix: string };
 
-/** Endings of files that hold a page, so that a start at one means the folder it lies in. */
+/** File extensions of pages. A crawl that starts at such a file may read the folder that the file is in. */
 const pageEnding = /\.(?:html?|xhtml|shtml|php\d?|aspx?|jspx?|jsf|do|cgi|pl|cfm|md|txt)$/i;
 
 /**
- * The scope of a crawl from its canonical start: the host, with or without `www.`, over http or https, on the same port;
- * and the start's path: `/help`, `/help/` and `/help/index.html` mean the page `/help` and what is below it, never
+ * The scope of a crawl from its canonical start: the same host and port, with or without `www.`, over http or https, and the
+ * path of the start. `/help`, `/help/` and `/help/index.html` all mean the page `/help` and the pages below it, but not
  * `/helpdesk`.
  */
 export function scopeOf(startUrl: string): Scope {
@@ -171,8 +177,8 @@ export function scopeOf(startUrl: string): Scope {
 }
 
 /**
- * Whether a canonical address lies in the scope. Asked of every link, every sitemap entry and every hop of a redirect.
- * Of `/help/` the page `/help` is part: many servers send the one to the other.
+ * Whether a canonical address is in the scope. Every link, every sitemap entry and every hop of a redirect is checked.
+ * `/help` is in the scope `/help/`, because many servers redirect one to the other.
  */
 export function inScope(scope: Scope, url: string): boolean {
   const parts = partsOf(url);
@@ -182,8 +188,8 @@ export function inScope(scope: Scope, url: string): boolean {
 }
 
 /**
- * Endings of files that are no page. Those that names of pages have as well are missing on purpose (`Node.js`, `models.ai`,
- * `site.map`): such files are seldom linked to, and the content type stops them.
+ * Extensions of files that are not pages. Extensions that also end the names of pages (`Node.js`, `models.ai`, `site.map`) are
+ * missing on purpose: such files are seldom linked to, and their content type shows that they are not pages.
  */
 const fileEndings: ReadonlySet<string> = new Set(
   [
@@ -195,7 +201,7 @@ const fileEndings: ReadonlySet<string> = new Set(
   ].flatMap((endings) => endings.split(' ')),
 );
 
-/** Whether the end of the path says that this is a file and no page, so that it need not be fetched. A folder is no file. */
+/** Whether the path ends with the extension of a file that is not a page, so that it is not fetched. A folder is not a file. */
 export function isFileUrl(url: string): boolean {
   if (partsOf(url)?.path.endsWith('/')) return false;
   const ending = /\.([a-z0-9]{1,6})$/i.exec(segmentsOf(url).at(-1) ?? '')?.[1];
