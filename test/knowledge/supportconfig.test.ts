@@ -130,14 +130,29 @@ describe('PUT /support/config/orgs/{orgId}', () => {
     for (const name of said.split(', ')) expect(body.error).toContain(name);
   });
 
-  it('takes webhook with its address, and then not the address away: 400', async () => {
-    expect((await put({ outbox_providers: ['webhook'], outbox_webhook_url: url })).status).toBe(200);
+  it('takes webhook with its address and secret, and then neither away: 400', async () => {
+    const webhook = { outbox_providers: ['webhook'], outbox_webhook_url: url, outbox_webhook_secret: secret };
+    expect((await put(webhook)).status).toBe(200);
     const { status, body } = await put({ outbox_webhook_url: null });
     expect([status, body.code]).toEqual([400, 'PROVIDER_NOT_CONNECTED']);
-    expect((await put({ outbox_webhook_url: null, outbox_providers: [] })).status).toBe(200);
+    const unsigned = await put({ outbox_webhook_secret: null });
+    expect([unsigned.status, unsigned.body.details[0].path]).toEqual([400, ['body', 'outbox_webhook_secret']]);
+    expect((await put({ outbox_webhook_url: null, outbox_webhook_secret: null, outbox_providers: [] })).status).toBe(
+      200,
+    );
+  });
+
+  it('refuses webhook without a secret, sent or stored: 400, naming outbox_webhook_secret', async () => {
+    const webhook = { outbox_providers: ['webhook'], outbox_webhook_url: url };
+    const { status, body } = await put(webhook);
+    expect([status, body.code, body.details[0].path]).toEqual([400, 'VALIDATION', ['body', 'outbox_webhook_secret']]);
+    expect((await get()).outbox_providers).toEqual([]);
+    await put({ outbox_webhook_secret: secret });
+    expect((await put(webhook)).status).toBe(200);
   });
 
   it('never holds webhook without an address, however selecting and clearing race', async () => {
+    await put({ outbox_webhook_secret: secret });
     for (let round = 0; round < 8; round++) {
       await put({ outbox_providers: [], outbox_webhook_url: url });
       const answers = await Promise.all([put({ outbox_providers: ['webhook'] }), put({ outbox_webhook_url: null })]);

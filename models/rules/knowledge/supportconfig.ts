@@ -45,8 +45,9 @@ type Around = {
 
 /**
  * The settings after a partial update: what the patch leaves out stays.
- * @throws Problem VALIDATION naming each bad field; PROVIDER_NOT_CONNECTED naming each selected destination that nothing
- * is connected to, also when this very update takes the webhook's address away.
+ * @throws Problem VALIDATION naming each bad field, and the webhook's secret when the webhook is selected without one;
+ * PROVIDER_NOT_CONNECTED naming each selected destination that is not connected, also when this update removes the
+ * webhook's address.
  */
 export function applySettings(current: SupportSettings, patch: SettingsPatch, around: Around): SupportSettings {
   const details: Detail[] = [];
@@ -81,7 +82,15 @@ export function applySettings(current: SupportSettings, patch: SettingsPatch, ar
     const connected = connectedProviders(next, around.integrations);
     checkConnected(next.outbox_providers.filter((provider) => !connected.includes(provider)));
   }
+  if (patch.outbox_providers !== undefined || patch.outbox_webhook_secret !== undefined) checkSigned(next);
   return next;
+}
+
+/** A receiver can only tell our events from forged ones by their signature, so the webhook is never used without a secret. */
+function checkSigned({ outbox_providers, outbox_webhook_secret }: SupportSettings): void {
+  if (!outbox_providers.includes('webhook') || outbox_webhook_secret !== null) return;
+  const message = 'is required while outbox_providers names webhook; events are signed with it';
+  throw new Problem('VALIDATION', { details: [{ path: ['body', 'outbox_webhook_secret'], message }] });
 }
 
 /** The destinations that events can really be sent to: the integrations, and the webhook once it has an address. */

@@ -143,7 +143,7 @@ describe('applySettings', () => {
     const select = () =>
       apply(
         { outbox_providers: [provider] },
-        { outbox_webhook_url: connected.url },
+        { outbox_webhook_url: connected.url, outbox_webhook_secret: 'sealed' },
         { integrations: connected.integrations, egressAllow: [] },
       );
     if (allowed) expect(select().outbox_providers).toEqual([provider]);
@@ -153,9 +153,34 @@ describe('applySettings', () => {
       );
   });
 
-  it('takes webhook and its address in one update', () => {
-    const next = apply({ outbox_providers: ['webhook'], outbox_webhook_url: url });
-    expect(next).toMatchObject({ outbox_providers: ['webhook'], outbox_webhook_url: url });
+  it('takes webhook, its address and its secret in one update', () => {
+    const patch = { outbox_providers: ['webhook'], outbox_webhook_url: url, outbox_webhook_secret: 'sealed' } as const;
+    expect(apply({ ...patch, outbox_providers: [...patch.outbox_providers] })).toMatchObject(patch);
+  });
+
+  const webhook = { outbox_providers: ['webhook'], outbox_webhook_url: url };
+  const sealed = { outbox_webhook_secret: 'sealed' };
+  it.each<[string, SettingsPatch, object, boolean]>([
+    ['selected without a secret', { outbox_providers: ['webhook'] }, { outbox_webhook_url: url }, false],
+    ['selected with a stored secret', { outbox_providers: ['webhook'] }, { outbox_webhook_url: url, ...sealed }, true],
+    ['selected with a sent secret', { outbox_providers: ['webhook'], ...sealed }, { outbox_webhook_url: url }, true],
+    ['its secret cleared while it is selected', { outbox_webhook_secret: null }, { ...webhook, ...sealed }, false],
+    ['its secret changed while it is selected', { outbox_webhook_secret: 'new' }, { ...webhook, ...sealed }, true],
+    ['its secret cleared as it is left out', { outbox_providers: [], outbox_webhook_secret: null }, webhook, true],
+    ['selected before secrets were required, another field', { kb_segment_strict: true }, webhook, true],
+  ])('webhook %s', (_, patch, current, allowed) => {
+    if (allowed) expect(apply(patch, current)).toMatchObject(patch);
+    else
+      expect(() => apply(patch, current)).toThrow(
+        expect.objectContaining({
+          code: 'VALIDATION',
+          details: [{ path: ['body', 'outbox_webhook_secret'], message: expect.any(String) }],
+        }),
+      );
+  });
+
+  it('lets the webhook secret be changed while a selected integration is gone', () => {
+    expect(apply(sealed, { outbox_providers: ['slack'] }).outbox_webhook_secret).toBe('sealed');
   });
 
   it('does not take the address away while webhook is selected', () => {
