@@ -51,8 +51,8 @@ export function createApp(
       problem = toProblem(error);
       koa.status = problem.status;
       koa.set(problem.headers);
-      // RFC 9110, 15.5.2: every 401 says which scheme would do.
-      if (koa.status === 401) koa.set('www-authenticate', 'Bearer');
+      // RFC 9110, 15.5.2: a 401 names the scheme of the credential it wants. A signature is in a header of its provider's.
+      if (koa.status === 401 && koa.state['guard'] !== 'signature') koa.set('www-authenticate', 'Bearer');
       koa.type = 'application/json';
       koa.body = JSON.stringify(errorBody(problem, requestId));
       // A refused upload is not read to its end; the connection cannot be used for another request.

@@ -81,7 +81,7 @@ function operation(tag: string, route: Route) {
     responses[status] = {
       description,
       headers: headersOf(
-        ...(status === 401 ? ['WWW-Authenticate' as const] : []),
+        ...(status === 401 && route.auth.kind !== 'signature' ? ['WWW-Authenticate' as const] : []),
         ...(status === 429 ? (['Retry-After', 'RateLimit-Policy', 'RateLimit'] as const) : []),
       ),
       content: json(errorReply),

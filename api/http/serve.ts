@@ -38,6 +38,7 @@ export function serve(
   const readBody = bodyReader(route, ctx);
   const readSigned = bytesReader(limitOf(route));
   return async (koa) => {
+    koa.state['guard'] = route.auth.kind;
     const signed =
       route.auth.kind === 'signature'
         ? { headers: koa.headers, body: await readSigned(koa), now: ctx.clock() }

@@ -120,7 +120,7 @@ afterAll(async () => {
 async function post(path: string, body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) {
   const answer = await fetch(`${url}${path}`, { method: 'POST', body, headers });
   // oxlint-disable-next-line typescript/no-explicit-any -- what a reply holds is what its test finds out
-  return { status: answer.status, body: (await answer.json()) as any };
+  return { status: answer.status, headers: answer.headers, body: (await answer.json()) as any };
 }
 const signed = (body: string | Uint8Array, more: Record<string, string> = {}) => ({
   'x-acme-signature': hmac(body),
@@ -132,7 +132,7 @@ describe('signature(provider)', () => {
   const event = '{"action":"opened","more":1}';
 
   it('gives the handler what the provider knows of the sender, and the parsed body', async () => {
-    expect(await post('/hooks/event', event, signed(event))).toEqual({
+    expect(await post('/hooks/event', event, signed(event))).toMatchObject({
       status: 200,
       body: { sender: '127.0.0.1', seen: 'opened' },
     });
@@ -167,6 +167,8 @@ describe('signature(provider)', () => {
       'UNAUTHENTICATED',
       'This was not signed by acme.',
     ]);
+    // A bearer credential would not do, so none is asked for.
+    expect(answer.headers.get('www-authenticate')).toBeNull();
     expect(handled).not.toHaveBeenCalled();
   });
 
@@ -231,6 +233,7 @@ describe('the OpenAPI document', () => {
       name: 'x-acme-signature',
     });
     expect(Object.keys(event.responses)).toContain('401');
+    expect(Object.keys(event.responses['401'].headers)).not.toContain('WWW-Authenticate');
     const bytes = document['paths']['/hooks/bytes'].post;
     expect(bytes.requestBody.content).toEqual({ '*/*': { schema: { type: 'string', format: 'binary' } } });
   });
