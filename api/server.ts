@@ -24,6 +24,9 @@ import { createSecretBox } from '../models/base/secretbox.ts';
 /** What a killed process left is an hour old before it may be removed, which it seldom is when the next one starts. */
 const SWEEP_MS = 3_600_000;
 
+/** How long a request waits for MongoDB before it is answered with 503, in ms. */
+const SELECTION_MS = 2_500;
+
 /** A started API. `close` refuses new requests, waits for the running ones up to DRAIN_SECONDS, has sockets come back elsewhere, and disconnects. */
 export type Api = { url: string; close(): Promise<void> };
 
@@ -37,8 +40,8 @@ export async function startApi(
     throw new ConfigError('MONGODB_URI and TEMPORAL_ADDRESS are not set; `npm start` starts both and sets them.');
   }
   const log = createLog('api', config.logLevel);
-  await connectMongo(config.mongodbUri);
-  await prepareRates(config);
+  await connectMongo(config.mongodbUri, { selectionMs: SELECTION_MS });
+  await prepareRates();
   const sweep = () =>
     sweepUploads().catch((error: unknown) => log.warn({ err: error }, 'old uploads were not removed'));
   await sweep();

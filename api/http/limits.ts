@@ -7,26 +7,41 @@ import { Problem } from '../../models/rules/base/errors.ts';
 
 export type RateName = keyof Config['rates'];
 
+const counters = { tableName: 'rate_limits', disableIndexesCreation: true };
+
+/** Counts one named rate: takes points of a credential, or gives them back. */
+export type Rate = {
+  /** Rejects with a `RateLimiterRes` when the points are used up. */
+  consume(credential: string, points: number): Promise<RateLimiterRes>;
+  reward(credential: string): Promise<unknown>;
+};
+
 /**
  * A limiter of one named rate. Call it after MongoDB is connected. `refundable`: points may be given back, so a refusal is
  * not remembered in this process.
  */
-export function createRate(config: Config, name: RateName, { refundable = false } = {}) {
+export function createRate(config: Config, name: RateName, { refundable = false } = {}): Rate {
   const { points, seconds } = config.rates[name];
   const options = { keyPrefix: name, points, duration: seconds };
-  return new RateLimiterMongo({
+  const local = new RateLimiterMemory(options);
+  const shared = new RateLimiterMongo({
     ...options,
+    ...counters,
     storeClient: mongoose.connection,
-    tableName: 'rate_limits',
-    disableIndexesCreation: true,
     inMemoryBlockOnConsumed: refundable ? 0 : points + 1,
-    insuranceLimiter: new RateLimiterMemory(options),
+    insuranceLimiter: local,
   });
+  // While MongoDB is known to be away, each count would wait for it in vain, and the request's own read then once more.
+  const reachable = () => (mongoose.connection.readyState === mongoose.ConnectionStates.connected ? shared : local);
+  return {
+    consume: (credential, taken) => reachable().consume(credential, taken),
+    reward: (credential) => reachable().reward(credential),
+  };
 }
 
 /** Makes the counters' indexes; before the unique one stands, requests that race could count apart. */
-export async function prepareRates(config: Config): Promise<void> {
-  await createRate(config, 'writes').createIndexes();
+export async function prepareRates(): Promise<void> {
+  await new RateLimiterMongo({ ...counters, storeClient: mongoose.connection, points: 1, duration: 1 }).createIndexes();
 }
 
 export type Limiter = (name: RateName, credential: string) => Promise<Record<string, string>>;
@@ -41,7 +56,7 @@ type Block = { left: number; remaining: number; until: number };
 
 /** Counts one request; gives the headers that tell the caller where they stand, or throws `RATE_LIMITED`. */
 export function createLimiter(config: Config): Limiter {
-  const rates = new Map<RateName, RateLimiterMongo>();
+  const rates = new Map<RateName, Rate>();
   const blocks = new LRUCache<string, Promise<Block>>({ max: 50_000 });
 
   async function take(name: RateName, credential: string): Promise<Block> {
@@ -75,7 +90,7 @@ export function createLimiter(config: Config): Limiter {
 
 /** Takes points, or throws `RATE_LIMITED` with `Retry-After`. */
 export async function consume(
-  rate: RateLimiterMongo,
+  rate: Rate,
   config: Config,
   name: RateName,
   credential: string,

@@ -4,36 +4,55 @@ import mongoose from 'mongoose';
 
 mongoose.set('strictQuery', 'throw');
 
+/** How long a starting process looks for MongoDB, in ms: longer than a replica set needs to elect another primary. */
+const START_MS = 10_000;
+
 /**
  * Connects to `uri` (database `support_platform` when the uri names none) and waits until all indexes exist. Fails with a
- * sentence that names MONGODB_URI and holds no credentials: after ten seconds when no server answers, at once when it
- * is none that can keep what is promised here.
+ * sentence that names MONGODB_URI and holds no credentials: after ten seconds when no server answers, at once when the
+ * server cannot keep what is promised here.
+ * `selectionMs` is how long an operation waits for a server once the process is connected. An activity may wait as long
+ * as an election takes, and so does it unless told; a request's caller would rather be told to try again.
  */
-export async function connectMongo(uri: string): Promise<void> {
+export async function connectMongo(uri: string, { selectionMs = START_MS } = {}): Promise<void> {
   const address = readUri(uri);
   const hosts = address.hosts.join(',');
+  const options = {
+    ...(address.pathname.length > 1 ? {} : { dbName: 'support_platform' }),
+    writeConcern: { w: 'majority' },
+    readConcern: { level: 'majority' },
+    serverSelectionTimeoutMS: selectionMs,
+    /*
+     * A server that hangs is found out by the monitor within the sum of these two, which then breaks off all that waits
+     * for it; the driver's own values make that 40 s. Not `timeoutMS` or `socketTimeoutMS`: they bound each command, and
+     * building an index or removing a whole site may take longer than a request may wait.
+     */
+    heartbeatFrequencyMS: 3_000,
+    connectTimeoutMS: 5_000,
+    maxPoolSize: 50,
+    autoIndex: false,
+  } as const;
   try {
-    await mongoose.connect(uri, {
-      ...(address.pathname.length > 1 ? {} : { dbName: 'support_platform' }),
-      writeConcern: { w: 'majority' },
-      readConcern: { level: 'majority' },
-      // Longer than a replica set needs to elect another primary.
-      serverSelectionTimeoutMS: 10_000,
-      /*
-       * A server that hangs is found out by the monitor within the sum of these two, which then breaks off all that waits
-       * for it; the driver's own values make that 40 s. Not `timeoutMS` or `socketTimeoutMS`: they bound each command, and
-       * building an index or removing a whole site may take longer than a request may wait.
-       */
-      heartbeatFrequencyMS: 3_000,
-      connectTimeoutMS: 5_000,
-      maxPoolSize: 50,
-      autoIndex: false,
-    });
+    await connectWithin(START_MS, uri, options);
   } catch (error) {
     throw new Error(whyNoConnection(error as Error, hosts), { cause: error });
   }
   await requireReplicaSet(hosts);
   await Promise.all(Object.values(mongoose.models).map((model) => model.createIndexes()));
+}
+
+/** Connects, again and again for `ms` milliseconds as long as no server is found. */
+async function connectWithin(ms: number, uri: string, options: mongoose.ConnectOptions): Promise<void> {
+  const deadline = performance.now() + ms;
+  for (;;) {
+    try {
+      await mongoose.connect(uri, options);
+      return;
+    } catch (error) {
+      const notFound = (error as Error).name === 'MongooseServerSelectionError';
+      if (!notFound || performance.now() >= deadline) throw error;
+    }
+  }
 }
 
 /** The parser's own message may repeat what it was given, password and all. */

@@ -51,7 +51,7 @@ beforeAll(async () => {
   config = readConfig(env);
   secrets = createSecretBox(config.secretKey);
   await connectMongo(config.mongodbUri!);
-  await prepareRates(config);
+  await prepareRates();
 });
 afterAll(async () => {
   await disconnectMongo();
