@@ -10,7 +10,9 @@ type Entry = {
   /** A hash over credential, route and key. */
   _id: string;
   fingerprint: string;
-  /** Until then the first request is taken to be running; after it, to have died with its process. */
+  /** The request that runs under the key; one that another has overtaken keeps, renews and releases nothing. */
+  holder: string;
+  /** The end of its lease: until then it is taken to be running, after it to have died with its process. */
   running_until: Date;
   reply?: IdempotentReply;
   expires_at: Date;
@@ -22,6 +24,7 @@ const IdempotencyModel = defineModel<Entry>(
   {
     _id: { type: String, required: true },
     fingerprint: { type: String, required: true },
+    holder: { type: String, required: true },
     running_until: { type: Date, required: true },
     reply: { type: embedded<IdempotentReply>({ status: Number, body: String }) },
     expires_at: { type: Date, required: true },
@@ -29,15 +32,22 @@ const IdempotencyModel = defineModel<Entry>(
   [{ fields: { expires_at: 1 }, expireAfterSeconds: 0 }],
 );
 
-/** Takes the key for this request (undefined), or gives what stands there. A dead holder's key, or one that is over, is taken over. */
+/** A key and the request that asks for it or holds it. */
+type Holding = { id: string; holder: string };
+
+/**
+ * Takes the key for this request (undefined), or gives what stands there. A key whose holder has died, or that is over, is
+ * taken over.
+ */
 export async function takeIdempotencyKey(
-  id: string,
+  { id, holder }: Holding,
   fingerprint: string,
   now: Date,
   lease: { runMs: number; keepMs: number },
 ): Promise<Entry | undefined> {
   const mine = {
     fingerprint,
+    holder,
     running_until: new Date(now.getTime() + lease.runMs),
     expires_at: new Date(now.getTime() + lease.keepMs),
   };
@@ -56,11 +66,19 @@ export async function takeIdempotencyKey(
   return standing ?? { _id: id, ...mine };
 }
 
-/** Keeps it as long as the key was taken for, or until `until` when that is earlier. */
-export async function keepReply(id: string, reply: IdempotentReply, until?: Date): Promise<void> {
-  await IdempotencyModel.updateOne({ _id: id }, { $set: { reply }, ...(until ? { $min: { expires_at: until } } : {}) });
+/** Prolongs the lease of a request that still runs, to `until`. */
+export async function renewIdempotencyKey({ id, holder }: Holding, until: Date): Promise<void> {
+  await IdempotencyModel.updateOne({ _id: id, holder, reply: { $exists: false } }, { $max: { running_until: until } });
 }
 
-export async function releaseIdempotencyKey(id: string): Promise<void> {
-  await IdempotencyModel.deleteOne({ _id: id, reply: { $exists: false } });
+/** Keeps it as long as the key was taken for, or until `until` when that is earlier. */
+export async function keepReply({ id, holder }: Holding, reply: IdempotentReply, until?: Date): Promise<void> {
+  await IdempotencyModel.updateOne(
+    { _id: id, holder },
+    { $set: { reply }, ...(until ? { $min: { expires_at: until } } : {}) },
+  );
+}
+
+export async function releaseIdempotencyKey({ id, holder }: Holding): Promise<void> {
+  await IdempotencyModel.deleteOne({ _id: id, holder, reply: { $exists: false } });
 }

@@ -1,0 +1,98 @@
+/** The lease behind an Idempotency-Key: a slow request keeps its key, and one whose process has died frees it. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { randomBytes, randomUUID } from 'node:crypto';
+import mongoose from 'mongoose';
+import pino from 'pino';
+import type { Context } from '../../api/context.ts';
+import { once, type Reply } from '../../api/http/idempotency.ts';
+import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
+import { createSecretBox } from '../../models/base/secretbox.ts';
+import { until } from '../kit/harness.ts';
+
+beforeAll(async () => {
+  const uri = new URL(process.env['TEST_MONGODB_URI']!);
+  uri.pathname = '/idempotency';
+  await connectMongo(uri.href);
+});
+afterAll(disconnectMongo);
+
+const start = Date.parse('2026-01-02T03:04:05Z');
+let nowMs: number;
+const ctx = {
+  clock: () => new Date(nowMs),
+  log: pino({ level: 'silent' }),
+  secrets: createSecretBox(randomBytes(32)),
+} as Context;
+
+/** As of a process that does not go on: the leases it renews end as the first one does. */
+const stopped = { ...ctx, clock: () => new Date(start) } as Context;
+
+let request: { credential: string; route: string; key: string; fingerprint: string };
+beforeEach(() => {
+  nowMs = start;
+  request = { credential: 'user', route: 'POST /things', key: randomUUID(), fingerprint: 'same' };
+});
+
+/** A handler that answers when it is told to, and tells when it has begun. */
+function held(body: string) {
+  const begun = Promise.withResolvers<void>();
+  const end = Promise.withResolvers<Reply>();
+  const answer = () => {
+    begun.resolve();
+    return end.promise;
+  };
+  return { answer, begun: begun.promise, finish: () => end.resolve({ status: 201, body }), fail: end.reject };
+}
+const answered = (body: string) => () => Promise.resolve({ status: 201, body });
+const inProgress = expect.objectContaining({ code: 'IDEMPOTENCY_KEY_IN_PROGRESS' });
+/** When the newest lease ends, in ms after the start. */
+async function leaseEnd(): Promise<number> {
+  const [entry] = await mongoose.connection.collection('idempotency').find().sort({ $natural: -1 }).limit(1).toArray();
+  return (entry!['running_until'] as Date).getTime() - start;
+}
+
+describe('Idempotency-Key', () => {
+  it('of a request whose process died is free after 15 s, and not before', async () => {
+    const dead = held('dead');
+    const first = once(stopped, request, dead.answer);
+    await dead.begun;
+    nowMs = start + 14_999;
+    await expect(once(ctx, request, answered('second'))).rejects.toEqual(inProgress);
+    nowMs = start + 15_000;
+    expect(await once(ctx, request, answered('second'))).toEqual({ status: 201, body: 'second', replayed: false });
+
+    // It was only frozen: what it answers late is given to its own caller, and the kept answer stays.
+    dead.finish();
+    expect(await first).toEqual({ status: 201, body: 'dead', replayed: false });
+    expect(await once(ctx, request, answered('third'))).toEqual({ status: 201, body: 'second', replayed: true });
+  });
+
+  it('of a request that was overtaken is not released by its failure', async () => {
+    const [dead, second] = [held('dead'), held('second')];
+    const first = once(stopped, request, dead.answer);
+    await dead.begun;
+    nowMs = start + 15_000;
+    const overtaking = once(ctx, request, second.answer);
+    await second.begun;
+    dead.fail(new Error('late'));
+    await expect(first).rejects.toThrow();
+    await expect(once(ctx, request, answered('third'))).rejects.toEqual(inProgress);
+    second.finish();
+    expect((await overtaking).body).toBe('second');
+  });
+
+  it('of a slow request is held as long as it runs', async () => {
+    const slow = held('slow');
+    const leaseMs = 60;
+    const first = once(ctx, request, slow.answer, leaseMs);
+    await slow.begun;
+    for (const elapsed of [59, 118, 177]) {
+      nowMs = start + elapsed;
+      await until(async () => (await leaseEnd()) === elapsed + leaseMs, 'the lease to be renewed');
+      await expect(once(ctx, request, answered('second'))).rejects.toEqual(inProgress);
+    }
+    slow.finish();
+    expect(await first).toEqual({ status: 201, body: 'slow', replayed: false });
+    expect(await once(ctx, request, answered('second'))).toEqual({ status: 201, body: 'slow', replayed: true });
+  });
+});
