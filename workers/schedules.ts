@@ -8,7 +8,7 @@ import {
 } from '@temporalio/client';
 import type { RecrawlSchedules } from '../activities/crawl/recrawl.ts';
 import type { Recrawl } from '../models/crawl/recrawl.ts';
-import { rhythm } from '../models/rules/crawl/recrawl.ts';
+import { scheduleInterval } from '../models/rules/crawl/recrawl.ts';
 import { searchAttributes } from '../workflows/attributes.ts';
 import { maintainStores, maintainStoresId } from '../workflows/maintenance.ts';
 import { queues } from '../workflows/queues.ts';
@@ -41,7 +41,7 @@ export async function ensureSchedules(client: Client, taskQueuePrefix: string): 
 /** The Temporal Schedules of sites that are crawled again. */
 export function createRecrawlSchedules({ schedule }: Client, taskQueuePrefix: string): RecrawlSchedules {
   function definition(recrawl: Recrawl) {
-    const { everyMs, phaseMs } = rhythm(recrawl.anchor_at, recrawl.every_hours);
+    const { everyMs, phaseMs } = scheduleInterval(recrawl.anchor_at, recrawl.every_hours);
     return {
       spec: {
         intervals: [{ every: everyMs, offset: phaseMs }],

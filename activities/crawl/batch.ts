@@ -8,7 +8,7 @@ import type { Site, Sites } from '../../clients/site/site.ts';
 import { findCrawl, noteSiteProblems, noteWait, type Crawl } from '../../models/crawl/crawl.ts';
 import {
   addToFrontier,
-  askAfterAll,
+  reopenFiles,
   isInFrontier,
   listVisited,
   nextDue,
@@ -108,7 +108,7 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
     const live = (await listLiveUrls(crawl.org_id, crawl.mode)).filter((url) => inScope(site.scope, url));
     // Beyond its allowance the new set would not be whole.
     const most = Math.min(room, await store.spare(crawl));
-    const reopened = await askAfterAll(crawl._id, live.filter(isFileUrl));
+    const reopened = await reopenFiles(crawl._id, live.filter(isFileUrl));
     return reopened + (await addToFrontier(crawl._id, byCost(live.map((url) => ({ url, depth: 1 }))), clock(), most));
   }
 

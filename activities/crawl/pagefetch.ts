@@ -8,7 +8,7 @@ import { noLinks, sortLinks, visit, type Visit } from './visit.ts';
 import { createYielder } from '../../clients/base/yielding.ts';
 import type { Site } from '../../clients/site/site.ts';
 import type { Crawl } from '../../models/crawl/crawl.ts';
-import { addToFrontier, askAfterAll, noteUnasked, putBack, type Frontier } from '../../models/crawl/frontier.ts';
+import { addToFrontier, reopenFiles, noteUnasked, putBack, type Frontier } from '../../models/crawl/frontier.ts';
 import type { Settled } from '../../models/crawl/outcomes.ts';
 import type { Page } from '../../models/knowledge/page.ts';
 import { findPageLinks } from '../../models/knowledge/pagelinks.ts';
@@ -124,7 +124,7 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
       counts,
       unasked,
     );
-    await askAfterAll(
+    await reopenFiles(
       crawl._id,
       found.flatMap(({ target }) => (target !== undefined && isFileUrl(target) ? [target] : [])),
     );

@@ -82,11 +82,11 @@ export function exchange(
     let body: Body | undefined;
     let dropped = 0;
     let settled = false;
-    let clock: NodeJS.Timeout;
+    let timer: NodeJS.Timeout;
 
     const settle = (): void => {
       settled = true;
-      clearTimeout(clock);
+      clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);
     };
     const succeed = (bytes: Buffer, rest = false): void => {
@@ -106,15 +106,15 @@ export function exchange(
       else reject(error);
     };
     const onAbort = (): void => fail('aborted', signal?.reason);
-    const onClock = (): void => fail('timed_out');
+    const onTimeout = (): void => fail('timed_out');
 
     if (signal?.aborted) return reject(new HttpError('aborted', { url: url.href, cause: signal.reason }));
     signal?.addEventListener('abort', onAbort, { once: true });
-    clock = setTimeout(onClock, Math.min(headersTimeoutMs, totalTimeoutMs));
+    timer = setTimeout(onTimeout, Math.min(headersTimeoutMs, totalTimeoutMs));
 
     const begin = (status: number, replyHeaders: HttpHeaders): void => {
-      clearTimeout(clock);
-      clock = setTimeout(onClock, Math.max(1, totalTimeoutMs - (performance.now() - started)));
+      clearTimeout(timer);
+      timer = setTimeout(onTimeout, Math.max(1, totalTimeoutMs - (performance.now() - started)));
       head = { status, headers: replyHeaders, url: url.href };
       const length = method === 'HEAD' || status === 304 ? undefined : lengthOf(replyHeaders);
       if (!wantsBody(head)) return length !== undefined && length > drainBytes ? fail('too_large') : undefined;

@@ -73,7 +73,7 @@ export const frontierId = (crawlId: string, url: string): string =>
   `${crawlId}:${createHash('sha256').update(pageKey(url)).digest('base64url').slice(0, 22)}`;
 
 /** How many addresses are looked up in one query; hashing them takes a few milliseconds. */
-const pieceOfFound = 1_000;
+const lookupBatchSize = 1_000;
 
 /**
  * Adds the addresses that are new, at most the first `limit` of them; returns how many were added. Of a long list only the
@@ -86,15 +86,15 @@ export async function addToFrontier(
   limit = Number.POSITIVE_INFINITY,
   settled: Partial<Frontier> = {},
 ): Promise<number> {
-  const end = limit <= 0 ? 0 : Math.min(found.length, Math.max(pieceOfFound, limit * 4));
+  const end = limit <= 0 ? 0 : Math.min(found.length, Math.max(lookupBatchSize, limit * 4));
   let added = 0;
-  for (let at = 0; at < end && added < limit; at += pieceOfFound) {
-    added += await addPiece(crawlId, found.slice(at, Math.min(end, at + pieceOfFound)), now, limit - added, settled);
+  for (let at = 0; at < end && added < limit; at += lookupBatchSize) {
+    added += await addBatch(crawlId, found.slice(at, Math.min(end, at + lookupBatchSize)), now, limit - added, settled);
   }
   return added;
 }
 
-async function addPiece(
+async function addBatch(
   crawlId: string,
   found: readonly Found[],
   now: Date,
@@ -145,7 +145,7 @@ export async function noteUnasked(
  * Reopens addresses that were left out because they end like files: a redirect, a canonical address or a page that answers
  * now shows that a page is there. Returns how many.
  */
-export async function askAfterAll(crawlId: string, urls: readonly string[]): Promise<number> {
+export async function reopenFiles(crawlId: string, urls: readonly string[]): Promise<number> {
   if (urls.length === 0) return 0;
   const { modifiedCount } = await collectionOf(FrontierModel).updateMany(
     { _id: { $in: urls.map((url) => frontierId(crawlId, url)) }, unasked: true, why: 'file' },

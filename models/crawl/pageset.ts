@@ -120,7 +120,7 @@ type Version = { etag: string | undefined; last_modified: string | undefined };
 type Tags = { segments?: string[] | undefined; authority?: Authority | undefined };
 
 /** What unsets validators that the site no longer sends: with old ones it could report a changed text as unchanged. */
-function unnamed(version: Version) {
+function missingValidators(version: Version) {
   const missing = Object.entries(version).flatMap(([name, value]) => (value === undefined ? [[name, 1]] : []));
   return Object.fromEntries(missing) as Record<string, 1>;
 }
@@ -136,7 +136,7 @@ export async function publishPages(crawlId: string, pages: readonly Publication[
         filter: { _id, generation },
         update: {
           // A crawl names its index rows by the generation; an attempt's name belongs to rows written by other work.
-          $unset: { ...unnamed(version), live_attempt: 1 },
+          $unset: { ...missingValidators(version), live_attempt: 1 },
           $set: {
             ...defined({ ...seen, ...version, ...tags }),
             crawl_id: crawlId,
@@ -168,7 +168,7 @@ export async function touchPages(
       updateOne: {
         filter: { _id },
         update: {
-          ...unsetting(version ? unnamed(version) : {}),
+          ...unsetting(version ? missingValidators(version) : {}),
           $set: { ...defined({ url, ...version, ...tags }), crawl_id: crawlId, crawled_at: now },
           ...(tags ? { $inc: { tags_version: 1 } } : {}),
         },

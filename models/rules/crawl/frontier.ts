@@ -59,7 +59,7 @@ function pathPattern(segments: readonly string[]): { pattern: string; dates: boo
  * article below a date (`/2026/11/a-title`) has its title in the pattern, so it is in a series of its own.
  */
 export function seriesOf(url: string): Series | undefined {
-  return looksOf(url).series;
+  return addressParts(url).series;
 }
 
 function seriesIn(segments: readonly string[], parameters: readonly string[]): Series | undefined {
@@ -97,8 +97,8 @@ export function countSeries(counts: SeriesCounts, url: string): void {
 }
 
 /** The parts of an address that the rules need. Each address is parsed once, because a round may find a hundred thousand. */
-type Looks = { segments: string[]; parameters: string[]; series: Series | undefined };
-const looksOf = (url: string): Looks => {
+type AddressParts = { segments: string[]; parameters: string[]; series: Series | undefined };
+const addressParts = (url: string): AddressParts => {
   const segments = segmentsOf(url);
   const parameters = parametersOf(url);
   return { segments, parameters, series: seriesIn(segments, parameters) };
@@ -110,10 +110,14 @@ const looksOf = (url: string): Looks => {
  * when a page is found, and again before it is fetched.
  */
 export function isTrap(found: Found, counts: ReadonlyMap<string, number>, maxPages: number): boolean {
-  return found.sitemap !== true && isWaste(looksOf(found.url), counts, maxPages);
+  return found.sitemap !== true && isWasteful(addressParts(found.url), counts, maxPages);
 }
 
-function isWaste({ segments, parameters, series }: Looks, counts: ReadonlyMap<string, number>, maxPages: number) {
+function isWasteful(
+  { segments, parameters, series }: AddressParts,
+  counts: ReadonlyMap<string, number>,
+  maxPages: number,
+) {
   if (segments.length > maxSegments || parameters.length > maxParameters || repeats(segments)) return true;
   return series !== undefined && (counts.get(countKey(series)) ?? 0) >= seriesLimit(series.kind, maxPages);
 }
@@ -124,10 +128,10 @@ function isWaste({ segments, parameters, series }: Looks, counts: ReadonlyMap<st
  * before a series. In an endless series each step is one link deeper, so it soon costs more than every other page.
  */
 export function crawlCost(found: Found): number {
-  return costOf(found, looksOf(found.url));
+  return costOf(found, addressParts(found.url));
 }
 
-function costOf({ depth, sitemap }: Found, { segments, parameters, series }: Looks): number {
+function costOf({ depth, sitemap }: Found, { segments, parameters, series }: AddressParts): number {
   if (depth === 0) return 0;
   const dates = series?.kind === 'dates' ? 4 : 0;
   return (sitemap === true ? 1 : depth) + segments.length + 2 * parameters.length + dates;
@@ -135,9 +139,9 @@ function costOf({ depth, sitemap }: Found, { segments, parameters, series }: Loo
 
 /** The cost of a page that was found; undefined for a trap. */
 export function placeOf(found: Found, counts: ReadonlyMap<string, number>, maxPages: number): number | undefined {
-  const looks = looksOf(found.url);
-  if (found.sitemap !== true && isWaste(looks, counts, maxPages)) return undefined;
-  return costOf(found, looks);
+  const parts = addressParts(found.url);
+  if (found.sitemap !== true && isWasteful(parts, counts, maxPages)) return undefined;
+  return costOf(found, parts);
 }
 
 /** The pages in the order they are read; pages of equal cost stay in the order they were found. */

@@ -10,14 +10,14 @@ const HOUR_MS = 3_600_000;
  * The interval and offset of a schedule in Temporal's terms: it fires `phaseMs` after each multiple of `everyMs` since the
  * epoch. `anchor`, without its milliseconds, is one of these times, so that sites are not all crawled at the full hour.
  */
-export function rhythm(anchor: Date, everyHours: number): { everyMs: number; phaseMs: number } {
+export function scheduleInterval(anchor: Date, everyHours: number): { everyMs: number; phaseMs: number } {
   const everyMs = everyHours * HOUR_MS;
   return { everyMs, phaseMs: (Math.floor(anchor.getTime() / 1_000) * 1_000) % everyMs };
 }
 
 /** The first time of a schedule after `now`. */
 export function nextFiring(anchor: Date, everyHours: number, now: Date): Date {
-  const { everyMs, phaseMs } = rhythm(anchor, everyHours);
+  const { everyMs, phaseMs } = scheduleInterval(anchor, everyHours);
   return new Date((Math.floor((now.getTime() - phaseMs) / everyMs) + 1) * everyMs + phaseMs);
 }
 

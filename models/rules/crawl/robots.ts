@@ -202,20 +202,20 @@ function prefixLookup(verdicts: ReadonlyMap<string, Verdict>): (path: string) =>
 
 /** The verdict of the rules on a path. Rules with wildcards are tried one by one; the others are looked up. */
 function judgeBy(rules: readonly Rule[]): (path: string) => Verdict | undefined {
-  const whole = new Map<string, Verdict>();
-  const beginnings = new Map<string, Verdict>();
+  const exact = new Map<string, Verdict>();
+  const prefixes = new Map<string, Verdict>();
   const wildcards = new Map<string, Rule>();
   for (const rule of rules) {
     const first = rule.parts[0] ?? '';
     const key = `${rule.allow} ${rule.anchored} ${rule.octets} ${rule.parts.join('*')}`;
-    if (rule.parts.length === 1) addTo(rule.anchored ? whole : beginnings, first, rule);
+    if (rule.parts.length === 1) addTo(rule.anchored ? exact : prefixes, first, rule);
     else if (wildcards.size < maxWildcardRules || wildcards.has(key)) wildcards.set(key, rule);
-    else if (!rule.allow) addTo(beginnings, first, rule);
+    else if (!rule.allow) addTo(prefixes, first, rule);
   }
   const inOrder = [...wildcards.values()].sort((a, b) => b.octets - a.octets || Number(b.allow) - Number(a.allow));
-  const longestOf = prefixLookup(beginnings);
+  const longestOf = prefixLookup(prefixes);
   return (path) => {
-    const plain = stronger(whole.get(path), longestOf(path));
+    const plain = stronger(exact.get(path), longestOf(path));
     // A rule that is weaker than the plain one decides nothing, so the search may end there.
     const wild = inOrder.find((rule) => stronger(plain, rule) === plain || matches(rule, path));
     return stronger(plain, wild);

@@ -1,18 +1,18 @@
 /** When a site is crawled again, and what is said of a time that was passed over. */
 import { describe, expect, it } from '@jest/globals';
 import { Problem } from '../../../models/rules/base/errors.ts';
-import { nextFiring, rhythm, whySkipped } from '../../../models/rules/crawl/recrawl.ts';
+import { nextFiring, scheduleInterval, whySkipped } from '../../../models/rules/crawl/recrawl.ts';
 
 const at = (time: string) => new Date(`2026-11-${time}Z`);
 
-describe('rhythm', () => {
+describe('scheduleInterval', () => {
   it.each([
     ['01T00:00:00.000', 1, 0],
     ['01T00:00:00.000', 24, 0],
     ['01T05:20:07.900', 1, (20 * 60 + 7) * 1_000],
     ['01T05:20:07.900', 24, (5 * 3_600 + 20 * 60 + 7) * 1_000],
   ])('of an anchor at %s and %i hours has whole seconds and lies within an interval', (anchor, hours, phaseMs) => {
-    expect(rhythm(at(anchor), hours)).toEqual({ everyMs: hours * 3_600_000, phaseMs });
+    expect(scheduleInterval(at(anchor), hours)).toEqual({ everyMs: hours * 3_600_000, phaseMs });
   });
 });
 
