@@ -162,7 +162,7 @@ export async function createDocument(
       standing.map(({ slot }) => slot),
     );
     // Any of them: uploads that race seldom choose the same one.
-    const stored = { ...document, slot: free[randomInt(free.length)]! };
+    const stored = { ...document, slot: free.slot(randomInt(free.count)) };
     try {
       await DocumentModel.create(stored);
       return stored;

@@ -11,23 +11,29 @@ export function quotaEnvironment(mode: Mode, environment: Environment): Environm
   return mode === 'live' ? environment : 'sandbox';
 }
 
+/** `slot(nth)`: the free slot before which `nth` others are free; `nth` is below `count`. */
+export type FreeSlots = { count: number; slot(nth: number): number };
+
 /**
  * The slots of an allowance that a new record may take. Every record holds a slot, a number from 0 that no other record of
  * its organization and mode has, so that storing it is one write which the database refuses when the slot is taken.
  * `taken`: the slot of each record that exists; undefined for one that was stored before there were slots. There are as
- * many free slots as `limit` exceeds the records, also after the limit was lowered below slots that are held.
+ * many free slots as `limit` exceeds the records, also after the limit was lowered below slots that are held. They
+ * are not listed: a limit may be in the millions.
  */
-export function freeSlots(limit: number, taken: readonly (number | undefined)[]): number[] {
-  // Records outside of the slots below `end` leave so much less room inside.
-  let end = limit;
-  for (;;) {
-    const inside = end;
-    const outside = taken.filter((slot) => slot === undefined || slot >= inside).length;
-    if (limit - outside >= end) break;
-    end = limit - outside;
+export function freeSlots(limit: number, taken: readonly (number | undefined)[]): FreeSlots {
+  const held = taken.filter((slot) => slot !== undefined).sort((a, b) => a - b);
+  // Free are slots below `end`. Each record that holds none of those leaves room for one less.
+  let end = limit - (taken.length - held.length);
+  while (held.length > 0 && held.at(-1)! >= end) {
+    held.pop();
+    end -= 1;
   }
-  const held = new Set(taken);
-  return Array.from({ length: Math.max(0, end) }, (_, slot) => slot).filter((slot) => !held.has(slot));
+  return {
+    count: Math.max(0, end - held.length),
+    // The slot before which `nth` slots are free: it moves up by one for each held slot that it meets.
+    slot: (nth) => held.reduce((slot, next) => (next <= slot ? slot + 1 : slot), nth),
+  };
 }
 
 /**

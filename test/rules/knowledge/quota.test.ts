@@ -4,6 +4,7 @@ import {
   checkQuota,
   features,
   freeSlots,
+  type FreeSlots,
   quotaEnvironment,
   type Feature,
 } from '../../../models/rules/knowledge/quota.ts';
@@ -45,6 +46,8 @@ describe('quotaEnvironment', () => {
 });
 
 describe('freeSlots', () => {
+  const listed = ({ count, slot }: FreeSlots) => Array.from({ length: count }, (_, nth) => slot(nth));
+
   it.each<[number, (number | undefined)[], number[]]>([
     [3, [], [0, 1, 2]],
     [3, [1], [0, 2]],
@@ -59,7 +62,19 @@ describe('freeSlots', () => {
     [3, [7, 2], [0]],
     [4, [5, 3, 0], [1]],
     [2, [4, 5, 6], []],
-  ])('of a limit of %j with %j taken: %j', (limit, taken, free) => expect(freeSlots(limit, taken)).toEqual(free));
+  ])('of a limit of %j with %j taken: %j', (limit, taken, free) =>
+    expect(listed(freeSlots(limit, taken))).toEqual(free),
+  );
+
+  it('are found without being listed, so that a limit may be as large as numbers are', () => {
+    const { count, slot } = freeSlots(Number.MAX_SAFE_INTEGER, [0, 2, 5]);
+    expect([count, slot(0), slot(2), slot(count - 1)]).toEqual([
+      Number.MAX_SAFE_INTEGER - 3,
+      1,
+      4,
+      Number.MAX_SAFE_INTEGER - 1,
+    ]);
+  });
 
   it('leaves as much room as the limit exceeds the records, whatever slots they hold', () => {
     for (let limit = 0; limit <= 5; limit += 1)
@@ -67,7 +82,10 @@ describe('freeSlots', () => {
         for (const old of [0, 1, 2]) {
           const slots = Array.from({ length: 7 }, (_, slot) => slot).filter((slot) => held & (1 << slot));
           const taken = [...slots, ...Array.from({ length: old }, () => undefined)];
-          expect(freeSlots(limit, taken)).toHaveLength(Math.max(0, limit - taken.length));
+          const free = listed(freeSlots(limit, taken));
+          expect(free).toHaveLength(Math.max(0, limit - taken.length));
+          expect(new Set(free).size).toBe(free.length);
+          expect(free.filter((slot) => slot < 0 || slot >= limit || slots.includes(slot))).toEqual([]);
         }
   });
 });
