@@ -2,7 +2,7 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { Ai } from '../clients/ai/ai.ts';
-import type { Search } from '../clients/search/search.ts';
+import type { SearchReader } from '../clients/search/reader.ts';
 import type { Config } from '../config.ts';
 import type { Tokens } from './access/tokens.ts';
 import type { SecretBox } from '../models/base/secretbox.ts';
@@ -12,7 +12,8 @@ export type Context = {
   log: Logger;
   clock: () => Date;
   temporal: Client;
-  search: Search;
+  /** The API reads the index; only activities write to it. */
+  search: SearchReader;
   ai: Ai;
   secrets: SecretBox;
   tokens: Tokens;

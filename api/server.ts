@@ -15,7 +15,7 @@ import { createLive, type LiveOptions } from './live/live.ts';
 import { createTokens } from './access/tokens.ts';
 import { refuseUnreadable } from './http/malformed.ts';
 import { createAi } from '../clients/ai/ai.ts';
-import { createSearch } from '../clients/search/search.ts';
+import { createSearchReader } from '../clients/search/reader.ts';
 import { ConfigError, readConfig, type Config } from '../config.ts';
 import { connectMongo, disconnectMongo } from '../models/base/connect.ts';
 import { hostPort } from '../models/rules/base/address.ts';
@@ -49,7 +49,7 @@ export async function startApi(
   const connection = Connection.lazy(connectionTo(config.temporalAddress));
   const clock = () => new Date();
   const secrets = createSecretBox(config.secretKey);
-  const search = createSearch({ uri: config.searchUri });
+  const search = createSearchReader({ uri: config.searchUri });
   const ctx = adapt({
     config,
     log,

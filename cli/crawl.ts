@@ -270,7 +270,7 @@ async function prune(session: Session, { apply }: { apply?: true }): Promise<voi
   const reply = await client.request('POST', path, pruneReply, { query: { mode: session.mode }, body });
   session.output.result(reply, () => [
     ...reply.orphaned.map((one) => `${one.source_id}  ${one.chunks} passages  ${one.url ?? ''}`.trimEnd()),
-    `${reply.live} pages are whole; ${reply.orphaned.length} left-overs ${apply ? 'removed' : 'found'}`,
+    `${reply.live} pages are whole; ${reply.orphaned.length} left-overs ${apply ? 'being removed' : 'found'}`,
   ]);
 }
 

@@ -4,5 +4,6 @@ export { crawlSite } from './crawl.ts';
 export { processDocument } from './document.ts';
 export { eraseCustomer } from './erasure.ts';
 export { maintainStores } from './maintenance.ts';
+export { pruneKnowledge } from './pruning.ts';
 export { arrangeRecrawl, recrawlSite } from './recrawl.ts';
 export { eraseSource, retagSource } from './source.ts';

@@ -123,12 +123,15 @@ export const pageList = z.object({
 export const pageRemovedReply = z.object({ page_id: id, deleted: z.literal(true) });
 
 export const pruneBody = z.strictObject({
-  apply: z.boolean().optional().meta({ description: 'Remove what is reported; else it is only reported.' }),
+  apply: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Remove what is reported, within seconds; else it is only reported.' }),
 });
 export const pruneReply = z.object({
   orphaned: z.array(
     z.object({ source_id: id, url: z.string().optional(), chunks: z.number().int() }).meta({ id: 'Orphan' }),
   ),
   live: z.number().int().meta({ description: 'Pages that are whole and answer questions.' }),
-  deleted: z.number().int().meta({ description: 'Orphans that were removed; 0 without `apply`.' }),
+  deleted: z.number().int().meta({ description: 'Orphans whose removal is decided and under way; 0 without `apply`.' }),
 });

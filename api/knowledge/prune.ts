@@ -1,32 +1,31 @@
 /**
  * Holds what is stored and indexed of crawled pages against the pages that exist. What it finds answers no question (every
- * candidate is read again from its page); it takes room, and a page without passages is a promise that is not kept.
- * Nothing needs to be durable here: what was not removed is found again the next time.
+ * candidate is read again from its page); it takes room, and a page without chunks is a promise that is not kept. The API
+ * looks and decides; a workflow removes.
  */
-import type { Search } from '../../clients/search/search.ts';
-import { countChunks, removeAllChunks, removeGenerations } from '../../models/knowledge/chunk.ts';
-import { findPageIds, listSets, removePageAsSeen, supersede, type SeenPage } from '../../models/knowledge/page.ts';
+import { launch } from '../durable.ts';
+import type { Context } from '../context.ts';
+import type { SearchReader } from '../../clients/search/reader.ts';
+import { newId } from '../../models/base/ids.ts';
+import { countChunks } from '../../models/knowledge/chunk.ts';
+import { listSets } from '../../models/knowledge/page.ts';
+import { createPruning, PruningModel, type Orphan } from '../../models/knowledge/pruning.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
 import { batchOf, generationOf, liveBatch } from '../../models/rules/knowledge/reconcile.ts';
+import { pruneKnowledge, pruningWorkflowId } from '../../workflows/pruning.ts';
+import { queues } from '../../workflows/queues.ts';
 
-export type Orphan = {
-  source_id: string;
-  url?: string;
-  /** Passages in the database, or in the index if there are more of them. */
-  chunks: number;
-  /** The page as it was; absent when there was none. */
-  page?: SeenPage;
-  /** What of the page is orphaned; absent when it is all of it. */
-  generations?: number[];
-  /** Rows in the index that are orphaned, by their batches. */
-  batches?: string[];
-};
+/** How many orphans one record and its workflow hold: a record stays far below MongoDB's 16 MB. */
+const ORPHANS_A_RECORD = 1_000;
+
+/** `chunks`: in the database, or in the index if there are more of them. */
+export type ReportedOrphan = Orphan & { url?: string; chunks: number };
 
 export async function findOrphans(
-  search: Search,
+  search: SearchReader,
   orgId: string,
   mode: Mode,
-): Promise<{ orphaned: Orphan[]; live: number }> {
+): Promise<{ orphaned: ReportedOrphan[]; live: number }> {
   // The pages first: of one that is published anew meanwhile, what was seen is no longer true, and it is left alone.
   const pages = await listSets(orgId, mode);
   const [stored, indexed] = await Promise.all([
@@ -34,7 +33,7 @@ export async function findOrphans(
     search.listSources({ org_id: orgId, mode }),
   ]);
   const known = new Map(pages.map((page) => [page._id, page]));
-  const orphans = new Map<string, Orphan>();
+  const orphans = new Map<string, ReportedOrphan>();
   const report = (sourceId: string, generation: number, chunks: number, batch = batchOf(generation)): void => {
     const page = known.get(sourceId);
     const { generations = [], batches = [], chunks: before = 0 } = orphans.get(sourceId) ?? {};
@@ -76,35 +75,32 @@ export async function findOrphans(
   return { orphaned: [...orphans.values()], live };
 }
 
-/**
- * Removes what is still as it was seen, and returns how much that was: a crawl may have begun after the look. It writes
- * generations and pages that were not there then, and whatever it takes up again has another generation by that.
- */
-export async function removeOrphans(
-  search: Search,
+const decisionOf = ({ source_id, page, generations, batches }: ReportedOrphan): Orphan => ({
+  source_id,
+  ...(page ? { page } : {}),
+  ...(generations ? { generations } : {}),
+  ...(batches ? { batches } : {}),
+});
+
+/** Stores the decision to remove these orphans and starts the workflows that do; returns how many they are. */
+export async function launchPruning(
+  ctx: Context,
   orgId: string,
   mode: Mode,
-  orphaned: readonly Orphan[],
+  orphaned: readonly ReportedOrphan[],
 ): Promise<number> {
-  const table = { org_id: orgId, mode };
-  const there = await findPageIds(
-    orgId,
-    orphaned.map(({ source_id }) => source_id),
-  );
-  const gone: string[] = [];
-  let removed = 0;
-  for (const { source_id, page, generations, batches = [] } of orphaned) {
-    if (page && generations) {
-      if (!(await supersede(orgId, page))) continue;
-      await removeGenerations(orgId, source_id, generations);
-      for (const batch of batches) await search.removeBatch(table, source_id, batch);
-    } else {
-      if (page ? !(await removePageAsSeen(orgId, page)) : there.has(source_id)) continue;
-      gone.push(source_id);
-    }
-    removed += 1;
+  for (let at = 0; at < orphaned.length; at += ORPHANS_A_RECORD) {
+    const orphans = orphaned.slice(at, at + ORPHANS_A_RECORD).map(decisionOf);
+    const _id = newId('pruning');
+    const start = {
+      workflow: pruneKnowledge,
+      id: pruningWorkflowId(_id),
+      queue: queues.sources,
+      args: [{ orgId, pruningId: _id }],
+    };
+    await launch(ctx, PruningModel, [start], ([intent]) =>
+      createPruning({ _id, org_id: orgId, mode, orphans, requested_at: ctx.clock(), pending: [intent] }),
+    );
   }
-  await removeAllChunks(orgId, gone);
-  await search.removeSources(table, gone);
-  return removed;
+  return orphaned.length;
 }

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import * as contract from '../contract/crawl.ts';
 import { afterCursor, DEFAULT_LIMIT, page } from '../http/cursor.ts';
 import { launch } from '../durable.ts';
-import { findOrphans, removeOrphans } from '../knowledge/prune.ts';
+import { findOrphans, launchPruning } from '../knowledge/prune.ts';
 import { route } from '../http/route.ts';
 import { erasing, retagging } from '../knowledge/source.ts';
 import { latestCrawl } from '../../models/crawl/crawl.ts';
@@ -124,7 +124,7 @@ export const pageRoutes = [
       const { orphaned, live } = await findOrphans(ctx.search, orgId, mode);
       // What a crawl is just writing belongs to no page yet. One that begins after the look finds what is not as seen.
       if ((await latestCrawl(orgId, [mode]))?.status === 'crawling') throw new Problem('CRAWL_RUNNING');
-      const deleted = body.apply ? await removeOrphans(ctx.search, orgId, mode, orphaned) : 0;
+      const deleted = body.apply ? await launchPruning(ctx, orgId, mode, orphaned) : 0;
       return { orphaned, live, deleted };
     },
   }),

@@ -9,6 +9,7 @@ const prefixes = {
   document: 'doc',
   gap: 'gap',
   page: 'page',
+  pruning: 'prune',
   crawl: 'crawl',
   schedule: 'sched',
   request: 'req',

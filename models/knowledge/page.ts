@@ -159,11 +159,14 @@ export async function removePage(
 }
 
 /** A page as it was when it was looked at. */
-export type SeenPage = Pick<Page, '_id' | 'url' | 'live' | 'generation' | 'live_generation' | 'live_attempt'>;
+export type SeenPage = Pick<
+  Page,
+  '_id' | 'url' | 'live' | 'crawl_id' | 'generation' | 'live_generation' | 'live_attempt'
+>;
 
 /** All pages of an organization and mode, published or not, as far as reconciling needs them. */
 export async function listSets(orgId: string, mode: Mode): Promise<SeenPage[]> {
-  const projection = { url: 1, live: 1, generation: 1, live_generation: 1, live_attempt: 1 };
+  const projection = { url: 1, live: 1, crawl_id: 1, generation: 1, live_generation: 1, live_attempt: 1 };
   return PageModel.find({ org_id: orgId, mode }, projection).lean();
 }
 
@@ -173,10 +176,12 @@ export async function findPageIds(orgId: string, pageIds: readonly string[]): Pr
   return new Set(found.map(({ _id }) => _id));
 }
 
-const asSeen = (orgId: string, { _id, live, generation, live_generation }: SeenPage) => ({
+/** No crawl has seen it since, and none has begun a generation of it. */
+const asSeen = (orgId: string, { _id, live, crawl_id, generation, live_generation }: SeenPage) => ({
   _id,
   org_id: orgId,
   live,
+  crawl_id,
   generation,
   live_generation: live_generation ?? { $exists: false },
 });

@@ -421,7 +421,10 @@ describe('prune', () => {
     ]);
     expect([found.live, found.deleted]).toEqual([2, 0]);
     expect(await prune({ apply: true })).toMatchObject({ deleted: 3 });
+    await until(async () => (await prune()).orphaned.length === 0, 'the orphans to be removed');
     expect(await prune()).toEqual({ orphaned: [], live: 2, deleted: 0 });
+    const standing = () => db().collection('prunings').countDocuments({ org_id: org.orgId });
+    await until(async () => (await standing()) === 0, 'the decision to be forgotten');
     expect((await ask('Which smew page stays as it is?')).answer).toContain('whole');
     expect(await pageAt(`${site.url}/half`)).toBeUndefined();
   });

@@ -1,7 +1,10 @@
 /** What is stored and removed of pages when two hands are at it: activities and pruning on a real database, the index watched. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
 import { createPageStore, type FreshPage } from '../../activities/crawl/pagestore.ts';
-import { findOrphans, removeOrphans } from '../../api/knowledge/prune.ts';
+import { createPruningActivities, removeOrphans } from '../../activities/knowledge/pruning.ts';
+import { findOrphans } from '../../api/knowledge/prune.ts';
 import type { Ai } from '../../clients/ai/ai.ts';
 import type { IndexRow, Search } from '../../clients/search/search.ts';
 import { ChunkModel } from '../../models/knowledge/chunk.ts';
@@ -10,6 +13,8 @@ import { createCrawl, endCrawl, newCrawl, type Crawl } from '../../models/crawl/
 import { newId } from '../../models/base/ids.ts';
 import { addToFrontier, nextDue, nextOfFrontier, putBack } from '../../models/crawl/frontier.ts';
 import { createOrganization, newOrganization } from '../../models/access/organization.ts';
+import { createPruning, findPruning, type Orphan } from '../../models/knowledge/pruning.ts';
+import type { PruningRef } from '../../workflows/pruning.ts';
 import { PageModel } from '../../models/knowledge/page.ts';
 
 beforeAll(async () => {
@@ -117,6 +122,10 @@ describe('a page', () => {
   });
 });
 
+/** The removal as the workflow's activity does it. */
+const prune = (search: Search, org_id: string, orphans: Orphan[]) =>
+  removeOrphans(search, { org_id, mode: 'test', orphans }, signal);
+
 describe('pruning while a crawl begins', () => {
   it('removes nothing of what the crawl has written since the look', async () => {
     const index = newIndex();
@@ -136,9 +145,26 @@ describe('pruning while a crawl begins', () => {
 
     const second = await begin(first.org_id);
     await store.save(second, round('new'), signal);
-    expect(await removeOrphans(index.search, first.org_id, 'test', orphaned)).toBe(0);
+    expect(await prune(index.search, first.org_id, orphaned)).toBe(0);
     expect(await stored(second)).toEqual(urls.map((url) => [url, [`new ${url}`]]));
     expect(index.rows().length).toBe(5);
+  });
+
+  it('leaves a page alone that a crawl has found unchanged since the look', async () => {
+    const index = newIndex();
+    const store = createPageStore({ search: index.search, ai: noModel, quotas, clock: () => new Date() });
+    const first = await begin();
+    await store.save(first, { fresh: [read('https://a.example/', 'same')], settled: [] }, signal);
+    await end(first);
+    const chunks = await ChunkModel.find({ org_id: first.org_id }).lean();
+    await ChunkModel.deleteMany({ org_id: first.org_id });
+    const { orphaned } = await findOrphans(index.search, first.org_id, 'test');
+    expect(orphaned.length).toBe(1);
+    await ChunkModel.insertMany(chunks);
+    const second = await begin(first.org_id);
+    await store.save(second, { fresh: [read('https://a.example/', 'same')], settled: [] }, signal);
+    expect(await prune(index.search, first.org_id, orphaned)).toBe(0);
+    expect(await stored(second)).toEqual([['https://a.example/', ['same']]]);
   });
 
   it('lets a generation that was begun before it never answer', async () => {
@@ -150,7 +176,7 @@ describe('pruning while a crawl begins', () => {
         async add(table, rows) {
           await index.search.add(table, rows);
           const { orphaned } = await findOrphans(index.search, crawl.org_id, 'test');
-          await removeOrphans(index.search, crawl.org_id, 'test', orphaned);
+          await prune(index.search, crawl.org_id, orphaned);
         },
       },
       ai: noModel,
@@ -236,5 +262,54 @@ describe('the frontier', () => {
     await putBack([{ _id: second!._id, tries: 2, not_before: new Date(due.getTime() + 1) }]);
     expect([await nextOfFrontier(crawlId, 2, now), await nextDue(crawlId)]).toEqual([[], due]);
     expect(await nextOfFrontier(crawlId, 2, due)).toMatchObject([{ _id: first!._id, tries: 1 }]);
+  });
+});
+
+describe('pruning that is killed half-way', () => {
+  const carryOut = (search: Search, ref: PruningRef) =>
+    new MockActivityEnvironment(undefined, { logger: new DefaultLogger('ERROR') }).run(
+      createPruningActivities({ search }).pruneKnowledge,
+      ref,
+    );
+
+  it.each(['removeBatch', 'removeSources'] as const)('at %s is finished by the next attempt', async (step) => {
+    const index = newIndex();
+    const store = createPageStore({ search: index.search, ai: noModel, quotas, clock: () => new Date() });
+    const crawl = await begin();
+    const urls = ['https://a.example/half', 'https://a.example/old', 'https://a.example/whole'];
+    await store.save(crawl, { fresh: urls.map((url) => read(url, url)), settled: [] }, signal);
+    await end(crawl);
+    const { org_id } = crawl;
+    const [half, old] = await PageModel.find({ org_id }).sort({ url: 1 }).lean();
+    await ChunkModel.deleteMany({ source_id: half!._id });
+    // A generation that was begun and never published: it must not be published after it was removed, either.
+    await PageModel.updateOne({ _id: old!._id }, { $set: { generation: 2 } });
+    const chunk = (await ChunkModel.findOne({ source_id: old!._id }).lean())!;
+    await ChunkModel.create([{ ...chunk, _id: `${old!._id}:2:0`, generation: 2 }]);
+    const row = index.rows().find(({ source_id }) => source_id === old!._id)!;
+    await index.search.add({ org_id, mode: 'test' }, [{ ...row, generation: '2' }]);
+    const { orphaned } = await findOrphans(index.search, org_id, 'test');
+    expect(orphaned.length).toBe(2);
+
+    const pruning = {
+      _id: newId('pruning'),
+      org_id,
+      mode: 'test' as const,
+      orphans: orphaned,
+      requested_at: new Date(),
+    };
+    await createPruning(pruning);
+    const ref = { orgId: org_id, pruningId: pruning._id };
+    const failing = { ...index.search, [step]: () => Promise.reject(new Error('killed')) };
+    await expect(carryOut(failing, ref)).rejects.toThrow('killed');
+    expect(await findPruning(org_id, pruning._id)).not.toBeNull();
+    await carryOut(index.search, ref);
+    // Again, as after an answer that was lost.
+    await carryOut(index.search, ref);
+    expect(await findPruning(org_id, pruning._id)).toBeNull();
+    expect(await findOrphans(index.search, org_id, 'test')).toEqual({ orphaned: [], live: 2 });
+    expect(index.rows().map(({ source_id, generation }) => [source_id, generation])).toEqual(
+      (await PageModel.find({ org_id }).sort({ url: 1 }).lean()).map(({ _id }) => [_id, '1']),
+    );
   });
 });

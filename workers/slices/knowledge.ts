@@ -2,13 +2,15 @@
 import { launchable, type Slice } from './slice.ts';
 import { createDocumentActivities } from '../../activities/knowledge/document.ts';
 import { createMaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
+import { createPruningActivities } from '../../activities/knowledge/pruning.ts';
 import { createSourceActivities } from '../../activities/knowledge/source.ts';
 import { DocumentModel } from '../../models/knowledge/document.ts';
 import { PageModel } from '../../models/knowledge/page.ts';
+import { PruningModel } from '../../models/knowledge/pruning.ts';
 import { RemovalModel } from '../../models/knowledge/removal.ts';
 
 export const knowledge = {
-  launchable: [launchable(DocumentModel), launchable(PageModel), launchable(RemovalModel)],
+  launchable: [launchable(DocumentModel), launchable(PageModel), launchable(PruningModel), launchable(RemovalModel)],
   fleets: {
     documents: {
       // Those of sources for workflows that were begun on this queue before they had one of their own.
@@ -19,7 +21,7 @@ export const knowledge = {
     },
     sources: {
       // Short, and not to wait behind files that take half a minute to read: what was taken back has to be out of the index.
-      activities: createSourceActivities,
+      activities: (deps) => ({ ...createSourceActivities(deps), ...createPruningActivities(deps) }),
       maxActivities: 10,
       maxWorkflowTasks: 5,
     },

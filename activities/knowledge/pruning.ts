@@ -1,0 +1,74 @@
+/**
+ * Removes what a request to prune has found. A crawl may have begun since: only what is still as it was seen is removed, and
+ * whatever a crawl takes up again has another generation by then.
+ */
+import { withHeartbeat } from '../base/heartbeat.ts';
+import type { Search } from '../../clients/search/search.ts';
+import { removeAllChunks, removeGenerations } from '../../models/knowledge/chunk.ts';
+import { deletePages, findPageIds, removePageAsSeen, supersede, type SeenPage } from '../../models/knowledge/page.ts';
+import { deletePruning, findPruning, type Orphan, type Pruning } from '../../models/knowledge/pruning.ts';
+import { findSource } from '../../models/knowledge/source.ts';
+import { isCurrent, isCurrentBatch } from '../../models/rules/knowledge/reconcile.ts';
+
+export type PruningActivities = ReturnType<typeof createPruningActivities>;
+
+export function createPruningActivities({ search }: { search: Search }) {
+  return {
+    /** Carries out a request to prune, whatever of it was done before, and then forgets it. */
+    async pruneKnowledge({ orgId, pruningId }: { orgId: string; pruningId: string }): Promise<void> {
+      await withHeartbeat(async (signal) => {
+        const pruning = await findPruning(orgId, pruningId);
+        if (!pruning) return;
+        await removeOrphans(search, pruning, signal);
+        await deletePruning(orgId, pruningId);
+      });
+    },
+  };
+}
+
+/** Returns how many of the orphans this attempt removed something of. Safe to repeat. */
+export async function removeOrphans(
+  search: Search,
+  { org_id, mode, orphans }: Pick<Pruning, 'org_id' | 'mode' | 'orphans'>,
+  signal: AbortSignal,
+): Promise<number> {
+  const whole: string[] = [];
+  let removed = 0;
+  for (const orphan of orphans) {
+    signal.throwIfAborted();
+    const { source_id, page, generations } = orphan;
+    if (page && generations) {
+      if (await removeOutdated(search, { org_id, mode }, { ...orphan, page, generations })) removed += 1;
+      continue;
+    }
+    if (page) await removePageAsSeen(org_id, page);
+    whole.push(source_id);
+  }
+  // A page that is not as seen is still there. One that an earlier attempt deleted is not, and its links, chunks and index
+  // rows may be left.
+  const standing = await findPageIds(org_id, whole);
+  const gone = whole.filter((sourceId) => !standing.has(sourceId));
+  await deletePages(org_id, gone);
+  await removeAllChunks(org_id, gone);
+  await search.removeSources({ org_id, mode }, gone);
+  return removed + gone.length;
+}
+
+/**
+ * Removes orphaned generations and index rows of a page that answers; false when none of them is outdated any more. The
+ * page's record decides, and it is read after `supersede`: what is outdated then can never be published.
+ */
+async function removeOutdated(
+  search: Search,
+  table: Pick<Pruning, 'org_id' | 'mode'>,
+  { source_id, page, generations, batches = [] }: Orphan & { page: SeenPage; generations: number[] },
+): Promise<boolean> {
+  const { org_id } = table;
+  await supersede(org_id, page);
+  const now = await findSource(org_id, source_id);
+  const outdated = generations.filter((generation) => !now || !isCurrent(now, generation));
+  const outdatedBatches = batches.filter((batch) => !now || !isCurrentBatch(now, batch));
+  await removeGenerations(org_id, source_id, outdated);
+  for (const batch of outdatedBatches) await search.removeBatch(table, source_id, batch);
+  return outdated.length + outdatedBatches.length > 0;
+}

@@ -1,0 +1,57 @@
+/**
+ * What a request to prune has decided to remove, as it was seen then. The record stands until its workflow has carried it
+ * out; see activities/knowledge/pruning.ts.
+ */
+import type { SeenPage } from './page.ts';
+import { defineModel, Mixed } from '../base/define.ts';
+import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
+import { modes, type Mode } from '../rules/access/keys.ts';
+
+/** What is stored or indexed of a source and belongs to no page, or to a page that is not whole. */
+export type Orphan = {
+  source_id: string;
+  /** The page as it was; absent when there was none. */
+  page?: SeenPage;
+  /** Which generations of the page are orphaned; absent when the whole page is. */
+  generations?: number[];
+  /** The batches of index rows that are orphaned; only with `generations`. */
+  batches?: string[];
+};
+
+export type Pruning = {
+  _id: string;
+  org_id: string;
+  mode: Mode;
+  orphans: Orphan[];
+  requested_at: Date;
+  pending?: Intent[];
+};
+
+export const PruningModel = defineModel<Pruning>(
+  'Pruning',
+  'prunings',
+  {
+    _id: { type: String, required: true },
+    org_id: { type: String, required: true },
+    mode: { type: String, enum: modes, required: true },
+    orphans: { type: [Mixed], required: true },
+    requested_at: { type: Date, required: true },
+    pending: pendingField,
+  },
+  [pendingIndex],
+);
+
+export async function createPruning(pruning: Pruning): Promise<Pruning> {
+  await PruningModel.create(pruning);
+  return pruning;
+}
+
+/** Null when it has been carried out. */
+export async function findPruning(orgId: string, pruningId: string): Promise<Pruning | null> {
+  return PruningModel.findOne({ _id: pruningId, org_id: orgId }).lean();
+}
+
+/** Forgets one that has been carried out. Safe to repeat. */
+export async function deletePruning(orgId: string, pruningId: string): Promise<void> {
+  await PruningModel.deleteOne({ _id: pruningId, org_id: orgId });
+}
