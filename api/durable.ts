@@ -18,6 +18,7 @@ import { settleIntent, SWEEP_AFTER_MS, type Intent, type Launchable } from '../m
 import { Problem } from '../models/rules/base/errors.ts';
 import { searchAttributes } from '../workflows/attributes.ts';
 import type { Queue } from '../workflows/queues.ts';
+import { readRefusal } from '../workflows/refusal.ts';
 
 const START_DEADLINE_MS = 1_000;
 /** A worker answers in some 50 ms; one that is busy or being replaced within seconds. */
@@ -151,7 +152,8 @@ export async function temporalAnswers({ temporal }: Pick<Starter, 'temporal'>): 
 /**
  * Changes the state of an open workflow, which owns it: the workflow's own validator decides. `id` makes a repeated call
  * one change.
- * @throws Problem CONFLICT when the workflow refuses or is over, UNAVAILABLE when it could not be asked in time.
+ * @throws Problem ILLEGAL_TRANSITION or CONFLICT, in its own words, when the workflow refuses, CONFLICT when it is over,
+ * UNAVAILABLE when it could not be asked in time.
  */
 export async function command(
   ctx: Pick<Starter, 'temporal'>,
@@ -164,10 +166,26 @@ export async function command(
       ctx.temporal.workflow.getHandle(workflowId).executeUpdate(update, { updateId: id }),
     );
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError || error instanceof WorkflowUpdateFailedError)
-      throw new Problem('CONFLICT', { cause: error });
-    throw new Problem('UNAVAILABLE', { cause: error });
+    if (error instanceof WorkflowUpdateFailedError) throw refused(error);
+    throw new Problem(error instanceof WorkflowNotFoundError ? 'CONFLICT' : 'UNAVAILABLE', { cause: error });
   }
+}
+
+/** What a caller is told of an update that failed. Only a refusal's message is meant for callers. */
+function refused(cause: WorkflowUpdateFailedError): Problem {
+  const said = readRefusal(cause.cause);
+  if (!said?.transition) return new Problem('CONFLICT', { ...(said && { message: said.message }), cause });
+  const { from, operation, allowed } = said.transition;
+  const possible = allowed.length > 0 ? allowed.join(', ') : 'nothing';
+  const details = [
+    { path: ['operation'], message: `${operation} is not possible from ${from}; possible: ${possible}` },
+  ];
+  return new Problem('ILLEGAL_TRANSITION', {
+    message: said.message,
+    details,
+    extra: { from, operation, allowed },
+    cause,
+  });
 }
 
 /** Whether `command` failed because there is no such workflow, or none that is open. */

@@ -4,11 +4,11 @@
  */
 import {
   allHandlersFinished,
-  ApplicationFailure,
   CancellationScope,
   condition,
   continueAsNew,
   defineUpdate,
+  getCurrentDetails,
   isCancellation,
   patched,
   proxyActivities,
@@ -21,6 +21,7 @@ import {
 import type { CrawlActivities, CrawlProgress } from '../activities/crawl/crawl.ts';
 import { searchAttributes } from './attributes.ts';
 import { throughOutages } from './options.ts';
+import { refusal } from './refusal.ts';
 
 /** `waitedMs`: by the runs of the workflow before this one. */
 export type CrawlRef = { orgId: string; crawlId: string; waitedMs?: number };
@@ -34,7 +35,7 @@ const { crawlBatch, finishCrawl } = proxyActivities<CrawlActivities>({
   startToCloseTimeout: '2 hours',
 });
 
-/** Ends the crawl; refused with type `IllegalTransition` when it is ending already. */
+/** Ends the crawl; refused when it is ending already. */
 export const cancelCrawl = defineUpdate<void>('cancel');
 
 /** How often in a row robots.txt is asked for when the site cannot answer, a minute apart, before the crawl gives up. */
@@ -53,7 +54,7 @@ export async function crawlSite(ref: CrawlRef): Promise<Ending> {
   setHandler(cancelCrawl, () => fetching.cancel(), {
     validator() {
       if (ending !== undefined)
-        throw ApplicationFailure.nonRetryable('The crawl is ending already.', 'IllegalTransition');
+        throw refusal('The crawl is ending already.', { from: ending, operation: 'cancel', allowed: [] });
     },
   });
   setStatus('crawling');
@@ -64,7 +65,10 @@ export async function crawlSite(ref: CrawlRef): Promise<Ending> {
     if (!isCancellation(cause)) throw cause;
     ending = 'cancelled';
   }
-  const status = await CancellationScope.nonCancellable(() => finishCrawl({ ...ref, ending, error }));
+  const ended = await CancellationScope.nonCancellable(() => finishCrawl({ ...ref, ending, error }));
+  // A worker of before gives no reason.
+  const status = typeof ended === 'string' ? ended : 'failed';
+  if (typeof ended !== 'string') showFailure(ended.failed);
   setStatus(status);
   await condition(allHandlersFinished);
   return status;
@@ -98,6 +102,11 @@ async function fetchAll(ref: CrawlRef): Promise<{ ending: Ending; error?: string
 
 function setStatus(status: string): void {
   upsertSearchAttributes([{ key: searchAttributes.status, value: status }]);
+}
+
+/** Puts the reason above the counts of pages. */
+function showFailure(reason: string): void {
+  setCurrentDetails(`failed: ${reason}\n\n${getCurrentDetails()}`);
 }
 
 /** What operators see in the Temporal UI. */

@@ -2,7 +2,8 @@
  * A document becomes knowledge: read it, then index it. Two activities, so that an outage of the embedding model does not
  * have files read again and again; without such a model the first does the work of both and saves a round trip.
  */
-import { proxyActivities } from '@temporalio/workflow';
+import { patched, proxyActivities, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import { searchAttributes } from './attributes.ts';
 import { throughOutages } from './options.ts';
 import type { DocumentActivities } from '../activities/knowledge/document.ts';
 
@@ -28,5 +29,15 @@ const { indexDocument } = proxyActivities<DocumentActivities>({
 /** Ends `indexed`, `failed` with a reason on the record, or `gone` when the document was deleted or asked for again. */
 export async function processDocument(ref: DocumentRef): Promise<DocumentOutcome> {
   const outcome = await readDocument(ref);
-  return outcome === 'read' ? indexDocument(ref) : outcome;
+  if (outcome === 'read') return indexDocument(ref);
+  // A worker of before gives no reason.
+  if (typeof outcome === 'string') return outcome;
+  if (patched('failed-document-shown')) showFailure(outcome.failed);
+  return 'failed';
+}
+
+/** What operators see in the Temporal UI. Only of a failed document: a change of search attributes is an action of its own. */
+function showFailure(reason: string): void {
+  setCurrentDetails(`failed: ${reason}`);
+  upsertSearchAttributes([{ key: searchAttributes.status, value: 'failed' }]);
 }

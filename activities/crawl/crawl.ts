@@ -17,6 +17,8 @@ import type { Quotas } from '../../models/rules/knowledge/quota.ts';
 export type { CrawlProgress } from './batch.ts';
 export type CrawlDeps = { sites: Sites; search: Search; ai: Ai; quotas: Quotas; clock: () => Date; log: Logger };
 type Ref = { orgId: string; crawlId: string };
+/** Workers of before gave `failed` without a reason, and so do their histories. */
+type Ended = Ending | { failed: string };
 export type CrawlActivities = ReturnType<typeof createCrawlActivities>;
 
 export function createCrawlActivities({ sites, search, ai, quotas, clock, log }: CrawlDeps) {
@@ -30,19 +32,22 @@ export function createCrawlActivities({ sites, search, ai, quotas, clock, log }:
       return withHeartbeat((signal) => runBatch(ref, signal));
     },
 
-    /** Puts the end in order, whatever it is; returns the status that is on the record. */
+    /** Puts the end in order, whatever it is; returns the status that is on the record, and the reason of a failure. */
     async finishCrawl({ orgId, crawlId, ending, error }: Ref & { ending: Ending; error?: string | undefined }) {
-      return withHeartbeat(async (): Promise<Ending> => {
+      return withHeartbeat(async (): Promise<Ended> => {
         const crawl = await findCrawl(orgId, crawlId);
         if (!crawl) return ending;
         if (crawl.status !== 'crawling') {
           await dropFrontier(crawlId);
-          return crawl.status;
+          return ended(crawl.status, crawl.error);
         }
-        const status = await finish(crawl, ending, error);
+        const { status, why } = await finish(crawl, ending, error);
         log.info({ org_id: orgId, crawl_id: crawlId, status, pages: crawl.pages_processed }, 'crawl ended');
-        return status;
+        return ended(status, why);
       });
     },
   };
 }
+
+const ended = (status: Ending, why: string | undefined): Ended =>
+  status === 'failed' && why !== undefined ? { failed: why } : status;

@@ -64,7 +64,7 @@ export function createCrawlFinish({ search, clock }: { search: Search; clock: ()
    * A whole new set takes the place of the old one, an unfinished one is dropped, traces of what is gone are removed. The
    * record ends last, so that no other crawl begins before.
    */
-  return async (crawl: Crawl, ending: Ending, error: string | undefined): Promise<Ending> => {
+  return async (crawl: Crawl, ending: Ending, error: string | undefined): Promise<End> => {
     const { _id, org_id, mode, replace } = crawl;
     const { status, why } = await decide(crawl, ending, error);
     if (status !== 'failed') await settleWaiting(_id, status === 'cancelled' ? 'cancelled' : 'limit');
@@ -76,6 +76,6 @@ export function createCrawlFinish({ search, clock }: { search: Search; clock: ()
     await endCrawl(org_id, _id, { status, ...(why === undefined ? {} : { error: why }) }, clock());
     // After the record: how a crawl ends is decided by its frontier, and this may run again.
     await dropFrontier(_id);
-    return status;
+    return { status, why };
   };
 }

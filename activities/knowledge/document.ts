@@ -33,6 +33,8 @@ import { batchOf, isCurrent, isCurrentBatch } from '../../models/rules/knowledge
 
 export type DocumentDeps = { files: Files; search: Search; ai: Ai; clock: () => Date; log: Logger };
 type Ref = { orgId: string; docId: string; generation: number };
+/** Workers of before gave `failed` without a reason, and so do their histories. */
+type ReadOutcome = 'read' | 'indexed' | 'gone' | 'failed' | { failed: string };
 export type DocumentActivities = ReturnType<typeof createDocumentActivities>;
 
 export function createDocumentActivities({ files, search, ai, clock, log }: DocumentDeps) {
@@ -88,17 +90,21 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
   return {
     /**
      * Claims the generation, reads the file in its own process and stores the passages. Indexes them too when that needs
-     * no third party, which saves the way through the server; `read`: indexing is still to be done, and tried, alone.
+     * no third party, which saves the way through the server; `read`: indexing is still to be done, and tried, alone;
+     * `failed`: why the file cannot be read.
      */
-    async readDocument(ref: Ref): Promise<'read' | 'indexed' | 'failed' | 'gone'> {
+    async readDocument(ref: Ref): Promise<ReadOutcome> {
       const { orgId, docId, generation } = ref;
       return withHeartbeat(async (signal) => {
         const document = await claimDocument(orgId, docId, generation, clock());
         if (!document) {
           const standing = await find(orgId, docId);
-          // An earlier attempt published it and did not come to the end.
+          // An earlier attempt published it, or found that it cannot be read, and did not come to the end.
           const published = standing?.live_generation === generation && standing.status === 'indexed';
-          return published ? 'read' : removeTraces(ref);
+          if (published) return 'read';
+          if (standing?.generation === generation && standing.status === 'failed' && standing.error !== undefined)
+            return { failed: standing.error };
+          return removeTraces(ref);
         }
         let passages: Passage[];
         try {
@@ -107,7 +113,7 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
           if (!(error instanceof Unreadable)) throw error;
           log.info({ doc_id: docId, org_id: orgId, reason: error.reason, err: error.cause }, 'document cannot be read');
           await failDocument(orgId, docId, generation, error.message, clock());
-          return 'failed';
+          return { failed: error.message };
         }
         const { mode } = document;
         const source = { org_id: orgId, mode, source_type: 'document' as const, source_id: docId, generation };

@@ -121,7 +121,7 @@ export const crawlRoutes = [
     status: 202,
     reply: contract.crawlReply,
     limit: 'writes',
-    errors: ['CONFLICT', 'UNAVAILABLE'],
+    errors: ['CONFLICT', 'ILLEGAL_TRANSITION', 'UNAVAILABLE'],
     async handle({ params: { orgId }, principal: { mode } }, ctx) {
       const crawl = await latestCrawl(orgId, [mode]);
       if (crawl?.status !== 'crawling') throw new Problem('CONFLICT', { message: 'No crawl is running.' });

@@ -15,6 +15,7 @@ import { ChunkModel, chunksOf, listChunks, removeChunks, writeChunks } from '../
 import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { DocumentModel, type Document } from '../../models/knowledge/document.ts';
 import { newId } from '../../models/base/ids.ts';
+import { Unreadable, unreadableReasons } from '../../models/rules/knowledge/document.ts';
 import { generationOf } from '../../models/rules/knowledge/reconcile.ts';
 
 const log = pino({ level: 'silent' });
@@ -397,6 +398,22 @@ describe('a late attempt', () => {
     expect(await run(activities.readDocument, { orgId, docId, generation: 1 })).toBe('gone');
     expect(await ChunkModel.distinct('generation', { source_id: docId })).toEqual([2]);
     expect(await indexed(orgId)).toEqual([[docId, 2, '']]);
+  });
+
+  it('tells the reason of a file that cannot be read, also when the attempt that found it did not come to its end', async () => {
+    const orgId = newId('org');
+    const docId = await unindexed(orgId, { status: 'uploaded' });
+    const broken = {
+      ...files,
+      chunk: async () => {
+        throw new Unreadable('encrypted');
+      },
+    } as unknown as Files;
+    const activities = createDocumentActivities({ files: broken, search, ai: createAi({}), clock, log });
+    const read = () => run(activities.readDocument, { orgId, docId, generation: 1 });
+    const outcomes = [await read(), await read()];
+    const failed = { failed: unreadableReasons.encrypted };
+    expect(outcomes).toEqual([failed, failed]);
   });
 
   it('leaves the generation that answers while the next one is read', async () => {

@@ -3,8 +3,10 @@ import { describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
-import { stories } from './story.ts';
+import { detailsOf, stories } from './story.ts';
 import type { CrawlActivities, CrawlProgress } from '../../activities/crawl/crawl.ts';
+import { searchAttributes } from '../../workflows/attributes.ts';
+import { readRefusal } from '../../workflows/refusal.ts';
 import { cancelCrawl, crawlSite } from '../../workflows/crawl.ts';
 
 const ref = { orgId: 'org_1', crawlId: 'crawl_1' };
@@ -55,6 +57,26 @@ describe('crawlSite', () => {
     expect([calls.length, result]).toEqual([6, 'failed']);
     expect(endings).toEqual([{ ending: 'failed', error: 'robots.txt: 503' }]);
     expect(skippedMs).toBeGreaterThanOrEqual(4 * 60_000);
+  });
+
+  it('shows operators that it failed, with the reason above the counts', async () => {
+    const { activities } = scripted([progress('done')]);
+    const reason = 'The site has no page that could be read.';
+    const shown: unknown[] = [];
+    const { result } = await tell(
+      crawlSite,
+      [ref],
+      { ...activities, finishCrawl: async () => ({ failed: reason }) },
+      async (handle) => {
+        await handle.result();
+        shown.push(
+          (await handle.describe()).typedSearchAttributes.get(searchAttributes.status),
+          await detailsOf(handle),
+        );
+      },
+    );
+    expect(result).toBe('failed');
+    expect(shown).toEqual(['failed', expect.stringMatching(/^failed: The site has no page[^]*\| found \| 3 \|/)]);
   });
 
   it('begins to count anew when the site has answered in between', async () => {
@@ -133,7 +155,12 @@ describe('crawlSite', () => {
         await batch;
         await handle.executeUpdate(cancelCrawl);
         await finishing;
-        await expect(handle.executeUpdate(cancelCrawl)).rejects.toThrow(WorkflowUpdateFailedError);
+        const again = await handle.executeUpdate(cancelCrawl).catch((error: unknown) => error);
+        expect(again).toBeInstanceOf(WorkflowUpdateFailedError);
+        expect(readRefusal((again as WorkflowUpdateFailedError).cause)).toEqual({
+          message: 'The crawl is ending already.',
+          transition: { from: 'cancelled', operation: 'cancel', allowed: [] },
+        });
         release();
       },
     );

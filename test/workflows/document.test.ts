@@ -1,7 +1,8 @@
 /** The story of a document, with stub activities and skipped time. */
 import { describe, expect, it } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
-import { stories } from './story.ts';
+import { detailsOf, stories } from './story.ts';
+import { searchAttributes } from '../../workflows/attributes.ts';
 import { processDocument, type DocumentRef } from '../../workflows/document.ts';
 import { eraseSource, retagSource } from '../../workflows/source.ts';
 
@@ -27,6 +28,25 @@ describe('processDocument', () => {
       expect([calls, result]).toEqual([['readDocument'], outcome]);
     },
   );
+
+  it('a failed document shows its status and its reason to operators, and no other one costs an action for it', async () => {
+    const story = async (outcome: 'indexed' | { failed: string }) => {
+      const shown: { status?: unknown; details?: string; upserts?: number } = {};
+      const { result } = await tell(processDocument, [ref], { readDocument: async () => outcome }, async (handle) => {
+        await handle.result();
+        shown.status = (await handle.describe()).typedSearchAttributes.get(searchAttributes.status);
+        shown.details = await detailsOf(handle);
+        const { events } = await handle.fetchHistory();
+        shown.upserts =
+          events?.filter((event) => event.upsertWorkflowSearchAttributesEventAttributes != null).length ?? 0;
+      });
+      return { result, ...shown };
+    };
+    const reason = 'The file is protected by a password.';
+    const failed = await story({ failed: reason });
+    expect(failed).toMatchObject({ result: 'failed', status: 'failed', details: `failed: ${reason}` });
+    expect(await story('indexed')).toEqual({ result: 'indexed', status: undefined, details: '', upserts: 0 });
+  });
 
   it('a document that is deleted before it is indexed ends gone', async () => {
     const { result } = await tell(processDocument, [ref], {

@@ -20,6 +20,12 @@ import { searchAttributes } from '../../workflows/attributes.ts';
 
 export type Story<R> = { calls: string[]; result: R; skippedMs: number };
 
+/** What operators see of a workflow, written by itself; while its worker runs. */
+export async function detailsOf(handle: WorkflowHandle): Promise<string> {
+  const { currentDetails } = await handle.query<{ currentDetails?: string }>('__temporal_workflow_metadata');
+  return currentDetails ?? '';
+}
+
 /** One server for the tests of a file. */
 export function stories() {
   let env: TestWorkflowEnvironment;

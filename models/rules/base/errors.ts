@@ -25,6 +25,7 @@ export const errorTable = {
   METHOD_NOT_ALLOWED: { status: 405, message: 'This path does not take this method; see the Allow header.' },
   REQUEST_TIMEOUT: { status: 408, message: 'The request did not arrive whole in time; send it again.' },
   CONFLICT: { status: 409, message: 'The resource is not in a state that allows this.' },
+  ILLEGAL_TRANSITION: { status: 409, message: 'The state it is in does not allow this; see details.' },
   CRAWL_RUNNING: { status: 409, message: 'A crawl is already running; wait for it to end, or cancel it.' },
   EMAIL_TAKEN: { status: 409, message: 'An account with this e-mail exists; log in instead.' },
   ALREADY_MEMBER: { status: 409, message: 'This person is already a member of the organization.' },
