@@ -52,7 +52,7 @@ export function errorJson(error: CliError): Record<string, unknown> {
 /** The sentence, then a line for each detail that says more than the sentence. */
 export function errorLines(error: CliError): string[] {
   const lines = error.details
-    .filter(({ message }) => message !== error.message)
+    .filter(({ message }, at) => !(at === 0 && error.message.includes(message)) && message !== error.message)
     .map(({ path, message }) => `  ${[...path.slice(1).map(String), message].join(': ')}`);
   const failedInside = error.status !== undefined && error.status >= 500 && error.requestId !== undefined;
   return [error.message, ...lines, ...(failedInside ? [`  request: ${error.requestId}`] : [])];

@@ -67,7 +67,8 @@ export async function addDocument(
 
 function failed(output: Output, added: Added & { error: CliError }): Added {
   const { error, document } = added;
-  const sentences = new Set([error.message, ...error.details.map(({ message }) => message)]);
+  const further = error.details.map(({ message }) => message).filter((message) => !error.message.includes(message));
+  const sentences = new Set([error.message, ...further]);
   output.note(`${basename(added.file)}: failed: ${[...sentences].join(' ')}${document ? ` (${document.doc_id})` : ''}`);
   return added;
 }

@@ -101,7 +101,7 @@ export function createAuthenticator(ctx: Context): Authenticator {
         const message = principal.downgraded
           ? 'The organization is not live yet, so until it is this live key sees test data only; leave the mode out, or go live first.'
           : `This key sees ${principal.mode} data only; leave the mode out, or use a ${mode} key.`;
-        throw new Problem('VALIDATION', { message, details: [{ path: ['query', 'mode'], message }] });
+        throw new Problem('VALIDATION', { details: [{ path: ['query', 'mode'], message }] });
       }
       return principal;
     }

@@ -1,5 +1,4 @@
 /** Anything thrown becomes a status and a JSON body here, and nowhere else. */
-import type { z } from 'zod';
 import { isDuplicate } from '../../models/base/connect.ts';
 import { Problem, type Detail } from '../../models/rules/base/errors.ts';
 
@@ -35,27 +34,4 @@ export function errorBody(problem: Problem, requestId: string): ErrorBody {
     ...problem.extra,
     request_id: requestId,
   };
-}
-
-/** How many details an answer names, and how much it repeats of a name that is not ours: a caller can send a hundred thousand. */
-const MAX_DETAILS = 20;
-const MAX_NAME_CHARACTERS = 100;
-
-/** zod's issues as `details`, unknown fields each named, the first of them. `place` is `body`, `query` or `params`. */
-export function toDetails(error: z.ZodError, place: string): Detail[] {
-  const details: Detail[] = [];
-  let count = 0;
-  for (const issue of error.issues) {
-    const path = [place, ...issue.path.map((p) => (typeof p === 'symbol' ? String(p) : p))];
-    const unknown = issue.code === 'unrecognized_keys' ? issue.keys : [];
-    count += issue.code === 'unrecognized_keys' ? unknown.length : 1;
-    const room = MAX_DETAILS - details.length;
-    if (room <= 0) continue;
-    if (issue.code !== 'unrecognized_keys') details.push({ path, message: issue.message });
-    for (const name of unknown.slice(0, room)) {
-      details.push({ path: [...path, name.slice(0, MAX_NAME_CHARACTERS)], message: 'is not a field of this request' });
-    }
-  }
-  if (count > details.length) details.push({ path: [place], message: `has ${count - details.length} more faults` });
-  return details;
 }

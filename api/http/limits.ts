@@ -101,8 +101,9 @@ export async function consume(
   } catch (refused) {
     if (!(refused instanceof RateLimiterRes)) throw refused;
     const seconds = Math.max(1, Math.ceil(refused.msBeforeNext / 1000));
+    const { points: limit, seconds: window } = config.rates[name];
     throw new Problem('RATE_LIMITED', {
-      message: `Too many requests; try again in ${seconds} s.`,
+      message: `Too many requests: ${limit} are taken in ${window} s; try again in ${seconds} s.`,
       headers: {
         'Retry-After': String(seconds),
         ...rateHeaders(config, name, { remaining: 0, ms: refused.msBeforeNext }),

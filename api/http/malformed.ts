@@ -2,7 +2,7 @@
  * What is not HTTP, or too large to be read as it, never reaches a route: it is answered here, in the shape of every other
  * error. It must not write into an answer that has begun.
  */
-import { STATUS_CODES, type Server, type ServerResponse } from 'node:http';
+import { maxHeaderSize, STATUS_CODES, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import { errorBody } from './errors.ts';
@@ -40,7 +40,10 @@ export function refuseUnreadable(server: Server, log: Logger): void {
 
 /** Node tells by a code what its parser refused. */
 function problemOf(error: NodeJS.ErrnoException): Problem {
-  if (error.code === 'HPE_HEADER_OVERFLOW') return new Problem('HEADERS_TOO_LARGE');
+  if (error.code === 'HPE_HEADER_OVERFLOW') {
+    const message = `The address and the headers together may have ${maxHeaderSize} bytes; shorten them.`;
+    return new Problem('HEADERS_TOO_LARGE', { message });
+  }
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Problem('REQUEST_TIMEOUT');
   return new Problem('VALIDATION', { message: 'This is not a well-formed HTTP request.' });
 }

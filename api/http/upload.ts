@@ -175,9 +175,9 @@ function refusalOf(part: Part, names: ReadonlySet<string>): Problem | undefined 
   if (name === null) return invalid('file', 'comes with a part that has no name');
   if (name.length > MAX_NAME_CHARACTERS)
     return invalid(name, `is a name of more than ${MAX_NAME_CHARACTERS} characters`);
-  if (name === '__proto__') return invalid(name, 'is not a field of this request');
+  if (name === '__proto__') return invalid(name, 'is not a field here; take it out');
   if (mimetype === null) return names.has(name) ? invalid(name, 'was sent twice') : undefined;
-  if (name !== 'file') return invalid(name, 'is not a field of this request; send the file as `file`');
+  if (name !== 'file') return invalid(name, 'is not a field here; send the file as `file`');
   return names.has('file') ? invalid('file', 'takes one file a request') : undefined;
 }
 

@@ -1,7 +1,8 @@
 /** A frame of a client: read, checked, and handed to its slice. Nothing is answered here but what is wrong with it. */
 import { closeCodeOf, type LiveSocket } from './socket.ts';
 import type { Context } from '../context.ts';
-import { toDetails, toProblem } from '../http/errors.ts';
+import { toProblem } from '../http/errors.ts';
+import { check } from '../http/faults.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 /** Takes one frame of an open socket. Never rejects: the socket is told what is wrong with it. */
@@ -22,13 +23,10 @@ export async function takeFrame<C>({ log }: Pick<Context, 'log'>, socket: LiveSo
   }
   kind.metrics.received.inc({ type });
   try {
-    const parsed = kind.frame.safeParse(given);
-    if (!parsed.success) {
-      const [detail] = toDetails(parsed.error, 'frame');
-      const message = detail ? `${detail.path.slice(1).join('.')}: ${detail.message}` : 'The frame is not valid.';
-      throw new Problem('VALIDATION', { message });
-    }
-    await kind.take(socket, client, parsed.data);
+    const checked = check(kind.frame, given, 'frame');
+    // A frame of the kind `error` has no details, so it names the first fault alone.
+    if ('faults' in checked) throw new Problem('VALIDATION', { details: checked.faults.details.slice(0, 1) });
+    await kind.take(socket, client, checked.value);
   } catch (error) {
     const problem = toProblem(error);
     if (problem.status >= 500) log.error({ err: problem.cause, stream: socket.stream }, 'a frame failed');

@@ -33,7 +33,8 @@ export function createIntake(ctx: Pick<Context, 'log'>, state: Readonly<{ draini
     }
     const queue = (socket.queue ??= []);
     if (isFlood(socket) || queue.length >= MAX_QUEUED) {
-      socket.refuse(new Problem('RATE_LIMITED', { message: 'Too many frames; connect again in a minute.' }));
+      const message = `Too many frames: ${FRAMES_PER_MINUTE} are taken in a minute; connect again in a minute.`;
+      socket.refuse(new Problem('RATE_LIMITED', { message }));
       return;
     }
     queue.push((data as Buffer).toString('utf8'));

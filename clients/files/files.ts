@@ -283,7 +283,7 @@ export async function sniffFile(path: string, filename: string): Promise<FileTyp
     const { size } = await file.stat();
     if (size > maxFileBytes) {
       const message = 'The file is larger than 25 MiB; split it into smaller files.';
-      throw new Problem('TOO_LARGE', { details: [{ path: ['body', 'file'], message }] });
+      throw new Problem('TOO_LARGE', { message, details: [{ path: ['body', 'file'], message }] });
     }
     const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(size, headBytes)), 0, undefined, 0);
     const head = buffer.subarray(0, bytesRead);

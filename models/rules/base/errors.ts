@@ -3,7 +3,7 @@
  * Pure: anything may throw a `Problem`; api/http/errors.ts turns it into a reply.
  */
 export const errorTable = {
-  VALIDATION: { status: 400, message: 'The request is not valid; see details.' },
+  VALIDATION: { status: 400, message: 'The request is not valid.' },
   MALFORMED_JSON: { status: 400, message: 'The body is not valid JSON.' },
   PROVIDER_NOT_CONNECTED: { status: 400, message: 'A selected destination is not connected.' },
   UNAUTHENTICATED: { status: 401, message: 'Send a valid credential as `Authorization: Bearer …`.' },
@@ -64,8 +64,21 @@ export type ErrorCode = keyof typeof errorTable;
 /** One offending field: where it is (`['body', 'skills', 0]`) and what to do about it. */
 export type Detail = { path: (string | number)[]; message: string };
 
+/** How a sentence names the field of a detail: `skills[0]`, without `body` or `query` before it. */
+export function fieldName([place, ...steps]: readonly (string | number)[]): string {
+  if (steps.length === 0) return String(place);
+  return steps.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? step : `.${step}`)).join('');
+}
+
+/** The first detail in one sentence, and how many others there are. */
+function summary([first, ...others]: readonly Detail[]): string | undefined {
+  if (!first) return undefined;
+  const more = others.length > 0 ? `, and ${others.length} more; see details` : '';
+  return `${fieldName(first.path)}: ${first.message}${more}`;
+}
+
 export type ProblemOptions = {
-  /** Replaces the table's sentence. Shown to callers: never put a secret or another organization's data in it. */
+  /** Replaces the table's sentence, or for `VALIDATION` the first of the details. Shown to callers: never put a secret or another organization's data in it. */
   message?: string;
   details?: Detail[];
   /** Further members of the reply's body, such as `feature`. */
@@ -85,7 +98,8 @@ export class Problem extends Error {
   readonly headers: Record<string, string>;
 
   constructor(code: ErrorCode, options: ProblemOptions = {}) {
-    super(options.message ?? errorTable[code].message, { cause: options.cause });
+    const named = code === 'VALIDATION' ? summary(options.details ?? []) : undefined;
+    super(options.message ?? named ?? errorTable[code].message, { cause: options.cause });
     this.code = code;
     this.status = errorTable[code].status;
     this.details = options.details;

@@ -231,7 +231,7 @@ export function detectFileType(
   contentTypes = '',
 ): FileType {
   if (head.length === 0) {
-    const message = 'The file is empty; choose a file with content.';
+    const message = 'is empty; choose a file with content';
     throw new Problem('VALIDATION', { details: [{ path: ['body', 'file'], message }] });
   }
   const known = signatures.find(({ bytes, offset }) => startsWith(head, bytes, offset));

@@ -39,10 +39,10 @@ export function normalizeSegment(raw: string): string {
 export function normalizeSegments(list: readonly string[], path: (string | number)[] = ['body', 'segments']): string[] {
   const normalized = list.map((value) => normalizeSegment(value));
   const details: Detail[] = normalized.flatMap((value, index) =>
-    value === '' ? [{ path: [...path, index], message: 'A segment needs at least one letter or digit.' }] : [],
+    value === '' ? [{ path: [...path, index], message: 'must hold at least one letter or digit' }] : [],
   );
   const unique = [...new Set(normalized)];
-  if (unique.length > maxSegments) details.push({ path, message: `At most ${maxSegments} segments.` });
+  if (unique.length > maxSegments) details.push({ path, message: `must have at most ${maxSegments} entries` });
   if (details.length > 0) throw new Problem('VALIDATION', { details });
   return unique;
 }

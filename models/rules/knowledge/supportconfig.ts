@@ -121,10 +121,11 @@ export function checkWebhookSecret(secret: string | null | undefined): void {
   const refuse = (message: string): never => {
     throw new Problem('VALIDATION', { details: [{ path: ['body', 'outbox_webhook_secret'], message }] });
   };
-  if (secret && secret.trim().length < webhookSecretLength.min) refuse('has too few characters beside blanks');
+  if (secret && secret.trim().length < webhookSecretLength.min)
+    refuse(`must have at least ${webhookSecretLength.min} characters beside blanks`);
   if (!secret?.startsWith('whsec_')) return;
   if (Buffer.from(secret.slice(6), 'base64').length < minWebhookKeyBytes)
-    refuse(`is a key of fewer than ${minWebhookKeyBytes} bytes`);
+    refuse(`must hold a key of at least ${minWebhookKeyBytes} bytes`);
   if (/^(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/.test(secret.slice(6))) return;
   refuse('is not base64 after whsec_');
 }

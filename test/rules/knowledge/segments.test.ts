@@ -70,7 +70,7 @@ describe('normalizeSegments', () => {
     expect(() => normalizeSegments([...many, 'one more'], ['form', 'segments'])).toThrow(
       expect.objectContaining({
         code: 'VALIDATION',
-        details: [{ path: ['form', 'segments'], message: 'At most 20 segments.' }],
+        details: [{ path: ['form', 'segments'], message: 'must have at most 20 entries' }],
       }),
     );
   });

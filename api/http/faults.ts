@@ -1,0 +1,246 @@
+/** What a schema refuses, in sentences for the person who sent it: never the validator's own text. */
+import type { z } from 'zod';
+import { fieldName, type Detail } from '../../models/rules/base/errors.ts';
+
+/** How many details an answer names, and how much it repeats of a name that is not ours: a caller can send a hundred thousand. */
+const MAX_DETAILS = 20;
+const MAX_NAME_CHARACTERS = 100;
+
+type Faults = { details: Detail[]; message: string };
+type Checked<S extends z.ZodType> = { value: z.infer<S> } | { value?: never; faults: Faults };
+
+/**
+ * The value, or every field that is wrong with it. `place` is what `value` was in the request (`body`, `query`, …); it
+ * begins the path of each detail. `message` names the first field and how many others there are.
+ */
+export function check<S extends z.ZodType>(schema: S, value: unknown, place: string): Checked<S> {
+  const parsed = schema.safeParse(value, { error: (issue) => sentenceOf(issue, schema) });
+  return parsed.success ? { value: parsed.data } : { faults: faultsOf(parsed.error.issues, place) };
+}
+
+function faultsOf(issues: readonly z.core.$ZodIssue[], place: string): Faults {
+  const all = issues.flatMap((issue) => opened(issue));
+  const details: Detail[] = [];
+  let count = 0;
+  for (const issue of all) {
+    const path = pathOf(place, issue);
+    const unknown = issue.code === 'unrecognized_keys' ? issue.keys : [];
+    count += issue.code === 'unrecognized_keys' ? unknown.length : 1;
+    const room = MAX_DETAILS - details.length;
+    if (room <= 0) continue;
+    if (issue.code !== 'unrecognized_keys') details.push({ path, message: issue.message });
+    for (const name of unknown.slice(0, room)) {
+      details.push({ path: [...path, shortened(name)], message: 'is not a field here; take it out' });
+    }
+  }
+  const [first] = details;
+  const others = count > 1 ? `, and ${count - 1} more; see details` : '';
+  const message = first ? `${fieldName(first.path)}: ${first.message}${others}` : 'The request is not valid.';
+  if (count > details.length) details.push({ path: [place], message: `has ${count - details.length} more faults` });
+  return { details, message };
+}
+
+const shortened = (name: string) => name.slice(0, MAX_NAME_CHARACTERS);
+
+function pathOf(place: string, issue: z.core.$ZodIssue): (string | number)[] {
+  return [place, ...issue.path.map((step) => (typeof step === 'number' ? step : shortened(String(step))))];
+}
+
+/** Of alternatives the one that was meant, when one of them alone has the right type: what is wrong inside it. */
+function opened(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+  if (issue.code !== 'invalid_union') return [issue];
+  const meant = issue.errors.filter((branch) => !branch.some(isOfAnotherType));
+  if (meant.length !== 1 || meant[0]!.length === 0) return [issue];
+  return meant[0]!.flatMap((inner) => opened({ ...inner, path: [...issue.path, ...inner.path] }));
+}
+
+const isOfAnotherType = ({ code, path }: z.core.$ZodIssue) =>
+  path.length === 0 && (code === 'invalid_type' || code === 'invalid_value');
+
+/** An issue while zod still knows the input and the schema or check that made it. A message of the schema's own comes before this one. */
+function sentenceOf(issue: z.core.$ZodRawIssue, schema: z.core.$ZodType): string {
+  if (issue.input === undefined && isAboutType(issue.code)) return 'is required';
+  switch (issue.code) {
+    case 'invalid_type':
+      return numberSentence(issue, schema) ?? `must be ${nouns[issue.expected] ?? issue.expected}`;
+    case 'invalid_value':
+      return `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}`;
+    case 'too_small':
+      return numberSentence(issue, schema) ?? lowerBound(issue);
+    case 'too_big':
+      return numberSentence(issue, schema) ?? upperBound(issue);
+    case 'invalid_format':
+      return formatSentence(issue);
+    case 'not_multiple_of':
+      return `must be a multiple of ${issue.divisor}`;
+    case 'unrecognized_keys':
+      return 'has unknown fields; take them out';
+    case 'invalid_union':
+      return unionSentence(issue);
+    case 'invalid_key':
+      return `has a name that is not allowed: ${inner(issue.issues)}`;
+    case 'invalid_element':
+      return `has an entry that is not allowed: ${inner(issue.issues)}`;
+    default:
+      return 'is not valid';
+  }
+}
+
+const isAboutType = (code: string | undefined) =>
+  code === 'invalid_type' || code === 'invalid_value' || code === 'invalid_union';
+
+const nouns: Record<string, string> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  bigint: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  tuple: 'a list',
+  set: 'a list',
+  object: 'an object',
+  record: 'an object',
+  map: 'an object',
+  date: 'a date',
+  null: 'null',
+  undefined: 'left out',
+  never: 'left out',
+  file: 'a file',
+};
+
+type NumberRule = { isWhole?: boolean; least?: string; most?: string; from?: number; to?: number };
+
+/** All that a number has to be, whichever part of it was not met; undefined when this is about no number. */
+function numberSentence(issue: z.core.$ZodRawIssue, schema: z.core.$ZodType): string | undefined {
+  const expected = 'origin' in issue ? issue.origin : 'expected' in issue ? issue.expected : undefined;
+  if (expected !== 'number' && expected !== 'int') return undefined;
+  const rule = numberRule(issue, schema);
+  const noun = expected === 'int' || rule.isWhole ? 'a whole number' : 'a number';
+  if (rule.from !== undefined && rule.to !== undefined) return `must be ${noun} from ${rule.from} to ${rule.to}`;
+  const limits = [rule.least, rule.most].filter((limit) => limit !== undefined).join(' and ');
+  return `must be ${noun} ${limits}`.trimEnd();
+}
+
+/** What the number's schema asks, or what the issue alone says of it where `schemaAt` does not reach the schema. */
+function numberRule(issue: z.core.$ZodRawIssue, schema: z.core.$ZodType): NumberRule {
+  const found = schemaAt(schema, issue.path ?? []);
+  const checks = found?._zod.def.checks ?? [];
+  const rule: NumberRule = {};
+  if (found && (found === issue.inst || checks.some((each) => each === issue.inst))) {
+    for (const each of [found, ...checks]) {
+      const def = each._zod.def as { check?: string; format?: string; value?: number; inclusive?: boolean };
+      if (def.check === 'number_format') rule.isWhole = /int/.test(def.format ?? '');
+      else if (def.check === 'greater_than') setLeast(rule, Number(def.value), def.inclusive);
+      else if (def.check === 'less_than') setMost(rule, Number(def.value), def.inclusive);
+    }
+  } else if (issue.code === 'too_small') setLeast(rule, Number(issue.minimum), issue.inclusive);
+  else if (issue.code === 'too_big') setMost(rule, Number(issue.maximum), issue.inclusive);
+  return rule;
+}
+
+function setLeast(rule: NumberRule, least: number, inclusive = true): void {
+  rule.least = inclusive ? `of at least ${least}` : `above ${least}`;
+  if (inclusive) rule.from = least;
+}
+
+function setMost(rule: NumberRule, most: number, inclusive = true): void {
+  rule.most = inclusive ? `of at most ${most}` : `below ${most}`;
+  if (inclusive) rule.to = most;
+}
+
+function schemaAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): z.core.$ZodType | undefined {
+  let at: z.core.$ZodType | undefined = bare(schema);
+  for (const step of path) {
+    const { def } = (at as z.core.$ZodTypes)._zod;
+    if (def.type === 'object') at = Object.hasOwn(def.shape, step) ? def.shape[String(step)] : undefined;
+    else if (def.type === 'array') at = def.element;
+    else if (def.type === 'record') at = def.valueType;
+    else at = undefined;
+    if (!at) return undefined;
+    at = bare(at);
+  }
+  return at;
+}
+
+/** Without `optional`, `nullable`, `default` and their like. */
+function bare(schema: z.core.$ZodType): z.core.$ZodType {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  return 'innerType' in def ? bare(def.innerType) : def.type === 'pipe' ? bare(def.in) : schema;
+}
+
+/** What a bound counts, of each kind of value that has a size. */
+const units: Record<string, [one: string, more: string]> = {
+  string: ['character', 'characters'],
+  array: ['entry', 'entries'],
+  tuple: ['entry', 'entries'],
+  set: ['entry', 'entries'],
+  map: ['field', 'fields'],
+  object: ['field', 'fields'],
+  record: ['field', 'fields'],
+  file: ['byte', 'bytes'],
+};
+
+function counted(origin: string, amount: number | bigint): string {
+  const [one, more] = units[origin] ?? units.array!;
+  return `${amount} ${Number(amount) === 1 ? one : more}`;
+}
+
+function lowerBound({ origin, minimum, inclusive, exact }: z.core.$ZodRawIssue<z.core.$ZodIssueTooSmall>): string {
+  if (origin === 'date') return `must be a date ${inclusive ? 'not before' : 'after'} ${moment(minimum)}`;
+  if (origin === 'bigint') return `must be a whole number ${inclusive ? 'of at least' : 'above'} ${minimum}`;
+  if (exact) return `must have exactly ${counted(origin, minimum)}`;
+  const least = inclusive ? minimum : Number(minimum) + 1;
+  return Number(least) === 1 ? 'must not be empty' : `must have at least ${counted(origin, least)}`;
+}
+
+function upperBound({ origin, maximum, inclusive, exact }: z.core.$ZodRawIssue<z.core.$ZodIssueTooBig>): string {
+  if (origin === 'date') return `must be a date ${inclusive ? 'not after' : 'before'} ${moment(maximum)}`;
+  if (origin === 'bigint') return `must be a whole number ${inclusive ? 'of at most' : 'below'} ${maximum}`;
+  if (exact) return `must have exactly ${counted(origin, maximum)}`;
+  return `must have at most ${counted(origin, inclusive ? maximum : Number(maximum) - 1)}`;
+}
+
+const moment = (milliseconds: number | bigint) => new Date(Number(milliseconds)).toISOString();
+
+const formats: Record<string, string> = {
+  email: 'an e-mail address, such as ada@example.com',
+  url: 'an address, such as https://www.example.com',
+  datetime: 'a date and time with its zone, such as 2030-01-31T09:30:00Z',
+  date: 'a date, such as 2030-01-31',
+  time: 'a time, such as 09:30:00',
+  duration: 'a duration, such as PT15M',
+  uuid: 'a UUID',
+  ipv4: 'an IPv4 address',
+  ipv6: 'an IPv6 address',
+  cidrv4: 'a range of IPv4 addresses',
+  cidrv6: 'a range of IPv6 addresses',
+  base64: 'text in base64',
+  base64url: 'text in base64url',
+  json_string: 'JSON',
+  e164: 'a telephone number, such as +4930123456',
+  jwt: 'a JSON Web Token',
+  lowercase: 'in lower case',
+  uppercase: 'in upper case',
+};
+
+/** A pattern is no sentence, so one without a message of its own is only said to be missed. */
+function formatSentence(issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidStringFormat>): string {
+  if (issue.format === 'starts_with') return `must begin with ${String(issue.prefix)}`;
+  if (issue.format === 'ends_with') return `must end with ${String(issue.suffix)}`;
+  if (issue.format === 'includes') return `must contain ${String(issue.includes)}`;
+  const what = formats[issue.format];
+  return what ? `must be ${what}` : 'does not have the form that this field takes';
+}
+
+function unionSentence(issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>): string {
+  if ('options' in issue && Array.isArray(issue.options) && issue.options.length > 0)
+    return `must be one of ${issue.options.map(String).join(', ')}`;
+  const sentences = issue.errors.flatMap((branch) => (branch[0] ? [inner(branch)] : []));
+  return [...new Set(sentences)].join(', or ') || 'is not valid';
+}
+
+/** The first of the issues within a part of the value, with its place there. */
+function inner([first]: readonly z.core.$ZodIssue[]): string {
+  if (!first) return 'is not valid';
+  return first.path.length > 0 ? `${fieldName(pathOf('', first))}: ${first.message}` : first.message;
+}
