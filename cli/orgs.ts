@@ -4,7 +4,7 @@ import { identifier } from './arguments.ts';
 import { CliError } from './errors.ts';
 import { shortTime, table } from './output.ts';
 import { listOrganizations, type Act } from './session.ts';
-import { configReply } from '../api/contract/supportconfig.ts';
+import { supportConfigReply } from '../api/contract/supportconfig.ts';
 import { organization } from '../api/contract/orgs.ts';
 
 export function addOrgCommands(program: Command, act: Act): void {
@@ -66,7 +66,7 @@ export function addOrgCommands(program: Command, act: Act): void {
         const body = { environment: back ? 'sandbox' : 'production' };
         const { config } = await (
           await member()
-        ).request('PUT', `/support/config/orgs/${given}`, configReply, { body });
+        ).request('PUT', `/support/config/orgs/${given}`, supportConfigReply, { body });
         output.result({ org_id: config.org_id, environment: config.environment }, () => [
           config.environment === 'production' ? `${config.org_id} is live.` : `${config.org_id} is in the sandbox.`,
         ]);

@@ -12,7 +12,7 @@ import {
 const provider = z.enum(outboxProviders);
 const environment = z.enum(environments);
 
-export const config = z
+export const supportConfig = z
   .object({
     org_id: id,
     environment: environment.meta({ description: '`production` once the organization is live.' }),
@@ -27,10 +27,10 @@ export const config = z
   })
   .meta({ id: 'SupportConfig' });
 /** The fields stand at the top level and, as the spec's service has them, in `config`. */
-export const configReply = z.object({ ...config.shape, config });
+export const supportConfigReply = z.object({ ...supportConfig.shape, config: supportConfig });
 
 /** What is left out stays as it is. */
-export const configBody = z.strictObject({
+export const supportConfigBody = z.strictObject({
   environment: environment
     .optional()
     .meta({ description: 'Goes live or back. An owner or admin by dashboard login only.' }),

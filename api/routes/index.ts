@@ -1,7 +1,7 @@
 /** The list of all routes, by the tag they are documented under. The app, OpenAPI and the security tests read it. */
 import { authRoutes } from './auth.ts';
 import { chatRoutes } from './chat.ts';
-import { configRoutes } from './supportconfig.ts';
+import { supportConfigRoutes } from './supportconfig.ts';
 import { crawlRoutes } from './crawl.ts';
 import { customerRoutes } from './customers.ts';
 import { documentRoutes } from './documents.ts';
@@ -24,7 +24,7 @@ export const routeGroups = {
   Crawling: [...crawlRoutes, ...recrawlRoutes],
   'Knowledge base': [...knowledgeRoutes, ...pageRoutes],
   Chat: chatRoutes,
-  'Support configuration': configRoutes,
+  'Support configuration': supportConfigRoutes,
   'Support sessions': sessionRoutes,
   'Support inbox': inboxRoutes,
   'Customer data': customerRoutes,

@@ -36,7 +36,7 @@ function checkMayGoLive(principal: TenantPrincipal): void {
 }
 
 /** Applies a patch to what is stored, again when somebody else stored meanwhile, so that rules over two fields hold. */
-async function patchConfig(ctx: Context, orgId: string, patch: SettingsPatch): Promise<SupportConfig> {
+async function patchSupportConfig(ctx: Context, orgId: string, patch: SettingsPatch): Promise<SupportConfig> {
   const around = { integrations: await listConnectedIntegrations(orgId), egressAllow: ctx.config.egressAllow };
   for (;;) {
     const current = await findSupportConfig(orgId);
@@ -48,7 +48,7 @@ async function patchConfig(ctx: Context, orgId: string, patch: SettingsPatch): P
   }
 }
 
-export const configRoutes = [
+export const supportConfigRoutes = [
   route({
     name: 'getSupportConfig',
     method: 'GET',
@@ -56,7 +56,7 @@ export const configRoutes = [
     summary: 'The configuration; defaults where nothing was set.',
     auth: key('support:read'),
     params: orgParams,
-    reply: contract.configReply,
+    reply: contract.supportConfigReply,
     async handle({ principal }) {
       return view(await findSupportConfig(principal.orgId), principal.environment);
     },
@@ -68,15 +68,15 @@ export const configRoutes = [
     summary: 'Change the fields named; the others stay. `environment` takes the organization live or back.',
     auth: key('support:write'),
     params: orgParams,
-    body: contract.configBody,
-    reply: contract.configReply,
+    body: contract.supportConfigBody,
+    reply: contract.supportConfigReply,
     limit: 'writes',
     errors: ['MISSING_ROLE', 'PROVIDER_NOT_CONNECTED'],
     async handle({ body, principal }, ctx) {
       const { environment, outbox_webhook_secret: secret, ...rest } = body;
       if (environment) checkMayGoLive(principal);
       checkWebhookSecret(secret);
-      const supportConfig = await patchConfig(ctx, principal.orgId, {
+      const supportConfig = await patchSupportConfig(ctx, principal.orgId, {
         ...rest,
         outbox_webhook_secret: secret ? ctx.secrets.seal(secret) : secret,
       });
