@@ -7,6 +7,14 @@ import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { readEgressEntry } from './models/rules/base/address.ts';
+import {
+  rateNames,
+  rates,
+  rateSeconds,
+  rateVariable,
+  type RateName,
+  type RateVariable,
+} from './models/rules/base/rates.ts';
 import { maxFileBytes } from './models/rules/knowledge/document.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
@@ -30,6 +38,10 @@ const oidcProviders = z
     }
   })
   .pipe(z.record(z.string(), z.strictObject({ issuer: z.url(), client_id: z.string(), client_secret: z.string() })));
+
+const rateVariables = Object.fromEntries(
+  rateNames.map((name) => [rateVariable(name), positive.default(rates[name].points)]),
+) as Record<RateVariable, z.ZodDefault<typeof positive>>;
 
 /** Every variable, its form and its default. */
 export const environment = z.object({
@@ -79,18 +91,7 @@ export const environment = z.object({
   TEST_REPLIES_PER_MINUTE: positive.default(10),
   TEST_CONVERSATIONS_PER_MONTH: positive.default(500),
   MAX_UPLOAD_BYTES: positive.max(maxFileBytes).default(maxFileBytes),
-  RATE_SIGN_IN_PER_MINUTE: positive.default(5),
-  RATE_ACCOUNTS_PER_HOUR: positive.default(100),
-  RATE_WRITES_PER_MINUTE: positive.default(600),
-  RATE_QUERIES_PER_MINUTE: positive.default(600),
-  RATE_SESSIONS_PER_MINUTE: positive.default(6000),
-  RATE_VISITORS_PER_MINUTE: positive.default(60),
-  RATE_MESSAGES_PER_MINUTE: positive.default(20),
-  RATE_EXPORTS_PER_MINUTE: positive.default(300),
-  RATE_OTHER_FRAMES_PER_MINUTE: positive.default(30),
-  RATE_CONNECTS_PER_MINUTE: positive.default(30),
-  RATE_ADDRESS_CONNECTS_PER_MINUTE: positive.default(600),
-  RATE_ADDRESS_MESSAGES_PER_MINUTE: positive.default(120),
+  ...rateVariables,
   MAX_SOCKETS: positive.default(10_000),
   SOCKETS_PER_ADDRESS: positive.default(200),
   DRAIN_SECONDS: positive.default(20),
@@ -152,25 +153,21 @@ export function readConfig(env: Record<string, string | undefined>) {
     testRepliesPerMinute: v.TEST_REPLIES_PER_MINUTE,
     testConversationsPerMonth: v.TEST_CONVERSATIONS_PER_MONTH,
     maxUploadBytes: v.MAX_UPLOAD_BYTES,
-    rates: {
-      sign_in: { points: v.RATE_SIGN_IN_PER_MINUTE, seconds: 60 },
-      accounts: { points: v.RATE_ACCOUNTS_PER_HOUR, seconds: 3600 },
-      writes: { points: v.RATE_WRITES_PER_MINUTE, seconds: 60 },
-      queries: { points: v.RATE_QUERIES_PER_MINUTE, seconds: 60 },
-      messages: { points: v.RATE_MESSAGES_PER_MINUTE, seconds: 60 },
-      other_frames: { points: v.RATE_OTHER_FRAMES_PER_MINUTE, seconds: 60 },
-      connects: { points: v.RATE_CONNECTS_PER_MINUTE, seconds: 60 },
-      address_connects: { points: v.RATE_ADDRESS_CONNECTS_PER_MINUTE, seconds: 60 },
-      address_messages: { points: v.RATE_ADDRESS_MESSAGES_PER_MINUTE, seconds: 60 },
-      exports: { points: v.RATE_EXPORTS_PER_MINUTE, seconds: 60 },
-      sessions: { points: v.RATE_SESSIONS_PER_MINUTE, seconds: 60 },
-      visitors: { points: v.RATE_VISITORS_PER_MINUTE, seconds: 60 },
-    },
+    rates: Object.freeze(ratesOf(v)),
     maxSockets: v.MAX_SOCKETS,
     socketsPerAddress: v.SOCKETS_PER_ADDRESS,
     drainSeconds: v.DRAIN_SECONDS,
     logLevel: v.LOG_LEVEL,
   });
+}
+
+/** How many points each rate has, and over how many seconds. */
+function ratesOf(variables: Record<RateVariable, number>) {
+  const entries = rateNames.map((name) => [
+    name,
+    { points: variables[rateVariable(name)], seconds: rateSeconds(name) },
+  ]);
+  return Object.fromEntries(entries) as Record<RateName, { points: number; seconds: number }>;
 }
 
 /** The key in DATA_DIR, made by whichever process comes first: a hard link appears whole or not at all. */

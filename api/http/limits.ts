@@ -4,8 +4,7 @@ import mongoose from 'mongoose';
 import { RateLimiterMemory, RateLimiterMongo, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Config } from '../../config.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
-
-export type RateName = keyof Config['rates'];
+import type { RateName } from '../../models/rules/base/rates.ts';
 
 const counters = { tableName: 'rate_limits', disableIndexesCreation: true };
 

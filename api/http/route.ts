@@ -3,9 +3,9 @@ import { z } from 'zod';
 import type { Guard, PrincipalOf } from '../access/auth.ts';
 import { modeQuery, mode as modeSchema, warning } from '../contract/common.ts';
 import type { Context } from '../context.ts';
-import type { RateName } from './limits.ts';
 import type { UploadedFile } from './upload.ts';
 import type { ErrorCode } from '../../models/rules/base/errors.ts';
+import type { RateName } from '../../models/rules/base/rates.ts';
 
 /** A browser's cookies, for sign-in: open routes only. */
 export type Cookies = {

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError, environment, readConfig } from '../../config.ts';
+import { rateNames, rates, rateVariable } from '../../models/rules/base/rates.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -12,11 +13,33 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('docs/configuration.md', () => {
+  const text = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8');
+  const rows = text
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .map((line) => line.split(' | ').map((cell) => cell.replace(/^\||\|$/g, '').trim()));
+  const quoted = (cell: string) => [...cell.matchAll(/`([^`]+)`/g)].map(([, found]) => found!);
+  /** Each variable with its default and meaning, also of a row that documents two. */
+  const documented = rows.flatMap(([names, defaults, meaning]) =>
+    quoted(names!).map((name, index) => ({ name, byDefault: quoted(defaults!)[index], meaning })),
+  );
+
   it('names every variable, and none that does not exist', () => {
-    const text = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8');
-    const rows = text.split('\n').filter((line) => line.startsWith('| `'));
-    const documented = rows.flatMap((row) => [...row.split('|')[1]!.matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name));
-    expect(documented.toSorted()).toEqual(Object.keys(environment.shape).toSorted());
+    expect(documented.map(({ name }) => name).toSorted()).toEqual(Object.keys(environment.shape).toSorted());
+  });
+
+  it('gives the default of every number, quota and rate', () => {
+    const numbers = Object.entries(environment.parse({})).filter(([, value]) => typeof value === 'number');
+    const expected = numbers.map(([name, value]) => [name, String(value)]);
+    const found = numbers.map(([name]) => [name, documented.find((row) => row.name === name)?.byDefault]);
+    expect(found).toEqual(expected);
+  });
+
+  it('says what every rate counts, in the words of the table of rates', () => {
+    const found = documented.filter(({ name }) => name.startsWith('RATE_'));
+    expect(found.map(({ name, meaning }) => [name, meaning]).toSorted()).toEqual(
+      rateNames.map((name) => [rateVariable(name), rates[name].counts]).toSorted(),
+    );
   });
 });
 
@@ -53,6 +76,14 @@ describe('readConfig', () => {
   it('takes EGRESS_ALLOW as hosts, with or without a port', () => {
     const { egressAllow } = readConfig({ DATA_DIR: folder, EGRESS_ALLOW: 'hooks.internal, 10.0.0.7:8080,[::1]:9000' });
     expect(egressAllow).toEqual(['hooks.internal', '10.0.0.7:8080', '[::1]:9000']);
+  });
+
+  it('sets each rate by its variable, a minute or an hour long', () => {
+    const { rates: set } = readConfig({ DATA_DIR: folder, RATE_SIGN_IN_PER_MINUTE: '7', RATE_ACCOUNTS_PER_HOUR: '8' });
+    expect([set.sign_in, set.accounts]).toEqual([
+      { points: 7, seconds: 60 },
+      { points: 8, seconds: 3600 },
+    ]);
   });
 
   it('an empty variable counts as unset', () => {

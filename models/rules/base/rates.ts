@@ -1,0 +1,64 @@
+/**
+ * Every rate of the system, once: the configuration, the limiters and docs/configuration.md take it from here. Pure: who
+ * counts a request is for api/http/limits.ts.
+ */
+
+const secondsOf = { minute: 60, hour: 3600 } as const;
+
+type Rate = {
+  /** How many a credential, session or address has unless the environment says otherwise. */
+  points: number;
+  per: keyof typeof secondsOf;
+  /** What is counted, and for whom; as in docs/configuration.md. */
+  counts: string;
+};
+
+export const rates = {
+  sign_in: { points: 5, per: 'minute', counts: 'failed logins an account and address' },
+  accounts: { points: 100, per: 'hour', counts: 'registrations and logins an address' },
+  writes: { points: 600, per: 'minute', counts: 'uploads and changes a credential' },
+  queries: {
+    points: 600,
+    per: 'minute',
+    counts: "questions a credential, and a session's reads of its own conversations",
+  },
+  sessions: { points: 6000, per: 'minute', counts: 'support sessions minted a key' },
+  visitors: {
+    points: 60,
+    per: 'minute',
+    counts: 'visitors of an embedded chat never seen before, an organization and address',
+  },
+  messages: { points: 20, per: 'minute', counts: 'messages a support session, over the socket and REST together' },
+  other_frames: {
+    points: 30,
+    per: 'minute',
+    counts: 'frames `end`, `context_update` and `earlier` a support session',
+  },
+  connects: { points: 30, per: 'minute', counts: 'times that a support session may connect its sockets' },
+  address_connects: {
+    points: 600,
+    per: 'minute',
+    counts: 'connections of sockets from one address, whatever sessions they use',
+  },
+  address_messages: {
+    points: 120,
+    per: 'minute',
+    counts:
+      'messages of embedded chats (publishable key) an address, over all its visitors; those of minted sessions do not count',
+  },
+  exports: { points: 300, per: 'minute', counts: "pages of customers' exported data a member" },
+} as const satisfies Record<string, Rate>;
+
+export type RateName = keyof typeof rates;
+export const rateNames = Object.keys(rates) as RateName[];
+
+/** The environment variable that sets a rate: `RATE_SIGN_IN_PER_MINUTE`. */
+export type RateVariable = {
+  [N in RateName]: `RATE_${Uppercase<N>}_PER_${Uppercase<(typeof rates)[N]['per']>}`;
+}[RateName];
+
+export const rateVariable = (name: RateName): RateVariable =>
+  `RATE_${name}_PER_${rates[name].per}`.toUpperCase() as RateVariable;
+
+/** The time over which a rate is counted, in seconds. */
+export const rateSeconds = (name: RateName): number => secondsOf[rates[name].per];
