@@ -11,9 +11,9 @@ const two = (value: number): string => String(value).padStart(2, '0');
  * month to guess.
  */
 function dateText(serial: number, pattern: string, date1904: boolean): string | undefined {
-  const [year, month, day, hours = 0, minutes = 0, seconds = 0] =
-    dateFromSerial(date1904 ? serial + 1462 : serial) ?? [];
-  if (year === undefined || month === undefined || day === undefined) return undefined;
+  const parts = dateFromSerial(date1904 ? serial + 1462 : serial);
+  if (parts === null) return undefined;
+  const [year, month, day, hours, minutes, seconds] = parts;
   const shows = getFormatDateInfo(pattern);
   const date = `${year}-${two(month)}-${two(day)}`;
   const time = [hours, minutes]

@@ -25,7 +25,7 @@ const ctx = {
 } as Context;
 
 /** As of a process that does not go on: the leases it renews end as the first one does. */
-const stopped = { ...ctx, clock: () => new Date(start) } as Context;
+const stopped: Context = { ...ctx, clock: () => new Date(start) };
 
 let request: { credential: string; route: string; key: string; fingerprint: string };
 beforeEach(() => {
