@@ -7,10 +7,10 @@ import type { IndexStats } from '../clients/search/search.ts';
 import { ChunkModel } from '../models/knowledge/chunk.ts';
 import { connectMongo, disconnectMongo } from '../models/base/connect.ts';
 import { DocumentModel } from '../models/knowledge/document.ts';
-import type { Chunk } from '../models/rules/knowledge/chunks.ts';
+import type { CutChunk } from '../models/rules/knowledge/chunks.ts';
 import type { Stage } from './stage.ts';
 
-export type Stored = { id: string; filename: string; segments: string[]; chunks: Omit<Chunk, 'ordinal'>[] };
+export type Stored = { id: string; filename: string; segments: string[]; chunks: Omit<CutChunk, 'ordinal'>[] };
 
 const batch = 250;
 

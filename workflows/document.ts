@@ -20,7 +20,7 @@ const { readDocument } = proxyActivities<DocumentActivities>({
   startToCloseTimeout: '3 minutes',
 });
 
-/** Of 5,000 passages, the most a document has, a slow embedding model takes minutes; heartbeats tell when the worker is dead. */
+/** Of 5,000 chunks, the most a document has, a slow embedding model takes minutes; heartbeats tell when the worker is dead. */
 const { indexDocument } = proxyActivities<DocumentActivities>({
   ...throughOutages,
   startToCloseTimeout: '1 hour',

@@ -4,7 +4,7 @@
  */
 import { createPublish, namedTags } from './publish.ts';
 import { leadsOn, sortRound, withFormer, type PageToStore, type RoundRead, type Sorted } from './sortround.ts';
-import { embedPassages, syncTags } from '../knowledge/source.ts';
+import { embedChunks, syncTags } from '../knowledge/source.ts';
 import type { Ai } from '../../clients/ai/ai.ts';
 import type { Search } from '../../clients/search/search.ts';
 import { findOrganization } from '../../models/access/organization.ts';
@@ -118,7 +118,7 @@ export function createPageStore({ search, ai, quotas, clock }: Deps) {
 
     /** Throws while nothing can be stored because the embedding model does not answer. */
     async ready(signal: AbortSignal): Promise<void> {
-      await embedPassages(ai, [{ heading: '', text: 'Ready?' }], signal);
+      await embedChunks(ai, [{ heading: '', text: 'Ready?' }], signal);
     },
 
     /** How many further pages a crawl may store. */

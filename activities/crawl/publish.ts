@@ -1,9 +1,9 @@
 /**
- * Publishes pages of a crawl: passages to MongoDB, their rows to the index in one commit, and only then the pages as they are
+ * Publishes pages of a crawl: chunks to MongoDB, their rows to the index in one commit, and only then the pages as they are
  * to be seen. Killed anywhere, the pages of before go on answering.
  */
 import type { PageToStore } from './sortround.ts';
-import { embedPassages, indexChunks, syncTags } from '../knowledge/source.ts';
+import { embedChunks, indexChunks, syncTags } from '../knowledge/source.ts';
 import type { Ai } from '../../clients/ai/ai.ts';
 import type { IndexTable, Search } from '../../clients/search/search.ts';
 import { countClaim, type Crawl } from '../../models/crawl/crawl.ts';
@@ -40,19 +40,19 @@ export function createPublish({ search, ai, clock }: Deps) {
     return claims;
   }
 
-  /** Stores the passages and links of pages that were claimed, and adds their rows to the index. */
+  /** Stores the chunks and links of pages that were claimed, and adds their rows to the index. */
   async function write(
     crawl: Crawl,
     found: readonly PageToStore[],
     claims: Claims,
-    vectors: Awaited<ReturnType<typeof embedPassages>>,
+    vectors: Awaited<ReturnType<typeof embedChunks>>,
   ): Promise<void> {
     const { org_id, mode } = crawl;
     const fresh = found.filter(({ url }) => claims.has(url));
     await savePageLinks(fresh.map(({ url, links }) => ({ _id: claims.get(url)!._id, links })));
     const chunks = fresh.flatMap(({ url, content }) => {
       const { _id: source_id, generation } = claims.get(url)!;
-      return chunksOf({ org_id, mode, source_type: 'website', source_id, generation }, content.passages);
+      return chunksOf({ org_id, mode, source_type: 'website', source_id, generation }, content.chunks);
     });
     await insertChunks(chunks);
     const pages = new Map([...claims.values()].map((page) => [page._id, page]));
@@ -63,7 +63,7 @@ export function createPublish({ search, ai, clock }: Deps) {
         authority: effectiveAuthority(crawl.authority ?? page.authority, 'website'),
       };
     };
-    const claimed = found.flatMap(({ url, content }) => content.passages.map(() => claims.has(url)));
+    const claimed = found.flatMap(({ url, content }) => content.chunks.map(() => claims.has(url)));
     const claimedVectors = vectors?.filter((_, at) => claimed[at]);
     await indexChunks(search, { org_id, mode }, chunks, claimedVectors, tagsOf);
   }
@@ -78,7 +78,7 @@ export function createPublish({ search, ai, clock }: Deps) {
         generation: page.generation,
         title: content.title,
         content_sha256: content.contentHash,
-        chunk_count: content.passages.length,
+        chunk_count: content.chunks.length,
         version: { etag, last_modified: lastModified },
         tags: namedTags(crawl),
       };
@@ -121,8 +121,8 @@ export function createPublish({ search, ai, clock }: Deps) {
   /** Indexes pages and lets them answer; returns them as they were claimed. */
   return async (crawl: Crawl, found: readonly PageToStore[], signal: AbortSignal): Promise<Page[]> => {
     // Before anything is claimed or stored: while the model does not answer, a try leaves nothing behind.
-    const passages = found.flatMap(({ content }) => content.passages);
-    const vectors = await embedPassages(ai, passages, signal);
+    const chunks = found.flatMap(({ content }) => content.chunks);
+    const vectors = await embedChunks(ai, chunks, signal);
     const claims = await claim(crawl, found);
     await write(crawl, found, claims, vectors);
     await show(crawl, found, claims);

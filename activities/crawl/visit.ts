@@ -74,7 +74,7 @@ function readVisit(
   if (content.noindex) return leftOut(of, found, 'noindex');
   const canonical = canonicalOf(crawl, site, entry, content);
   if (canonical !== undefined) return leftOut(of, found, 'canonical', canonical, canonical);
-  if (content.passages.length === 0) {
+  if (content.chunks.length === 0) {
     return fetched.lacks ? leftOut(of, found, 'unrendered', fetched.lacks) : leftOut(of, found, 'empty');
   }
   const { next, files } = found;

@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
-import { embedPassages, indexChunks, syncTags } from './source.ts';
+import { embedChunks, indexChunks, syncTags } from './source.ts';
 import type { Ai } from '../../clients/ai/ai.ts';
 import type { Files } from '../../clients/files/files.ts';
 import type { IndexTable, Search } from '../../clients/search/search.ts';
@@ -26,7 +26,7 @@ import {
   type Document,
 } from '../../models/knowledge/document.ts';
 import { effectiveAuthority } from '../../models/rules/knowledge/authority.ts';
-import type { Chunk as Passage } from '../../models/rules/knowledge/chunks.ts';
+import type { CutChunk } from '../../models/rules/knowledge/chunks.ts';
 import { Unreadable } from '../../models/rules/knowledge/document.ts';
 import { modes } from '../../models/rules/access/keys.ts';
 import { batchOf, isCurrent, isCurrentBatch } from '../../models/rules/knowledge/reconcile.ts';
@@ -49,7 +49,7 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
   async function addRows(document: Document, chunks: readonly Chunk[], signal: AbortSignal): Promise<void> {
     const { segments, authority } = document;
     const tags = { segments, authority: effectiveAuthority(authority, 'document') };
-    const vectors = await embedPassages(ai, chunks, signal);
+    const vectors = await embedChunks(ai, chunks, signal);
     await indexChunks(search, tableOf(document), chunks, vectors, () => tags, batchNamed(document));
   }
 
@@ -81,7 +81,10 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
     return 'gone';
   }
 
-  /** Chunks are stored. Nobody hears a late attempt, so it must not leave them to the next step. */
+  /**
+   * The outcome once chunks are stored. The workflow does not see the outcome of an attempt that another one has overtaken, so
+   * such an attempt removes its chunks itself.
+   */
   async function readOrLate(ref: Ref): Promise<'read' | 'gone'> {
     const standing = await find(ref.orgId, ref.docId);
     return standing && isCurrent(standing, ref.generation) ? 'read' : removeTraces(ref);
@@ -89,8 +92,8 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
 
   return {
     /**
-     * Claims the generation, reads the file in its own process and stores the passages. Indexes them too when that needs
-     * no third party, which saves the way through the server; `read`: indexing is still to be done, and tried, alone;
+     * Claims the generation, reads the file in its own process and stores the chunks. Indexes them too when that needs
+     * no third party, which saves a round trip to Temporal; `read`: indexing is still to be done, and tried, alone;
      * `failed`: why the file cannot be read.
      */
     async readDocument(ref: Ref): Promise<ReadOutcome> {
@@ -99,16 +102,16 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
         const document = await claimDocument(orgId, docId, generation, clock());
         if (!document) {
           const standing = await find(orgId, docId);
-          // An earlier attempt published it, or found that it cannot be read, and did not come to the end.
+          // An earlier attempt published it, or found that it cannot be read, and died before it ended.
           const published = standing?.live_generation === generation && standing.status === 'indexed';
           if (published) return 'read';
           if (standing?.generation === generation && standing.status === 'failed' && standing.error !== undefined)
             return { failed: standing.error };
           return removeTraces(ref);
         }
-        let passages: Passage[];
+        let cut: CutChunk[];
         try {
-          passages = await files.chunk(readBytes(docId), document.file_type, { signal, filename: document.filename });
+          cut = await files.chunk(readBytes(docId), document.file_type, { signal, filename: document.filename });
         } catch (error) {
           if (!(error instanceof Unreadable)) throw error;
           log.info({ doc_id: docId, org_id: orgId, reason: error.reason, err: error.cause }, 'document cannot be read');
@@ -117,12 +120,12 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
         }
         const { mode } = document;
         const source = { org_id: orgId, mode, source_type: 'document' as const, source_id: docId, generation };
-        const chunks = chunksOf(source, passages);
+        const chunks = chunksOf(source, cut);
         if (ai.embeddingModel) {
           await writeChunks(source, chunks);
           return await readOrLate(ref);
         }
-        // Rows of the index lead nowhere before the generation is published, so neither has to wait for the other.
+        // Index rows answer nothing before their generation is published, so chunks and rows are written at the same time.
         const [written, added] = await Promise.allSettled([
           writeChunks(source, chunks),
           addRows(document, chunks, signal),

@@ -1,7 +1,7 @@
 /** Keeps the stores tidy. Nothing here changes an answer; it may run at any time and any number of times. */
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
-import { embedPassages, indexChunks, syncTags } from './source.ts';
+import { embedChunks, indexChunks, syncTags } from './source.ts';
 import type { Ai } from '../../clients/ai/ai.ts';
 import type { IndexTable, Search } from '../../clients/search/search.ts';
 import { DamagedIndex } from '../../clients/search/damage.ts';
@@ -10,12 +10,12 @@ import { listOrphanedBytes, removeBytes } from '../../models/knowledge/document.
 import { compareIndex, isCurrentBatch, liveBatch, type IndexedSource } from '../../models/rules/knowledge/reconcile.ts';
 import { beginRows, findSource, listOwners, listStanding, publishRows } from '../../models/knowledge/source.ts';
 
-/** Rows the index does not have yet are read one by one: 40 more than doubled a question's cost, 360 made it ten times dearer. */
+/** A query reads rows that are not indexed yet one by one: 40 more than doubled a question's cost, 360 made it ten times as high. */
 const UNINDEXED_ROWS = 20;
-/** An upload stores its record seconds after its bytes; an hour later nobody will. */
+/** An upload stores its record seconds after its bytes; after an hour the upload has died. */
 const ORPHAN_AGE_MS = 3_600_000;
 const ORPHANS_A_RUN = 500;
-/** So many sources in a row fail because of something that they share, such as the embedding model. */
+/** When so many sources fail in a row, the cause is something that they share, such as the embedding model. */
 const FAILURES_IN_A_ROW = 20;
 
 export type MaintenanceActivities = ReturnType<typeof createMaintenanceActivities>;
@@ -82,11 +82,11 @@ export function createMaintenanceActivities({
     const begun = chunks.length > 0 && (await beginRows(table.org_id, sourceId, generation));
     if (!begun) return false;
     const { source, batch } = begun;
-    const vectors = await embedPassages(ai, chunks, signal);
+    const vectors = await embedChunks(ai, chunks, signal);
     const { segments, authority } = source;
     await indexChunks(search, table, chunks, vectors, () => ({ segments, authority }), batch);
     const published = await publishRows(table.org_id, sourceId, source, batch);
-    // Deleted or published anew meanwhile: its own removal may have come before these rows.
+    // When the source was deleted or published anew meanwhile, its rows may have been removed before these were written.
     await search.removeBatch(table, sourceId, published ? liveBatch(source)! : batch);
     if (published) await syncTags(search, { orgId: table.org_id, sourceId }, source.tags_version);
     return published;
@@ -135,7 +135,7 @@ export function createMaintenanceActivities({
 
   return {
     /**
-     * Makes the index agree with MongoDB: after its folder was lost or damaged, or was put back as it once was. The passages
+     * Makes the index agree with MongoDB: after its folder was lost or damaged, or was put back as it once was. The chunks
      * are in MongoDB, so no file is read and no site asked again.
      */
     async repairIndexes(): Promise<number> {
@@ -178,5 +178,5 @@ export function createMaintenanceActivities({
 
 const keyOf = ({ org_id, mode }: IndexTable): string => `${org_id} ${mode}`;
 
-/** Of a damaged table what is damaged; the sentence is for those who ask. */
+/** The reason for the log: of a damaged table the cause, since the error's own message is written for callers of the API. */
 const reasonOf = (error: unknown): string => String(error instanceof DamagedIndex ? error.cause : error);

@@ -11,14 +11,14 @@ import { batchOf, liveBatch } from '../../models/rules/knowledge/reconcile.ts';
 type Ref = { orgId: string; sourceId: string };
 export type SourceActivities = ReturnType<typeof createSourceActivities>;
 
-/** The vectors of passages; undefined without an embedding model. */
-export async function embedPassages(
+/** The vectors of chunks; undefined without an embedding model. */
+export async function embedChunks(
   ai: Ai,
-  passages: readonly Pick<Chunk, 'heading' | 'text'>[],
+  chunks: readonly Pick<Chunk, 'heading' | 'text'>[],
   signal: AbortSignal,
 ): Promise<number[][] | undefined> {
   if (!ai.embeddingModel) return undefined;
-  const texts = passages.map(({ heading, text }) => `${heading}\n${text}`);
+  const texts = chunks.map(({ heading, text }) => `${heading}\n${text}`);
   return ai.embed(texts, signal);
 }
 
@@ -50,8 +50,8 @@ export async function indexChunks(
 
 /**
  * Writes a source's tags to its index rows until no newer ones were stored meanwhile. `written`: what the rows have. Only the
- * rows that answer: those of a generation which is not published yet may have tags that the record is still to get, and who
- * publishes them comes here afterwards.
+ * rows that answer are written: rows of a generation that is not published yet may have tags that the record does not have
+ * yet, and whatever publishes them calls this afterwards.
  */
 export async function syncTags(search: Search, { orgId, sourceId }: Ref, written: number): Promise<void> {
   for (

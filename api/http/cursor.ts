@@ -2,8 +2,11 @@
 import { Problem } from '../../models/rules/base/errors.ts';
 
 /** The next page's cursor, or null when this page was the last: ask for one entry more than `limit` to know. */
-export function page<T extends { _id: string }>(found: T[], limit: number): { entries: T[]; cursor: string | null } {
-  return placedPage(found, limit, ({ _id }) => _id);
+export function listPage<T extends { _id: string }>(
+  found: T[],
+  limit: number,
+): { entries: T[]; cursor: string | null } {
+  return placedListPage(found, limit, ({ _id }) => _id);
 }
 
 /** The id a cursor stands for. Throws `VALIDATION` for one that we did not make. */
@@ -11,8 +14,8 @@ export function afterCursor(cursor: string | undefined): string | undefined {
   return cursor === undefined ? undefined : opened(cursor, /^[a-z]+_[0-9A-Z]{26}$/);
 }
 
-/** As `page`, of a list that is ordered by more than ids: `placeOf` writes down where an entry stands. */
-export function placedPage<T>(
+/** As `listPage`, of a list that is ordered by more than ids: `placeOf` writes down where an entry stands. */
+export function placedListPage<T>(
   found: T[],
   limit: number,
   placeOf: (entry: T) => string,

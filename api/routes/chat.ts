@@ -3,7 +3,7 @@ import { session } from '../access/auth.ts';
 import { currentConversation, ownConversation, say } from '../chat/conversation.ts';
 import { foreignCursor, readHistory, readHistoryCursor, viewConversation, viewMessage } from '../chat/history.ts';
 import * as contract from '../contract/chat.ts';
-import { afterCursor, DEFAULT_LIMIT, page } from '../http/cursor.ts';
+import { afterCursor, DEFAULT_LIMIT, listPage } from '../http/cursor.ts';
 import { route } from '../http/route.ts';
 import { listConversations } from '../../models/chat/conversation.ts';
 
@@ -39,7 +39,7 @@ export const chatRoutes = [
     async handle({ query: { limit = DEFAULT_LIMIT, cursor }, principal: { orgId, mode, customerId } }) {
       const after = afterCursor(cursor);
       const found = await listConversations(orgId, mode, customerId, { limit: limit + 1, after });
-      const { entries, cursor: next } = page(found, limit);
+      const { entries, cursor: next } = listPage(found, limit);
       return { conversations: entries.map(viewConversation), cursor: next };
     },
   }),

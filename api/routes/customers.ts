@@ -1,7 +1,7 @@
 /** A customer's data as a whole: what is held of it, and that it is removed. The removal itself is workflows/erasure.ts. */
 import { member } from '../access/auth.ts';
 import * as contract from '../contract/customers.ts';
-import { afterPlace, placedPage } from '../http/cursor.ts';
+import { afterPlace, placedListPage } from '../http/cursor.ts';
 import { launch, type Start } from '../durable.ts';
 import { viewConversation, viewEvent, viewMessage } from '../chat/inbox.ts';
 import { route } from '../http/route.ts';
@@ -81,7 +81,7 @@ export const customerRoutes = [
       const customer = await findCustomer(orgId, customerId);
       if (!customer || customer.erasing_at) throw noSuchCustomer();
       const { found, fits } = await heldBehind(customer, place, query.limit ?? EXPORT_LIMIT);
-      const { entries, cursor } = placedPage(found, fits, placeOf);
+      const { entries, cursor } = placedListPage(found, fits, placeOf);
       return { customer: viewCustomer(customer), ...viewHeld(entries, customer), cursor };
     },
   }),

@@ -2,7 +2,7 @@
 import { key } from '../access/auth.ts';
 import type { Context } from '../context.ts';
 import * as contract from '../contract/documents.ts';
-import { afterCursor, DEFAULT_LIMIT, page } from '../http/cursor.ts';
+import { afterCursor, DEFAULT_LIMIT, listPage } from '../http/cursor.ts';
 import { launch } from '../durable.ts';
 import { route, withStatus } from '../http/route.ts';
 import { erasing, retagging } from '../knowledge/source.ts';
@@ -94,7 +94,7 @@ export const documentRoutes = [
         listDocuments(orgId, modes, limit + 1, afterCursor(query.cursor)),
         countDocuments(orgId, modes),
       ]);
-      const { entries, cursor } = page(found, limit);
+      const { entries, cursor } = listPage(found, limit);
       return { documents: entries.map(view), count, cursor };
     },
   }),

@@ -1,7 +1,7 @@
 /** The inbox: what members see of conversations, and what they do in them. Frames to customers are the workflow's. */
 import { key, type TenantPrincipal } from '../access/auth.ts';
 import * as contract from '../contract/inbox.ts';
-import { afterPlace, DEFAULT_LIMIT, placedPage } from '../http/cursor.ts';
+import { afterPlace, DEFAULT_LIMIT, placedListPage } from '../http/cursor.ts';
 import { actShown, assign, conversationOf, replyTo, viewConversation, viewEvent, viewMessage } from '../chat/inbox.ts';
 import { route, withStatus } from '../http/route.ts';
 import { type Conversation } from '../../models/chat/conversation.ts';
@@ -53,7 +53,7 @@ export const inboxRoutes = [
         listInbox(orgId, filter, { limit: limit + 1, after }),
         countInbox(orgId, filter),
       ]);
-      const { entries, cursor } = placedPage(found, limit, placeOf);
+      const { entries, cursor } = placedListPage(found, limit, placeOf);
       const customers = await findCustomers(
         orgId,
         entries.map(({ customer_id }) => customer_id),
@@ -85,7 +85,7 @@ export const inboxRoutes = [
         limit: limit + 1,
         before: before === undefined ? undefined : Number(before),
       });
-      const { entries, cursor } = placedPage(found.toReversed(), limit, positionOf);
+      const { entries, cursor } = placedListPage(found.toReversed(), limit, positionOf);
       return {
         ...(await viewOne(conversation)),
         messages: entries.toReversed().map(viewMessage),

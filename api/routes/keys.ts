@@ -2,7 +2,7 @@
 import { member, self } from '../access/auth.ts';
 import { orgParams } from '../contract/common.ts';
 import * as contract from '../contract/keys.ts';
-import { afterCursor, DEFAULT_LIMIT, page } from '../http/cursor.ts';
+import { afterCursor, DEFAULT_LIMIT, listPage } from '../http/cursor.ts';
 import { route } from '../http/route.ts';
 import { newId } from '../../models/base/ids.ts';
 import {
@@ -115,7 +115,10 @@ export const keyRoutes = [
     envelope: true,
     async handle({ query, principal }, ctx) {
       const limit = query.limit ?? DEFAULT_LIMIT;
-      const { entries, cursor } = page(await listKeys(principal.orgId, limit + 1, afterCursor(query.cursor)), limit);
+      const { entries, cursor } = listPage(
+        await listKeys(principal.orgId, limit + 1, afterCursor(query.cursor)),
+        limit,
+      );
       return { keys: entries.map((key) => view(key, principal.org.environment, ctx.clock())), cursor };
     },
   }),

@@ -2,7 +2,7 @@
 import { jwt, member } from '../access/auth.ts';
 import * as contract from '../contract/orgs.ts';
 import { orgParams } from '../contract/common.ts';
-import { afterCursor, DEFAULT_LIMIT, page } from '../http/cursor.ts';
+import { afterCursor, DEFAULT_LIMIT, listPage } from '../http/cursor.ts';
 import { route } from '../http/route.ts';
 import { newId } from '../../models/base/ids.ts';
 import {
@@ -77,7 +77,7 @@ export const orgRoutes = [
     envelope: true,
     async handle({ query, principal }) {
       const limit = query.limit ?? DEFAULT_LIMIT;
-      const { entries, cursor } = page(
+      const { entries, cursor } = listPage(
         await listOrganizationsOf(principal.userId, limit + 1, afterCursor(query.cursor)),
         limit,
       );

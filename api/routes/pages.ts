@@ -2,7 +2,7 @@
 import { key } from '../access/auth.ts';
 import type { Context } from '../context.ts';
 import * as contract from '../contract/crawl.ts';
-import { afterCursor, DEFAULT_LIMIT, page } from '../http/cursor.ts';
+import { afterCursor, DEFAULT_LIMIT, listPage } from '../http/cursor.ts';
 import { launch } from '../durable.ts';
 import { findOrphans, launchPruning } from '../knowledge/prune.ts';
 import { route } from '../http/route.ts';
@@ -60,7 +60,7 @@ export const pageRoutes = [
         listPages(orgId, modes, limit + 1, afterCursor(query.cursor)),
         countPages(orgId, modes),
       ]);
-      const { entries, cursor } = page(found, limit);
+      const { entries, cursor } = listPage(found, limit);
       return { entries: entries.map(view), count, cursor };
     },
   }),
@@ -96,7 +96,7 @@ export const pageRoutes = [
     name: 'deletePage',
     method: 'DELETE',
     path: '/orgs/{orgId}/knowledge-base/{pageId}',
-    summary: 'Delete a page and its passages; when this returns, nothing of it answers any more.',
+    summary: 'Delete a page and its chunks; when this returns, nothing of it answers any more.',
     auth: key('support:write'),
     params: contract.pageParams,
     reply: contract.pageRemovedReply,

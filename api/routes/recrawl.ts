@@ -1,7 +1,7 @@
 /** The schedules by which sites are crawled again: list, remove. They are made where a crawl is started (crawl.ts). */
 import { key } from '../access/auth.ts';
 import * as contract from '../contract/crawl.ts';
-import { afterCursor, DEFAULT_LIMIT, page } from '../http/cursor.ts';
+import { afterCursor, DEFAULT_LIMIT, listPage } from '../http/cursor.ts';
 import { launch } from '../durable.ts';
 import { arranging, viewSchedule } from '../crawl/recrawl.ts';
 import { route } from '../http/route.ts';
@@ -24,7 +24,7 @@ export const recrawlRoutes = [
         listRecrawls(orgId, modes, limit + 1, afterCursor(query.cursor)),
         countRecrawls(orgId, modes),
       ]);
-      const { entries, cursor } = page(found, limit);
+      const { entries, cursor } = listPage(found, limit);
       const now = ctx.clock();
       return { schedules: entries.map((entry) => viewSchedule(entry, now)), count, cursor };
     },

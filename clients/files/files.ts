@@ -11,7 +11,7 @@ import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { open as openZip, type Entry, type ZipFile } from 'yauzl';
 import { z } from 'zod';
-import type { Block, Chunk } from '../../models/rules/knowledge/chunks.ts';
+import type { Block, CutChunk } from '../../models/rules/knowledge/chunks.ts';
 import {
   detectFileType,
   documentTitle,
@@ -54,8 +54,8 @@ export type Files = {
    * Throws `Unreadable` (never worth a retry), the signal's reason, or an ordinary error of the machinery (retry).
    */
   extract(source: Readable | string, type: FileType, options?: ReadOptions): Promise<Block[]>;
-  /** The same, cut into passages in that process too, so that the caller's thread stays free. */
-  chunk(source: Readable | string, type: FileType, options?: ReadOptions & { filename?: string }): Promise<Chunk[]>;
+  /** The same, cut into chunks in that process too, so that the caller's thread stays free. */
+  chunk(source: Readable | string, type: FileType, options?: ReadOptions & { filename?: string }): Promise<CutChunk[]>;
   /** Ends every process, ready or busy; reads under way fail. */
   close(): Promise<void>;
 };
@@ -193,7 +193,7 @@ export function createFiles(options: FilesOptions = {}): Files {
       signal?.removeEventListener('abort', onAbort);
       child.kill('SIGKILL');
       hold(child, false);
-      // Only now, and after a moment, so that its start slows down neither this file nor what is done with its passages.
+      // Only now, and after a moment, so that its start slows down neither this file nor what is done with its chunks.
       setTimeout(refill, refillAfterMs).unref();
     }
   };

@@ -118,7 +118,7 @@ export function createHtmlWriter(blocks: Blocks, limits: Limits, { addresses }: 
   const lists: { ordered: boolean; next: number }[] = [];
   let marker = '';
   let inItem = false;
-  /** The question or term that the next text answers or explains: both stay in one block, and so in one passage. */
+  /** The question or term that the next text answers or explains: both stay in one block, and so in one chunk. */
   let lead = '';
   let nesting = 0;
   const tables: Table[] = [];

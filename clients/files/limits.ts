@@ -14,7 +14,7 @@ export type Limits = {
 };
 
 export const defaultLimits: Limits = {
-  // 5,000 passages of 170 words of 6 characters: what models/rules/knowledge/chunks.ts takes at most, so that more is not read.
+  // 5,000 chunks of 170 words of 6 characters: what models/rules/knowledge/chunks.ts takes at most, so that more is not read.
   maxTextCharacters: 5_000_000,
   // A 25 MiB workbook of ordinary tables unpacks to about 150 MiB; a bomb to gigabytes.
   maxUnpackedBytes: 200 * 1024 * 1024,

@@ -1,11 +1,11 @@
-/** Asks of a table's files what questions ask of them, so that damage is found before a question meets it. */
+/** Runs a question's queries on a table's files, so that damage is found before a question meets it. */
 import { connect, Session, type Table } from '@lancedb/lancedb';
 import { DamagedIndex, isDamage, isMissing } from './damage.ts';
 import { dimension, maxQueryLength, searchText, searchVector } from './find.ts';
 import { sql, whereLabelled } from './rows.ts';
 import { authorities } from '../../models/rules/knowledge/authority.ts';
 
-/** Reads by a connection that remembers nothing. `exists`: whether the table is there at all. @throws DamagedIndex */
+/** Reads through a new connection, which has nothing cached. `exists`: whether the table is there at all. @throws DamagedIndex */
 export async function checkTable(uri: string, name: string, exists: () => boolean): Promise<void> {
   for (let attempt = 0; ; attempt += 1) {
     if (!exists()) return;
@@ -16,7 +16,7 @@ export async function checkTable(uri: string, name: string, exists: () => boolea
     } catch (error) {
       const damaged = isDamage(error);
       if (!damaged && isMissing(error)) return;
-      // It may just be dropped by somebody else, so it is looked at twice.
+      // Another process may be dropping the table right now, so it is read twice before it counts as damaged.
       if (!damaged) throw error;
       if (attempt > 0) throw new DamagedIndex(error);
     } finally {

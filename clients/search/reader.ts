@@ -29,7 +29,7 @@ export type SearchReader = {
   listTables(): Promise<IndexTable[]>;
   /** Every source and batch the table holds, once for each tags that rows of it have, for reconciling it with the truth. */
   listSources(key: IndexTable): Promise<IndexedSource[]>;
-  /** Asks what questions ask of the files themselves, not of what this process remembers of them. @throws DamagedIndex */
+  /** Runs a question's queries on the files themselves, past all caches of this process. @throws DamagedIndex */
   check(key: IndexTable): Promise<void>;
   close(): void;
 };

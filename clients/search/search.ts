@@ -42,7 +42,7 @@ export type Search = SearchReader & {
   removeSources(key: IndexTable, sourceIds: readonly string[]): Promise<void>;
   /** All rows of a source, or those of one batch. */
   retag(key: IndexTable, sourceId: string, change: Retagging, batch?: string): Promise<void>;
-  /** Merges small writes into the index and prunes what no reader can be at any more. Does nothing when there is nothing to do. */
+  /** Merges small writes into the index and drops versions that no query can still be reading. Does nothing when there is nothing to do. */
   maintain(key: IndexTable): Promise<IndexStats>;
   dropTable(key: IndexTable): Promise<void>;
 };
@@ -121,7 +121,7 @@ async function addRows(table: Table, rows: readonly IndexRow[]): Promise<unknown
     labels: labels(row.segments, row.authority),
     authority: row.authority,
     candidate: candidateOf(row.id, row.authority),
-    // The heading counts twice: it says what the passage is about (Cranfield nDCG@10 0.378 instead of 0.375).
+    // The heading counts twice: it says what the chunk is about (Cranfield nDCG@10 0.378 instead of 0.375).
     text: `${row.heading}\n${row.heading}\n${row.text}`,
     ...(size === undefined ? {} : { vector: row.vector?.length === size ? row.vector : null }),
   }));

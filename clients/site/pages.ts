@@ -71,7 +71,7 @@ const page = z.object({
   noindex: z.boolean(),
   nofollow: z.boolean(),
   links: z.array(z.object({ url: z.string(), nofollow: z.boolean() })).max(maxPageLinks),
-  passages: z.array(z.object({ ordinal: z.int(), heading: z.string(), text: z.string() })),
+  chunks: z.array(z.object({ ordinal: z.int(), heading: z.string(), text: z.string() })),
   textLength: z.int(),
   contentHash: z.string().length(64),
   empty: z.boolean(),

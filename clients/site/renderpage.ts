@@ -74,7 +74,7 @@ export function createPageRendering({ http, hosts, pages, rulesOf, renderer }: D
         if (!(error instanceof RenderError)) throw error;
         if (error.temporary && error.reason !== 'unavailable' && attempt < renderTries) continue;
         // A failure that passes is no reason to index the page without its text.
-        if (isLasting(error) && page.plain.passages.length > 0) return { kind: 'page', content: page.plain };
+        if (isLasting(error) && page.plain.chunks.length > 0) return { kind: 'page', content: page.plain };
         return { kind: 'refused', reason: 'unrendered', detail: error.message };
       }
     }

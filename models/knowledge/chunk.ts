@@ -1,8 +1,11 @@
-/** The passages questions are answered from. This collection is the truth; the search index only proposes candidates from it. */
+/**
+ * Chunks: the units that sources are cut into, stored and indexed. This collection is the truth; the search index only proposes
+ * candidates from it. A chunk joined with its source, as material of an answer, is a `Passage`.
+ */
 import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, readerOf } from '../base/define.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
-import type { Chunk as Passage } from '../rules/knowledge/chunks.ts';
+import type { CutChunk } from '../rules/knowledge/chunks.ts';
 
 export type Chunk = {
   /** `<source>:<generation>:<ordinal>`, so that writing a generation again changes nothing. */
@@ -39,12 +42,12 @@ export const ChunkModel = defineModel<Chunk>(
 
 export type ChunkSource = Pick<Chunk, 'org_id' | 'mode' | 'source_type' | 'source_id' | 'generation'>;
 
-/** The chunks that a source's passages are stored as. */
-export const chunksOf = (source: ChunkSource, passages: readonly Passage[]): Chunk[] =>
-  passages.map((passage) => ({
+/** The chunks of a source, as they are stored. */
+export const chunksOf = (source: ChunkSource, cut: readonly CutChunk[]): Chunk[] =>
+  cut.map((chunk) => ({
     ...source,
-    ...passage,
-    _id: `${source.source_id}:${source.generation}:${passage.ordinal}`,
+    ...chunk,
+    _id: `${source.source_id}:${source.generation}:${chunk.ordinal}`,
   }));
 
 /**
@@ -59,7 +62,7 @@ export async function writeChunks(
     await insertChunks(chunks);
   } catch (error) {
     if (!isDuplicate(error)) throw error;
-    // An attempt before wrote some; its passages were other ones only if the code that cuts them has changed since.
+    // An attempt before wrote some; they differ only if the code that cuts them has changed since.
     await collectionOf(ChunkModel).bulkWrite(
       chunks.map((chunk) => ({ replaceOne: { filter: { _id: chunk._id }, replacement: chunk, upsert: true } })),
       { ordered: false },

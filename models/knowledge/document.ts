@@ -161,7 +161,7 @@ export async function createDocument(
       limit,
       standing.map(({ slot }) => slot),
     );
-    // Any of them: uploads that race seldom choose the same one.
+    // A random one, so that uploads that race seldom choose the same slot.
     const stored = { ...document, slot: free.slot(randomInt(free.count)) };
     try {
       await DocumentModel.create(stored);
@@ -206,7 +206,7 @@ export async function removeDocument(
   const decided = await recordRemoval(removal);
   const deleted = await deleteDocument(orgId, docId);
   await removeChunks(orgId, docId);
-  // Of two that delete at once, the other one was first with both.
+  // When both had been done before, another request deleted the document at the same time.
   return decided || deleted ? removal : null;
 }
 

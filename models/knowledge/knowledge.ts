@@ -1,4 +1,4 @@
-/** What may answer: passages joined with the sources they are of, as both are now. */
+/** What may answer: passages, which are chunks joined with their sources, as both are now. */
 import { findChunks, type Chunk } from './chunk.ts';
 import { findSources } from './document.ts';
 import { findPageSources } from './page.ts';

@@ -154,7 +154,7 @@ export async function removePage(
   const decided = await recordRemoval(removal);
   const deleted = await deletePages(orgId, [pageId]);
   await removeChunks(orgId, pageId);
-  // Of two that delete at once, the other one was first with both.
+  // When both had been done before, another request deleted the page at the same time.
   return decided || deleted > 0 ? removal : null;
 }
 

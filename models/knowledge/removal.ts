@@ -1,6 +1,6 @@
 /**
  * Sources (documents, pages) that are deleted, and whose traces are still to be removed. A removal is the decision to delete:
- * it is stored before anything is deleted, and whoever finds one carries out all that is left of it, the record included.
+ * it is stored before anything is deleted, and the workflow that it starts removes all that is left, the source's record included.
  */
 import type { ClientSession } from 'mongoose';
 import { isDuplicate } from '../base/connect.ts';
@@ -35,7 +35,7 @@ export async function recordRemoval(removal: Removal): Promise<boolean> {
   }
 }
 
-/** Stores removals that no workflow of their own will see to; one that stands already stays as it is. */
+/** Stores removals that start no workflow: the end of a crawl carries them out. One that is stored already stays as it is. */
 export async function recordRemovals(
   removals: readonly Omit<Removal, 'pending'>[],
   session?: ClientSession,
@@ -49,7 +49,7 @@ export async function recordRemovals(
   );
 }
 
-/** Those that no workflow of their own will see to. */
+/** Those that start no workflow of their own. */
 export async function listRemovals(orgId: string, mode: Mode): Promise<Removal[]> {
   return RemovalModel.find({ org_id: orgId, mode, pending: { $exists: false } }).lean();
 }

@@ -24,8 +24,8 @@ afterAll(() => pages.close());
 
 const read = (body: Buffer | string, input: Partial<PageInput> = {}): Promise<PageContent> =>
   pages.read({ url, ...input, body: Buffer.from(body) });
-const textOf = ({ passages }: PageContent): string =>
-  passages.map(({ heading, text }) => `[${heading}]\n${text}`).join('\n');
+const textOf = ({ chunks }: PageContent): string =>
+  chunks.map(({ heading, text }) => `[${heading}]\n${text}`).join('\n');
 const urlsOf = ({ links }: PageContent): string[] => links.map((link) => link.url);
 const reasonOf = (reading: Promise<unknown>): Promise<UnreadableReason | 'read'> =>
   reading.then(
@@ -260,10 +260,10 @@ describe('the main text', () => {
   });
 
   it('an application without text asks to be rendered, a short page without scripts does not', async () => {
-    expect(await read(fixture('app'))).toMatchObject({ title: 'Help', passages: [], textLength: 0, empty: true });
+    expect(await read(fixture('app'))).toMatchObject({ title: 'Help', chunks: [], textLength: 0, empty: true });
     expect(await read('<div id="app"></div>')).toMatchObject({ empty: true });
     expect(await read('<title>Note</title><p>Closed on Monday.</p>')).toMatchObject({ empty: false, textLength: 17 });
-    expect(await read('')).toMatchObject({ title: '/help/page', passages: [], links: [], empty: false });
+    expect(await read('')).toMatchObject({ title: '/help/page', chunks: [], links: [], empty: false });
   });
 });
 
@@ -304,12 +304,12 @@ describe('encodings', () => {
     ['declared as something unknown', 'text/html; charset=klingon'],
   ])('windows-1252 %s', async (_label, contentType) => {
     const page = await read(iconv.encode(german, 'windows-1252'), contentType === undefined ? {} : { contentType });
-    expect(page.passages[0]?.text).toBe(sentence);
+    expect(page.chunks[0]?.text).toBe(sentence);
   });
 
   it('one broken character does not change the encoding of a page', async () => {
     const body = Buffer.concat([Buffer.from(german), Buffer.from([0xe2, 0x82])]);
-    expect((await read(body, { contentType: 'text/html; charset=utf-8' })).passages[0]?.text).toContain(sentence);
+    expect((await read(body, { contentType: 'text/html; charset=utf-8' })).chunks[0]?.text).toContain(sentence);
   });
 });
 
@@ -326,7 +326,7 @@ describe('what a page says about itself', () => {
     const body = `<title>T</title>${meta}<p>Some text.</p><a href="/next">Next</a>`;
     const page = await read(body, robotsTag === undefined ? {} : { robotsTag });
     expect(page).toMatchObject(expected);
-    expect(page.passages).toHaveLength(expected.noindex ? 0 : 1);
+    expect(page.chunks).toHaveLength(expected.noindex ? 0 : 1);
     expect(urlsOf(page)).toEqual(expected.nofollow ? [] : ['https://bank.example/next']);
   });
 
@@ -444,7 +444,7 @@ describe('hostile pages', () => {
     const paragraph = `<p class="${filler}">A sentence of an endless page, with a <a href="/x">link</a> in it and little else.</p>\n`;
     const page = await read(`<title>Long</title><div>${paragraph.repeat(25_000)}</div>`);
     expect(page.textLength).toBeGreaterThan(1_500_000);
-    expect(page.passages.length).toBeGreaterThan(1_000);
+    expect(page.chunks.length).toBeGreaterThan(1_000);
   });
 
   it('more text than an organization can want, and what is no text at all, have their reasons', async () => {
@@ -464,8 +464,8 @@ describe('processes', () => {
     const started = await startedBy(() =>
       Promise.all(
         texts.map(async (text) => {
-          const { passages } = await own.read(small(text));
-          finished.push(passages[0]?.text ?? '');
+          const { chunks } = await own.read(small(text));
+          finished.push(chunks[0]?.text ?? '');
         }),
       ),
     );

@@ -61,7 +61,7 @@ const read = (url: string, text: string): FreshPage => ({
   links: [],
   content: {
     title: text,
-    passages: [{ ordinal: 0, heading: '', text }],
+    chunks: [{ ordinal: 0, heading: '', text }],
     contentHash: text,
   } as unknown as FreshPage['content'],
 });

@@ -26,7 +26,7 @@ function crawlerOf(site: TestSite, options: Options = {}, content: Partial<PageC
     noindex: false,
     nofollow: false,
     links: [],
-    passages: [],
+    chunks: [],
     textLength: 0,
     contentHash: '0'.repeat(64),
     empty: false,

@@ -157,7 +157,7 @@ class LeanReadability extends Readability<DomNode> {
   }
 
   _fixRelativeUris(): void {
-    // No address is written into passages.
+    // No address is written into chunks.
   }
 
   _replaceNodeTags(): void {

@@ -1,6 +1,6 @@
 /** Reads one page: what it says, where it leads, and whether it wants to be read. Runs only inside a page process. */
 import { createHash } from 'node:crypto';
-import type { Block, Chunk } from '../../../models/rules/knowledge/chunks.ts';
+import type { Block, CutChunk } from '../../../models/rules/knowledge/chunks.ts';
 import { toChunks } from '../../../models/rules/knowledge/chunks.ts';
 import { headBytes, looksBinary, Unreadable } from '../../../models/rules/knowledge/document.ts';
 import { decodeHtml } from '../../base/charset.ts';
@@ -34,7 +34,7 @@ export type PageContent = {
   /** In the order of the page, without fragments, each once; none when the page says `nofollow`. */
   links: PageLink[];
   /** None when the page says `noindex` or has no text. */
-  passages: Chunk[];
+  chunks: CutChunk[];
   /** Characters of main text. */
   textLength: number;
   /** SHA-256 in hex of title, headings and main text: unmoved by scripts, attributes, nonces and blanks. */
@@ -112,7 +112,7 @@ const hashOf = (title: string, blocks: readonly Block[]): string =>
     .update(JSON.stringify([title, ...blocks]).replace(/(?:\\n|\s)+/g, ' '))
     .digest('hex');
 
-function passagesOf(blocks: readonly Block[], title: string): Chunk[] {
+function chunksOf(blocks: readonly Block[], title: string): CutChunk[] {
   try {
     return toChunks(blocks, { title });
   } catch (error) {
@@ -152,7 +152,7 @@ export function readPage(bytes: Buffer, { url, contentType, robotsTag = '' }: Pa
     noindex,
     nofollow,
     links: nofollow ? [] : linksOf(tree, base),
-    passages: passagesOf(blocks.list, title),
+    chunks: chunksOf(blocks.list, title),
     textLength,
     contentHash: hashOf(title, blocks.list),
     empty: !noindex && textLength < minTextCharacters && (tree.scripts > 0 || tree.appRoot),

@@ -1,5 +1,5 @@
 /**
- * Cuts a document into the passages that are searched and quoted: under their headings, at sentence ends, with every
+ * Cuts a document into chunks, the units that are stored, indexed and quoted: under their headings, at sentence ends, with every
  * table row readable by itself. Pure and deterministic; it never drops, reorders or splits a sentence that fits.
  */
 import { Unreadable } from './document.ts';
@@ -11,18 +11,21 @@ export type Block =
   | { kind: 'text'; text: string; item?: boolean }
   | { kind: 'row'; table: string; cells: [column: string, value: string][] };
 
-/** `heading` is the path to the passage, as `Cards > Lost card`; lines of `text` are paragraphs, list items or rows. */
-export type Chunk = { ordinal: number; heading: string; text: string };
+/**
+ * A chunk as it is cut, not yet stored. `heading` is the path to it, as `Cards > Lost card`; lines of `text` are paragraphs, list
+ * items or rows.
+ */
+export type CutChunk = { ordinal: number; heading: string; text: string };
 
-/** A passage of text ends at the first paragraph after this many words: long enough to answer, short enough to rank. */
+/** A chunk of text ends at the first paragraph after this many words: long enough to answer, short enough to rank. */
 export const targetWords = 120;
-/** No passage is longer than this, in words; a sentence is only split when it alone is longer. */
+/** No chunk is longer than this, in words; a sentence is only split when it alone is longer. */
 export const maxWords = 220;
 /** The same in characters, for text without blanks: 220 words of the longest usual language (German, about 11). */
 export const maxCharacters = 2_400;
-/** Table rows share a passage up to this many words: fewer than text has, since each row is a fact of its own. */
+/** Table rows share a chunk up to this many words: fewer than text has, since each row is a fact of its own. */
 export const targetRowWords = 80;
-/** The most passages one document may have: about a thousand pages, or 25,000 rows of an ordinary table. */
+/** The most chunks one document may have: about a thousand pages, or 25,000 rows of an ordinary table. */
 export const maxChunks = 5_000;
 
 const maxHeadingCharacters = 160;
@@ -69,7 +72,7 @@ function splitWord(word: string): string[] {
 
 type Unit = { text: string; before: '\n\n' | '\n' | ' ' };
 
-/** Fills passages with units in order; `restart` says where a new one may begin early. */
+/** Fills chunks with units in order; `restart` says where a new one may begin early. */
 function pack(units: readonly Unit[], restart: (unit: Unit, words: number, unitWords: number) => boolean): string[] {
   const packed: string[] = [];
   let open = '';
@@ -191,11 +194,11 @@ function sections(blocks: readonly Block[]): Section[] {
 }
 
 /**
- * The passages of a document, in order. `title` (what the document is called) stands in where there is no heading.
+ * The chunks of a document, in order. `title` (what the document is called) stands in where there is no heading.
  * Throws `Unreadable('too_much_text')` beyond `maxChunks`, `Unreadable('empty')` when no word is found.
  */
-export function toChunks(blocks: readonly Block[], { title = '' }: { title?: string } = {}): Chunk[] {
-  const chunks: Chunk[] = [];
+export function toChunks(blocks: readonly Block[], { title = '' }: { title?: string } = {}): CutChunk[] {
+  const chunks: CutChunk[] = [];
   for (const section of sections(blocks)) {
     const path = section.path.filter((heading) => heading !== '');
     const table = oneLine(section.table ?? '').slice(0, maxHeadingCharacters);

@@ -69,7 +69,7 @@ export type Differences = {
   miscounted: { source_id: string; generation: number }[];
 };
 
-/** What was true of both when they were read; whoever acts on it reads the record once more right before. */
+/** The differences as of when both were read. The caller reads a record again right before it acts on one. */
 export function compareIndex(standing: readonly Standing[], rows: readonly IndexedSource[]): Differences {
   const records = new Map(standing.map((source) => [source.source_id, source]));
   const outdated = new Map<string, { source_id: string; batch: string }>();

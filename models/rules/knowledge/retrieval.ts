@@ -23,7 +23,7 @@ export type Candidate = {
   vector_rank?: number;
 };
 
-/** A chunk as the truth has it now. */
+/** A chunk joined with its source, both as the database has them now: the material of an answer. */
 export type Passage = {
   id: string;
   source_id: string;

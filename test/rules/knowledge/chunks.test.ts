@@ -1,4 +1,4 @@
-/** The rules of cutting a document into passages: examples as a table, and properties over generated documents. */
+/** The rules of cutting a document into chunks: examples as a table, and properties over generated documents. */
 import { describe, expect, it } from '@jest/globals';
 import {
   countWords,
