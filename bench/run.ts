@@ -5,6 +5,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   http: () => import('./http.ts'),
   query: () => import('./query.ts'),
   documents: () => import('./documents.ts'),
+  fairness: () => import('./fairness.ts'),
   retrieval: () => import('./retrieval.ts'),
   crawl: () => import('./crawl.ts'),
   chat: () => import('./chat.ts'),

@@ -44,6 +44,21 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
   });
   /** The name of the rows that an attempt writes. */
   const batchNamed = ({ generation, claimed }: Document): string => batchOf(generation, claimed);
+  /** How many files of each organization are read in this process. */
+  const reading = new Map<string, number>();
+  /** One organization's many files do not slow down another's single one: only the first is read at full speed. */
+  async function readInTurn(document: Document, signal: AbortSignal): Promise<CutChunk[]> {
+    const { _id: docId, org_id: orgId, file_type, filename } = document;
+    const others = reading.get(orgId) ?? 0;
+    reading.set(orgId, others + 1);
+    try {
+      return await files.chunk(readBytes(docId), file_type, { signal, filename, background: others > 0 });
+    } finally {
+      const left = (reading.get(orgId) ?? 1) - 1;
+      if (left > 0) reading.set(orgId, left);
+      else reading.delete(orgId);
+    }
+  }
   const find = (orgId: string, docId: string) => DocumentModel.findOne({ _id: docId, org_id: orgId }).lean();
 
   async function addRows(document: Document, chunks: readonly Chunk[], signal: AbortSignal): Promise<void> {
@@ -111,7 +126,7 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
         }
         let cut: CutChunk[];
         try {
-          cut = await files.chunk(readBytes(docId), document.file_type, { signal, filename: document.filename });
+          cut = await readInTurn(document, signal);
         } catch (error) {
           if (!(error instanceof Unreadable)) throw error;
           log.info({ doc_id: docId, org_id: orgId, reason: error.reason, err: error.cause }, 'document cannot be read');

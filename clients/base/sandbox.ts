@@ -5,6 +5,7 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
+import { constants as osConstants, setPriority } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { Unreadable } from '../../models/rules/knowledge/document.ts';
@@ -37,6 +38,15 @@ export function startSandboxed(entry: string, flags: readonly string[], cpuSecon
   // The kernel's own limits hold even when this process is gone: processor seconds, no core dump, first to die.
   const limits = `ulimit -c 0; ulimit -t ${cpuSeconds}; { echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null; exec "$0" "$@"`;
   return spawn('/bin/sh', ['-c', limits, process.execPath, ...flags, entry], options);
+}
+
+/** Leaves the processor to other processes whenever they want it. A process that has ended already needs nothing. */
+export function stepBack(child: Sandboxed): void {
+  try {
+    if (child.pid !== undefined) setPriority(child.pid, osConstants.priority.PRIORITY_LOW);
+  } catch {
+    // Priorities only shorten others' waiting; where they cannot be set, the work is done all the same.
+  }
 }
 
 /** Lets the caller's process end although a child is waiting, or not while it works. */

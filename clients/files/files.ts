@@ -31,6 +31,7 @@ import {
   hold,
   sandboxFlags,
   startSandboxed,
+  stepBack,
   watchMemory,
   type Ended,
   type Sandboxed,
@@ -46,7 +47,11 @@ export type FilesOptions = {
   limits?: Partial<Limits>;
 };
 
-export type ReadOptions = { signal?: AbortSignal };
+export type ReadOptions = {
+  signal?: AbortSignal;
+  /** Others go first: the file gets what processor time they leave, and none of the processes kept ready. */
+  background?: boolean;
+};
 
 export type Files = {
   /**
@@ -158,10 +163,12 @@ export function createFiles(options: FilesOptions = {}): Files {
   };
 
   /** One file in one process, with its clock, its memory watch and the caller's signal over it. */
-  const run = async (source: Readable | string, job: FileJob, signal: AbortSignal | undefined): Promise<unknown> => {
+  const run = async (source: Readable | string, job: FileJob, options: ReadOptions): Promise<unknown> => {
+    const { signal, background = false } = options;
     if (closed) throw new Error('the file reader is closed');
     signal?.throwIfAborted();
-    const child = take();
+    const child = background ? start() : take();
+    if (background) stepBack(child);
     hold(child, true);
     let verdict: unknown;
     const kill = (why: unknown): void => {
@@ -201,12 +208,12 @@ export function createFiles(options: FilesOptions = {}): Files {
   refill();
   const base = { maxBytes: maxFileBytes, limits };
   return {
-    async extract(source, type, { signal } = {}) {
-      return replies.blocks.parse(await run(source, { ...base, type, want: 'blocks', title: '' }, signal));
+    async extract(source, type, options = {}) {
+      return replies.blocks.parse(await run(source, { ...base, type, want: 'blocks', title: '' }, options));
     },
-    async chunk(source, type, { signal, filename = '' } = {}) {
+    async chunk(source, type, { filename = '', ...options } = {}) {
       const title = documentTitle(filename);
-      return replies.chunks.parse(await run(source, { ...base, type, want: 'chunks', title }, signal));
+      return replies.chunks.parse(await run(source, { ...base, type, want: 'chunks', title }, options));
     },
     async close() {
       closed = true;

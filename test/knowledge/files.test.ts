@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
@@ -950,6 +950,18 @@ describe('limits of the process', () => {
     expect(error).toMatchObject({ message: expect.stringContaining('SIGKILL') });
     await own.close();
     await lone.close();
+  });
+
+  onLinux('a file in the background leaves the processor, and the process kept ready, to others', async () => {
+    const before = new Set(childrenOf(process.pid));
+    const own = createFiles({ spares: 1 });
+    const [spare] = childrenOf(process.pid).filter((pid) => !before.has(pid));
+    const reading = own.extract(new PassThrough(), 'txt', { background: true }).catch((error: unknown) => error);
+    const others = childrenOf(process.pid).filter((pid) => !before.has(pid) && pid !== spare);
+    expect(others).toHaveLength(1);
+    expect(getPriority(others[0]!)).toBeGreaterThan(getPriority(spare!));
+    await own.close();
+    expect(await reading).toMatchObject({ message: expect.stringContaining('SIGKILL') });
   });
 
   onLinux('close ends what waits and what works', async () => {

@@ -416,6 +416,28 @@ describe('a late attempt', () => {
     expect(outcomes).toEqual([failed, failed]);
   });
 
+  it("reads an organization's further files in the background, and another one's single file at once", async () => {
+    const [many, single] = [newId('org'), newId('org')];
+    const seen: boolean[] = [];
+    const all = Promise.withResolvers<void>();
+    const waiting = {
+      ...files,
+      chunk: async (_source: unknown, _type: unknown, { background }: { background: boolean }) => {
+        seen.push(background);
+        if (seen.length === 4) all.resolve();
+        await all.promise;
+        throw new Unreadable('encrypted');
+      },
+    } as unknown as Files;
+    const activities = createDocumentActivities({ files: waiting, search, ai: createAi({}), clock, log });
+    const read = async (orgId: string) => {
+      const docId = await unindexed(orgId, { status: 'uploaded' });
+      return run(activities.readDocument, { orgId, docId, generation: 1 });
+    };
+    await Promise.all([read(many), read(many), read(many), read(single)]);
+    expect(seen.toSorted()).toEqual([false, false, true, true]);
+  });
+
   it('leaves the generation that answers while the next one is read', async () => {
     const orgId = newId('org');
     const docId = await unindexed(orgId, { status: 'processing', generation: 2 });
