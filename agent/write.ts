@@ -8,7 +8,7 @@ import { createReplyStream, plainReply } from '../models/rules/chat/replytext.ts
 import { extract } from '../models/rules/knowledge/extractive.ts';
 
 /** Pieces of an answer are gathered this long: each is a frame that is stored and sent to every socket. */
-const GATHER_MS = 40;
+const gatherMs = 40;
 
 /** Where the text goes while it is written. What was given before `again` is void. */
 export type Listener = { piece(text: string): Promise<void>; again(): Promise<void> };
@@ -77,7 +77,7 @@ async function writeByModel(
   const over = new AbortController();
   const until = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
   try {
-    for await (const event of gathered(ai.stream(ask, { signal: until }), GATHER_MS)) {
+    for await (const event of gathered(ai.stream(ask, { signal: until }), gatherMs)) {
       if (event.type === 'text') await show(stream.push(event.text));
       else if (event.type === 'restart') {
         stream = createReplyStream(grounds);

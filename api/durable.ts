@@ -14,15 +14,15 @@ import {
 import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
 import type { Model } from 'mongoose';
 import type { Logger } from 'pino';
-import { settleIntent, SWEEP_AFTER_MS, type Intent, type Launchable } from '../models/base/pending.ts';
+import { settleIntent, sweepAfterMs, type Intent, type Launchable } from '../models/base/pending.ts';
 import { Problem } from '../models/rules/base/errors.ts';
 import { searchAttributes } from '../workflows/attributes.ts';
 import type { Queue } from '../workflows/queues.ts';
 import { readRefusal } from '../workflows/refusal.ts';
 
-const START_DEADLINE_MS = 1_000;
+const startDeadlineMs = 1_000;
 /** A worker answers in some 50 ms; one that is busy or being replaced within seconds. */
-const COMMAND_DEADLINE_MS = 5_000;
+const commandDeadlineMs = 5_000;
 
 /**
  * How API and workers connect to Temporal. gRPC's own pause between two tries to connect grows to 2 minutes: after an outage
@@ -76,7 +76,7 @@ export async function launch<
 
 /** The intent to start a workflow, for a record that is saved together with another one's; then `startSaved`. */
 export function intentTo(ctx: Starter, { workflow, id, queue, args, signal }: AnyStart): Intent {
-  const next_at = new Date(ctx.clock().getTime() + SWEEP_AFTER_MS);
+  const next_at = new Date(ctx.clock().getTime() + sweepAfterMs);
   const signals = signal === undefined ? {} : { signal: signal.name, key: randomUUID() };
   return { workflow: workflow.name, workflow_id: id, queue, args, ...signals, next_at, tries: 0 };
 }
@@ -101,7 +101,7 @@ export async function startIntent<T extends Launchable>(
   model: Model<T>,
   record: Launchable,
   intent: Intent,
-  deadlineMs = START_DEADLINE_MS,
+  deadlineMs = startDeadlineMs,
 ): Promise<void> {
   const options = {
     workflowId: intent.workflow_id,
@@ -132,17 +132,17 @@ export async function startIntent<T extends Launchable>(
 }
 
 /** gRPC status codes by which Temporal says that the request itself is wrong: it never succeeds as it is. */
-const REFUSALS: readonly number[] = Object.values({ INVALID_ARGUMENT: 3, OUT_OF_RANGE: 11, UNIMPLEMENTED: 12 });
+const refusals: readonly number[] = Object.values({ INVALID_ARGUMENT: 3, OUT_OF_RANGE: 11, UNIMPLEMENTED: 12 });
 
 /** Whether a start failed because Temporal is away, busy or being set up: the same start succeeds later. */
 export function isOutage(error: unknown): boolean {
   const cause = error instanceof Error && !isGrpcServiceError(error) ? error.cause : error;
-  return isGrpcServiceError(cause) && !REFUSALS.includes(cause.code);
+  return isGrpcServiceError(cause) && !refusals.includes(cause.code);
 }
 
 /** Whether Temporal answers within a second. */
 export async function temporalAnswers({ temporal }: Pick<Starter, 'temporal'>): Promise<boolean> {
-  const asked = temporal.withDeadline(Date.now() + START_DEADLINE_MS, () => temporal.workflowService.getSystemInfo({}));
+  const asked = temporal.withDeadline(Date.now() + startDeadlineMs, () => temporal.workflowService.getSystemInfo({}));
   return asked.then(
     () => true,
     () => false,
@@ -162,7 +162,7 @@ export async function command(
   id: string,
 ): Promise<void> {
   try {
-    await ctx.temporal.withDeadline(Date.now() + COMMAND_DEADLINE_MS, () =>
+    await ctx.temporal.withDeadline(Date.now() + commandDeadlineMs, () =>
       ctx.temporal.workflow.getHandle(workflowId).executeUpdate(update, { updateId: id }),
     );
   } catch (error) {

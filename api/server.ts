@@ -22,10 +22,10 @@ import { hostPort } from '../models/rules/base/address.ts';
 import { createSecretBox } from '../models/base/secretbox.ts';
 
 /** What a killed process left is an hour old before it may be removed, which it seldom is when the next one starts. */
-const SWEEP_MS = 3_600_000;
+const sweepMs = 3_600_000;
 
 /** How long a request waits for MongoDB before it is answered with 503, in ms. */
-const SELECTION_MS = 2_500;
+const serverSelectionMs = 2_500;
 
 /** A started API. `close` refuses new requests, waits for the running ones up to DRAIN_SECONDS, has sockets come back elsewhere, and disconnects. */
 export type Api = { url: string; close(): Promise<void> };
@@ -40,7 +40,7 @@ export async function startApi(
     throw new ConfigError('MONGODB_URI and TEMPORAL_ADDRESS are not set; `npm start` starts both and sets them.');
   }
   const log = createLog('api', config.logLevel);
-  await connectMongo(config.mongodbUri, { selectionMs: SELECTION_MS });
+  await connectMongo(config.mongodbUri, { selectionMs: serverSelectionMs });
   await prepareRates();
   const sweep = () =>
     sweepUploads().catch((error: unknown) => log.warn({ err: error }, 'old uploads were not removed'));
@@ -79,7 +79,7 @@ export async function startApi(
   await once(server, 'listening');
   const url = `http://${hostPort(config.host, (server.address() as AddressInfo).port)}`;
   log.info({ url }, 'api ready');
-  const sweeping = setInterval(() => void sweep(), SWEEP_MS).unref();
+  const sweeping = setInterval(() => void sweep(), sweepMs).unref();
   return {
     url,
     async close() {

@@ -36,12 +36,12 @@ export type ClientOptions = {
 };
 
 /** Tries a request that may be repeated gets altogether, and how long it may wait between them in all, in ms. */
-const MAX_TRIES = 4;
-const MAX_WAIT_MS = 15_000;
-const FIRST_WAIT_MS = 250;
-const TIMEOUT_MS = 60_000;
+const maxTries = 4;
+const maxWaitMs = 15_000;
+const firstWaitMs = 250;
+const timeoutMs = 60_000;
 /** 25 MiB over a slow line (100 KiB/s) takes 256 s. */
-const UPLOAD_TIMEOUT_MS = 300_000;
+const uploadTimeoutMs = 300_000;
 
 type ErrorBody = {
   error?: unknown;
@@ -72,7 +72,7 @@ export function createClient(options: ClientOptions): Client {
       headers.set('content-type', 'application/json');
       init.body = JSON.stringify(given.body);
     }
-    init.signal = AbortSignal.timeout(given.form ? UPLOAD_TIMEOUT_MS : TIMEOUT_MS);
+    init.signal = AbortSignal.timeout(given.form ? uploadTimeoutMs : timeoutMs);
     return fetch(address, init);
   }
 
@@ -86,8 +86,8 @@ export function createClient(options: ClientOptions): Client {
     const key = method === 'POST' && repeatable ? randomUUID() : undefined;
     let waited = 0;
     for (let tries = 1; ; tries += 1) {
-      let delay = FIRST_WAIT_MS * 2 ** (tries - 1);
-      const mayRepeat = (): boolean => repeatable && tries < MAX_TRIES && waited + delay <= MAX_WAIT_MS;
+      let delay = firstWaitMs * 2 ** (tries - 1);
+      const mayRepeat = (): boolean => repeatable && tries < maxTries && waited + delay <= maxWaitMs;
       try {
         const response = await sendOnce(method, address, given, key);
         const text = await response.text();

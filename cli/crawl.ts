@@ -30,9 +30,9 @@ type Authority = z.infer<typeof authority>;
 const authorities = ['primary', 'normal', 'background'] as const satisfies readonly Authority[];
 
 /** How often the status of a watched crawl is asked for, ms. */
-const POLL_MS = 1_000;
+const pollMs = 1_000;
 /** At most this many of the pages that were left out are shown; --json has all. */
-const SHOWN_PROBLEMS = 20;
+const shownProblems = 20;
 
 type StartOptions = {
   maxPages?: number;
@@ -135,7 +135,7 @@ async function start(session: Session, url: string, given: StartOptions): Promis
   try {
     while (status.status === 'crawling') {
       bar.update(status);
-      await wait(POLL_MS);
+      await wait(pollMs);
       ({ status } = await client.request('GET', await at(session, '/crawl/status'), crawlStatusReply, {
         query: watched,
       }));
@@ -206,7 +206,7 @@ async function unschedule(session: Session, scheduleId: string): Promise<void> {
 
 function statusLines(status: Status): string[] {
   if (status.status === 'idle') return ['Nothing was crawled yet. Start with: crawl start <url>'];
-  const problems = status.problems.slice(0, SHOWN_PROBLEMS).map(({ url, reason }) => `  ${url}: ${reason}`);
+  const problems = status.problems.slice(0, shownProblems).map(({ url, reason }) => `  ${url}: ${reason}`);
   const more = status.problems.length - problems.length;
   const reasons = status.problem_counts.map(({ code, count }) => `${count} ${code}`);
   return [

@@ -18,10 +18,10 @@ export type Added = { file: string; duplicate: boolean } & (
 );
 
 /** The first and the longest pause between two looks at a document's status: most documents are ready at once. ms. */
-const FIRST_POLL_MS = 100;
-const LAST_POLL_MS = 2_000;
+const firstPollMs = 100;
+const lastPollMs = 2_000;
 /** A worker gives up on a document long before this, so something else is wrong by then. ms. */
-const PROCESSING_TIMEOUT_MS = 15 * 60_000;
+const processingTimeoutMs = 15 * 60_000;
 
 /** Uploads `file` and, unless told not to, waits until it is processed. A failure is a result, shown like any other. */
 export async function addDocument(
@@ -80,12 +80,12 @@ export function processingError(document: Document): CliError {
 
 /** The document once it is `indexed` or `failed`. */
 export async function waitUntilProcessed({ client, orgId, mode }: Target, document: Document): Promise<Document> {
-  const deadline = performance.now() + PROCESSING_TIMEOUT_MS;
+  const deadline = performance.now() + processingTimeoutMs;
   let current = document;
   for (
-    let delay = FIRST_POLL_MS;
+    let delay = firstPollMs;
     current.status !== 'indexed' && current.status !== 'failed';
-    delay = Math.min(delay * 1.5, LAST_POLL_MS)
+    delay = Math.min(delay * 1.5, lastPollMs)
   ) {
     if (performance.now() > deadline)
       throw new CliError(`${document.doc_id} is still ${current.status}; look again with docs list.`, {

@@ -46,16 +46,16 @@ export const narrow: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Flat rooms in which every file is about a noun. */
-const FLAT_WITH_NOUNS: readonly string[] = ['api/routes/', 'workflows/'];
+const flatWithNouns: readonly string[] = ['api/routes/', 'workflows/'];
 /** Flat rooms whose files are about what those are about that import them. */
-const SERVING = /^(agent|clients|api\/contract)\//;
+const serving = /^(agent|clients|api\/contract)\//;
 /** Rooms whose tests are a folder of the same name. */
-const OWN_FOLDER: readonly string[] = ['cli', 'engines'];
+const ownFolder: readonly string[] = ['cli', 'engines'];
 /** What no test looks at beyond those of the house. */
-const ONLY_HOUSE = ['bench/', 'docs/', '.ci/', '.github/'];
+const onlyHouse = ['bench/', 'docs/', '.ci/', '.github/'];
 
 /** This many tests at most run with a part of the kit that they use, long ones too. */
-const FEW = 5;
+const fewTests = 5;
 
 const isTest = (path: string): boolean => path.endsWith('.test.ts');
 
@@ -88,7 +88,7 @@ function* testsOf(path: string, tests: readonly string[], graph: Graph): Iterabl
     return;
   }
   yield* under(['test/house/']);
-  if (ONLY_HOUSE.some((prefix) => path.startsWith(prefix)) || path.endsWith('.md')) return;
+  if (onlyHouse.some((prefix) => path.startsWith(prefix)) || path.endsWith('.md')) return;
   const about = tests.filter((test) => narrow[test]?.some((prefix) => path.startsWith(prefix)));
   const wide = (prefixes: readonly string[]): string[] => under(prefixes).filter((test) => !(test in narrow));
   // Tests of rules are fast, so a distant import is enough for them.
@@ -97,11 +97,11 @@ function* testsOf(path: string, tests: readonly string[], graph: Graph): Iterabl
     (test) => distant.has(test) && (test.startsWith('test/rules/') || graph.imports.get(test)?.includes(path)),
   );
   // What few tests use is changed for them.
-  const own = path.startsWith('test/kit/') && near.length <= FEW;
+  const own = path.startsWith('test/kit/') && near.length <= fewTests;
   yield* [...about, ...near.filter((test) => own || !(test in narrow))];
   const room = path.split('/', 1)[0]!;
   if (room === 'workflows') yield* under(['test/workflows/']);
-  if (OWN_FOLDER.includes(room)) yield* under([`test/${room}/`]);
+  if (ownFolder.includes(room)) yield* under([`test/${room}/`]);
   else if (room === 'web') yield* under(['test/chat/widget']);
   else if (path.startsWith('test/fixtures/') || path.startsWith('test/histories/'))
     yield* wide(['test/workflows/', 'test/knowledge/']);
@@ -116,14 +116,14 @@ function* testsOf(path: string, tests: readonly string[], graph: Graph): Iterabl
 function slicesOf(path: string, graph: Graph): string[] {
   const own = sliceOf(path) ?? slicedBy(path, graph);
   if (own !== undefined) return [own];
-  if (!SERVING.test(path)) return [];
-  const users = [...reached(path, graph, (file) => !SERVING.test(file))];
+  if (!serving.test(path)) return [];
+  const users = [...reached(path, graph, (file) => !serving.test(file))];
   return [...new Set(users.flatMap((file) => sliceOf(file) ?? slicedBy(file, graph) ?? []))];
 }
 
 /** The slice of a route or a workflow: the highest that it imports, for a route of tickets imports accounts, too. */
 function slicedBy(path: string, { imports }: Graph): string | undefined {
-  if (!FLAT_WITH_NOUNS.some((room) => path.startsWith(room))) return undefined;
+  if (!flatWithNouns.some((room) => path.startsWith(room))) return undefined;
   const found = new Set((imports.get(path) ?? []).map(sliceOf));
   return slices.findLast((slice) => found.has(slice));
 }

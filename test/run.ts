@@ -23,7 +23,7 @@ import { readSources } from './house/imports.ts';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** How long the long tests may take together. */
-const SOAK_MINUTES = 10;
+const soakMinutes = 10;
 
 type Tally = { passed: number; failed: number };
 
@@ -110,7 +110,7 @@ async function runTests({ jest, soak }: Plan): Promise<Tally> {
   if (jest === undefined) return { passed: 0, failed: 0 };
   const env = await obtainEngines();
   const { passed, failed, code } = soak
-    ? await runJest(jest, { ...env, TEST_SOAK: '1' }, SOAK_MINUTES)
+    ? await runJest(jest, { ...env, TEST_SOAK: '1' }, soakMinutes)
     : await runJest(jest, env);
   if (passed + failed === 0) print('no test ran');
   // jest also fails for reasons that are no test's: a set-up that threw, a broken configuration, a time that was up.

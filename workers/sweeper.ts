@@ -10,12 +10,12 @@ import { inTurns } from '../models/rules/base/turns.ts';
 
 /** Every model whose records start workflows. */
 const launchable = slices.flatMap((slice) => slice.launchable);
-const EVERY_MS = 2_000;
+const everyMs = 2_000;
 /** Records of each kind that one sweep takes on, and how many starts are under way at once. */
-const BATCH = 500;
-const LANES = 20;
+const batch = 500;
+const lanes = 20;
 /** Nobody waits for it, and a Temporal that has just come back is slow; shorter than a lease. */
-const START_DEADLINE_MS = 4_000;
+const startDeadlineMs = 4_000;
 
 /** Sweeps until stopped; `stop` waits for the sweep under way. */
 export function startSweeper(ctx: Starter): { stop(): Promise<void> } {
@@ -25,7 +25,7 @@ export function startSweeper(ctx: Starter): { stop(): Promise<void> } {
 
   const again = () => {
     // Jitter, so that many workers do not look at the same moment.
-    timer = setTimeout(run, EVERY_MS * (0.5 + Math.random()));
+    timer = setTimeout(run, everyMs * (0.5 + Math.random()));
   };
   const run = () => {
     sweeping = sweep(ctx)
@@ -49,7 +49,7 @@ export function startSweeper(ctx: Starter): { stop(): Promise<void> } {
 export async function sweep(ctx: Starter): Promise<void> {
   const now = ctx.clock();
   const listed = launchable.map(async (model) =>
-    (await listDueIntents(model, now, BATCH)).map((due) => ({ model, ...due })),
+    (await listDueIntents(model, now, batch)).map((due) => ({ model, ...due })),
   );
   const waiting = inTurns((await Promise.all(listed)).flat(), ({ record }) => record.org_id);
   if (waiting.length === 0) return;
@@ -60,12 +60,12 @@ export async function sweep(ctx: Starter): Promise<void> {
   let outages = 0;
   const lane = async () => {
     // A few outages are those of single starts; one of every lane means that Temporal is away again.
-    for (let one = waiting.shift(); one && outages < LANES; one = waiting.shift()) {
+    for (let one = waiting.shift(); one && outages < lanes; one = waiting.shift()) {
       const outcome = await startDue(ctx, one.model, one);
       outages = outcome === 'outage' ? outages + 1 : 0;
     }
   };
-  await Promise.all(Array.from({ length: LANES }, lane));
+  await Promise.all(Array.from({ length: lanes }, lane));
 }
 
 /** Takes and starts one intent. A failure is logged, and changes nothing for the others. */
@@ -75,7 +75,7 @@ async function startDue(ctx: Starter, model: Model<Launchable>, due: Due): Promi
     const intent = await leaseIntent(model, due, ctx.clock());
     if (!intent) return 'done';
     try {
-      await startIntent(ctx, model, due.record, intent, START_DEADLINE_MS);
+      await startIntent(ctx, model, due.record, intent, startDeadlineMs);
       ctx.log.info({ ...about, tries: intent.tries }, 'workflow started by the sweeper');
     } catch (error) {
       ctx.log.warn({ ...about, tries: intent.tries, err: error }, 'workflow not started; it is tried again');

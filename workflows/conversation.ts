@@ -33,7 +33,7 @@ const { attendTo } = proxyActivities<ConversationActivities>({
 export const attend = defineSignal('attend');
 
 /** People write again within a minute or not for long. */
-const IDLE = '1 minute';
+const idle = '1 minute';
 
 export async function conversation(ref: ConversationRef): Promise<void> {
   let news = 0;
@@ -49,6 +49,6 @@ export async function conversation(ref: ConversationRef): Promise<void> {
       await condition(() => news !== seen, outcome.withinMs);
       continue;
     }
-    if (!(await condition(() => news !== seen, IDLE))) return;
+    if (!(await condition(() => news !== seen, idle))) return;
   }
 }

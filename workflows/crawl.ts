@@ -39,10 +39,10 @@ const { crawlBatch, finishCrawl } = proxyActivities<CrawlActivities>({
 export const cancelCrawl = defineUpdate<void>('cancel');
 
 /** How often in a row robots.txt is asked for when the site cannot answer, a minute apart, before the crawl gives up. */
-const ROBOTS_TRIES = 5;
+const robotsTries = 5;
 
 /** How long a site is waited for in all when it asks for it, in ms; a thousand pages half a minute apart are fetched by then. */
-const MAX_WAITED_MS = 24 * 3_600_000;
+const maxWaitedMs = 24 * 3_600_000;
 
 const waitedEnough =
   'The site asked to wait again and again, for a day in all; the pages that are left were not fetched.';
@@ -84,7 +84,7 @@ async function fetchAll(ref: CrawlRef): Promise<{ ending: Ending; error?: string
     if (progress.state === 'limit_reached') return { ending: 'limit_reached', error: progress.message };
     if (progress.state === 'waiting') {
       unanswered += 1;
-      if (unanswered >= ROBOTS_TRIES) return { ending: 'failed', error: progress.message };
+      if (unanswered >= robotsTries) return { ending: 'failed', error: progress.message };
       await sleep('1 minute');
       continue;
     }
@@ -92,7 +92,7 @@ async function fetchAll(ref: CrawlRef): Promise<{ ending: Ending; error?: string
     if (unanswered > 0 && patched('robots-tries-in-a-row')) unanswered = 0;
     // Here and not in the batch: the worker's places are for crawls that have something to do.
     if (progress.waitMs !== undefined) {
-      if (waitedMs >= MAX_WAITED_MS) return { ending: 'limit_reached', error: waitedEnough };
+      if (waitedMs >= maxWaitedMs) return { ending: 'limit_reached', error: waitedEnough };
       await sleep(progress.waitMs);
       waitedMs += progress.waitMs;
     }

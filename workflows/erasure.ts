@@ -14,10 +14,10 @@ const activities = proxyActivities<ErasureActivities>({
 });
 
 /** Longer than an answer may be at work (10 minutes) or a request that was let in before. */
-const UNTIL_QUIET = '15 minutes';
+const untilQuiet = '15 minutes';
 
 export async function eraseCustomer(ref: ErasureRef): Promise<void> {
   await activities.eraseCustomer(ref);
-  await sleep(UNTIL_QUIET);
+  await sleep(untilQuiet);
   await activities.verifyErasure(ref);
 }

@@ -22,12 +22,12 @@ const { repairIndexes } = proxyActivities<MaintenanceActivities>({
 });
 
 /** Passes of one workflow, a minute apart: one entry an hour in the operators' list instead of sixty. */
-const PASSES = 60;
+const passes = 60;
 
 /** Makes the index agree with MongoDB, merges index fragments that recent writes left, each minute for an hour, and drops bytes of uploads that died half-way. */
 export async function maintainStores(): Promise<void> {
   if (patched('repair-indexes')) await orGoOn(repairIndexes(), 'in an hour');
-  for (let pass = 0; pass < PASSES; pass++) {
+  for (let pass = 0; pass < passes; pass++) {
     if (pass > 0) await sleep('1 minute');
     await orGoOn(activities.optimizeIndexes(), 'in a minute');
   }

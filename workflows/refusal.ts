@@ -4,15 +4,20 @@ import { ApplicationFailure } from '@temporalio/common';
 /** `allowed`: the operations that are possible in the state `from`. */
 export type Transition = { from: string; operation: string; allowed: string[] };
 
-const TYPE = 'IllegalTransition';
+const refusalType = 'IllegalTransition';
 
 /** `message` is shown to callers. Give `transition` where the refusal comes of a table of states. */
 export const refusal = (message: string, transition?: Transition): ApplicationFailure =>
-  ApplicationFailure.create({ message, type: TYPE, nonRetryable: true, details: transition ? [transition] : [] });
+  ApplicationFailure.create({
+    message,
+    type: refusalType,
+    nonRetryable: true,
+    details: transition ? [transition] : [],
+  });
 
 /** What a refusal says; undefined for any other failure, whose message is not meant for callers. */
 export function readRefusal(error: unknown): { message: string; transition: Transition | undefined } | undefined {
-  if (!(error instanceof ApplicationFailure) || error.type !== TYPE) return undefined;
+  if (!(error instanceof ApplicationFailure) || error.type !== refusalType) return undefined;
   const { message, details } = error;
   return { message, transition: details?.[0] as Transition | undefined };
 }

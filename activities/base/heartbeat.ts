@@ -1,7 +1,7 @@
 /** Heartbeats for as long as something takes, so that the death of a worker is noticed and a cancel arrives. */
 import { Context } from '@temporalio/activity';
 
-const BEAT_EVERY_MS = 1_000;
+const beatEveryMs = 1_000;
 
 /**
  * Runs `work` with a signal that aborts when the activity is cancelled or its worker stops. The first beat comes after a
@@ -9,7 +9,7 @@ const BEAT_EVERY_MS = 1_000;
  */
 export async function withHeartbeat<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const context = Context.current();
-  const beat = setInterval(() => context.heartbeat(), BEAT_EVERY_MS);
+  const beat = setInterval(() => context.heartbeat(), beatEveryMs);
   try {
     return await work(context.cancellationSignal);
   } finally {

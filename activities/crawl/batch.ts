@@ -44,9 +44,9 @@ export type BatchDeps = { sites: Sites; store: PageStore; clock: () => Date };
 type Ref = { orgId: string; crawlId: string };
 
 /** Pages stored together: one commit of the index, a few commands to MongoDB. */
-const PAGES_A_ROUND = 48;
+const pagesARound = 48;
 /** After this long a batch hands back, so that the operators' view moves and a deployment drains quickly. */
-const BATCH_MS = 30_000;
+const batchMs = 30_000;
 /** Refused, moved and missing pages cost a request too; a site of nothing else ends here. */
 const triesFor = (maxPages: number): number => maxPages * 4 + 50;
 
@@ -152,7 +152,7 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
     if (!crawl || crawl.status !== 'crawling') return { state: 'done', url: '', tally: noTally };
     const { url } = crawl;
     await awaitModel(crawl, signal);
-    const until = clock().getTime() + BATCH_MS;
+    const until = clock().getTime() + batchMs;
     const tally = await settleFrontier(crawlId, []);
     const site = await sites.open(url, signal);
     if (site.unavailable !== undefined) return withoutSite(crawl, tally, site.unavailable);
@@ -171,10 +171,10 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
     const late = clock().getTime() > until || waitMs > 0;
     const taken = read?.taken ?? [];
     // A round that is not full, as at the start of a site, is stored first: what it found fills the next one.
-    const alone = late || (taken.length > 0 && taken.length < PAGES_A_ROUND);
+    const alone = late || (taken.length > 0 && taken.length < pagesARound);
     // All that is not stored yet may turn out to be pages.
     const pages = max_pages - tally.indexed - tally.unchanged - taken.length;
-    const most = alone ? 0 : Math.min(PAGES_A_ROUND, pages, triesFor(max_pages) - tries);
+    const most = alone ? 0 : Math.min(pagesARound, pages, triesFor(max_pages) - tries);
     const found = tally.found + (read?.added ?? 0);
     const frontier = Math.max(0, frontierLimit(max_pages) - found);
     const unasked = Math.max(0, maxUnasked - tally.unasked - (read?.unasked ?? 0));

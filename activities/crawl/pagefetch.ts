@@ -18,9 +18,9 @@ import { countSeries, isTrap, placeOf, type Found, type SeriesCounts } from '../
 import { isFileUrl, pageKey } from '../../models/rules/crawl/url.ts';
 
 /** Pages under way at once, waiting for their turn at the site or being read. */
-const PAGES_AT_ONCE = 12;
+const pagesAtOnce = 12;
 /** Characters of text and links after which a round begins no further page: two rounds are in memory, of several crawls. */
-const CHARACTERS_A_ROUND = 8_000_000;
+const charactersARound = 8_000_000;
 
 /**
  * What a round has read. `settled`: what became of the addresses that gave no page to store; `added`: addresses it found;
@@ -90,12 +90,12 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
     counts: SeriesCounts,
     signal: AbortSignal,
   ): Promise<Visit[]> {
-    const atOnce = pLimit(PAGES_AT_ONCE);
+    const atOnce = pLimit(pagesAtOnce);
     let characters = 0;
     let left = false;
     const begin = async (entry: Frontier): Promise<Visit | undefined> => {
       // A slow or a wordy site fills many small rounds, not one large one.
-      if (clock().getTime() > until || characters > CHARACTERS_A_ROUND || left) return undefined;
+      if (clock().getTime() > until || characters > charactersARound || left) return undefined;
       if (isTrap(entry, counts, crawl.max_pages)) {
         const settled = { url: entry.url, outcome: 'skipped', why: 'trap', reason: explain('trap') } as const;
         return { ...noLinks, settled };

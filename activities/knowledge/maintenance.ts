@@ -11,12 +11,12 @@ import { compareIndex, isCurrentBatch, liveBatch, type IndexedSource } from '../
 import { beginRows, findSource, listOwners, listStanding, publishRows } from '../../models/knowledge/source.ts';
 
 /** A query reads rows that are not indexed yet one by one: 40 more than doubled a question's cost, 360 made it ten times as high. */
-const UNINDEXED_ROWS = 20;
+const unindexedRows = 20;
 /** An upload stores its record seconds after its bytes; after an hour the upload has died. */
-const ORPHAN_AGE_MS = 3_600_000;
-const ORPHANS_A_RUN = 500;
+const orphanAgeMs = 3_600_000;
+const orphansARun = 500;
 /** When so many sources fail in a row, the cause is something that they share, such as the embedding model. */
-const FAILURES_IN_A_ROW = 20;
+const failuresInARow = 20;
 
 export type MaintenanceActivities = ReturnType<typeof createMaintenanceActivities>;
 
@@ -126,7 +126,7 @@ export function createMaintenanceActivities({
       if (await mend()) mended += 1;
     };
     try {
-      await forEach(work, signal, one, FAILURES_IN_A_ROW);
+      await forEach(work, signal, one, failuresInARow);
     } finally {
       if (mended > 0) log.warn({ ...table, count: mended }, 'sources differed in the index and were put right');
     }
@@ -156,7 +156,7 @@ export function createMaintenanceActivities({
       return withHeartbeat(async (signal) => {
         let done = 0;
         await forEach(await search.listTables(), signal, async (table) => {
-          if ((await search.unindexedRows(table)) < UNINDEXED_ROWS) return;
+          if ((await search.unindexedRows(table)) < unindexedRows) return;
           await search.maintain(table);
           done += 1;
         });
@@ -167,7 +167,7 @@ export function createMaintenanceActivities({
     /** Drops the bytes of uploads whose process died before their record was stored. */
     async dropOrphanedBytes(): Promise<number> {
       return withHeartbeat(async () => {
-        const orphans = await listOrphanedBytes(new Date(clock().getTime() - ORPHAN_AGE_MS), ORPHANS_A_RUN);
+        const orphans = await listOrphanedBytes(new Date(clock().getTime() - orphanAgeMs), orphansARun);
         for (const id of orphans) await removeBytes(id);
         if (orphans.length > 0) log.info({ count: orphans.length }, 'bytes of unfinished uploads dropped');
         return orphans.length;

@@ -14,7 +14,7 @@ import { effectiveMode, keyStatus, modes, splitToken, type Mode, type Scope } fr
 import { hasRole } from '../../models/rules/access/roles.ts';
 import { findUser } from '../../models/access/user.ts';
 
-const TOUCH_EVERY_MS = 60_000;
+const touchEveryMs = 60_000;
 
 export type Authenticator = (request: {
   guard: Guard;
@@ -33,7 +33,7 @@ export function createAuthenticator(ctx: Context): Authenticator {
     const org = record && (await findOrganization(record.org_id));
     return record && org ? { record, org } : undefined;
   });
-  const touched = new LRUCache<string, true>({ max: 10_000, ttl: TOUCH_EVERY_MS });
+  const touched = new LRUCache<string, true>({ max: 10_000, ttl: touchEveryMs });
 
   async function byKey(token: string, address: string): Promise<SelfPrincipal & { scopes: Scope[] }> {
     const parts = splitToken(token);

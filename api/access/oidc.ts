@@ -7,7 +7,7 @@ import * as client from 'openid-client';
 import type { Context } from '../context.ts';
 import { perConfig } from '../http/perconfig.ts';
 import type { Config } from '../../config.ts';
-import { keepOidcState, OIDC_STATE_SECONDS, takeOidcState } from '../../models/access/oidcstate.ts';
+import { keepOidcState, oidcStateSeconds, takeOidcState } from '../../models/access/oidcstate.ts';
 import { readEmail } from '../../models/rules/access/email.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
@@ -24,8 +24,8 @@ export type FederatedPerson = {
 };
 
 /** A provider's metadata is read again after this long; its signing keys are looked after by openid-client. */
-const DISCOVERY_MS = 3600_000;
-const TIMEOUT_SECONDS = 10;
+const discoveryMs = 3600_000;
+const timeoutSeconds = 10;
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /** Makes the address to send a browser to, and the cookie that ties the sign-in to it. */
@@ -43,7 +43,7 @@ export async function beginSignIn(
     provider,
     browser: sha256(browser),
     sealed: ctx.secrets.seal(JSON.stringify([nonce, verifier])),
-    expires_at: new Date(ctx.clock().getTime() + OIDC_STATE_SECONDS * 1000),
+    expires_at: new Date(ctx.clock().getTime() + oidcStateSeconds * 1000),
   });
   const url = client.buildAuthorizationUrl(configuration, {
     redirect_uri: callbackUrl(ctx.config, provider),
@@ -54,7 +54,7 @@ export async function beginSignIn(
     code_challenge: await client.calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
   });
-  return { url: url.href, cookie: { name: cookieName(state), value: browser, seconds: OIDC_STATE_SECONDS } };
+  return { url: url.href, cookie: { name: cookieName(state), value: browser, seconds: oidcStateSeconds } };
 }
 
 /** One cookie a sign-in, so that two tabs do not undo one another. */
@@ -113,14 +113,14 @@ const metadata = perConfig((config: Config) => {
   const known = new Map<string, { readAt: number; configuration: Promise<client.Configuration> }>();
   return (provider: string): Promise<client.Configuration> => {
     const standing = known.get(provider);
-    if (standing && performance.now() - standing.readAt < DISCOVERY_MS) return standing.configuration;
+    if (standing && performance.now() - standing.readAt < discoveryMs) return standing.configuration;
     const { issuer, client_id, client_secret } = config.oidcProviders[provider]!;
     const url = new URL(issuer);
     // Plain http would hand codes and secrets to the network; only a provider on this very machine may use it.
     const execute = url.protocol === 'http:' && loopback.test(url.hostname) ? [client.allowInsecureRequests] : [];
     const configuration = client.discovery(url, client_id, client_secret, undefined, {
       execute,
-      timeout: TIMEOUT_SECONDS,
+      timeout: timeoutSeconds,
     });
     known.set(provider, { readAt: performance.now(), configuration });
     configuration.catch(() => known.delete(provider));

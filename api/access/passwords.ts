@@ -5,9 +5,9 @@ import { Problem } from '../../models/rules/base/errors.ts';
 /** OWASP Password Storage Cheat Sheet, argon2id: 19 MiB, two passes, one lane. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 /** Of libuv's four threads, so that files and names can be read beside. */
-const AT_ONCE = 2;
+const hashesAtOnce = 2;
 /** At about 30 ms each, some three seconds of waiting. */
-const MAX_WAITING = 200;
+const mostWaiting = 200;
 
 export type Passwords = {
   /** A PHC string, with its own salt. */
@@ -17,7 +17,7 @@ export type Passwords = {
 };
 
 export function createPasswords({ hash, verify }: Pick<typeof argon2, 'hash' | 'verify'> = argon2): Passwords {
-  const inTurn = createGate(AT_ONCE, MAX_WAITING);
+  const inTurn = createGate(hashesAtOnce, mostWaiting);
   let dummy: Promise<string> | undefined;
   return {
     hash: (password) => inTurn(() => hash(plain(password), cost)),

@@ -24,17 +24,17 @@ import {
   type SigningKey,
 } from '../../models/access/signingkey.ts';
 
-const TOKEN_DAYS = 7;
-const DAY_MS = 86_400_000;
+const tokenDays = 7;
+const dayMs = 86_400_000;
 /** How long a process uses its copy of the keys before it looks again, in ms. An unknown `kid` makes it look at once. */
-const REFRESH_MS = 60_000;
+const refreshMs = 60_000;
 /**
  * A new key is published this long before it signs, in ms, so that every process has it by the time it meets a token of
  * it; the first key of all signs at once, for nobody can miss it. Two refreshes, and room for clocks that differ.
  */
-const PUBLISH_MS = 2 * REFRESH_MS + 60_000;
+const publishMs = 2 * refreshMs + 60_000;
 /** At most one look a second for unknown `kid`s, so that made-up tokens cannot hammer the database. */
-const UNKNOWN_KID_MS = 1_000;
+const unknownKidMs = 1_000;
 /** What a token is for. One of the other kind is refused like one that is not ours. */
 const audiences = { login: 'dashboard', session: 'support-session' } as const;
 
@@ -79,7 +79,7 @@ export function createTokens(deps: TokenDeps): Tokens {
   }
 
   async function sign(claims: JWTPayload, subject: string, audience: string, expires: number): Promise<string> {
-    const { signer } = await keyring(REFRESH_MS);
+    const { signer } = await keyring(refreshMs);
     return new SignJWT(claims)
       .setProtectedHeader({ alg: 'EdDSA', kid: signer.kid })
       .setSubject(subject)
@@ -91,8 +91,8 @@ export function createTokens(deps: TokenDeps): Tokens {
   }
 
   async function findKey({ kid = '' }: { kid?: string }): Promise<Verifier> {
-    const known = await keyring(REFRESH_MS);
-    const verifier = known.verifiers.get(kid) ?? (await keyring(UNKNOWN_KID_MS)).verifiers.get(kid);
+    const known = await keyring(refreshMs);
+    const verifier = known.verifiers.get(kid) ?? (await keyring(unknownKidMs)).verifiers.get(kid);
     if (!verifier) throw new errors.JWKSNoMatchingKey();
     return verifier;
   }
@@ -115,7 +115,7 @@ export function createTokens(deps: TokenDeps): Tokens {
 
   return {
     async sign(userId, epoch) {
-      const expires = seconds(clock()) + TOKEN_DAYS * 86_400;
+      const expires = seconds(clock()) + tokenDays * 86_400;
       const token = await sign({ epoch }, userId, audiences.login, expires);
       return { token, expiresAt: new Date(expires * 1000) };
     },
@@ -142,7 +142,7 @@ export function createTokens(deps: TokenDeps): Tokens {
     },
 
     async jwks() {
-      const { records } = await keyring(REFRESH_MS);
+      const { records } = await keyring(refreshMs);
       return { keys: records.map((r) => ({ ...(r.public_jwk as JWK), kid: r._id, alg: 'EdDSA', use: 'sig' })) };
     },
   };
@@ -172,19 +172,19 @@ async function readKeyring(deps: TokenDeps): Promise<Keyring> {
   const ageOf = (r: SigningKey) => now.getTime() - r.created_at.getTime();
   const stored = await listSigningKeys();
   let records = openKeys(deps.secrets, stored);
-  if (!records[0] || ageOf(records[0]) > deps.config.jwtKeyDays * DAY_MS) {
+  if (!records[0] || ageOf(records[0]) > deps.config.jwtKeyDays * dayMs) {
     await addSigningKey(await newSigningKey(deps, (stored[0]?.number ?? 0) + 1, now));
     records = openKeys(deps.secrets, await listSigningKeys());
   }
   // A key stops signing soon after its successor appears; the day that is added is far more than that.
-  const needed = records.find((r) => ageOf(r) > (TOKEN_DAYS + 1) * DAY_MS);
+  const needed = records.find((r) => ageOf(r) > (tokenDays + 1) * dayMs);
   if (needed && needed.number > records.at(-1)!.number) {
     await removeSigningKeysBefore(needed.number);
     records = records.filter((r) => r.number >= needed.number);
   }
   const verifiers = new Map<string, Verifier>();
   for (const r of records) verifiers.set(r._id, await importJWK(r.public_jwk as JWK, 'EdDSA'));
-  const signing = records.find((r) => ageOf(r) >= PUBLISH_MS) ?? records.at(-1)!;
+  const signing = records.find((r) => ageOf(r) >= publishMs) ?? records.at(-1)!;
   const key = await importJWK(JSON.parse(signing.private_jwk) as JWK, 'EdDSA');
   return { records, verifiers, signer: { kid: signing._id, key } };
 }

@@ -11,7 +11,7 @@ import type { ConnectRequest } from '../live/stream.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 /** How often an embed is checked again, in ms. */
-const RECHECK_MS = 60_000;
+const recheckMs = 60_000;
 
 /** What let an embed in, and when it is checked again, in ms since 1970. */
 export type EmbedAdmission = Admission & { recheckAt: number };
@@ -41,7 +41,7 @@ export function createChatAdmission(ctx: Context, limit: Limiter): ChatAdmission
     const visitor = { visitorId: text('visitorId') ?? '', productType: text('productType'), address };
     const customer = await auth.byEmbed({ ...admission, ...visitor });
     // Sockets that were opened together, after a restart, are not all checked in the same moment.
-    return { customer, embed: { ...admission, recheckAt: ctx.clock().getTime() + Math.random() * RECHECK_MS } };
+    return { customer, embed: { ...admission, recheckAt: ctx.clock().getTime() + Math.random() * recheckMs } };
   }
 
   return {
@@ -60,7 +60,7 @@ export function createChatAdmission(ctx: Context, limit: Limiter): ChatAdmission
     async recheck(customer, embed) {
       const now = ctx.clock().getTime();
       if (embed.recheckAt > now) return;
-      embed.recheckAt = now + RECHECK_MS;
+      embed.recheckAt = now + recheckMs;
       await auth.recheck(customer, embed);
     },
   };

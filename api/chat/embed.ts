@@ -20,7 +20,7 @@ import { readEmail } from '../../models/rules/access/email.ts';
 import { Problem, type Detail } from '../../models/rules/base/errors.ts';
 import { effectiveMode, splitToken, type Mode } from '../../models/rules/access/keys.ts';
 import {
-  EMBED_SESSION_MS,
+  embedSessionMs,
   maxProductTypeLength,
   originAllowed,
   signaturePattern,
@@ -154,7 +154,7 @@ function freshSession(customer: Customer, { visitorId, productType }: Embed, now
     ...(productNamed(productType) ? { product_type: productType } : {}),
     context: {},
     visitor_id: visitorId,
-    expires_at: new Date(now.getTime() + EMBED_SESSION_MS),
+    expires_at: new Date(now.getTime() + embedSessionMs),
     created_by: 'embed',
     created_at: now,
   } as const satisfies Session;

@@ -13,7 +13,7 @@ import { lastSeq } from '../../models/live/frame.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 /** The most that one `history` or `earlier` frame carries: far less than what makes a reader a slow one. */
-const HISTORY = { messages: 100, characters: 200_000 };
+const historyBounds = { messages: 100, characters: 200_000 };
 
 /**
  * Greets a socket and sets its number: it is to be given the frames after that one. False, and nothing is sent, when the
@@ -38,7 +38,7 @@ export async function greet(
     socket.tell('welcome', welcome);
     return true;
   }
-  const { found, cursor } = latest(convId, await readHistory(chosen, HISTORY.messages));
+  const { found, cursor } = latest(convId, await readHistory(chosen, historyBounds.messages));
   socket.seq = Math.min(last, await beforeOpenReply(convId, found));
   socket.tell('welcome', welcome);
   socket.tell('history', { messages: found.map(viewMessage), cursor });
@@ -51,7 +51,7 @@ export async function readEarlier(conversation: ConversationRef, cursor: string)
   if (from.convId !== conversation._id) {
     throw new Problem('VALIDATION', { message: 'cursor: is not one of this conversation' });
   }
-  const page = latest(conversation._id, await readHistory(conversation, HISTORY.messages, from.before));
+  const page = latest(conversation._id, await readHistory(conversation, historyBounds.messages, from.before));
   return { messages: page.found.map(viewMessage), cursor: page.cursor };
 }
 
@@ -65,6 +65,6 @@ async function beforeOpenReply(convId: string, history: readonly Message[]): Pro
 /** As many of the last messages as one frame may carry. */
 function latest(convId: string, page: HistoryPage): HistoryPage {
   let characters = 0;
-  const from = page.found.findLastIndex(({ body }) => (characters += body.length) > HISTORY.characters) + 1;
+  const from = page.found.findLastIndex(({ body }) => (characters += body.length) > historyBounds.characters) + 1;
   return from === 0 ? page : pageFrom(convId, page.found.slice(from));
 }

@@ -20,9 +20,9 @@ import { ConversationModel } from '../../models/chat/conversation.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 /** Tabs of one customer; more are a mistake. Counted in each process. */
-const SOCKETS_PER_SESSION = 10;
+const socketsPerSession = 10;
 /** How long a session that has run out is believed while its record is read, in ms. */
-const EXPIRY_CHECK_MS = 5_000;
+const expiryCheckMs = 5_000;
 
 export function createChatStreams(ctx: Context, metrics: SocketMetrics): StreamKind<ChatClient, ClientFrame> {
   const limit = createLimiter(ctx.config);
@@ -31,7 +31,7 @@ export function createChatStreams(ctx: Context, metrics: SocketMetrics): StreamK
   /** An embed's session is prolonged by each connection, so its record says whether it is over. */
   async function checkExpiry(socket: ChatSocket, client: ChatClient): Promise<void> {
     const { customer } = client;
-    client.customer = { ...customer, expiresAt: new Date(customer.expiresAt.getTime() + EXPIRY_CHECK_MS) };
+    client.customer = { ...customer, expiresAt: new Date(customer.expiresAt.getTime() + expiryCheckMs) };
     try {
       const session = await findSession(customer.orgId, customer.sessionId);
       if (session && session.expires_at > ctx.clock()) client.customer = { ...customer, expiresAt: session.expires_at };
@@ -64,7 +64,7 @@ export function createChatStreams(ctx: Context, metrics: SocketMetrics): StreamK
       endedBy: 'revoked_at',
       ended: sessionEnded,
       of: ({ customer }) => customer.sessionId,
-      maxSockets: SOCKETS_PER_SESSION,
+      maxSockets: socketsPerSession,
       endedAmong,
     },
     admit: async (request) => ({ ...(await admission.admit(request)), conversation: undefined }),

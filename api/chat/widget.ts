@@ -26,9 +26,9 @@ export type WidgetFiles = {
 const web = new URL('../../web/', import.meta.url);
 const javascript = 'text/javascript; charset=utf-8';
 /** Of the modules: their address changes with them. */
-const FOREVER = 'public, max-age=31536000, immutable';
+const forever = 'public, max-age=31536000, immutable';
 /** Of the loader, which names the modules' address: how long after an update pages may still load the former one. */
-const BRIEFLY = 'public, max-age=300';
+const briefly = 'public, max-age=300';
 
 function fileOf(type: string, text: string): File {
   const body = Buffer.from(text);
@@ -57,12 +57,12 @@ export function mountWidget(router: Router): void {
   const demoStyle = fileOf('text/css; charset=utf-8', readFileSync(new URL('demo/page.css', web), 'utf8'));
   const organizationOf = cached(findPublishableKey);
 
-  router.get('/widget.js', (koa) => send(koa, widget.loader, BRIEFLY));
+  router.get('/widget.js', (koa) => send(koa, widget.loader, briefly));
   // While processes are being replaced, a loader of one may ask another: it gets what there is, and no cache keeps it.
   router.get('/widget/:version/:name.ts', (koa) => {
     const file = widget.modules.get(`${koa['params'].name}.ts`);
     if (!file) throw new Problem('NOT_FOUND', { message: 'The widget has no such file.' });
-    send(koa, file, koa['params'].version === widget.version ? FOREVER : 'no-store');
+    send(koa, file, koa['params'].version === widget.version ? forever : 'no-store');
   });
   // A publishable key stands in every page that embeds the chat, and naming the organization is what it is for.
   router.get('/widget/organizations/:key', async (koa) => {
@@ -77,14 +77,14 @@ export function mountWidget(router: Router): void {
   router.get('/demo', (koa) => {
     koa.type = 'text/html';
     koa.set('cache-control', 'no-store');
-    koa.set('content-security-policy', DEMO_POLICY);
+    koa.set('content-security-policy', demoPolicy);
     koa.body = demoPage(demo, koa.query);
   });
-  router.get('/demo.css', (koa) => send(koa, demoStyle, BRIEFLY));
+  router.get('/demo.css', (koa) => send(koa, demoStyle, briefly));
 }
 
 /** The strictest policy that the widget works under: its own scripts and connections, no inline style or script. */
-const DEMO_POLICY =
+const demoPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** What may be said of the widget in the address of the demonstration, after the attributes that it becomes. */

@@ -15,13 +15,13 @@ export function addressOf(request: IncomingMessage, trustProxy: boolean): string
 }
 
 /** The bytes of an IPv6 address that name a network; inside it a host numbers itself as often as it likes (RFC 4291, 2.5.4). */
-const NETWORK_BYTES = 8;
+const networkBytes = 8;
 
 /** What stands for one subscriber: an IPv4 address, or the /64 of an IPv6 one. What is no address stands for itself. */
 export function networkOf(address: string): string {
   if (isIPv4(address) || !ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);
   if (parsed.kind() === 'ipv4') return parsed.toString();
-  const network = parsed.toByteArray().fill(0, NETWORK_BYTES);
+  const network = parsed.toByteArray().fill(0, networkBytes);
   return `${ipaddr.fromByteArray(network).toString()}/64`;
 }

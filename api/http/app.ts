@@ -19,7 +19,7 @@ import { mountWidget } from '../chat/widget.ts';
 import { newId } from '../../models/base/ids.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-const VERSION = '0.1.0';
+const apiVersion = '0.1.0';
 const docsAssets = { 'swagger-ui.css': 'text/css', 'swagger-ui-bundle.js': 'text/javascript' } as const;
 
 /**
@@ -95,7 +95,7 @@ export function createApp(
     koa.set('cache-control', 'public, max-age=60');
     koa.body = await ctx.tokens.jwks();
   });
-  const document = openApiDocument(groups, { version: VERSION });
+  const document = openApiDocument(groups, { version: apiVersion });
   outside.get('/v1/openapi.json', (koa) => {
     koa.body = document;
   });

@@ -10,7 +10,7 @@ import type { Route } from './route.ts';
 const allowHeaders = ['authorization', 'content-type', 'idempotency-key', 'x-request-id'];
 const exposeHeaders = ['x-request-id', 'retry-after', 'ratelimit', 'ratelimit-policy', 'idempotent-replayed'];
 /** How long a browser may remember what a preflight said, in seconds; Chromium remembers two hours at most. */
-const PREFLIGHT_SECONDS = 7_200;
+const preflightSeconds = 7_200;
 
 /**
  * The middleware that a route's answers pass through, also its problems; undefined when no page may read them. Any origin
@@ -29,7 +29,7 @@ export function preflights(routes: readonly Route[]): Map<string, Middleware> {
   return new Map(
     [...readable].map(([path, found]) => {
       const allowMethods = found.map(({ method }) => method);
-      return [path, cors({ origin: '*', allowMethods, allowHeaders, maxAge: PREFLIGHT_SECONDS })];
+      return [path, cors({ origin: '*', allowMethods, allowHeaders, maxAge: preflightSeconds })];
     }),
   );
 }

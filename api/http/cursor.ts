@@ -38,4 +38,4 @@ function opened(cursor: string, form: RegExp): string {
   }
   return place;
 }
-export const DEFAULT_LIMIT = 20;
+export const defaultLimit = 20;

@@ -3,8 +3,8 @@ import type { z } from 'zod';
 import { fieldName, type Detail } from '../../models/rules/base/errors.ts';
 
 /** How many details an answer names, and how much it repeats of a name that is not ours: a caller can send a hundred thousand. */
-const MAX_DETAILS = 20;
-const MAX_NAME_CHARACTERS = 100;
+const maxDetails = 20;
+const maxNameCharacters = 100;
 
 type Faults = { details: Detail[]; message: string };
 type Checked<S extends z.ZodType> = { value: z.infer<S> } | { value?: never; faults: Faults };
@@ -26,7 +26,7 @@ function faultsOf(issues: readonly z.core.$ZodIssue[], place: string): Faults {
     const path = pathOf(place, issue);
     const unknown = issue.code === 'unrecognized_keys' ? issue.keys : [];
     count += issue.code === 'unrecognized_keys' ? unknown.length : 1;
-    const room = MAX_DETAILS - details.length;
+    const room = maxDetails - details.length;
     if (room <= 0) continue;
     if (issue.code !== 'unrecognized_keys') details.push({ path, message: issue.message });
     for (const name of unknown.slice(0, room)) {
@@ -40,7 +40,7 @@ function faultsOf(issues: readonly z.core.$ZodIssue[], place: string): Faults {
   return { details, message };
 }
 
-const shortened = (name: string) => name.slice(0, MAX_NAME_CHARACTERS);
+const shortened = (name: string) => name.slice(0, maxNameCharacters);
 
 function pathOf(place: string, issue: z.core.$ZodIssue): (string | number)[] {
   return [place, ...issue.path.map((step) => (typeof step === 'number' ? step : shortened(String(step))))];

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../context.ts';
 import { pingMongo } from '../../models/base/connect.ts';
 
-const CHECK_MS = 1_000;
+const checkMs = 1_000;
 
 type State = 'ok' | 'down';
 
@@ -19,11 +19,11 @@ export async function readiness(
         () => 'ok' as const,
         () => 'down' as const,
       ),
-      sleep(CHECK_MS, 'down' as const, { ref: false }),
+      sleep(checkMs, 'down' as const, { ref: false }),
     ]);
   const [mongo, temporal] = await Promise.all([
-    state(ping(CHECK_MS)),
-    state(client.withDeadline(Date.now() + CHECK_MS, () => client.workflowService.getSystemInfo({}))),
+    state(ping(checkMs)),
+    state(client.withDeadline(Date.now() + checkMs, () => client.workflowService.getSystemInfo({}))),
   ]);
   return { ready: mongo === 'ok' && temporal === 'ok', mongo, temporal };
 }

@@ -10,12 +10,12 @@ import {
 } from '../../models/base/idempotency.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-const KEEP_MS = 24 * 3600 * 1000;
+const keptForMs = 24 * 3600 * 1000;
 /** How long a request holds its key without renewing it, in ms: what a retry waits for when the process has died. */
-const LEASE_MS = 15_000;
+const ownLeaseMs = 15_000;
 /** A lease is renewed so many times before it ends, so that a renewal that fails loses nothing. */
-const RENEWALS = 3;
-const MAX_KEY_LENGTH = 255;
+const renewals = 3;
+const maxKeyLength = 255;
 
 /** `until`: after it the answer is of no use any more, and the key does not give it again. */
 export type Reply = { status: number; body: string; until?: Date | undefined };
@@ -31,17 +31,17 @@ export async function once(
   ctx: Context,
   request: Request,
   answer: () => Promise<Reply>,
-  leaseMs = LEASE_MS,
+  leaseMs = ownLeaseMs,
 ): Promise<Reply & { replayed: boolean }> {
-  if (request.key.length < 1 || request.key.length > MAX_KEY_LENGTH) {
-    const message = `Idempotency-Key has 1 to ${MAX_KEY_LENGTH} characters; leave it out to have none.`;
+  if (request.key.length < 1 || request.key.length > maxKeyLength) {
+    const message = `Idempotency-Key has 1 to ${maxKeyLength} characters; leave it out to have none.`;
     throw new Problem('VALIDATION', { message, details: [{ path: ['headers', 'idempotency-key'], message }] });
   }
   const id = createHash('sha256')
     .update(JSON.stringify([request.credential, request.route, request.key]))
     .digest('hex');
   const holding = { id, holder: randomUUID() };
-  const lease = { runMs: leaseMs, keepMs: KEEP_MS };
+  const lease = { runMs: leaseMs, keepMs: keptForMs };
   const standing = await takeIdempotencyKey(holding, request.fingerprint, ctx.clock(), lease);
   if (standing) {
     if (standing.fingerprint !== request.fingerprint) throw new Problem('IDEMPOTENCY_KEY_REUSED');
@@ -52,7 +52,7 @@ export async function once(
     renewIdempotencyKey(holding, new Date(ctx.clock().getTime() + leaseMs)).catch((error: unknown) =>
       ctx.log.warn({ err: error }, 'the lease of an idempotency key was not renewed'),
     );
-  }, leaseMs / RENEWALS);
+  }, leaseMs / renewals);
   let reply: Reply;
   try {
     reply = await answer();

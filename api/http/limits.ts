@@ -49,7 +49,7 @@ export type Limiter = (name: RateName, credential: string) => Promise<Record<str
  * A process takes points in blocks of this share of the rate and spends them by itself, since a majority write a request
  * cost more than answering it. A limit is thereby exact to this share for each process.
  */
-const BLOCK_SHARE = 1 / 50;
+const blockShare = 1 / 50;
 
 type Block = { left: number; remaining: number; until: number };
 
@@ -61,7 +61,7 @@ export function createLimiter(config: Config): Limiter {
   async function take(name: RateName, credential: string): Promise<Block> {
     const rate = rates.get(name) ?? createRate(config, name);
     rates.set(name, rate);
-    const size = Math.max(1, Math.floor(config.rates[name].points * BLOCK_SHARE));
+    const size = Math.max(1, Math.floor(config.rates[name].points * blockShare));
     const state = await consume(rate, config, name, credential, size);
     return { left: size, remaining: state.remainingPoints, until: performance.now() + state.msBeforeNext };
   }

@@ -19,9 +19,9 @@ import { readForm, type UploadedFile } from './upload.ts';
 import { parse } from './validate.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
 
-const MAX_BODY_BYTES = 1024 * 1024;
+const maxBodyBytes = 1024 * 1024;
 /** From callers who have shown no credential: what they send is an e-mail, a password, a name. */
-const MAX_OPEN_BODY_BYTES = 16 * 1024;
+const maxOpenBodyBytes = 16 * 1024;
 /** Of a route that takes no body, one is read to be refused, and this much of it. */
 const noBody = z.strictObject({});
 
@@ -74,7 +74,7 @@ function modeAskedFor(route: Route, koa: RouterContext): Mode | undefined {
 }
 
 function limitOf({ maxBytes, body, raw, auth }: Route): number {
-  return maxBytes ?? ((body || raw) && auth.kind !== 'open' ? MAX_BODY_BYTES : MAX_OPEN_BODY_BYTES);
+  return maxBytes ?? ((body || raw) && auth.kind !== 'open' ? maxBodyBytes : maxOpenBodyBytes);
 }
 
 function bodyReader(route: Route, { config }: Context): (koa: RouterContext) => Promise<Body> {

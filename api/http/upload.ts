@@ -23,15 +23,15 @@ export type UploadedFile = {
 };
 
 /** All text fields of a form together, in bytes. */
-const MAX_FIELDS_BYTES = 16 * 1024;
+const maxFieldsBytes = 16 * 1024;
 /** What stands before the content of one part: its name, its type. */
-const MAX_PART_HEADER_BYTES = 16 * 1024;
-const MAX_NAME_CHARACTERS = 100;
+const maxPartHeaderBytes = 16 * 1024;
+const maxNameCharacters = 100;
 /** The file and twenty fields. */
-const MAX_PARTS = 21;
+const maxParts = 21;
 
 const invalid = (field: string, message: string) =>
-  new Problem('VALIDATION', { details: [{ path: ['body', field.slice(0, MAX_NAME_CHARACTERS)], message }] });
+  new Problem('VALIDATION', { details: [{ path: ['body', field.slice(0, maxNameCharacters)], message }] });
 
 /**
  * Reads the form of a request whose file has at most `maxBytes`, and puts it into `folder`. The caller removes the file.
@@ -63,7 +63,7 @@ export async function readForm(
       enabledPlugins: [multipart, boundParts],
       hashAlgorithm: 'sha256',
       maxFileSize: maxBytes,
-      maxFieldsSize: MAX_FIELDS_BYTES,
+      maxFieldsSize: maxFieldsBytes,
       allowEmptyFiles: true,
       minFileSize: 0,
       onPart: parts.take,
@@ -130,8 +130,8 @@ function partsOf() {
     // formidable stops at the same limit, and does not say at which field.
     const count = (bytes: Buffer) => {
       fieldBytes += bytes.length;
-      if (fieldBytes > MAX_FIELDS_BYTES)
-        problem ??= invalid(name, `is too long: all fields together may have ${MAX_FIELDS_BYTES} bytes`);
+      if (fieldBytes > maxFieldsBytes)
+        problem ??= invalid(name, `is too long: all fields together may have ${maxFieldsBytes} bytes`);
     };
     if (part.mimetype === null) part.on('data', count);
     accept(part);
@@ -173,8 +173,7 @@ function refusalOf(part: Part, names: ReadonlySet<string>): Problem | undefined 
   if (Object.values(headers).some((value) => /[\u0000-\u0008\u000a-\u001f\u007f]/.test(value)))
     return invalid('file', 'comes with a header that cannot be read; take control characters out of the name');
   if (name === null) return invalid('file', 'comes with a part that has no name');
-  if (name.length > MAX_NAME_CHARACTERS)
-    return invalid(name, `is a name of more than ${MAX_NAME_CHARACTERS} characters`);
+  if (name.length > maxNameCharacters) return invalid(name, `is a name of more than ${maxNameCharacters} characters`);
   if (name === '__proto__') return invalid(name, 'is not a field here; take it out');
   if (mimetype === null) return names.has(name) ? invalid(name, 'was sent twice') : undefined;
   if (name !== 'file') return invalid(name, 'is not a field here; send the file as `file`');
@@ -193,20 +192,18 @@ const boundParts: PluginFunction = (given) => {
     if (name === 'partBegin') {
       headerBytes = 0;
       parts += 1;
-      if (parts > MAX_PARTS) form._error(invalid('file', `comes with more than ${MAX_PARTS - 1} other fields`));
+      if (parts > maxParts) form._error(invalid('file', `comes with more than ${maxParts - 1} other fields`));
     } else if (name === 'headerField' || name === 'headerValue') {
       headerBytes += end - start;
-      if (headerBytes > MAX_PART_HEADER_BYTES)
-        form._error(
-          invalid('file', `comes with a header of more than ${MAX_PART_HEADER_BYTES} bytes; shorten its name`),
-        );
+      if (headerBytes > maxPartHeaderBytes)
+        form._error(invalid('file', `comes with a header of more than ${maxPartHeaderBytes} bytes; shorten its name`));
     }
   });
 };
 
 const uploadName = /^upload-[0-9a-f-]{36}$/;
 /** An upload is over in minutes; after so long, ms, nobody is writing to it. */
-const ABANDONED_MS = 3_600_000;
+const abandonedMs = 3_600_000;
 
 /** Removes the temporary files of uploads whose process was killed. Throws one error for all that it could not remove. */
 export async function sweepUploads(folder = tmpdir()): Promise<void> {
@@ -214,7 +211,7 @@ export async function sweepUploads(folder = tmpdir()): Promise<void> {
   for (const name of (await readdir(folder)).filter((name) => uploadName.test(name))) {
     const path = join(folder, name);
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }));
-    if (mtimeMs >= Date.now() - ABANDONED_MS) continue;
+    if (mtimeMs >= Date.now() - abandonedMs) continue;
     await rm(path, { force: true }).catch((error: unknown) => failures.push(error));
   }
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} of them could not be removed.`);

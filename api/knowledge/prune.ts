@@ -16,7 +16,7 @@ import { pruneKnowledge, pruningWorkflowId } from '../../workflows/pruning.ts';
 import { queues } from '../../workflows/queues.ts';
 
 /** How many orphans one record and its workflow hold: a record stays far below MongoDB's 16 MB. */
-const ORPHANS_A_RECORD = 1_000;
+const orphansARecord = 1_000;
 
 /** `chunks`: in the database, or in the index if there are more of them. */
 export type ReportedOrphan = Orphan & { url?: string; chunks: number };
@@ -89,8 +89,8 @@ export async function launchPruning(
   mode: Mode,
   orphaned: readonly ReportedOrphan[],
 ): Promise<number> {
-  for (let at = 0; at < orphaned.length; at += ORPHANS_A_RECORD) {
-    const orphans = orphaned.slice(at, at + ORPHANS_A_RECORD).map(decisionOf);
+  for (let at = 0; at < orphaned.length; at += orphansARecord) {
+    const orphans = orphaned.slice(at, at + orphansARecord).map(decisionOf);
     const _id = newId('pruning');
     const start = {
       workflow: pruneKnowledge,

@@ -3,8 +3,8 @@ import { WebSocket } from 'ws';
 import type { LiveSocket } from './socket.ts';
 
 /** As many missed pings in a row end a connection. */
-const MISSED_PINGS = 2;
-const EVERY_MS = 1_000;
+const missedPings = 2;
+const everyMs = 1_000;
 
 /** Starts it. Every second it calls `each`, and `check` for each socket. Gives what stops it. */
 export function startHeartbeat(
@@ -20,11 +20,11 @@ export function startHeartbeat(
       check(socket);
       if (now - socket.pingedAt < pingEveryMs) continue;
       socket.pingedAt = now;
-      if (socket.missedPings >= MISSED_PINGS) socket.terminate();
+      if (socket.missedPings >= missedPings) socket.terminate();
       else if (socket.readyState === WebSocket.OPEN) socket.ping();
       socket.missedPings += 1;
     }
   };
-  const timer = setInterval(beat, Math.min(EVERY_MS, pingEveryMs)).unref();
+  const timer = setInterval(beat, Math.min(everyMs, pingEveryMs)).unref();
   return () => clearInterval(timer);
 }

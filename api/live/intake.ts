@@ -6,9 +6,9 @@ import type { Context } from '../context.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 /** Of any type, a socket and minute; a slice limits by itself what costs more. */
-const FRAMES_PER_MINUTE = 300;
+const framesPerMinute = 300;
 /** Frames that arrived in one piece while another was being taken. */
-const MAX_QUEUED = 100;
+const maxQueued = 100;
 
 /** `state.draining`: what was not begun is left; the client repeats it elsewhere. */
 export function createIntake(ctx: Pick<Context, 'log'>, state: Readonly<{ draining: boolean }>) {
@@ -32,8 +32,8 @@ export function createIntake(ctx: Pick<Context, 'log'>, state: Readonly<{ draini
       return;
     }
     const queue = (socket.queue ??= []);
-    if (isFlood(socket) || queue.length >= MAX_QUEUED) {
-      const message = `Too many frames: ${FRAMES_PER_MINUTE} are taken in a minute; connect again in a minute.`;
+    if (isFlood(socket) || queue.length >= maxQueued) {
+      const message = `Too many frames: ${framesPerMinute} are taken in a minute; connect again in a minute.`;
       socket.refuse(new Problem('RATE_LIMITED', { message }));
       return;
     }
@@ -53,5 +53,5 @@ function isFlood(socket: LiveSocket): boolean {
     socket.frames = 0;
   }
   socket.frames += 1;
-  return socket.frames > FRAMES_PER_MINUTE;
+  return socket.frames > framesPerMinute;
 }

@@ -9,7 +9,7 @@ import { createConnections, noRoom } from './connections.ts';
 import { createEndings } from './endings.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { createIntake } from './intake.ts';
-import { isKnownCode, LiveSocket, MAX_FRAME_BYTES, RESTART } from './socket.ts';
+import { isKnownCode, LiveSocket, maxFrameBytes, restartCode } from './socket.ts';
 import type { ConnectRequest, StreamKind } from './stream.ts';
 import { startTail } from './tail.ts';
 import { refuseUpgrade } from './upgrade.ts';
@@ -28,16 +28,16 @@ export type Live = {
 export type LiveOptions = { /** 30 seconds unless told. */ pingEveryMs?: number };
 
 /** Closing takes one round trip; a client that does not answer in time is cut off. */
-const CLOSE_TIMEOUT_MS = 3_000;
+const closeTimeoutMs = 3_000;
 
 const serverOptions = {
   noServer: true,
   WebSocket: LiveSocket,
   clientTracking: false,
-  maxPayload: MAX_FRAME_BYTES,
+  maxPayload: maxFrameBytes,
   // Compression needs a window for each socket, which is more memory than all else that a socket needs.
   perMessageDeflate: false,
-  closeTimeout: CLOSE_TIMEOUT_MS,
+  closeTimeout: closeTimeoutMs,
 };
 
 export function createLive(
@@ -119,7 +119,7 @@ export function createLive(
     const closed = new Promise((resolve) => socket.once('close', resolve));
     const owed = Promise.resolve(socket.work).then(() => tail.catchUp(socket));
     await Promise.race([owed, closed]);
-    socket.close(RESTART, 'restart');
+    socket.close(restartCode, 'restart');
     await closed;
   }
 

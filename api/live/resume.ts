@@ -2,12 +2,12 @@
 import { countFrames } from '../../models/live/frame.ts';
 
 /** Beyond this many missed frames a slice's own summary is quicker. */
-const MAX_RESUMED = 1_000;
+const maxResumed = 1_000;
 
 /** Whether the log, whose last number is `last`, still holds every frame after this number, and not too many. */
 export async function canResume(stream: string, resumeFrom: number, last: number): Promise<boolean> {
   const missed = last - resumeFrom;
-  if (missed < 0 || missed > MAX_RESUMED) return false;
+  if (missed < 0 || missed > maxResumed) return false;
   return missed === 0 || (await countFrames(stream, resumeFrom, last)) === missed;
 }
 

@@ -11,9 +11,9 @@ import type { Frame } from '../../models/live/frame.ts';
 import { errorTable, type Problem } from '../../models/rules/base/errors.ts';
 
 /** Largest frame a client may send, in bytes. */
-export const MAX_FRAME_BYTES = 64 * 1024;
+export const maxFrameBytes = 64 * 1024;
 /** What waits to be sent to a reader before it counts as too slow, in bytes; some hundred full answers. */
-const MAX_BUFFERED_BYTES = 1024 * 1024;
+const maxBufferedBytes = 1024 * 1024;
 /** A close reason may have 123 bytes; ours are error codes. */
 const closeCodes: Readonly<Record<number, number>> = { 500: 1011, 503: 1013 };
 
@@ -21,12 +21,12 @@ const closeCodes: Readonly<Record<number, number>> = { 500: 1011, 503: 1013 };
 export const closeCodeOf = ({ status }: Pick<Problem, 'status'>): number => closeCodes[status] ?? 4000 + status;
 
 /** Restarting: the client connects to another process, or to this one in a moment. */
-export const RESTART = 1012;
-const MALFORMED = 4400;
+export const restartCode = 1012;
+const malformedCode = 4400;
 
 /** Codes that we close with, and those of connections that ended without one of ours: left, gone, none, broken. */
 const codes: ReadonlySet<number> = new Set(
-  Object.values(errorTable).map(closeCodeOf).concat(1000, 1001, 1005, 1006, RESTART, MALFORMED),
+  Object.values(errorTable).map(closeCodeOf).concat(1000, 1001, 1005, 1006, restartCode, malformedCode),
 );
 /** Whether a close code is one that we know; a client may send any other. */
 export const isKnownCode = (code: number): boolean => codes.has(code);
@@ -93,7 +93,7 @@ export class LiveSocket<C = unknown> extends WebSocket implements Follower, Stre
   refuseFrame(code: 'TOO_LARGE' | 'BINARY_FRAME' | 'MALFORMED_JSON' | 'UNKNOWN_TYPE', message: string): void {
     this.metrics?.received.inc({ type: 'invalid' });
     this.tell('error', { code, message });
-    this.close(MALFORMED, code);
+    this.close(malformedCode, code);
   }
 
   /** Says what is wrong with what was sent. */
@@ -110,7 +110,7 @@ export class LiveSocket<C = unknown> extends WebSocket implements Follower, Stre
   /** `ws` closes by itself when a frame is too large or no UTF-8, before we read it: it is refused like any malformed frame. */
   override close(code?: number, reason?: string | Buffer): void {
     if (this.readyState === WebSocket.OPEN && code === 1009) {
-      this.refuseFrame('TOO_LARGE', `A frame may have ${MAX_FRAME_BYTES} bytes.`);
+      this.refuseFrame('TOO_LARGE', `A frame may have ${maxFrameBytes} bytes.`);
     } else if (this.readyState === WebSocket.OPEN && code === 1007) {
       this.refuseFrame('MALFORMED_JSON', 'A frame is JSON in UTF-8.');
     } else {
@@ -120,7 +120,7 @@ export class LiveSocket<C = unknown> extends WebSocket implements Follower, Stre
 
   private write(type: string, text: string): void {
     if (this.readyState !== WebSocket.OPEN) return;
-    if (this.bufferedAmount > MAX_BUFFERED_BYTES) {
+    if (this.bufferedAmount > maxBufferedBytes) {
       // A close frame would wait behind what is not read; the client connects again and resumes.
       this.terminate();
       return;

@@ -37,10 +37,10 @@ type TailDeps = {
 };
 
 /** Frames read at once. Twenty of the largest are 640 KB, so that one batch alone makes no reader a slow one. */
-const BATCH = 20;
+const batchSize = 20;
 /** Followers that read at the same time after the stream was renewed: enough to be quick, few enough to leave connections. */
-const READERS = 16;
-const RETRY_MS = { first: 100, last: 5_000 };
+const readers = 16;
+const retryMs = { first: 100, last: 5_000 };
 
 /** One follower's place. `behind`: the log holds, or may hold, more than it was given. */
 type Place<F> = { follower: F; behind: boolean; reading: Promise<void> | undefined; left: boolean };
@@ -48,7 +48,7 @@ type Place<F> = { follower: F; behind: boolean; reading: Promise<void> | undefin
 /** Starts to listen. MongoDB need not answer yet: it is tried again until `close`. */
 export function startTail<F extends Follower>({ log, watched, ended, renewed }: TailDeps): Tail<F> {
   const followed = new Map<string, Place<F>[]>();
-  const limit = pLimit(READERS);
+  const limit = pLimit(readers);
   const closing = new AbortController();
   let changes: Changes | undefined;
 
@@ -77,23 +77,23 @@ export function startTail<F extends Follower>({ log, watched, ended, renewed }: 
 
   async function readLog(place: Place<F>): Promise<void> {
     const { follower } = place;
-    let pause = RETRY_MS.first;
+    let pause = retryMs.first;
     while (place.behind && !place.left) {
       place.behind = false;
       try {
         for (;;) {
-          const frames = await limit(() => framesAfter(follower.stream, follower.seq, BATCH));
+          const frames = await limit(() => framesAfter(follower.stream, follower.seq, batchSize));
           // It may have left meanwhile.
           if (placeOf(follower) !== place) break;
           for (const frame of frames) give(place, frame);
-          if (frames.length < BATCH) break;
+          if (frames.length < batchSize) break;
           await follower.ready();
         }
       } catch (error) {
         log.warn({ err: error, stream: follower.stream }, 'the frame log was not read; it is tried again');
         place.behind = true;
         await sleep(pause);
-        pause = Math.min(pause * 2, RETRY_MS.last);
+        pause = Math.min(pause * 2, retryMs.last);
       }
     }
     place.reading = undefined;
@@ -108,7 +108,7 @@ export function startTail<F extends Follower>({ log, watched, ended, renewed }: 
   }
 
   async function listen(): Promise<void> {
-    let pause = RETRY_MS.first;
+    let pause = retryMs.first;
     while (!closing.signal.aborted) {
       try {
         changes = watchChanges(watched);
@@ -116,13 +116,13 @@ export function startTail<F extends Follower>({ log, watched, ended, renewed }: 
         for (const places of followed.values()) for (const place of places) void readOn(place);
         renewed();
         if (first) take(first);
-        pause = RETRY_MS.first;
+        pause = retryMs.first;
         for (;;) take(await changes.next());
       } catch (error) {
         if (closing.signal.aborted) break;
         log.warn({ err: error }, 'the change stream of the frame log broke; it is opened again');
         await sleep(pause);
-        pause = Math.min(pause * 2, RETRY_MS.last);
+        pause = Math.min(pause * 2, retryMs.last);
       }
       await changes?.close().catch(() => undefined);
     }

@@ -3,7 +3,7 @@ import { session } from '../access/auth.ts';
 import { currentConversation, ownConversation, say } from '../chat/conversation.ts';
 import { foreignCursor, readHistory, readHistoryCursor, viewConversation, viewMessage } from '../chat/history.ts';
 import * as contract from '../contract/chat.ts';
-import { afterCursor, DEFAULT_LIMIT, listPage } from '../http/cursor.ts';
+import { afterCursor, defaultLimit, listPage } from '../http/cursor.ts';
 import { route } from '../http/route.ts';
 import { listConversations } from '../../models/chat/conversation.ts';
 
@@ -36,7 +36,7 @@ export const chatRoutes = [
     query: contract.pageQuery,
     reply: contract.conversationList,
     limit: 'queries',
-    async handle({ query: { limit = DEFAULT_LIMIT, cursor }, principal: { orgId, mode, customerId } }) {
+    async handle({ query: { limit = defaultLimit, cursor }, principal: { orgId, mode, customerId } }) {
       const after = afterCursor(cursor);
       const found = await listConversations(orgId, mode, customerId, { limit: limit + 1, after });
       const { entries, cursor: next } = listPage(found, limit);
@@ -53,7 +53,7 @@ export const chatRoutes = [
     query: contract.pageQuery,
     reply: contract.conversationReply,
     limit: 'queries',
-    async handle({ params: { convId }, query: { limit = DEFAULT_LIMIT, cursor }, principal }) {
+    async handle({ params: { convId }, query: { limit = defaultLimit, cursor }, principal }) {
       const from = cursor === undefined ? undefined : readHistoryCursor(cursor);
       if (from && from.convId !== convId) throw foreignCursor();
       const conversation = await ownConversation(principal, convId);
@@ -71,7 +71,7 @@ export const chatRoutes = [
     query: contract.pageQuery,
     reply: contract.historyReply,
     limit: 'queries',
-    async handle({ query: { limit = DEFAULT_LIMIT, cursor }, principal }) {
+    async handle({ query: { limit = defaultLimit, cursor }, principal }) {
       // A cursor stays with its conversation, whichever is the current one by now.
       const from = cursor === undefined ? undefined : readHistoryCursor(cursor);
       const conversation = from ? await ownConversation(principal, from.convId) : await currentConversation(principal);

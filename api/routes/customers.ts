@@ -15,7 +15,7 @@ import { queues } from '../../workflows/queues.ts';
 
 const path = '/support/customers/orgs/{orgId}/{customerId}';
 /** Records a page: it is read by programs. */
-const EXPORT_LIMIT = 100;
+const exportLimit = 100;
 const noSuchCustomer = () => new Problem('NOT_FOUND', { message: 'There is no such customer.' });
 
 const erasing = (orgId: string, customerId: string): Start<Parameters<typeof eraseCustomer>> => ({
@@ -80,7 +80,7 @@ export const customerRoutes = [
       const place = afterPlace(query.cursor, placeForm);
       const customer = await findCustomer(orgId, customerId);
       if (!customer || customer.erasing_at) throw noSuchCustomer();
-      const { found, fits } = await heldBehind(customer, place, query.limit ?? EXPORT_LIMIT);
+      const { found, fits } = await heldBehind(customer, place, query.limit ?? exportLimit);
       const { entries, cursor } = placedListPage(found, fits, placeOf);
       return { customer: viewCustomer(customer), ...viewHeld(entries, customer), cursor };
     },

@@ -2,7 +2,7 @@
 import { key } from '../access/auth.ts';
 import type { Context } from '../context.ts';
 import * as contract from '../contract/documents.ts';
-import { afterCursor, DEFAULT_LIMIT, listPage } from '../http/cursor.ts';
+import { afterCursor, defaultLimit, listPage } from '../http/cursor.ts';
 import { launch } from '../durable.ts';
 import { route, withStatus } from '../http/route.ts';
 import { erasing, retagging } from '../knowledge/source.ts';
@@ -89,7 +89,7 @@ export const documentRoutes = [
     query: contract.documentListQuery,
     reply: contract.documentList,
     async handle({ params: { orgId }, query, principal: { modes } }) {
-      const limit = query.limit ?? DEFAULT_LIMIT;
+      const limit = query.limit ?? defaultLimit;
       const [found, count] = await Promise.all([
         listDocuments(orgId, modes, limit + 1, afterCursor(query.cursor)),
         countDocuments(orgId, modes),

@@ -1,7 +1,7 @@
 /** The inbox: what members see of conversations, and what they do in them. Frames to customers are the workflow's. */
 import { key, type TenantPrincipal } from '../access/auth.ts';
 import * as contract from '../contract/inbox.ts';
-import { afterPlace, DEFAULT_LIMIT, placedListPage } from '../http/cursor.ts';
+import { afterPlace, defaultLimit, placedListPage } from '../http/cursor.ts';
 import { actShown, assign, conversationOf, replyTo, viewConversation, viewEvent, viewMessage } from '../chat/inbox.ts';
 import { route, withStatus } from '../http/route.ts';
 import { type Conversation } from '../../models/chat/conversation.ts';
@@ -47,7 +47,7 @@ export const inboxRoutes = [
     async handle({ params: { orgId }, query, principal }) {
       const { modes } = principal;
       const filter = { modes, status: query.status, assignedTo: assignee(query.assigned_to, principal) };
-      const limit = query.limit ?? DEFAULT_LIMIT;
+      const limit = query.limit ?? defaultLimit;
       const after = place(query.cursor);
       const [found, totals] = await Promise.all([
         listInbox(orgId, filter, { limit: limit + 1, after }),
@@ -76,7 +76,7 @@ export const inboxRoutes = [
     query: contract.messagesQuery,
     reply: contract.conversationReply,
     async handle({ params: { orgId, convId }, query, principal }) {
-      const limit = query.limit ?? DEFAULT_LIMIT;
+      const limit = query.limit ?? defaultLimit;
       const before = afterPlace(query.cursor, /^\d{1,15}$/);
       const conversation = await conversationOf(principal, convId);
       const looks = principal.kind === 'member' && before === undefined;

@@ -2,7 +2,7 @@
 import { member, self } from '../access/auth.ts';
 import { orgParams } from '../contract/common.ts';
 import * as contract from '../contract/keys.ts';
-import { afterCursor, DEFAULT_LIMIT, listPage } from '../http/cursor.ts';
+import { afterCursor, defaultLimit, listPage } from '../http/cursor.ts';
 import { route } from '../http/route.ts';
 import { newId } from '../../models/base/ids.ts';
 import {
@@ -114,7 +114,7 @@ export const keyRoutes = [
     reply: contract.keyList,
     envelope: true,
     async handle({ query, principal }, ctx) {
-      const limit = query.limit ?? DEFAULT_LIMIT;
+      const limit = query.limit ?? defaultLimit;
       const { entries, cursor } = listPage(
         await listKeys(principal.orgId, limit + 1, afterCursor(query.cursor)),
         limit,

@@ -2,7 +2,7 @@
 import { answerQuestion, type KnowledgeAnswer } from '../../agent/answer.ts';
 import { key } from '../access/auth.ts';
 import * as contract from '../contract/knowledge.ts';
-import { DEFAULT_LIMIT } from '../http/cursor.ts';
+import { defaultLimit } from '../http/cursor.ts';
 import { route } from '../http/route.ts';
 import { listGaps, setGapStatus } from '../../models/knowledge/gap.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
@@ -69,7 +69,7 @@ export const knowledgeRoutes = [
     query: contract.gapsQuery,
     reply: contract.gapList,
     async handle({ params: { orgId }, query, principal: { modes } }) {
-      const { gaps, count } = await listGaps(orgId, modes, query.limit ?? DEFAULT_LIMIT, query.status);
+      const { gaps, count } = await listGaps(orgId, modes, query.limit ?? defaultLimit, query.status);
       return {
         gaps: gaps.map((g) => ({
           ...g,

@@ -2,7 +2,7 @@
 import { jwt, member } from '../access/auth.ts';
 import * as contract from '../contract/orgs.ts';
 import { orgParams } from '../contract/common.ts';
-import { afterCursor, DEFAULT_LIMIT, listPage } from '../http/cursor.ts';
+import { afterCursor, defaultLimit, listPage } from '../http/cursor.ts';
 import { route } from '../http/route.ts';
 import { newId } from '../../models/base/ids.ts';
 import {
@@ -76,7 +76,7 @@ export const orgRoutes = [
     reply: contract.listReply,
     envelope: true,
     async handle({ query, principal }) {
-      const limit = query.limit ?? DEFAULT_LIMIT;
+      const limit = query.limit ?? defaultLimit;
       const { entries, cursor } = listPage(
         await listOrganizationsOf(principal.userId, limit + 1, afterCursor(query.cursor)),
         limit,

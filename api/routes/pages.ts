@@ -2,7 +2,7 @@
 import { key } from '../access/auth.ts';
 import type { Context } from '../context.ts';
 import * as contract from '../contract/crawl.ts';
-import { afterCursor, DEFAULT_LIMIT, listPage } from '../http/cursor.ts';
+import { afterCursor, defaultLimit, listPage } from '../http/cursor.ts';
 import { launch } from '../durable.ts';
 import { findOrphans, launchPruning } from '../knowledge/prune.ts';
 import { route } from '../http/route.ts';
@@ -55,7 +55,7 @@ export const pageRoutes = [
     query: contract.pageQuery,
     reply: contract.pageList,
     async handle({ params: { orgId }, query, principal: { modes } }) {
-      const limit = query.limit ?? DEFAULT_LIMIT;
+      const limit = query.limit ?? defaultLimit;
       const [found, count] = await Promise.all([
         listPages(orgId, modes, limit + 1, afterCursor(query.cursor)),
         countPages(orgId, modes),

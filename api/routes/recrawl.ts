@@ -1,7 +1,7 @@
 /** The schedules by which sites are crawled again: list, remove. They are made where a crawl is started (crawl.ts). */
 import { key } from '../access/auth.ts';
 import * as contract from '../contract/crawl.ts';
-import { afterCursor, DEFAULT_LIMIT, listPage } from '../http/cursor.ts';
+import { afterCursor, defaultLimit, listPage } from '../http/cursor.ts';
 import { launch } from '../durable.ts';
 import { arranging, viewSchedule } from '../crawl/recrawl.ts';
 import { route } from '../http/route.ts';
@@ -19,7 +19,7 @@ export const recrawlRoutes = [
     query: contract.pageQuery,
     reply: contract.scheduleList,
     async handle({ params: { orgId }, query, principal: { modes } }, ctx) {
-      const limit = query.limit ?? DEFAULT_LIMIT;
+      const limit = query.limit ?? defaultLimit;
       const [found, count] = await Promise.all([
         listRecrawls(orgId, modes, limit + 1, afterCursor(query.cursor)),
         countRecrawls(orgId, modes),

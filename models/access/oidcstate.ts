@@ -15,7 +15,7 @@ export type OidcState = {
   expires_at: Date;
 };
 
-export const OIDC_STATE_SECONDS = 600;
+export const oidcStateSeconds = 600;
 
 const OidcStateModel = defineModel<OidcState>(
   'OidcState',

@@ -7,7 +7,7 @@ import { cached } from '../base/cached.ts';
 import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, Mixed, readerOf } from '../base/define.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
-import { SESSION_KEPT_SECONDS, STEP_UP_MS } from '../rules/access/session.ts';
+import { sessionKeptSeconds, stepUpMs } from '../rules/access/session.ts';
 
 const sessionKinds = ['minted', 'embed'] as const;
 
@@ -63,7 +63,7 @@ export const SessionModel = defineModel<Session>(
       unique: true,
       partialFilterExpression: { kind: 'embed' },
     },
-    { fields: { expires_at: 1 }, expireAfterSeconds: SESSION_KEPT_SECONDS },
+    { fields: { expires_at: 1 }, expireAfterSeconds: sessionKeptSeconds },
   ],
 );
 
@@ -165,7 +165,7 @@ export function newStepUp(now: Date): { token: string; stored: Pick<Session, 'st
   const token = `sut_${randomBytes(32).toString('base64url')}`;
   return {
     token,
-    stored: { step_up_hash: hashOf(token), step_up_expires_at: new Date(now.getTime() + STEP_UP_MS) },
+    stored: { step_up_hash: hashOf(token), step_up_expires_at: new Date(now.getTime() + stepUpMs) },
   };
 }
 

@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
  * How long a process may believe what it read, in ms: half of the second in which a change must be effective everywhere;
  * counted from before the read, so a slow database cannot stretch it.
  */
-const BELIEVED_MS = 500;
+const believedMs = 500;
 
 /** Concurrent callers share one read; failures are forgotten. `forget` is for the process that made the change itself. */
 export function cached<V>(load: (input: string) => Promise<V>): {
@@ -14,7 +14,7 @@ export function cached<V>(load: (input: string) => Promise<V>): {
   forget(cacheKey: string): void;
 } {
   // Forgotten when it is over, and not when its place is needed: thousands of idle sockets were let in by one of these each.
-  const cache = new LRUCache<string, Promise<V>>({ max: 10_000, ttl: BELIEVED_MS, ttlAutopurge: true });
+  const cache = new LRUCache<string, Promise<V>>({ max: 10_000, ttl: believedMs, ttlAutopurge: true });
   return {
     read(input, cacheKey = input) {
       const known = cache.get(cacheKey);

@@ -5,7 +5,7 @@ import mongoose from 'mongoose';
 mongoose.set('strictQuery', 'throw');
 
 /** How long a starting process looks for MongoDB, in ms: longer than a replica set needs to elect another primary. */
-const START_MS = 10_000;
+const startMs = 10_000;
 
 /**
  * Connects to `uri` (database `support_platform` when the uri names none) and waits until all indexes exist. Fails with a
@@ -14,7 +14,7 @@ const START_MS = 10_000;
  * `selectionMs` is how long an operation waits for a server once the process is connected. An activity may wait as long
  * as an election takes, and so does it unless told; a request's caller would rather be told to try again.
  */
-export async function connectMongo(uri: string, { selectionMs = START_MS } = {}): Promise<void> {
+export async function connectMongo(uri: string, { selectionMs = startMs } = {}): Promise<void> {
   const address = readUri(uri);
   const hosts = address.hosts.join(',');
   const options = {
@@ -33,7 +33,7 @@ export async function connectMongo(uri: string, { selectionMs = START_MS } = {})
     autoIndex: false,
   } as const;
   try {
-    await connectWithin(START_MS, uri, options);
+    await connectWithin(startMs, uri, options);
   } catch (error) {
     throw new Error(whyNoConnection(error as Error, hosts), { cause: error });
   }

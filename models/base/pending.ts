@@ -22,10 +22,10 @@ export type Intent = {
 export type Launchable = { _id: string; org_id: string; mode: string; pending?: Intent[] };
 
 /** How long the process that saved the record has to start the workflow before the sweeper does, in ms. */
-export const SWEEP_AFTER_MS = 5_000;
+export const sweepAfterMs = 5_000;
 /** A start takes a second at most, and settling it as long as MongoDB takes. */
-const LEASE_MS = 5_000;
-const MAX_WAIT_MS = 5 * 60_000;
+const leaseMs = 5_000;
+const maxWaitMs = 5 * 60_000;
 
 /** The field of a record that starts workflows, and the index that finds those left behind. */
 export const pendingField: Field = {
@@ -87,7 +87,7 @@ export async function leaseIntent<T extends Launchable>(
   now: Date,
 ): Promise<Intent | null> {
   const { workflow_id, key, next_at, tries } = intent;
-  const leased = { next_at: new Date(now.getTime() + LEASE_MS), tries: tries + 1 };
+  const leased = { next_at: new Date(now.getTime() + leaseMs), tries: tries + 1 };
   const { modifiedCount } = await model.collection.updateOne(
     {
       _id: record._id as never,
@@ -105,7 +105,7 @@ export async function postponeIntent<T extends Launchable>(
   now: Date,
 ): Promise<void> {
   const { workflow_id, key, next_at, tries } = intent;
-  const wait = Math.min(SWEEP_AFTER_MS * 2 ** (tries - 1), MAX_WAIT_MS);
+  const wait = Math.min(sweepAfterMs * 2 ** (tries - 1), maxWaitMs);
   await model.collection.updateOne(
     {
       _id: record._id as never,

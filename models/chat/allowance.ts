@@ -27,15 +27,15 @@ const AllowanceModel = defineModel<Allowance>(
 /** A window of time: its name, and when its record may be removed. */
 type Window = { name: string; ends: Date };
 
-const MINUTE_MS = 60_000;
+const minuteMs = 60_000;
 
 /**
  * Takes one of `limit` answers that a test organization may have in a minute of the clock, for this message. False when
  * they are used up; of two that race for the last one only one gets it.
  */
 export function takeTestReply(orgId: string, messageId: string, limit: number, now: Date): Promise<boolean> {
-  const minute = Math.floor(now.getTime() / MINUTE_MS);
-  const window = { name: String(minute), ends: new Date((minute + 2) * MINUTE_MS) };
+  const minute = Math.floor(now.getTime() / minuteMs);
+  const window = { name: String(minute), ends: new Date((minute + 2) * minuteMs) };
   return take(`test_replies:${orgId}`, orgId, messageId, limit, window);
 }
 

@@ -14,7 +14,7 @@ export type HeldRecords = { sessions: Session; gaps: CustomerGap; conversations:
 export type Held = { [L in keyof HeldRecords]: { list: L; record: HeldRecords[L] } }[keyof HeldRecords];
 
 /** Bytes of records (as MongoDB stores them) after which a page is full; its last record may exceed them. */
-const PAGE_BYTES = 512 * 1024;
+const pageBytes = 512 * 1024;
 
 /** Where a record stands, for the page that goes on behind it. */
 export const placeOf = ({ list, record }: Held): string =>
@@ -37,7 +37,7 @@ export async function heldBehind(
   let bytes = 0;
   for await (const held of recordsBehind(customer, place, limit + 1)) {
     found.push(held);
-    if (found.length > limit || bytes >= PAGE_BYTES) return { found, fits: found.length - 1 };
+    if (found.length > limit || bytes >= pageBytes) return { found, fits: found.length - 1 };
     bytes += mongoose.mongo.BSON.calculateObjectSize(held.record);
   }
   return { found, fits: found.length };

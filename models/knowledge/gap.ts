@@ -31,9 +31,9 @@ export type Gap = {
   status: GapStatus;
 };
 
-const KEEP_SECONDS = 180 * 86_400;
+const keepSeconds = 180 * 86_400;
 /** A wording that so many have asked is nobody's alone: further customers are only counted. Some 100 KB a record. */
-const MAX_ASKERS = 1_000;
+const maxAskers = 1_000;
 
 const GapModel = defineModel<Gap>(
   'Gap',
@@ -62,7 +62,7 @@ const GapModel = defineModel<Gap>(
   },
   [
     { fields: { org_id: 1, mode: 1, last_asked: -1 } },
-    { fields: { last_asked: 1 }, expireAfterSeconds: KEEP_SECONDS },
+    { fields: { last_asked: 1 }, expireAfterSeconds: keepSeconds },
     { fields: { 'askers.customer': 1, _id: 1 } },
     // Those that nobody has asked any more, which are about to be removed.
     { fields: { org_id: 1, count: 1 }, partialFilterExpression: { count: 0 } },
@@ -138,7 +138,7 @@ function askersWith(by: GapAsker) {
     $map: { input: '$askers', as: 'asker', in: { $cond: [{ $or: [isOther, isCounted] }, '$$asker', again] } },
   };
   const added = {
-    $cond: [{ $lt: [{ $size: '$askers' }, MAX_ASKERS] }, { $concatArrays: ['$askers', [by]] }, '$askers'],
+    $cond: [{ $lt: [{ $size: '$askers' }, maxAskers] }, { $concatArrays: ['$askers', [by]] }, '$askers'],
   };
   return { $cond: [{ $in: [by.customer, '$askers.customer'] }, known, added] };
 }

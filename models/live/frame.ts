@@ -25,9 +25,9 @@ export type Frame = {
 /** `transient`: worth nothing once the frame that follows it is there. */
 export type NewFrame = { type: string; body?: Record<string, unknown>; key?: string; transient?: boolean };
 
-const DAY_MS = 86_400_000;
+const dayMs = 86_400_000;
 /** Longer than anybody waits for what a transient frame announces. */
-const TRANSIENT_DAYS = 2;
+const transientDays = 2;
 
 export const FrameModel = defineModel<Frame>(
   'Frame',
@@ -119,7 +119,7 @@ export function frameWriter(
       body,
       ...(key === undefined ? {} : { key }),
       at,
-      ...(transient ? { expires_at: new Date(at.getTime() + TRANSIENT_DAYS * DAY_MS) } : keptUntil(at)),
+      ...(transient ? { expires_at: new Date(at.getTime() + transientDays * dayMs) } : keptUntil(at)),
     };
   }
 

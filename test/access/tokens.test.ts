@@ -18,7 +18,7 @@ import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { createSecretBox } from '../../models/base/secretbox.ts';
 import { listSigningKeys, SigningKeyModel } from '../../models/access/signingkey.ts';
 
-const DAY_MS = 86_400_000;
+const dayMs = 86_400_000;
 const start = new Date('2026-03-01T00:00:00Z').getTime();
 
 let config: Config;
@@ -45,7 +45,7 @@ describe('a token', () => {
   it('names its account and epoch, and lives exactly 7 days', async () => {
     const tokens = newProcess();
     const { token, expiresAt } = await tokens.sign('usr_1', 3);
-    expect(expiresAt).toEqual(new Date(start + 7 * DAY_MS));
+    expect(expiresAt).toEqual(new Date(start + 7 * dayMs));
     now = expiresAt.getTime() - 1000;
     expect(await tokens.verify(token)).toEqual({ userId: 'usr_1', epoch: 3 });
     now = expiresAt.getTime();
@@ -206,9 +206,9 @@ describe('rotation', () => {
   it('signs nobody out: what was signed before is valid to its end', async () => {
     const before = newProcess();
     await before.sign('usr_0', 0);
-    now = start + config.jwtKeyDays * DAY_MS - 1000;
+    now = start + config.jwtKeyDays * dayMs - 1000;
     const { token, expiresAt } = await before.sign('usr_1', 0);
-    now = start + (config.jwtKeyDays + 1) * DAY_MS;
+    now = start + (config.jwtKeyDays + 1) * dayMs;
     const rotated = newProcess();
     await rotated.sign('usr_2', 0);
     now += 600_000;
@@ -223,7 +223,7 @@ describe('rotation', () => {
 
   it('publishes a key minutes before it signs, so that no process meets a token of a key it cannot know', async () => {
     const first = kidOf((await newProcess().sign('usr_1', 0)).token);
-    now = start + (config.jwtKeyDays + 1) * DAY_MS;
+    now = start + (config.jwtKeyDays + 1) * dayMs;
     const rotating = newProcess();
     expect(kidOf((await rotating.sign('usr_1', 0)).token)).toBe(first);
     expect((await rotating.jwks()).keys).toHaveLength(2);
@@ -236,7 +236,7 @@ describe('rotation', () => {
   it('reaches a process that has not looked for a while as soon as it meets the new key', async () => {
     const old = newProcess();
     await old.sign('usr_1', 0);
-    now = start + (config.jwtKeyDays + 1) * DAY_MS;
+    now = start + (config.jwtKeyDays + 1) * dayMs;
     await newProcess().jwks();
     now += 600_000;
     const { token } = await newProcess().sign('usr_2', 0);
@@ -247,18 +247,18 @@ describe('rotation', () => {
     const all = await Promise.all(Array.from({ length: 6 }, () => newProcess().sign('usr_1', 0)));
     expect(new Set(all.map((a) => kidOf(a.token))).size).toBe(1);
     expect(await listSigningKeys()).toHaveLength(1);
-    now = start + (config.jwtKeyDays + 1) * DAY_MS;
+    now = start + (config.jwtKeyDays + 1) * dayMs;
     await Promise.all(Array.from({ length: 6 }, () => newProcess().jwks()));
     expect((await listSigningKeys()).map((k) => k.number)).toEqual([2, 1]);
   });
 
   it('drops a key once no token of it can be valid, and not before', async () => {
     await newProcess().jwks();
-    now = start + (config.jwtKeyDays + 1) * DAY_MS;
+    now = start + (config.jwtKeyDays + 1) * dayMs;
     await newProcess().jwks();
-    now += 7 * DAY_MS + 600_000;
+    now += 7 * dayMs + 600_000;
     expect((await newProcess().jwks()).keys).toHaveLength(2);
-    now += DAY_MS;
+    now += dayMs;
     expect((await newProcess().jwks()).keys).toHaveLength(1);
     expect((await listSigningKeys()).map((k) => k.number)).toEqual([2]);
   });
@@ -277,7 +277,7 @@ describe('rotation', () => {
     const [first] = await listSigningKeys();
     const sealed = { private_jwk: foreign.seal(createSecretBox(config.secretKey).open(first!.private_jwk)) };
     await SigningKeyModel.create({ ...first, ...sealed, _id: 'foreign', number: 2 });
-    now = start + (config.jwtKeyDays + 1) * DAY_MS;
+    now = start + (config.jwtKeyDays + 1) * dayMs;
     await newProcess().jwks();
     now += 600_000;
     const fresh = await newProcess().sign('usr_2', 0);

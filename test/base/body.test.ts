@@ -14,7 +14,7 @@ import { bytesReader, jsonReader } from '../../api/http/body.ts';
 import { errorBody, toProblem } from '../../api/http/errors.ts';
 import { readForm } from '../../api/http/upload.ts';
 
-const MAX_BYTES = 100_000;
+const maxBytes = 100_000;
 let folder: string;
 let server: Server;
 let port: number;
@@ -25,7 +25,7 @@ async function read(koa: Koa.Context): Promise<unknown> {
   if (koa.path === '/bytes') return { hex: (await bytesReader(1000)(koa)).toString('hex') };
   // As after a guard that had to ask the database: by then a small request has arrived whole.
   if (koa.path === '/late-form') for (let turn = 0; turn < 5; turn += 1) await setImmediate();
-  const { fields, file } = await readForm(koa, MAX_BYTES, folder);
+  const { fields, file } = await readForm(koa, maxBytes, folder);
   const { mode } = await stat(file.path);
   const text = await readFile(file.path, 'utf8');
   await rm(file.path);
@@ -232,9 +232,9 @@ describe('a form', () => {
   });
 
   it('takes a file of the limit and none of a byte more, which is 413 and says the limit', async () => {
-    expect((await postForm([file('a.md', 'x'.repeat(MAX_BYTES))])).body.size).toBe(MAX_BYTES);
-    const { status, body } = await postForm([file('a.md', 'x'.repeat(MAX_BYTES + 1))]);
-    expect([status, body.code, body.error]).toEqual([413, 'TOO_LARGE', expect.stringContaining(`${MAX_BYTES} bytes`)]);
+    expect((await postForm([file('a.md', 'x'.repeat(maxBytes))])).body.size).toBe(maxBytes);
+    const { status, body } = await postForm([file('a.md', 'x'.repeat(maxBytes + 1))]);
+    expect([status, body.code, body.error]).toEqual([413, 'TOO_LARGE', expect.stringContaining(`${maxBytes} bytes`)]);
   });
 
   it('takes an empty file', async () => {

@@ -431,8 +431,8 @@ describe('a worker killed while it answers', () => {
     for (const [fault, body] of faults) {
       const customer = await newCustomer(orgId);
       const id = await customer.say(body);
-      const FAULT_OF = [customer.convId, id].join(',');
-      const signal = await deathOf(startWorker({ FAULT: fault, FAULT_OF }));
+      const faultOf = [customer.convId, id].join(',');
+      const signal = await deathOf(startWorker({ FAULT: fault, faultOf }));
       left.set(fault, { customer, id, signal });
     }
     await startWorker();

@@ -127,7 +127,7 @@ export function apiAt(url: string) {
 }
 
 /** At first 50 times a second; what takes long is looked at less often, so that waiting costs those who are waited for little. */
-const LOOK_EVERY_MS = { first: 20, last: 200 };
+const lookEveryMs = { first: 20, last: 200 };
 
 /** Waits until `look` gives something; fails after two minutes, saying what was awaited. */
 export async function until<T>(look: () => Promise<T | undefined | false>, what: string): Promise<T> {
@@ -137,7 +137,7 @@ export async function until<T>(look: () => Promise<T | undefined | false>, what:
     if (seen !== undefined && seen !== false) return seen;
     const waited = performance.now() - began;
     if (waited > 120_000) throw new Error(`Waited in vain for ${what}.`);
-    const pause = Math.min(Math.max(waited / 20, LOOK_EVERY_MS.first), LOOK_EVERY_MS.last);
+    const pause = Math.min(Math.max(waited / 20, lookEveryMs.first), lookEveryMs.last);
     await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }

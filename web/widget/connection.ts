@@ -35,23 +35,23 @@ export type Link = {
   close(): void;
 };
 
-const CLOSE = { unreadable: 4400, ended: 4401, refused: 4403, missing: 4404, tooFast: 4429 } as const;
+const closeCodes = { unreadable: 4400, ended: 4401, refused: 4403, missing: 4404, tooFast: 4429 } as const;
 /** The pause doubles from the first to the last; each is a random part of it, so that not all come back at once. */
-const PAUSE_MS = { first: 500, last: 30_000 } as const;
+const pauseMs = { first: 500, last: 30_000 } as const;
 /** How long the server wants to be left alone after 4429, unless it says so. */
-const SLOW_MS = 60_000;
+const slowMs = 60_000;
 /** Networks drop connections silently; a ping that is not answered in time shows it. */
-const PING_EVERY_MS = 25_000;
-const PONG_WITHIN_MS = 10_000;
+const pingEveryMs = 25_000;
+const pongWithinMs = 10_000;
 /** A socket that was open this long was a good one: the next pause is the shortest again. */
-const GOOD_AFTER_MS = 5_000;
+const goodAfterMs = 5_000;
 
 export function openLink(deps: LinkDeps): Link {
   let socket: WebSocket | undefined;
   let attempts = 0;
   let wasOpen = false;
   let over = false;
-  let waitMs = SLOW_MS;
+  let waitMs = slowMs;
   let nextTry: ReturnType<typeof setTimeout> | undefined;
   let nextPing: ReturnType<typeof setTimeout> | undefined;
   let pongDue: ReturnType<typeof setTimeout> | undefined;
@@ -101,14 +101,14 @@ export function openLink(deps: LinkDeps): Link {
     opened.addEventListener('close', ({ code }) => {
       if (socket !== opened) return;
       socket = undefined;
-      if (openedAt > 0 && performance.now() - openedAt > GOOD_AFTER_MS) attempts = 0;
-      if (code === CLOSE.ended) return end('ended');
-      if (code === CLOSE.refused) return end('refused');
+      if (openedAt > 0 && performance.now() - openedAt > goodAfterMs) attempts = 0;
+      if (code === closeCodes.ended) return end('ended');
+      if (code === closeCodes.refused) return end('refused');
       // What is wrong with the address stays wrong.
-      if (code === CLOSE.unreadable && !welcome) return end('refused');
-      if (code === CLOSE.unreadable) deps.unreadable();
-      if (code === CLOSE.missing && !deps.missing()) return end('refused');
-      later(code === CLOSE.tooFast ? 'slow' : 'lost');
+      if (code === closeCodes.unreadable && !welcome) return end('refused');
+      if (code === closeCodes.unreadable) deps.unreadable();
+      if (code === closeCodes.missing && !deps.missing()) return end('refused');
+      later(code === closeCodes.tooFast ? 'slow' : 'lost');
     });
   }
 
@@ -116,9 +116,9 @@ export function openLink(deps: LinkDeps): Link {
     nextPing = setTimeout(() => {
       if (socket !== opened) return;
       send({ type: 'ping' });
-      pongDue = setTimeout(() => drop(opened), PONG_WITHIN_MS);
+      pongDue = setTimeout(() => drop(opened), pongWithinMs);
       ping(opened);
-    }, PING_EVERY_MS);
+    }, pingEveryMs);
   }
 
   /** Gives a socket up that may take minutes to notice its own end. */
@@ -133,7 +133,7 @@ export function openLink(deps: LinkDeps): Link {
     stopClocks();
     if (over) return;
     deps.state(state === 'lost' && !wasOpen && attempts === 0 ? 'connecting' : state);
-    const pause = Math.min(PAUSE_MS.last, PAUSE_MS.first * 2 ** attempts);
+    const pause = Math.min(pauseMs.last, pauseMs.first * 2 ** attempts);
     attempts += 1;
     const ms = state === 'slow' ? waitMs : pause * (0.5 + Math.random() / 2);
     nextTry = setTimeout(() => void attempt(), ms);

@@ -6,13 +6,13 @@ import type { start as startWidget, Widget } from './main.ts';
 
 {
   /** Filled in by the server: what the files hold, so that browsers may keep them for ever. */
-  const VERSION = '__VERSION__';
+  const version = '__VERSION__';
   const script = document.currentScript;
   // A second tag on the page is the same widget.
   if (script instanceof HTMLScriptElement && !('SupportWidget' in window)) {
     const base = new URL('.', script.src).href;
     const settings = Object.fromEntries(Object.entries(script.dataset));
-    const main = `${base}widget/${VERSION}/main.ts`;
+    const main = `${base}widget/${version}/main.ts`;
     const module: Promise<{ start: typeof startWidget }> = import(main);
     const ready = module.then(async ({ start }) => {
       if (document.readyState === 'loading') {

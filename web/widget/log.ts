@@ -17,9 +17,9 @@ export type Log = {
 type Shown = { entry: Entry; element: HTMLElement };
 
 /** Closer than this to the end, in pixels, the reader is taken to be following it. */
-const FOLLOWS_WITHIN = 60;
+const followsWithin = 60;
 /** What is left free above the newest when it is long, in pixels. */
-const ABOVE = 12;
+const marginAbove = 12;
 
 export function createLog(texts: Texts, locale: string, on: { earlier(): void }): Log {
   const time = new Intl.DateTimeFormat(locale, { hour: 'numeric', minute: '2-digit' });
@@ -45,7 +45,7 @@ export function createLog(texts: Texts, locale: string, on: { earlier(): void })
   let scrolledTo = 0;
   /** Whether the reader has scrolled to the end. */
   let atEnd = false;
-  const nearEnd = (): boolean => element.scrollHeight - element.scrollTop - element.clientHeight < FOLLOWS_WITHIN;
+  const nearEnd = (): boolean => element.scrollHeight - element.scrollTop - element.clientHeight < followsWithin;
   element.addEventListener('scroll', () => (atEnd = nearEnd()));
   // The rating, a longer draft or a sentence about the connection take room: the newest stays in sight.
   new ResizeObserver(() => {
@@ -57,7 +57,7 @@ export function createLog(texts: Texts, locale: string, on: { earlier(): void })
   function toEnd(): void {
     const last = begun.lastElementChild ?? list.lastElementChild;
     const top = last ? last.getBoundingClientRect().top - element.getBoundingClientRect().top : 0;
-    element.scrollTop = Math.min(element.scrollHeight, element.scrollTop + top - ABOVE);
+    element.scrollTop = Math.min(element.scrollHeight, element.scrollTop + top - marginAbove);
     scrolledTo = element.scrollTop;
   }
 

@@ -30,7 +30,7 @@ export type View = {
 };
 
 /** Longest message that the server takes, in characters. */
-const MAX_BODY = 8000;
+const maxBody = 8000;
 
 export function createView(options: Options, on: ViewEvents): View {
   const words: Texts = texts[options.locale];
@@ -194,7 +194,7 @@ function build(options: Options, words: Texts) {
   const input = make('textarea', {
     id: 'input',
     rows: 1,
-    maxlength: MAX_BODY,
+    maxlength: maxBody,
     placeholder: words.placeholder,
     enterkeyhint: 'send',
     dir: options.dir,

@@ -7,11 +7,11 @@ import type { Mode } from './keys.ts';
 /** How long a minted session lasts, in seconds. */
 export const ttlSeconds = { min: 60, max: 3600, default: 3600 } as const;
 /** How long an embed's session lasts after its page last connected, in ms. */
-export const EMBED_SESSION_MS = 24 * 3_600_000;
+export const embedSessionMs = 24 * 3_600_000;
 /** How long a session's record is kept after its end, in seconds: until then it says who spoke, and that it was revoked. */
-export const SESSION_KEPT_SECONDS = 30 * 86_400;
+export const sessionKeptSeconds = 30 * 86_400;
 /** How long a step-up token may wait for its use, in ms. */
-export const STEP_UP_MS = 5 * 60_000;
+export const stepUpMs = 5 * 60_000;
 /** How long the embed secret of before may stay valid beside a new one, in seconds. */
 export const maxOverlapSeconds = 7 * 86_400;
 

@@ -5,7 +5,7 @@
 import { testRetentionDays } from './conversation.ts';
 import type { Mode } from '../access/keys.ts';
 
-const DAY_MS = 86_400_000;
+const dayMs = 86_400_000;
 
 /** A customer outlives the conversations: its last session, which may last a day, may begin one that counts from then. */
 export const customerDays = 2;
@@ -18,9 +18,9 @@ export const logDays = 1;
  */
 export function keptUntil(mode: Mode, now: Date, more = 0): { expires_at?: Date } {
   if (mode === 'live') return {};
-  const day = Math.floor(now.getTime() / DAY_MS) + 1;
-  return { expires_at: new Date((day + testRetentionDays + more) * DAY_MS) };
+  const day = Math.floor(now.getTime() / dayMs) + 1;
+  return { expires_at: new Date((day + testRetentionDays + more) * dayMs) };
 }
 
 /** The end of what ends `more` days after this. */
-export const daysAfter = (end: Date, more: number): Date => new Date(end.getTime() + more * DAY_MS);
+export const daysAfter = (end: Date, more: number): Date => new Date(end.getTime() + more * dayMs);

@@ -4,14 +4,14 @@ import type { Problem } from '../base/errors.ts';
 /** The most schedules of one organization and mode. */
 export const maxSchedules = 20;
 
-const HOUR_MS = 3_600_000;
+const hourMs = 3_600_000;
 
 /**
  * The interval and offset of a schedule in Temporal's terms: it fires `phaseMs` after each multiple of `everyMs` since the
  * epoch. `anchor`, without its milliseconds, is one of these times, so that sites are not all crawled at the full hour.
  */
 export function scheduleInterval(anchor: Date, everyHours: number): { everyMs: number; phaseMs: number } {
-  const everyMs = everyHours * HOUR_MS;
+  const everyMs = everyHours * hourMs;
   return { everyMs, phaseMs: (Math.floor(anchor.getTime() / 1_000) * 1_000) % everyMs };
 }
 

@@ -63,13 +63,13 @@ const letters: Partial<Record<Known, RegExp>> = {
   pt: /[áâãçêíóõú]/u,
 };
 /** Less than a word of its own. */
-const LETTER = 0.75;
+const letter = 0.75;
 /** More tells no more, in characters. */
-const READ = 500;
+const charactersRead = 500;
 
 /** The language a text is written in; undefined when it says too little, or is none of these. */
 export function languageOf(text: string): Language | undefined {
-  const read = text.slice(0, READ).normalize('NFC').toLowerCase();
+  const read = text.slice(0, charactersRead).normalize('NFC').toLowerCase();
   const told = new Map<Known, number>();
   const tell = (language: Known, much: number) => told.set(language, (told.get(language) ?? 0) + much);
   for (const word of fold(read).split(/[^\p{L}\p{M}]+/u)) {
@@ -79,7 +79,7 @@ export function languageOf(text: string): Language | undefined {
   for (const language of Object.keys(functionWords) as Known[]) {
     if (signs[language]?.test(read) === true) tell(language, 1);
     // Letters alone could be of a language that is not known here.
-    if (told.has(language) && letters[language]?.test(read) === true) tell(language, LETTER);
+    if (told.has(language) && letters[language]?.test(read) === true) tell(language, letter);
   }
   const [first, second] = [...told].toSorted(([, one], [, other]) => other - one);
   if (!first || first[1] === second?.[1]) return undefined;
