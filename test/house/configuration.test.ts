@@ -30,7 +30,7 @@ describe('docs/configuration.md', () => {
 
   it('gives the default of every number, quota and rate', () => {
     const numbers = Object.entries(environment.parse({})).filter(([, value]) => typeof value === 'number');
-    const expected = numbers.map(([name, value]) => [name, String(value)]);
+    const expected = numbers.map(([name, value]) => [name, JSON.stringify(value)]);
     const found = numbers.map(([name]) => [name, documented.find((row) => row.name === name)?.byDefault]);
     expect(found).toEqual(expected);
   });

@@ -959,7 +959,7 @@ describe('limits of the process', () => {
     const reading = own.extract(new PassThrough(), 'txt', { background: true }).catch((error: unknown) => error);
     const others = childrenOf(process.pid).filter((pid) => !before.has(pid) && pid !== spare);
     expect(others).toHaveLength(1);
-    expect(getPriority(others[0]!)).toBeGreaterThan(getPriority(spare!));
+    expect(getPriority(others[0])).toBeGreaterThan(getPriority(spare));
     await own.close();
     expect(await reading).toMatchObject({ message: expect.stringContaining('SIGKILL') });
   });
