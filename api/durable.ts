@@ -1,6 +1,7 @@
 /**
- * Save, then start: the only lines that start a workflow or change an open one. The record and its intent are one write; the start that follows
- * is best effort and under a second, since the sweeper repeats what is left behind under the same workflow id.
+ * Save, then start: the only lines that start a workflow or change an open one. The record and its intent are one
+ * write. The start that follows is best effort and takes under a second, because the sweeper repeats a start that
+ * failed under the same workflow id.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -21,12 +22,12 @@ import type { Queue } from '../workflows/queues.ts';
 import { readRefusal } from '../workflows/refusal.ts';
 
 const startDeadlineMs = 1_000;
-/** A worker answers in some 50 ms; one that is busy or being replaced within seconds. */
+/** A worker answers in some 50 ms; one that is busy or being replaced answers within seconds. */
 const commandDeadlineMs = 5_000;
 
 /**
- * How API and workers connect to Temporal. gRPC's own pause between two tries to connect grows to 2 minutes: after an outage
- * of minutes everything would wait for as long again.
+ * How the API and the workers connect to Temporal. gRPC's own pause between two attempts to connect grows to 2 minutes,
+ * so that after an outage of minutes everything would wait as long again. This pause is bounded instead.
  */
 export const connectionTo = (address: string): ConnectionOptions => ({
   address,
@@ -47,7 +48,10 @@ export type Start<A extends unknown[]> = {
   id: string;
   queue: Queue;
   args: A;
-  /** Tells the workflow that is open under this id, or a new one; without, one workflow is started once. */
+  /**
+   * The signal to send to the workflow that is open under this id, or to a new one. Without it the workflow is started
+   * once.
+   */
   signal?: SignalDefinition;
 };
 /** A start of any workflow. That `args` fit the workflow is checked where a `Start<…>` is made. */
@@ -55,8 +59,8 @@ type AnyStart = Omit<Start<never[]>, 'args'> & { args: unknown[] };
 
 /**
  * Saves a record together with the intents to start workflows for it, one intent per workflow, then starts them. `save`
- * stores the intents in `pending` in the same write, and gives nothing when there turned out to be nothing to start. Each
- * start stands for itself: one that fails is left to the sweeper, and the caller is not told.
+ * stores the intents in `pending` in the same write, and returns nothing when there turned out to be nothing to start.
+ * Each start is independent: one that fails is left to the sweeper, and the caller is not told.
  */
 export async function launch<
   T extends Launchable,
@@ -74,7 +78,10 @@ export async function launch<
   return record;
 }
 
-/** The intent to start a workflow, for a record that is saved together with another one's; then `startSaved`. */
+/**
+ * The intent to start a workflow, for a record that is saved together with another record; `startSaved` starts it
+ * afterwards.
+ */
 export function intentTo(ctx: Starter, { workflow, id, queue, args, signal }: AnyStart): Intent {
   const next_at = new Date(ctx.clock().getTime() + sweepAfterMs);
   const signals = signal === undefined ? {} : { signal: signal.name, key: randomUUID() };
@@ -95,7 +102,10 @@ export async function startSaved<T extends Launchable>(
   await Promise.all(intents.map(start));
 }
 
-/** Starts an intent under its own id and settles it. Already started, running or long finished, is success. */
+/**
+ * Starts an intent under its own id and settles it. A workflow that has already started, or has already ended, counts
+ * as success.
+ */
 export async function startIntent<T extends Launchable>(
   ctx: Starter,
   model: Model<T>,
@@ -111,7 +121,7 @@ export async function startIntent<T extends Launchable>(
       { key: searchAttributes.organization, value: record.org_id },
       { key: searchAttributes.mode, value: record.mode },
     ],
-    // One organization's thousand files do not make another's single one wait.
+    // A thousand files of one organization must not delay the single file of another.
     priority: { fairnessKey: record.org_id },
   };
   const { signal } = intent;
@@ -131,10 +141,10 @@ export async function startIntent<T extends Launchable>(
   await settleIntent(model, record._id, intent);
 }
 
-/** gRPC status codes by which Temporal says that the request itself is wrong: it never succeeds as it is. */
+/** gRPC status codes by which Temporal says that the request itself is wrong: repeating it never succeeds. */
 const refusals: readonly number[] = Object.values({ INVALID_ARGUMENT: 3, OUT_OF_RANGE: 11, UNIMPLEMENTED: 12 });
 
-/** Whether a start failed because Temporal is away, busy or being set up: the same start succeeds later. */
+/** Whether a start failed because Temporal is away, busy or being set up, so that the same start succeeds later. */
 export function isOutage(error: unknown): boolean {
   const cause = error instanceof Error && !isGrpcServiceError(error) ? error.cause : error;
   return isGrpcServiceError(cause) && !refusals.includes(cause.code);
@@ -150,10 +160,10 @@ export async function temporalAnswers({ temporal }: Pick<Starter, 'temporal'>): 
 }
 
 /**
- * Changes the state of an open workflow, which owns it: the workflow's own validator decides. `id` makes a repeated call
- * one change.
- * @throws Problem ILLEGAL_TRANSITION or CONFLICT, in its own words, when the workflow refuses, CONFLICT when it is over,
- * UNAVAILABLE when it could not be asked in time.
+ * Changes the state of an open workflow, which owns that state: the workflow's own validator decides. Calls with the
+ * same `id` make one change.
+ * @throws Problem ILLEGAL_TRANSITION or CONFLICT, in the workflow's own words, when it refuses; CONFLICT when the
+ * workflow has ended; UNAVAILABLE when it could not be asked in time.
  */
 export async function command(
   ctx: Pick<Starter, 'temporal'>,
@@ -171,7 +181,7 @@ export async function command(
   }
 }
 
-/** What a caller is told of an update that failed. Only a refusal's message is meant for callers. */
+/** What a caller is told about an update that failed. Only the message of a refusal is meant for callers. */
 function refused(cause: WorkflowUpdateFailedError): Problem {
   const said = readRefusal(cause.cause);
   if (!said?.transition) return new Problem('CONFLICT', { ...(said && { message: said.message }), cause });
@@ -188,6 +198,6 @@ function refused(cause: WorkflowUpdateFailedError): Problem {
   });
 }
 
-/** Whether `command` failed because there is no such workflow, or none that is open. */
+/** Whether `command` failed because the workflow does not exist or is no longer open. */
 export const isGone = (error: unknown): boolean =>
   error instanceof Problem && error.cause instanceof WorkflowNotFoundError;

@@ -1,4 +1,4 @@
-/** The API process: configuration, connections, listen; on SIGTERM it finishes what it has and leaves. */
+/** The API process: configuration, connections, listen. On SIGTERM it finishes its requests and exits. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -21,16 +21,22 @@ import { connectMongo, disconnectMongo } from '../models/base/connect.ts';
 import { hostPort } from '../models/rules/base/address.ts';
 import { createSecretBox } from '../models/base/secretbox.ts';
 
-/** What a killed process left is an hour old before it may be removed, which it seldom is when the next one starts. */
+/**
+ * Files of a killed process are removed only when they are an hour old. They are rarely that old at the next start, so
+ * the sweep is repeated.
+ */
 const sweepMs = 3_600_000;
 
 /** How long a request waits for MongoDB before it is answered with 503, in ms. */
 const serverSelectionMs = 2_500;
 
-/** A started API. `close` refuses new requests, waits for the running ones up to DRAIN_SECONDS, has sockets come back elsewhere, and disconnects. */
+/**
+ * A started API. `close` refuses new requests, waits up to DRAIN_SECONDS for the running ones, tells sockets to
+ * reconnect elsewhere, and disconnects.
+ */
 export type Api = { url: string; close(): Promise<void> };
 
-/** Starts an API in this process. `adapt` and `socketOptions` let a test hand in other parts. */
+/** Starts an API in this process. `adapt` and `socketOptions` let a test replace parts. */
 export async function startApi(
   config: Config,
   adapt: (ctx: Context) => Context = (ctx) => ctx,
@@ -45,7 +51,7 @@ export async function startApi(
   const sweep = () =>
     sweepUploads().catch((error: unknown) => log.warn({ err: error }, 'old uploads were not removed'));
   await sweep();
-  // Lazy: the API takes and stores requests also while Temporal is down.
+  // Lazy: the API takes and stores requests even while Temporal is down.
   const connection = Connection.lazy(connectionTo(config.temporalAddress));
   const clock = () => new Date();
   const secrets = createSecretBox(config.secretKey);
@@ -60,20 +66,20 @@ export async function startApi(
     secrets,
     tokens: createTokens({ config, clock, secrets }),
   });
-  // Opens the key that signs logins: one that cannot be opened is better known now than at everybody's next sign-in.
+  // Opens the key that signs logins now: if it cannot be opened, the start fails instead of everybody's next sign-in.
   await ctx.tokens.jwks();
   const state = { draining: false };
   const metrics = createMetrics();
   const serveRequest = createApp(ctx, metrics, state).callback();
   const sockets = createLive(ctx, [createChatStreams(ctx, metrics.sockets)], socketOptions);
-  // An upgrade that is not for a socket is an ordinary request, as it would be without any.
+  // An upgrade that is not for a socket is handled as an ordinary request.
   const server = createServer({ shouldUpgradeCallback: sockets.wants }, serveRequest);
   server.on('upgrade', sockets.upgrade);
-  // An expectation we do not know is no reason to refuse (RFC 9110, 10.1.1); Node would, without a body.
+  // An unknown expectation is no reason to refuse (RFC 9110, 10.1.1); Node would refuse it, without a body.
   server.on('checkExpectation', serveRequest);
   refuseUnreadable(server, log);
-  // Longer than the minute after which proxies give up an idle connection: whoever closes first must not be us, in the
-  // moment in which the next request is on its way.
+  // Longer than the minute after which proxies close an idle connection. If this process closed it first, the proxy's
+  // next request could already be on its way.
   server.keepAliveTimeout = 65_000;
   server.listen(config.port, config.host);
   await once(server, 'listening');
@@ -102,7 +108,7 @@ if (import.meta.main) {
     const api = await startApi(readConfig(process.env));
     process.send?.({ type: 'ready', url: api.url });
     let closing: Promise<void> | undefined;
-    // `disconnect`: whoever started this process and listened to it is gone.
+    // `disconnect`: the process that started this one and listened to it is gone.
     for (const event of ['SIGTERM', 'SIGINT', 'disconnect'] as const) {
       process.on(event, () => {
         closing ??= api.close().then(() => process.exit(0));

@@ -1,6 +1,7 @@
 /**
- * Guards, which are data on a route, and the principals that they let in. authenticator.ts checks the one and gives the
- * other.
+ * Guards, which are data on a route, and the principals that they let in. authenticator.ts checks a guard and returns
+ * the
+ * principal.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Context } from '../context.ts';
@@ -19,7 +20,7 @@ export type Guard =
   | { kind: 'session' }
   | { kind: 'signature'; provider: SignatureProvider };
 
-/** Anyone. */
+/** No credential is needed. */
 export const open = { kind: 'open' } as const satisfies Guard;
 /** A dashboard login. */
 export const jwt = { kind: 'jwt' } as const satisfies Guard;
@@ -33,7 +34,9 @@ export const self = { kind: 'self' } as const satisfies Guard;
 /** A customer with the token of a support session of `{orgId}`. */
 export const session = { kind: 'session' } as const satisfies Guard;
 
-/** Whoever `provider` says has signed the body: nothing of it is parsed before that. */
+/**
+ * The service that `provider` stands for has signed the body; nothing of the body is parsed before that is verified.
+ */
 export const signature = <S extends Sender>(provider: SignatureProvider<S>) =>
   ({ kind: 'signature', provider }) as const satisfies Guard;
 
@@ -41,7 +44,7 @@ export const signature = <S extends Sender>(provider: SignatureProvider<S>) =>
 export type Sender = { id: string };
 export type SignedRequest = {
   headers: IncomingHttpHeaders;
-  /** As it was sent. */
+  /** The bytes as they were sent. */
   body: Buffer;
   now: Date;
 };
@@ -51,7 +54,7 @@ export type SignatureProvider<S extends Sender = Sender> = {
   name: string;
   /** The header that holds the signature, in lower case. */
   header: string;
-  /** Who sent this. Throws `UNAUTHENTICATED` for what the service did not sign, or signed too long ago. */
+  /** Who sent this. Throws `UNAUTHENTICATED` when the service did not sign it, or signed it too long ago. */
   verify(request: SignedRequest, ctx: Context): Promise<S>;
 };
 
@@ -66,9 +69,9 @@ export type TenantPrincipal = Address & {
   role?: Role;
   orgId: string;
   environment: Environment;
-  /** Where a write goes and a question is asked. */
+  /** The mode that writes go to and questions are asked in. */
   mode: Mode;
-  /** What a read of the whole organization may see. */
+  /** The modes that a read of the whole organization may see. */
   modes: Mode[];
   /** Whether a live key was used before the organization is live. */
   downgraded: boolean;
@@ -77,16 +80,16 @@ export type SelfPrincipal = TenantPrincipal & { record: Key; orgName: string };
 export type SessionPrincipal = Address & {
   kind: 'session';
   orgId: string;
-  /** The session's, for its life. */
+  /** The session's mode, which stays the same for its life. */
   mode: Mode;
   modes: [Mode];
   sessionId: string;
   customerId: string;
   /** Whether a backend or a signature has vouched for who the customer is. */
   verified: boolean;
-  /** What may be searched: signed with the session, or of an embed the page's own word. */
+  /** The product that a search is limited to: signed with the session, or, for an embed, as the page claims. */
   productType?: string;
-  /** What else the session was minted with; absent when that is nothing. */
+  /** What else the session was minted with; absent when there is nothing else. */
   context?: Readonly<Record<string, unknown>>;
   /** When the session ends if nothing prolongs it. */
   expiresAt: Date;

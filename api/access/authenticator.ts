@@ -1,6 +1,7 @@
 /**
- * Who calls, and whether they may: the bearer credential or the signature becomes a principal, and the route's guard is
- * checked against it. What a caller may not know of is 404; 403 is a known caller lacking a scope or a role.
+ * Finds out who calls and whether they may: the bearer credential or the signature becomes a principal, and the route's
+ * guard is checked against it. A resource that the caller must not know about answers 404; a known caller who lacks a
+ * scope or a role gets 403.
  */
 import { LRUCache } from 'lru-cache';
 import type { Guard, Principal, SelfPrincipal, SignedRequest, UserPrincipal } from './auth.ts';
@@ -22,11 +23,11 @@ export type Authenticator = (request: {
   orgId: string | undefined;
   mode: Mode | undefined;
   address: string;
-  /** What a provider has signed, of a route that takes signatures. */
+  /** The request as its provider signed it, on routes that take signatures. */
   signed: SignedRequest | undefined;
 }) => Promise<Principal>;
 
-/** Builds the check that every route goes through. Holds the cache of keys of this process. */
+/** Builds the check that every route runs. It holds this process's cache of keys. */
 export function createAuthenticator(ctx: Context): Authenticator {
   const cachedKey = cached(async (token) => {
     const record = await findKeyByToken(token);

@@ -1,6 +1,6 @@
 /**
- * Federated sign-in: sends a browser to a configured identity provider (authorization code, state, nonce, PKCE S256) and
- * reads who came back. It decides nothing about accounts; api/routes/auth.ts does.
+ * Federated sign-in: sends a browser to a configured identity provider (authorization code, state, nonce, PKCE S256)
+ * and reads the identity that comes back. It decides nothing about accounts; api/routes/auth.ts does.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import * as client from 'openid-client';
@@ -11,19 +11,19 @@ import { keepOidcState, oidcStateSeconds, takeOidcState } from '../../models/acc
 import { readEmail } from '../../models/rules/access/email.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** Who a provider says somebody is. */
+/** The identity that a provider asserts. */
 export type FederatedPerson = {
   provider: string;
   /** The `sub`, unique at this provider. */
   subject: string;
   email: string;
-  /** Whether the provider says that this person owns the address. Nothing else counts as that. */
+  /** Whether the provider says that this person owns the address. Nothing else counts as proof. */
   emailVerified: boolean;
   name: string;
   picture?: string;
 };
 
-/** A provider's metadata is read again after this long; its signing keys are looked after by openid-client. */
+/** A provider's metadata is read again after this long; openid-client refreshes the signing keys itself. */
 const discoveryMs = 3600_000;
 const timeoutSeconds = 10;
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
@@ -57,11 +57,11 @@ export async function beginSignIn(
   return { url: url.href, cookie: { name: cookieName(state), value: browser, seconds: oidcStateSeconds } };
 }
 
-/** One cookie a sign-in, so that two tabs do not undo one another. */
+/** Each sign-in has a cookie of its own, so that two tabs do not overwrite each other's. */
 export const cookieName = (state: string) => `oidc_${sha256(state).slice(0, 16)}`;
 
 /**
- * Reads who came back. `params` are the callback's query, `browser` the cookie's value.
+ * Reads the identity that came back. `params` are the callback's query, `browser` is the cookie's value.
  * @throws Problem FEDERATED_LOGIN_FAILED for anything forged, repeated, late or refused; UNAVAILABLE when the provider
  * does not answer.
  */
@@ -89,7 +89,8 @@ export async function finishSignIn(
       idTokenExpected: true,
     });
     const inToken = tokens.claims()!;
-    // Many providers keep the e-mail out of the ID token; then it is asked for, and bound to the same subject.
+    // Many providers keep the e-mail out of the ID token. It is then asked for at the userinfo endpoint, for the same
+    // subject.
     return inToken['email'] === undefined
       ? { ...inToken, ...(await client.fetchUserInfo(configuration, tokens.access_token, inToken.sub)) }
       : inToken;
@@ -116,7 +117,7 @@ const metadata = perConfig((config: Config) => {
     if (standing && performance.now() - standing.readAt < discoveryMs) return standing.configuration;
     const { issuer, client_id, client_secret } = config.oidcProviders[provider]!;
     const url = new URL(issuer);
-    // Plain http would hand codes and secrets to the network; only a provider on this very machine may use it.
+    // Plain http would show codes and secrets to the network, so only a provider on this machine may use it.
     const execute = url.protocol === 'http:' && loopback.test(url.hostname) ? [client.allowInsecureRequests] : [];
     const configuration = client.discovery(url, client_id, client_secret, undefined, {
       execute,
@@ -141,7 +142,7 @@ async function discover(config: Config, provider: string): Promise<client.Config
   }
 }
 
-/** Whatever a provider's answer lacks or forges is a refusal; only its silence is not. */
+/** Missing or forged data in a provider's answer is a refusal; only a provider that does not answer is an outage. */
 async function confirmed<T>(exchange: () => Promise<T>): Promise<T> {
   try {
     return await exchange();

@@ -1,12 +1,15 @@
-/** Hashes and checks passwords (argon2id). Refuses rather than queues without end: each hash takes 19 MiB and a CPU for a while. */
+/**
+ * Hashes and checks passwords (argon2id). Each hash takes 19 MiB and a CPU for a while, so the queue is bounded and the
+ * rest is refused.
+ */
 import * as argon2 from '@node-rs/argon2';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 /** OWASP Password Storage Cheat Sheet, argon2id: 19 MiB, two passes, one lane. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
-/** Of libuv's four threads, so that files and names can be read beside. */
+/** Two of libuv's four threads, so that file reads and DNS look-ups still get theirs. */
 const hashesAtOnce = 2;
-/** At about 30 ms each, some three seconds of waiting. */
+/** At about 30 ms a hash, the last in the queue waits some three seconds. */
 const mostWaiting = 200;
 
 export type Passwords = {
@@ -45,7 +48,7 @@ export function createGate(atOnce: number, maxWaiting: number): <T>(work: () => 
           headers: { 'Retry-After': '3' },
         });
       }
-      // Whoever leaves hands the place over, so `running` stays as it is.
+      // The one that finishes hands its place to this one, so `running` stays as it is.
       await new Promise<void>((resolve) => waiting.push(resolve));
     } else {
       running++;

@@ -6,7 +6,7 @@ import { Problem } from '../../models/rules/base/errors.ts';
 
 /**
  * The principal of a session token.
- * @throws Problem UNAUTHENTICATED when it is not ours, expired or revoked.
+ * @throws Problem UNAUTHENTICATED when the token is not ours, has expired or was revoked.
  */
 export async function readSession(
   ctx: Pick<Context, 'tokens'>,

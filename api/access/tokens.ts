@@ -1,7 +1,7 @@
 /**
- * Login tokens, valid 7 days (spec 5.1), and the shorter ones of support sessions: EdDSA JWTs, told apart by their audience,
- * signed by keys that live in the database and rotate by themselves. An old key stays published until the last token it
- * signed has expired, so a rotation signs nobody out.
+ * Login tokens, valid for 7 days (spec 5.1), and the shorter-lived tokens of support sessions. Both are EdDSA JWTs,
+ * told apart by their audience. The signing keys live in the database and rotate by themselves. An old key stays
+ * published until the last token that it signed has expired, so a rotation signs nobody out.
  */
 import {
   calculateJwkThumbprint,
@@ -26,20 +26,24 @@ import {
 
 const tokenDays = 7;
 const dayMs = 86_400_000;
-/** How long a process uses its copy of the keys before it looks again, in ms. An unknown `kid` makes it look at once. */
+/**
+ * How long a process uses its copy of the keys before it reads them again, in ms. An unknown `kid` makes it read them
+ * at once.
+ */
 const refreshMs = 60_000;
 /**
- * A new key is published this long before it signs, in ms, so that every process has it by the time it meets a token of
- * it; the first key of all signs at once, for nobody can miss it. Two refreshes, and room for clocks that differ.
+ * A new key is published this long before it signs, in ms, so that every process has it before it meets a token signed
+ * by it. The very first key signs at once, since no process can hold an older set. Two refreshes, plus room for clocks
+ * that differ.
  */
 const publishMs = 2 * refreshMs + 60_000;
-/** At most one look a second for unknown `kid`s, so that made-up tokens cannot hammer the database. */
+/** At most one read a second for unknown `kid`s, so that made-up tokens cannot overload the database. */
 const unknownKidMs = 1_000;
-/** What a token is for. One of the other kind is refused like one that is not ours. */
+/** What a token is for. A token of the other kind is refused like one that is not ours. */
 const audiences = { login: 'dashboard', session: 'support-session' } as const;
 
 export type TokenDeps = { config: Config; clock: () => Date; secrets: SecretBox };
-/** What a support session's token says of itself. */
+/** What a support session's token claims. */
 export type SessionClaims = {
   sessionId: string;
   customerId: string;
@@ -51,11 +55,14 @@ export type SessionClaims = {
 export type Tokens = {
   /** Signs a token for a user; `epoch` is the account's, see models/access/user.ts. */
   sign(userId: string, epoch: number): Promise<{ token: string; expiresAt: Date }>;
-  /** The claims of a token of ours that is still valid, else undefined. */
+  /** The claims of a login token of ours that is still valid, else undefined. */
   verify(token: string): Promise<{ userId: string; epoch: number } | undefined>;
-  /** Signs a support session's token, valid to `expiresAt`, which is cut to the second. */
+  /** Signs a support session's token. It is valid until `expiresAt`, which is cut to the second. */
   signSession(claims: SessionClaims, expiresAt: Date): Promise<string>;
-  /** The claims of a session's token of ours that is still valid, else undefined. Whether it was revoked, the record says. */
+  /**
+   * The claims of a session token of ours that is still valid, else undefined. Only the record says whether it was
+   * revoked.
+   */
   verifySession(token: string): Promise<(SessionClaims & { expiresAt: Date }) | undefined>;
   /** The public keys, as served at `/.well-known/jwks.json`. */
   jwks(): Promise<{ keys: JWK[] }>;
@@ -150,7 +157,7 @@ export function createTokens(deps: TokenDeps): Tokens {
 
 const seconds = (moment: Date): number => Math.floor(moment.getTime() / 1000);
 
-/** The claims, if they have the form that `signSession` gives them. */
+/** The claims, if they have the form that `signSession` writes. */
 function readSessionClaims(payload: JWTPayload): (SessionClaims & { expiresAt: Date }) | undefined {
   const { sub, exp, org, sid, mode, verified, productType } = payload;
   if (typeof org !== 'string' || typeof sid !== 'string' || typeof verified !== 'boolean') return undefined;
@@ -166,7 +173,10 @@ function readSessionClaims(payload: JWTPayload): (SessionClaims & { expiresAt: D
   };
 }
 
-/** Reads the keys; makes the first one, or the next when the newest is older than JWT_KEY_DAYS; drops those nobody can need. */
+/**
+ * Reads the keys. Makes the first one, or the next one when the newest is older than JWT_KEY_DAYS, and drops those that
+ * no valid token needs.
+ */
 async function readKeyring(deps: TokenDeps): Promise<Keyring> {
   const now = deps.clock();
   const ageOf = (r: SigningKey) => now.getTime() - r.created_at.getTime();
@@ -176,7 +186,7 @@ async function readKeyring(deps: TokenDeps): Promise<Keyring> {
     await addSigningKey(await newSigningKey(deps, (stored[0]?.number ?? 0) + 1, now));
     records = openKeys(deps.secrets, await listSigningKeys());
   }
-  // A key stops signing soon after its successor appears; the day that is added is far more than that.
+  // A key stops signing soon after its successor appears; the added day is far longer than that.
   const needed = records.find((r) => ageOf(r) > (tokenDays + 1) * dayMs);
   if (needed && needed.number > records.at(-1)!.number) {
     await removeSigningKeysBefore(needed.number);
@@ -190,9 +200,10 @@ async function readKeyring(deps: TokenDeps): Promise<Keyring> {
 }
 
 /**
- * The keys with their private halves opened. The oldest decides whether ours is the right SECRET_KEY, and is looked at before
- * anything is written, so that a process with a wrong one leaves nothing behind. A later key that does not open was left by
- * such a process all the same: it is passed over, or it would lock the right processes out.
+ * The keys with their private halves opened. The oldest key shows whether this process has the right SECRET_KEY. It is
+ * checked before anything is written, so that a process with a wrong SECRET_KEY leaves nothing behind. A later key that
+ * does not open was still left by such a process. It is skipped, because failing on it would lock out the processes
+ * with the right SECRET_KEY.
  */
 function openKeys({ open }: SecretBox, records: readonly SigningKey[]): SigningKey[] {
   return records.flatMap((record, index) => {

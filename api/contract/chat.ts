@@ -5,7 +5,7 @@ import { conversationStatuses, maxBodyLength, messageRoles } from '../../models/
 
 export { orgParams, pageQuery };
 
-/** Text with something on it. */
+/** Text that is not blank. */
 const body = z
   .string()
   .max(maxBodyLength)
@@ -69,7 +69,9 @@ export const message = z
   })
   .meta({ id: 'ChatMessage' });
 
-/** Of every server frame: its number; those that are not in the log carry the last one that is. */
+/**
+ * The number that every server frame has; a frame that is not in the log carries the number of the last one that is.
+ */
 const seq = z.number().int().min(0);
 const frame = <T extends string, S extends z.core.$ZodLooseShape>(type: T, shape: S) =>
   z.strictObject({ type: z.literal(type), seq, ...shape });

@@ -8,17 +8,20 @@ export const id = z.string().min(1).max(100);
 export const orgParams = z.object({ orgId: id });
 export const mode = z.enum(modes);
 
-/** Control characters, line ends, and what turns the direction of writing, which would show a name as another one. */
+/**
+ * Control characters, line ends, and characters that change the direction of writing, which would make a name look like
+ * another one.
+ */
 const unprintable = String.raw`\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069`;
 const blank = String.raw` \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff`;
 /** The first two parts share no character, so that a long text is refused in one pass over it. */
 const oneLine = new RegExp(`^[${blank}]*[^${blank}${unprintable}][^${unprintable}]*$`);
 
-/** Text as people write it: trimmed ends are their business. */
+/** One line of text as people write it; blanks at its ends are allowed and kept. */
 export const line = (max: number) =>
   z.string().min(1).max(max).regex(oneLine, 'must be one line with something on it, without control characters');
 
-/** The most entries on a page of a list; a caller who asks for more gets these. */
+/** The most entries on a page of a list; a caller who asks for more gets this many. */
 const maxPageEntries = 100;
 
 export const pageQuery = z.object({
@@ -34,7 +37,7 @@ export const pageQuery = z.object({
 /** Null at the end of the list. */
 export const cursor = z.string().nullable();
 
-/** Spec 4.8: on reads of the whole organization; both modes when omitted by a member, the key's own for a key. */
+/** Spec 4.8: reads of the whole organization take a mode. Without one, a member gets both modes and a key its own. */
 export const modeQuery = z.object({
   mode: mode.optional(),
   environment: mode.optional().meta({ description: 'The same as `mode`, which counts where both are sent.' }),

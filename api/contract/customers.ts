@@ -1,4 +1,6 @@
-/** What travels about a customer's data as a whole: all that is held of it, and its removal. Zod only. */
+/**
+ * What travels about a customer's data as a whole: the export of everything that is held, and its removal. Zod only.
+ */
 import { z } from 'zod';
 import { cursor, id, mode, orgParams, pageQuery, timestamp } from './common.ts';
 import { conversation, conversationReply } from './inbox.ts';

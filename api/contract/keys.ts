@@ -1,9 +1,12 @@
-/** What travels about developer keys and publishable keys. A secret key's token is in two replies only: create and rotate. */
+/**
+ * What travels about developer keys and publishable keys. Only the replies of create and rotate contain a secret key's
+ * token.
+ */
 import { z } from 'zod';
 import { cursor, id, line, mode, orgParams, pageQuery, timestamp } from './common.ts';
 import { keyStatuses, scopes as allScopes } from '../../models/rules/access/keys.ts';
 
-/** What a caller may send as a moment: any offset from UTC. */
+/** A moment as a caller may send it: with any offset from UTC. */
 const moment = z.iso.datetime({ offset: true });
 const scopes = z.array(z.enum(allScopes)).min(1).max(20);
 const maxOverlapSeconds = 7 * 86_400;

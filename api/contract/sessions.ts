@@ -1,4 +1,7 @@
-/** What travels about support sessions. A session's token, its step-up token and the embed secret are each in one reply only. */
+/**
+ * What travels about support sessions. A session's token, its step-up token and the embed secret each appear in one
+ * reply only.
+ */
 import { z } from 'zod';
 import { email } from './auth.ts';
 import { id, line, mode, orgParams, timestamp } from './common.ts';
@@ -14,7 +17,7 @@ import {
 
 export { orgParams };
 
-/** What is known of a customer's situation: free, within bounds; also what a `context_update` brings. */
+/** What is known of a customer's situation: any JSON object, within bounds. A `context_update` brings one too. */
 export const context = z
   .looseObject({
     productType: z.string().max(maxProductTypeLength).optional().meta({

@@ -1,4 +1,4 @@
-/** What travels about support configuration. The webhook's secret goes in and never comes out. */
+/** What travels about support configuration. The webhook's secret is accepted and never returned. */
 import { z } from 'zod';
 import { id, timestamp } from './common.ts';
 import { environments } from '../../models/rules/access/keys.ts';
@@ -29,7 +29,7 @@ export const supportConfig = z
 /** The fields stand at the top level and, as the spec's service has them, in `config`. */
 export const supportConfigReply = z.object({ ...supportConfig.shape, config: supportConfig });
 
-/** What is left out stays as it is. */
+/** A field that is left out keeps its value. */
 export const supportConfigBody = z.strictObject({
   environment: environment
     .optional()

@@ -8,7 +8,7 @@ import { arrangeRecrawl, arrangeRecrawlWorkflowId } from '../../workflows/recraw
 
 export const arranging = (orgId: string, scheduleId: string): Start<Parameters<typeof arrangeRecrawl>> => ({
   workflow: arrangeRecrawl,
-  // What is done is what the record says by then.
+  // The workflow does what the record says when it runs.
   id: arrangeRecrawlWorkflowId(scheduleId, newId('request')),
   queue: queues.crawl,
   args: [{ orgId, scheduleId }],

@@ -1,4 +1,4 @@
-/** The onion, in order, on one screen: what every request passes through. */
+/** The middleware stack, in order: what every request passes through. */
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { createRequire } from 'node:module';
@@ -23,7 +23,8 @@ const apiVersion = '0.1.0';
 const docsAssets = { 'swagger-ui.css': 'text/css', 'swagger-ui-bundle.js': 'text/javascript' } as const;
 
 /**
- * `state.draining` turns true when the process is about to stop: it answers what it has and tells clients to reconnect.
+ * `state.draining` turns true when the process is about to stop: it answers the requests that it has and tells clients
+ * to reconnect.
  * `groups` are the routes that are served.
  */
 export function createApp(
@@ -33,7 +34,8 @@ export function createApp(
   groups: RouteGroups = routeGroups,
 ): Koa {
   const app = new Koa({ proxy: ctx.config.trustProxy });
-  // A request's line has fixed fields and none is secret; looking for secrets in each took a twelfth of its time.
+  // The fields of a request's log line are fixed and none is secret; searching each line for secrets took a twelfth of
+  // a request's time.
   const requestLog = ctx.log.child({}, { redact: [] });
   const shared = { authenticate: createAuthenticator(ctx), limit: createLimiter(ctx.config) };
 
@@ -51,14 +53,15 @@ export function createApp(
       problem = toProblem(error);
       koa.status = problem.status;
       koa.set(problem.headers);
-      // RFC 9110, 15.5.2: a 401 names the scheme of the credential it wants. A signature is in a header of its provider's.
+      // RFC 9110, 15.5.2: a 401 names the scheme of the credential that is wanted. A signature is in a header that its
+      // provider defines.
       if (koa.status === 401 && koa.state['guard'] !== 'signature') koa.set('www-authenticate', 'Bearer');
       koa.type = 'application/json';
       koa.body = JSON.stringify(errorBody(problem, requestId));
-      // A refused upload is not read to its end; the connection cannot be used for another request.
+      // A refused upload is not read to its end, so the connection cannot be used for another request.
       if (!koa.req.complete) koa.set('connection', 'close');
     }
-    // Looked at now: the process may have begun to stop while this request was running.
+    // Checked after the handler: the process may have begun to stop while this request was running.
     if (state.draining) koa.set('connection', 'close');
     const ms = performance.now() - started;
     const route = (koa['_matchedRoute'] as string | undefined) ?? 'none';
@@ -126,18 +129,19 @@ export function createApp(
   for (const [path, preflight] of preflights(routes)) inside.register(pattern(path), ['options'], preflight);
   app.use(inside.routes());
   app.use(outside.routes());
-  // Koa reports what broke after an answer began, such as a client that left.
+  // Koa reports what failed after an answer began, for example that the client left.
   app.on('error', (error: unknown) => ctx.log.debug({ err: error }, 'an answer was cut off'));
   return app;
 }
 
-/** Why no route took a request: another method would have, or nothing is there. */
+/** Why no route took a request: the path takes other methods, or does not exist. */
 function unrouted(koa: Koa.ParameterizedContext): Problem {
   const matched = (koa['matched'] ?? []) as { methods: string[]; paramNames: unknown[] }[];
-  // `/knowledge-base/prune` is a resource of its own, not the page of that name: the path with the fewest parameters counts.
+  // `/knowledge-base/prune` is a resource of its own and not the page of that name, so the path with the fewest
+  // parameters counts.
   const fewest = Math.min(...matched.map((layer) => layer.paramNames.length));
   const nearest = matched.filter((layer) => layer.paramNames.length === fewest);
-  // Preflights are between browsers and us; to anybody else it is no method of a route.
+  // Browsers send preflights by themselves; other callers need not know that OPTIONS is answered.
   const methods = [...new Set(nearest.flatMap((layer) => layer.methods))].filter((method) => method !== 'OPTIONS');
   if (methods.length === 0) return new Problem('NOT_FOUND', { message: `There is nothing at ${koa.path}; see /docs.` });
   return new Problem('METHOD_NOT_ALLOWED', { headers: { Allow: methods.join(', ') } });

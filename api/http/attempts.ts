@@ -1,6 +1,6 @@
 /**
- * Counts failed sign-ins. A point is taken before the password is looked at, so that guesses sent in parallel cannot slip
- * through, and given back when the attempt was no failure.
+ * Counts failed sign-ins. A point is taken before the password is checked, so that guesses sent in parallel cannot pass
+ * uncounted, and given back when the sign-in succeeds.
  */
 import { createHash } from 'node:crypto';
 import { networkOf } from './address.ts';
@@ -14,8 +14,8 @@ export type Attempts = <T>(
 type Hold = { refund(): Promise<unknown> };
 
 /**
- * Runs `check`, which gives nothing for a failure. Failures are counted for the account at the address (`sign_in`) and for
- * the address over all accounts (`accounts`), so that trying one password on every account is bounded too.
+ * Runs `check`, which returns nothing for a failure. Failures are counted per account and address (`sign_in`) and per
+ * address over all accounts (`accounts`), so that trying one password on every account is bounded too.
  * The answer throws `RATE_LIMITED` with `Retry-After` when either is used up.
  */
 export function createAttempts(config: Config): Attempts {
@@ -24,7 +24,7 @@ export function createAttempts(config: Config): Attempts {
     return async (key: string): Promise<Hold> => {
       const refund = () => rate.reward(key);
       await consume(rate, config, name, key).catch(async (error: unknown) => {
-        // What was refused saw no password: it is no failure.
+        // No password was checked for a refused attempt, so it is not counted as a failure.
         if (error instanceof Error && 'code' in error && error.code === 'RATE_LIMITED') await refund();
         throw error;
       });

@@ -1,15 +1,18 @@
 /**
- * Reads the body of a request with koa-body, bounded in size: as JSON, or as the bytes that were sent. A form with a file
- * is read in upload.ts. Knows nothing of routes.
+ * Reads the body of a request with koa-body, bounded in size: as JSON, or as the bytes that were sent. upload.ts reads
+ * a form with a file. This file knows nothing of routes.
  */
 import { HttpMethodEnum, koaBody } from 'koa-body';
 import type { ParameterizedContext } from 'koa';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** koa-body leaves out DELETE, whose body is read here as well: a route that takes none refuses one instead of dropping it. */
+/**
+ * koa-body leaves out DELETE. Its body is read here as well, so that a route which takes no body refuses one instead of
+ * dropping it.
+ */
 export const parsedMethods = [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.PATCH, HttpMethodEnum.DELETE];
-/** koa-body is a middleware; here its caller goes on by itself. */
-export const goOn = (): Promise<void> => Promise.resolve();
+/** koa-body is a middleware and calls `next`; here the caller continues by itself, so `next` does nothing. */
+export const noNext = (): Promise<void> => Promise.resolve();
 
 type Reader<T> = (koa: ParameterizedContext) => Promise<T>;
 
@@ -22,7 +25,7 @@ export function jsonReader(limit: number): Reader<unknown> {
     parsedMethods,
     jsonTypes: ['application/json'],
     jsonLimit: limit,
-    // The schema of the route decides whether a text or a number will do.
+    // The schema of the route decides whether a bare text or number is accepted.
     jsonStrict: false,
     text: false,
     urlencoded: false,
@@ -31,12 +34,12 @@ export function jsonReader(limit: number): Reader<unknown> {
   return async (koa) => {
     if (!hasBody(koa)) return {};
     if (!koa.is('application/json')) {
-      // What is sent in pieces may be nothing at all, which needs no type.
+      // A chunked body may be empty, and an empty body needs no type.
       if (koa.request.length === undefined && (await readBytes(koa)).length === 0) return {};
       throw new Problem('UNSUPPORTED_MEDIA_TYPE', { message: 'Send the body as Content-Type: application/json.' });
     }
     refuseEncoded(koa);
-    await read(koa, goOn).catch((error: unknown) => {
+    await read(koa, noNext).catch((error: unknown) => {
       throw unreadable(error, limit);
     });
     const { body } = koa.request;
@@ -45,11 +48,12 @@ export function jsonReader(limit: number): Reader<unknown> {
 }
 
 /**
- * Reads at most `limit` bytes as they were sent, whatever their type says; none when there is no body. A signature is over
- * these: koa-body's `includeUnparsed` would give them after it has parsed them, and as text.
+ * Reads at most `limit` bytes as they were sent, whatever their type; the result is empty when there is no body.
+ * Signatures are computed over these bytes. koa-body's `includeUnparsed` would return them only after parsing, and as
+ * text.
  */
 export function bytesReader(limit: number): Reader<Buffer<ArrayBuffer>> {
-  // Binary text has one character a byte, so that nothing is lost on the way back.
+  // Binary text has one character per byte, so that no byte is lost when it is converted back.
   const read = koaBody({
     parsedMethods,
     textTypes: ['*/*'],
@@ -61,9 +65,9 @@ export function bytesReader(limit: number): Reader<Buffer<ArrayBuffer>> {
   return async (koa) => {
     if (!hasBody(koa)) return Buffer.alloc(0);
     refuseEncoded(koa);
-    // RFC 9110, 8.3: what comes without a type may be taken to be bytes. koa-body leaves it unread.
+    // RFC 9110, 8.3: a body without a type may be treated as bytes. koa-body would leave it unread.
     koa.req.headers['content-type'] ??= 'application/octet-stream';
-    await read(koa, goOn).catch((error: unknown) => {
+    await read(koa, noNext).catch((error: unknown) => {
       throw unreadable(error, limit);
     });
     const { body } = koa.request;
@@ -88,20 +92,20 @@ function hasBody({ request, req }: ParameterizedContext): boolean {
 }
 
 /**
- * Refuses a compressed body. koa-body would decompress it, but listens to its decompressor only up to the limit: after
- * that, a byte that cannot be decompressed would end this process, and a client that leaves would never be noticed.
+ * Refuses a compressed body. koa-body would decompress it, but listens to its decompressor only up to the limit. After
+ * that, bytes that cannot be decompressed would end this process, and it would never notice that a client left.
  */
 export function refuseEncoded(koa: ParameterizedContext): void {
   if (/^(?:identity)?$/i.test(koa.get('content-encoding'))) return;
   throw new Problem('UNSUPPORTED_MEDIA_TYPE', { message: 'Send the body without Content-Encoding, uncompressed.' });
 }
 
-/** The problem behind an error of koa-body. It is not given on as the cause: it holds the whole body. */
+/** The problem behind an error of koa-body. The error is not kept as the cause, because it holds the whole body. */
 function unreadable(error: unknown, limit: number): Problem {
   const { name, message, type } = error as { name: string; message: string; type?: string };
   if (type === 'entity.too.large') return new Problem('TOO_LARGE', { message: `This body may have ${limit} bytes.` });
   if (name !== 'SyntaxError') return new Problem('VALIDATION', { message: 'The body did not arrive whole.' });
-  // The parser's words for a field named `__proto__`, which it never takes.
+  // The parser's message for a field named `__proto__`, which it always refuses.
   if (message.includes('forbidden prototype property'))
     return new Problem('VALIDATION', { message: 'No field may be named `__proto__`; take it out.' });
   return new Problem('MALFORMED_JSON', { message: `The body is not valid JSON: ${message}` });

@@ -1,7 +1,10 @@
-/** Opaque keyset cursors: the id of a page's last entry, so that pages stay put while entries come and go. */
+/**
+ * Opaque keyset cursors: a cursor holds the id of a page's last entry, so that pages stay stable while entries are
+ * added and removed.
+ */
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** The next page's cursor, or null when this page was the last: ask for one entry more than `limit` to know. */
+/** The cursor of the next page, or null when this page is the last. To tell, ask for one entry more than `limit`. */
 export function listPage<T extends { _id: string }>(
   found: T[],
   limit: number,
@@ -14,7 +17,7 @@ export function afterCursor(cursor: string | undefined): string | undefined {
   return cursor === undefined ? undefined : opened(cursor, /^[a-z]+_[0-9A-Z]{26}$/);
 }
 
-/** As `listPage`, of a list that is ordered by more than ids: `placeOf` writes down where an entry stands. */
+/** As `listPage`, for a list that is ordered by more than ids: `placeOf` writes the position of an entry as text. */
 export function placedListPage<T>(
   found: T[],
   limit: number,
@@ -25,7 +28,10 @@ export function placedListPage<T>(
   return { entries, cursor: last === undefined ? null : Buffer.from(placeOf(last)).toString('base64url') };
 }
 
-/** What `placeOf` wrote; `form` describes all it can have written. Throws `VALIDATION` for a cursor that we did not make. */
+/**
+ * The position that `placeOf` wrote; `form` matches everything that it can write. Throws `VALIDATION` for a cursor that
+ * we did not make.
+ */
 export function afterPlace(cursor: string | undefined, form: RegExp): string | undefined {
   return cursor === undefined ? undefined : opened(cursor, form);
 }

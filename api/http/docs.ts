@@ -21,7 +21,7 @@ const html = `<!doctype html>
 `;
 
 const hash = createHash('sha256').update(script).digest('base64');
-/** Only our own files and the one inline script above run; styles are set inline by the viewer itself. */
+/** Only our own files and the one inline script above may run. The viewer itself sets styles inline. */
 const policy = `default-src 'self'; script-src 'self' 'sha256-${hash}'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'`;
 
 export const docsPage = { html, policy };

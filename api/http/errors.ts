@@ -1,4 +1,4 @@
-/** Anything thrown becomes a status and a JSON body here, and nowhere else. */
+/** The only place where a thrown value becomes a status and a JSON body. */
 import { isDuplicate } from '../../models/base/connect.ts';
 import { Problem, type Detail } from '../../models/rules/base/errors.ts';
 
@@ -7,7 +7,10 @@ export type ErrorBody = { error: string; code: string; details?: Detail[]; reque
   unknown
 >;
 
-/** The problem behind anything that was thrown. What we did not foresee is `INTERNAL`, and says nothing of itself. */
+/**
+ * The problem behind a thrown value. An error that we did not foresee becomes `INTERNAL`, whose answer reveals nothing
+ * about it.
+ */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (isDuplicate(error))

@@ -1,8 +1,11 @@
-/** What a schema refuses, in sentences for the person who sent it: never the validator's own text. */
+/** Says in sentences, for the person who sent it, why a schema refuses a value; never the validator's own text. */
 import type { z } from 'zod';
 import { fieldName, type Detail } from '../../models/rules/base/errors.ts';
 
-/** How many details an answer names, and how much it repeats of a name that is not ours: a caller can send a hundred thousand. */
+/**
+ * How many details an answer names, and how much it repeats of a field name that the caller chose: a caller can send a
+ * hundred thousand fields.
+ */
 const maxDetails = 20;
 const maxNameCharacters = 100;
 
@@ -10,8 +13,8 @@ type Faults = { details: Detail[]; message: string };
 type Checked<S extends z.ZodType> = { value: z.infer<S> } | { value?: never; faults: Faults };
 
 /**
- * The value, or every field that is wrong with it. `place` is what `value` was in the request (`body`, `query`, …); it
- * begins the path of each detail. `message` names the first field and how many others there are.
+ * The value, or every field of it that is wrong. `place` is the part of the request that `value` was in (`body`,
+ * `query`, …) and begins the path of each detail. `message` names the first field and how many others there are.
  */
 export function check<S extends z.ZodType>(schema: S, value: unknown, place: string): Checked<S> {
   const parsed = schema.safeParse(value, { error: (issue) => sentenceOf(issue, schema) });
@@ -46,7 +49,7 @@ function pathOf(place: string, issue: z.core.$ZodIssue): (string | number)[] {
   return [place, ...issue.path.map((step) => (typeof step === 'number' ? step : shortened(String(step))))];
 }
 
-/** Of alternatives the one that was meant, when one of them alone has the right type: what is wrong inside it. */
+/** For a union: the issues of the alternative that was meant, when only one alternative has the right type. */
 function opened(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue];
   const meant = issue.errors.filter((branch) => !branch.some(isOfAnotherType));
@@ -57,7 +60,10 @@ function opened(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
 const isOfAnotherType = ({ code, path }: z.core.$ZodIssue) =>
   path.length === 0 && (code === 'invalid_type' || code === 'invalid_value');
 
-/** An issue while zod still knows the input and the schema or check that made it. A message of the schema's own comes before this one. */
+/**
+ * The sentence for an issue, made while zod still knows the input and the schema or check that failed. A message of the
+ * schema itself takes precedence.
+ */
 function sentenceOf(issue: z.core.$ZodRawIssue, schema: z.core.$ZodType): string {
   if (issue.input === undefined && isAboutType(issue.code)) return 'is required';
   switch (issue.code) {
@@ -110,7 +116,7 @@ const nouns: Record<string, string> = {
 
 type NumberRule = { isWhole?: boolean; least?: string; most?: string; from?: number; to?: number };
 
-/** All that a number has to be, whichever part of it was not met; undefined when this is about no number. */
+/** The whole rule for a number, whichever part of it was broken; undefined when the issue is not about a number. */
 function numberSentence(issue: z.core.$ZodRawIssue, schema: z.core.$ZodType): string | undefined {
   const expected = 'origin' in issue ? issue.origin : 'expected' in issue ? issue.expected : undefined;
   if (expected !== 'number' && expected !== 'int') return undefined;
@@ -121,7 +127,7 @@ function numberSentence(issue: z.core.$ZodRawIssue, schema: z.core.$ZodType): st
   return `must be ${noun} ${limits}`.trimEnd();
 }
 
-/** What the number's schema asks, or what the issue alone says of it where `schemaAt` does not reach the schema. */
+/** What the number's schema requires, or only what the issue says where `schemaAt` does not reach the schema. */
 function numberRule(issue: z.core.$ZodRawIssue, schema: z.core.$ZodType): NumberRule {
   const found = schemaAt(schema, issue.path ?? []);
   const checks = found?._zod.def.checks ?? [];
@@ -162,13 +168,13 @@ function schemaAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): z.core
   return at;
 }
 
-/** Without `optional`, `nullable`, `default` and their like. */
+/** The schema inside `optional`, `nullable`, `default` and similar wrappers. */
 function bare(schema: z.core.$ZodType): z.core.$ZodType {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   return 'innerType' in def ? bare(def.innerType) : def.type === 'pipe' ? bare(def.in) : schema;
 }
 
-/** What a bound counts, of each kind of value that has a size. */
+/** What a bound counts, for each kind of value that has a size. */
 const units: Record<string, [one: string, more: string]> = {
   string: ['character', 'characters'],
   array: ['entry', 'entries'],
@@ -223,7 +229,9 @@ const formats: Record<string, string> = {
   uppercase: 'in upper case',
 };
 
-/** A pattern is no sentence, so one without a message of its own is only said to be missed. */
+/**
+ * A pattern is not a sentence. If the schema gives no message for it, the answer only says that the form is wrong.
+ */
 function formatSentence(issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidStringFormat>): string {
   if (issue.format === 'starts_with') return `must begin with ${String(issue.prefix)}`;
   if (issue.format === 'ends_with') return `must end with ${String(issue.suffix)}`;
@@ -239,7 +247,7 @@ function unionSentence(issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>)
   return [...new Set(sentences)].join(', or ') || 'is not valid';
 }
 
-/** The first of the issues within a part of the value, with its place there. */
+/** The first of the issues inside a value, with its path there. */
 function inner([first]: readonly z.core.$ZodIssue[]): string {
   if (!first) return 'is not valid';
   return first.path.length > 0 ? `${fieldName(pathOf('', first))}: ${first.message}` : first.message;

@@ -1,4 +1,4 @@
-/** `Idempotency-Key`: a POST runs once per credential, route and key; its first answer is kept and given again. */
+/** `Idempotency-Key`: a POST runs once per credential, route and key; its first answer is kept and returned again. */
 import { createHash, randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { toProblem } from './errors.ts';
@@ -11,21 +11,25 @@ import {
 import { Problem } from '../../models/rules/base/errors.ts';
 
 const keptForMs = 24 * 3600 * 1000;
-/** How long a request holds its key without renewing it, in ms: what a retry waits for when the process has died. */
+/**
+ * How long a request holds its key without renewing the lease, in ms: a retry waits this long when the process has
+ * died.
+ */
 const ownLeaseMs = 15_000;
-/** A lease is renewed so many times before it ends, so that a renewal that fails loses nothing. */
+/** How often a lease is renewed before it would end, so that one failed renewal does no harm. */
 const renewals = 3;
 const maxKeyLength = 255;
 
-/** `until`: after it the answer is of no use any more, and the key does not give it again. */
+/** `until`: the end of the answer's usefulness; after it the key no longer returns the answer. */
 export type Reply = { status: number; body: string; until?: Date | undefined };
 type Request = { credential: string; route: string; key: string; fingerprint: string };
 
 /**
- * Runs `answer` unless this request was answered before. Problems under 500 are not kept: nothing was done, so the caller
- * may mend the request or wait, and use the same key again. The key is held by a lease of `leaseMs`, which is renewed for as
- * long as `answer` runs: a slow request keeps its key, and one whose process died frees it.
- * @throws Problem `IDEMPOTENCY_KEY_REUSED` for another body under the key, `IDEMPOTENCY_KEY_IN_PROGRESS` while the first runs.
+ * Runs `answer` unless this request was answered before. Problems under 500 are not kept: nothing was done, so the
+ * caller may correct the request or wait, and use the same key again. The key is held by a lease of `leaseMs`, which is
+ * renewed for as long as `answer` runs: a slow request keeps its key, and a key whose process died becomes free.
+ * @throws Problem `IDEMPOTENCY_KEY_REUSED` for another body under the key, `IDEMPOTENCY_KEY_IN_PROGRESS` while the
+ * first request runs.
  */
 export async function once(
   ctx: Context,

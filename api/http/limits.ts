@@ -1,4 +1,7 @@
-/** Rate limits: counted in MongoDB, so that all processes share them, with this process's memory when MongoDB does not answer. */
+/**
+ * Rate limits: counted in MongoDB, so that all processes share them, and in this process's memory while MongoDB does
+ * not answer.
+ */
 import { LRUCache } from 'lru-cache';
 import mongoose from 'mongoose';
 import { RateLimiterMemory, RateLimiterMongo, RateLimiterRes } from 'rate-limiter-flexible';
@@ -30,7 +33,8 @@ export function createRate(config: Config, name: RateName, { refundable = false 
     inMemoryBlockOnConsumed: refundable ? 0 : points + 1,
     insuranceLimiter: local,
   });
-  // While MongoDB is known to be away, each count would wait for it in vain, and the request's own read then once more.
+  // While MongoDB is known to be away, a count there would only wait in vain, and the request's own read would then
+  // wait once more.
   const reachable = () => (mongoose.connection.readyState === mongoose.ConnectionStates.connected ? shared : local);
   return {
     consume: (credential, taken) => reachable().consume(credential, taken),
@@ -38,7 +42,10 @@ export function createRate(config: Config, name: RateName, { refundable = false 
   };
 }
 
-/** Makes the counters' indexes; before the unique one stands, requests that race could count apart. */
+/**
+ * Makes the indexes of the counters. Until the unique index exists, concurrent requests could be counted in separate
+ * records.
+ */
 export async function prepareRates(): Promise<void> {
   await new RateLimiterMongo({ ...counters, storeClient: mongoose.connection, points: 1, duration: 1 }).createIndexes();
 }
@@ -46,14 +53,14 @@ export async function prepareRates(): Promise<void> {
 export type Limiter = (name: RateName, credential: string) => Promise<Record<string, string>>;
 
 /**
- * A process takes points in blocks of this share of the rate and spends them by itself, since a majority write a request
- * cost more than answering it. A limit is thereby exact to this share for each process.
+ * A process takes points in blocks of this share of the rate and spends them locally, because one majority write per
+ * request cost more than answering the request. Each process can therefore be off by this share of a limit.
  */
 const blockShare = 1 / 50;
 
 type Block = { left: number; remaining: number; until: number };
 
-/** Counts one request; gives the headers that tell the caller where they stand, or throws `RATE_LIMITED`. */
+/** Counts one request. Returns the headers that tell the caller how much is left, or throws `RATE_LIMITED`. */
 export function createLimiter(config: Config): Limiter {
   const rates = new Map<RateName, Rate>();
   const blocks = new LRUCache<string, Promise<Block>>({ max: 50_000 });
@@ -74,11 +81,11 @@ export function createLimiter(config: Config): Limiter {
       const now = performance.now();
       if (block && block.left > 0 && now < block.until) {
         block.left -= 1;
-        // Spent, it would only be remembered: of small rates, for every credential that came once.
+        // A spent block would only take memory: with small rates, for every credential that ever came.
         if (block.left === 0 && blocks.get(id) === holding) blocks.delete(id);
         return rateHeaders(config, name, { remaining: block.remaining + block.left, ms: block.until - now });
       }
-      // Whoever comes first takes the next block; the others wait for it.
+      // The first request takes the next block; the others wait for it.
       if (blocks.get(id) !== holding) continue;
       const taking = take(name, credential);
       blocks.set(id, taking);

@@ -1,4 +1,4 @@
-/** Logs: one JSON line an event on standard output, secrets redacted wherever a field is named like one. */
+/** Logs: one JSON line per event on standard output. A value is redacted wherever its field is named like a secret. */
 import { pino, type DestinationStream, type Logger } from 'pino';
 
 const secretFields = [
@@ -20,7 +20,8 @@ const secretFields = [
 export function createLog(name: string, level: string, destination?: DestinationStream): Logger {
   const paths = secretFields.flatMap((field) => [field, `*.${field}`, `*.*.${field}`, `err.config.headers.${field}`]);
   const options = { name, level, redact: { paths, censor: '[redacted]' }, timestamp: pino.stdTimeFunctions.isoTime };
-  // Lines are gathered for up to 100 ms: a system call each cost a tenth of a request. A clean end writes what is left.
+  // Lines are buffered for up to 100 ms, because a system call per line cost a tenth of a request. An orderly stop
+  // writes the rest.
   const gathered = () => pino.destination({ sync: false, minLength: 4096, periodicFlush: 100 });
   return pino(options, destination ?? gathered());
 }

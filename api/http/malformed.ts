@@ -1,6 +1,6 @@
 /**
- * What is not HTTP, or too large to be read as it, never reaches a route: it is answered here, in the shape of every other
- * error. It must not write into an answer that has begun.
+ * Input that is not HTTP, or is too large to be read as HTTP, never reaches a route. It is answered here, in the shape
+ * of every other error. This code must not write into an answer that has begun.
  */
 import { maxHeaderSize, STATUS_CODES, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -22,7 +22,7 @@ export function refuseUnreadable(server: Server, log: Logger): void {
     const problem = problemOf(error);
     const requestId = newId('request');
     const body = JSON.stringify(errorBody(problem, requestId));
-    // Not the error itself: it carries the raw request, credentials included.
+    // The error itself is not logged: it carries the raw request, credentials included.
     const { status, code } = problem;
     log.info({ request_id: requestId, status, code, reason: error.code }, 'unreadable request');
     const head = [
@@ -38,7 +38,7 @@ export function refuseUnreadable(server: Server, log: Logger): void {
   });
 }
 
-/** Node tells by a code what its parser refused. */
+/** The problem for the error code with which Node's parser refused the input. */
 function problemOf(error: NodeJS.ErrnoException): Problem {
   if (error.code === 'HPE_HEADER_OVERFLOW') {
     const message = `The address and the headers together may have ${maxHeaderSize} bytes; shorten them.`;

@@ -1,11 +1,11 @@
 /**
- * Prometheus metrics of an API process. Whoever counts is given what it counts with; the values of every label are a list
- * that is known, so that no client makes the metrics grow.
+ * Prometheus metrics of an API process. Code that counts gets its counters as arguments. Every label has a fixed list
+ * of values, so that no client can make the number of metrics grow.
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 export type Metrics = ReturnType<typeof createMetrics>;
-/** What the chat's sockets count. */
+/** The metrics of the chat's sockets. */
 export type SocketMetrics = Metrics['sockets'];
 
 export function createMetrics() {

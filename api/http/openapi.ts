@@ -1,4 +1,4 @@
-/** The list of routes -> OpenAPI 3.1. Nothing is described twice: the schemas are those that validate. */
+/** Turns the list of routes into OpenAPI 3.1. Nothing is described twice: the schemas are those that validate. */
 import { createDocument, type ZodOpenApiObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { z } from 'zod';
 import { errorReply } from '../contract/common.ts';
@@ -35,7 +35,7 @@ export function openApiDocument(groups: RouteGroups, options: { version: string 
       version: options.version,
       description: 'A customer-support platform with an AI agent. Errors are `{ error, code, details?, request_id }`.',
     },
-    // Wherever the document was read: a page may only ask the origin it came from.
+    // Relative to where the document was read: a page may only send requests to the origin that it came from.
     servers: [{ url: '/v1' }],
     tags: Object.keys(groups).map((name) => ({ name })),
     components: {
@@ -113,7 +113,7 @@ function operation(tag: string, route: Route) {
   };
 }
 
-/** The part's own header: a file is told by its name's ending. */
+/** The header of the file's part: the ending of the name shows the type of the file. */
 const fileDisposition = {
   description: 'Carries the name of the file; its ending says what the file is.',
   schema: { type: 'string' as const },
@@ -129,7 +129,7 @@ function headersOf(...names: HeaderName[]) {
 
 function requestBody(route: Route) {
   if (route.raw) return { required: false, content: { '*/*': { schema: { type: 'string', format: 'binary' } } } };
-  // No body at all is read as an empty object.
+  // A missing body is read as an empty object.
   const required = !route.body?.safeParse({}).success;
   if (!route.upload) return { required, content: { 'application/json': { schema: route.body } } };
   const file = z.any().meta({ override: { type: 'string', format: 'binary' } });
@@ -146,7 +146,7 @@ function requestBody(route: Route) {
 
 const schemeOf = ({ name }: SignatureProvider) => `${name}Signature`;
 
-/** One scheme a provider whose signature some route takes. */
+/** One scheme for each provider whose signature some route takes. */
 function signatureSchemes(groups: RouteGroups) {
   const providers = Object.values(groups)
     .flat()
@@ -182,7 +182,7 @@ function security(route: Route): Record<string, string[]>[] {
   }
 }
 
-/** Every problem a route can answer with: its own, and those that its guard, body and limits bring. */
+/** Every problem that a route can answer with: its own, and those of its guard, body and limits. */
 export function errorsOf(route: Route): Set<ErrorCode> {
   const codes = new Set<ErrorCode>([
     'VALIDATION',

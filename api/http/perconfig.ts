@@ -1,4 +1,7 @@
-/** What a process makes once per configuration and keeps, such as counters and caches, without a global that tests would share. */
+/**
+ * Values that a process makes once per configuration and keeps, such as counters and caches, without a global that
+ * tests would share.
+ */
 import type { Config } from '../../config.ts';
 
 /** `make` runs on first use, so that it may need a connected database. */

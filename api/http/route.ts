@@ -1,4 +1,6 @@
-/** A route is one literal: contract, guard and handler together. serve.ts does the rest for every route alike. */
+/**
+ * A route is one literal: contract, guard and handler together. serve.ts does the rest in the same way for every route.
+ */
 import { z } from 'zod';
 import type { Guard, PrincipalOf } from '../access/auth.ts';
 import { modeQuery, mode as modeSchema, warning } from '../contract/common.ts';
@@ -7,7 +9,7 @@ import type { UploadedFile } from './upload.ts';
 import type { ErrorCode } from '../../models/rules/base/errors.ts';
 import type { RateName } from '../../models/rules/base/rates.ts';
 
-/** A browser's cookies, for sign-in: open routes only. */
+/** A browser's cookies, which sign-in needs: on open routes only. */
 export type Cookies = {
   get(name: string): string | undefined;
   set(name: string, value: string, maxAgeSeconds: number): void;
@@ -25,10 +27,10 @@ type Definition<
   W extends boolean,
   R extends z.ZodObject,
 > = {
-  /** Also the OpenAPI operationId: a verb and its noun. */
+  /** The name of the route, a verb and its noun; also the OpenAPI operationId. */
   name: string;
   method: Method;
-  /** As in the specification, below `/v1`: `/orgs/{orgId}/documents`. */
+  /** The path as in the specification, below `/v1`: `/orgs/{orgId}/documents`. */
   path: string;
   summary: string;
   auth: G;
@@ -40,9 +42,12 @@ type Definition<
   upload?: U;
   /** Whether the handler takes the body's bytes as they were sent; such a route has no `body`. */
   raw?: W;
-  /** The largest body, or file of a form. 1 MiB unless told, of an `open` route 16 KiB, a file `config.maxUploadBytes`. */
+  /**
+   * The largest body, or file of a form. Default: 1 MiB; 16 KiB for an `open` route; `config.maxUploadBytes` for a
+   * file.
+   */
   maxBytes?: number;
-  /** 200 unless told. */
+  /** The default is 200. */
   status?: number;
   /** Other statuses that `withStatus` may give. */
   otherStatuses?: number[];
@@ -51,9 +56,9 @@ type Definition<
   envelope?: boolean;
   /** Counted per credential (per address for open routes) against `config.rates`. */
   limit?: RateName;
-  /** When what a reply holds has ended: an `Idempotency-Key` does not give it again after that. */
+  /** When the content of a reply becomes invalid; an `Idempotency-Key` does not return the reply after that. */
   endOf?(reply: z.input<R>): Date;
-  /** Changes nothing, so that a request repeated under an `Idempotency-Key` is simply answered anew. */
+  /** The route changes nothing, so a request repeated under an `Idempotency-Key` is simply answered again. */
   asksOnly?: boolean;
   /** Problems of this route's own, for the OpenAPI document. */
   errors?: ErrorCode[];
@@ -65,14 +70,14 @@ type Definition<
       file: U extends true ? UploadedFile : undefined;
       raw: W extends true ? Buffer : undefined;
       principal: PrincipalOf<G>;
-      /** What a handler may need of the raw request; most need nothing. */
+      /** Parts of the raw request; most handlers need none. */
       cookies: G extends { kind: 'open' } ? Cookies : undefined;
     },
     ctx: Context,
   ): Promise<z.input<R> | WithStatus<z.input<R>> | Redirect>;
 };
 
-/** A route with its types folded away, as the lists hold it. */
+/** A route without its type parameters, as the lists hold it. */
 export type Route = Omit<
   Definition<
     Guard,
@@ -106,7 +111,7 @@ export class Redirect {
     this.url = url;
   }
 }
-/** A reply that sends the browser on, for a route whose `status` is 302. The address must not come from the caller. */
+/** A reply that redirects the browser, for a route whose `status` is 302. The address must not come from the caller. */
 export const redirect = (url: string) => new Redirect(url);
 
 /** Types a handler by its schemas. */
@@ -124,7 +129,7 @@ export function route<
   return {
     ...definition,
     status: definition.status ?? 200,
-    // A downgraded live key is told so on every object answer; a member chooses the mode by query (spec 4.8).
+    // Every object answer to a downgraded live key says so; a member chooses the mode by query (spec 4.8).
     reply: byKey
       ? reply.extend({ mode: reply.shape['mode'] ?? modeSchema.optional(), warning: warning.optional() })
       : reply,

@@ -20,9 +20,9 @@ import { parse } from './validate.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
 
 const maxBodyBytes = 1024 * 1024;
-/** From callers who have shown no credential: what they send is an e-mail, a password, a name. */
+/** The largest body from callers without a credential: an e-mail, a password and a name fit in it. */
 const maxOpenBodyBytes = 16 * 1024;
-/** Of a route that takes no body, one is read to be refused, and this much of it. */
+/** For a route that takes no body: one that is sent is read, and refused unless it is an empty object. */
 const noBody = z.strictObject({});
 
 type Body = { fields?: unknown; file?: UploadedFile | undefined; raw?: Buffer | undefined };
@@ -88,7 +88,7 @@ function bodyReader(route: Route, { config }: Context): (koa: RouterContext) => 
   return async (koa) => ({ fields: await readJson(koa) });
 }
 
-/** The body of a signed request, which was read to be verified. */
+/** The body of a signed request, whose bytes were already read to verify the signature. */
 function readAgain(route: Route, bytes: Buffer): Body {
   return route.raw ? { raw: bytes } : { fields: jsonOf(bytes) };
 }
@@ -99,7 +99,7 @@ function parseBody(route: Route, fields: unknown): unknown {
   return undefined;
 }
 
-/** What a handler gives, as it is sent. */
+/** A handler's result in the form in which it is sent. */
 type Answer = Reply & { location?: string };
 
 async function answerOf(route: Route, principal: Principal, handle: () => Promise<unknown>): Promise<Answer> {
@@ -110,7 +110,7 @@ async function answerOf(route: Route, principal: Principal, handle: () => Promis
   return { status, body: present(route, principal, value), ...(until ? { until } : {}) };
 }
 
-/** Answers a request as it was answered first, when it comes again under its Idempotency-Key. */
+/** Answers a request that is repeated under its Idempotency-Key with its first answer. */
 async function answerOnce(
   ctx: Context,
   route: Route,
@@ -121,7 +121,7 @@ async function answerOnce(
   if (key === undefined) return answer();
   const request = {
     credential: credentialId(principal),
-    // As routed: a path may be written in several ways.
+    // The path of the route, because one path may be written in several ways.
     route: `${route.method} ${route.path} ${JSON.stringify(input.params)}`,
     key: String(key),
     fingerprint: fingerprintOf(input, ctx.config.secretKey),
@@ -129,7 +129,10 @@ async function answerOnce(
   return once(ctx, request, answer);
 }
 
-/** The same for the same request. Keyed, for a body may hold a password, and a plain hash of one could be guessed from a stolen database. */
+/**
+ * The same value for the same request. It is an HMAC because a body may hold a password, which could be guessed from a
+ * plain hash in a stolen database.
+ */
 function fingerprintOf({ body, query, file, raw }: Input, secretKey: Buffer): string {
   return createHmac('sha256', secretKey)
     .update(JSON.stringify([body, query, file && [file.filename, file.sha256], raw?.toString('base64')]))
@@ -140,13 +143,16 @@ function send(koa: RouterContext, { status, body, location, replayed }: Answer &
   if (location !== undefined) koa.set('location', location);
   if (replayed) koa.set('Idempotent-Replayed', 'true');
   koa.status = status;
-  // Answers belong to one caller; some hold a secret, and a GET would else be stored.
+  // An answer belongs to one caller and may hold a secret, and a cache could otherwise store a GET.
   koa.set('cache-control', 'no-store');
   if (body) koa.type = 'application/json';
   koa.body = body;
 }
 
-/** Sign-in through a browser is bound to it by a cookie. Secure is how browsers reach us, not the last hop of a proxy. */
+/**
+ * A cookie binds a sign-in to the browser that began it. `secure` follows the public address, not the connection from
+ * the proxy.
+ */
 function cookiesOf(koa: RouterContext, ctx: Context): Cookies {
   const secure = (koa.cookies.secure = ctx.config.publicUrl.startsWith('https:'));
   return {
@@ -156,7 +162,9 @@ function cookiesOf(koa: RouterContext, ctx: Context): Cookies {
   };
 }
 
-/** Strips the reply to its schema, adds the downgraded key's warning, and wraps it as its route does. */
+/**
+ * Strips the reply to its schema, adds the warning for a downgraded key, and adds the envelope if the route has one.
+ */
 function present(route: Route, principal: Principal, value: unknown): string {
   const noted =
     'downgraded' in principal && principal.downgraded

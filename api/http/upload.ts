@@ -1,6 +1,6 @@
 /**
- * Reads a form with one file, through koa-body and the formidable behind it: the file goes to a temporary place while its
- * hash is taken, and none of it is held in memory.
+ * Reads a form with one file, through koa-body and formidable: the file is written to a temporary path while its hash
+ * is computed, and is never held in memory.
  */
 import { randomUUID } from 'node:crypto';
 import { open, readdir, rm, stat } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { finished } from 'node:stream/promises';
 import { errors, multipart, type File, type Part as PlainPart, type PluginFunction } from 'formidable';
 import { koaBody } from 'koa-body';
 import type { ParameterizedContext } from 'koa';
-import { goOn, parsedMethods, refuseEncoded } from './body.ts';
+import { noNext, parsedMethods, refuseEncoded } from './body.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 export type UploadedFile = {
@@ -24,7 +24,7 @@ export type UploadedFile = {
 
 /** All text fields of a form together, in bytes. */
 const maxFieldsBytes = 16 * 1024;
-/** What stands before the content of one part: its name, its type. */
+/** The headers of one part: its name and its type. */
 const maxPartHeaderBytes = 16 * 1024;
 const maxNameCharacters = 100;
 /** The file and twenty fields. */
@@ -34,7 +34,8 @@ const invalid = (field: string, message: string) =>
   new Problem('VALIDATION', { details: [{ path: ['body', field.slice(0, maxNameCharacters)], message }] });
 
 /**
- * Reads the form of a request whose file has at most `maxBytes`, and puts it into `folder`. The caller removes the file.
+ * Reads the form of a request whose file has at most `maxBytes`, and writes the file into `folder`. The caller removes
+ * the file.
  * @throws Problem `TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE`, and `VALIDATION` naming the field.
  */
 export async function readForm(
@@ -49,17 +50,17 @@ export async function readForm(
   refuseEncoded(koa);
   const path = join(folder, `upload-${randomUUID()}`);
   const parts = partsOf();
-  // Opened here, for formidable may open a file after the form has failed, and would then leave it behind. Only this
-  // process's user reads it.
+  // The file is opened here because formidable may open one after the form has failed, and would then leave it behind.
+  // Only this process's user may read it.
   const written = (await open(path, 'wx', 0o600)).createWriteStream();
   const read = koaBody({
     parsedMethods,
     multipart: true,
     multipartTypes: ['multipart/form-data'],
     formidable: {
-      // Headers arrive in pieces: each is decoded when it is whole.
+      // Headers arrive in pieces: each is decoded when it is complete.
       encoding: 'binary',
-      // Others would read a form whose boundary happens to contain the word `json`.
+      // Other plugins would read a form whose boundary happens to contain the word `json`.
       enabledPlugins: [multipart, boundParts],
       hashAlgorithm: 'sha256',
       maxFileSize: maxBytes,
@@ -71,9 +72,9 @@ export async function readForm(
     },
   });
   try {
-    // A request that is gone already says nothing more, and formidable would wait for it.
+    // A request that is already gone sends nothing more, and formidable would wait for it.
     if (koa.req.destroyed && !koa.req.complete) throw broken();
-    await read(koa, goOn).catch((error: unknown) => {
+    await read(koa, noNext).catch((error: unknown) => {
       throw parts.problem() ?? unreadable(error, maxBytes);
     });
     const problem = parts.problem();
@@ -86,8 +87,8 @@ export async function readForm(
       file: { path, filename: originalFilename ?? '', size, sha256: hash! },
     };
   } catch (error) {
-    // A caller who is still sending would lose the answer with the connection, so the rest is read and dropped; Node's
-    // requestTimeout bounds that.
+    // A caller who is still sending would lose the answer with the connection, so the rest is read and dropped. Node's
+    // requestTimeout bounds that time.
     if (!koa.req.destroyed) await finished(koa.req.resume()).catch(() => undefined);
     await finished(written.destroy()).catch(() => undefined);
     await rm(path, { force: true });
@@ -97,7 +98,7 @@ export async function readForm(
 
 const broken = (cause?: unknown) => new Problem('VALIDATION', { message: 'The form did not arrive whole.', cause });
 
-/** The problem behind an error of formidable, whose own have a number as their code. */
+/** The problem behind an error of formidable, whose own errors have a number as their code. */
 function unreadable(error: unknown, maxBytes: number): unknown {
   const { code } = error as { code?: unknown };
   if (code === errors.biggerThanMaxFileSize || code === errors.biggerThanTotalMaxFileSize)
@@ -111,10 +112,10 @@ function unreadable(error: unknown, maxBytes: number): unknown {
   return typeof code === 'number' ? broken(error) : error;
 }
 
-/** A part as formidable's parser gives it; its types leave out what it read the rest from. */
+/** A part as formidable's parser passes it; formidable's types lack the two fields that are added here. */
 type Part = PlainPart & { headers: Record<string, string>; transferEncoding: string };
 
-/** Looks at each part before formidable takes it. What is refused passes by, and the first refusal is kept. */
+/** Checks each part before formidable takes it. A refused part is skipped, and the first refusal is kept. */
 function partsOf() {
   let problem: Problem | undefined;
   let fieldBytes = 0;
@@ -127,7 +128,7 @@ function partsOf() {
     if (refusal) return;
     const name = part.name!;
     names.add(name);
-    // formidable stops at the same limit, and does not say at which field.
+    // formidable stops at the same limit, but does not say at which field.
     const count = (bytes: Buffer) => {
       fieldBytes += bytes.length;
       if (fieldBytes > maxFieldsBytes)
@@ -140,8 +141,8 @@ function partsOf() {
 }
 
 /**
- * Decodes what the header says in UTF-8, and decides what is a file: what has a name of its own. formidable takes what has
- * a type, and a text field may have one too.
+ * Decodes the header as UTF-8 and decides whether the part is a file: a part with a filename is. formidable would
+ * decide by the type, but a text field may have a type too.
  */
 function readHeader(part: Part): void {
   const disposition = part.headers['content-disposition'] ?? '';
@@ -150,13 +151,13 @@ function readHeader(part: Part): void {
   part.originalFilename = encodedFilename(disposition) ?? plain;
   const isFile = part.originalFilename !== null || /^application\/octet-stream\b/i.test(part.mimetype ?? '');
   part.mimetype = isFile ? part.mimetype || 'application/octet-stream' : null;
-  // Of a field formidable takes the transfer encoding for the charset, and `8bit` is none that it could decode.
+  // For a field, formidable uses the transfer encoding as the charset, and it cannot decode `8bit`.
   part.transferEncoding = 'utf-8';
 }
 
 const utf8 = (binary: string) => Buffer.from(binary, 'binary').toString('utf8');
 
-/** `filename*` (RFC 8187), which some clients send though RFC 7578 does not have it; undefined when there is none. */
+/** `filename*` (RFC 8187), which some clients send although RFC 7578 excludes it; undefined when there is none. */
 function encodedFilename(disposition: string): string | undefined {
   const encoded = /;\s*filename\*=utf-8'[^']*'([^;\s]+)/i.exec(disposition)?.[1];
   try {
@@ -180,7 +181,7 @@ function refusalOf(part: Part, names: ReadonlySet<string>): Problem | undefined 
   return names.has('file') ? invalid('file', 'takes one file a request') : undefined;
 }
 
-/** What formidable does not bound: the header of a part, which it holds in memory, and how many parts there are. */
+/** Bounds that formidable lacks: the size of a part's header, which it holds in memory, and the number of parts. */
 const boundParts: PluginFunction = (given) => {
   const form = given as unknown as {
     _parser: NodeJS.EventEmitter | null;
@@ -202,10 +203,13 @@ const boundParts: PluginFunction = (given) => {
 };
 
 const uploadName = /^upload-[0-9a-f-]{36}$/;
-/** An upload is over in minutes; after so long, ms, nobody is writing to it. */
+/** An upload takes minutes; after this long, in ms, its process has died. */
 const abandonedMs = 3_600_000;
 
-/** Removes the temporary files of uploads whose process was killed. Throws one error for all that it could not remove. */
+/**
+ * Removes the temporary files of uploads whose process was killed. Throws one error for all files that it could not
+ * remove.
+ */
 export async function sweepUploads(folder = tmpdir()): Promise<void> {
   const failures: unknown[] = [];
   for (const name of (await readdir(folder)).filter((name) => uploadName.test(name))) {

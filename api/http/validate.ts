@@ -1,4 +1,4 @@
-/** What a caller sent, against its schema: the value, or a problem that names every offending field. */
+/** Checks what a caller sent against its schema: the value, or a problem that names every offending field. */
 import type { z } from 'zod';
 import { check } from './faults.ts';
 import { Problem } from '../../models/rules/base/errors.ts';

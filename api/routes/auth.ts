@@ -49,8 +49,9 @@ function newUser(
 }
 
 /**
- * The account of a federated person: the one with this identity, else the one with this e-mail, else a new one. An account
- * that an identity began before its provider verified the address is joined like one with a password, once it is verified.
+ * The account of a federated person: the one with this identity, else the one with this e-mail, else a new one. An
+ * account that an identity created before its provider verified the address is joined in the same way as one with a
+ * password, once the address is verified.
  */
 async function accountOf(ctx: Context, person: FederatedPerson): Promise<User> {
   const { provider, subject, email, emailVerified, name } = person;
@@ -80,7 +81,7 @@ async function accountOf(ctx: Context, person: FederatedPerson): Promise<User> {
         return user;
       }
     } catch (error) {
-      // The same person's other tab was faster: the account is there now.
+      // The same sign-in in another tab was faster: the account exists now.
       if (!isDuplicate(error)) throw error;
     }
   }

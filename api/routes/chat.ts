@@ -1,4 +1,7 @@
-/** Chat over REST, for a customer with a session's token: say something, and read what was said. The socket is api/chat/stream.ts. */
+/**
+ * Chat over REST, for a customer with a session token: send a message and read the history. The socket is
+ * api/chat/stream.ts.
+ */
 import { session } from '../access/auth.ts';
 import { currentConversation, ownConversation, say } from '../chat/conversation.ts';
 import { foreignCursor, readHistory, readHistoryCursor, viewConversation, viewMessage } from '../chat/history.ts';
@@ -72,7 +75,7 @@ export const chatRoutes = [
     reply: contract.historyReply,
     limit: 'queries',
     async handle({ query: { limit = defaultLimit, cursor }, principal }) {
-      // A cursor stays with its conversation, whichever is the current one by now.
+      // A cursor keeps its conversation, even if another one is current by now.
       const from = cursor === undefined ? undefined : readHistoryCursor(cursor);
       const conversation = from ? await ownConversation(principal, from.convId) : await currentConversation(principal);
       if (!conversation) return { conv_id: null, messages: [], cursor: null };

@@ -128,7 +128,7 @@ export const crawlRoutes = [
       try {
         await command(ctx, crawlWorkflowId(crawl._id), cancelCrawl, `cancel:${crawl._id}`);
       } catch (error) {
-        // An operator terminated the workflow: nobody else will end the record, and no other crawl could begin.
+        // An operator terminated the workflow, so nothing else will end the record, and no other crawl could begin.
         if (crawl.pending?.length || !isGone(error)) throw error;
         await endCrawl(orgId, crawl._id, { status: 'cancelled', error: 'Its workflow was terminated.' }, ctx.clock());
       }

@@ -1,4 +1,4 @@
-/** A customer's data as a whole: what is held of it, and that it is removed. The removal itself is workflows/erasure.ts. */
+/** A customer's data as a whole: its export and its removal. The removal itself is workflows/erasure.ts. */
 import { member } from '../access/auth.ts';
 import * as contract from '../contract/customers.ts';
 import { afterPlace, placedListPage } from '../http/cursor.ts';
@@ -14,7 +14,7 @@ import { eraseCustomer, eraseCustomerWorkflowId } from '../../workflows/erasure.
 import { queues } from '../../workflows/queues.ts';
 
 const path = '/support/customers/orgs/{orgId}/{customerId}';
-/** Records a page: it is read by programs. */
+/** Records on a page. It is large because programs read it. */
 const exportLimit = 100;
 const noSuchCustomer = () => new Problem('NOT_FOUND', { message: 'There is no such customer.' });
 
@@ -32,7 +32,7 @@ const viewCustomer = ({ _id, created_at, last_seen_at, ...customer }: Readonly<C
   last_seen_at: last_seen_at.toISOString(),
 });
 
-/** Without what proves anything. */
+/** A session as the export shows it; the reply's schema drops the hash of the step-up token. */
 const viewSession = ({ _id, created_at, expires_at, revoked_at, ...session }: Session) => ({
   ...session,
   session_id: _id,
@@ -115,7 +115,7 @@ export const customerRoutes = [
           pending: [intent],
         };
         if (!(await createErasure(erasure))) return null;
-        // Before the answer, so that it is a stranger who comes back after it.
+        // Done before the answer, so that a customer who returns after it is a new one.
         await shutOut(orgId, customerId, now);
         return erasure;
       });

@@ -38,7 +38,10 @@ function view(document: Document) {
   };
 }
 
-/** Stores new tags; the index follows durably, and until it has, what became unreachable is already not shown. */
+/**
+ * Stores new tags. The workflow brings them into the index; until then, searches already hide what the new tags
+ * exclude.
+ */
 async function retag(
   ctx: Context,
   orgId: string,

@@ -1,4 +1,6 @@
-/** The inbox: what members see of conversations, and what they do in them. Frames to customers are the workflow's. */
+/**
+ * The inbox: what members see of conversations, and what they do in them. The workflow writes the frames to customers.
+ */
 import { key, type TenantPrincipal } from '../access/auth.ts';
 import * as contract from '../contract/inbox.ts';
 import { afterPlace, defaultLimit, placedListPage } from '../http/cursor.ts';
@@ -17,7 +19,7 @@ const viewOne = async (conversation: Conversation) => ({
   conversation: viewConversation(conversation, await findCustomer(conversation.org_id, conversation.customer_id)),
 });
 
-/** Whose conversations `assigned_to` asks for. @throws Problem VALIDATION for `me` of a key. */
+/** The member whose conversations `assigned_to` asks for. @throws Problem VALIDATION when a key asks for `me`. */
 function assignee(asked: string | undefined, { kind, actor }: TenantPrincipal): string | null | undefined {
   if (asked === 'none') return null;
   if (asked !== 'me') return asked;
@@ -26,7 +28,7 @@ function assignee(asked: string | undefined, { kind, actor }: TenantPrincipal): 
   throw new Problem('VALIDATION', { details: [{ path: ['query', 'assigned_to'], message }] });
 }
 
-/** A place in the list: when it was last written in (ms), and which conversation it is. */
+/** A position in the list: the time of the last message (ms), and the conversation. */
 const placeOf = ({ last_message_at, _id }: Conversation) => `${last_message_at!.getTime()} ${_id}`;
 function place(cursor: string | undefined): InboxPlace | undefined {
   const [at, convId] = afterPlace(cursor, /^\d{1,15} conv_[0-9A-Z]{26}$/)?.split(' ') ?? [];

@@ -1,4 +1,4 @@
-/** Developer keys: made and managed by members, never by a key; and what a key may know of itself. */
+/** Developer keys: members create and manage them, keys cannot. Also what a key may read about itself. */
 import { member, self } from '../access/auth.ts';
 import { orgParams } from '../contract/common.ts';
 import * as contract from '../contract/keys.ts';
@@ -46,7 +46,7 @@ function view(key: Key, environment: Environment, now: Date) {
   };
 }
 
-/** A key and its token, not stored yet. */
+/** A new key and its token; nothing is stored yet. */
 function mint(
   fields: Pick<Key, 'org_id' | 'name' | 'scopes' | 'mode' | 'created_by_user_id' | 'expires_at'>,
   now: Date,
@@ -63,7 +63,7 @@ function mint(
   return { key, token };
 }
 
-/** `expires_at` as it came, as a date. @throws Problem VALIDATION when it is over already. */
+/** The `expires_at` of the request as a date. @throws Problem VALIDATION when that moment has passed. */
 function readExpiry(text: string | null, now: Date): Date | null {
   if (text === null) return null;
   const moment = new Date(text);

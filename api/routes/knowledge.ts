@@ -1,4 +1,4 @@
-/** Questions to the knowledge base, and the gaps they showed. */
+/** Questions to the knowledge base, and the gaps that they revealed. */
 import { answerQuestion, type KnowledgeAnswer } from '../../agent/answer.ts';
 import { key } from '../access/auth.ts';
 import * as contract from '../contract/knowledge.ts';
@@ -7,7 +7,7 @@ import { route } from '../http/route.ts';
 import { listGaps, setGapStatus } from '../../models/knowledge/gap.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
 
-/** Every number of the decision, for whoever asks why. */
+/** Every number behind the decision, for a caller who asks why. */
 function explain({ searched, strict, retrieval }: KnowledgeAnswer, mode: Mode) {
   const { filter, terms, authority, degraded, judged } = retrieval;
   return {
@@ -44,7 +44,7 @@ export const knowledgeRoutes = [
     body: contract.queryBody,
     reply: contract.queryReply,
     limit: 'queries',
-    // A kept answer would outlive the documents it was made of.
+    // A stored answer would still be returned after the documents behind it were deleted.
     asksOnly: true,
     errors: ['MODEL_FAILED'],
     async handle({ params: { orgId }, body, principal: { mode } }, ctx) {

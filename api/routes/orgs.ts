@@ -42,7 +42,9 @@ function memberView(user: User, { role, joined_at }: Member) {
   };
 }
 
-/** Said to the admin who adds somebody. Not every provider says whom an address belongs to, and then only an operator can help. */
+/**
+ * Shown to the admin who adds somebody. Not every provider says who owns an address; then only an operator can help.
+ */
 const unproven =
   'Nobody has shown that this address is theirs. They sign in once through an identity provider that verifies it, which ' +
   'removes the password of an account that was registered with one. If they did and this stays, the provider sends no ' +
@@ -81,7 +83,7 @@ export const orgRoutes = [
         await listOrganizationsOf(principal.userId, limit + 1, afterCursor(query.cursor)),
         limit,
       );
-      // Of the members, only the caller's own entry was read.
+      // The query reads only the caller's own entry of the members.
       return { organizations: entries.map((org) => view(org, org.members[0]!.role)), cursor };
     },
   }),
@@ -131,12 +133,12 @@ export const orgRoutes = [
     limit: 'writes',
     errors: ['ALREADY_MEMBER', 'CONFLICT'],
     async handle({ body, principal }, ctx) {
-      // Before the look-up, so that who may not add learns nothing about accounts.
+      // Checked before the look-up, so that a member who may not add anybody learns nothing about accounts.
       checkAdding(principal.role, body.role);
       const user = await findUserByEmail(normalizeEmail(body.email));
       if (!user)
         throw new Problem('NOT_FOUND', { message: 'There is no account with this e-mail; they register first.' });
-      // Anybody can register an address with a password; where it can be proven, it has to be.
+      // Anybody can register an address with a password; where ownership can be proven, it must be.
       if (!user.email_verified && Object.keys(ctx.config.oidcProviders).length > 0)
         throw new Problem('CONFLICT', { message: unproven });
       const entry = { user_id: user._id, role: body.role, joined_at: ctx.clock() };

@@ -1,4 +1,4 @@
-/** Pages that crawls made knowledge of: list, tag, delete, reconcile. */
+/** Pages that crawls stored as sources: list, tag, delete, reconcile. */
 import { key } from '../access/auth.ts';
 import type { Context } from '../context.ts';
 import * as contract from '../contract/crawl.ts';
@@ -29,7 +29,10 @@ function view(record: Page) {
   };
 }
 
-/** Stores new tags; the index follows durably, and until it has, what became unreachable is already not shown. */
+/**
+ * Stores new tags. The workflow brings them into the index; until then, searches already hide what the new tags
+ * exclude.
+ */
 async function retag(
   ctx: Context,
   orgId: string,
@@ -122,7 +125,8 @@ export const pageRoutes = [
     errors: ['CRAWL_RUNNING'],
     async handle({ params: { orgId }, body, principal: { mode } }, ctx) {
       const { orphaned, live } = await findOrphans(ctx.search, orgId, mode);
-      // What a crawl is just writing belongs to no page yet. One that begins after the look finds what is not as seen.
+      // Chunks that a running crawl is writing belong to no page yet. A crawl that begins after this check changes what
+      // was found, and what has changed is left alone.
       if ((await latestCrawl(orgId, [mode]))?.status === 'crawling') throw new Problem('CRAWL_RUNNING');
       const deleted = body.apply ? await launchPruning(ctx, orgId, mode, orphaned) : 0;
       return { orphaned, live, deleted };
