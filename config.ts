@@ -100,7 +100,7 @@ export const environment = z.object({
 
 export type Config = ReturnType<typeof readConfig>;
 
-/** A variable that is missing or malformed, in sentences for whoever starts the process. */
+/** A missing or malformed variable, described in sentences for the operator who starts the process. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -170,7 +170,7 @@ function ratesOf(variables: Record<RateVariable, number>) {
   return Object.fromEntries(entries) as Record<RateName, { points: number; seconds: number }>;
 }
 
-/** The key in DATA_DIR, made by whichever process comes first: a hard link appears whole or not at all. */
+/** The key in DATA_DIR, created by the process that comes first: a hard link appears completely or not at all. */
 function keptSecretKey(dataDir: string): string {
   const path = join(dataDir, 'secret.key');
   const draft = `${path}.${randomBytes(6).toString('hex')}`;

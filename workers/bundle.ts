@@ -1,6 +1,6 @@
 /**
- * Bundles the workflows for the workers' sandbox, in a process of its own: the bundler leaves behind a heap several times
- * as large as a worker needs, for as long as its process lives. Run by itself, this file writes the bundle to stdout.
+ * Bundles the workflows for the workers' sandbox in a separate process, because the bundler leaves a heap several times
+ * as large as a worker needs for as long as its process lives. Run by itself, this file writes the bundle to stdout.
  */
 import { execFile } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
@@ -15,7 +15,7 @@ const maxBundleBytes = 64 * 1024 * 1024;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** All that a bundle is made of: what workflows may import (test/house/imports.ts), and who bundles it. */
+/** A hash of everything that goes into a bundle: what workflows may import (test/house/imports.ts), and the bundler. */
 async function fingerprint(): Promise<string> {
   const hash = createHash('sha256').update(process.version);
   const { version } = createRequire(import.meta.url)('@temporalio/worker/package.json') as { version: string };
@@ -30,8 +30,8 @@ async function fingerprint(): Promise<string> {
 }
 
 /**
- * Takes two to three seconds, or nothing when the same bundle is kept in `folder`; any number of workers can run it.
- * Rejects with what the bundler complained of.
+ * Takes two to three seconds, or nothing when the same bundle is cached in `folder`; any number of workers can run it.
+ * Rejects with the bundler's error output.
  */
 export async function bundleWorkflows(folder?: string): Promise<{ code: string }> {
   if (folder === undefined) return bundleAnew();
@@ -39,12 +39,12 @@ export async function bundleWorkflows(folder?: string): Promise<{ code: string }
   const kept = await readFile(path, 'utf8').catch(() => undefined);
   if (kept !== undefined) return { code: kept };
   const bundle = await bundleAnew();
-  // A folder that cannot be written costs the next start some seconds, no more.
+  // If the folder cannot be written, the next start only takes some seconds longer.
   await keep(folder, path, bundle.code).catch(() => undefined);
   return bundle;
 }
 
-/** Written whole or not at all, in place of older ones. */
+/** Writes the bundle completely or not at all, and removes older ones. */
 async function keep(folder: string, path: string, code: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const old = (await readdir(folder)).filter((file) => /^workflows-\w+\.js$/.test(file));
@@ -61,11 +61,11 @@ async function bundleAnew(): Promise<{ code: string }> {
 }
 
 if (import.meta.main) {
-  // Not needed by whoever only asks for a bundle.
+  // Imported here because a process that only asks for a bundle does not need it.
   const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
   const { code } = await bundleWorkflowCode({
     workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)),
-    // Its messages go to stderr, which is what a failure shows.
+    // The bundler's messages go to stderr, which a failure shows.
     logger: new DefaultLogger('ERROR'),
   });
   process.stdout.write(code);

@@ -1,4 +1,4 @@
-/** The table of fleets, by queue: which worker processes there can be, made of what the slices declare. */
+/** The table of fleets, by queue: the kinds of worker processes, collected from what the slices declare. */
 import { slices } from './slices/index.ts';
 import type { Fleet } from './slices/slice.ts';
 import type { Queue } from '../workflows/queues.ts';

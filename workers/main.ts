@@ -1,4 +1,6 @@
-/** A worker process: the fleets named by FLEETS (all when unset), the sweeper, and the schedules. Drains on SIGTERM. */
+/**
+ * A worker process: the fleets named by FLEETS (all when unset), the sweeper, and the schedules. It drains on SIGTERM.
+ */
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import { bundleWorkflows } from './bundle.ts';
@@ -20,13 +22,16 @@ import { ConfigError, readConfig, type Config } from '../config.ts';
 import { connectMongo, disconnectMongo } from '../models/base/connect.ts';
 import { hostPort } from '../models/rules/base/address.ts';
 
-/** Started workers of one process. `close` takes no new work, lets running activities end for DRAIN_SECONDS, and disconnects. */
+/**
+ * The started workers of one process. `close` takes no new work, lets running activities end for DRAIN_SECONDS, and
+ * disconnects.
+ */
 export type WorkerProcess = {
   close(): Promise<void>;
-  /** Settles when a worker stops; rejects when it broke. */ running: Promise<void>;
+  /** Resolves when the workers stop; rejects when one fails. */ running: Promise<void>;
 };
 
-/** Starts the fleets in this process. `adapt` lets a test hand in other parts, `bundle` a bundle made before. */
+/** Starts the fleets in this process. `adapt` lets a test replace parts; `bundle` is a bundle that was made before. */
 export async function startWorkers(
   config: Config,
   adapt: (deps: WorkerDeps) => WorkerDeps = (deps) => deps,
@@ -37,12 +42,12 @@ export async function startWorkers(
   }
   const names = chosenFleets(config.fleets);
   const log = createLog('worker', config.logLevel);
-  // A process of its own makes the bundle while this one connects.
+  // A separate process makes the bundle while this one connects.
   const bundling = bundle ?? bundleWorkflows(config.dataDir);
   Promise.resolve(bundling).catch(() => undefined);
   Runtime.install({
     logger: new DefaultLogger('WARN', ({ level, message, meta }) => log.warn({ ...meta, level_name: level }, message)),
-    // Signals are ours: the process drains in an order of its own.
+    // The SDK must not handle signals: this process drains in its own order.
     shutdownSignals: [],
     ...(config.workerMetricsPort === undefined
       ? {}
@@ -65,7 +70,7 @@ export async function startWorkers(
   const http = createHttp({
     userAgent: userAgent(config),
     egressAllow: config.egressAllow,
-    // A request that waits for a connection spends its own time limit; the crawler's turns come before that.
+    // A request's time limit includes its wait for a connection; the crawler's own queue comes before that.
     connectionsPerOrigin: Math.max(4, config.crawlConcurrency),
   });
   const pages = createPages({ agent: crawlerName });
@@ -94,7 +99,7 @@ export async function startWorkers(
         workflowBundle,
         activities: fleets[name].activities(deps),
         maxConcurrentActivityTaskExecutions: fleets[name].maxActivities,
-        // A cancel is heard of by the next heartbeat.
+        // A cancellation arrives with the next heartbeat.
         maxHeartbeatThrottleInterval: '1 second',
         maxConcurrentWorkflowTaskExecutions: fleets[name].maxWorkflowTasks,
         shutdownGraceTime: `${config.drainSeconds}s`,
@@ -126,10 +131,10 @@ export async function startWorkers(
   };
 }
 
-/** How robots.txt addresses the crawler. */
+/** The name by which robots.txt addresses the crawler. */
 const crawlerName = 'SupportPlatformBot';
 
-/** Says who asks, and how to reach them. */
+/** Says who sends the requests, and how to reach them. */
 function userAgent({ crawlerContact }: Config): string {
   return `${crawlerName}/1.0${crawlerContact === undefined ? '' : ` (+${crawlerContact})`}`;
 }
@@ -155,9 +160,9 @@ if (import.meta.main) {
         },
       );
     };
-    // `disconnect`: whoever started this process and listened to it is gone.
+    // `disconnect`: the process that started this one and listened to it is gone.
     for (const event of ['SIGTERM', 'SIGINT', 'disconnect'] as const) process.on(event, close);
-    // A worker that broke stops the process; whoever supervises it starts it again.
+    // A broken worker stops the process; its supervisor starts it again.
     workers.running.catch(close);
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n`);

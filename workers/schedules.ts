@@ -1,4 +1,7 @@
-/** Work that recurs, as Temporal Schedules: the platform's own, created once and kept as operators change it, and those of sites. */
+/**
+ * Recurring work, as Temporal Schedules: the platform's own, which are created once and then left as operators change
+ * them, and those of sites.
+ */
 import {
   ScheduleAlreadyRunning,
   ScheduleNotFoundError,
@@ -19,7 +22,7 @@ export async function ensureSchedules(client: Client, taskQueuePrefix: string): 
   try {
     const schedule = await client.schedule.create({
       scheduleId: `${taskQueuePrefix}${maintainStoresId}`,
-      // Each run works for about an hour, so the next one waits for its end.
+      // Each run works for about an hour, so the next one waits until it ends.
       spec: { intervals: [{ every: '1 hour' }] },
       policies: { overlap: ScheduleOverlapPolicy.BUFFER_ONE, catchupWindow: '1 minute' },
       action: {
@@ -30,26 +33,28 @@ export async function ensureSchedules(client: Client, taskQueuePrefix: string): 
         args: [],
       },
     });
-    // Not `triggerImmediately`: the first run would then be none that the overlap policy knows, and the next hour's run
-    // would begin beside it.
+    // `triggerImmediately` is not used: the overlap policy would not see that first run, and the next hour's run would
+    // begin beside it.
     await schedule.trigger(ScheduleOverlapPolicy.SKIP);
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
   }
 }
 
-/** The Temporal Schedules of sites that are crawled again. */
+/** The Temporal Schedules of sites that are crawled repeatedly. */
 export function createRecrawlSchedules({ schedule }: Client, taskQueuePrefix: string): RecrawlSchedules {
   function definition(recrawl: Recrawl) {
     const { everyMs, phaseMs } = scheduleInterval(recrawl.anchor_at, recrawl.every_hours);
     return {
       spec: {
         intervals: [{ every: everyMs, offset: phaseMs }],
-        // The crawl at the anchor is the caller's own, also where Temporal's clock is behind ours.
+        // The crawl at the anchor was started by the caller; the extra second keeps a Temporal clock that is behind
+        // from starting it again.
         startAt: new Date(recrawl.anchor_at.getTime() + 1_000),
       },
-      // A firing ends as soon as its crawl has begun; one that lasts waits for an outage, and the next adds nothing to it.
-      // What a Temporal that was away has missed is made up for within the shortest interval there is.
+      // A firing ends as soon as its crawl has begun. A firing that takes longer is waiting for an outage to end, and
+      // the next one would add nothing. After an outage of Temporal, firings are made up for within the shortest
+      // interval that there is.
       policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 hour' },
       action: {
         type: 'startWorkflow' as const,
@@ -61,7 +66,7 @@ export function createRecrawlSchedules({ schedule }: Client, taskQueuePrefix: st
           { key: searchAttributes.organization, value: recrawl.org_id },
           { key: searchAttributes.mode, value: recrawl.mode },
         ],
-        // Temporal takes 400 bytes.
+        // Temporal accepts 400 bytes.
         staticSummary: recrawl.url.slice(0, 200),
       },
     } satisfies Omit<ScheduleOptions, 'scheduleId'>;

@@ -1,11 +1,14 @@
-/** Registers the search attributes that workflows are started with, on a server that does not have them yet. */
+/** Registers the search attributes that workflows are started with, on a server that lacks them. */
 import type { Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { cliType, searchAttributes } from '../workflows/attributes.ts';
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;
 
-/** Adds what is missing. Fails with a sentence when this client may not: an operator then adds them by hand. */
+/**
+ * Adds the missing ones. Fails with a sentence when this client lacks the permission: an operator then adds them by
+ * hand.
+ */
 export async function ensureSearchAttributes(connection: Connection, namespace: string): Promise<void> {
   const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
   const missing = Object.values(searchAttributes).filter(({ name }) => !(name in (customAttributes ?? {})));

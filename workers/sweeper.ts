@@ -1,6 +1,6 @@
 /**
- * Starts what was saved but never started: the process died between the two, or Temporal was down. A plain timer in every
- * worker, since Temporal may be what is down; a lease on each intent keeps two sweepers apart.
+ * Starts workflows that were saved but never started, because the process died in between or Temporal was down. It is a
+ * plain timer in every worker, since Temporal may be what is down; a lease on each intent keeps two sweepers apart.
  */
 import type { Model } from 'mongoose';
 import { isOutage, startIntent, temporalAnswers, type Starter } from '../api/durable.ts';
@@ -11,20 +11,20 @@ import { inTurns } from '../models/rules/base/turns.ts';
 /** Every model whose records start workflows. */
 const launchable = slices.flatMap((slice) => slice.launchable);
 const everyMs = 2_000;
-/** Records of each kind that one sweep takes on, and how many starts are under way at once. */
+/** How many records of each kind one sweep takes, and how many starts run at once. */
 const batch = 500;
 const lanes = 20;
-/** Nobody waits for it, and a Temporal that has just come back is slow; shorter than a lease. */
+/** Nobody waits for these starts, and a Temporal that has just come back is slow; shorter than a lease. */
 const startDeadlineMs = 4_000;
 
-/** Sweeps until stopped; `stop` waits for the sweep under way. */
+/** Sweeps until stopped; `stop` waits for the running sweep. */
 export function startSweeper(ctx: Starter): { stop(): Promise<void> } {
   let stopped = false;
   let timer: NodeJS.Timeout;
   let sweeping: Promise<void> = Promise.resolve();
 
   const again = () => {
-    // Jitter, so that many workers do not look at the same moment.
+    // Jitter, so that many workers do not query at the same moment.
     timer = setTimeout(run, everyMs * (0.5 + Math.random()));
   };
   const run = () => {
@@ -43,8 +43,8 @@ export function startSweeper(ctx: Starter): { stop(): Promise<void> } {
 }
 
 /**
- * Starts what is due now, several at once. While Temporal is away it takes nothing: then everything stays due, and is
- * started at once when Temporal is back, however long that was.
+ * Starts what is due now, several at once. While Temporal is away no intent is taken: everything stays due, and is
+ * started as soon as Temporal is back, however long the outage was.
  */
 export async function sweep(ctx: Starter): Promise<void> {
   const now = ctx.clock();
@@ -59,7 +59,7 @@ export async function sweep(ctx: Starter): Promise<void> {
   }
   let outages = 0;
   const lane = async () => {
-    // A few outages are those of single starts; one of every lane means that Temporal is away again.
+    // A few outages in a row may concern single starts; as many as there are lanes mean that Temporal is away again.
     for (let one = waiting.shift(); one && outages < lanes; one = waiting.shift()) {
       const outcome = await startDue(ctx, one.model, one);
       outages = outcome === 'outage' ? outages + 1 : 0;
@@ -68,7 +68,7 @@ export async function sweep(ctx: Starter): Promise<void> {
   await Promise.all(Array.from({ length: lanes }, lane));
 }
 
-/** Takes and starts one intent. A failure is logged, and changes nothing for the others. */
+/** Takes and starts one intent. A failure is logged and does not affect the others. */
 async function startDue(ctx: Starter, model: Model<Launchable>, due: Due): Promise<'done' | 'outage'> {
   const about = { workflow_id: due.intent.workflow_id, org_id: due.record.org_id };
   try {
@@ -79,7 +79,7 @@ async function startDue(ctx: Starter, model: Model<Launchable>, due: Due): Promi
       ctx.log.info({ ...about, tries: intent.tries }, 'workflow started by the sweeper');
     } catch (error) {
       ctx.log.warn({ ...about, tries: intent.tries, err: error }, 'workflow not started; it is tried again');
-      // Due again when its lease ends, for an outage says nothing about the intent.
+      // The intent is due again when its lease ends, because an outage says nothing about the intent itself.
       if (isOutage(error)) return 'outage';
       await postponeIntent(model, { record: due.record, intent }, ctx.clock());
     }

@@ -1,7 +1,7 @@
 /**
- * A conversation that somebody is writing in: it is attended to at each signal, one after the other. What there is to do is in
- * MongoDB, so the history stays short; when no signal comes for a while it ends, and the next message starts it anew. A turn
- * that needs somebody's decision waits here, so that no activity does.
+ * A conversation in which somebody is writing: it is attended to at each signal, one after the other. The outstanding
+ * work is in MongoDB, so the history stays short. When no signal comes for a while the workflow ends, and the next
+ * message starts it again. A turn that needs somebody's decision waits here, so that no activity has to wait.
  */
 import {
   condition,
@@ -17,14 +17,14 @@ import type { Attended, ConversationActivities } from '../activities/chat/conver
 
 export type ConversationRef = { orgId: string; convId: string };
 
-/** One is open while somebody writes in the conversation. */
+/** The workflow is open while somebody writes in the conversation. */
 export const conversationWorkflowId = (convId: string): string => `conversation:${convId}`;
 
 const { attendTo } = proxyActivities<ConversationActivities>({
   ...throughOutages,
-  // An answer is written in seconds; several may be waiting.
+  // An answer takes seconds to write; several may be waiting.
   startToCloseTimeout: '10 minutes',
-  // A customer waits for the answer of a worker that died, and for the end of an outage: both are noticed sooner.
+  // A customer waits for the answer of a worker that died, or for the end of an outage, so both are noticed sooner.
   heartbeatTimeout: '5 seconds',
   retry: { initialInterval: '200 milliseconds', backoffCoefficient: 2, maximumInterval: '5 seconds' },
 });
@@ -32,7 +32,7 @@ const { attendTo } = proxyActivities<ConversationActivities>({
 /** Something was stored: a message, a member's reply, a change of status. */
 export const attend = defineSignal('attend');
 
-/** People write again within a minute or not for long. */
+/** People write again within a minute, or not for a long time. */
 const idle = '1 minute';
 
 export async function conversation(ref: ConversationRef): Promise<void> {
@@ -40,12 +40,12 @@ export async function conversation(ref: ConversationRef): Promise<void> {
   setHandler(attend, () => void (news += 1));
   for (;;) {
     const seen = news;
-    // Undefined in histories of before there were outcomes.
+    // Undefined in histories that were recorded before activities returned outcomes.
     const outcome = (await attendTo(ref)) as Attended | undefined;
     if (news !== seen) continue;
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof conversation>(ref);
     if (outcome?.kind === 'waiting' && patched('turn-waits')) {
-      // The decision is stored before it is signalled; when none comes in time, the turn that runs again says so.
+      // The decision is stored before its signal is sent. If none comes in time, the turn runs again and says so.
       await condition(() => news !== seen, outcome.withinMs);
       continue;
     }

@@ -1,6 +1,6 @@
 /**
- * A site becomes knowledge: batches of pages until nothing is left to fetch, then the end is put in order. What was found
- * and fetched is in MongoDB, so the history stays small and a batch that died goes on where it was.
+ * Turns a site into sources: batches of pages until nothing is left to fetch, then the crawl is ended. What was found
+ * and fetched is in MongoDB, so the history stays small and a batch that died continues where it was.
  */
 import {
   allHandlersFinished,
@@ -23,7 +23,7 @@ import { searchAttributes } from './attributes.ts';
 import { throughOutages } from './options.ts';
 import { refusal } from './refusal.ts';
 
-/** `waitedMs`: by the runs of the workflow before this one. */
+/** `waitedMs`: the time that earlier runs of this workflow waited. */
 export type CrawlRef = { orgId: string; crawlId: string; waitedMs?: number };
 export const crawlWorkflowId = (crawlId: string): string => `crawl:${crawlId}`;
 
@@ -31,23 +31,28 @@ type Ending = 'completed' | 'failed' | 'cancelled' | 'limit_reached';
 
 const { crawlBatch, finishCrawl } = proxyActivities<CrawlActivities>({
   ...throughOutages,
-  // A batch begins pages for half a minute, waits for none, and reads sitemaps at its start: a generous bound.
+  // A batch starts pages for half a minute, does not sleep, and reads sitemaps at its start: a generous bound.
   startToCloseTimeout: '2 hours',
 });
 
-/** Ends the crawl; refused when it is ending already. */
+/** Ends the crawl; refused when it is already ending. */
 export const cancelCrawl = defineUpdate<void>('cancel');
 
-/** How often in a row robots.txt is asked for when the site cannot answer, a minute apart, before the crawl gives up. */
+/**
+ * How often in a row robots.txt is requested while the site cannot answer, a minute apart, before the crawl gives up.
+ */
 const robotsTries = 5;
 
-/** How long a site is waited for in all when it asks for it, in ms; a thousand pages half a minute apart are fetched by then. */
+/**
+ * How long the crawl waits in total when a site asks for pauses, in ms; a thousand pages half a minute apart fit into
+ * it.
+ */
 const maxWaitedMs = 24 * 3_600_000;
 
 const waitedEnough =
   'The site asked to wait again and again, for a day in all; the pages that are left were not fetched.';
 
-/** Ends with the status that is on the record. */
+/** Returns the status that is on the record. */
 export async function crawlSite(ref: CrawlRef): Promise<Ending> {
   const fetching = new CancellationScope({ cancellable: true });
   let ending: Ending | undefined;
@@ -66,7 +71,7 @@ export async function crawlSite(ref: CrawlRef): Promise<Ending> {
     ending = 'cancelled';
   }
   const ended = await CancellationScope.nonCancellable(() => finishCrawl({ ...ref, ending, error }));
-  // A worker of before gives no reason.
+  // An older worker returns no reason.
   const status = typeof ended === 'string' ? ended : 'failed';
   if (typeof ended !== 'string') showFailure(ended.failed);
   setStatus(status);
@@ -88,9 +93,10 @@ async function fetchAll(ref: CrawlRef): Promise<{ ending: Ending; error?: string
       await sleep('1 minute');
       continue;
     }
-    // Crawls that ended before counted all of them together, and must be told the same way again.
+    // Crawls that began earlier counted all failed tries together, and replaying their histories must give the same
+    // result.
     if (unanswered > 0 && patched('robots-tries-in-a-row')) unanswered = 0;
-    // Here and not in the batch: the worker's places are for crawls that have something to do.
+    // The wait is here and not in the batch, because a worker's places are for crawls that have something to do.
     if (progress.waitMs !== undefined) {
       if (waitedMs >= maxWaitedMs) return { ending: 'limit_reached', error: waitedEnough };
       await sleep(progress.waitMs);
@@ -104,7 +110,7 @@ function setStatus(status: string): void {
   upsertSearchAttributes([{ key: searchAttributes.status, value: status }]);
 }
 
-/** Puts the reason above the counts of pages. */
+/** Shows the reason above the page counts. */
 function showFailure(reason: string): void {
   setCurrentDetails(`failed: ${reason}\n\n${getCurrentDetails()}`);
 }

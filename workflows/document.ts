@@ -1,6 +1,7 @@
 /**
- * A document becomes knowledge: read it, then index it. Two activities, so that an outage of the embedding model does not
- * have files read again and again; without such a model the first does the work of both and saves a round trip.
+ * Turns a document into a source: reads it, then indexes it. There are two activities, so that an outage of the
+ * embedding model does not make the file be read again. Without such a model the first one does both and saves a round
+ * trip.
  */
 import { patched, proxyActivities, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import { searchAttributes } from './attributes.ts';
@@ -8,7 +9,7 @@ import { throughOutages } from './options.ts';
 import type { DocumentActivities } from '../activities/knowledge/document.ts';
 
 export type DocumentRef = { orgId: string; docId: string; generation: number };
-/** `generation`: counted up each time the document is asked for again. */
+/** `generation`: increases each time the document is processed again. */
 export const documentWorkflowId = (docId: string, generation: number): string =>
   generation === 1 ? `document:${docId}` : `document:${docId}:${generation}`;
 
@@ -20,23 +21,31 @@ const { readDocument } = proxyActivities<DocumentActivities>({
   startToCloseTimeout: '3 minutes',
 });
 
-/** Of 5,000 chunks, the most a document has, a slow embedding model takes minutes; heartbeats tell when the worker is dead. */
+/**
+ * A slow embedding model takes minutes for 5,000 chunks, the most that a document has; heartbeats show when the worker
+ * is dead.
+ */
 const { indexDocument } = proxyActivities<DocumentActivities>({
   ...throughOutages,
   startToCloseTimeout: '1 hour',
 });
 
-/** Ends `indexed`, `failed` with a reason on the record, or `gone` when the document was deleted or asked for again. */
+/**
+ * Returns `indexed`, `failed` with a reason on the record, or `gone` when the document was deleted or processed again.
+ */
 export async function processDocument(ref: DocumentRef): Promise<DocumentOutcome> {
   const outcome = await readDocument(ref);
   if (outcome === 'read') return indexDocument(ref);
-  // A worker of before gives no reason.
+  // An older worker returns no reason.
   if (typeof outcome === 'string') return outcome;
   if (patched('failed-document-shown')) showFailure(outcome.failed);
   return 'failed';
 }
 
-/** What operators see in the Temporal UI. Only of a failed document: a change of search attributes is an action of its own. */
+/**
+ * What operators see in the Temporal UI. Only for failed documents, because changing search attributes is a billed
+ * action.
+ */
 function showFailure(reason: string): void {
   setCurrentDetails(`failed: ${reason}`);
   upsertSearchAttributes([{ key: searchAttributes.status, value: 'failed' }]);

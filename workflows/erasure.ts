@@ -1,4 +1,4 @@
-/** A customer is removed with all that is held of it, and a while later it is made sure that nothing has come back. */
+/** Removes a customer with all data that is held, and checks a while later that nothing has come back. */
 import { proxyActivities, sleep } from '@temporalio/workflow';
 import { throughOutages } from './options.ts';
 import type { ErasureActivities } from '../activities/chat/erasure.ts';
@@ -9,11 +9,11 @@ export const eraseCustomerWorkflowId = (customerId: string): string => `customer
 
 const activities = proxyActivities<ErasureActivities>({
   ...throughOutages,
-  // Thousands of messages are removed within seconds.
+  // Removing thousands of messages takes seconds.
   startToCloseTimeout: '10 minutes',
 });
 
-/** Longer than an answer may be at work (10 minutes) or a request that was let in before. */
+/** Longer than an answer may take (10 minutes), or a request that was admitted before the removal. */
 const untilQuiet = '15 minutes';
 
 export async function eraseCustomer(ref: ErasureRef): Promise<void> {

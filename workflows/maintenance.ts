@@ -6,7 +6,7 @@ import type { MaintenanceActivities } from '../activities/knowledge/maintenance.
 /** The id of the Temporal Schedule, and what the ids of the workflows that it starts begin with. */
 export const maintainStoresId = 'maintain-stores';
 
-/** Of what is done again soon anyway: the next run does what this one could not. */
+/** For work that is repeated soon anyway: the next run does what this one could not. */
 const tried = { ...throughOutages, retry: { maximumAttempts: 3 } };
 
 const activities = proxyActivities<MaintenanceActivities>({
@@ -17,14 +17,17 @@ const activities = proxyActivities<MaintenanceActivities>({
 
 const { repairIndexes } = proxyActivities<MaintenanceActivities>({
   ...tried,
-  // Of a lost index everything is put back, and an embedding model asked about all of it.
+  // After a loss of the index everything is written again, and an embedding model is asked for every vector.
   startToCloseTimeout: '12 hours',
 });
 
-/** Passes of one workflow, a minute apart: one entry an hour in the operators' list instead of sixty. */
+/** Passes of one workflow, a minute apart: the operators' list gets one entry an hour instead of sixty. */
 const passes = 60;
 
-/** Makes the index agree with MongoDB, merges index fragments that recent writes left, each minute for an hour, and drops bytes of uploads that died half-way. */
+/**
+ * Each minute for an hour: makes the index agree with MongoDB, merges the index fragments of recent writes, and deletes
+ * the bytes of uploads that died half-way.
+ */
 export async function maintainStores(): Promise<void> {
   if (patched('repair-indexes')) await orGoOn(repairIndexes(), 'in an hour');
   for (let pass = 0; pass < passes; pass++) {
@@ -39,7 +42,7 @@ async function orGoOn(work: Promise<unknown>, again: 'in a minute' | 'in an hour
     await work;
   } catch (error) {
     if (isCancellation(error)) throw error;
-    // An error itself is logged as {}; what the activity said is in its cause.
+    // An error object is logged as {}; the activity's message is in its cause.
     const reason = String((error as Error).cause ?? error);
     log.warn(`maintenance failed and is tried again ${again}`, { reason });
   }

@@ -1,4 +1,4 @@
-/** What a request to prune found in the knowledge base is removed. */
+/** Removes what a request to prune found in the knowledge base. */
 import { proxyActivities } from '@temporalio/workflow';
 import { throughOutages } from './options.ts';
 import type { PruningActivities } from '../activities/knowledge/pruning.ts';

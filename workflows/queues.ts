@@ -1,4 +1,4 @@
-/** The task queues: one a worker fleet, so that each fleet is scaled by itself. */
+/** The task queues: one per worker fleet, so that each fleet is scaled separately. */
 export const queues = {
   documents: 'documents',
   sources: 'sources',

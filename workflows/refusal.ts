@@ -6,7 +6,7 @@ export type Transition = { from: string; operation: string; allowed: string[] };
 
 const refusalType = 'IllegalTransition';
 
-/** `message` is shown to callers. Give `transition` where the refusal comes of a table of states. */
+/** `message` is shown to callers. Pass `transition` when the refusal comes from a table of states. */
 export const refusal = (message: string, transition?: Transition): ApplicationFailure =>
   ApplicationFailure.create({
     message,
@@ -15,7 +15,7 @@ export const refusal = (message: string, transition?: Transition): ApplicationFa
     details: transition ? [transition] : [],
   });
 
-/** What a refusal says; undefined for any other failure, whose message is not meant for callers. */
+/** The content of a refusal; undefined for any other failure, whose message is not meant for callers. */
 export function readRefusal(error: unknown): { message: string; transition: Transition | undefined } | undefined {
   if (!(error instanceof ApplicationFailure) || error.type !== refusalType) return undefined;
   const { message, details } = error;

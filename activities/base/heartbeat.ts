@@ -1,4 +1,4 @@
-/** Heartbeats for as long as something takes, so that the death of a worker is noticed and a cancel arrives. */
+/** Sends heartbeats while work runs, so that the death of a worker is noticed and a cancellation arrives. */
 import { Context } from '@temporalio/activity';
 
 const beatEveryMs = 1_000;

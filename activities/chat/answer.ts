@@ -1,6 +1,7 @@
 /**
- * Answering one message of a customer: the agent's turn, shown while it is written, stored once and ended. Every step may run
- * again at any point: frames have keys, the answer has one id, and of two attempts the later one writes.
+ * Answers one message of a customer: runs the agent's turn, shows it while it is written, stores the answer once and
+ * ends it. Every step may run again at any point: frames have keys, the answer has one id, and of two attempts only the
+ * later one writes.
  */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
@@ -35,18 +36,21 @@ import {
 export type AnsweringDeps = {
   search: Search;
   ai: Ai;
-  /** Answers a minute that an organization may have in test mode. */
+  /** How many answers per minute an organization gets in test mode. */
   testRepliesPerMinute: number;
   clock: () => Date;
   log: Logger;
 };
-/** Whether a question without an answer counts towards calling a person: in a conversation that was ended nobody waits. */
+/**
+ * Whether a question without an answer counts towards calling a person. It does not in a conversation that has ended,
+ * because nobody waits there.
+ */
 const countsMisses = ({ status }: Conversation): boolean => status === 'open';
 
-/** How many of the messages before the one that is answered the agent is shown. */
+/** How many messages before the current one the agent is shown. */
 const rememberedMessages = 10;
 
-/** Answers messages. Its `answer` says whether that left something to show. */
+/** Answers messages. `answer` returns whether there is still something to show. */
 export function createAnswering({ search, ai, testRepliesPerMinute, clock, log }: AnsweringDeps) {
   /** Takes the right to answer, and answers. @throws Superseded when another attempt has taken that right. */
   async function answer(
@@ -79,7 +83,7 @@ export function createAnswering({ search, ai, testRepliesPerMinute, clock, log }
     return finish(conversation, message, kept, misses, writer);
   }
 
-  /** The agent's turn, each piece of which is appended to the log while it is written. */
+  /** Runs the agent's turn and appends each piece to the log while it is written. */
   async function turnFor(
     conversation: Conversation,
     message: Message,
@@ -112,7 +116,7 @@ export function createAnswering({ search, ai, testRepliesPerMinute, clock, log }
     return takeTurn({ search, ai, clock }, asked, listener, signal);
   }
 
-  /** Stores the answer; an earlier attempt's that came before it stands. */
+  /** Stores the answer; if an earlier attempt has stored one, that one is kept. */
   async function keep(conversation: Conversation, message: Message, turn: TurnAnswer) {
     const { _id: convId, org_id: orgId, mode } = conversation;
     const now = clock();
@@ -143,8 +147,8 @@ export function createAnswering({ search, ai, testRepliesPerMinute, clock, log }
   }
 
   /**
-   * Ends a stored answer: shows it whole, calls a person when it said so, and lets go of the message, last. Whether that
-   * left something to show.
+   * Ends a stored answer: shows it whole, calls a person if the answer announced that, and finally marks the message as
+   * done. Returns whether there is still something to show.
    */
   async function finish(
     conversation: Conversation,
@@ -158,7 +162,7 @@ export function createAnswering({ search, ai, testRepliesPerMinute, clock, log }
     await writer.append({ type: 'reply_end', body: frame, key: `end:${_id}` });
     const said = record?.['escalate'] as EscalationReason | undefined;
     const reason = said ?? (misses >= missesToEscalate ? 'no_context' : undefined);
-    // What the customer was told holds, though the conversation was resolved meanwhile.
+    // The customer was told that a person comes, so one is called even if the conversation was resolved meanwhile.
     if (reason) await callPerson(orgId, convId, reason, said ? ['open', 'resolved'] : ['open']);
     await settleMessage(orgId, message._id, 'answered');
     log.info({ org_id: orgId, conv_id: convId, message_id: message._id, has_context, reason }, 'message answered');
@@ -174,7 +178,7 @@ export function createAnswering({ search, ai, testRepliesPerMinute, clock, log }
     try {
       await actOn(orgId, convId, 'escalate', { now: clock(), reason, from });
     } catch (error) {
-      // Somebody has taken over, or it is resolved.
+      // A person has taken over, or the conversation is resolved.
       if (!(error instanceof Problem && error.code === 'CONFLICT')) throw error;
     }
   }

@@ -1,7 +1,7 @@
 /**
- * What is done for a conversation that has news: members' replies and changes of its status are shown, and what its customer
- * asked is answered, in this order, until nothing is left. Every step may run again at any point, also beside a worker that
- * was believed dead: frames have keys, answers one id, and of two attempts at an answer the later one writes.
+ * Does the outstanding work of a conversation: shows members' replies and changes of its status, then answers what the
+ * customer asked, until nothing is left. Every step may run again at any point, even beside a worker that was believed
+ * dead: frames have keys, answers have one id, and of two attempts at an answer only the later one writes.
  */
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { createAnswering, type AnsweringDeps } from './answer.ts';
@@ -23,8 +23,9 @@ import { agentAnswers } from '../../models/rules/chat/conversation.ts';
 
 type Ref = { orgId: string; convId: string };
 /**
- * How it went. `done`: nothing is outstanding. `waiting`: a turn waits for a decision; it is attended to again when
- * something was stored, or when `withinMs` are over. `for`: what the decision is about, for those who look at the workflow.
+ * The outcome. `done`: nothing is outstanding. `waiting`: a turn waits for a decision; the conversation is attended to
+ * again when something was stored, or after `withinMs`. `for`: what the decision is about, for people who look at the
+ * workflow.
  */
 export type Attended = { kind: 'done' } | { kind: 'waiting'; for: string; withinMs: number };
 export type ConversationActivities = ReturnType<typeof createConversationActivities>;
@@ -34,11 +35,11 @@ export function createConversationActivities(deps: AnsweringDeps) {
   const { answer } = createAnswering(deps);
 
   async function attend({ orgId, convId }: Ref, signal: AbortSignal): Promise<Attended> {
-    /** The attempt that had the first message at the beginning: one that died. */
+    /** The attempt that held the first message at the beginning, which has died. */
     let before: string | undefined;
     for (let first = true; ; first = false) {
       signal.throwIfAborted();
-      // The log's end is read before anything is claimed; see `WriterOptions`.
+      // The end of the log is read before anything is claimed; see `WriterOptions`.
       const [conversation, unshown, waiting, after] = await Promise.all([
         findConversation(orgId, convId),
         listUnshown(orgId, convId),
@@ -53,14 +54,15 @@ export function createConversationActivities(deps: AnsweringDeps) {
         await show(conversation, unshown, after);
         more = waiting.length > 0;
       } else if (message) {
-        // Messages are answered one after the other: an attempt that took this one since the beginning has superseded ours.
+        // Messages are answered one after the other, so an attempt that took this message since the beginning has
+        // superseded this one.
         if (message.attempt !== undefined && message.attempt !== before) throw new Superseded();
-        // An answer that was begun is ended, also when a person took over meanwhile.
+        // An answer that was begun is finished, even when a person took over meanwhile.
         if (!agentAnswers(conversation.status) && message.attempt === undefined) {
           await leave(conversation, message, after);
         } else more = (await answer(conversation, message, after, signal)) || more;
       }
-      // What was stored since the reading above comes with a signal of its own.
+      // A message that was stored after the reads above comes with its own signal.
       if (more) continue;
       await keepTogether(conversation);
       return { kind: 'done' };
@@ -85,19 +87,20 @@ export function createConversationActivities(deps: AnsweringDeps) {
         ? [{ type: 'escalated', body: { ticket_id: ticket.ticket_id }, key: `escalated:${version}` }]
         : [];
     await writer.appendAll([...called, told]);
-    // A member has reopened it: a customer who has come back to an empty conversation meanwhile is to be shown this one.
+    // A member has reopened the conversation. If the customer has opened a new, empty one meanwhile, it is removed so
+    // that the customer sees this one.
     if (status !== 'resolved' && conversation.last_message_at) await removeEmpty(conversation);
     await settleShown(orgId, convId, version);
   }
 
-  /** A person answers: it stays where it is. */
+  /** A person answers: the agent leaves the message where it is. */
   async function leave(conversation: Conversation, message: Message, after: number): Promise<void> {
     await conversationWriter(conversation, clock, { after }).append(ackFrame(message));
     await settleMessage(conversation.org_id, message._id, 'left');
   }
 
   return {
-    /** Does what is outstanding in a conversation. An attempt that another one has superseded fails and is retried. */
+    /** Does the outstanding work of a conversation. An attempt that another one has superseded fails and is retried. */
     async attendTo(ref: Ref): Promise<Attended> {
       try {
         return await withHeartbeat((signal) => attend(ref, signal));

@@ -1,4 +1,4 @@
-/** The removal of a customer. It says nothing about the customer to anybody: logs and failures have ids only. */
+/** The removal of a customer. Logs and failures contain only ids, never data about the customer. */
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import {
@@ -14,7 +14,7 @@ type Ref = { orgId: string; customerId: string };
 export type ErasureActivities = ReturnType<typeof createErasureActivities>;
 
 export function createErasureActivities({ clock, log }: ErasureDeps) {
-  /** Removes until nothing is left: another process may be writing at the same time. */
+  /** Removes until nothing is left, because another process may be writing at the same time. */
   async function erase({ orgId, customerId }: Ref, status: Exclude<ErasureStatus, 'erasing'>): Promise<void> {
     await withHeartbeat(async (signal) => {
       const erasure = await findErasure(orgId, customerId);

@@ -1,6 +1,7 @@
 /**
- * Half a minute of a crawl: rounds of addresses are taken from the frontier and fetched while the round before is stored. An
- * address that was settled is never fetched again; killed in between, a round is fetched again.
+ * Half a minute of a crawl: each round of addresses is taken from the frontier and fetched while the previous round is
+ * stored. A settled address is never fetched again. If the process dies in between, the unsettled round is fetched
+ * again.
  */
 import { createPageFetch, type Round } from './pagefetch.ts';
 import type { PageStore } from './pagestore.ts';
@@ -29,8 +30,8 @@ import {
 import { inScope, isFileUrl, pageKey } from '../../models/rules/crawl/url.ts';
 
 /**
- * `more`: call again, after `waitMs` if there is one, for the site asks for it. `waiting`: the site cannot be asked now.
- * `message` says why.
+ * `more`: call again, after `waitMs` if the site asks for a pause. `waiting`: the site cannot be asked now. `message`
+ * says why.
  */
 export type CrawlProgress = {
   state: 'more' | 'done' | 'waiting' | 'limit_reached';
@@ -43,11 +44,11 @@ export type CrawlProgress = {
 export type BatchDeps = { sites: Sites; store: PageStore; clock: () => Date };
 type Ref = { orgId: string; crawlId: string };
 
-/** Pages stored together: one commit of the index, a few commands to MongoDB. */
+/** Pages that are stored together: one commit to the index and a few commands to MongoDB. */
 const pagesARound = 48;
-/** After this long a batch hands back, so that the operators' view moves and a deployment drains quickly. */
+/** A batch returns after this long, so that operators see progress and a deployment drains quickly. */
 const batchMs = 30_000;
-/** Refused, moved and missing pages cost a request too; a site of nothing else ends here. */
+/** Refused, moved and missing pages cost a request too, so a site that consists of them ends here. */
 const triesFor = (maxPages: number): number => maxPages * 4 + 50;
 
 const modelAway = 'The embedding model does not answer, so nothing can be stored; the crawl goes on when it does.';
@@ -56,24 +57,24 @@ const pagesLater = 'The site asks not to be asked for the pages that are left';
 
 const noTally = { found: 0, waiting: 0, indexed: 0, unchanged: 0, skipped: 0, failed: 0 };
 
-/** A batch under way. */
+/** A batch in progress. */
 type Batch = {
   crawl: Crawl;
   site: Site;
   signal: AbortSignal;
-  /** No page is begun after this time, ms. */
+  /** No page is started after this time, ms. */
   until: number;
   tally: Tally;
   counts: SeriesCounts;
-  /** Addresses that the crawl has asked for. */
+  /** How many addresses the crawl has requested. */
   tries: number;
-  /** The round that was read last; it is stored while the next one is being read. */
+  /** The round that was read last; it is stored while the next one is read. */
   read: Round | undefined;
-  /** For how long the site wants to be left alone. */
+  /** How long the site asks to be left alone. */
   waitMs: number;
 };
 
-/** Waits for both even if one fails, so that nothing goes on after the batch has ended. */
+/** Waits for both even if one fails, so that nothing continues after the batch has ended. */
 async function both<A, B>(
   a: Promise<A> | undefined,
   b: Promise<B> | undefined,
@@ -85,7 +86,10 @@ async function both<A, B>(
 export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
   const { fetchRound } = createPageFetch({ clock });
 
-  /** The start and what the site's sitemaps list. The start comes last: while it is missing, this is done again. */
+  /**
+   * Adds the start address and the addresses in the site's sitemaps. The start address is added last: while it is
+   * missing, this step is repeated.
+   */
   async function seed(crawl: Crawl, site: Site, signal: AbortSignal): Promise<void> {
     const { _id, url, max_pages } = crawl;
     const { urls, files, forbidden, problems } = await site.listSitemaps(frontierLimit(max_pages), signal);
@@ -99,20 +103,23 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
   }
 
   /**
-   * Pages that answer now and that a replacing crawl has not met: of a site in maintenance it may meet none. Only once all
-   * that the site links to has been read, which goes before. Returns how many there are.
+   * Adds live pages that a replacing crawl has not met: a site in maintenance may link to none of them. This happens
+   * only after everything that the site links to has been read. Returns how many there are.
    */
   async function addLivePages({ crawl, site, tally }: Batch, room: number): Promise<number> {
     // A crawl that has read nothing replaces nothing.
     if (!crawl.replace || tally.indexed + tally.unchanged === 0) return 0;
     const live = (await listLiveUrls(crawl.org_id, crawl.mode)).filter((url) => inScope(site.scope, url));
-    // Beyond its allowance the new set would not be whole.
+    // If the pages exceed the allowance, the new set would be incomplete.
     const most = Math.min(room, await store.spare(crawl));
     const reopened = await reopenFiles(crawl._id, live.filter(isFileUrl));
     return reopened + (await addToFrontier(crawl._id, byCost(live.map((url) => ({ url, depth: 1 }))), clock(), most));
   }
 
-  /** Nothing can be stored while the embedding model is away: then the site is not asked for anything, and the status says why. */
+  /**
+   * Nothing can be stored while the embedding model is away. Then the site is not asked for anything, and the status
+   * says why.
+   */
   async function awaitModel(crawl: Crawl, signal: AbortSignal): Promise<void> {
     try {
       await store.ready(signal);
@@ -123,14 +130,17 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
     }
   }
 
-  /** Hands back because the site wants to be left alone, and says so: no place of the worker is kept by waiting. */
+  /** Returns because the site asks for a pause, and says so. Waiting here would occupy a place of the worker. */
   async function later(crawl: Crawl, tally: Tally, waitMs: number, who = siteLater): Promise<CrawlProgress> {
     const message = `${who} for ${Math.ceil(waitMs / 1_000)} seconds; the crawl goes on then.`;
     await noteWait(crawl._id, message);
     return { state: 'more', url: crawl.url, tally, waitMs, message };
   }
 
-  /** A site of which nothing may be fetched: a host that does not exist ends a crawl that has found nothing yet. */
+  /**
+   * Ends or delays a crawl when nothing of the site may be fetched. A host that does not exist ends a crawl that has
+   * found nothing yet.
+   */
   async function withoutSite(
     crawl: Crawl,
     tally: Tally,
@@ -146,7 +156,7 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
     return { state: 'waiting', url, tally, message };
   }
 
-  /** Begins a batch; or says why there is nothing to do now. */
+  /** Begins a batch, or returns why there is nothing to do now. */
   async function open({ orgId, crawlId }: Ref, signal: AbortSignal): Promise<Batch | CrawlProgress> {
     const crawl = await findCrawl(orgId, crawlId);
     if (!crawl || crawl.status !== 'crawling') return { state: 'done', url: '', tally: noTally };
@@ -170,9 +180,10 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
     const { max_pages } = crawl;
     const late = clock().getTime() > until || waitMs > 0;
     const taken = read?.taken ?? [];
-    // A round that is not full, as at the start of a site, is stored first: what it found fills the next one.
+    // A round that is not full, as at the start of a site, is stored first, because the addresses that it found fill
+    // the next one.
     const alone = late || (taken.length > 0 && taken.length < pagesARound);
-    // All that is not stored yet may turn out to be pages.
+    // Every page that is not stored yet may turn out to be new.
     const pages = max_pages - tally.indexed - tally.unchanged - taken.length;
     const most = alone ? 0 : Math.min(pagesARound, pages, triesFor(max_pages) - tries);
     const found = tally.found + (read?.added ?? 0);
@@ -181,7 +192,7 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
     return { late, taken, most, frontier, unasked };
   }
 
-  /** Nothing is to be fetched now and nothing to be stored: how the batch ends; undefined when there is something after all. */
+  /** How the batch ends when there is nothing to fetch or store now; undefined when there is work after all. */
   async function endOf(batch: Batch, room: ReturnType<typeof roomOf>): Promise<CrawlProgress | undefined> {
     const { crawl, tally, waitMs } = batch;
     const { _id, url } = crawl;
@@ -196,13 +207,15 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
     return undefined;
   }
 
-  /** Stores what a round has read, and then settles its addresses. `full`: why no further page can be stored. */
+  /** Stores what a round has read, then settles its addresses. `full`: why no further page can be stored. */
   async function storeRound({ crawl, signal }: Batch, round: Round): Promise<{ tally: Tally; full?: string }> {
     const { settled, full } = await store.save(crawl, round, signal);
     return { tally: await settleFrontier(crawl._id, settled), ...(full === undefined ? {} : { full }) };
   }
 
-  /** Stores the round that was read and reads the next one at the same time. Returns why nothing more can be stored, if so. */
+  /**
+   * Stores the round that was read and reads the next one at the same time. If nothing more can be stored, returns why.
+   */
   async function turn(
     batch: Batch,
     entries: Frontier[],
@@ -217,7 +230,7 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
     );
     if (stored) batch.tally = stored.tally;
     if (stored?.full !== undefined) {
-      // What was read meanwhile has no room either, but pages that were there before may have changed.
+      // There is no room for new pages of the next round either, but existing pages in it may have changed.
       if (next) batch.tally = (await storeRound(batch, next)).tally;
       return stored.full;
     }

@@ -1,6 +1,6 @@
 /**
- * What a crawl does to the world: batches of pages are fetched, read and stored, then the end is put in order. Every step may
- * run again: pages are written by address and generation, and an address that was settled is never fetched again.
+ * The activities of a crawl: batches of pages are fetched, read and stored, then the crawl is ended. Every step may run
+ * again: pages are written by address and generation, and a settled address is never fetched again.
  */
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
@@ -17,7 +17,7 @@ import type { Quotas } from '../../models/rules/knowledge/quota.ts';
 export type { CrawlProgress } from './batch.ts';
 export type CrawlDeps = { sites: Sites; search: Search; ai: Ai; quotas: Quotas; clock: () => Date; log: Logger };
 type Ref = { orgId: string; crawlId: string };
-/** Workers of before gave `failed` without a reason, and so do their histories. */
+/** Older workers returned `failed` without a reason, and so do their histories. */
 type Ended = Ending | { failed: string };
 export type CrawlActivities = ReturnType<typeof createCrawlActivities>;
 
@@ -32,7 +32,7 @@ export function createCrawlActivities({ sites, search, ai, quotas, clock, log }:
       return withHeartbeat((signal) => runBatch(ref, signal));
     },
 
-    /** Puts the end in order, whatever it is; returns the status that is on the record, and the reason of a failure. */
+    /** Ends the crawl, whatever the outcome; returns the status on the record, and the reason of a failure. */
     async finishCrawl({ orgId, crawlId, ending, error }: Ref & { ending: Ending; error?: string | undefined }) {
       return withHeartbeat(async (): Promise<Ended> => {
         const crawl = await findCrawl(orgId, crawlId);

@@ -1,4 +1,7 @@
-/** The end of a crawl: whether it is a success, which pages answer from now on, and what is removed. Every step may run again. */
+/**
+ * The end of a crawl: whether it succeeded, which pages are live from now on, and what is removed. Every step may run
+ * again.
+ */
 import type { Search } from '../../clients/search/search.ts';
 import { removeAllChunks, removeChunks } from '../../models/knowledge/chunk.ts';
 import { deletePages } from '../../models/knowledge/page.ts';
@@ -13,7 +16,7 @@ import { pageKey } from '../../models/rules/crawl/url.ts';
 type End = { status: Ending; why: string | undefined };
 
 export function createCrawlFinish({ search, clock }: { search: Search; clock: () => Date }) {
-  /** How a crawl ends: one that read nothing has failed, and so has one that would replace more than it brings. */
+  /** How a crawl ends. A crawl that read nothing has failed, and so has one that would replace more than it brings. */
   async function decide(crawl: Crawl, ending: Ending, error: string | undefined): Promise<End> {
     if (ending !== 'completed') return { status: ending, why: error };
     if (crawl.pages_processed === 0) {
@@ -23,7 +26,7 @@ export function createCrawlFinish({ search, clock }: { search: Search; clock: ()
     return why === undefined ? { status: ending, why: error } : { status: 'failed', why };
   }
 
-  /** Why the set that a replacing crawl has built may not take the place of the one that answers; undefined when it may. */
+  /** Why the set of a replacing crawl may not become the live one; undefined when it may. */
   async function whyNotWhole({ _id, org_id, mode, pages_processed: read }: Crawl): Promise<string | undefined> {
     const outcomes = await listOutcomes(_id);
     const failed = [...outcomes.values()].filter(({ outcome }) => outcome === 'failed').length;
@@ -37,7 +40,10 @@ export function createCrawlFinish({ search, clock }: { search: Search; clock: ()
     return `${lost[0]}${which} could not be indexed anew, so the pages of before stay. Remove those that the site has given up, and crawl again.`;
   }
 
-  /** Removes pages that others of this crawl have replaced: only now, so that no question went without an answer in between. */
+  /**
+   * Removes pages that other pages of this crawl have replaced. This happens only now, so that there is always a page
+   * to answer from.
+   */
   async function removeReplaced({ _id, org_id, mode }: Crawl): Promise<void> {
     const urls = replacedPages(await listOutcomes(_id)).map((key) => `https://${key}`);
     await removePagesAt(org_id, mode, urls, clock());
@@ -52,7 +58,9 @@ export function createCrawlFinish({ search, clock }: { search: Search; clock: ()
     await settleRemovals(gone);
   }
 
-  /** Removes what batches that died left behind: begun generations, and former ones of pages that answer anew. */
+  /**
+   * Removes what dead batches left: unpublished generations, and former generations of pages that were published again.
+   */
   async function removeStale({ org_id, mode }: Crawl): Promise<void> {
     for (const { _id, keep } of await listStale(org_id, mode)) {
       await search.removeSource({ org_id, mode }, _id, keep?.batch);
@@ -61,8 +69,8 @@ export function createCrawlFinish({ search, clock }: { search: Search; clock: ()
   }
 
   /**
-   * A whole new set takes the place of the old one, an unfinished one is dropped, traces of what is gone are removed. The
-   * record ends last, so that no other crawl begins before.
+   * A complete new set replaces the old one, an incomplete one is dropped, and traces of removed pages are deleted. The
+   * record is ended last, so that no other crawl begins before.
    */
   return async (crawl: Crawl, ending: Ending, error: string | undefined): Promise<End> => {
     const { _id, org_id, mode, replace } = crawl;
@@ -74,7 +82,7 @@ export function createCrawlFinish({ search, clock }: { search: Search; clock: ()
     await settleRemoved(crawl);
     await removeStale(crawl);
     await endCrawl(org_id, _id, { status, ...(why === undefined ? {} : { error: why }) }, clock());
-    // After the record: how a crawl ends is decided by its frontier, and this may run again.
+    // Dropped after the record is ended: the frontier decides how a crawl ends, and this step may run again.
     await dropFrontier(_id);
     return { status, why };
   };

@@ -1,6 +1,6 @@
 /**
- * Fetches and reads a round of pages of a crawl, and adds what they link to to its frontier. Nothing is settled here: killed
- * anywhere, the round is fetched again.
+ * Fetches and reads a round of pages of a crawl, and adds their links to the frontier. Nothing is settled here: if the
+ * process dies at any point, the round is fetched again.
  */
 import pLimit from 'p-limit';
 import type { FreshPage } from './pagestore.ts';
@@ -17,15 +17,18 @@ import { explain } from '../../models/rules/crawl/crawlreason.ts';
 import { countSeries, isTrap, placeOf, type Found, type SeriesCounts } from '../../models/rules/crawl/frontier.ts';
 import { isFileUrl, pageKey } from '../../models/rules/crawl/url.ts';
 
-/** Pages under way at once, waiting for their turn at the site or being read. */
+/** Pages in progress at once: waiting for the site, or being read. */
 const pagesAtOnce = 12;
-/** Characters of text and links after which a round begins no further page: two rounds are in memory, of several crawls. */
+/**
+ * Characters of text and links after which a round starts no further page: two rounds are in memory, for several
+ * crawls.
+ */
 const charactersARound = 8_000_000;
 
 /**
- * What a round has read. `settled`: what became of the addresses that gave no page to store; `added`: addresses it found;
- * `unasked`: addresses it found that are left out without a request; `waitMs`: for how long the site wants to be left alone,
- * 0 if it does not; a page that is to wait by itself does not count.
+ * The result of a round. `settled`: the outcomes of addresses that gave no page to store; `added`: how many addresses
+ * it found; `unasked`: how many it found that are left out without a request; `waitMs`: how long the site asks for a
+ * pause, 0 if it does not. A wait for a single page does not count.
  */
 export type Round = {
   taken: Frontier[];
@@ -37,11 +40,11 @@ export type Round = {
   waitMs: number;
 };
 
-/** How many addresses a round may add, and note as left out; no page is begun after `until`, ms. */
+/** How many addresses a round may add, and record as left out; no page is started after `until`, ms. */
 type Bounds = { room: number; unasked: number; until: number };
 
 export function createPageFetch({ clock }: { clock: () => Date }) {
-  /** Where pages that are unchanged link to, as it was when they were read. */
+  /** The links of unchanged pages, as they were when the pages were last read. */
   async function linksOf(entries: Frontier[], unchanged: readonly string[], known: Map<string, Page>) {
     const pages = entries.flatMap(({ url, depth }) => {
       const page = unchanged.includes(url) ? known.get(url) : undefined;
@@ -52,8 +55,9 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
   }
 
   /**
-   * What was found, each page once and in the order it is to be read, and the traps among it, `maxTraps` at most. A round may
-   * bring a hundred thousand links: each is looked at once, and other work of the process gets its turn in between.
+   * The found addresses, each page once and in the order in which to read them, and the traps among them, `maxTraps` at
+   * most. A round may bring a hundred thousand links, so each is examined once, and the loop yields to other work of
+   * the process.
    */
   async function inOrder(crawl: Crawl, lists: readonly Found[][], counts: SeriesCounts, maxTraps: number) {
     const yieldTurn = createYielder();
@@ -66,7 +70,7 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
         if (other === undefined || one.depth < other.depth) nearest.set(key, one);
       }
     }
-    // Costs are small numbers, so that nothing has to be sorted but those.
+    // Costs are small integers, so only they need sorting.
     const byCost = new Map<number, Found[]>();
     const traps: Found[] = [];
     for (const one of nearest.values()) {
@@ -80,7 +84,10 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
     return { pages, traps };
   }
 
-  /** Visits the addresses of a round, several at once. What is not begun stays in the frontier and is missing here. */
+  /**
+   * Visits the addresses of a round, several at once. An address that was not started stays in the frontier and is
+   * missing from the result.
+   */
   async function visitAll(
     crawl: Crawl,
     site: Site,
@@ -94,7 +101,7 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
     let characters = 0;
     let left = false;
     const begin = async (entry: Frontier): Promise<Visit | undefined> => {
-      // A slow or a wordy site fills many small rounds, not one large one.
+      // A slow site, or one with long pages, fills many small rounds instead of one large one.
       if (clock().getTime() > until || characters > charactersARound || left) return undefined;
       if (isTrap(entry, counts, crawl.max_pages)) {
         const settled = { url: entry.url, outcome: 'skipped', why: 'trap', reason: explain('trap') } as const;
@@ -111,7 +118,10 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
     return visited.filter((one) => one !== undefined);
   }
 
-  /** Adds what a round has found to the frontier: pages to fetch, and what is left out without a request. */
+  /**
+   * Adds the addresses that a round has found to the frontier: pages to fetch, and those that are left out without a
+   * request.
+   */
   async function addFound(
     crawl: Crawl,
     found: readonly { next: Found[]; files: Found[]; target?: string }[],
@@ -134,7 +144,7 @@ export function createPageFetch({ clock }: { clock: () => Date }) {
     return { added, unasked: trapped + (await noteUnasked(crawl._id, files, 'file', clock(), unasked - trapped)) };
   }
 
-  /** Fetches a round of pages and adds what they link to. Nothing is settled. */
+  /** Fetches a round of pages and adds their links. Nothing is settled. */
   async function fetchRound(
     crawl: Crawl,
     site: Site,

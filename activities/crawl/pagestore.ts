@@ -1,6 +1,6 @@
 /**
- * Stores what a round of a crawl has read, as far as the organization's allowance reaches, and says what became of each of
- * its addresses. Each step may run again.
+ * Stores what a round of a crawl has read, as far as the organization's allowance permits, and reports the outcome of
+ * each of its addresses. Each step may run again.
  */
 import { createPublish, namedTags } from './publish.ts';
 import { leadsOn, sortRound, withFormer, type PageToStore, type RoundRead, type Sorted } from './sortround.ts';
@@ -21,23 +21,23 @@ export type { FreshPage, RoundRead } from './sortround.ts';
 export type PageStore = ReturnType<typeof createPageStore>;
 type Deps = { search: Search; ai: Ai; quotas: Quotas; clock: () => Date };
 type Stored = {
-  /** What became of each address of the round. */
+  /** The outcome of each address of the round. */
   settled: Settled[];
-  /** Why no further page can be stored; the pages there was no room for are not settled. */
+  /** Why no further page can be stored. Pages that found no room are not settled. */
   full?: string;
 };
 
 export function createPageStore({ search, ai, quotas, clock }: Deps) {
   const publish = createPublish({ search, ai, clock });
 
-  /** Whose allowance holds for the pages of a crawl, and how many there are. */
+  /** The environment whose quota holds for a crawl's pages, and how many pages count against it. */
   async function usedBy({ org_id, mode, replace }: Crawl) {
     const organization = await findOrganization(org_id);
     const environment = quotaEnvironment(mode, organization?.environment ?? 'sandbox');
     return { environment, used: await countSet(org_id, mode, !replace) };
   }
 
-  /** As many of these new pages as there is room for. A crawl is the only one that adds pages, so nobody races it. */
+  /** As many of these new pages as there is room for. Only one crawl at a time adds pages, so there is no race. */
   async function withRoom(
     crawl: Crawl,
     fresh: readonly PageToStore[],
@@ -54,7 +54,7 @@ export function createPageStore({ search, ai, quotas, clock }: Deps) {
     return { room: [...fresh] };
   }
 
-  /** Notes that pages were seen as they are, and gives them the tags of the crawl, if it names any. */
+  /** Records that pages were seen unchanged, and gives them the crawl's tags, if it names any. */
   async function touch(crawl: Crawl, same: Sorted['same']) {
     const seen = same.map(({ url, standing, read }) => ({
       _id: standing._id,
@@ -67,7 +67,7 @@ export function createPageStore({ search, ai, quotas, clock }: Deps) {
     return seen;
   }
 
-  /** Gives new pages the tags of those that turn out only now to have moved there. */
+  /** Gives new pages the tags of pages that are only now known to have moved there. */
   async function tagLate(crawl: Crawl, { settled }: RoundRead, known: ReadonlyMap<string, Page>): Promise<void> {
     if (namedTags(crawl)) return;
     const moved = settled.filter(leadsOn).flatMap(({ url, to }) => {
@@ -85,7 +85,7 @@ export function createPageStore({ search, ai, quotas, clock }: Deps) {
     }
   }
 
-  /** Stores a round; killed in between, it is read and stored again. */
+  /** Stores a round. If the process dies in between, the round is read and stored again. */
   async function save(crawl: Crawl, round: RoundRead, signal: AbortSignal): Promise<Stored> {
     const { org_id, mode } = crawl;
     const urls = [...round.fresh, ...round.settled].map(({ url }) => url);
@@ -98,8 +98,8 @@ export function createPageStore({ search, ai, quotas, clock }: Deps) {
     await tagLate(crawl, round, known);
     const settled = settledBy(round, sorted, room);
     if (!crawl.replace) {
-      // Other spellings of the pages that stand go, too. A replacing crawl leaves the set that answers alone until its own
-      // is whole.
+      // Other spellings of the stored pages are removed, too. A replacing crawl leaves the live set alone until its own
+      // set is complete.
       const stand = [...seen, ...published];
       const gone = [...settled.filter(isGone), ...stand].map(({ url }) => url);
       await removePagesAt(
@@ -116,7 +116,7 @@ export function createPageStore({ search, ai, quotas, clock }: Deps) {
   return {
     save,
 
-    /** Throws while nothing can be stored because the embedding model does not answer. */
+    /** Throws while the embedding model does not answer, because nothing can be stored then. */
     async ready(signal: AbortSignal): Promise<void> {
       await embedChunks(ai, [{ heading: '', text: 'Ready?' }], signal);
     },
@@ -129,7 +129,7 @@ export function createPageStore({ search, ai, quotas, clock }: Deps) {
   };
 }
 
-/** What became of the addresses of a round, of whose new pages only `room` were stored. */
+/** The outcomes of the addresses of a round of whose new pages only `room` were stored. */
 function settledBy(
   round: RoundRead,
   { same, changed, added, folded }: Sorted,
@@ -145,7 +145,7 @@ function settledBy(
   return [...stored, ...round.settled.filter(({ url }) => !done.has(url))];
 }
 
-/** Whether what was indexed from the address before is to go at once. */
+/** Whether the page that was indexed from this address must be removed at once. */
 function isGone({ why }: Settled): boolean {
   const standing = why === undefined ? undefined : reasonRow(why).standing;
   return why === 'duplicate' || standing === 'taken' || standing === 'emptied';

@@ -1,6 +1,6 @@
 /**
- * Publishes pages of a crawl: chunks to MongoDB, their rows to the index in one commit, and only then the pages as they are
- * to be seen. Killed anywhere, the pages of before go on answering.
+ * Publishes pages of a crawl: chunks go to MongoDB, their rows to the index in one commit, and only then the pages
+ * become live. If the process dies at any point, the former pages stay live.
  */
 import type { PageToStore } from './sortround.ts';
 import { embedChunks, indexChunks, syncTags } from '../knowledge/source.ts';
@@ -14,10 +14,10 @@ import { savePageLinks } from '../../models/knowledge/pagelinks.ts';
 import { effectiveAuthority } from '../../models/rules/knowledge/authority.ts';
 
 type Deps = { search: Search; ai: Ai; clock: () => Date };
-/** Pages as they were claimed, by address; without those that were deleted meanwhile. */
+/** The claimed pages by address, without those that were deleted meanwhile. */
 type Claims = Map<string, Page>;
 
-/** What the crawl's options say of tags; undefined when pages keep theirs. */
+/** The tags in the crawl's options; undefined when pages keep theirs. */
 export function namedTags({ segments, authority }: Crawl) {
   return segments === undefined && authority === undefined ? undefined : { segments, authority };
 }
@@ -40,7 +40,7 @@ export function createPublish({ search, ai, clock }: Deps) {
     return claims;
   }
 
-  /** Stores the chunks and links of pages that were claimed, and adds their rows to the index. */
+  /** Stores the chunks and links of claimed pages, and adds their rows to the index. */
   async function write(
     crawl: Crawl,
     found: readonly PageToStore[],
@@ -68,7 +68,7 @@ export function createPublish({ search, ai, clock }: Deps) {
     await indexChunks(search, { org_id, mode }, chunks, claimedVectors, tagsOf);
   }
 
-  /** Lets the pages answer that were claimed and written. */
+  /** Makes pages live that were claimed and written. */
   async function show(crawl: Crawl, found: readonly PageToStore[], claims: Claims): Promise<void> {
     const pages = found.flatMap(({ url, content, etag, lastModified }) => {
       const page = claims.get(url);
@@ -86,7 +86,10 @@ export function createPublish({ search, ai, clock }: Deps) {
     await publishPages(crawl._id, pages, clock());
   }
 
-  /** Removes what was written of pages that were deleted meanwhile: their own removal may have come before it. */
+  /**
+   * Removes what was written for pages that were deleted meanwhile, because their own removal may have run before the
+   * write.
+   */
   async function removeWritten(table: IndexTable, pageIds: readonly string[]): Promise<void> {
     if (pageIds.length === 0) return;
     await search.removeSources(table, pageIds);
@@ -94,7 +97,7 @@ export function createPublish({ search, ai, clock }: Deps) {
     await deletePages(table.org_id, pageIds);
   }
 
-  /** Looks at the pages again: their tags may have changed while they were being indexed, and former generations go. */
+  /** Checks the pages again: their tags may have changed while they were indexed. Also removes former generations. */
   async function tidy(crawl: Crawl, pages: readonly Page[]): Promise<void> {
     const { org_id, mode } = crawl;
     const table: IndexTable = { org_id, mode };
@@ -106,21 +109,23 @@ export function createPublish({ search, ai, clock }: Deps) {
     );
     for (const { _id, generation, tags_version } of pages) {
       const now = versions.get(_id);
-      // Another attempt may have taken a later generation meanwhile; what is left of this one is removed at the crawl's end.
+      // Another attempt may have taken a later generation meanwhile; the end of the crawl removes what is left of this
+      // one.
       if (now?.live_generation !== generation) continue;
-      // The tags of the crawl itself are in the rows already.
+      // The crawl's own tags are in the rows already.
       const written = tags_version + (namedTags(crawl) ? 1 : 0);
       if (now.tags_version !== written) await syncTags(search, { orgId: org_id, sourceId: _id }, written);
       if (generation === 1) continue;
-      // What answered before, and what a batch that died had begun.
+      // Rows of the former generation, and of what a dead batch had begun.
       await search.removeSource(table, _id, String(generation));
       await removeChunks(org_id, _id, generation);
     }
   }
 
-  /** Indexes pages and lets them answer; returns them as they were claimed. */
+  /** Indexes pages and makes them live; returns them as they were claimed. */
   return async (crawl: Crawl, found: readonly PageToStore[], signal: AbortSignal): Promise<Page[]> => {
-    // Before anything is claimed or stored: while the model does not answer, a try leaves nothing behind.
+    // Embedding comes before any claim or write, so that an attempt leaves nothing behind while the model does not
+    // answer.
     const chunks = found.flatMap(({ content }) => content.chunks);
     const vectors = await embedChunks(ai, chunks, signal);
     const claims = await claim(crawl, found);

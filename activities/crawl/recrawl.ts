@@ -1,6 +1,6 @@
 /**
- * What a site's schedule does to the world: its Temporal Schedule is made from the record, never from what a workflow was
- * told, and a firing stores a crawl as a caller's request does.
+ * The activities of a site's schedule: the Temporal Schedule is made from the record, never from a workflow's
+ * arguments, and a firing stores a crawl in the same way as a caller's request does.
  */
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
@@ -14,11 +14,11 @@ import type { Mode } from '../../models/rules/access/keys.ts';
 import type { Quotas } from '../../models/rules/knowledge/quota.ts';
 import { whySkipped } from '../../models/rules/crawl/recrawl.ts';
 
-/** Temporal's side of it; both may be repeated at will. */
+/** Temporal's side of a schedule; both operations may be repeated. */
 export type RecrawlSchedules = {
-  /** Makes the Temporal Schedule of this record, or changes it; one that operators paused stays paused. */
+  /** Creates or updates the Temporal Schedule of this record; one that operators paused stays paused. */
   put(recrawl: Recrawl): Promise<void>;
-  /** No schedule is fine. */
+  /** Removes the schedule; it is fine if there is none. */
   remove(scheduleId: string): Promise<void>;
 };
 
@@ -26,12 +26,12 @@ export type RecrawlDeps = { schedules: RecrawlSchedules; quotas: Quotas; clock: 
 type Ref = { orgId: string; scheduleId: string };
 export type RecrawlActivities = ReturnType<typeof createRecrawlActivities>;
 
-/** What became of a firing: its crawl, or why there is none. */
+/** The outcome of a firing: its crawl, or why there is none. */
 export type Begun =
   { state: 'begun'; crawlId: string; mode: Mode } | { state: 'skipped'; reason: string } | { state: 'gone' };
 
 export function createRecrawlActivities({ schedules, quotas, clock, log }: RecrawlDeps) {
-  /** Stores the crawl of a firing, with the schedule's note of it. */
+  /** Stores the crawl of a firing, and records it on the schedule. */
   async function begin(recrawl: Recrawl, firing: string): Promise<Begun> {
     const { _id, org_id, mode, url, max_pages, segments, authority } = recrawl;
     const tags = { ...(segments ? { segments } : {}), ...(authority ? { authority } : {}) };
@@ -43,7 +43,7 @@ export function createRecrawlActivities({ schedules, quotas, clock, log }: Recra
     return { state: 'begun', crawlId: crawl._id, mode };
   }
 
-  /** A schedule that is removed meanwhile needs no note. */
+  /** A schedule that was removed meanwhile needs no note. */
   async function noteLate(orgId: string, scheduleId: string, crawlId: string): Promise<void> {
     try {
       await noteBegun(orgId, scheduleId, crawlId);
@@ -59,8 +59,8 @@ export function createRecrawlActivities({ schedules, quotas, clock, log }: Recra
 
   return {
     /**
-     * Makes the Temporal Schedule equal the record. Of two that run at once, whoever writes last looks at the record
-     * after that, so the end is what the record says last.
+     * Makes the Temporal Schedule equal the record. Of two concurrent runs, the last one to write reads the record
+     * again afterwards, so the end state is what the record says.
      */
     async arrangeRecrawl({ orgId, scheduleId }: Ref): Promise<void> {
       await withHeartbeat(async (signal) => {
@@ -77,13 +77,13 @@ export function createRecrawlActivities({ schedules, quotas, clock, log }: Recra
       });
     },
 
-    /** Begins the crawl of a firing, one however often this runs; or notes on the schedule why there is none. */
+    /** Begins the crawl of a firing, only one however often this runs; or records on the schedule why there is none. */
     async beginRecrawl({ orgId, scheduleId, firing }: Ref & { firing: string }): Promise<Begun> {
       return withHeartbeat(async (): Promise<Begun> => {
         const recrawl = await findRecrawl(orgId, scheduleId);
         const begun = await begunBy(orgId, firing);
         if (begun) {
-          // The attempt that stored the crawl may have died before it noted it.
+          // The attempt that stored the crawl may have died before it recorded it.
           if (recrawl && recrawl.last_crawl_id !== begun.crawlId) await noteLate(orgId, scheduleId, begun.crawlId);
           return begun;
         }
@@ -93,7 +93,7 @@ export function createRecrawlActivities({ schedules, quotas, clock, log }: Recra
         } catch (error) {
           if (!(error instanceof Problem)) throw error;
           if (error.code === 'NOT_FOUND') return { state: 'gone' };
-          // The crawl that is running may be this one, stored by an attempt that was taken for dead.
+          // The running crawl may be this firing's own, stored by an attempt that was believed dead.
           const own = await begunBy(orgId, firing);
           if (own) return own;
           const reason = whySkipped(error);

@@ -1,4 +1,6 @@
-/** Sorts what a round of a crawl has read: what is stored, what stays as it is, and what another page says already. */
+/**
+ * Sorts what a round of a crawl has read into pages to store, unchanged pages, and pages whose text another page has.
+ */
 import type { PageContent } from '../../clients/site/pages.ts';
 import type { Crawl } from '../../models/crawl/crawl.ts';
 import { listMoves, type Settled } from '../../models/crawl/outcomes.ts';
@@ -18,11 +20,11 @@ export type FreshPage = {
   lastModified?: string | undefined;
 };
 
-/** What a round has read: pages with text, and what became of the other addresses. */
+/** The result of a round: pages with text, and the outcomes of the other addresses. */
 export type RoundRead = { fresh: readonly FreshPage[]; settled: readonly Settled[] };
-/** An address that has a text; `read` is missing when its site said that it is unchanged. */
+/** An address with text; `read` is missing when the site said that the page is unchanged. */
 export type Seen = { url: string; hash: string; standing?: Page | undefined; read?: FreshPage };
-/** A page to store. `former`: one that says the same, or that has moved here; a new page gets its tags. */
+/** A page to store. `former`: a page with the same text, or one that has moved here; a new page gets its tags. */
 export type PageToStore = FreshPage & { standing?: Page | undefined; former?: Page | undefined };
 /** `folded`: addresses whose text another page has. */
 export type Sorted = {
@@ -32,7 +34,7 @@ export type Sorted = {
   folded: (Settled & { to: string })[];
 };
 
-/** What stands already comes first, so that it is what stays of two pages with one text. */
+/** Existing pages come first, so that of two pages with one text the existing one stays. */
 const order = ['same', 'changed', 'added'] as const;
 
 function kindOf({ standing, hash }: Seen): (typeof order)[number] {
@@ -40,7 +42,7 @@ function kindOf({ standing, hash }: Seen): (typeof order)[number] {
   return standing.content_sha256 === hash ? 'same' : 'changed';
 }
 
-/** The addresses of a round that have a text, those that are unchanged included. */
+/** The addresses of a round that have text, including unchanged ones. */
 function textsOf({ fresh, settled }: RoundRead, known: ReadonlyMap<string, Page>): Seen[] {
   const unchanged = settled.filter(({ outcome }) => outcome === 'unchanged');
   return [
@@ -53,8 +55,8 @@ function textsOf({ fresh, settled }: RoundRead, known: ReadonlyMap<string, Page>
 }
 
 /**
- * Which of what a round read is to be stored. A text that two pages have is kept once, but only what this crawl itself has
- * settled counts: of a page that it has not come to yet, nobody knows whether it still says so.
+ * Which pages of a round are to be stored. A text that two pages have is stored once, but only pages that this crawl
+ * has settled count: a page that it has not reached yet may have changed.
  */
 export async function sortRound(crawl: Crawl, round: RoundRead, known: ReadonlyMap<string, Page>): Promise<Sorted> {
   const texts = textsOf(round, known);
@@ -76,21 +78,22 @@ export async function sortRound(crawl: Crawl, round: RoundRead, known: ReadonlyM
     } else if (kind === 'same') {
       sorted.same.push({ ...seen, standing: standing! });
     } else {
-      // A text that is found at another place of the site keeps the tags that it had.
+      // A text that is found at another address of the site keeps its tags.
       sorted[kind].push({ ...read!, standing, former: others.find((page) => inScope(scope, page.url)) });
     }
   }
   return sorted;
 }
 
-/** Whether the address leads to another one that takes its place. */
+/** Whether the address leads to another one that replaces it. */
 export function leadsOn(settled: Settled): settled is Settled & { to: string } {
   return settled.to !== undefined && (settled.why === 'moved' || settled.why === 'canonical');
 }
 
 /**
- * New pages with the tags of those that this crawl found moved there, or naming them: a text that moves may change on the
- * way. Of several a tagged one counts, so that what was kept from some is not shown to all.
+ * Adds to new pages the tags of pages that this crawl found to have moved there, or that name them as canonical: a text
+ * that moves may change. Of several former pages a tagged one counts, so that a page hidden from some customers is not
+ * shown to all.
  */
 export async function withFormer(
   crawl: Crawl,

@@ -1,4 +1,4 @@
-/** One address of a crawl: it is asked for, and what it says is sorted into pages to fetch, files, and a page to store. */
+/** Visits one address of a crawl: requests it, and sorts the result into pages to fetch, files, and a page to store. */
 import type { FreshPage } from './pagestore.ts';
 import type { FetchedPage } from '../../clients/site/fetched.ts';
 import type { PageContent } from '../../clients/site/pages.ts';
@@ -12,25 +12,28 @@ import { defersTo } from '../../models/rules/crawl/fetchoutcome.ts';
 import type { Found } from '../../models/rules/crawl/frontier.ts';
 import { canonicalUrl, inScope, isFileUrl } from '../../models/rules/crawl/url.ts';
 
-/** What one address gave. `next`: pages to fetch; `files`: links that look like files; `target`: where a redirect leads. */
+/**
+ * The result for one address. `next`: pages to fetch; `files`: links that look like files; `target`: where a redirect
+ * leads.
+ */
 export type Visit = {
   next: Found[];
   files: Found[];
   target?: string;
   fresh?: FreshPage;
   settled?: Settled;
-  /** It, or with `host` the whole host, may not be asked for `waitMs`. */
+  /** This address, or with `host` the whole host, may not be asked for `waitMs`. */
   later?: { entry: Delayed; host: boolean; waitMs: number };
 };
 
-/** Links by what they lead to: each list in the order of the page. */
+/** Sorts links into pages and files; each list keeps the order of the page. */
 export function sortLinks(urls: readonly string[], depth: number): { next: Found[]; files: Found[] } {
   const sorted: { next: Found[]; files: Found[] } = { next: [], files: [] };
   for (const url of urls) (isFileUrl(url) ? sorted.files : sorted.next).push({ url, depth });
   return sorted;
 }
 
-/** The links of a page that stay within the site, in their one spelling. */
+/** The links of a page that stay within the site, in canonical spelling. */
 function linksWithin(site: Site, { links }: PageContent): string[] {
   return links.flatMap((link) => {
     const { url } = link.nofollow ? {} : canonicalUrl(link.url);
@@ -38,14 +41,14 @@ function linksWithin(site: Site, { links }: PageContent): string[] {
   });
 }
 
-/** The address that a page names as the one to index in its place; undefined when the page itself is to be indexed. */
+/** The address that a page names as the one to index instead; undefined when the page itself is to be indexed. */
 function canonicalOf(crawl: Crawl, site: Site, entry: Frontier, { canonical }: PageContent): string | undefined {
   const named = canonical === undefined ? undefined : canonicalUrl(canonical).url;
   if (named === undefined || entry.own || !defersTo(entry.url, named, crawl.url)) return undefined;
   return inScope(site.scope, named) ? named : undefined;
 }
 
-/** An address that gave no page to store. `next` and `files` are what it links to. */
+/** The result for an address that gave no page to store. `next` and `files` are its links. */
 function leftOut(
   { crawl, entry, known }: { crawl: Crawl; entry: Frontier; known: Page | undefined },
   found: Pick<Visit, 'next' | 'files'>,
@@ -63,7 +66,7 @@ function leftOut(
 
 export const noLinks = { next: [], files: [] };
 
-/** What a page says that was read: the page to store, or why there is none. */
+/** The result for a page that was read: the page to store, or why there is none. */
 function readVisit(
   of: { crawl: Crawl; site: Site; entry: Frontier; known: Page | undefined },
   fetched: FetchedPage,
@@ -78,7 +81,7 @@ function readVisit(
     return fetched.lacks ? leftOut(of, found, 'unrendered', fetched.lacks) : leftOut(of, found, 'empty');
   }
   const { next, files } = found;
-  // The links stand in `found` already; two rounds of pages are in memory.
+  // The links are in `found` already, and two rounds of pages are in memory.
   const page = { ...fetched, content: { ...content, links: [] } };
   return { ...found, fresh: { url: entry.url, links: [...next, ...files].map(({ url }) => url), ...page } };
 }

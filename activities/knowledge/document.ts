@@ -1,6 +1,6 @@
 /**
- * What processing a document does to the world. Every activity may run again at any point: writes are by id and
- * generation, and the record is only moved by compare-and-set.
+ * The activities that process a document. Each may run again at any point: writes are by id and generation, and the
+ * record only changes by compare-and-set.
  */
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
@@ -33,7 +33,7 @@ import { batchOf, isCurrent, isCurrentBatch } from '../../models/rules/knowledge
 
 export type DocumentDeps = { files: Files; search: Search; ai: Ai; clock: () => Date; log: Logger };
 type Ref = { orgId: string; docId: string; generation: number };
-/** Workers of before gave `failed` without a reason, and so do their histories. */
+/** Older workers returned `failed` without a reason, and so do their histories. */
 type ReadOutcome = 'read' | 'indexed' | 'gone' | 'failed' | { failed: string };
 export type DocumentActivities = ReturnType<typeof createDocumentActivities>;
 
@@ -68,7 +68,7 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
     await indexChunks(search, tableOf(document), chunks, vectors, () => tags, batchNamed(document));
   }
 
-  /** Lets a generation that is stored and indexed answer, and removes what other generations and attempts left. */
+  /** Makes a stored and indexed generation live, and removes what other generations and attempts left. */
   async function publish(document: Document, chunkCount: number): Promise<'indexed' | 'gone'> {
     const { _id: docId, org_id: orgId, generation } = document;
     if (await publishDocument(document, chunkCount, clock())) {
@@ -81,8 +81,9 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
   }
 
   /**
-   * Takes back what a late attempt has stored: of a document that was deleted all; of one that was processed anew its
-   * generation, unless that one still answers, and the rows of this attempt (`batch`), unless they do.
+   * Removes what an overtaken attempt has stored. If the document was deleted, that is everything. If it was processed
+   * again, it is this generation, unless that is still live, and the rows of this attempt (`batch`), unless those are
+   * live.
    */
   async function removeTraces({ orgId, docId, generation }: Ref, batch = batchOf(generation)): Promise<'gone'> {
     const standing = await find(orgId, docId);
@@ -97,8 +98,8 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
   }
 
   /**
-   * The outcome once chunks are stored. The workflow does not see the outcome of an attempt that another one has overtaken, so
-   * such an attempt removes its chunks itself.
+   * The outcome once chunks are stored. The workflow does not see the outcome of an attempt that another one has
+   * overtaken, so such an attempt removes its chunks itself.
    */
   async function readOrLate(ref: Ref): Promise<'read' | 'gone'> {
     const standing = await find(ref.orgId, ref.docId);
@@ -107,9 +108,9 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
 
   return {
     /**
-     * Claims the generation, reads the file in its own process and stores the chunks. Indexes them too when that needs
-     * no third party, which saves a round trip to Temporal; `read`: indexing is still to be done, and tried, alone;
-     * `failed`: why the file cannot be read.
+     * Claims the generation, reads the file in a separate process and stores the chunks. It also indexes them when that
+     * needs no third party, which saves a round trip to Temporal. `read`: indexing is still to be done, and is retried
+     * separately; `failed`: why the file cannot be read.
      */
     async readDocument(ref: Ref): Promise<ReadOutcome> {
       const { orgId, docId, generation } = ref;
@@ -117,7 +118,7 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
         const document = await claimDocument(orgId, docId, generation, clock());
         if (!document) {
           const standing = await find(orgId, docId);
-          // An earlier attempt published it, or found that it cannot be read, and died before it ended.
+          // An earlier attempt published it, or found that it cannot be read, and died before it returned.
           const published = standing?.live_generation === generation && standing.status === 'indexed';
           if (published) return 'read';
           if (standing?.generation === generation && standing.status === 'failed' && standing.error !== undefined)
@@ -140,7 +141,8 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
           await writeChunks(source, chunks);
           return await readOrLate(ref);
         }
-        // Index rows answer nothing before their generation is published, so chunks and rows are written at the same time.
+        // Index rows are not live before their generation is published, so chunks and rows are written at the same
+        // time.
         const [written, added] = await Promise.allSettled([
           writeChunks(source, chunks),
           addRows(document, chunks, signal),

@@ -1,4 +1,6 @@
-/** Keeps the stores tidy. Nothing here changes an answer; it may run at any time and any number of times. */
+/**
+ * Keeps the stores tidy. Nothing here changes an answer; every activity may run at any time and any number of times.
+ */
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import { embedChunks, indexChunks, syncTags } from './source.ts';
@@ -10,12 +12,15 @@ import { listOrphanedBytes, removeBytes } from '../../models/knowledge/document.
 import { compareIndex, isCurrentBatch, liveBatch, type IndexedSource } from '../../models/rules/knowledge/reconcile.ts';
 import { beginRows, findSource, listOwners, listStanding, publishRows } from '../../models/knowledge/source.ts';
 
-/** A query reads rows that are not indexed yet one by one: 40 more than doubled a question's cost, 360 made it ten times as high. */
+/**
+ * A query scans rows that are not in the vector index one by one: 40 of them more than doubled a question's cost, 360
+ * made it ten times as high.
+ */
 const unindexedRows = 20;
-/** An upload stores its record seconds after its bytes; after an hour the upload has died. */
+/** An upload stores its record seconds after its bytes, so after an hour the upload has died. */
 const orphanAgeMs = 3_600_000;
 const orphansARun = 500;
-/** When so many sources fail in a row, the cause is something that they share, such as the embedding model. */
+/** When this many sources fail in a row, the cause is shared, such as the embedding model. */
 const failuresInARow = 20;
 
 export type MaintenanceActivities = ReturnType<typeof createMaintenanceActivities>;
@@ -32,8 +37,8 @@ export function createMaintenanceActivities({
   log: Logger;
 }) {
   /**
-   * Goes on after a failure, which is logged with what it concerns, and fails at the end if there was one: one organization
-   * must not keep the rest from being looked after.
+   * Continues after a failure, which is logged with its subject, and fails at the end if there was one: a failure of
+   * one organization must not keep the others from maintenance.
    */
   async function forEach<T extends IndexTable & { source_id?: string }>(
     items: Iterable<T>,
@@ -62,7 +67,7 @@ export function createMaintenanceActivities({
     if (failed > 0) throw new Error(`${failed} failed, see the log; the last: ${reasonOf(last)}`, { cause: last });
   }
 
-  /** Drops rows that answer no more, unless they are about to: the record is read right before. */
+  /** Drops rows that are no longer live, unless they are about to become live: the record is read right before. */
   async function dropOutdated(table: IndexTable, sourceId: string, batch: string): Promise<boolean> {
     const source = await findSource(table.org_id, sourceId);
     if (source && isCurrentBatch(source, batch)) return false;
@@ -71,7 +76,7 @@ export function createMaintenanceActivities({
     return true;
   }
 
-  /** Writes the rows of a source anew, under a name of their own; those that answer go on answering until it is done. */
+  /** Writes the rows of a source again, under a new batch name; the live rows stay live until this is done. */
   async function restore(
     table: IndexTable,
     sourceId: string,
@@ -86,7 +91,7 @@ export function createMaintenanceActivities({
     const { segments, authority } = source;
     await indexChunks(search, table, chunks, vectors, () => ({ segments, authority }), batch);
     const published = await publishRows(table.org_id, sourceId, source, batch);
-    // When the source was deleted or published anew meanwhile, its rows may have been removed before these were written.
+    // If the source was deleted or published again meanwhile, its rows may have been removed before these were written.
     await search.removeBatch(table, sourceId, published ? liveBatch(source)! : batch);
     if (published) await syncTags(search, { orgId: table.org_id, sourceId }, source.tags_version);
     return published;
@@ -97,7 +102,7 @@ export function createMaintenanceActivities({
     return true;
   }
 
-  /** What a table holds; undefined when it could not be read and has been dropped. */
+  /** The content of a table; undefined when the table could not be read and was dropped. */
   async function readTable(table: IndexTable): Promise<IndexedSource[] | undefined> {
     try {
       await search.check(table);
@@ -111,7 +116,8 @@ export function createMaintenanceActivities({
   }
 
   async function repair(table: IndexTable, signal: AbortSignal): Promise<number> {
-    // In this order: what is published in between has been indexed before, and is only not asked about.
+    // Records are listed before rows: a source that is published in between was indexed before, and is then simply not
+    // compared.
     const before = await listStanding(table);
     const rows = await readTable(table);
     const standing = rows ? before : await listStanding(table);
@@ -135,8 +141,8 @@ export function createMaintenanceActivities({
 
   return {
     /**
-     * Makes the index agree with MongoDB: after its folder was lost or damaged, or was put back as it once was. The chunks
-     * are in MongoDB, so no file is read and no site asked again.
+     * Makes the index agree with MongoDB after its folder was lost, damaged, or restored from an old copy. The chunks
+     * are in MongoDB, so no file is read and no site is asked again.
      */
     async repairIndexes(): Promise<number> {
       return withHeartbeat(async (signal) => {
@@ -151,7 +157,7 @@ export function createMaintenanceActivities({
       });
     },
 
-    /** Merges the index tables that have gathered many small writes. */
+    /** Merges the index tables that consist of many small writes. */
     async optimizeIndexes(): Promise<number> {
       return withHeartbeat(async (signal) => {
         let done = 0;
@@ -164,7 +170,7 @@ export function createMaintenanceActivities({
       });
     },
 
-    /** Drops the bytes of uploads whose process died before their record was stored. */
+    /** Deletes the bytes of uploads whose process died before their record was stored. */
     async dropOrphanedBytes(): Promise<number> {
       return withHeartbeat(async () => {
         const orphans = await listOrphanedBytes(new Date(clock().getTime() - orphanAgeMs), orphansARun);
@@ -178,5 +184,8 @@ export function createMaintenanceActivities({
 
 const keyOf = ({ org_id, mode }: IndexTable): string => `${org_id} ${mode}`;
 
-/** The reason for the log: of a damaged table the cause, since the error's own message is written for callers of the API. */
+/**
+ * The reason for the log. For a damaged table that is the cause, because the error's own message is written for callers
+ * of the API.
+ */
 const reasonOf = (error: unknown): string => String(error instanceof DamagedIndex ? error.cause : error);

@@ -1,4 +1,4 @@
-/** What a change of a source does to the index and to storage. Safe to repeat at any point. */
+/** Applies a change of a source to the index and to storage. Safe to repeat at any point. */
 import { withHeartbeat } from '../base/heartbeat.ts';
 import type { Ai } from '../../clients/ai/ai.ts';
 import type { IndexRow, IndexTable, Search } from '../../clients/search/search.ts';
@@ -23,8 +23,8 @@ export async function embedChunks(
 }
 
 /**
- * Puts chunks, with their vectors, into the index, where they are found once their generation is published. `tagsOf`: what
- * their source, by its id, is tagged with; `batch`: the rows' name, where several attempts write rows of one generation.
+ * Puts chunks, with their vectors, into the index; queries see them once their generation is published. `tagsOf`: the
+ * tags of a source, by its id; `batch`: the name of the rows, when several attempts write rows of one generation.
  */
 export async function indexChunks(
   search: Search,
@@ -49,9 +49,9 @@ export async function indexChunks(
 }
 
 /**
- * Writes a source's tags to its index rows until no newer ones were stored meanwhile. `written`: what the rows have. Only the
- * rows that answer are written: rows of a generation that is not published yet may have tags that the record does not have
- * yet, and whatever publishes them calls this afterwards.
+ * Writes a source's tags to its index rows, and repeats that until no newer tags were stored meanwhile. `written`: the
+ * version of the tags that the rows have. Only live rows are written: rows of an unpublished generation may have tags
+ * that the record does not have yet, and the code that publishes them calls this afterwards.
  */
 export async function syncTags(search: Search, { orgId, sourceId }: Ref, written: number): Promise<void> {
   for (
@@ -72,7 +72,7 @@ export function createSourceActivities({ search }: { search: Search }) {
       await withHeartbeat(() => syncTags(search, ref, -1));
     },
 
-    /** Carries out a removal, whatever of it was done before, and then forgets it. */
+    /** Carries out a removal, even if parts of it were done before, and then deletes the request. */
     async eraseSource({ orgId, sourceId }: Ref): Promise<void> {
       await withHeartbeat(async () => {
         const removal = await RemovalModel.findOne({ _id: sourceId, org_id: orgId }).lean();

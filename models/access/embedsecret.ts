@@ -1,6 +1,6 @@
 /**
- * The secret with which an organization's backend signs e-mails of customers for its embedded chat: one a mode, sealed,
- * shown once. A replaced one may stay valid for a while beside its successor.
+ * The secret with which an organization's backend signs the e-mails of its customers for the embedded chat: one per
+ * mode, stored sealed and shown once. A replaced secret may stay valid for a while beside its successor.
  */
 import { cached } from '../base/cached.ts';
 import { isDuplicate } from '../base/connect.ts';
@@ -34,12 +34,15 @@ export async function findEmbedSecret(orgId: string, mode: Mode): Promise<EmbedS
 
 const recent = cached((id) => EmbedSecretModel.findById(id).lean<EmbedSecret>().exec());
 
-/** As it was within the last second; the process that replaced it knows at once. For embeds, which are looked at again and again. */
+/**
+ * The secret as it was within the last second. The process that replaced it sees the change at once. For embeds, which
+ * check it often.
+ */
 export async function recentEmbedSecret(orgId: string, mode: Mode): Promise<EmbedSecret | null> {
   return recent.read(`${orgId}:${mode}`);
 }
 
-/** Puts a secret in the place of the one there may be, which stays valid until `formerUntil`. */
+/** Replaces the secret, if there is one; the former one stays valid until `formerUntil`. */
 export async function replaceEmbedSecret(
   orgId: string,
   mode: Mode,
@@ -57,7 +60,8 @@ export async function replaceEmbedSecret(
       created_at: now,
     };
     try {
-      // Only while the one that was read stands: of two that race, the later must not make the earlier its predecessor's heir.
+      // Writes only while the secret that was read is still stored. Of two concurrent replacements, the later one then
+      // reads the earlier one's secret and keeps that as the former.
       const replaced = await EmbedSecretModel.findOneAndUpdate(
         { _id: `${orgId}:${mode}`, ...(standing ? { secret: standing.secret } : { secret: null }) },
         { $set: next },

@@ -1,4 +1,4 @@
-/** Developer keys (secret, stored as a hash): making, checking and finding them. */
+/** Developer keys (secret, stored as a hash): create, check and find them. */
 import { createHash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { defineModel } from '../base/define.ts';
@@ -9,7 +9,7 @@ export type Key = {
   org_id: string;
   name: string;
   scopes: Scope[];
-  /** What the prefix says; a legacy key has none and follows the organization. */
+  /** The mode that the prefix names; a legacy key has none and follows the organization. */
   mode: Mode | 'legacy';
   /** SHA-256 of the token, hexadecimal. */
   token_hash: string;
@@ -21,7 +21,7 @@ export type Key = {
   last_used_at?: Date | null;
   expires_at?: Date | null;
   revoked_at?: Date | null;
-  /** The key that took its place when it was rotated; a key is rotated once. */
+  /** The key that replaced this one when it was rotated; a key is rotated once. */
   rotated_to?: string | null;
 };
 
@@ -49,7 +49,10 @@ const KeyModel = defineModel<Key>(
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** 32 random base62 characters (190 bits), then their CRC32 in 6, so that a mistyped or made-up key needs no look-up. */
+/**
+ * 32 random base62 characters (190 bits), followed by their CRC32 in 6, so that a mistyped or made-up key is refused
+ * without a look-up.
+ */
 export function newToken(kind: KeyPrefix['kind'], mode: KeyPrefix['mode']): string {
   const random = Array.from({ length: 32 }, () => base62[randomInt(62)]).join('');
   return `${tokenPrefix(kind, mode)}${random}${checksum(random)}`;
@@ -73,7 +76,7 @@ export async function findKey(orgId: string, keyId: string): Promise<Key | null>
   return KeyModel.findOne({ _id: keyId, org_id: orgId }).lean();
 }
 
-/** Newest first, revoked ones too; `before` is the last id of the page before. */
+/** Newest first, including revoked keys; `before` is the last id of the previous page. */
 export async function listKeys(orgId: string, limit: number, before?: string): Promise<Key[]> {
   return KeyModel.find({ org_id: orgId, ...(before ? { _id: { $lt: before } } : {}) })
     .sort({ _id: -1 })
@@ -85,7 +88,10 @@ export async function createKey(key: Key): Promise<void> {
   await KeyModel.create(key);
 }
 
-/** Changes what a key may be changed in; null when there is no such key, it is revoked, or its end is set by its successor. */
+/**
+ * Changes the fields of a key that may change. Null when there is no such key, when it is revoked, or when its end was
+ * set by its rotation.
+ */
 export async function updateKey(
   orgId: string,
   keyId: string,
@@ -93,14 +99,14 @@ export async function updateKey(
   now: Date,
 ): Promise<Key | null> {
   return KeyModel.findOneAndUpdate(
-    // When a key that was rotated ends was said then; whoever sets it now would bring the old token back.
+    // A rotated key's end was set when it was rotated; setting it again would make the old token valid again.
     { _id: keyId, org_id: orgId, revoked_at: null, ...('expires_at' in change ? { rotated_to: null } : {}) },
     { $set: { ...change, updated_at: now } },
     { returnDocument: 'after' },
   ).lean();
 }
 
-/** Ends a key for good; null when there is no such key, or it is revoked already. */
+/** Ends a key permanently; null when there is no such key or it is revoked already. */
 export async function revokeKey(orgId: string, keyId: string, now: Date): Promise<Key | null> {
   return KeyModel.findOneAndUpdate(
     { _id: keyId, org_id: orgId, revoked_at: null },
@@ -110,9 +116,9 @@ export async function revokeKey(orgId: string, keyId: string, now: Date): Promis
 }
 
 /**
- * Puts `next` in the place of `old`, which works until `oldEnds`. False when `old` changed since it was read, so two rotations
- * that race make one new key. `next` is stored first: a process that dies in between leaves a key whose token nobody has
- * seen, and the old one as it was.
+ * Replaces `old` by `next`; the old key works until `oldEnds`. False when `old` changed since it was read, so two
+ * concurrent rotations make one new key. `next` is stored first: a process that dies in between leaves a key whose
+ * token nobody has seen, and the old key unchanged.
  */
 export async function replaceKey(old: Key, next: Key, oldEnds: Date, now: Date): Promise<boolean> {
   await KeyModel.create(next);
@@ -124,7 +130,7 @@ export async function replaceKey(old: Key, next: Key, oldEnds: Date, now: Date):
   return matchedCount === 1;
 }
 
-/** Notes that a key was used; call it at most once a minute a key. */
+/** Notes that a key was used; call it at most once a minute per key. */
 export async function touchKey(keyId: string, now: Date): Promise<void> {
   await KeyModel.updateOne({ _id: keyId }, { $max: { last_used_at: now } });
 }

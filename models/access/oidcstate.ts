@@ -1,6 +1,6 @@
 /**
- * Sign-ins under way at an identity provider: each can be taken once, by the browser that started it, within ten minutes.
- * Only hashes of what the browser holds are stored, and what the provider must not learn is sealed.
+ * Sign-ins in progress at an identity provider. Each can be used once, by the browser that started it, within ten
+ * minutes. Only hashes of the browser's secrets are stored, and secrets that the provider must not learn are sealed.
  */
 import { defineModel } from '../base/define.ts';
 
@@ -34,7 +34,9 @@ export async function keepOidcState(state: OidcState): Promise<void> {
   await OidcStateModel.create(state);
 }
 
-/** Takes a sign-in off the table; null when it is unknown, taken, too old, another provider's or another browser's. */
+/**
+ * Removes a sign-in and returns it; null when it is unknown, used, too old, or belongs to another provider or browser.
+ */
 export async function takeOidcState(
   id: string,
   provider: string,

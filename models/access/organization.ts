@@ -1,4 +1,7 @@
-/** Organizations, the tenants. Members live inside the record, so that "the last owner stays" is one atomic update. */
+/**
+ * Organizations, the tenants. Members are stored inside the record, so that "the last owner stays" is one atomic
+ * update.
+ */
 import { defineModel } from '../base/define.ts';
 import { environments, type Environment } from '../rules/access/keys.ts';
 import { checkAdding, checkRemoval, maxMembers, roles, type Role } from '../rules/access/roles.ts';
@@ -41,7 +44,7 @@ export async function createOrganization(organization: Organization): Promise<vo
   await OrganizationModel.create(organization);
 }
 
-/** A new organization: in the sandbox, its maker the owner. */
+/** A new organization: in the sandbox, with its creator as the owner. */
 export function newOrganization(orgId: string, name: string, ownerId: string, now: Date): Organization {
   return {
     _id: orgId,
@@ -52,7 +55,10 @@ export function newOrganization(orgId: string, name: string, ownerId: string, no
   };
 }
 
-/** The organizations somebody belongs to, newest first; `before` is the last id of the page before. Only their own membership is read. */
+/**
+ * The organizations that a user belongs to, newest first; `before` is the last id of the previous page. Only the user's
+ * own membership is read.
+ */
 export async function listOrganizationsOf(userId: string, limit: number, before?: string): Promise<Organization[]> {
   return OrganizationModel.find(
     { 'members.user_id': userId, ...(before ? { _id: { $lt: before } } : {}) },
@@ -68,7 +74,8 @@ export async function setEnvironment(orgId: string, environment: Environment): P
 }
 
 /**
- * Adds a member on behalf of `actorId`. Decided on what was read, written only while that still holds, else decided again.
+ * Adds a member on behalf of `actorId`. The decision is based on the record as read and written only while the record
+ * still matches; otherwise it is made again.
  * @throws Problem MISSING_ROLE, ALREADY_MEMBER, CONFLICT (full), NOT_FOUND when the actor is no longer a member.
  */
 export async function addMember(orgId: string, actorId: string, member: Member): Promise<void> {
@@ -92,8 +99,8 @@ export async function addMember(orgId: string, actorId: string, member: Member):
 }
 
 /**
- * Takes a member out on behalf of `actorId`, who may be the same person. The write itself demands another owner, so of two
- * last owners who leave at once one stays.
+ * Removes a member on behalf of `actorId`, who may be the same person. The write itself requires another owner, so when
+ * the last two owners leave at once, one stays.
  * @throws Problem MISSING_ROLE, LAST_OWNER, NOT_FOUND.
  */
 export async function removeMember(orgId: string, actorId: string, userId: string): Promise<Member> {

@@ -1,6 +1,6 @@
 /**
- * Publishable keys: one per organization and mode, for pages and apps. They are public by nature, so they are stored
- * readable; they name an organization and never authorize anything by themselves.
+ * Publishable keys: one per organization and mode, for pages and apps. They are public, so they are stored readable.
+ * They name an organization and authorize nothing by themselves.
  */
 import type mongoose from 'mongoose';
 import { defineModel } from '../base/define.ts';
@@ -9,7 +9,7 @@ import { newToken } from './key.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 
 export type PublishableKey = {
-  /** `<organization>:<mode>`: two first reads that race make one key. */
+  /** `<organization>:<mode>`: two concurrent first reads make one key. */
   _id: string;
   org_id: string;
   mode: Mode;
@@ -25,18 +25,18 @@ const PublishableKeyModel = defineModel<PublishableKey>('PublishableKey', 'publi
   created_at: { type: Date, required: true },
 });
 
-/** The key of a mode, made now if there is none. */
+/** The key of a mode, created if there is none. */
 export async function providePublishableKey(orgId: string, mode: Mode, now: Date): Promise<PublishableKey> {
   const standing = await PublishableKeyModel.findById(idOf(orgId, mode)).lean();
   return standing ?? (await upsert(orgId, mode, { $setOnInsert: fresh(orgId, mode, now) }));
 }
 
-/** Puts a new key in the place of the old one, which stops working at once. */
+/** Replaces the key by a new one; the old one stops working at once. */
 export async function rotatePublishableKey(orgId: string, mode: Mode, now: Date): Promise<PublishableKey> {
   return upsert(orgId, mode, { $set: fresh(orgId, mode, now) });
 }
 
-/** Whose key this is; null when nobody has it, or has it no more. */
+/** The record of a key; null when the key does not exist or was replaced. */
 export async function findPublishableKey(key: string): Promise<PublishableKey | null> {
   return PublishableKeyModel.findOne({ key }).lean();
 }
@@ -63,7 +63,7 @@ async function upsert(
         .lean()
         .orFail();
     } catch (error) {
-      // Another first read inserted between this one's look and its insert: now there is something to find.
+      // A concurrent first read inserted the key between this one's query and its insert, so the next query finds it.
       if (!isDuplicate(error)) throw error;
     }
   }

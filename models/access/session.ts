@@ -1,6 +1,6 @@
 /**
- * Support sessions: the record behind a customer's token or a page's embed. It says whose session it is and whether it was
- * revoked; a token without a standing record opens nothing.
+ * Support sessions: the record behind a customer's token or a page's embed. It says whose session it is and whether it
+ * was revoked. A token whose record is gone or revoked is refused.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { cached } from '../base/cached.ts';
@@ -18,19 +18,19 @@ export type Session = {
   /** `minted` by a backend with a secret key; `embed` by a page with a publishable one. */
   kind: (typeof sessionKinds)[number];
   customer_id: string;
-  /** Whether somebody entitled to it has vouched for who the customer is. */
+  /** Whether the customer's identity is vouched for, by a backend or a signature. */
   verified: boolean;
-  /** Of an embed the page's own word, as it was last. */
+  /** For an embed, the product that the page named last. */
   product_type?: string;
   context: Record<string, unknown>;
-  /** What the browser called itself; it joins nothing. */
+  /** The id that the browser chose for itself; it never joins two customers. */
   visitor_id?: string;
-  /** SHA-256 of the step-up token, hexadecimal; gone once it was used. */
+  /** SHA-256 of the step-up token, hexadecimal; removed when the token is used. */
   step_up_hash?: string;
   step_up_expires_at?: Date;
   expires_at: Date;
   revoked_at?: Date;
-  /** The key that minted it, or `embed`. */
+  /** The key that minted the session, or `embed`. */
   created_by: string;
   created_at: Date;
 };
@@ -57,7 +57,7 @@ export const SessionModel = defineModel<Session>(
   },
   [
     { fields: { org_id: 1, customer_id: 1, _id: -1 } },
-    // One session an embedded visitor, so that limits and a revocation hold over its connections.
+    // One session per embedded visitor, so that limits and a revocation apply to all of its connections.
     {
       fields: { org_id: 1, mode: 1, visitor_id: 1, customer_id: 1 },
       unique: true,
@@ -69,21 +69,24 @@ export const SessionModel = defineModel<Session>(
 
 const readSession = readerOf(SessionModel);
 
-/** The session as it stands, also a revoked or expired one. */
+/** The session, even when it is revoked or expired. */
 export async function findSession(orgId: string, sessionId: string): Promise<Readonly<Session> | null> {
   return ofOrg(orgId, await readSession(sessionId));
 }
 
 const recent = cached(readSession);
 
-/** As it was within the last second; the process that revoked it knows at once. For requests, which all ask for it. */
+/**
+ * The session as it was within the last second. The process that revoked it sees the change at once. For requests,
+ * which all read it.
+ */
 export async function recentSession(orgId: string, sessionId: string): Promise<Readonly<Session> | null> {
   return ofOrg(orgId, await recent.read(sessionId));
 }
 
 const ofOrg = (orgId: string, session: Readonly<Session> | null) => (session?.org_id === orgId ? session : null);
 
-/** A customer's sessions, the newest first, from before `after` on; those that ended are kept for a while. */
+/** A customer's sessions, newest first, those older than `after`. Ended sessions are kept for a while. */
 export async function listSessionsOf(
   orgId: string,
   customerId: string,
@@ -100,7 +103,7 @@ export async function createSession(session: Session): Promise<void> {
   await collectionOf(SessionModel).insertOne(session);
 }
 
-/** Ends a session; again when it is ended changes nothing. Null when there is no such session. */
+/** Ends a session; ending it again changes nothing. Null when there is no such session. */
 export async function revokeSession(orgId: string, sessionId: string, now: Date): Promise<Session | null> {
   const sessions = collectionOf(SessionModel);
   const revoked = await sessions.findOneAndUpdate(
@@ -112,7 +115,7 @@ export async function revokeSession(orgId: string, sessionId: string, now: Date)
   return revoked ?? (await sessions.findOne({ _id: sessionId, org_id: orgId }));
 }
 
-/** Whether a page's visitor was here before, as whomever. */
+/** Whether this visitor of a page was here before, as any customer. */
 export async function visitorSeen(orgId: string, mode: Mode, visitorId: string): Promise<boolean> {
   const found = await collectionOf(SessionModel).findOne(
     { org_id: orgId, mode, visitor_id: visitorId, kind: 'embed' },
@@ -121,7 +124,10 @@ export async function visitorSeen(orgId: string, mode: Mode, visitorId: string):
   return found !== null;
 }
 
-/** Which of these sessions, of whatever organization, were revoked or erased. For a process that may have missed it. */
+/**
+ * The sessions among these, of any organization, that were revoked or erased. For a process that may have missed the
+ * event.
+ */
 export async function endedAmong(sessionIds: readonly string[]): Promise<string[]> {
   const standing = await collectionOf(SessionModel)
     .find({ _id: { $in: [...sessionIds] }, revoked_at: { $exists: false } }, { projection: { _id: 1 } })
@@ -131,8 +137,8 @@ export async function endedAmong(sessionIds: readonly string[]): Promise<string[
 }
 
 /**
- * The session of an embedded visitor, made with `fresh` when there is none; its end is pushed on. A revoked one is given as
- * it stands, for a visitor cannot undo a revocation by coming back.
+ * The session of an embedded visitor, created from `fresh` when there is none; its end is moved forward. A revoked
+ * session is returned unchanged, because a visitor cannot undo a revocation by returning.
  */
 export async function provideEmbedSession(fresh: Session & { kind: 'embed'; visitor_id: string }): Promise<Session> {
   const { expires_at, product_type, ...first } = fresh;
@@ -160,7 +166,10 @@ export async function provideEmbedSession(fresh: Session & { kind: 'embed'; visi
   }
 }
 
-/** A new step-up token and what of it is stored: whoever holds it may do once what needs a second proof of identity. */
+/**
+ * A new step-up token and the part of it that is stored. Its holder may do one action that needs a second proof of
+ * identity.
+ */
 export function newStepUp(now: Date): { token: string; stored: Pick<Session, 'step_up_hash' | 'step_up_expires_at'> } {
   const token = `sut_${randomBytes(32).toString('base64url')}`;
   return {
@@ -170,8 +179,8 @@ export function newStepUp(now: Date): { token: string; stored: Pick<Session, 'st
 }
 
 /**
- * Uses up a session's step-up token. False when it is another one, was used, is too old, or the session has ended. Nothing
- * asks for one yet: actions that need a second proof of identity will.
+ * Uses up a session's step-up token. False when the token is wrong, used or too old, or when the session has ended.
+ * Nothing asks for one yet; actions that need a second proof of identity will.
  */
 export async function consumeStepUp(orgId: string, sessionId: string, token: string, now: Date): Promise<boolean> {
   const { modifiedCount } = await collectionOf(SessionModel).updateOne(

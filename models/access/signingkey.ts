@@ -1,11 +1,13 @@
-/** The keys that sign login tokens. Private halves are sealed; all processes share them through the database. */
+/** The keys that sign login tokens. Private halves are sealed; all processes share the keys through the database. */
 import { defineModel, Mixed } from '../base/define.ts';
 import { isDuplicate } from '../base/connect.ts';
 
 export type SigningKey = {
   /** The `kid`. */
   _id: string;
-  /** Counts up; the highest signs. Unique, so two processes that rotate at once make one key. */
+  /**
+   * A counter; the key with the highest number signs. It is unique, so two processes that rotate at once make one key.
+   */
   number: number;
   public_jwk: Record<string, unknown>;
   /** Sealed with `config.secretKey`. */
@@ -22,8 +24,8 @@ export const SigningKeyModel = defineModel<SigningKey>('SigningKey', 'signing_ke
 });
 
 /**
- * Newest first. Read as the primary has it: a process that lost the race to add a key must see the winner's at once, before
- * a majority has it.
+ * Newest first. Read with the primary's own state: a process that lost the race to add a key must see the winner's key
+ * at once, before a majority has it.
  */
 export async function listSigningKeys(): Promise<SigningKey[]> {
   return SigningKeyModel.find().readConcern('local').sort({ number: -1 }).lean();

@@ -1,15 +1,19 @@
-/** People who sign in to the dashboard: one account an e-mail address, with a password, federated identities, or both. */
+/**
+ * People who sign in to the dashboard: one account per e-mail address, with a password, federated identities, or both.
+ */
 import { isDuplicate } from '../base/connect.ts';
 import { defineModel } from '../base/define.ts';
 import { OrganizationModel, type Organization } from './organization.ts';
 
-/** Who somebody is at an identity provider: its configured name, and the `sub` it calls them by. */
+/**
+ * A person at an identity provider: the provider's configured name, and the `sub` by which it identifies the person.
+ */
 export type Identity = { provider: string; subject: string };
 export type User = {
   _id: string;
   /** Lower case. */
   email: string;
-  /** Whether the owner of the address was proven, by an identity provider. */
+  /** Whether an identity provider has confirmed who owns the address. */
   email_verified: boolean;
   name: string;
   picture?: string;
@@ -56,14 +60,15 @@ export async function findUserByIdentity({ provider, subject }: Identity): Promi
   return UserModel.findOne({ identities: { $elemMatch: { provider, subject } } }).lean();
 }
 
-/** In no particular order; unknown ids are left out. */
+/** The users in no particular order; unknown ids are left out. */
 export async function listUsers(userIds: readonly string[]): Promise<User[]> {
   return UserModel.find({ _id: { $in: userIds } }).lean();
 }
 
 /**
- * Stores an account, and the organization it begins with. Throws a duplicate error when the e-mail is taken. The organization
- * is stored first: a process that dies in between leaves one that nobody can enter, and the e-mail free.
+ * Stores an account, and its first organization if there is one. Throws a duplicate error when the e-mail is taken. The
+ * organization is stored first: a process that dies in between leaves one without a member who can sign in, and the
+ * e-mail stays free.
  */
 export async function createUser(user: User, organization?: Organization): Promise<void> {
   if (organization) await OrganizationModel.create(organization);
@@ -76,11 +81,12 @@ export async function createUser(user: User, organization?: Organization): Promi
 }
 
 /**
- * Lets an identity sign in to an account whose e-mail its provider has verified; null when the account changed meanwhile.
+ * Lets an identity sign in to an account whose e-mail its provider has verified; null when the account changed
+ * meanwhile.
  *
- * An account whose e-mail was never verified may have been made by anyone, ahead of the address's owner and with a password
- * only its maker knows. So its password and other identities go, and its tokens end: from here on the account is the
- * owner's alone.
+ * Anyone may have created an account whose e-mail was never verified, before the address's owner came, with a password
+ * that only the creator knows. So its password and other identities are removed and its tokens end: from then on only
+ * the owner can use the account.
  */
 export async function joinIdentity(user: User, identity: Identity): Promise<User | null> {
   const proven = { $addToSet: { identities: identity } };

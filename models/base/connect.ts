@@ -4,15 +4,17 @@ import mongoose from 'mongoose';
 
 mongoose.set('strictQuery', 'throw');
 
-/** How long a starting process looks for MongoDB, in ms: longer than a replica set needs to elect another primary. */
+/**
+ * How long a starting process tries to reach MongoDB, in ms: longer than a replica set needs to elect another primary.
+ */
 const startMs = 10_000;
 
 /**
- * Connects to `uri` (database `support_platform` when the uri names none) and waits until all indexes exist. Fails with a
- * sentence that names MONGODB_URI and holds no credentials: after ten seconds when no server answers, at once when the
- * server cannot keep what is promised here.
+ * Connects to `uri` (database `support_platform` when the uri names none) and waits until all indexes exist. It fails
+ * with a sentence that names MONGODB_URI and holds no credentials: after ten seconds when no server answers, at once
+ * when the server cannot give the required guarantees.
  * `selectionMs` is how long an operation waits for a server once the process is connected. An activity may wait as long
- * as an election takes, and so does it unless told; a request's caller would rather be told to try again.
+ * as an election takes, which is the default. A request should fail sooner, so that its caller can try again.
  */
 export async function connectMongo(uri: string, { selectionMs = startMs } = {}): Promise<void> {
   const address = readUri(uri);
@@ -23,9 +25,9 @@ export async function connectMongo(uri: string, { selectionMs = startMs } = {}):
     readConcern: { level: 'majority' },
     serverSelectionTimeoutMS: selectionMs,
     /*
-     * A server that hangs is found out by the monitor within the sum of these two, which then breaks off all that waits
-     * for it; the driver's own values make that 40 s. Not `timeoutMS` or `socketTimeoutMS`: they bound each command, and
-     * building an index or removing a whole site may take longer than a request may wait.
+     * The monitor notices a server that hangs within the sum of these two times, and then fails everything that waits
+     * for it. With the driver's defaults that takes 40 s. `timeoutMS` and `socketTimeoutMS` are not set: they bound
+     * each command, and building an index or removing a whole site may take longer than a request may wait.
      */
     heartbeatFrequencyMS: 3_000,
     connectTimeoutMS: 5_000,
@@ -41,7 +43,7 @@ export async function connectMongo(uri: string, { selectionMs = startMs } = {}):
   await Promise.all(Object.values(mongoose.models).map((model) => model.createIndexes()));
 }
 
-/** Connects, again and again for `ms` milliseconds as long as no server is found. */
+/** Tries to connect for `ms` milliseconds while no server is found. */
 async function connectWithin(ms: number, uri: string, options: mongoose.ConnectOptions): Promise<void> {
   const deadline = performance.now() + ms;
   for (;;) {
@@ -55,7 +57,7 @@ async function connectWithin(ms: number, uri: string, options: mongoose.ConnectO
   }
 }
 
-/** The parser's own message may repeat what it was given, password and all. */
+/** The parser's own message may repeat the uri, including the password. */
 function readUri(uri: string): ConnectionString {
   try {
     return new ConnectionString(uri);
@@ -75,7 +77,10 @@ function whyNoConnection(error: Error, hosts: string): string {
     : `MongoDB at ${hosts} does not answer (${error.message}). See that it runs, and that MONGODB_URI names it and its replica set.`;
 }
 
-/** Transactions and change streams need a replica set, or the router of a sharded cluster, which consists of such. */
+/**
+ * Transactions and change streams need a replica set, or the router of a sharded cluster, whose shards are replica
+ * sets.
+ */
 async function requireReplicaSet(hosts: string): Promise<void> {
   const hello = await mongoose.connection.db?.admin().command({ hello: 1 });
   if (hello?.['setName'] !== undefined || hello?.['msg'] === 'isdbgrid') return;
@@ -85,7 +90,7 @@ async function requireReplicaSet(hosts: string): Promise<void> {
   );
 }
 
-/** Answers once the server has answered, or throws within `ms` milliseconds. */
+/** Resolves when the server has answered; throws after `ms` milliseconds. */
 export async function pingMongo(ms: number): Promise<void> {
   const db = mongoose.connection.db;
   if (!db) throw new Error('not connected');

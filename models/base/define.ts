@@ -1,6 +1,6 @@
 /**
- * Defines a collection: its fields, its indexes, its model. Mongoose's own inference of types from schemas is left out on
- * purpose: a record's type is written once, by hand, and compiling the project takes seconds instead of a minute.
+ * Defines a collection: its fields, its indexes, its model. Mongoose's own inference of types from schemas is not used:
+ * a record's type is written once, by hand, and compiling the project takes seconds instead of a minute.
  */
 import DataLoader from 'dataloader';
 import mongoose from 'mongoose';
@@ -8,7 +8,7 @@ import mongoose from 'mongoose';
 /** One field as mongoose takes it: a type, or `{ type, required, enum, default }`. */
 export type Field = object;
 export type Fields<T> = { [F in keyof T]-?: Field };
-/** `fields` in their order; the rest are MongoDB's options, such as `unique`. */
+/** `fields` in index order; the rest are MongoDB's options, such as `unique`. */
 export type IndexDefinition = {
   fields: Record<string, 1 | -1>;
   unique?: boolean;
@@ -23,7 +23,7 @@ const plainModel = mongoose.model.bind(mongoose) as unknown as (name: string, sc
 /** Any JSON value. */
 export const Mixed: Field = mongoose.Schema.Types.Mixed;
 
-/** `T` is the stored record; every field of it must be given, so that the type and the schema cannot part. */
+/** `T` is the stored record; every field of it must be listed, so that type and schema cannot diverge. */
 export function defineModel<T extends object>(
   name: string,
   collection: string,
@@ -41,21 +41,21 @@ export function embedded<T extends object>(fields: Fields<T>): Field {
 }
 
 /**
- * The collection behind a model, typed by its record, for reads on the hot path: the driver's own objects, nothing cast.
- * Values given to it must have been validated before.
+ * The collection behind a model, typed by its record, for reads on the hot path: the driver's own objects, without
+ * casts. Values passed to it must have been validated.
  */
 export function collectionOf<T extends object>(model: mongoose.Model<T>): mongoose.mongo.Collection<T> {
   return model.collection as unknown as mongoose.mongo.Collection<T>;
 }
 
-/** The fields that have a value: the driver would store the others as null. */
+/** The fields that have a value; the driver would store undefined ones as null. */
 export const defined = (fields: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
 /**
- * Reads records by primary key. Those that requests ask for in one turn of the event loop become one query, so a busy
- * process asks MongoDB less; nothing is remembered, each read begins after it was asked for. Callers that asked for the
- * same id share one object: do not change it. `select` names the fields to read; all of them when left out.
+ * Reads records by primary key. Reads of one turn of the event loop become one query, so a busy process asks MongoDB
+ * less. Nothing is cached: each read begins after it was asked for. Callers that ask for the same id share one object,
+ * so do not change it. `select` names the fields to read; all of them by default.
  */
 export function readerOf<T extends { _id: string }, K extends keyof T = keyof T>(
   model: mongoose.Model<T>,
@@ -66,7 +66,7 @@ export function readerOf<T extends { _id: string }, K extends keyof T = keyof T>
     async (asked) => {
       const collection = collectionOf(model) as unknown as mongoose.mongo.Collection<{ _id: string }>;
       const ids = [...new Set(asked)];
-      // One id alone takes MongoDB's fast path, without a cursor.
+      // A single id takes MongoDB's fast path, without a cursor.
       const found =
         ids.length === 1
           ? [await collection.findOne({ _id: ids[0]! }, options)]
@@ -74,7 +74,7 @@ export function readerOf<T extends { _id: string }, K extends keyof T = keyof T>
       const byId = new Map(found.map((record) => [record?._id, record as unknown as Readonly<Pick<T, K>> | null]));
       return asked.map((id) => byId.get(id) ?? null);
     },
-    // After every socket that was readable in this turn has been read, not after the first.
+    // The batch is sent after every socket that was readable in this turn has been read, not after the first.
     { cache: false, batchScheduleFn: (dispatch) => setImmediate(dispatch), maxBatchSize: 500 },
   );
   return (id) => loader.load(id);

@@ -1,6 +1,6 @@
 /**
- * First answers kept by Idempotency-Key, per credential and route, 24 hours or as long as they are good for anything. Bodies
- * are sealed: some hold a secret shown once.
+ * First answers by Idempotency-Key, per credential and route, kept for 24 hours or until the answer is no longer
+ * useful. Bodies are sealed, because some hold a secret that is shown once.
  */
 import { defineModel, embedded } from './define.ts';
 import { isDuplicate } from './connect.ts';
@@ -10,9 +10,12 @@ type Entry = {
   /** A hash over credential, route and key. */
   _id: string;
   fingerprint: string;
-  /** The request that runs under the key; one that another has overtaken keeps, renews and releases nothing. */
+  /**
+   * The request that runs under the key. A request whose key another one has taken over keeps, renews and releases
+   * nothing.
+   */
   holder: string;
-  /** The end of its lease: until then it is taken to be running, after it to have died with its process. */
+  /** The end of its lease. Until then the request counts as running, afterwards as dead with its process. */
   running_until: Date;
   reply?: IdempotentReply;
   expires_at: Date;
@@ -32,12 +35,12 @@ const IdempotencyModel = defineModel<Entry>(
   [{ fields: { expires_at: 1 }, expireAfterSeconds: 0 }],
 );
 
-/** A key and the request that asks for it or holds it. */
+/** A key, and the request that asks for it or holds it. */
 type Holding = { id: string; holder: string };
 
 /**
- * Takes the key for this request (undefined), or gives what stands there. A key whose holder has died, or that is over, is
- * taken over.
+ * Takes the key for this request and returns undefined, or returns the stored record. A key whose holder has died, or
+ * that has expired, is taken over.
  */
 export async function takeIdempotencyKey(
   { id, holder }: Holding,
@@ -58,20 +61,20 @@ export async function takeIdempotencyKey(
     if (!isDuplicate(error)) throw error;
   }
   const abandoned = { fingerprint, reply: { $exists: false }, running_until: { $lte: now } };
-  // The database removes what is over when it comes round to it.
+  // The database removes expired records with a delay, so they are still found here.
   const free = { _id: id, $or: [abandoned, { expires_at: { $lte: now } }] };
   if (await IdempotencyModel.findOneAndUpdate(free, { $set: mine, $unset: { reply: '' } })) return undefined;
   const standing = await IdempotencyModel.findById(id).lean();
-  // It was released between the two reads: the caller may try again at once.
+  // The key was released between the two reads: the caller may try again at once.
   return standing ?? { _id: id, ...mine };
 }
 
-/** Prolongs the lease of a request that still runs, to `until`. */
+/** Extends the lease of a running request to `until`. */
 export async function renewIdempotencyKey({ id, holder }: Holding, until: Date): Promise<void> {
   await IdempotencyModel.updateOne({ _id: id, holder, reply: { $exists: false } }, { $max: { running_until: until } });
 }
 
-/** Keeps it as long as the key was taken for, or until `until` when that is earlier. */
+/** Keeps the answer as long as the key was taken for, or until `until` when that is earlier. */
 export async function keepReply({ id, holder }: Holding, reply: IdempotentReply, until?: Date): Promise<void> {
   await IdempotencyModel.updateOne(
     { _id: id, holder },

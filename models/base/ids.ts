@@ -1,4 +1,4 @@
-/** Identifiers: a prefix that says what it names, then a ULID, so that they sort by time of creation. */
+/** Identifiers: a prefix that names the kind of record, then a ULID, so that ids sort by time of creation. */
 import { randomFillSync } from 'node:crypto';
 import { ulid, type PRNG } from 'ulid';
 
@@ -21,7 +21,10 @@ const prefixes = {
   event: 'evt',
 } as const;
 
-/** Random numbers from a pool: asking the system for each of the sixteen characters took a twentieth of a request's time. */
+/**
+ * Random numbers from a pool. Asking the system for each of the sixteen characters took a twentieth of a request's
+ * time.
+ */
 function pooledRandom(): PRNG {
   const pool = new Uint32Array(1024);
   let next = pool.length;

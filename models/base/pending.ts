@@ -1,33 +1,33 @@
 /**
- * The intent to start a workflow, stored inside the record it is for: one write makes both, so neither is ever lost.
- * api/durable.ts starts it at once; workers/sweeper.ts starts what was left behind.
+ * The intent to start a workflow, stored inside the record that it is for: one write stores both, so neither is lost.
+ * api/durable.ts starts it at once; workers/sweeper.ts starts the intents that were left.
  */
 import type { Model } from 'mongoose';
 import { embedded, Mixed, type Field, type IndexDefinition } from './define.ts';
 
 export type Intent = {
-  /** Of one that signals, which others with the same workflow id may stand beside. */
+  /** Set on an intent that signals, because a record may hold several signals to one workflow. */
   key?: string;
-  /** The signal that is sent, starting the workflow when none is open; a workflow is started once without. */
+  /** The signal to send, which starts the workflow when none is open. Without it, the workflow is started once. */
   signal?: string;
   workflow: string;
   workflow_id: string;
   queue: string;
   args: unknown[];
-  /** When the sweeper may take it. Each sweeper that does moves this on. */
+  /** When the sweeper may take it. Each sweeper that takes it moves this time forward. */
   next_at: Date;
   tries: number;
 };
-/** What every record that starts workflows has. */
+/** The fields of every record that starts workflows. */
 export type Launchable = { _id: string; org_id: string; mode: string; pending?: Intent[] };
 
 /** How long the process that saved the record has to start the workflow before the sweeper does, in ms. */
 export const sweepAfterMs = 5_000;
-/** A start takes a second at most, and settling it as long as MongoDB takes. */
+/** A start takes a second at most; settling it takes as long as MongoDB needs. */
 const leaseMs = 5_000;
 const maxWaitMs = 5 * 60_000;
 
-/** The field of a record that starts workflows, and the index that finds those left behind. */
+/** The field of a record that starts workflows, and the index that finds the intents that were left. */
 export const pendingField: Field = {
   type: [
     embedded<Intent>({
@@ -48,10 +48,10 @@ export const pendingIndex: IndexDefinition = {
   partialFilterExpression: { 'pending.next_at': { $exists: true } },
 };
 
-/** A workflow has one intent in a record, unless it is signalled: then each signal has its own. */
+/** A record has one intent per workflow, except for signals, each of which has its own. */
 export const isSameIntent = (a: Intent, b: Intent): boolean => a.workflow_id === b.workflow_id && a.key === b.key;
 
-/** Removes a started intent; others on the same record stay. */
+/** Removes a started intent; other intents of the record stay. */
 export async function settleIntent<T extends Launchable>(
   model: Model<T>,
   id: string,
@@ -61,10 +61,10 @@ export async function settleIntent<T extends Launchable>(
   await model.collection.updateOne({ _id: id as never }, { $pull: { pending: settled } as never });
 }
 
-/** An intent that is due, and its record with what a start needs of it. */
+/** An intent that is due, and the fields of its record that a start needs. */
 export type Due = { record: Launchable; intent: Intent };
 
-/** The intents that are due, those that have waited longest first; of at most `limit` records. */
+/** The intents that are due, of at most `limit` records; those that have waited longest come first. */
 export async function listDueIntents<T extends Launchable>(model: Model<T>, now: Date, limit: number): Promise<Due[]> {
   const due = { $elemMatch: { next_at: { $lte: now } } };
   const records = (await model.collection
@@ -78,8 +78,8 @@ export async function listDueIntents<T extends Launchable>(model: Model<T>, now:
 }
 
 /**
- * Takes a due intent for 5 s, in which it is to be started and settled, so that two sweepers never hold the same one; null
- * when another sweeper was faster. What is not settled by then is due again.
+ * Takes a due intent for 5 s, in which it must be started and settled, so that two sweepers never hold the same one.
+ * Null when another sweeper was faster. An intent that is not settled by then is due again.
  */
 export async function leaseIntent<T extends Launchable>(
   model: Model<T>,
@@ -98,7 +98,7 @@ export async function leaseIntent<T extends Launchable>(
   return modifiedCount === 1 ? { ...intent, ...leased } : null;
 }
 
-/** Has an intent that cannot be started wait: 5 s, doubling with each try up to 5 min. */
+/** Delays an intent that cannot be started: 5 s, doubling with each attempt up to 5 min. */
 export async function postponeIntent<T extends Launchable>(
   model: Model<T>,
   { record, intent }: Due,

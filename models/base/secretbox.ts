@@ -1,10 +1,10 @@
-/** Encrypts what must be read again but must not lie in the database in the clear (AES-256-GCM). */
+/** Encrypts secrets that must be readable again but must not be stored in plain text (AES-256-GCM). */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 export type SecretBox = {
   /** Encrypts; the same text gives another result each time. */
   seal(text: string): string;
-  /** Decrypts what `seal` gave. Throws when it was changed, or sealed with another key. */
+  /** Decrypts the result of `seal`. Throws when it was changed, or sealed with another key. */
   open(sealed: string): string;
 };
 

@@ -7,12 +7,12 @@ import { ErasureModel } from '../../models/chat/erasure.ts';
 import { MessageModel } from '../../models/chat/message.ts';
 
 export const chat = {
-  // Messages first: a customer waits for the answer.
+  // Messages come first, because a customer waits for the answer.
   launchable: [launchable(MessageModel), launchable(ConversationModel), launchable(ErasureModel)],
   fleets: {
     conversations: {
       activities: (deps) => ({ ...createConversationActivities(deps), ...createErasureActivities(deps) }),
-      // A turn waits for MongoDB or a model most of its time; this many keep two cores busy when they answer extractively.
+      // A turn mostly waits for MongoDB or a model; this many keep two cores busy when they answer extractively.
       maxActivities: 40,
       maxWorkflowTasks: 20,
     },

@@ -10,7 +10,7 @@ export const crawl = {
   fleets: {
     crawl: {
       activities: (deps) => ({ ...createCrawlActivities(deps), ...createRecrawlActivities(deps) }),
-      // A crawl waits more than it works; its pages are read by the processes that all crawls of a worker share.
+      // A crawl mostly waits; its pages are read by processes that all crawls of a worker share.
       maxActivities: 8,
       maxWorkflowTasks: 5,
     },

@@ -4,5 +4,5 @@ import { crawl } from './crawl.ts';
 import { knowledge } from './knowledge.ts';
 import type { Slice } from './slice.ts';
 
-/** In the order in which the sweeper asks: people who wait for an answer come first. */
+/** In the order in which the sweeper works: people who wait for an answer come first. */
 export const slices = [chat, knowledge, crawl] as const satisfies readonly Slice[];

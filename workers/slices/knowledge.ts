@@ -1,4 +1,4 @@
-/** Documents, the sources that answers come from, and the care of the stores. */
+/** Documents, the sources of answers, and the maintenance of the stores. */
 import { launchable, type Slice } from './slice.ts';
 import { createDocumentActivities } from '../../activities/knowledge/document.ts';
 import { createMaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
@@ -13,21 +13,22 @@ export const knowledge = {
   launchable: [launchable(DocumentModel), launchable(PageModel), launchable(PruningModel), launchable(RemovalModel)],
   fleets: {
     documents: {
-      // Those of sources for workflows that were begun on this queue before they had one of their own.
+      // The source activities are here too, for workflows that began on this queue before sources had one of their own.
       activities: (deps) => ({ ...createDocumentActivities(deps), ...createSourceActivities(deps) }),
-      // Each reads in a process of its own of up to 512 MiB; four fit beside the worker into 3 GiB.
+      // Each file is read in a separate process of up to 512 MiB; four of those and the worker fit into 3 GiB.
       maxActivities: 4,
       maxWorkflowTasks: 10,
     },
     sources: {
-      // Short, and not to wait behind files that take half a minute to read: what was taken back has to be out of the index.
+      // This work is short and must not wait behind files that take half a minute to read: what was deleted has to
+      // leave the index.
       activities: (deps) => ({ ...createSourceActivities(deps), ...createPruningActivities(deps) }),
       maxActivities: 10,
       maxWorkflowTasks: 5,
     },
     maintenance: {
       activities: createMaintenanceActivities,
-      // Merging an index is disk work; a second one at once would only slow the first.
+      // Merging an index is disk work; a second merge at once would only slow down the first.
       maxActivities: 1,
       maxWorkflowTasks: 2,
     },

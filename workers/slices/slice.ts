@@ -1,4 +1,6 @@
-/** What a slice gives the worker processes. Each slice says it once, in the file of its name beside this one. */
+/**
+ * What a slice declares for the worker processes. Each slice declares it once, in the file of its name beside this one.
+ */
 import type { Model } from 'mongoose';
 import type { Logger } from 'pino';
 import type { RecrawlSchedules } from '../../activities/crawl/recrawl.ts';
@@ -10,7 +12,7 @@ import type { Launchable } from '../../models/base/pending.ts';
 import type { Quotas } from '../../models/rules/knowledge/quota.ts';
 import type { Queue } from '../../workflows/queues.ts';
 
-/** What activities are made of; a test hands in its own. */
+/** The dependencies of activities; a test passes its own. */
 export type WorkerDeps = {
   files: Files;
   sites: Sites;
@@ -23,22 +25,22 @@ export type WorkerDeps = {
   log: Logger;
 };
 
-/** The workers of one queue: what they can do, and how much at once. One service a fleet in production. */
+/** The workers of one queue: their activities, and how many run at once. In production each fleet is one service. */
 export type Fleet = {
   activities(deps: WorkerDeps): object;
   /** Activities at once in one process. */
   maxActivities: number;
-  /** Workflow tasks at once in one process: they are short, and two cores are kept busy by a few. */
+  /** Workflow tasks at once in one process: they are short, so a few keep two cores busy. */
   maxWorkflowTasks: number;
 };
 
 export type Slice = {
-  /** Every model whose records start workflows; the sweeper starts what was left behind. */
+  /** Every model whose records start workflows; the sweeper starts the intents that were left. */
   launchable: readonly Model<Launchable>[];
-  /** The fleets, by the queue that each works. */
+  /** The fleets, by the queue that each one polls. */
   fleets: { readonly [Q in Queue]?: Fleet };
 };
 
-/** A model whose records have `pending`, whatever else they have. */
+/** A model whose records have `pending`, whatever other fields they have. */
 export const launchable = <T extends Launchable>(model: Model<T>): Model<Launchable> =>
   model as unknown as Model<Launchable>;

@@ -1,4 +1,4 @@
-/** What counts as an e-mail address and when two of them are the same. Pure. */
+/** Decides what an e-mail address is and when two of them are the same. Pure. */
 
 export const maxEmailLength = 254;
 
@@ -11,7 +11,7 @@ export function normalizeEmail(raw: string): string {
   return raw.trim().toLowerCase();
 }
 
-/** The stored form of an address that comes from elsewhere than a checked request; undefined when it is none. */
+/** The stored form of an address that does not come from a checked request; undefined when it is not an address. */
 export function readEmail(raw: unknown): string | undefined {
   if (typeof raw !== 'string' || raw.length > maxEmailLength || !emailPattern.test(raw)) return undefined;
   return normalizeEmail(raw);

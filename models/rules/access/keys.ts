@@ -1,4 +1,4 @@
-/** What a key may do and which traffic it belongs to: prefixes, scopes, modes. Pure. */
+/** Decides what a key may do and which traffic it belongs to: prefixes, scopes, modes. Pure. */
 import { Problem } from '../base/errors.ts';
 
 export const modes = ['test', 'live'] as const;
@@ -12,7 +12,7 @@ export type Environment = (typeof environments)[number];
 export const scopes = ['mcp:read', 'mcp:write', 'support:read', 'support:write', 'sessions:mint'] as const;
 export type Scope = (typeof scopes)[number];
 
-/** Spec 5.2: what a new key may do when its creator names nothing. */
+/** Spec 5.2: the scopes of a new key when its creator names none. */
 export const defaultScopes: readonly Scope[] = ['mcp:read', 'mcp:write'];
 export const defaultMode: Mode = 'test';
 
@@ -29,7 +29,7 @@ const prefixes: readonly (readonly [string, KeyPrefix])[] = [
   ['svc_sk_', { kind: 'secret', mode: 'legacy' }],
 ];
 
-/** Splits a token into its prefix and the rest; undefined when it starts like no key of ours. */
+/** Splits a token into its prefix and the rest; undefined when it has no prefix of our keys. */
 export function splitToken(
   token: string,
 ): { prefix: string; secret: string; kind: KeyPrefix['kind']; mode: KeyPrefix['mode'] } | undefined {
@@ -37,7 +37,7 @@ export function splitToken(
   return hit && { prefix: hit[0], secret: token.slice(hit[0].length), ...hit[1] };
 }
 
-/** `svc_sk_live_` and its kin. */
+/** `svc_sk_live_` and the other prefixes. */
 export function tokenPrefix(kind: KeyPrefix['kind'], mode: KeyPrefix['mode']): string {
   return prefixes.find(([, p]) => p.kind === kind && p.mode === mode)![0];
 }
@@ -52,7 +52,7 @@ export function effectiveMode(key: KeyPrefix['mode'], environment: Environment):
   return { mode: downgraded ? 'test' : key, downgraded };
 }
 
-/** A key's status at a moment. Revocation outlasts expiry. */
+/** A key's status at a moment. A key that is both revoked and expired is `revoked`. */
 export function keyStatus(key: { revoked_at?: Date | null; expires_at?: Date | null }, now: Date): KeyStatus {
   if (key.revoked_at) return 'revoked';
   return key.expires_at && key.expires_at <= now ? 'expired' : 'active';
@@ -63,13 +63,13 @@ export function keyEnvironment(key: KeyPrefix['mode'], environment: Environment)
   return key === 'legacy' ? effectiveMode(key, environment).mode : key;
 }
 
-/** What of a token is kept readable, so that people recognise it: its prefix and four characters of 32. */
+/** The part of a token that stays readable, so that people recognise the key: its prefix and four characters of 32. */
 export function tokenStart(token: string): string {
   return token.slice(0, (splitToken(token)?.prefix.length ?? 0) + 4);
 }
 
 /**
- * When a key that is rotated now stops working: after the overlap, or when it would have ended anyway.
+ * When a key that is rotated now stops working: after the overlap, or at its own end if that comes first.
  * @throws Problem KEY_REVOKED; CONFLICT when it has expired or was rotated before.
  */
 export function rotationEnd(

@@ -1,18 +1,27 @@
-/** Who may do what inside an organization. Pure. */
+/** Decides who may do what inside an organization. Pure. */
 import { Problem } from '../base/errors.ts';
 
 export const roles = ['owner', 'admin', 'member'] as const;
 export type Role = (typeof roles)[number];
 
-/** A record that holds its members stays one read; an organization that outgrows this needs another design. */
+/**
+ * Members are stored inside the organization's record, which one read must fetch; a larger organization needs another
+ * design.
+ */
 export const maxMembers = 1000;
 
-/** Whether `role` is at least `needed`: an owner may do all an admin may, an admin all a member may. */
+/**
+ * Whether `role` is at least `needed`: an owner may do everything that an admin may, and an admin everything that a
+ * member may.
+ */
 export function hasRole(role: Role, needed: Role): boolean {
   return roles.indexOf(role) <= roles.indexOf(needed);
 }
 
-/** Throws `MISSING_ROLE` unless `actor` may add somebody as `role`: admins may add, only owners make owners. */
+/**
+ * Throws `MISSING_ROLE` unless `actor` may add a member with this `role`: admins may add members, only owners may add
+ * owners.
+ */
 export function checkAdding(actor: Role, role: Role): void {
   if (!hasRole(actor, 'admin'))
     throw new Problem('MISSING_ROLE', { message: `Adding people takes the role admin; yours is ${actor}.` });
@@ -21,8 +30,8 @@ export function checkAdding(actor: Role, role: Role): void {
 }
 
 /**
- * Throws unless `actor` may take `target` out: everyone may leave, admins remove members and admins, owners remove anyone,
- * and the last owner stays (`LAST_OWNER`).
+ * Throws unless `actor` may remove `target`: everyone may leave, admins remove members and admins, owners remove
+ * anyone, and the last owner stays (`LAST_OWNER`).
  */
 export function checkRemoval(
   actor: { id: string; role: Role },

@@ -1,7 +1,7 @@
 /**
- * Which hosts outbound requests may reach: public ones, and those an operator named in EGRESS_ALLOW. Pure: it judges
- * names and literal addresses as the URL parser writes them; what a name resolves to is judged where it is connected to
- * (clients/http/connect.ts), by the same table.
+ * Which hosts outbound requests may reach: public ones, and those that an operator named in EGRESS_ALLOW. Pure: it
+ * judges names and literal addresses as the URL parser writes them. The addresses that a name resolves to are judged at
+ * connect time (clients/http/connect.ts), by the same table.
  */
 
 /**
@@ -12,7 +12,7 @@ export function isPublicHost(hostname: string): boolean {
   const host = hostname.replace(/\.$/, '');
   if (host.startsWith('[')) return isPublicIpv6(host.slice(1, -1));
   if (/^\d+\.\d+\.\d+\.\d+$/.test(host)) return isPublicIpv4(host.split('.').map(Number));
-  // A name without a dot, and these endings, only mean something inside a network.
+  // A name without a dot, or with one of these endings, only has a meaning inside a network.
   return host.includes('.') && !/(^|\.)(localhost|local|internal|home\.arpa|localdomain)$/.test(host);
 }
 
@@ -46,8 +46,8 @@ function isPublicIpv4(octets: readonly number[]): boolean {
 }
 
 /**
- * Global unicast is 2000::/3; inside it, Teredo, documentation and 6to4 carry or hide another address. IPv4-mapped and
- * NAT64 forms lie outside it and are refused whatever they carry: in a URL nobody writes them for an honest reason.
+ * Global unicast is 2000::/3; inside it, Teredo, documentation and 6to4 addresses carry or hide another address.
+ * IPv4-mapped and NAT64 forms lie outside it and are always refused: there is no honest reason to write them in a URL.
  */
 function isPublicIpv6(address: string): boolean {
   const [first = 0, second = 0, third = 0] = address
@@ -64,8 +64,8 @@ function isPublicIpv6(address: string): boolean {
 export type EgressEntry = { hostname: string; port: number | undefined };
 
 /**
- * Reads `intranet.example`, `10.0.0.7:8080`, `[::1]:9000` or `::1`; undefined for anything else. Ranges and wildcards are
- * not taken: they would open more than the one service that was meant.
+ * Reads `intranet.example`, `10.0.0.7:8080`, `[::1]:9000` or `::1`; undefined for anything else. Ranges and wildcards
+ * are refused, because they would open more than the one service that was meant.
  */
 export function readEgressEntry(text: string): EgressEntry | undefined {
   const bareIpv6 = /^[0-9a-f.]*:[0-9a-f.]*:[0-9a-f:.]*$/i.test(text);
@@ -77,7 +77,7 @@ export function readEgressEntry(text: string): EgressEntry | undefined {
   return { hostname: plainHost(new URL(`http://${host}/`).hostname), port };
 }
 
-/** As hosts are compared: lower case, without IPv6 brackets or the root's dot. */
+/** The form in which hosts are compared: lower case, without IPv6 brackets or the root's dot. */
 function plainHost(hostname: string): string {
   return hostname
     .toLowerCase()
@@ -86,8 +86,8 @@ function plainHost(hostname: string): string {
 }
 
 /**
- * Whether an operator allowed this host on this port. Only the host as it stands in the URL counts: a foreign name that
- * resolves to an allowed address is still refused.
+ * Whether an operator allowed this host on this port. Only the host as it is written in the URL counts: a foreign name
+ * that resolves to an allowed address is still refused.
  */
 export function isEgressAllowed(hostname: string, port: number, egressAllow: readonly string[]): boolean {
   const wanted = plainHost(hostname);
@@ -102,7 +102,7 @@ export function portOf(url: Pick<URL, 'port' | 'protocol'>): number {
   return url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
 }
 
-/** `host:port` as it stands in an address: a literal IPv6 address goes between brackets. */
+/** `host:port` as an address writes it: a literal IPv6 address goes between brackets. */
 export function hostPort(host: string, port: number): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

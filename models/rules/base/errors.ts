@@ -78,17 +78,20 @@ function summary([first, ...others]: readonly Detail[]): string | undefined {
 }
 
 export type ProblemOptions = {
-  /** Replaces the table's sentence, or for `VALIDATION` the first of the details. Shown to callers: never put a secret or another organization's data in it. */
+  /**
+   * Replaces the table's sentence, or for `VALIDATION` the sentence made of the first detail. Callers see it: never put
+   * a secret or another organization's data in it.
+   */
   message?: string;
   details?: Detail[];
-  /** Further members of the reply's body, such as `feature`. */
+  /** Additional members of the reply's body, such as `feature`. */
   extra?: Record<string, unknown>;
   /** Reply headers, such as `Retry-After`. */
   headers?: Record<string, string>;
   cause?: unknown;
 };
 
-/** An error a caller is told about. Anything else that is thrown becomes `INTERNAL`. */
+/** An error that a caller is told about. Any other error becomes `INTERNAL`. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly code: ErrorCode;

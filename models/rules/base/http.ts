@@ -1,12 +1,12 @@
 /**
- * The rules of outbound HTTP: what may be asked for, why a request fails and in which words, and what a redirect turns a
- * request into. Pure; clients/http/http.ts carries them out.
+ * The rules of outbound HTTP: what may be requested, why a request fails and in which words, and how a redirect changes
+ * a request. Pure; clients/http/http.ts applies them.
  */
 import { portOf } from './address.ts';
 
 /**
- * Every way an outbound request can fail, with a sentence for whoever looks after the address. `temporary`: the same
- * request may work later.
+ * Every way in which an outbound request can fail, with a sentence for the person who maintains the address.
+ * `temporary`: the same request may work later.
  */
 export const httpReasons = {
   bad_url: {
@@ -22,7 +22,7 @@ export const httpReasons = {
   },
   out_of_scope: { temporary: false, message: 'This address redirects to one that is not part of what was asked for.' },
   too_many_redirects: { temporary: false, message: 'This address redirects in a circle or too many times.' },
-  /** A name server said so; `dns` is for one that did not answer, or failed. */
+  /** A name server said that the name does not exist; `dns` is for a name server that did not answer, or failed. */
   no_host: { temporary: false, message: 'There is no host with this name.' },
   dns: { temporary: true, message: 'The name of this host could not be resolved now.' },
   connection: { temporary: true, message: 'The server could not be reached, or it broke the connection off.' },
@@ -39,11 +39,11 @@ export const httpReasons = {
 
 export type HttpReason = keyof typeof httpReasons;
 
-/** An outbound request that got no whole reply. A reply with any status, 500 too, is not an error. */
+/** An outbound request that got no complete reply. A reply with any status, even 500, is not an error. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly reason: HttpReason;
-  /** The address of the hop that failed, without credentials and fragment; as given when it could not be read. */
+  /** The address of the hop that failed, without credentials and fragment; unchanged when it could not be parsed. */
   readonly url: string;
   /** Bytes of the decoded body that had arrived. */
   readonly bytes: number;
@@ -58,7 +58,7 @@ export class HttpError extends Error {
   }
 }
 
-/** Ports that browsers refuse, as other protocols answer there (Fetch standard, "bad port"). */
+/** Ports that browsers refuse because other protocols use them (Fetch standard, "bad port"). */
 export const badPorts: ReadonlySet<number> = new Set([
   0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,
   111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532,
@@ -71,7 +71,7 @@ export const maxUrlLength = 8_000;
 
 /**
  * The URL of an outbound request, without its fragment.
- * @throws HttpError bad_url for another scheme, a user name or password (which would travel unseen), a bad port or
+ * @throws HttpError bad_url for another scheme, a user name or password (which would be sent unnoticed), a bad port or
  * overlength.
  */
 export function readOutboundUrl(text: string, base?: URL): URL {
@@ -90,7 +90,7 @@ export function readOutboundUrl(text: string, base?: URL): URL {
 
 function withoutCredentials(url: URL | null, text: string): string {
   const longest = 2_000;
-  // What cannot be read may still hold a password before an @.
+  // A URL that cannot be parsed may still hold a password before an @.
   if (url === null) return text.replace(/\/\/[^/?#]*@/, '//').slice(0, longest);
   url.username = '';
   url.password = '';
@@ -99,7 +99,7 @@ function withoutCredentials(url: URL | null, text: string): string {
 }
 
 export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-/** One request of a chain of redirects. Header names in any case. */
+/** One request of a chain of redirects. Header names may be in any case. */
 export type Hop<Body = unknown> = {
   url: URL;
   method: HttpMethod;
@@ -109,9 +109,9 @@ export type Hop<Body = unknown> = {
 
 export const redirectStatuses: readonly number[] = [301, 302, 303, 307, 308];
 
-/** Meant for one origin only. */
+/** Headers that are meant for one origin only. */
 const credentialHeaders = new Set(['authorization', 'cookie', 'proxy-authorization']);
-/** They speak of a body that is no longer sent. */
+/** Headers that describe a body that is no longer sent. */
 const bodyHeaders = new Set([
   'content-encoding',
   'content-language',
@@ -122,9 +122,9 @@ const bodyHeaders = new Set([
 ]);
 
 /**
- * The request that follows a redirect, as the Fetch standard has it: 303, and 301 or 302 after POST, become GET without a
- * body; 307 and 308 repeat the request. Credentials stay behind when the origin changes.
- * @throws HttpError bad_url when it leads to what may not be asked for, such as `file:`.
+ * The request that follows a redirect, by the Fetch standard: 303, and 301 or 302 after POST, become GET without a
+ * body; 307 and 308 repeat the request. Credentials are dropped when the origin changes.
+ * @throws HttpError bad_url when the target must not be requested, such as `file:`.
  */
 export function nextHop<Body>(hop: Hop<Body>, status: number, location: string): Hop<Body> {
   const url = readOutboundUrl(location, hop.url);

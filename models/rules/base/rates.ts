@@ -1,15 +1,15 @@
 /**
- * Every rate of the system, once: the configuration, the limiters and docs/configuration.md take it from here. Pure: who
- * counts a request is for api/http/limits.ts.
+ * Every rate of the system: the configuration, the limiters and docs/configuration.md take it from here. Pure;
+ * api/http/limits.ts counts the requests.
  */
 
 const secondsOf = { minute: 60, hour: 3600 } as const;
 
 type Rate = {
-  /** How many a credential, session or address has unless the environment says otherwise. */
+  /** How many points a credential, session or address has, unless the environment sets another number. */
   points: number;
   per: keyof typeof secondsOf;
-  /** What is counted, and for whom; as in docs/configuration.md. */
+  /** What is counted, and per what; as in docs/configuration.md. */
   counts: string;
 };
 

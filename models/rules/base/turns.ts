@@ -1,6 +1,6 @@
-/** Fair order: nobody's many things come before another's single one. */
+/** Fair order: many items of one owner do not delay the single item of another. */
 
-/** The same items, one of each owner in turn; of one owner in the order in which they came. */
+/** The same items, taking one of each owner in turn; the items of one owner keep their order. */
 export function inTurns<T>(items: readonly T[], ownerOf: (item: T) => string): T[] {
   const turns: T[][] = [];
   const had = new Map<string, number>();

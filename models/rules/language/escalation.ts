@@ -1,10 +1,10 @@
 /**
- * What a customer's message is besides a question or a call for a person: a courtesy. Pure, by words, in four languages; what
- * it does not recognise is a question. Also the agent's own sentences, which say what happens next.
+ * Recognises messages that are a courtesy, and holds the agent's own sentences. Pure, based on words, in four
+ * languages; a message that it does not recognise is a question.
  */
 import { languages, type Language } from './language.ts';
 
-/** As it is compared: lower case, plain apostrophes, single blanks. */
+/** The form in which messages are compared: lower case, plain apostrophes, single blanks. */
 const plainWords = (text: string): string =>
   text
     .normalize('NFC')
@@ -40,7 +40,7 @@ const patterns = (Object.keys(courtesies) as Courtesy[]).flatMap((kind) =>
   languages.map((language) => ({ kind, language, pattern: new RegExp(courtesies[kind][language], 'u') })),
 );
 
-/** A message that is nothing but a greeting, thanks or a farewell, of which no document needs to be asked. */
+/** A message that is only a greeting, thanks or a farewell, so that no search is needed. */
 export function courtesyIn(text: string): { kind: Courtesy; language: Language } | undefined {
   if (text.length > 80) return undefined;
   const plain = plainWords(text);
@@ -48,7 +48,7 @@ export function courtesyIn(text: string): { kind: Courtesy; language: Language }
   return found && { kind: found.kind, language: found.language };
 }
 
-/** What the agent says of itself: all that it says which is not in a document. */
+/** The agent's own sentences: everything that it says without a source document. */
 export const ownSentences = {
   called: {
     en: 'I have called a person from the team. They will reply here.',
@@ -74,28 +74,28 @@ export const ownSentences = {
     fr: 'Au revoir, et écrivez-nous quand vous voulez.',
     es: 'Hasta luego, y escriba de nuevo cuando lo necesite.',
   },
-  /** Nothing was found, and how to go on. */
+  /** Nothing was found, with advice on how to continue. */
   notFound: {
     en: 'I could not find an answer to this in the documents I have. You can ask it in other words, or ask for a person, and I will call one.',
     de: 'Dazu habe ich in meinen Unterlagen keine Antwort gefunden. Fragen Sie gern mit anderen Worten, oder schreiben Sie, dass Sie mit einer Person sprechen möchten, und ich rufe eine.',
     fr: "Je n'ai pas trouvé de réponse à cela dans les documents dont je dispose. Vous pouvez le demander autrement, ou demander à parler à une personne, et je l'appellerai.",
     es: 'No he encontrado una respuesta a esto en los documentos que tengo. Puede preguntarlo con otras palabras o pedir hablar con una persona, y la avisaré.',
   },
-  /** Nothing was found again. */
+  /** Nothing was found a second time. */
   notFoundAgain: {
     en: 'I could not find an answer to this either, so I have called a person from the team. They will reply here.',
     de: 'Auch dazu habe ich keine Antwort gefunden und deshalb eine Person aus dem Team gerufen. Sie antwortet Ihnen hier.',
     fr: "Je n'ai pas trouvé de réponse à cela non plus, j'ai donc appelé une personne de l'équipe. Elle vous répondra ici.",
     es: 'Tampoco he encontrado una respuesta a esto, así que he avisado a una persona del equipo. Le responderá aquí.',
   },
-  /** The documents could not be asked, however often it was tried. */
+  /** The search or the model failed, after all retries. */
   outOfOrder: {
     en: 'I cannot look this up at the moment, so I have called a person from the team. They will reply here.',
     de: 'Ich kann das im Moment nicht nachsehen und habe deshalb eine Person aus dem Team gerufen. Sie antwortet Ihnen hier.',
     fr: "Je ne peux pas vérifier cela pour le moment, j'ai donc appelé une personne de l'équipe. Elle vous répondra ici.",
     es: 'En este momento no puedo consultarlo, así que he avisado a una persona del equipo. Le responderá aquí.',
   },
-  /** A test organization has used up its answers of this minute. */
+  /** A test organization has used up its answers for this minute. */
   overTestLimit: {
     en: 'This is a test conversation, and its organization has used up the answers that test mode allows in a minute. Please ask again in a minute.',
     de: 'Dies ist ein Testgespräch, und die Organisation hat die Antworten verbraucht, die der Testmodus in einer Minute erlaubt. Bitte fragen Sie in einer Minute noch einmal.',

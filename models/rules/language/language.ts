@@ -1,17 +1,18 @@
 /**
- * Which of the agent's languages a customer writes. Pure and by words, so it costs a worker no memory; it only chooses the
- * language of the agent's own sentences, and must not decide what is found or who is called.
+ * Tells in which of the agent's languages a customer writes. Pure and based on words, so it costs a worker no memory.
+ * It only chooses the language of the agent's own sentences, and must not decide what is found or whether a person is
+ * called.
  */
 import { fold, functionWords } from './words.ts';
 
 export const languages = ['en', 'de', 'fr', 'es'] as const;
 export type Language = (typeof languages)[number];
-/** What is known, so that Italian is not taken for Spanish. */
+/** More languages than the agent has, so that Italian is not taken for Spanish. */
 type Known = keyof typeof functionWords;
 
 /**
- * What customers write to a help desk beside function words, folded. Words that a message of another of these languages
- * may hold as well tell nothing and are not here.
+ * Words that customers write to a help desk besides function words, folded. Words that also occur in messages of
+ * another of these languages are left out, because they do not tell the languages apart.
  */
 const telling: Readonly<Record<Known, string>> = {
   en: `account address anyone back bill blocked bought broken cancel cancelled cannot cant card change charged close couldn
@@ -45,7 +46,7 @@ const telling: Readonly<Record<Known, string>> = {
   nog ons pakket rekening uit uw vergeten verloren waarom welke wil worden wordt zonder`,
 };
 
-/** How many of the known languages have a word: one that several have tells less. */
+/** The known languages that have each word: a word that several languages share counts less. */
 const speakers = new Map<string, Set<Known>>();
 for (const language of Object.keys(functionWords) as Known[]) {
   for (const word of [...functionWords[language], ...telling[language].split(/\s+/u)]) {
@@ -53,7 +54,7 @@ for (const language of Object.keys(functionWords) as Known[]) {
   }
 }
 
-/** Signs and letters that no other known language is written with, and letters that few others have. */
+/** Signs and letters that only one known language uses, and letters that few languages use. */
 const signs: Partial<Record<Known, RegExp>> = { de: /ß/u, es: /[¡¿ñ]/u };
 const letters: Partial<Record<Known, RegExp>> = {
   de: /[äöü]/u,
@@ -62,12 +63,12 @@ const letters: Partial<Record<Known, RegExp>> = {
   it: /[àèìòù]/u,
   pt: /[áâãçêíóõú]/u,
 };
-/** Less than a word of its own. */
+/** A letter counts less than a word that only one language has. */
 const letter = 0.75;
-/** More tells no more, in characters. */
+/** How much of a text is read, in characters; more does not improve the result. */
 const charactersRead = 500;
 
-/** The language a text is written in; undefined when it says too little, or is none of these. */
+/** The language of a text; undefined when the text is too short to tell, or is in none of these languages. */
 export function languageOf(text: string): Language | undefined {
   const read = text.slice(0, charactersRead).normalize('NFC').toLowerCase();
   const told = new Map<Known, number>();
@@ -78,7 +79,7 @@ export function languageOf(text: string): Language | undefined {
   }
   for (const language of Object.keys(functionWords) as Known[]) {
     if (signs[language]?.test(read) === true) tell(language, 1);
-    // Letters alone could be of a language that is not known here.
+    // Letters alone could belong to a language that is not known here.
     if (told.has(language) && letters[language]?.test(read) === true) tell(language, letter);
   }
   const [first, second] = [...told].toSorted(([, one], [, other]) => other - one);
@@ -86,7 +87,10 @@ export function languageOf(text: string): Language | undefined {
   return languages.find((language) => language === first[0]);
 }
 
-/** The language to answer in: that of the newest of these texts (the newest first) which tells; English when none does. */
+/**
+ * The language to answer in: that of the newest text whose language can be told (the texts come newest first); English
+ * when there is none.
+ */
 export function languageOfFirst(texts: readonly string[]): Language {
   for (const text of texts) {
     const language = languageOf(text);

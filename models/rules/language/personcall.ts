@@ -1,27 +1,31 @@
 /**
- * Whether a message calls for a person, in four languages. Pure and by words. A call is silence of the agent for the rest of
- * the conversation, so only what is built like one counts: somebody asks (`I want to`, `can I`, `please`, or nobody is named),
- * an act that is talking or being put through, the person, and then the end, a courtesy or a reason. A message that refuses a
- * person, asks whether one is needed, or passes something on to somebody else is not built like that; it is a question.
+ * Whether a message calls for a person, in four languages. Pure and based on words. After a call the agent stays silent
+ * for the rest of the conversation, so only messages with the structure of a call count: somebody asks (`I want to`,
+ * `can I`, `please`, or nobody is named), an act of talking or being put through, the person, and then the end, a
+ * courtesy or a reason. A message that refuses a person, asks whether one is needed, or passes something on to somebody
+ * else does not have that structure; it is a question.
  */
 import { languages, type Language } from './language.ts';
 import { fold } from './words.ts';
 
-/** Some words of each kind, after each other, at most so many. Patterns are folded: lower case, without accents. */
+/** At most `most` of these words in a row. Patterns are folded: lower case, without accents. */
 const upTo = (most: number, words: string): string => `(?:(?:${words}) ){0,${most}}`;
 const end = String.raw`[^\p{L}\p{N}]*$`;
-/** Nothing follows but these, or a new clause. */
+/** Followed by nothing except one of these words, or a new clause. */
 const before = (words: string): string => String.raw`(?=${end}| ?[,;:)]| [-–—]| (?:${words})(?![\p{L}\p{N}'-]))`;
 const any = (...patterns: string[]): RegExp => new RegExp(`^(?:${patterns.join('|')})`, 'u');
 
 type Grammar = {
-  /** What parts clauses, beside punctuation. */
+  /** What separates clauses, besides punctuation. */
   joint: string;
-  /** A clause that says nothing by itself, so that the next one opens the sentence. */
+  /** A clause without content of its own, so that the next clause opens the sentence. */
   aside: RegExp;
-  /** A call, in whichever clause it begins. */
+  /** Patterns that are a call in any clause. */
   call: RegExp;
-  /** One when it opens the sentence: the same words further on may belong to something else. */
+  /**
+   * Patterns that are a call only at the start of the sentence; further on, the same words may belong to something
+   * else.
+   */
   opening: RegExp;
 };
 
@@ -203,7 +207,7 @@ const parting = Object.fromEntries(
   languages.map((language) => [language, new RegExp(` ?[,;:(]+ ?| [-–—]+ | (?:${grammars[language].joint}) `, 'gu')]),
 ) as Record<Language, RegExp>;
 
-/** Read at most, in characters: a call for a person comes before that. */
+/** How much is read, in characters: a call for a person comes before that. */
 const longestRead = 2_000;
 
 /** The language in which a message calls for a person; undefined when it does not. */

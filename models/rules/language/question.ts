@@ -1,12 +1,12 @@
 /**
- * What a message asks, apart from what it tells: people introduce themselves, say how it came about, and thank. Pure. A
- * search compares passages with what is asked alone; a model is given the whole message.
+ * Separates what a message asks from what it tells: people introduce themselves, describe what happened, and thank.
+ * Pure. A search compares passages only with what is asked; a model gets the whole message.
  */
 import { sentences } from './sentences.ts';
 import { courtesyIn } from './escalation.ts';
 import { fold, terms } from './words.ts';
 
-/** Questions, or sentences in place of them, of one message looked at; what follows them is not searched. */
+/** How many questions of one message are searched for, or sentences when it has none; later ones are ignored. */
 const maxQuestions = 8;
 
 /** How a question begins in the languages that customers write in most; folded. */
@@ -19,9 +19,9 @@ const joined = '(?:(?:and|or|but|so|also|please|und|oder|aber|et|mais|y|o|pero)[
 const asks = new RegExp(`^${joined}(?:${opening})(?![\\p{L}\\p{M}\\p{N}])`, 'u');
 /** Where one question of a sentence ends and the next begins. */
 const nextQuestion = new RegExp(`[,;] +(?=${joined}(?:${opening})(?![\\p{L}\\p{M}\\p{N}]))`, 'u');
-/** Where a sentence ends in a text without capitals, and where a question is announced. */
+/** Where a sentence ends in a text without capitals, and where a question is introduced by a colon. */
 const smallEnd = new RegExp(`(?<=[!?]) +|(?<=[.:]) +(?=${joined}(?:${opening})(?![\\p{L}\\p{M}\\p{N}]))`, 'iu');
-/** What is wished for rather than asked. */
+/** Requests in the form of a wish or an instruction instead of a question. */
 const wishes = new RegExp(
   `^${joined}(?:(?:i|we)(?: would|'d)? (?:like|want|need|wish|have) to|i(?: would|'d) like|i (?:want|need)|` +
     `(?:please )?(?:tell|show|give|send|explain|cancel|close|block|change|open|stop)|` +
@@ -29,12 +29,12 @@ const wishes = new RegExp(
     `je (?:voudrais|veux|souhaite)|(?:quiero|quisiera|necesito))(?![\\p{L}\\p{M}\\p{N}])`,
   'u',
 );
-/** Words that stand for something said before, and beginnings that go on with it. */
+/** Words that refer to something said before, and beginnings that continue it. */
 const leaning =
   /^(?:and|or|but|then|und|oder|aber|et|mais|y|pero)\b|\b(?:it|its|this|that|these|those|they|them|one|ones|diese[rmns]?|davon|dafur|ca|cela|eso|esto)\b/u;
 const closing =
   /^(?:(?:many |best )?thanks|thank you|thx|best(?=,|$)|(?:with )?(?:best|kind|kindest|warm|warmest) (?:regards|wishes)|regards|sincerely|yours|cheers|danke|vielen dank|mit (?:freundlichen|besten|lieben)|(?:viele|liebe|beste|freundliche) grusse|merci|cordialement|gracias|saludos)\b(?!.*(?:\?$| (?:but|my|aber|meine?[mnr]?|mais|mon|ma|mes|de|pero|mi)\b))/u;
-/** What opens a talk, or asks for help with what the other sentences tell; folded. */
+/** Openings of a conversation, and requests for help with what the other sentences describe; folded. */
 const greeting = `(?:(?:hi|hello|hey|hallo|moin|guten (?:tag|morgen|abend)|good (?:morning|afternoon|evening|day)|bonjour|hola)(?: there| everyone| team| zusammen)?|please|bitte|sorry|entschuldigung)`;
 const polite = new RegExp(
   `^(?:${greeting}[ ,!.]+)*(?:${greeting}|(?:dear|sehr geehrte[rs]?|liebes?) [^,]+|` +
@@ -49,28 +49,28 @@ const polite = new RegExp(
     `pou(?:vez|rriez)[- ]vous m'aider|(?:me )?(?:puede|puedes|podria|podrias) ayudar(?:me)?)[ .!?,:…]*$`,
   'u',
 );
-/** From such a line on a program or a company speaks; folded. */
+/** From such a line on, the text comes from a program or a company, not from the customer; folded. */
 const footer =
   /^(?:--$|[-_=*]{5,}$|get outlook\b|von meinem .{2,30} gesendet$|(?:sent (?:from|via|with)|gesendet (?:von|mit|uber)|envoye (?:de|depuis)|enviado (?:desde|de))\b[^.?!]{0,30}\b(?:iphone|ipad|ios|android|galaxy|samsung|huawei|pixel|phone|mobile|smartphone|handy|telefon|tablet|outlook|gmail|yahoo|mail)\b[^.?!]{0,20}[.!]?$|(?:this|diese) (?:e-?mail|message|nachricht)\b.*(?:confidential|intended|vertraulich))/u;
-/** Lines of nothing but an address, and how to reach the writer. */
+/** Lines that only hold an address, and lines with the writer's contact details. */
 const place =
   /^(?:.{3,60} \d{1,4}\p{L}?, ?)?(?:[A-Z]{1,2}-)?\d{4,5} \p{Lu}[\p{L} .-]*$|^\p{Lu}[\p{L}. -]*(?:[Ss]treet|[Rr]oad|[Aa]venue|[Ll]ane|[Ss]tra(?:ß|ss)e|[Ss]tr\.|[Ww]eg|[Pp]latz|[Aa]llee) \d{1,4}\p{L}?$/u;
 const reach =
   /^(?:(?:(?:tel|phone|fon|telefon|mobile?|mobil|fax)\b\.?:? ?)?\+?[\d /().-]{7,}|(?:(?:e-?mail|mail|web)\b:? ?)?(?:\S+@\S+|(?:https?:\/\/|www\.)\S+))$/iu;
 const name = /^\p{Lu}[\p{L}.'’-]*(?: \p{Lu}[\p{L}.'’-]*){0,3}$/u;
-/** Longer than any of these, in characters. */
+/** Longer than any of these formulas, in characters. */
 const longestFormula = 120;
 const longestSignature = 80;
 
 const subjects = (text: string): number => terms(text).filter(({ weight }) => weight === 1).length;
 
-/** Whether a question names too little itself to be understood without what was said before it. */
+/** Whether a question names too little to be understood without what was said before it. */
 function leans(sentence: string): boolean {
   const named = subjects(sentence);
   return named === 0 || (named === 1 && leaning.test(fold(sentence)));
 }
 
-/** The lines that say something: without the lines on who wrote it, from where and with what. */
+/** The lines that carry content: without the lines that say who wrote the message, where and with what. */
 function spokenLines(message: string): string[] {
   const all = message.split(/\n+/u).map((line) => line.trim());
   const end = all.findIndex((line, at) => at > 0 && footer.test(fold(line)));
@@ -88,7 +88,7 @@ function spokenLines(message: string): string[] {
 
 const asSentences = (line: string): string[] => sentences(line).flatMap((sentence) => sentence.split(smallEnd));
 
-/** The sentences of a message that are no mere politeness. */
+/** The sentences of a message that are not just politeness. */
 function saidIn(message: string): string[] {
   return spokenLines(message)
     .flatMap(asSentences)
@@ -99,29 +99,30 @@ function saidIn(message: string): string[] {
     });
 }
 
-/** The questions that one sentence joins ("How do I …, and where …?") and that name enough to be understood alone. */
+/** The questions that one sentence joins ("How do I …, and where …?"), if each names enough to be understood alone. */
 function parts(sentence: string): string[] {
   const folded = fold(sentence);
   if (!asks.test(folded)) return [];
   return folded.split(nextQuestion).filter((part) => part !== folded && subjects(part) >= 2);
 }
 
-/** One way to understand a message: its questions one by one; a passage that answers one of them answers. */
+/** One way to understand a message, as a list of questions: a passage that answers one of them answers the message. */
 export type Reading = { text: string; questions: string[] };
-/** What is searched for, and how what is found is read: the reading that is answered best counts. */
+/** A text to search for, and the readings by which the results are judged: the reading with the best answer counts. */
 export type Asking = {
   text: string;
   readings: Reading[];
-  /** Nothing else is tried once this is answered; of others the best answered one counts. */
+  /** When this one is answered, no other is tried; otherwise the best answered one counts. */
   settles: boolean;
 };
 
 const alone = (text: string): Reading => ({ text, questions: [text, ...parts(text)] });
 
 /**
- * What a message asks, to be tried in this order. Where the sentences that ask name enough, each with what it leans on, they
- * alone count, and all that is said only when they find nothing. Where they name too little, or none asks, it is not known
- * which sentence matters: each is a reading, and so is the whole. A message of one sentence is searched for as it stands.
+ * What a message asks, in the order in which to try it. If the sentences that ask name enough, each together with the
+ * sentence that it refers to, only they are searched for, and the whole message only when they find nothing. If they
+ * name too little, or no sentence asks, it is unknown which sentence matters: each is a reading, and so is the whole
+ * message. A message of one sentence is searched for unchanged.
  */
 export function askedIn(message: string): [Asking, ...Asking[]] {
   const said = saidIn(message);
@@ -150,9 +151,9 @@ export function askedIn(message: string): [Asking, ...Asking[]] {
 }
 
 /**
- * What to search for when a question leans on what was said before ("and for students?"): a question with fewer than two
- * words of its own subject is read together with what the customer asked before, as one sentence. Its own words come first,
- * for a long text is cut.
+ * What to search for when a question refers to what was said before ("and for students?"): a question with fewer than
+ * two subject words of its own is joined with the customer's previous question, as one sentence. Its own words come
+ * first, because a long text is cut.
  */
 export function contextualize(question: string, history: readonly { role: string; body: string }[]): string {
   if (subjects(question) >= 2) return question;

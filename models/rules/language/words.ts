@@ -1,13 +1,13 @@
 /**
- * What the words of a question are, for deciding whether a passage speaks of them: folding, a light stem, and the words
- * that carry no subject. Pure. It never ranks: ranking is the index's work; this only has to agree with itself.
+ * Words of a question, for deciding whether a passage is about them: folding, a light stem, and the words without a
+ * subject. Pure. It never ranks; the index does. It only has to be consistent with itself.
  */
 
 const listed = (words: string): readonly string[] => words.split(/\s+/u);
 
 /**
- * Function words, by language. They never count as a word that an answer has to speak of. The index removes the English
- * ones only; the others are here so that a German or French question is not judged by its articles. Folded.
+ * Function words, by language. An answer never has to contain them. The index removes only the English ones; the others
+ * are here so that a German or French question is not judged by its articles. Folded.
  */
 export const functionWords = {
   en: listed(`a about after again all am an and any are as at be been before being but by can could did do does doing for from had has
@@ -36,8 +36,8 @@ const vowel = /[aeiouy]/u;
 const stopWords: ReadonlySet<string> = new Set(Object.values(functionWords).flat());
 
 /**
- * Words that shape a support question rather than name its subject. They help to order sentences, but an answer that speaks
- * of the subject without them is still an answer.
+ * Words that shape a support question rather than name its subject. They help to order sentences, but a passage about
+ * the subject without them is still an answer.
  */
 const genericWords: ReadonlySet<string> = new Set(
   `actually also amount another anybody anyone anything available back best bring buy call change check come contact cost currently day
@@ -65,8 +65,8 @@ export function fold(text: string): string {
 }
 
 /**
- * A light English stem: plural, `-ing`, `-ed`, `-ment`, `-ation`, `-ly`, final `e` and `y`. Words of other languages keep
- * enough of themselves to match themselves. Expects a folded word.
+ * A light English stem: plural, `-ing`, `-ed`, `-ment`, `-ation`, `-ly`, final `e` and `y`. Words of other languages
+ * are changed so little that they still match themselves. Expects a folded word.
  */
 export function stem(word: string): string {
   let out = word.replace(/'s?$/u, '');
@@ -80,28 +80,30 @@ export function stem(word: string): string {
     out = suffix === 'ing' || suffix === 'ed' || suffix === 'ation' ? base.replace(/([^aeiouylsz])\1$/u, '$1') : base;
     break;
   }
-  // `cancelled` and `cancel`, `installed` and `install`; but `bill` and `call` are too short for a doubled ending.
+  // `cancelled` becomes `cancel`, `installed` becomes `install`; `bill` and `call` are too short for a doubled ending.
   if (out.endsWith('ll') && out.length > 5) out = out.slice(0, -1);
   return out.length > 3 ? out.replace(/e$/u, '').replace(/y$/u, 'i') : out;
 }
 
-/** Japanese particles and endings arrive as short runs of Hiragana. */
+/** Japanese particles and endings appear as short runs of Hiragana. */
 const particle = /^\p{Script=Hiragana}{1,3}$/u;
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
 
-/** A word that an answer has to speak of. */
+/** A word that an answer has to contain. */
 export type Term = {
   stem: string;
-  /** How much it tells about the subject before anything is known of the corpus: 1, or less for a generic word. */
+  /** How much it says about the subject before anything is known of the corpus: 1, or less for a generic word. */
   weight: number;
 };
 
-/** How much a generic word weighs beside a word that names the subject. */
+/** The weight of a generic word, relative to a word that names the subject. */
 export const genericWeight = 0.25;
 
-/** The content words of a question, each stem once, in order; at most `limit`. Works for scripts without spaces too. */
+/**
+ * The content words of a question, each stem once, in order; at most `limit`. Also works for scripts without spaces.
+ */
 export function terms(question: string, limit = 64): Term[] {
   const found = new Map<string, Term>();
   for (const word of words(fold(question.slice(0, 4_000)))) {
@@ -114,7 +116,10 @@ export function terms(question: string, limit = 64): Term[] {
   return [...found.values()];
 }
 
-/** Scripts written without blanks need a segmenter, which is slow; others part at whatever is no letter or digit. */
+/**
+ * Scripts without blanks need a segmenter, which is slow; the others are split at everything that is not a letter or
+ * digit.
+ */
 function words(folded: string): string[] {
   const split = (text: string): string[] => text.split(/[^\p{L}\p{M}\p{N}]+/u);
   if (!unspaced.test(folded)) return split(folded);
@@ -129,14 +134,14 @@ const escaped = (text: string): string => text.replaceAll(/[^\p{L}\p{M}\p{N}]/gu
 const wordHere = /(?<![\p{L}\p{M}\p{N}])[\p{L}\p{M}\p{N}]+/uy;
 
 /**
- * Builds a test that tells which of the stems a text speaks of, as a set. A text is searched for the stems' beginnings, and
- * only words that begin so are stemmed, which keeps a question over many passages cheap.
+ * Builds a function that returns which of the stems a text contains. It searches the text for the beginnings of the
+ * stems and only stems words that begin so, which keeps a question over many passages cheap.
  */
 export function matcher(stems: readonly string[]): (text: string) => Set<string> {
   const wanted = stems
     .map((word) => ({ word, solid: !spaced.test(word), root: escaped(word) }))
     .filter(({ root }) => root !== '')
-    // The final letter that stemming changes is not part of what words begin with.
+    // The final letter, which stemming changes, is not part of the beginning that is searched for.
     .map(({ root, ...rest }) => ({ ...rest, root: rest.solid ? rest.word : root.replace(/(?<=..)[iy]$/u, '') }));
   return (text) => {
     const folded = fold(text);
