@@ -857,7 +857,7 @@ describe('GET /widget.js', () => {
   const files = async () => {
     const loader = await fetch(`${api.url}/widget.js`);
     const text = await loader.text();
-    const version = /VERSION = '([0-9a-f]+)'/.exec(text)![1]!;
+    const version = /version = '([0-9a-f]+)'/.exec(text)![1]!;
     const found = new Map([['loader.ts', text]]);
     const wanted = ['main.ts'];
     for (const name of wanted) {
