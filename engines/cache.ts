@@ -1,6 +1,6 @@
 /**
- * What every engine's installer shares: the cache folder, one installer at a time, whole-or-nothing installs,
- * checksums and running another program. It knows no engine by name, and must not start a server.
+ * Shared parts of every engine's installer: the cache folder, a lock so that one installer runs at a time, atomic
+ * installs, checksums and running another program. It knows no engine by name, and must not start a server.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -12,7 +12,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { takeLock } from './takelock.mjs';
 
-/** Takes one line of progress at a time. */
+/** Receives one line of progress at a time. */
 export type Report = (line: string) => void;
 
 /** A failure that the user can fix. Its message is shown alone, without a stack. */
@@ -29,9 +29,8 @@ export function cacheRoot(env: NodeJS.ProcessEnv = process.env): string {
 }
 
 /**
- * Returns the folder `<cache>/<name>-<version>`, filling it first with `fill(temporaryFolder)` when it is not
- * there. The folder appears by a rename, so a half-finished install is never seen; a second installer waits
- * for the first.
+ * Returns the folder `<cache>/<name>-<version>`; if it is missing, `fill(temporaryFolder)` fills it first. The folder
+ * appears by a rename, so a half-finished install is never seen; a second installer waits for the first.
  */
 export async function cached(
   options: { name: string; version: string; report: Report; root?: string },
@@ -48,7 +47,7 @@ export async function cached(
     options.report,
     async () => {
       if (await exists(folder)) return folder;
-      // This process holds the lock, so a folder of an earlier attempt belongs to an installer that was killed.
+      // This process holds the lock, so the folder of an earlier attempt belongs to an installer that was killed.
       const left = (await readdir(root)).filter((name) => name.startsWith(`.${label}-`));
       await Promise.all(left.map((name) => rm(join(root, name), { recursive: true, force: true })));
       const temporary = await mkdtemp(join(root, `.${label}-`));
@@ -98,7 +97,7 @@ export async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** Turns the errors of a disk into a sentence that says what to do; anything else is returned as it is. */
+/** Turns disk errors into a sentence that says what to do; other errors are returned unchanged. */
 export function readable(error: unknown): unknown {
   const { code, path } = error as NodeJS.ErrnoException;
   const where = path === undefined ? '' : ` (at ${path})`;
@@ -140,8 +139,8 @@ export async function verify(path: string, pinned: string): Promise<void> {
 }
 
 /**
- * Fetches `url` into `path`. Gives up within `connectMs` when the host does not answer, so that a machine
- * without the internet moves on to its package registry at once. Throws on anything but a 200.
+ * Downloads `url` into `path`. Gives up after `connectMs` when the host does not answer, so that a machine without
+ * internet access tries its package registry soon. Throws on any status except 200.
  */
 export async function download(url: string, path: string, connectMs = 4000): Promise<void> {
   const abort = new AbortController();
@@ -158,9 +157,9 @@ export async function download(url: string, path: string, connectMs = 4000): Pro
 }
 
 /**
- * Runs a program to its end and returns what it printed. `onLine` sees each line of both streams. A failure
- * throws an Error carrying the last lines. `heartbeat` is reported every 15 seconds with the seconds gone by,
- * so that a long silent step does not look like a hanging one.
+ * Runs a program to its end and returns its output. `onLine` sees each line of both streams. A failure throws an Error
+ * with the last lines. `heartbeat` is reported every 15 seconds with the elapsed seconds, so that a long silent step
+ * does not look like a hanging one.
  */
 export async function run(
   command: string,
@@ -177,7 +176,7 @@ export async function run(
     env: { ...process.env, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  // A stopped process stops its installer too, which must not go on by itself.
+  // A signal that stops this process must also stop its installer, which would otherwise continue.
   const passOn = (signal: NodeJS.Signals): void => void child.kill(signal);
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of signals) process.on(signal, passOn);

@@ -1,6 +1,6 @@
 /**
- * `npm run check`: types, lint, format and import directions, side by side, each with its findings printed
- * readably. It changes no file.
+ * `npm run check`: types, lint, format and import directions, in parallel, each with readable findings. It changes no
+ * file.
  */
 import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
@@ -9,7 +9,7 @@ import { importViolations } from '../test/house/imports.ts';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** What the tools keep of the last run, so that the next one looks only at what changed. */
+/** Results of the last run, so that the next one only checks what changed. */
 const cache = (name: string): string => join(root, 'node_modules', '.cache', name);
 
 /** One check's outcome: `output` is what to show when it failed. */
@@ -20,7 +20,7 @@ const prettierCache = ['--cache', '--cache-strategy', 'content', '--cache-locati
 
 const checks: readonly { name: string; run: () => Promise<{ passed: boolean; output: string }> }[] = [
   { name: 'types', run: () => tool('tsc', [...types, '--tsBuildInfoFile', cache('types.tsbuildinfo')]) },
-  // What runs in browsers knows the page and not Node; the rest the other way round.
+  // Browser code has the DOM's types and not Node's; all other code has Node's and not the DOM's.
   { name: 'web', run: () => tool('tsc', [...types, '--tsBuildInfoFile', cache('web.tsbuildinfo'), '-p', 'web']) },
   { name: 'lint', run: () => tool('oxlint', ['--type-aware', '--deny-warnings', '.']) },
   { name: 'format', run: () => tool('prettier', ['--check', '--log-level', 'warn', ...prettierCache, '.']) },
@@ -36,7 +36,7 @@ const checks: readonly { name: string; run: () => Promise<{ passed: boolean; out
 /** Runs a tool of node_modules under this Node, from the project's root. */
 async function tool(name: string, args: readonly string[]): Promise<{ passed: boolean; output: string }> {
   const { promise, resolve } = Promise.withResolvers<{ passed: boolean; output: string }>();
-  // Some of the tools are scripts that take whatever `node` comes first on PATH.
+  // Some of the tools are scripts that use the first `node` on PATH.
   const path = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
   const child = spawn(join(root, 'node_modules', '.bin', name), args, {
     cwd: root,
@@ -51,7 +51,7 @@ async function tool(name: string, args: readonly string[]): Promise<{ passed: bo
   return promise;
 }
 
-/** Runs the checks at once and prints each as it ends. A check that throws counts as failed. */
+/** Runs the checks in parallel and prints each when it ends. A check that throws counts as failed. */
 export async function runChecks(print: (line: string) => void): Promise<CheckResult[]> {
   return Promise.all(
     checks.map(async ({ name, run }) => {

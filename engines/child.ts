@@ -1,6 +1,6 @@
 /**
- * Starts a server process that cannot outlive this process, even when this process is killed with SIGKILL. The
- * terminal's Ctrl-C does not reach the server, so this process decides the order in which servers stop.
+ * Starts a server process that ends with this process, even when this process is killed with SIGKILL. The terminal's
+ * Ctrl-C does not reach the server, so this process decides the order in which servers stop.
  * POSIX only. Nothing here knows which server it starts.
  */
 import { spawn } from 'node:child_process';
@@ -11,9 +11,10 @@ import { EngineError, readable } from './cache.ts';
 import { isAlive } from './takelock.mjs';
 
 /**
- * A shell between this process and the server. Descriptor 3 is a pipe that only this process holds: when it ends, for
- * whatever reason, the kernel closes the pipe, `read` returns and the shell ends the server. Descriptor 4 carries the
- * server's own process id. `detached` gives the group its own session, which the terminal's signals do not reach.
+ * A shell between this process and the server. Descriptor 3 is a pipe that only this process holds: when this process
+ * ends for any reason, the kernel closes the pipe, `read` returns and the shell ends the server. Descriptor 4 carries
+ * the server's own process id. `detached` gives the group a session of its own, which the terminal's signals do not
+ * reach.
  */
 const guardScript = `
 remove=$1
@@ -40,23 +41,26 @@ exit $code
 export type Guarded = {
   /** The server's own process id, not the guard's. */
   pid: number;
-  /** Settles when the server has ended: its exit code, 128 + n for signal n. */
+  /** Resolves when the server has ended: its exit code, or 128 + n for signal n. */
   exited: Promise<number>;
   /** True until the server has ended. */
   running(): boolean;
   /** SIGTERM, then SIGKILL after `graceMs`; resolves when the server is gone. Calling it again is harmless. */
   stop(graceMs?: number): Promise<void>;
-  /** SIGKILL, now. */
+  /** Sends SIGKILL at once. */
   kill(): void;
   /** Messages of a Node child, when `ipc` was asked for. */
   onMessage(listener: (message: unknown) => void): void;
   /** The last lines that this run wrote to the log. */
   lastLines(count?: number): Promise<string>;
-  /** The same for people, as sentences that can follow another sentence. */
+  /** The same as sentences for people, which can follow another sentence. */
   explain(): Promise<string>;
 };
 
-/** A larger log is renamed at the next start, and one former log is kept: at most twice this, and what one run writes. */
+/**
+ * A larger log is renamed at the next start, and one former log is kept: at most twice this size, plus what one run
+ * writes.
+ */
 const logLimit = 10 * 1024 * 1024;
 /** How much of a log's end is read. mongod writes about 50 KiB before it aborts. */
 const tailBytes = 256 * 1024;
@@ -72,9 +76,9 @@ export async function startGuarded(options: {
   env?: NodeJS.ProcessEnv;
   cwd?: string;
   ipc?: boolean;
-  /** Makes sentences of its last lines; `lastWords` by default. */
+  /** Makes sentences of the last lines; `lastWords` by default. */
   explain?: (lines: string) => string;
-  /** A folder that the guard removes when this process was killed and could not do it. */
+  /** A folder that the guard removes when this process was killed and could not remove it. */
   removeAfter?: string;
 }): Promise<Guarded> {
   if (process.platform === 'win32') {
@@ -118,7 +122,7 @@ export async function startGuarded(options: {
     try {
       process.kill(pid, name);
     } catch {
-      // It ended in this very moment; `exited` says so.
+      // The server ended at this moment; `exited` reports it.
     }
   };
   return {
@@ -139,7 +143,7 @@ export async function startGuarded(options: {
   };
 }
 
-/** The last lines of a process, for people: one line as it is, several under a heading. */
+/** The last lines of a process, for people: one line unchanged, several under a heading. */
 export function lastWords(lines: string): string {
   const last = lines.split('\n').filter(Boolean).slice(-16);
   if (last.length === 0) return 'It said nothing.';
@@ -165,7 +169,7 @@ async function tail(path: string, begins: number): Promise<string> {
   return buffer.toString('utf8', 0, bytesRead);
 }
 
-/** The server's process id, which is the guard's only line on descriptor 4. */
+/** The server's process id, which is the only line that the guard writes to descriptor 4. */
 async function readPid(guard: ChildProcess): Promise<number | undefined> {
   const pipe = guard.stdio[4];
   if (!pipe || !('on' in pipe)) return undefined;

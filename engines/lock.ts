@@ -5,17 +5,17 @@ import type { Report } from './cache.ts';
 import { takeLock } from './takelock.mjs';
 
 export type DataDirLock = {
-  /** Notes that the holder is stopping, so that the next start waits instead of giving up. */
+  /** Records that the holder is stopping, so that the next start waits instead of giving up. */
   stopping(): void;
   release(): void;
 };
 
-/** How long to wait for a holder that is not stopping: a signal sent a moment ago may not have arrived yet. */
+/** How long to wait for a holder that is not stopping: a signal that was just sent may not have arrived yet. */
 const patienceMs = 1500;
 /** How long to wait for a holder that is stopping: longer than the drain and the stop of both engines. */
 const stoppingMs = 60_000;
 
-/** Takes the lock. Throws EngineError when a living process keeps it, and the reason of `aborted` when that fires. */
+/** Takes the lock. Throws EngineError while a living process holds it, and the reason of `aborted` when that fires. */
 export async function lockDataDir(dataDir: string, report: Report, aborted?: AbortSignal): Promise<DataDirLock> {
   const began = Date.now();
   let said = false;
@@ -36,7 +36,7 @@ export async function lockDataDir(dataDir: string, report: Report, aborted?: Abo
       try {
         lock.note({ stopping: true });
       } catch {
-        // For example on a full disk. The next start then gives up too early, but stopping must go on.
+        // Writing can fail on a full disk. The next start then gives up too early, but stopping must continue.
       }
     },
     release: () => lock.release(),

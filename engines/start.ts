@@ -1,6 +1,6 @@
 /**
- * `npm start`: the whole system on this machine, with progress while it comes up, one screen when it is ready, and
- * an orderly end on Ctrl-C. The starting itself is system.ts.
+ * `npm start`: the whole system on this machine, with progress while it starts, one screen when it is ready, and an
+ * orderly stop on Ctrl-C. system.ts does the starting itself.
  */
 import { isAbsolute, relative } from 'node:path';
 import { ConfigError, readConfig } from '../config.ts';
@@ -14,7 +14,7 @@ import type { System } from './system.ts';
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** The one screen. Its last line is what scripts wait for. */
+/** The screen that is shown when the system is ready. Scripts wait for its last line. */
 export function screen(
   system: Pick<System, 'url' | 'uiAddress' | 'temporalAddress' | 'logDir'>,
   demo: Demo,
@@ -48,7 +48,7 @@ ${loginCommand(system.url, demo.email)}
 ready ${system.url}/v1`;
 }
 
-/** A path as a person would type it from here. */
+/** A path in the form in which a person would type it from the current folder. */
 function short(path: string): string {
   const fromHere = relative(process.cwd(), path);
   return fromHere === '' || fromHere.startsWith('..') || isAbsolute(fromHere) ? path : fromHere;
@@ -61,8 +61,8 @@ function sentence(error: unknown): string {
 }
 
 /**
- * Calls `first` on the first SIGINT, SIGTERM or SIGHUP and `again` on a later one. One Ctrl-C may arrive more than
- * once, from the terminal and from npm, so what follows within half a second is the same one.
+ * Calls `first` on the first SIGINT, SIGTERM or SIGHUP and `again` on a later one. One Ctrl-C may arrive twice, from
+ * the terminal and from npm, so signals within half a second count as one.
  */
 function onStopSignals(first: () => void, again: () => void): void {
   let at: number | undefined;
@@ -76,7 +76,9 @@ function onStopSignals(first: () => void, again: () => void): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, handle);
 }
 
-/** Waits for `work`, unless a process of the system dies first: then that is the reason, not a broken connection. */
+/**
+ * Waits for `work`. If a process of the system dies first, that is the reported reason, and not the broken connection.
+ */
 async function untilFailure<T>(work: Promise<T>, system: System): Promise<T> {
   const failed = system.failed.then((failure) => {
     throw new EngineError(failure.message);
@@ -113,11 +115,11 @@ async function main(): Promise<number> {
     return failure === undefined ? 0 : 1;
   } catch (error) {
     await system?.stop();
-    // Whatever a stop interrupted fails in its own way; the person knows why.
+    // Work that a stop interrupted fails in its own way, but the person knows why.
     print(abort.signal.aborted ? 'stopped while starting' : sentence(error));
     return abort.signal.aborted ? 0 : 1;
   }
 }
 
-// Some client libraries keep sockets open; whatever must be finished is finished here.
+// Some client libraries keep sockets open; everything that must be finished is finished by now.
 if (import.meta.main) process.exit(await main());

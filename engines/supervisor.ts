@@ -1,49 +1,49 @@
 /**
- * Watches the processes of a system. While it comes up, the first death ends it. Later the API and the workers are started
- * again, after a pause that grows while they keep dying; the death of an engine still ends the system.
+ * Watches the processes of a system. While the system starts, the first death ends it. Later the API and the workers
+ * are restarted, after a pause that grows while they keep dying; the death of an engine still ends the system.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readable, type Report } from './cache.ts';
 import type { Guarded } from './child.ts';
 
-/** A process died that the system cannot do without; `message` says which, and shows its last lines. */
+/** The death of a process that the system cannot do without; `message` names it and shows its last lines. */
 export type Failure = { name: string; message: string };
 
 export type Watched = {
   name: string;
   child: Guarded;
   stop(child: Guarded): Promise<void>;
-  /** Layers stop from the highest to the lowest. */
+  /** Layers stop from the highest number to the lowest. */
   layer: 0 | 1 | 2;
-  /** Starts it again; without it, its death ends the system. */
+  /** Restarts it; without this, its death ends the system. */
   restart?: () => Promise<Guarded>;
 };
 
 export type Supervisor = {
   watch(one: Watched): void;
-  /** Resolves when a process that is not started again ends unasked; stays pending otherwise. */
+  /** Resolves when a process ends unexpectedly that is not restarted; stays pending otherwise. */
   failed: Promise<Failure>;
-  /** From now on, what can be started again is. */
+  /** From now on, processes that can be restarted are. */
   keepUp(): void;
   pids(): number[];
   stop(): Promise<void>;
-  /** Everything is killed at once. */
+  /** Kills everything at once. */
   kill(): void;
 };
 
 const firstPauseMs = 1_000;
 const longestPauseMs = 30_000;
-/** A process that has run this long is healthy: its next death begins with the first pause. */
+/** A process that has run this long is healthy: after its next death the pause is the shortest again. */
 const healthyMs = 60_000;
 
-/** How long to wait before a process is started again that ran for `ranMs`; `before` is the pause of the time before, 0 at first. */
+/** How long to wait before restarting a process that ran for `ranMs`; `before` is the previous pause, 0 at first. */
 export function restartPause(before: number, ranMs: number): number {
   return before === 0 || ranMs >= healthyMs ? firstPauseMs : Math.min(before * 2, longestPauseMs);
 }
 
 /**
- * `explain` says why a process died, in sentences that can follow another one. `restarted` is told when another process has
- * taken the place of a dead one.
+ * `explain` says why a process died, in sentences that can follow another one. `restarted` is called when a new process
+ * has replaced a dead one.
  */
 export function createSupervisor(
   report: Report,
@@ -59,7 +59,7 @@ export function createSupervisor(
     await sleep(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
     if (stopping.signal.aborted) return;
     one.child = await restart();
-    // Whoever stopped the system meanwhile did not see this one.
+    // A stop that began during the restart did not see this process.
     if (stopping.signal.aborted) return one.stop(one.child);
     report(`${one.name} was started again.`);
     await restarted();

@@ -28,22 +28,22 @@ export type System = {
   /** The Temporal UI of the embedded server; undefined with an external one. */
   uiAddress: string | undefined;
   logDir: string;
-  /** Resolves when a process ends unasked that is not started again; stays pending otherwise. */
+  /** Resolves when a process ends unexpectedly that is not restarted; stays pending otherwise. */
   failed: Promise<Failure>;
-  /** From now on the API and the workers are started again when they die; until then a death is a failure. */
+  /** From now on the API and the workers are restarted when they die; until then a death is a failure. */
   keepUp(): void;
   /** API and workers drain, then Temporal stops, then MongoDB. */
   stop(): Promise<void>;
-  /** Everything is killed at once. Data already acknowledged are safe. */
+  /** Kills everything at once. Acknowledged data are safe. */
   kill(): void;
 };
 
 type Ports = { mongod?: number; temporal?: number; ui?: number; pids?: number[] };
 
 /**
- * Starts everything and resolves when the API is ready and a worker polls. `env` is what the API and the workers
- * get besides the addresses. `aborted` is looked at between the steps. Throws EngineError with one sentence;
- * what was already started is then stopped.
+ * Starts everything and resolves when the API is ready and a worker polls. `env` is the environment of the API and the
+ * workers besides the addresses. `aborted` is checked between the steps. Throws EngineError with one sentence, after
+ * stopping what was already started.
  */
 export async function startSystem(options: {
   config: Config;
@@ -59,7 +59,7 @@ export async function startSystem(options: {
   const lock = await lockDataDir(config.dataDir, report, options.aborted);
   let ports: Ports = {};
   const explain = async (one: Watched): Promise<string> => {
-    // On a full disk it could not write down either why it stopped.
+    // On a full disk the engine could not write down why it stopped, either.
     const disk = await checkWritable(config.dataDir).then(
       () => undefined,
       (error: unknown) => (error instanceof EngineError ? error.message : undefined),
@@ -119,7 +119,10 @@ export async function startSystem(options: {
   }
 }
 
-/** Like Promise.all, but a failure waits until the others are settled too, so that nothing starts behind its back. */
+/**
+ * Like Promise.all, but a failure waits until the others have settled, so that nothing starts after the failure was
+ * reported.
+ */
 async function settleAll<T extends readonly unknown[]>(promises: { [K in keyof T]: Promise<T[K]> }): Promise<T> {
   const results = await Promise.allSettled(promises);
   for (const result of results) if (result.status === 'rejected') throw result.reason;
@@ -159,9 +162,9 @@ async function embedTemporal({ config, ports, logDir, report, watch, done }: Con
 }
 
 /**
- * Environment of a worker: `env` with what keeps its memory where it is. Node sizes its heap by the machine: from 2 GiB on
- * V8 lets garbage grow to four times what is alive, below that to less than twice. glibc gives threads arenas of their own,
- * eight a core, each of which keeps what it once held. What `env` says itself comes last, so it wins.
+ * The environment of a worker: `env` with settings that limit its memory. Node sizes its heap by the machine: from 2
+ * GiB on V8 lets garbage grow to four times the live data, below that to less than twice. glibc gives threads separate
+ * arenas, eight per core, and each keeps its peak size. Settings in `env` come last, so they win.
  */
 export const workerEnv = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   MALLOC_ARENA_MAX: '2',
@@ -169,13 +172,13 @@ export const workerEnv = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   NODE_OPTIONS: `--max-old-space-size=1024 --max-semi-space-size=16 ${env['NODE_OPTIONS'] ?? ''}`.trim(),
 });
 
-/** The API and the workers are started together and waited for together: neither needs the other to come up. */
+/** The API and the workers are started and waited for together, because neither needs the other to start. */
 async function startProcesses(
   context: Context & { env: NodeJS.ProcessEnv; url: string; failed: Promise<Failure> },
 ): Promise<void> {
   const { config, logDir, env, url, watch, done, failed } = context;
   if (!(await isFree(config.port, config.host))) throw portTaken(config.port);
-  // They drain by themselves within the configured time; five seconds more before they are killed.
+  // They drain by themselves within the configured time; they are killed five seconds later.
   const graceMs = (config.drainSeconds + 5) * 1000;
   const start = async (name: string, entry: string, log: string, variables = env): Promise<Guarded> => {
     const restart = (): Promise<Guarded> =>
@@ -257,9 +260,9 @@ function noSuchHost(host: string): EngineError {
 const portsFile = 'engines.json';
 
 /**
- * The engines' ports: those of the last start on this data folder, else ones derived from PORT, so that a person
- * finds them again; whichever is taken is replaced when it is about to be used. Also waits for what a killed start
- * left running: its guards are just ending it.
+ * The engines' ports: those of the last start on this data folder, else ones derived from PORT, so that people find
+ * them again; a port that is taken is replaced when it is about to be used. Also waits for processes that a killed
+ * start left running, which its guards are ending.
  */
 async function choosePorts(config: Config, aborted?: AbortSignal): Promise<Ports> {
   const stored = await readFile(join(config.dataDir, portsFile), 'utf8').catch(() => '{}');
@@ -267,7 +270,7 @@ async function choosePorts(config: Config, aborted?: AbortSignal): Promise<Ports
   try {
     remembered = JSON.parse(stored) as Ports;
   } catch {
-    // A torn file: the preferences below do.
+    // The file is incomplete; the preferences below are used.
   }
   const deadline = Date.now() + 20_000;
   while (Date.now() < deadline && (await stillRunning(remembered.pids ?? []))) {
@@ -283,7 +286,7 @@ async function choosePorts(config: Config, aborted?: AbortSignal): Promise<Ports
   };
 }
 
-/** Whether one of these processes lives and is still what it was: ids are used again. */
+/** Whether one of these processes is alive and still the same, because process ids are reused. */
 async function stillRunning(pids: readonly number[]): Promise<boolean> {
   for (const pid of pids.filter(isAlive)) {
     const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
@@ -296,7 +299,7 @@ async function remember(dataDir: string, ports: Ports): Promise<void> {
   await writeFile(join(dataDir, portsFile), JSON.stringify(ports));
 }
 
-/** Finds a full or read-only disk before an engine does, whose message would be less clear. Tries one MiB. */
+/** Detects a full or read-only disk before an engine does, whose message would be less clear. Writes one MiB. */
 async function checkWritable(dataDir: string): Promise<void> {
   const probe = join(dataDir, `.probe-${process.pid}`);
   try {

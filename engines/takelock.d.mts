@@ -1,4 +1,4 @@
-/** What a holder wrote: the process, when it started, and what it noted since. */
+/** What a holder wrote: its process, when that started, and its later notes. */
 export type Holder = { pid: number; started: string; id: string; stopping?: boolean };
 
 export type Lock = { note(more: { stopping: true }): void; release(): void };

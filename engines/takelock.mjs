@@ -1,14 +1,14 @@
 /**
- * A lock file that one process of this machine holds: the one way of taking it for every command, also for the one that
- * runs before anything is installed. Hence plain JavaScript that imports nothing but node:*; its types are beside it.
+ * A lock file that one process of this machine holds. Every command takes it in this way, including the one that runs
+ * before anything is installed. So this is plain JavaScript that imports only node:*; its types are in takelock.d.mts.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Takes the lock at `path`. While a living process holds it, `wait` is called with what that one wrote, some twenty times a
- * second; it may throw to give up. The lock of a process that has died is taken over.
+ * Takes the lock at `path`. While a living process holds it, `wait` is called some twenty times a second with what the
+ * holder wrote; it may throw to give up. The lock of a dead process is taken over.
  */
 export async function takeLock(path, wait) {
   const me = { pid: process.pid, started: startOf(process.pid), id: randomUUID() };
@@ -16,14 +16,14 @@ export async function takeLock(path, wait) {
   let text = JSON.stringify(me);
   const isMine = () => read(path) === text;
   try {
-    // A link makes the file appear with its whole content, and only where there is none.
+    // A link makes the file appear with its whole content, and fails if there is one already.
     writeFileSync(draft, text);
     while (!appears(draft, path)) {
       const found = read(path);
       if (found === undefined) continue;
       const holder = parse(found);
       if (!lives(holder)) {
-        await bury(path, found);
+        await removeStale(path, found);
         continue;
       }
       wait(holder);
@@ -33,7 +33,7 @@ export async function takeLock(path, wait) {
     rmSync(draft, { force: true });
   }
   return {
-    /** Adds to what the others read. Throws when the disk is full; the lock is held all the same. */
+    /** Adds to what other processes read. Throws when the disk is full; the lock is still held. */
     note(more) {
       if (!isMine()) return;
       const next = JSON.stringify({ ...me, ...more });
@@ -45,7 +45,7 @@ export async function takeLock(path, wait) {
         rmSync(draft, { force: true });
       }
     },
-    /** Gives the lock back. Somebody may have removed it by hand and let another process in: that one's stays. */
+    /** Releases the lock. If somebody removed the file by hand and another process took the lock, that file stays. */
     release() {
       if (isMine()) rmSync(path, { force: true });
     },
@@ -53,19 +53,19 @@ export async function takeLock(path, wait) {
 }
 
 /**
- * Removes the lock of a dead process. Between reading it and removing it another process may have taken it over, whose lock
- * would then be removed; so a dead one's lock is removed only under a lock of its own, after one more look. As each
- * content is unique and its owner dead, nobody else can have changed it in between.
+ * Removes the lock of a dead process. Between reading and removing it, another process may have taken it over, and that
+ * process's lock would be removed. So a stale lock is only removed while holding a second lock, after reading it once
+ * more. Each content is unique and its owner is dead, so nobody else can change it in between.
  */
-async function bury(path, text) {
-  const grave = await takeLock(
+async function removeStale(path, text) {
+  const guard = await takeLock(
     `${path}.${createHash('sha256').update(text).digest('hex').slice(0, 16)}`,
     () => undefined,
   );
   try {
     if (read(path) === text) rmSync(path, { force: true });
   } finally {
-    grave.release();
+    guard.release();
   }
 }
 
@@ -96,14 +96,14 @@ function parse(text) {
   }
 }
 
-/** Process ids are used again, so the time of the start has to be the same, too, where it can be known. */
+/** Process ids are reused, so the start time must be the same, too, where it is known. */
 function lives({ pid, started }) {
   if (!isAlive(pid)) return false;
   const now = startOf(pid);
   return now === '' || now === started;
 }
 
-/** Whether a process with this id exists, whoever owns it. */
+/** Whether a process with this id exists, under any user. */
 export function isAlive(pid) {
   if (!Number.isInteger(pid) || pid <= 0) return false;
   try {
@@ -115,8 +115,8 @@ export function isAlive(pid) {
 }
 
 /**
- * The 22nd field of /proc/PID/stat, ticks since boot, with the boot's id; empty where there is no /proc. A process that has
- * ended keeps its id until its parent asks for it, which in a container may be never: it is said to have ended.
+ * The 22nd field of /proc/PID/stat, ticks since boot, with the boot's id; empty where there is no /proc. A process that
+ * has ended keeps its id until its parent collects it, which in a container may never happen; it counts as ended.
  */
 function startOf(pid) {
   try {

@@ -1,6 +1,6 @@
 /**
- * Finds or obtains the Temporal command-line tool, and runs its development server on 127.0.0.1. Not the
- * production shape: that is docker-compose.yml.
+ * Finds or obtains the Temporal command-line tool, and runs its development server on 127.0.0.1. Production uses
+ * docker-compose.yml instead.
  */
 import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -31,9 +31,9 @@ const goModule = 'github.com/temporalio/cli/cmd/temporal';
 const goPackages = 1450;
 
 /**
- * The development server's default of 20 polls a second adds 50 ms to each step (measured). One partition keeps the
- * order of a queue. The new matcher and fairness keep one organization from starving another. Eager execution returns an
- * activity with the workflow task that asked for it, which saves 10 ms of a chat's answer (decision 83).
+ * By default the development server polls 20 times a second, which adds 50 ms to each step (measured). One partition
+ * keeps the order of a queue. The new matcher and fairness keep one organization from starving another. Eager execution
+ * returns an activity with the workflow task that requested it, which saves 10 ms of a chat's answer (decision 83).
  */
 const dynamicConfig = [
   'matching.numTaskqueueReadPartitions=1',
@@ -111,7 +111,7 @@ async function fromSource(temporary: string, report: Report): Promise<void> {
       GOCACHE: join(work, 'cache'),
       GOTMPDIR: await makeFolder(join(work, 'tmp')).then(() => join(work, 'tmp')),
       GOBIN: join(work, 'bin'),
-      // Without it the module cache is read-only and cannot be removed.
+      // Without this flag the module cache is read-only and cannot be removed.
       GOFLAGS: '-modcacherw',
     },
     onLine,

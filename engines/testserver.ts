@@ -19,7 +19,9 @@ const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 </project>
 `;
 
-/** The server's own entry listens on every interface; this one takes the same arguments and stays on 127.0.0.1. */
+/**
+ * The server's own entry listens on every interface; this one takes the same arguments and listens on 127.0.0.1 only.
+ */
 const java = `import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.temporal.internal.testservice.GRPCServerHelper;
 import io.temporal.internal.testservice.TestServicesStarter;
@@ -38,15 +40,15 @@ public class Loopback {
 }
 `;
 
-/** Small heap and one compiler tier, since it runs for seconds beside other test processes. */
+/** A small heap and one compiler tier, because it runs for seconds beside other test processes. */
 const script = `#!/bin/sh
 here=$(cd "$(dirname "$0")" && pwd)
 exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx512m -cp "$here/classes:$here/lib/*" Loopback "$@"
 `;
 
 /**
- * The path of an executable that takes `PORT [--enable-time-skipping]`, listens on that port of 127.0.0.1 and ends when it is
- * killed.
+ * The path of an executable that takes `PORT [--enable-time-skipping]`, listens on that port of 127.0.0.1 and ends when
+ * it is killed.
  */
 export async function findTestServer(report: Report): Promise<string> {
   if ((await onPath('java')) === undefined) {

@@ -43,8 +43,8 @@ export async function processDocument(ref: DocumentRef): Promise<DocumentOutcome
 }
 
 /**
- * What operators see in the Temporal UI. Only for failed documents, because changing search attributes is a billed
- * action.
+ * What operators see in the Temporal UI. Only for failed documents, because a change of search attributes is an action of
+ * its own.
  */
 function showFailure(reason: string): void {
   setCurrentDetails(`failed: ${reason}`);

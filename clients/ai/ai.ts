@@ -1,6 +1,7 @@
 /**
- * A language model behind any OpenAI-compatible endpoint: answers from given sources, and embeddings. What the sources say is
- * data to it, never instructions. Without a model it says so (`model` is undefined) and the caller answers extractively.
+ * A language model behind any OpenAI-compatible endpoint: answers from given sources, and embeddings. The model is told
+ * that sources are data, never instructions. Without a configured model, `model` is undefined and the caller answers
+ * extractively.
  */
 import { randomBytes } from 'node:crypto';
 import { createAnswerer, type Answer, type AnswerEvent, type AnswerOptions } from './answers.ts';
@@ -19,15 +20,15 @@ export type AiOptions = {
   apiKey?: string | undefined;
   model?: string | undefined;
   embeddingModel?: string | undefined;
-  /** For one attempt to answer whole, or, while streaming, for the next piece to arrive. */
+  /** The time for one attempt to answer completely or, while streaming, for the next piece to arrive. */
   timeoutMs?: number | undefined;
-  /** For everything one call does, waiting for `Retry-After` included. Twice `timeoutMs` when not given. */
+  /** The time for everything that one call does, including waiting for `Retry-After`. Default: twice `timeoutMs`. */
   budgetMs?: number | undefined;
-  /** Unguessable, new for each request: fences the sources. */
+  /** An unguessable value, new for each request: it fences the sources. */
   nonce?: () => string;
-  /** Milliseconds since some moment, for pauses. */
+  /** Milliseconds since some moment, to measure pauses. */
   now?: (() => number) | undefined;
-  /** Resolves after so many milliseconds, rejects when aborted. Tests need not wait. */
+  /** Resolves after this many milliseconds, rejects when aborted. Tests replace it so that they need not wait. */
   sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 };
 
@@ -37,15 +38,18 @@ export type Ai = {
   embeddingModel: string | undefined;
   /** @throws Problem MODEL_FAILED when the endpoint fails for good or answers what cannot be used. */
   answer(ask: AnswerAsk, options?: AnswerOptions): Promise<Answer>;
-  /** The same, as it is written. The streamed text is provisional until `done`. */
+  /** The same, streamed as it is written. The streamed text is provisional until `done`. */
   stream(ask: AnswerAsk, options?: AnswerOptions): AsyncGenerator<AnswerEvent, void, undefined>;
-  /** A message that leans on what was said before, as a question understood by itself. @throws Problem MODEL_FAILED. */
+  /**
+   * Rewrites a message that refers to what was said before as a question that can be understood alone. @throws Problem
+   * MODEL_FAILED.
+   */
   rewrite(ask: RewriteAsk, options?: AnswerOptions): Promise<string>;
   /** One vector for each text, in order. @throws Problem MODEL_FAILED. */
   embed(texts: readonly string[], signal?: AbortSignal): Promise<number[][]>;
   /**
-   * The vector of a question for which a customer waits, so it has little time. While the endpoint is out of order it fails
-   * at once: most answers are found by the question's words. @throws Problem MODEL_FAILED.
+   * The vector of a question. A customer waits for it, so it gets little time. While the endpoint is failing, the call
+   * fails at once, because most answers are found by the question's words. @throws Problem MODEL_FAILED.
    */
   embedQuestion(text: string): Promise<number[]>;
 };

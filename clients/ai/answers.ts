@@ -1,6 +1,6 @@
 /**
- * Answers of a chat model: what it is told, and what becomes of its reply. A reply that names no source it was given is no
- * answer, and one that repeats its instructions is refused.
+ * Answers of a chat model: what the model is told, and how its reply is checked. A reply that names none of its sources
+ * is no answer, and one that repeats its instructions is refused.
  */
 import type { Completions } from './completions.ts';
 import { createLeakGuard, type LeakGuard } from './leak.ts';
@@ -13,31 +13,33 @@ import { nothingFound } from '../../models/rules/knowledge/extractive.ts';
 
 export type Answer = {
   text: string;
-  /** Ids of the sources it rests on; empty when `has_context` is false. */
+  /** Ids of the sources that the answer uses; empty when `has_context` is false. */
   used: string[];
   has_context: boolean;
 };
 
 export type AnswerOptions = { signal?: AbortSignal | undefined };
 
-/** `restart`: what was streamed so far is void, the answer begins anew. `done` is last and carries the checked answer. */
+/**
+ * `restart`: the streamed text is void, and the answer begins again. `done` comes last and carries the checked answer.
+ */
 export type AnswerEvent = { type: 'text'; text: string } | { type: 'restart' } | { type: 'done'; answer: Answer };
 
 export type AnswererOptions = {
   timeoutMs: number;
   budgetMs: number;
-  /** Unguessable, new for each request: fences the sources. */
+  /** An unguessable value, new for each request: it fences the sources. */
   nonce: () => string;
 };
 
 export function createAnswerer({ complete, pieces }: Completions, { timeoutMs, budgetMs, nonce }: AnswererOptions) {
-  /** What the model is told, and the guard of what it was told. */
+  /** What the model is told, and the guard that detects when a reply repeats it. */
   function prompt(ask: AnswerAsk): { messages: Message[]; guard: LeakGuard } {
     const value = nonce();
     return { messages: answerMessages(ask, value), guard: createLeakGuard(rules(value), value) };
   }
 
-  /** The one try to repair a reply that is not what was asked for. */
+  /** The single attempt to repair a reply that does not have the requested form. */
   async function repaired(
     messages: Message[],
     raw: string,
@@ -100,7 +102,7 @@ export function createAnswerer({ complete, pieces }: Completions, { timeoutMs, b
   };
 }
 
-/** Numbers become ids; a number that was never given is dropped, and an answer that rests on nothing is no answer. */
+/** Turns source numbers into ids. Unknown numbers are dropped, and an answer without any source is no answer. */
 function settle(value: ModelAnswer, ask: AnswerAsk, guard: LeakGuard): Answer {
   if (guard.leaks(value.answer)) throw repeated();
   const used = [...new Set(value.sources)].flatMap((number) => ask.hits[number - 1]?.id ?? []);

@@ -1,4 +1,4 @@
-/** Replies of a chat model, whole or piece by piece. What a reply says is read elsewhere. */
+/** Replies of a chat model, complete or piece by piece. Other files interpret their content. */
 import { APIError } from 'openai';
 import { abortable, type Endpoint } from './endpoint.ts';
 import { failed } from './failures.ts';
@@ -19,7 +19,7 @@ export type Completions = {
 };
 
 export function createCompletions({ api, timeoutMs, persist }: Endpoint, model: string): Completions {
-  // Some compatible endpoints refuse `response_format`; then the prompt alone asks for JSON.
+  // Some compatible endpoints refuse `response_format`; then only the prompt asks for JSON.
   let takesFormat = true;
 
   const body = (messages: Message[], wanted: Format) => ({
@@ -29,7 +29,7 @@ export function createCompletions({ api, timeoutMs, persist }: Endpoint, model: 
     ...(takesFormat ? { response_format: wanted } : {}),
   });
 
-  /** Runs a request; when the endpoint doesn't know `response_format`, once more without. */
+  /** Runs a request; when the endpoint does not know `response_format`, runs it once more without. */
   async function withFormat<T>(call: () => Promise<T>): Promise<T> {
     try {
       return await call();
@@ -67,7 +67,7 @@ export function createCompletions({ api, timeoutMs, persist }: Endpoint, model: 
       arm();
       let length = 0;
       for await (const chunk of stream) {
-        // A slow reader of ours is not a slow endpoint: no time runs while a piece is being taken.
+        // A slow consumer is not a slow endpoint, so the clock is stopped while a piece is being consumed.
         clearTimeout(timer);
         const piece = chunk.choices?.[0]?.delta?.content;
         length += piece?.length ?? 0;

@@ -1,21 +1,24 @@
-/** Vectors: of texts in batches, and of a single question for which a customer waits. */
+/** Embeddings: of texts in batches, and of a single question for which a customer waits. */
 import { abortable, type Endpoint } from './endpoint.ts';
 import { isRefusal, isSilence } from './failures.ts';
 import { answerSchema } from './prompt.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-/** For a question's vector; endpoints that work need a tenth of it. */
+/** The time for a question's vector; a healthy endpoint needs a tenth of it. */
 const questionMs = 1_500;
-/** How long an endpoint that is out of order is not asked for further questions' vectors … */
+/** How long a failing endpoint is not asked for the vectors of further questions … */
 const questionPauseMs = 15_000;
-/** … which it is when it does not answer, or fails so many in a row: some fail a single text that is too long for them. */
+/**
+ * … after it gave no answer, or failed this many times in a row. One failure is not enough, because some endpoints fail
+ * on a single text that is too long for them.
+ */
 const failuresToPause = 3;
 /** Texts of one embedding request: half of what common endpoints allow at most, so that a refused one costs little. */
 const embeddingBatch = 64;
 /** About 2,000 tokens; endpoints refuse inputs beyond 8,192. Chunks are far shorter. */
 const maxEmbeddingLength = 8_000;
 
-/** `now`: milliseconds since some moment, for pauses. */
+/** `now`: milliseconds since some moment, to measure pauses. */
 export function createEmbedder({ api, budgetMs, persist }: Endpoint, model: string, now: () => number) {
   let pausedUntil = -Infinity;
   let failuresInARow = 0;

@@ -1,4 +1,4 @@
-/** Requests to the endpoint: tried again while that may help, within a budget of time, and ended when their caller leaves. */
+/** Requests to the endpoint: retried while that may help, within a time budget, and ended when their caller leaves. */
 import OpenAI from 'openai';
 import { failed, retryDelay } from './failures.ts';
 
@@ -15,8 +15,8 @@ export type Endpoint = {
   timeoutMs: number;
   budgetMs: number;
   /**
-   * Makes a request, and again what may pass by itself, until `deadline` (ms since 1970). Everything else, and the last
-   * failure, becomes a Problem; the caller's own abort is thrown as it is.
+   * Makes a request, and repeats it after temporary failures, until `deadline` (ms since 1970). Every other failure,
+   * and the last one, becomes a Problem; the caller's own abort is thrown unchanged.
    */
   persist<T>(outer: AbortSignal | undefined, deadline: number, call: (signal: AbortSignal) => Promise<T>): Promise<T>;
 };
@@ -24,7 +24,7 @@ export type Endpoint = {
 const maxAttempts = 4;
 
 export function createEndpoint({ baseUrl, apiKey, timeoutMs, budgetMs, sleep = sleepFor }: EndpointOptions): Endpoint {
-  // Retries, time limits and their budget are decided here, so the library's own are off.
+  // Retries, time limits and their budget are decided here, so the library's own are turned off.
   const api = new OpenAI({
     apiKey: apiKey ?? 'none',
     baseURL: baseUrl ?? null,
@@ -53,7 +53,7 @@ export function createEndpoint({ baseUrl, apiKey, timeoutMs, budgetMs, sleep = s
   };
 }
 
-/** Ends when the signal does, also where the library's own waiting (a body that never comes) does not. */
+/** Rejects when the signal fires, even where the library itself would go on waiting (for a body that never comes). */
 export async function abortable<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const onAbort = (): void => reject(signal.reason as Error);

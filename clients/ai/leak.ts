@@ -1,29 +1,30 @@
 /**
- * Whether a reply repeats its instructions: what a model was told is no answer to a customer, and a model that recites it
- * follows somebody else. Pure; it knows the words, not their meaning, so a translation passes. Nothing secret is told.
+ * Detects a reply that repeats the model's instructions. Instructions are no answer to a customer, and a model that
+ * recites them is following somebody else's. Pure; it compares words, not their meaning, so a translation passes. The
+ * instructions contain no secret.
  */
 
-/** This many words in a row that agree are no coincidence. */
+/** This many equal words in a row are not a coincidence. */
 const tellingWords = 8;
-/** Fewer than these at the end of what is being written are no reason to hold it back. */
+/** Text that is being written is held back only when at least this many words at its end match. */
 const suspiciousWords = 3;
-/** Eight words are rarely longer, in characters. */
+/** Eight words are rarely longer than this, in characters. */
 const lookBack = 400;
 
 export type LeakGuard = {
-  /** How much of a reply that is still being written may be shown; undefined when it repeats its instructions. */
+  /** How much of an unfinished reply may be shown; undefined when it repeats its instructions. */
   safeLength(text: string): number | undefined;
-  /** Whether a whole reply repeats them. */
+  /** Whether a complete reply repeats them. */
   leaks(text: string): boolean;
 };
 
-/** `nonce`: the fences' value; a reply that has it repeats a fence. */
+/** `nonce`: the value of the fences; a reply that contains it repeats a fence. */
 export function createLeakGuard(instructions: string, nonce: string): LeakGuard {
   const wordsIn = (text: string) => [...text.toLowerCase().matchAll(/[\p{L}\p{N}]+/gu)];
   const told = ` ${wordsIn(instructions)
     .map(([word]) => word)
     .join(' ')} `;
-  /** How much of this reply was checked. A reply only grows; one that starts again is shorter. */
+  /** How much of this reply was checked. A reply only grows, so a shorter text is a reply that began again. */
   let seen = 0;
 
   function tellingIn(words: readonly string[]): boolean {
@@ -41,7 +42,7 @@ export function createLeakGuard(instructions: string, nonce: string): LeakGuard 
       const words = found.map(([word]) => word);
       if (text.includes(nonce) || tellingIn(words)) return undefined;
       for (let count = Math.min(tellingWords - 1, words.length); count >= suspiciousWords; count -= 1) {
-        // The last word may not be whole.
+        // The last word may be incomplete.
         if (told.includes(` ${words.slice(-count).join(' ')}`)) return from + (found.at(-count)?.index ?? 0);
       }
       return text.length;

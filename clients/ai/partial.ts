@@ -1,6 +1,6 @@
 /**
- * Reads one string member out of a JSON object while the object is still being written. It only follows the top level and
- * never decides whether the whole is valid: that is checked when it is complete.
+ * Reads one string member out of a JSON object while the object is still being written. It only follows the top level
+ * and does not check whether the JSON is valid; that is checked when the object is complete.
  */
 const escapes: Record<string, string> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f' };
 
@@ -16,7 +16,10 @@ export function createMemberReader(member: string): MemberReader {
   let afterColon = false;
   let pending = '';
 
-  /** Takes one character inside a string; returns what it adds to the string. An escape adds once it is whole. */
+  /**
+   * Takes one character inside a string; returns what it adds to the string. An escape adds its character once it is
+   * complete.
+   */
   function inside(character: string): string {
     if (pending === '' && character !== '\\') return character;
     pending += character;

@@ -1,6 +1,6 @@
 /**
- * What the model is told and what it may say back. The sources stand between fences that carry a value made for this request,
- * so that no text inside can close them; the rules stand outside and before them.
+ * What the model is told and what it may reply. The sources stand between fences with a value made for this request, so
+ * that no text inside can close them. The rules stand outside, before the fences.
  */
 import { z } from 'zod';
 
@@ -8,12 +8,12 @@ export type AnswerAsk = {
   question: string;
   /** Earlier turns, oldest first. */
   history?: readonly { role: string; body: string }[] | undefined;
-  /** The only passages the model gets to see, most relevant first. */
+  /** The only passages that the model sees, most relevant first. */
   hits: readonly { id: string; name: string; heading: string; text: string }[];
-  /** What is known of the customer's situation, by the word of others: no source. */
+  /** What is known of the customer's situation. It is what others claim, so it is not a source. */
   situation?: Record<string, unknown> | undefined;
 };
-/** A message that may lean on what was said before. */
+/** A message that may refer to what was said before. */
 export type RewriteAsk = Pick<AnswerAsk, 'question' | 'history'>;
 
 export type Message = { role: 'system' | 'user' | 'assistant'; content: string };
@@ -32,7 +32,7 @@ export const answerSchema = {
   ),
 };
 
-/** Written out: strict endpoints take fewer keywords than a schema library writes. */
+/** Written by hand, because strict endpoints accept fewer keywords than a schema library writes. */
 export const responseFormat = {
   type: 'json_schema' as const,
   json_schema: {
@@ -55,7 +55,7 @@ export const responseFormat = {
   },
 };
 
-/** Written out, like the other one. */
+/** Written by hand for the same reason. */
 export const rewriteFormat = {
   type: 'json_schema' as const,
   json_schema: {
@@ -79,12 +79,14 @@ Rules:
 5. If the sources do not answer the question, reply {"answered": false, "sources": [], "answer": ""}.
 6. Be brief and exact: one to five sentences, in the language of the question. Copy numbers, names and conditions exactly.`;
 
-/** Earlier turns sent along, and characters of each: enough for "and for students?", bounded in cost. */
+/**
+ * How many earlier turns are sent, and how many characters of each: enough for "and for students?", at a bounded cost.
+ */
 const maxTurns = 10;
 const maxTurnLength = 2_000;
-/** Of what is known of a situation, in characters; session and page may each tell twice as much. */
+/** How much of the situation is sent, in characters; session and page may each contain twice as much. */
 const maxSituationLength = 4_000;
-/** Longer than anybody asks in one sentence, in characters. */
+/** Longer than a question in one sentence, in characters. */
 const maxRewriteLength = 500;
 
 const turnsOf = (history: AnswerAsk['history'], clean: (text: string) => string): Message[] =>
@@ -142,7 +144,7 @@ export const repairMessage = (problem: string): Message => ({
   content: `Your reply could not be read: ${problem} Send the same answer again as the JSON object of rule 4, and nothing else.`,
 });
 
-/** Reads a reply, also one that wrapped its JSON in a code fence or a sentence; undefined when there is none in it. */
+/** Reads a reply, even one that wraps its JSON in a code fence or a sentence; undefined when it contains no JSON. */
 function parseJson(raw: string): unknown {
   const [from, to] = [raw.indexOf('{'), raw.lastIndexOf('}')];
   try {

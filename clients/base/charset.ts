@@ -1,14 +1,20 @@
-/** Turns bytes of unknown origin into text. It only decides and decodes; whether bytes are text at all is asked before. */
+/**
+ * Turns bytes of unknown origin into text. It only chooses the encoding and decodes; whether the bytes are text at all
+ * is checked before.
+ */
 import chardet from 'chardet';
 import iconv from 'iconv-lite';
 import { detectUtf16 } from '../../models/rules/knowledge/document.ts';
 
-/** How much the encoding is guessed from, in bytes: more does not change the guess, only the time. */
+/** How much of a text the encoding is guessed from, in bytes: more does not improve the guess, it only takes longer. */
 const sampleBytes = 64 * 1024;
 /** Where an HTML page may declare its encoding, in bytes: the HTML standard's prescan. */
 const prescanBytes = 1024;
 
-/** UTF-16 and UTF-8 by mark or form, else the likeliest older encoding (windows-1252 for Latin). A mark may remain. */
+/**
+ * UTF-16 and UTF-8 by byte order mark or form, else the most likely older encoding (windows-1252 for Latin). A byte
+ * order mark may remain.
+ */
 export function guessText(bytes: Uint8Array): string {
   const utf16 = detectUtf16(bytes);
   if (utf16) return new TextDecoder(utf16).decode(bytes);
@@ -28,15 +34,15 @@ function decodeLegacy(bytes: Uint8Array): string {
   const first = bytes.findIndex((byte) => byte > 127);
   const from = Math.max(0, first - 1024);
   const guess = chardet.detect(bytes.subarray(from, from + sampleBytes)) ?? 'windows-1252';
-  // Whoever writes ISO-8859-1 means windows-1252, which adds the euro sign; ASCII here is a guess gone wrong.
+  // Software that writes ISO-8859-1 means windows-1252, which adds the euro sign; a guess of ASCII here is wrong.
   const latin = /^(?:ASCII|ISO-8859-1)$/i.test(guess) || !iconv.encodingExists(guess);
   if (/^ISO-8859-2$/i.test(guess)) return decodeCentralEuropean(bytes);
   return iconv.decode(bytes, latin ? 'windows-1252' : guess);
 }
 
 /**
- * Polish, Czech and their neighbours: nearly always windows-1250, which the guess cannot tell from ISO-8859-2. What is
- * really the latter has signs within its words when it is read so, or a Polish letter among Czech ones.
+ * Polish, Czech and similar languages: nearly always windows-1250, which the guess cannot tell from ISO-8859-2. Text
+ * that really is ISO-8859-2, read as windows-1250, has signs within its words, or a Polish letter among Czech ones.
  */
 function decodeCentralEuropean(bytes: Uint8Array): string {
   const text = iconv.decode(bytes, 'windows-1250');
@@ -46,7 +52,7 @@ function decodeCentralEuropean(bytes: Uint8Array): string {
   return signs || mixed ? iconv.decode(bytes, 'ISO-8859-2') : text;
 }
 
-/** The standard's name for a declared encoding (`latin1` is `windows-1252`), undefined when there is none such. */
+/** The standard name of a declared encoding (`latin1` is `windows-1252`); undefined when there is no such encoding. */
 function encodingOf(label: string | undefined): string | undefined {
   if (label === undefined) return undefined;
   try {
@@ -58,7 +64,10 @@ function encodingOf(label: string | undefined): string | undefined {
 
 const charsetOf = (text: string): string | undefined => /charset\s*=\s*(?:["']\s*)?([^\s"';>,/]+)/i.exec(text)?.[1];
 
-/** What the head of a page declares about itself; UTF-16 cannot be told in ASCII, so it means UTF-8 there. */
+/**
+ * The encoding that the head of a page declares. A head that is readable as ASCII cannot be UTF-16, so that declaration
+ * means UTF-8.
+ */
 function declaredInHead(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.subarray(0, prescanBytes))
     .toString('latin1')
@@ -73,8 +82,8 @@ function declaredInHead(bytes: Uint8Array): string | undefined {
 
 /**
  * The text of an HTML page, in the HTML standard's order: byte order mark, `Content-Type`, `<meta>` in the first 1,024
- * bytes, then a guess. Two declarations that are provably wrong are not believed: UTF-8 that mostly does not decode,
- * and windows-1252 (many servers' default) for what is UTF-8 throughout. Never throws.
+ * bytes, then a guess. Two declarations are ignored when they are provably wrong: UTF-8 for bytes that mostly do not
+ * decode, and windows-1252 (many servers' default) for bytes that are UTF-8 throughout. Never throws.
  */
 export function decodeHtml(bytes: Uint8Array, contentType: string | undefined): string {
   const mark = detectMark(bytes);
@@ -90,7 +99,7 @@ export function decodeHtml(bytes: Uint8Array, contentType: string | undefined): 
     const kept = lenient.match(/[^\0-\x7f\ufffd]/g)?.length ?? 0;
     return lost > kept ? decodeLegacy(bytes) : lenient;
   }
-  // ICU's tables know one encoding more (ISO-2022-JP); those of iconv-lite are the same on every build of Node.
+  // ICU's tables have one more encoding (ISO-2022-JP); those of iconv-lite are the same on every build of Node.
   return iconv.encodingExists(encoding) ? iconv.decode(bytes, encoding) : new TextDecoder(encoding).decode(bytes);
 }
 

@@ -1,6 +1,7 @@
 /**
- * Starts and watches processes that parse what strangers wrote: no environment, rights to read the named code and nothing
- * else, memory and processor limits. It must not know what is parsed; clients/files/files.ts and clients/site/pages.ts do.
+ * Starts and watches processes that parse untrusted input: no environment, rights to read only the named code, and
+ * limits of memory and processor time. It must not know what is parsed; clients/files/files.ts and
+ * clients/site/pages.ts do.
  */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -13,12 +14,12 @@ import { Unreadable } from '../../models/rules/knowledge/document.ts';
 export type Sandboxed = ChildProcessByStdio<Writable, Readable, Readable>;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-/** How often a process's memory is looked at, in milliseconds: it can grow by some 30 MiB in between. */
+/** How often a process's memory is checked, in milliseconds: it can grow by some 30 MiB in between. */
 const memoryPollMs = 25;
 
 /**
  * Node's flags for a sandboxed process: it may read `code` (paths from the project's root, `*` at the end) and the
- * packages, start no process or thread and load no native code. Node 24 has no such right for the network; the empty
+ * packages, start no process or thread and load no native code. Node 24 cannot restrict the network; the empty
  * environment leaves nothing worth sending.
  */
 export function sandboxFlags(memoryMb: number, code: readonly string[]): string[] {
@@ -35,21 +36,22 @@ export function sandboxFlags(memoryMb: number, code: readonly string[]): string[
 export function startSandboxed(entry: string, flags: readonly string[], cpuSeconds: number): Sandboxed {
   const options = { env: {}, cwd: root, stdio: ['pipe', 'pipe', 'pipe'] as ['pipe', 'pipe', 'pipe'] };
   if (process.platform === 'win32') return spawn(process.execPath, [...flags, entry], options);
-  // The kernel's own limits hold even when this process is gone: processor seconds, no core dump, first to die.
+  // The kernel's own limits hold even when this process is gone: processor seconds, no core dump, first to be killed
+  // when memory runs out.
   const limits = `ulimit -c 0; ulimit -t ${cpuSeconds}; { echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null; exec "$0" "$@"`;
   return spawn('/bin/sh', ['-c', limits, process.execPath, ...flags, entry], options);
 }
 
-/** Leaves the processor to other processes whenever they want it. A process that has ended already needs nothing. */
+/** Gives the process the lowest priority, so that others run first. A process that has already ended needs none. */
 export function stepBack(child: Sandboxed): void {
   try {
     if (child.pid !== undefined) setPriority(child.pid, osConstants.priority.PRIORITY_LOW);
   } catch {
-    // Priorities only shorten others' waiting; where they cannot be set, the work is done all the same.
+    // Priorities only shorten the waits of others; where they cannot be set, the work is still done.
   }
 }
 
-/** Lets the caller's process end although a child is waiting, or not while it works. */
+/** Decides whether a child keeps the caller's process alive: while it works, but not while it waits. */
 export function hold(child: Sandboxed, held: boolean): void {
   for (const part of [child, child.stdin as Socket, child.stdout as Socket, child.stderr as Socket]) {
     if (held) part.ref();
@@ -67,7 +69,7 @@ export function residentMb(pid: number | undefined): number | undefined {
   }
 }
 
-/** Calls `onOver` once a process is found above `memoryMb`, until the returned function is called. */
+/** Calls `onOver` when a process uses more than `memoryMb`, until the returned function is called. */
 export function watchMemory(child: Sandboxed, memoryMb: number, onOver: () => void): () => void {
   const watch = setInterval(() => {
     const mb = residentMb(child.pid);
@@ -78,12 +80,16 @@ export function watchMemory(child: Sandboxed, memoryMb: number, onOver: () => vo
 
 export type Ended = { code: number | null; signal: NodeJS.Signals | null; stderr: string };
 
-/** Signals by which a process ends itself or the kernel ends it for what it did, as opposed to an operator's kill. */
+/**
+ * Signals by which a process ends itself, or by which the kernel ends it for its own fault, as opposed to an operator's
+ * kill.
+ */
 const ownDeaths = new Set<string>(['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGABRT', 'SIGTRAP', 'SIGFPE']);
 
 /**
- * What the end of a process says about what it was reading: `Unreadable` (out_of_memory, timed_out, crashed), or an
- * ordinary error, worth a retry, when it says nothing. Undefined when it ended well. `who` names it in the error.
+ * What the end of a process means for the input that it was reading: `Unreadable` (out_of_memory, timed_out, crashed),
+ * or an ordinary error, worth a retry, when the input was not the cause. Undefined when the process ended normally.
+ * `who` names the process in the error.
  */
 export function deathOf({ code, signal, stderr }: Ended, who: string): Error | undefined {
   if (/heap out of memory|Allocation failed/i.test(stderr)) return new Unreadable('out_of_memory');
@@ -93,12 +99,12 @@ export function deathOf({ code, signal, stderr }: Ended, who: string): Error | u
   return new Error(`${who} ended with ${signal ?? code}: ${stderr.trim().slice(-500)}`);
 }
 
-/** Why parsing failed, in terms of what was parsed. A right that the process lacks is our mistake and is thrown on. */
+/** Why parsing failed, in terms of the input. A missing right is a fault of this program and is thrown on. */
 export function reasonOf(error: unknown): Unreadable['reason'] {
   if (error instanceof Unreadable) return error.reason;
   // Some parsers turn a stack overflow into an ordinary error.
   if (error instanceof Error && /call stack/i.test(error.message)) return 'too_deep';
-  // What is left of RangeError is a string or buffer beyond what can be allocated.
+  // The other RangeErrors are strings or buffers that are too large to allocate.
   if (error instanceof RangeError) return 'out_of_memory';
   if (error instanceof Error && 'code' in error && error.code === 'ERR_ACCESS_DENIED') throw error;
   return 'broken';

@@ -1,12 +1,12 @@
-/** Lets a long loop over untrusted input give way to other work of the process. */
+/** Lets a long loop over untrusted input yield to other work of the process. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** How long a loop may hold the event loop in one go, in milliseconds. */
+/** How long a loop may hold the event loop without a pause, in milliseconds. */
 const maxTurnMs = 5;
 
 /**
- * A function to await in every step of a long loop. It returns undefined at once, until the loop has run for `maxTurnMs`;
- * then it returns a promise that resolves after other work has had its turn.
+ * A function to await in every step of a long loop. It returns undefined until the loop has run for `maxTurnMs`; then
+ * it returns a promise that resolves after other work has run.
  */
 export function createYielder(): () => Promise<void> | undefined {
   let since = performance.now();

@@ -1,4 +1,4 @@
-/** What the cell of a sheet shows: percentages, currencies and dates in their format, as people see them. */
+/** The text that a cell of a sheet shows: percentages, currencies and dates in their format, as people see them. */
 import { dateFromSerial, format, getFormatDateInfo, isDateFormat } from 'numfmt';
 
 /** A cell as the file stores it: its type, its number format, and its value as text. */
@@ -7,8 +7,8 @@ export type StoredCell = { type: string; format: string; value: string };
 const two = (value: number): string => String(value).padStart(2, '0');
 
 /**
- * A serial date as `2026-03-01`, `2026-03-01 14:30`, `14:30` or `14:30:15`, as its format shows it: no order of day and
- * month to guess.
+ * A serial date as `2026-03-01`, `2026-03-01 14:30`, `14:30` or `14:30:15`, depending on its format. ISO order avoids
+ * confusing day and month.
  */
 function dateText(serial: number, pattern: string, date1904: boolean): string | undefined {
   const parts = dateFromSerial(date1904 ? serial + 1462 : serial);
@@ -20,7 +20,7 @@ function dateText(serial: number, pattern: string, date1904: boolean): string | 
     .concat(shows.seconds ? [seconds] : [])
     .map(two)
     .join(':');
-  // The month of `mm:ss` is a minute.
+  // In `mm:ss` the `mm` is minutes, not a month.
   const showsMonth = shows.month && (shows.hours || !shows.seconds);
   if (!shows.year && !showsMonth && !shows.day) return time;
   return shows.hours ? `${date} ${time}` : date;
@@ -44,7 +44,7 @@ function numberText(raw: string, pattern: string, date1904: boolean): string {
 export const unescapeString = (text: string): string =>
   text.replace(/_x([0-9A-Fa-f]{4})_/g, (_all, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 
-/** The text of a cell, empty when it shows nothing. `strings` are those that the workbook's sheets share. */
+/** The text of a cell, empty when it shows nothing. `strings` are the shared strings of the workbook. */
 export function cellText(
   { type, format: pattern, value }: StoredCell,
   { strings, date1904 }: { strings: readonly string[]; date1904: boolean },

@@ -1,19 +1,22 @@
 /**
  * The process that reads one file and ends: a line of JSON and the file's bytes come in on stdin, one line of JSON goes
- * out on stdout. It has no environment, may read only code, and must not outlive its parent or see a second file.
+ * out on stdout. It has no environment, may read only code, and must end with its parent and never see a second file.
  */
 import { toChunks } from '../../models/rules/knowledge/chunks.ts';
 import { fileTypes, Unreadable, type FileType, type UnreadableReason } from '../../models/rules/knowledge/document.ts';
 import { reasonOf } from '../base/sandbox.ts';
 import { defaultLimits, type Blocks, type Limits } from './limits.ts';
 
-/** What the parent asks for: `chunks` with the document's `title`, or the `blocks` themselves. */
+/** The parent's request: `chunks` with the document's `title`, or the `blocks` themselves. */
 export type FileJob = { type: FileType; want: 'blocks' | 'chunks'; title: string; maxBytes: number; limits: Limits };
 export type FileReply = { ok: true; result: unknown } | { ok: false; reason: UnreadableReason; detail: string };
 
 type Reader = (bytes: Buffer, limits: Limits) => Blocks | Promise<Blocks>;
 
-/** Readers are loaded one by one: all of them while waiting, only the one asked for when a file is there already. */
+/**
+ * Readers are loaded one by one: all of them while the process waits, or only the requested one when a file has already
+ * arrived.
+ */
 const readers: Record<FileType, () => Promise<Reader>> = {
   md: async () => (await import('./text.ts')).readMarkdown,
   txt: async () => (await import('./text.ts')).readText,
@@ -22,7 +25,10 @@ const readers: Record<FileType, () => Promise<Reader>> = {
   xlsx: async () => (await import('./xlsx.ts')).readXlsx,
 };
 
-/** The whole input: undefined when the parent went away without asking for anything. `onJob` hears of it at once. */
+/**
+ * The whole input; undefined when the parent ended without a request. `onJob` is called as soon as the request is
+ * known.
+ */
 async function readInput(onJob: () => void): Promise<{ job: FileJob; bytes: Buffer } | undefined> {
   const parts: Buffer[] = [];
   let job: FileJob | undefined;
@@ -45,8 +51,9 @@ async function readInput(onJob: () => void): Promise<{ job: FileJob; bytes: Buff
 }
 
 /**
- * Text for the first run of a reader. It has whatever people write in Markdown, since each construct's first use costs a
- * compilation: a small file then waits 15 ms less than after a sample of a few words, and 35 less than after none.
+ * Text for the first run of a reader. It contains everything that people write in Markdown, because the first use of
+ * each construct is compiled: a small file then waits 15 ms less than after a sample of a few words, and 35 ms less
+ * than without one.
  */
 const sample = Buffer.from(`# A
 
@@ -88,10 +95,10 @@ R
 <div><p>S</p></div>
 `);
 
-/** Loads and warms the readers while there is nothing to do. */
+/** Loads and warms up the readers while there is no request. */
 async function prepare(busy: () => boolean): Promise<void> {
   for (const type of fileTypes.toSorted()) {
-    // A turn of the event loop lets a file that has arrived be noticed.
+    // Yields to the event loop, so that a file that has arrived is noticed.
     await new Promise((resolve) => setImmediate(resolve));
     if (busy()) return;
     const read = await readers[type]();
@@ -123,5 +130,5 @@ async function answer(): Promise<FileReply | undefined> {
 }
 
 const reply = await answer();
-// The line end tells the parent that the reply is whole: it need not wait for this process to end.
+// The line end tells the parent that the reply is complete, so the parent need not wait for this process to end.
 if (reply) process.stdout.write(`${JSON.stringify(reply)}\n`, () => process.exit(0));

@@ -1,4 +1,4 @@
-/** Reads CSV, with whatever delimiter its program wrote. */
+/** Reads CSV with any delimiter. */
 import { parse, type Options } from 'csv-parse/sync';
 import { Unreadable } from '../../models/rules/knowledge/document.ts';
 import { Blocks, type Limits } from './limits.ts';
@@ -16,11 +16,11 @@ const options = (delimiter: string): Options => ({
   max_record_size: maxRecordCharacters,
 });
 
-/** What delimiters are told by: fifty rows of long answers. */
+/** The delimiter is detected from this much text: fifty rows of long answers. */
 const sampleCharacters = 512 * 1024;
 const sampleRows = 50;
 
-/** The first rows, as far as they can be read with the delimiter, and whether quotation marks fit it. */
+/** The first rows, as far as they can be read with this delimiter, and whether the quotation marks fit it. */
 function sampleOf(
   text: string,
   delimiter: string,
@@ -39,19 +39,23 @@ function sampleOf(
     });
     return { rows, fits: true };
   } catch (error) {
-    // The sample may end inside a quoted field; any other error means that marks stand beside another delimiter.
+    // The sample may end inside a quoted field; any other error means that quotation marks stand beside another
+    // delimiter.
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     return { rows, fits: code === 'CSV_QUOTE_NOT_CLOSED' };
   }
 }
 
-/** How much rows look like a table: many columns, the same number in all, and as many names of columns above them. */
+/**
+ * How much the rows look like a table: many columns, the same number in every row, and as many names of columns at the
+ * top.
+ */
 function regularity(rows: readonly (readonly string[])[]): number {
   const widths = rows.map((row) => row.length);
   const width = widths.toSorted((a, b) => a - b)[Math.floor(widths.length / 2)] ?? 0;
   if (width < 2) return 0;
   const regular = widths.filter((each) => each === width).length / widths.length;
-  // What separates sentences stands in the answers, not in the first row.
+  // Punctuation that separates sentences occurs in the answers, not in the first row.
   return regular * Math.log2(width) * (widths[0] === width ? 1 : 0.5);
 }
 

@@ -1,4 +1,4 @@
-/** Reads a DOCX: mammoth turns it into HTML, after the archive has passed every cap. Pictures are not decoded. */
+/** Reads a DOCX: mammoth turns it into HTML after the archive has passed every limit. Pictures are not decoded. */
 import mammoth from 'mammoth';
 import { isCompoundFile, Unreadable } from '../../models/rules/knowledge/document.ts';
 import { addHtml } from './html.ts';
@@ -19,15 +19,17 @@ export async function readDocx(bytes: Buffer, limits: Limits): Promise<Blocks> {
   refuseCompoundFile(bytes);
   const archive = await openArchive(bytes, limits);
   const styles = await readHidingStyles(archive);
-  // Mammoth gets each part from here, so what it opens has been checked, and what it does not open need not be right.
+  // Mammoth reads each part from here, so every part that it opens was checked, and parts that it does not open need
+  // not be valid.
   const file = {
-    // A style map of mammoth's own would let a file choose what its paragraphs become; types of pictures are not needed.
+    // Mammoth's embedded style map is left out, because with it a file could choose what its paragraphs become; types
+    // of pictures are not needed.
     exists: (name: string): boolean => /\.(?:xml|rels)$/.test(name) && !isUnused(name) && archive.names.has(name),
     read: (name: string): Promise<string> =>
       name.endsWith('.rels') ? rewriteRelations(archive, name) : rewritePart(archive, name, { styles, limits }),
   };
   const { value } = await mammoth.convertToHtml(
-    // Its types do not know this input.
+    // Mammoth's types do not list this input.
     { file } as unknown as { buffer: Buffer },
     {
       styleMap: ["p[style-name='Title'] => h1:fresh", "p[style-name='Subtitle'] => p:fresh"],

@@ -1,8 +1,9 @@
 /**
- * Reads uploaded files. Each one is read in a process of its own, used once, without environment, rights to files or
- * knowledge of any other file, and killed at its limits: a hostile file costs its owner a reason and nobody else a thing.
- * It must not run a parser in the caller's process; `sniffFile` looks at a file's head, its directory
- * and the beginning of one entry only.
+ * Reads uploaded files. Each file is read in a separate process that is used once, has no environment, no rights to
+ * files and no knowledge of other files, and is killed at its limits: a hostile file is refused with a reason and harms
+ * nobody else.
+ * This file must not run a parser in the caller's process; `sniffFile` only looks at a file's head, its directory and
+ * the beginning of one entry.
  */
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -42,33 +43,35 @@ export type FilesOptions = {
   memoryMb?: number;
   /** Wall-clock time for one file, in milliseconds. */
   timeoutMs?: number;
-  /** Processes kept ready (parsers loaded), so that a small file need not wait for a start. */
+  /** Processes that are kept ready (parsers loaded), so that a small file need not wait for a start. */
   spares?: number;
   limits?: Partial<Limits>;
 };
 
 export type ReadOptions = {
   signal?: AbortSignal;
-  /** Others go first: the file gets what processor time they leave, and none of the processes kept ready. */
+  /**
+   * Low priority: the file gets the processor time that others leave, and none of the processes that are kept ready.
+   */
   background?: boolean;
 };
 
 export type Files = {
   /**
    * The blocks of a file, from a path or a stream of its bytes.
-   * Throws `Unreadable` (never worth a retry), the signal's reason, or an ordinary error of the machinery (retry).
+   * Throws `Unreadable` (never worth a retry), the signal's reason, or an ordinary error of the process itself (retry).
    */
   extract(source: Readable | string, type: FileType, options?: ReadOptions): Promise<Block[]>;
-  /** The same, cut into chunks in that process too, so that the caller's thread stays free. */
+  /** The same, and cut into chunks in that process too, so that the caller's thread stays free. */
   chunk(source: Readable | string, type: FileType, options?: ReadOptions & { filename?: string }): Promise<CutChunk[]>;
-  /** Ends every process, ready or busy; reads under way fail. */
+  /** Ends every process, ready or busy; reads in progress fail. */
   close(): Promise<void>;
 };
 
 const entry = fileURLToPath(new URL('child.ts', import.meta.url));
-/** Starting a process takes some 300 ms of a core, about as long as the rest of a document's way into the index. */
+/** Starting a process takes some 300 ms of a core, about as long as the rest of a document's processing. */
 const refillAfterMs = 300;
-/** The longest result taken, in bytes of JSON: the text limit with room for column names and escapes. */
+/** The longest result that is accepted, in bytes of JSON: the text limit plus column names and escapes. */
 const maxReplyBytes = 128 * 1024 * 1024;
 const replies = {
   blocks: z.array(
@@ -86,13 +89,13 @@ const envelope = z.discriminatedUnion('ok', [
   z.object({ ok: z.literal(false), reason: z.enum(reasons), detail: z.string() }),
 ]);
 
-/** The code a reading process may read. */
+/** The code that a reading process may read. */
 const readerCode = ['clients/base/charset.ts', 'clients/files/*', 'clients/base/sandbox.ts', 'models/rules/*'];
 
 /** Node's flags for a reading process. */
 export const readerFlags = (memoryMb: number): string[] => sandboxFlags(memoryMb, readerCode);
 
-/** Tells, once a feed has failed, whether the source did: it was the first to break off. */
+/** Returns a function that tells, once feeding the process has failed, whether the source failed first. */
 function watchFeed(source: Readable, sink: Writable): () => boolean {
   let first: 'source' | 'sink' | undefined;
   source.once('error', () => (first ??= 'source'));
@@ -112,7 +115,7 @@ const ended = (child: Sandboxed, onFlood: () => void): Promise<Ended & { stdout:
       length += part.length;
       if (length > maxReplyBytes) return onFlood();
       stdout.push(part);
-      // The line end closes the reply; the end of the process (10 ms and more) need not be awaited.
+      // The line end completes the reply; waiting for the end of the process would take 10 ms or more.
       if (part.at(-1) === 10) resolve({ code: 0, signal: null, stdout: Buffer.concat(stdout), stderr });
     });
     child.stderr.on('data', (part: Buffer) => {
@@ -122,7 +125,7 @@ const ended = (child: Sandboxed, onFlood: () => void): Promise<Ended & { stdout:
     child.once('close', (code, signal) => resolve({ code, signal, stdout: Buffer.concat(stdout), stderr }));
   });
 
-/** What the end of a process says about its file, or an ordinary error when it says nothing. */
+/** What the end of a process means for its file, or an ordinary error when the file was not the cause. */
 function parseReply({ stdout, ...end }: Ended & { stdout: Buffer }): unknown {
   const death = deathOf(end, 'the file reader');
   if (death) throw death;
@@ -142,7 +145,7 @@ export function createFiles(options: FilesOptions = {}): Files {
     const child = startSandboxed(entry, readerFlags(memoryMb), Math.ceil(timeoutMs / 1000) * 2 + 10);
     alive.add(child);
     child.once('close', () => alive.delete(child));
-    // A spare that dies, or is written to when it has died, shows in its exit; nobody listens before it is used.
+    // If a spare dies, or is written to after its death, its exit shows that; nobody listens before it is used.
     child.on('error', () => alive.delete(child));
     child.stdin.on('error', () => undefined);
     return child;
@@ -162,7 +165,7 @@ export function createFiles(options: FilesOptions = {}): Files {
     return start();
   };
 
-  /** One file in one process, with its clock, its memory watch and the caller's signal over it. */
+  /** Reads one file in one process, under a time limit, a memory limit and the caller's signal. */
   const run = async (source: Readable | string, job: FileJob, options: ReadOptions): Promise<unknown> => {
     const { signal, background = false } = options;
     if (closed) throw new Error('the file reader is closed');
@@ -185,11 +188,13 @@ export function createFiles(options: FilesOptions = {}): Files {
       child.stdin.write(`${JSON.stringify(job)}\n`);
       const sourceFailed = watchFeed(bytes, child.stdin);
       const feed = pipeline(bytes, child.stdin).catch((error: unknown) => {
-        // A process that stopped reading says why in its reply or its end; half a source must never pass for a file.
+        // A process that stopped reading gives the reason in its reply or its exit; half a source must never pass for a
+        // file.
         if (sourceFailed()) kill(error);
       });
       const result = await end;
-      // A process that answered early (a file too large) reads no more; nothing may wait for the rest of the source.
+      // A process that answered early (for a file that is too large) reads no more, and nothing may wait for the rest
+      // of the source.
       child.stdin.destroy();
       await feed;
       if (verdict !== undefined) throw verdict;
@@ -200,7 +205,8 @@ export function createFiles(options: FilesOptions = {}): Files {
       signal?.removeEventListener('abort', onAbort);
       child.kill('SIGKILL');
       hold(child, false);
-      // Only now, and after a moment, so that its start slows down neither this file nor what is done with its chunks.
+      // The next process is started only now, after a short delay, so that its start slows down neither this file nor
+      // the work on its chunks.
       setTimeout(refill, refillAfterMs).unref();
     }
   };
@@ -228,7 +234,7 @@ export function createFiles(options: FilesOptions = {}): Files {
   };
 }
 
-/** How many names of an archive's directory are read to tell what it is. */
+/** How many names of an archive's directory are read to detect its type. */
 const maxSniffedEntries = 5_000;
 
 /** How much of `[Content_Types].xml` is unpacked, in bytes: the main part is named in its first lines. */
@@ -252,7 +258,9 @@ const readBeginning = (zip: ZipFile, entry: Entry): Promise<string> =>
     });
   });
 
-/** What a ZIP file's directory says, undefined when it has none that can be read. Unpacks one entry's beginning. */
+/**
+ * The content of a ZIP file's directory; undefined when there is no readable one. Unpacks the beginning of one entry.
+ */
 function readDirectory(path: string): Promise<Directory | undefined> {
   return new Promise((resolve) => {
     openZip(path, { lazyEntries: true, autoClose: false, decodeStrings: true }, (error, zip) => {

@@ -1,6 +1,6 @@
 /**
- * Reads HTML (what mammoth and marked produce, and what authors embed in Markdown) into headings, text, list items and
- * table rows. It runs nothing and fetches nothing; scripts and styles are dropped.
+ * Reads HTML (from mammoth, from marked, and as authors embed it in Markdown) into headings, text, list items and table
+ * rows. It runs nothing and fetches nothing; scripts and styles are dropped.
  */
 import { Parser } from 'htmlparser2';
 import { Unreadable } from '../../models/rules/knowledge/document.ts';
@@ -34,30 +34,30 @@ const breaking = new Set(
 
 const rowGroups = new Set(['thead', 'tbody', 'tfoot']);
 
-/** Deeper nesting than this is an attack or an accident; people write five levels. */
+/** Deeper nesting than this is an attack or an accident; people use five levels. */
 const maxNesting = 500;
 
-/** What the author marked in a row: all of it as names, its first cell as the name of the others, or nothing. */
+/** What the author marked in a row: all of its cells as names, the first cell as the name of the others, or nothing. */
 type Marks = 'names' | 'label' | 'none';
 type TableRow = { cells: string[]; marks: Marks };
 
 type Table = {
   rows: TableRow[];
   row: string[] | undefined;
-  /** What the row's cells are by their elements, in order: `<th>`, one without text, `<td>`, one without text. */
+  /** The kinds of the row's cells, in order: `<th>`, an empty `<th>`, `<td>`, an empty `<td>`. */
   kinds: ('name' | 'no name' | 'value' | 'no value')[];
   inHead: boolean;
   cell: string | undefined;
-  /** Whether the open cell ends in a line break. Asking its text would copy it each time. */
+  /** Whether the open cell ends in a line break. Reading its text to find out would copy it each time. */
   broken: boolean;
-  /** Columns and rows that the open cell covers. */
+  /** How many columns and rows the open cell covers. */
   across: number;
   down: number;
   spans: Spans;
   caption: string;
 };
 
-/** How many rows below a title are looked at. */
+/** How many rows below a title are examined. */
 const titleSampleRows = 60;
 
 const saying = (cells: readonly string[]): number => cells.filter((cell) => cell.trim() !== '').length;
@@ -68,11 +68,11 @@ function marksOf(kinds: Table['kinds']): Marks {
   return names > 0 && !kinds.includes('value') ? 'names' : 'none';
 }
 
-/** How many rows at the top of a table are titles of it: one cell, the first, which says what all rows are about. */
+/** How many rows at the top of a table are titles: a single first cell, which says what all rows are about. */
 function titlesOf(rows: readonly TableRow[]): number {
   const found = rows.findIndex(({ cells, marks }, at) => {
     if (saying(cells) !== 1 || cells[0]?.trim() === '') return true;
-    // A row marked as names may have a single one, unless the next one looks like names.
+    // A row marked as names may consist of one cell, unless the next row looks like names.
     return (
       marks === 'names' &&
       cells.length > 1 &&
@@ -82,7 +82,10 @@ function titlesOf(rows: readonly TableRow[]): number {
   return found === -1 ? rows.length : found;
 }
 
-/** A first cell marked in each row of two is the name of the other; lines across the table may part such rows. */
+/**
+ * If the first cell is marked in each row of two cells, it is the name of the other; lines across the table may
+ * separate such rows.
+ */
 function firstRowOf(rows: readonly TableRow[]): FirstRow {
   if (rows[0]?.marks === 'names') return 'names';
   const isLabelled = ({ cells, marks }: TableRow, at: number): boolean =>
@@ -90,7 +93,7 @@ function firstRowOf(rows: readonly TableRow[]): FirstRow {
   return rows.every(isLabelled) ? 'no names' : 'unknown';
 }
 
-/** Takes the parts of an HTML document in order, as a parser or a walk over a tree meets them. */
+/** Receives the parts of an HTML document in order, from a parser or from a walk over a tree. */
 export type HtmlWriter = {
   open(name: string, attributes: Readonly<Record<string, string | undefined>>): void;
   text(piece: string): void;
@@ -108,8 +111,8 @@ export function addHtml(blocks: Blocks, limits: Limits, html: string): void {
 }
 
 /**
- * Writes HTML into `blocks`. With `addresses`, a link's address follows its label where the label does not show it:
- * right for a file, noise for a page of the web, whose every second word may be a link.
+ * Writes HTML into `blocks`. With `addresses`, a link's address follows its label unless the label shows it. Files need
+ * that; in a web page, where every second word may be a link, it would be noise.
  */
 export function createHtmlWriter(blocks: Blocks, limits: Limits, { addresses }: { addresses: boolean }): HtmlWriter {
   let text = '';
@@ -122,7 +125,7 @@ export function createHtmlWriter(blocks: Blocks, limits: Limits, { addresses }: 
   let lead = '';
   let nesting = 0;
   const tables: Table[] = [];
-  /** Open links and what they show. Cutting it out of the text afterwards would copy the text for every link. */
+  /** Open links and their labels. Cutting a label out of the text afterwards would copy the text for every link. */
   const links: { href: string; label: string }[] = [];
   const room = { cells: maxSpannedCells };
 
@@ -136,7 +139,7 @@ export function createHtmlWriter(blocks: Blocks, limits: Limits, { addresses }: 
     if (link) link.label += piece;
   };
   const flush = (level?: number): void => {
-    // Inside a cell, paragraphs and list items stay in the cell.
+    // Inside a cell, paragraphs and list items stay part of the cell.
     const table = tables.at(-1);
     if (table?.cell !== undefined) {
       if (!table.broken) write('\n');
@@ -162,7 +165,7 @@ export function createHtmlWriter(blocks: Blocks, limits: Limits, { addresses }: 
     const table = tables.pop();
     if (!table) return;
     if (tables.length > 0) {
-      // A table within a cell: its rows become lines of that cell.
+      // The rows of a table within a cell become lines of that cell.
       write(`\n${table.rows.map(({ cells }) => cells.join(', ')).join('\n')}\n`);
       return;
     }
@@ -218,7 +221,7 @@ export function createHtmlWriter(blocks: Blocks, limits: Limits, { addresses }: 
         table.cell = '';
         table.broken = false;
         table.across = spanOf(attributes['colspan']) || 1;
-        // Zero means down to the end of its group of rows.
+        // Zero means: to the end of the group of rows.
         table.down = spanOf(attributes['rowspan']) || Infinity;
       }
     },

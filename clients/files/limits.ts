@@ -1,11 +1,11 @@
-/** What reading one file may cost inside its process, and the collector that keeps the text within it. */
+/** The limits of reading one file inside its process, and the collector that keeps the text within them. */
 import type { Block } from '../../models/rules/knowledge/chunks.ts';
 import { Unreadable } from '../../models/rules/knowledge/document.ts';
 
 export type Limits = {
-  /** Characters of text taken from one file, names of columns counted once. */
+  /** Characters of text taken from one file; names of columns count once. */
   maxTextCharacters: number;
-  /** Bytes that all entries of a DOCX or XLSX may unpack to. */
+  /** Bytes that all entries of a DOCX or XLSX may unpack to together. */
   maxUnpackedBytes: number;
   /** Files inside a DOCX or XLSX. */
   maxEntries: number;
@@ -14,23 +14,26 @@ export type Limits = {
 };
 
 export const defaultLimits: Limits = {
-  // 5,000 chunks of 170 words of 6 characters: what models/rules/knowledge/chunks.ts takes at most, so that more is not read.
+  // 5,000 chunks of 170 words of 6 characters: models/rules/knowledge/chunks.ts takes no more, so no more is read.
   maxTextCharacters: 5_000_000,
-  // A 25 MiB workbook of ordinary tables unpacks to about 150 MiB; a bomb to gigabytes.
+  // A 25 MiB workbook of ordinary tables unpacks to about 150 MiB; an archive bomb unpacks to gigabytes.
   maxUnpackedBytes: 200 * 1024 * 1024,
   // Office writes one file per picture, sheet or chart; hundreds are rare.
   maxEntries: 5_000,
   maxColumns: 1_000,
 };
 
-/** Unpacked size over packed size that only a bomb reaches once it is also large: deflate ends at 1,032. */
+/**
+ * The ratio of unpacked to packed size that, in a large file, only an archive bomb reaches; deflate cannot exceed
+ * 1,032.
+ */
 export const maxRatio = 200;
 export const ratioMattersFromBytes = 20 * 1024 * 1024;
 
-/** XML and HTML nested deeper than this is not written by any program; parsers would run out of stack. */
+/** No program writes XML or HTML that is nested deeper than this; parsers would run out of stack. */
 export const maxDepth = 200;
 
-/** Gathers blocks in reading order, cleaned, and stops the reader at the limit instead of after it. */
+/** Collects cleaned blocks in reading order, and stops the reader at the limit instead of after it. */
 export class Blocks {
   readonly list: Block[] = [];
   private characters = 0;
@@ -64,7 +67,10 @@ export class Blocks {
   }
 }
 
-/** One form for equal text: NFC, no control or invisible characters, no blanks around lines, at most one empty line. */
+/**
+ * One form for equal texts: NFC, no control or invisible characters, no blanks around lines, at most one empty line in
+ * a row.
+ */
 export function tidy(text: string): string {
   return text
     .toWellFormed()

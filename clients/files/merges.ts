@@ -1,12 +1,12 @@
-/** Merged cells of a sheet: what one says is written into each row and column that it covers. */
+/** Merged cells of a sheet: the content of one is written into each row and column that it covers. */
 import { Unreadable } from '../../models/rules/knowledge/document.ts';
 
-/** A row that holds something, hidden ones too: a merged cell may begin in one. `number` counts from 1. */
+/** A row with content, even a hidden one, because a merged cell may begin in it. `number` counts from 1. */
 export type MergeRow = { number: number; cells: string[] };
-/** Rows and columns that a merged cell covers, the last ones included; rows count from 1, columns from 0. */
+/** The rows and columns that a merged cell covers, the last ones included; rows count from 1, columns from 0. */
 export type Merge = { top: number; left: number; bottom: number; right: number };
 
-/** A longer cell, in characters, is no label of other rows: it is said once. */
+/** A longer cell, in characters, is not a label of other rows, so its text is written once. */
 const maxRepeatedCharacters = 200;
 
 /** `BC12` to 54: the column, counted from 0; -1 when the reference names none. */
@@ -24,7 +24,7 @@ export function mergeOf(reference: string): Merge | undefined {
   return { top: Number(top), left: columnOf(from), bottom: Number(bottom), right: columnOf(to) };
 }
 
-/** Columns with cells of their own. Others are only there for the looks of merged cells. */
+/** Columns with cells of their own. Other columns only exist for the layout of merged cells. */
 function filledColumns(rows: readonly MergeRow[]): Set<number> {
   const filled = new Set<number>();
   for (const { cells } of rows) for (const [column, cell] of cells.entries()) if (cell !== '') filled.add(column);
@@ -32,8 +32,8 @@ function filledColumns(rows: readonly MergeRow[]): Set<number> {
 }
 
 /**
- * Writes each merged cell into the rows and columns it covers, where the row says something besides (a title across a
- * table stays one cell) and the column has cells of its own. At most `room` characters are added, else it throws
+ * Writes each merged cell into the rows and columns that it covers, if the row has other content (a title across a
+ * table stays one cell) and the column has cells of its own. Adds at most `room` characters, else throws
  * `Unreadable('too_much_text')`.
  */
 export function fillMerges(rows: readonly MergeRow[], merges: readonly Merge[], room: number): void {
@@ -49,7 +49,7 @@ export function fillMerges(rows: readonly MergeRow[], merges: readonly Merge[], 
     const right = Math.min(merge.right, width - 1);
     for (let at = start; (rows[at]?.number ?? Infinity) <= merge.bottom; at += 1) {
       const cells = rows[at]?.cells ?? [];
-      // Looking costs as much as writing, so that ranges upon ranges end, too.
+      // Examining a cell costs as much as writing it, so it counts too; many overlapping ranges then end as well.
       left -= Math.max(cells.length, value.length * (right - merge.left + 1));
       if (left < 0) throw new Unreadable('too_much_text');
       if (!cells.some((cell, column) => cell !== '' && (column < merge.left || column > right))) continue;

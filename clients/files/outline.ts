@@ -3,14 +3,14 @@
  * outline is the neighbouring rows of at least one level; collapsing it hides all of them.
  */
 
-/** Whether anything of a group is seen. Known once the group has ended. */
+/** Whether any part of a group is visible. Known once the group has ended. */
 export type Group = { seen: boolean };
 
 /** Excel's outlines have seven levels. */
 const maxLevels = 7;
 
 export type Outline = {
-  /** To be called for each row or column in order, with its number; gives the group it belongs to, if any. */
+  /** Call this for each row or column in order; it returns the group that the row or column belongs to, if any. */
   next(at: { number: number; level: number; hidden: boolean }): Group | undefined;
 };
 
@@ -30,6 +30,6 @@ export function createOutline(): Outline {
   };
 }
 
-/** Whether something hidden stays hidden: it is in no group, or others of its group are seen. */
+/** Whether a hidden row or column stays hidden: it is in no group, or others of its group are visible. */
 export const staysHidden = (hidden: boolean, group: Group | undefined): boolean =>
   hidden && (group === undefined || group.seen);

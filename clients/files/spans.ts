@@ -1,41 +1,44 @@
 /**
- * Puts the cells of an HTML table into columns: a cell that covers several rows and columns is said in each. Throws
- * `Unreadable('too_much_text')` for more of them than any honest document has.
+ * Puts the cells of an HTML table into columns: the text of a cell that covers several rows and columns is written in
+ * each. Throws `Unreadable('too_much_text')` when there are more of them than in any honest document.
  */
 import { Unreadable } from '../../models/rules/knowledge/document.ts';
 import type { Limits } from './limits.ts';
 
 /**
- * Cells of a document that others reach into: eight in each row of the longest table that is taken. More are refused:
- * cells that stopped to cover others would leave the rows below under wrong columns.
+ * How many cells of a document may be covered by others: eight in each row of the longest allowed table. A document
+ * with more is refused, because ignoring a span would put the rows below under wrong columns.
  */
 export const maxSpannedCells = 200_000;
-/** A longer cell, in characters, is no label: its text is said once, and the others it covers stay empty. */
+/**
+ * A longer cell, in characters, is not a label: its text is written once, and the other cells that it covers stay
+ * empty.
+ */
 const maxRepeatedCharacters = 200;
 
 export type Spans = {
-  /** Adds a cell in the next free column. `down` may be infinite: to the end of its group of rows. */
+  /** Adds a cell in the next free column. `down` may be infinite: to the end of the group of rows. */
   place(row: string[], text: string, size: { across: number; down: number }): void;
-  /** The row with all that reaches into it from above; undefined when it says nothing of its own. */
+  /** The row with everything that reaches into it from above; undefined when it has no content of its own. */
   endRow(row: string[]): string[] | undefined;
-  /** No cell reaches from a head, a body or a foot into the next. */
+  /** Ends a head, body or foot: no cell reaches into the next group. */
   endGroup(): void;
 };
 
-/** `colspan` and `rowspan`; a value that is none means 1. */
+/** `colspan` or `rowspan`; an invalid value means 1. */
 export function spanOf(value: string | undefined): number {
   const span = Number.parseInt(value ?? '1', 10);
   return span >= 0 ? span : 1;
 }
 
-/** For one table; `room` is shared by those of a document and counts down. */
+/** Builds the columns of one table; `room` is shared by all tables of a document and counts down. */
 export function createSpans(limits: Limits, room: { cells: number }): Spans {
-  /** By column: what reaches down into it, and into how many further rows. */
+  /** By column: the text that reaches down into it, and for how many more rows. */
   let above: ({ text: string; rows: number } | undefined)[] = [];
-  /** Cells of the row that say something, and the columns of the last one. */
+  /** How many cells of the row have text, and the columns of the last one. */
   let own = 0;
   let last = { from: 0, to: 0 };
-  /** Cells of the row that others reach into. */
+  /** How many cells of the row others reach into. */
   let covered = 0;
 
   const fill = (row: string[], text: string): void => {
@@ -44,9 +47,9 @@ export function createSpans(limits: Limits, room: { cells: number }): Spans {
     room.cells -= 1;
     if (room.cells < 0) throw new Unreadable('too_much_text');
   };
-  // Cells that are there are what makes a table too wide, not what they claim to cover.
+  // Real cells make a table too wide, not the columns that cells claim to cover.
   const isFree = (row: readonly string[]): boolean => row.length < limits.maxColumns / 2;
-  /** Whether a cell above reached into the next column, which is filled then. */
+  /** Whether a cell above reached into the next column, which is then filled. */
   const fromAbove = (row: string[]): boolean => {
     const cell = above[row.length];
     if (!cell || cell.rows <= 0 || !isFree(row)) return false;
@@ -73,7 +76,7 @@ export function createSpans(limits: Limits, room: { cells: number }): Spans {
       const alone = own === 1 && last.from === 0 && last.to === row.length;
       const says = own > 0;
       own = 0;
-      // A line across a table may claim to cover a thousand columns, and none of them is kept.
+      // A line across a table may claim to cover a thousand columns; none of them is kept.
       if (alone || !says) room.cells += covered;
       covered = 0;
       // One cell across the whole table is a line of its own, not the same value in each column.

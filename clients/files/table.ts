@@ -1,4 +1,4 @@
-/** Turns the grid of a table into rows that carry their column names. Knows nothing of where the grid comes from. */
+/** Turns the grid of a table into rows with their column names. It does not know where the grid comes from. */
 import { Unreadable } from '../../models/rules/knowledge/document.ts';
 import { fitsHead, isRemark, tableHead, type TableHead } from '../../models/rules/knowledge/tablehead.ts';
 import type { Blocks, Limits } from './limits.ts';
@@ -7,14 +7,14 @@ type Row = readonly string[];
 
 const filled = (row: Row): string[] => row.filter((cell) => cell.trim() !== '');
 
-/** What a row of two cells alone says, when the first can be a name. */
+/** The name and value of a row with exactly two cells, when the first can be a name. */
 function pairOf(row: Row): [name: string, value: string] | undefined {
   const [name = '', value = ''] = row;
   const alone = filled(row).length === 2 && name.trim() !== '' && value.trim() !== '';
   return alone && name.length <= 60 ? [name.replace(/\s*:?\s*$/, ''), value] : undefined;
 }
 
-/** What is known of a table's first row; `likely` is for spreadsheets, whose first rows nearly always are names. */
+/** What is known of a table's first row; `likely names` is for spreadsheets, whose first row is nearly always names. */
 export type FirstRow = 'names' | 'no names' | 'unknown' | 'likely names';
 
 /**
@@ -35,12 +35,12 @@ export function addTable(
       ? undefined
       : tableHead(rows, { marked: firstRow === 'names', likely: firstRow === 'likely names' });
   addRows(blocks, limits, table, head, rows.slice(head?.rows ?? 0));
-  // A table of a header alone still says what it would hold.
+  // A table with only a header still says what it would contain.
   if (head && rows.length === head.rows) blocks.row(table, [['', filled(first).join('; ')]]);
   return head;
 }
 
-/** Adds rows under a header already known, or under none. */
+/** Adds rows under a known header, or without one. */
 function addRows(
   blocks: Blocks,
   limits: Limits,
@@ -62,18 +62,19 @@ function addRows(
 }
 
 /**
- * Adds the grid of a sheet: blank rows part it, lines of a single cell above a table are its notes. A part without
- * header of its own continues the table before it where it fits; rows of two cells that do not are name and value.
+ * Adds the grid of a sheet: blank rows separate tables, and single cells above a table are notes about it. A part
+ * without a header of its own continues the table before it if it fits; otherwise its rows of two cells are name and
+ * value.
  */
 export function addSheet(blocks: Blocks, limits: Limits, table: string, rows: Iterable<Row>): void {
   let known: TableHead | undefined;
   let part: Row[] = [];
-  /** Columns of the known table in which a row says something. */
+  /** The columns of the current table in which some row has a value. */
   let used = new Set<number>();
   const noteUsed = (body: readonly Row[]): void => {
     for (const row of body) for (const [at, cell] of row.entries()) if (cell.trim() !== '') used.add(at);
   };
-  /** Names of columns that no row says anything under: what a table has no values for is part of it. */
+  /** Adds the names of columns without any value: they are part of the table's content. */
   const addUnused = (): void => {
     const names = (known?.names ?? []).filter((name, at) => name !== '' && !used.has(at));
     if (used.size > 0 && names.length > 0) blocks.row(table, [['', names.join('; ')]]);
@@ -86,7 +87,7 @@ export function addSheet(blocks: Blocks, limits: Limits, table: string, rows: It
     part = [];
     if (body.length === 0) return;
     const before = known;
-    // What is wider than the table before it cannot continue it.
+    // A part that is wider than the table before it cannot continue that table.
     const likely = !before || body.some((row) => row.slice(before.names.length).some((cell) => cell.trim() !== ''));
     if (!before || tableHead(body, { likely })) {
       addUnused();

@@ -1,4 +1,4 @@
-/** Reads plain text and Markdown, in whatever encoding they are. */
+/** Reads plain text and Markdown, in any encoding. */
 import { marked } from 'marked';
 import { isCompoundFile, isZip, looksBinary, Unreadable } from '../../models/rules/knowledge/document.ts';
 import { guessText } from '../base/charset.ts';
@@ -6,8 +6,9 @@ import { addHtml } from './html.ts';
 import { Blocks, type Limits } from './limits.ts';
 
 /**
- * The text of a file: UTF-16 and UTF-8 by mark or form, else the likeliest older encoding (windows-1252 for Latin).
- * Throws `Unreadable('binary')` when it is no text, `too_much_text` when it is longer than twice the text limit.
+ * The text of a file: UTF-16 and UTF-8 by byte order mark or form, else the most likely older encoding (windows-1252
+ * for Latin).
+ * Throws `Unreadable('binary')` when it is not text, `too_much_text` when it is longer than twice the text limit.
  */
 export function decodeText(bytes: Buffer, limits: Limits): string {
   if (isZip(bytes) || isCompoundFile(bytes) || looksBinary(bytes)) throw new Unreadable('binary');
@@ -26,10 +27,10 @@ export function readMarkdown(bytes: Buffer, limits: Limits): Blocks {
 }
 
 const listMarker = /^\s*(?:[-*•–]|\d{1,3}[.)])\s+/;
-/** A line that ends before this column was ended on purpose: an address, a verse, `label: value`. */
+/** A line that ends before this column was broken on purpose: an address, a verse, `label: value`. */
 const wrapColumn = 50;
 
-/** The level of a paragraph that is a heading by its look (underlined, in capitals, numbered), else undefined. */
+/** The level of a paragraph that looks like a heading (underlined, in capitals, numbered), else undefined. */
 function headingLevel(lines: readonly string[]): number | undefined {
   const [first = '', second = ''] = lines;
   if (first.length > 80) return undefined;
@@ -42,7 +43,7 @@ function headingLevel(lines: readonly string[]): number | undefined {
   return letters.length >= 4 && first === first.toUpperCase() && /\p{Lu}/u.test(first) ? 2 : undefined;
 }
 
-/** The blocks of plain text: blank lines part paragraphs, wrapped lines are joined, list lines are items. */
+/** The blocks of plain text: blank lines separate paragraphs, wrapped lines are joined, list lines are items. */
 export function readText(bytes: Buffer, limits: Limits): Blocks {
   const blocks = new Blocks(limits);
   const paragraphs = decodeText(bytes, limits).split(/\n[^\S\n]*\n/);

@@ -1,8 +1,8 @@
 /**
- * Puts the notes of a Word document where they are referred to: far from their sentence they explain nothing. It works
- * on the document that mammoth has read, before mammoth writes it as HTML.
+ * Puts the notes of a Word document where they are referred to, because far from their sentence they explain nothing.
+ * It works on the document that mammoth has read, before mammoth writes it as HTML.
  */
-/** What of mammoth's document is looked at here. */
+/** The parts of mammoth's document that are used here. */
 export type WordNode = {
   type: string;
   value?: string;
@@ -17,7 +17,7 @@ const textOf = (nodes: readonly WordNode[]): string =>
   nodes.map((node) => (node.value ?? '') + textOf(node.children ?? [])).join('');
 const plain = (value: string): WordNode => ({ type: 'text', value });
 
-/** The document with the text of each note at the end of the paragraph that refers to it, and without its marks. */
+/** The document with the text of each note at the end of the paragraph that refers to it, and without the marks. */
 export function placeNotes(document: WordDocument): WordNode {
   const place = (node: WordNode): WordNode[] => {
     if (!node.children) return [node];
@@ -25,7 +25,7 @@ export function placeNotes(document: WordDocument): WordNode {
     const references = new Map<string, WordNode>();
     const children = node.children.flatMap((child) => withoutMarks(child, references));
     const notes = [...references.values()].map((reference) => inline(document.notes.resolve(reference)?.body ?? []));
-    // A heading names what is under it; what explains it is the first text there.
+    // A heading names the text below it, so its note goes to the first text there.
     if (/^(?:heading|title)/i.test(node.styleName ?? '')) {
       return [{ ...node, children }, ...notes.map((note) => ({ type: 'paragraph', children: note }))];
     }
@@ -42,7 +42,7 @@ export function placeNotes(document: WordDocument): WordNode {
   return { ...document, children: (document.children ?? []).flatMap(place) };
 }
 
-/** A node without the references in it, which are added to `references`, each note once. */
+/** A node without its references, which are added to `references`, each note once. */
 function withoutMarks(node: WordNode, references: Map<string, WordNode>): WordNode[] {
   if (node.type === 'noteReference') {
     references.set(`${node.noteType} ${node.noteId}`, node);
@@ -52,7 +52,7 @@ function withoutMarks(node: WordNode, references: Map<string, WordNode>): WordNo
   return [{ ...node, children: node.children.flatMap((child) => withoutMarks(child, references)) }];
 }
 
-/** The body of a note in one line: paragraphs follow each other with a blank; notes on notes are left out. */
+/** The body of a note in one line: paragraphs are joined with a blank; notes on notes are left out. */
 function inline(body: readonly WordNode[]): WordNode[] {
   return trimStart(
     body.flatMap((node): WordNode[] => {
@@ -64,7 +64,7 @@ function inline(body: readonly WordNode[]): WordNode[] {
   );
 }
 
-/** Nodes without the blank at their beginning: Word puts one between a note's mark and its text. */
+/** Nodes without the blank at their beginning: Word writes one between a note's mark and its text. */
 function trimStart(nodes: readonly WordNode[]): WordNode[] {
   const at = nodes.findIndex((node) => textOf([node]).trim() !== '');
   const first = nodes[at];

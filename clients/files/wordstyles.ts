@@ -1,4 +1,6 @@
-/** Finds the styles of a Word document that hide their text, by themselves or by the style they are based on. */
+/**
+ * Finds the styles of a Word document that hide text, either themselves or through the style that they are based on.
+ */
 import { partOf, readRelations, readXml, type Archive } from './zip.ts';
 
 /** By style id whether the style hides its text. A style that neither hides nor shows it is missing. */
@@ -6,10 +8,10 @@ export type HidingStyles = ReadonlyMap<string, boolean>;
 
 type Style = { hides?: boolean; base?: string };
 
-/** Styles are based on each other; Word itself allows about ten steps. */
+/** Styles can be based on each other; Word itself allows about ten steps. */
 const maxStyleSteps = 20;
 
-/** The value of an on-off property: its mere presence means on. */
+/** The value of an on-off property: a property without a value is on. */
 export const isOn = (value: string | undefined): boolean => !/^(?:0|false|off)$/.test(value ?? '');
 
 async function readStyles(archive: Archive, part: string): Promise<Map<string, Style>> {

@@ -1,7 +1,7 @@
 /**
- * Rewrites a part of a Word document to the little that mammoth needs, while it streams by. Word writes some 200 bytes of
- * XML around each word, and mammoth builds two trees of them; rewritten, a tree has a few nodes for each paragraph. What
- * the author hid or deleted is left out, and text inside elements that mammoth does not know is kept.
+ * Rewrites a part of a Word document to the little that mammoth needs, as a stream. Word writes some 200 bytes of XML
+ * around each word, and mammoth builds two trees of them; after the rewrite a tree has a few nodes for each paragraph.
+ * Content that the author hid or deleted is left out, and text inside elements that mammoth does not know is kept.
  */
 import { Unreadable } from '../../models/rules/knowledge/document.ts';
 import type { Limits } from './limits.ts';
@@ -15,8 +15,8 @@ const relationshipNamespace = 'http://schemas.openxmlformats.org/officeDocument/
 const packageNamespace = 'http://schemas.openxmlformats.org/package/2006/relationships';
 
 /**
- * Elements that are written again, with the attributes that mammoth reads. The text of elements that are in none of
- * these lists is kept and they themselves are not: fields, revisions, content controls, directions of writing, ruby.
+ * Elements that are written again, with the attributes that mammoth reads. For elements in none of these lists the text
+ * is kept and the element is dropped: fields, revisions, content controls, directions of writing, ruby.
  */
 const kept: ReadonlyMap<string, readonly string[]> = new Map([
   ...['document', 'body', 'footnotes', 'endnotes', 'p', 'tbl', 'tr', 'tc', 'pPr', 'numPr', 'trPr', 'tcPr', 'tblHeader']
@@ -32,9 +32,9 @@ const kept: ReadonlyMap<string, readonly string[]> = new Map([
   ['lvl', ['ilvl']],
   ['num', ['numId']],
 ]);
-/** Elements that are left out when nothing is left in them. */
+/** Elements that are left out when they are empty. */
 const removedEmpty = new Set(['p', 'pPr', 'numPr', 'trPr', 'tcPr']);
-/** Elements of properties, and which of them matter here. */
+/** Elements with properties, and the properties that matter here. */
 const properties: Readonly<Record<string, ReadonlySet<string> | undefined>> = {
   pPr: new Set(['pStyle', 'numPr', 'rPr']),
   numPr: new Set(['ilvl', 'numId']),
@@ -42,7 +42,10 @@ const properties: Readonly<Record<string, ReadonlySet<string> | undefined>> = {
   trPr: new Set(['hidden', 'del', 'tblHeader']),
   tcPr: new Set(['gridSpan', 'vMerge']),
 };
-/** Elements left out with all that is in them: properties, deleted and moved text, annotations, what is read aloud. */
+/**
+ * Elements that are left out with all of their content: properties, deleted and moved text, annotations, phonetic
+ * guides.
+ */
 const dropped = new Set(
   ['del', 'moveFrom', 'rt', 'rubyPr', 'comment', 'sdtPr', 'sdtEndPr', 'customXmlPr', 'smartTagPr', 'fldData'].concat(
     ['ffData', 'sectPr', 'tblPr', 'tblGrid', 'tblPrEx', 'tblStylePr', 'latentStyles', 'docDefaults', 'delText'],
@@ -66,7 +69,7 @@ class Output {
   private readonly max: number;
 
   constructor(limits: Limits) {
-    // Hidden text counts, too, and goes again.
+    // Hidden text counts, too, although it is removed again.
     this.max = limits.maxTextCharacters * 2;
   }
 
@@ -76,7 +79,7 @@ class Output {
     this.pending += text;
   }
 
-  /** An element that belongs into a run. */
+  /** Writes an element that belongs into a run. */
   inline(xml: string): void {
     this.endText();
     if (!this.inRun) this.pieces.push('<w:r>');
@@ -84,7 +87,7 @@ class Output {
     this.pieces.push(xml);
   }
 
-  /** A tag that ends the run before it. */
+  /** Writes a tag that ends the current run. */
   block(xml: string): void {
     this.endText();
     if (this.inRun) this.pieces.push('</w:r>');
@@ -92,7 +95,7 @@ class Output {
     this.pieces.push(xml);
   }
 
-  /** Ends an element; one of which nothing but its opening tag was written goes as a whole if `removable`. */
+  /** Ends an element; if only its opening tag was written and it is `removable`, the whole element is removed. */
   end(open: string, close: string, removable: boolean): void {
     if (removable && this.pending === '' && !this.inRun && this.pieces.at(-1) === open) this.pieces.pop();
     else this.block(close);
@@ -106,7 +109,7 @@ class Output {
     return this.pieces.length > since.pieces || this.pending.length > since.text.length;
   }
 
-  /** Takes back what was written since. */
+  /** Removes everything that was written since that place. */
   rewind({ pieces, inRun, text }: Place): void {
     this.pieces.length = pieces;
     this.inRun = inRun;
@@ -129,16 +132,19 @@ class Output {
 /** An open element. */
 type Open = {
   name: string;
-  /** What was written for it: its opening and closing tag, empty when it is left out itself. */
+  /** The tags that were written for it, opening and closing; empty when the element itself is left out. */
   tags: readonly [open: string, close: string];
-  /** Where it began in the output. */
+  /** The place in the output where it began. */
   start: Place;
   /** Whether it hides its text by itself or by its style. */
   hides?: boolean;
   styled?: boolean | undefined;
-  /** The marks of fields within a run: they stay when it is hidden, or what they enclose would lose its end. */
+  /**
+   * The marks of fields within a run. They stay when the run is hidden, because the field that they enclose would
+   * otherwise have no end.
+   */
   marks: string[];
-  /** Of a choice between versions: whether one was taken. */
+  /** For a choice between versions: whether one was taken. */
   chosen: boolean;
 };
 
@@ -165,12 +171,12 @@ class Rewriter implements XmlHandlers {
   private readonly styles: HidingStyles;
   private readonly path: Open[] = [];
   private readonly namespaces = new Map<string, string>();
-  /** Open elements within one that is left out. */
+  /** The number of open elements within one that is left out. */
   private skipping = 0;
   private inText = false;
   private inInstruction = false;
   private instruction = '';
-  /** The text that stands for the next picture. */
+  /** The alternative text that replaces the next picture. */
   private alternative = '';
 
   constructor(styles: HidingStyles, limits: Limits) {
@@ -235,7 +241,7 @@ class Rewriter implements XmlHandlers {
 
   private isSkipped(name: string, prefix: string): boolean {
     const parent = this.path.at(-1);
-    // Later versions are for programs that do not understand the one before.
+    // Later versions are for programs that do not understand the first one.
     if (!this.isWord(prefix)) return parent?.name === ':AlternateContent' && parent.chosen;
     const known = parent && properties[parent.name];
     if (known) return !known.has(name);
@@ -248,7 +254,7 @@ class Rewriter implements XmlHandlers {
     this.output.block(this.path.length === 0 ? open.slice(0, -1) + namespaces : open);
   }
 
-  /** Notes what a property says of the element it belongs to. Others are written: they return false. */
+  /** Records a property of the element that it belongs to. Returns false for properties that are written instead. */
   private noteProperty(name: string, { val }: Readonly<Record<string, string>>): boolean {
     const group = this.path.at(-1)?.name;
     const owner = this.path.at(-2);
@@ -305,14 +311,14 @@ class Rewriter implements XmlHandlers {
         else if (anchor !== undefined) this.write(item, `<w:hyperlink w:anchor="${escape(anchor)}">`, '</w:hyperlink>');
         break;
       case 'txbxContent':
-        // Mammoth puts what stands in such a picture behind the paragraph that the text box is bound to.
+        // Mammoth puts the content of such a picture behind the paragraph that the text box is anchored to.
         this.write(item, '<w:r><w:pict><w:txbxContent>', '</w:txbxContent></w:pict></w:r>');
         break;
       default:
     }
   }
 
-  /** A mark of a field, in a run of its own: mammoth looks at the field when a run ends. */
+  /** Writes a mark of a field in a run of its own, because mammoth processes the field when a run ends. */
   private mark(xml: string): void {
     const run = `<w:r>${xml}</w:r>`;
     this.output.block(run);
@@ -326,7 +332,7 @@ class Rewriter implements XmlHandlers {
     if (instruction !== '') this.output.inline(`<w:instrText>${escape(instruction)}</w:instrText>`);
   }
 
-  /** Pictures: what the author says of one stands for it. */
+  /** Pictures: the author's alternative text replaces the picture. */
   private openForeign(name: string, { descr = '', title = '' }: Readonly<Record<string, string>>): void {
     if (name === 'docPr') this.alternative = descr.trim() === '' ? title : descr;
     else if (name === 'imagedata') this.alternative = title;
@@ -341,10 +347,10 @@ class Rewriter implements XmlHandlers {
   }
 }
 
-/** What mammoth looks for among the relations of a document. */
+/** The relations of a document that mammoth looks for. */
 const usedRelations = /\/(officeDocument|styles|numbering|footnotes|endnotes|hyperlink)$/;
 
-/** The relations of a part as mammoth needs them: those to pictures, themes and fonts are left out. */
+/** The relations of a part that mammoth needs; those to pictures, themes and fonts are left out. */
 export async function rewriteRelations(archive: Archive, part: string): Promise<string> {
   const pieces: string[] = [];
   await readXml(archive, part, {

@@ -1,13 +1,15 @@
-/** Reads what the sheets of an XLSX share: which ones are shown, their strings, and the number formats of cells. */
+/**
+ * Reads what the sheets of an XLSX share: the list of visible sheets, their strings, and the number formats of cells.
+ */
 import { getFormatFromId } from 'numfmt';
 import { Unreadable } from '../../models/rules/knowledge/document.ts';
 import { unescapeString } from './cells.ts';
 import type { Limits } from './limits.ts';
 import { partOf, readRelations, readXml, type Archive } from './zip.ts';
 
-/** A sheet that is shown, and the part of the archive that holds it. */
+/** A visible sheet, and the part of the archive that contains it. */
 export type Sheet = { name: string; part: string };
-/** `formats` are number formats by the place of a cell's style in the list of styles. */
+/** `formats` are number formats, by the index of a cell's style in the list of styles. */
 export type Workbook = { sheets: Sheet[]; date1904: boolean; strings: string[]; formats: string[] };
 
 async function readStrings(archive: Archive, part: string | undefined, limits: Limits): Promise<string[]> {
@@ -71,7 +73,7 @@ export async function readWorkbook(archive: Archive, limits: Limits): Promise<Wo
       if (tag === 'workbookPr') date1904 = attributes['date1904'] === '1' || attributes['date1904'] === 'true';
       if (tag !== 'sheet') return;
       const relation = relations.get(attributes['id'] ?? '');
-      // What its author hid from readers is not for customers either; chart sheets have no cells.
+      // A sheet that its author hid from readers must not be shown to customers either; chart sheets have no cells.
       const hidden = (attributes['state'] ?? 'visible') !== 'visible';
       if (relation?.type.endsWith('/worksheet') && !hidden) {
         sheets.push({ name: attributes['name'] ?? '', part: relation.target });

@@ -1,6 +1,6 @@
 /**
- * Reads the visible cells of an XLSX as people see them: percentages, currencies and dates in their format, formulas
- * by their stored result, merged cells in all that they cover. It streams, so that a million empty styled rows cost
+ * Reads the visible cells of an XLSX as people see them: percentages, currencies and dates in their format, formulas by
+ * their stored result, merged cells in every cell that they cover. It streams, so that a million empty styled rows cost
  * time but no memory.
  */
 import { Unreadable } from '../../models/rules/knowledge/document.ts';
@@ -15,12 +15,12 @@ import { openArchive, readXml, type Archive, type XmlHandlers } from './zip.ts';
 
 const isOn = (value: string | undefined): boolean => value === '1' || value === 'true';
 
-/** A row that holds something. `hidden`: as the file says, which a collapsed group may be the reason of. */
+/** A row with content. `hidden`: as the file says, possibly because its group is collapsed. */
 type SheetRow = { number: number; cells: string[]; hidden: boolean; group: Group | undefined; gap: boolean };
 type Cell = { type: string; format: string; column: number; value: string; formula: boolean };
 type HiddenColumn = { column: number; group: Group | undefined };
 
-/** Gathers the rows of one sheet while its XML streams by. */
+/** Collects the rows of one sheet while its XML streams by. */
 class SheetReader implements XmlHandlers {
   readonly rows: SheetRow[] = [];
   readonly merges: Merge[] = [];
@@ -35,9 +35,12 @@ class SheetReader implements XmlHandlers {
   private cell: Cell = { type: 'n', format: 'General', column: -1, value: '', formula: false };
   private inValue = false;
   private phonetic = 0;
-  /** Whether a blank row stands before the next one. */
+  /** Whether there is a blank row before the next one. */
   private blank = false;
-  /** Formulas with a stored result, and the rows of those without: whether these are seen is known at the end. */
+  /**
+   * Whether any formula has a stored result, and the rows of formulas without one: only at the end is it known whether
+   * those rows are visible.
+   */
   private calculated = false;
   private readonly uncalculated: SheetRow[] = [];
 
@@ -49,7 +52,7 @@ class SheetReader implements XmlHandlers {
   open(tag: string, attributes: Readonly<Record<string, string>>): void {
     if (tag === 'row') this.openRow(attributes);
     else if (tag === 'c') {
-      // A cell without a reference stands behind the one before it.
+      // A cell without a reference stands in the column after the previous cell.
       const column = attributes['r'] ? columnOf(attributes['r']) : this.cell.column + 1;
       const format = this.workbook.formats[Number(attributes['s'] ?? -1)] ?? 'General';
       this.cell = { type: attributes['t'] ?? 'n', format, column, value: '', formula: false };
@@ -73,7 +76,7 @@ class SheetReader implements XmlHandlers {
     else if (tag === 'row') this.closeRow();
   }
 
-  /** Columns that are not shown, counted from 0. */
+  /** Hidden columns, counted from 0. */
   columnsHidden(): ReadonlySet<number> {
     this.hiddenColumns ??= new Set(
       this.hidden.filter(({ group }) => staysHidden(true, group)).map(({ column }) => column),
@@ -82,8 +85,8 @@ class SheetReader implements XmlHandlers {
   }
 
   /**
-   * Whether the sheet lacks the results of all its formulas that are seen: programs that only write files store none.
-   * Beside formulas with results, one without has an empty result.
+   * Whether the sheet lacks the results of all visible formulas: programs that only write files store none. If some
+   * formulas have results, one without a result has an empty result.
    */
   isUncalculated(): boolean {
     return !this.calculated && this.uncalculated.some(({ hidden, group }) => !staysHidden(hidden, group));
@@ -106,7 +109,7 @@ class SheetReader implements XmlHandlers {
     } else if (!this.row.hidden) this.blank = true;
   }
 
-  /** Columns stand before the rows. */
+  /** Column definitions come before the rows. */
   private noteColumns({ min, max, hidden, outlineLevel }: Readonly<Record<string, string>>): void {
     const last = Math.min(Number(max), this.limits.maxColumns);
     for (let number = Math.max(1, Number(min)); number <= last; number += 1) {
@@ -131,7 +134,7 @@ class SheetReader implements XmlHandlers {
   }
 }
 
-/** The rows of a sheet that show something, blank ones between them folded into one. */
+/** The rows of a sheet with visible content; several blank rows between them become one. */
 async function readRows(archive: Archive, sheet: Sheet, workbook: Workbook, limits: Limits): Promise<string[][]> {
   const reader = new SheetReader(workbook, limits);
   await readXml(archive, sheet.part, reader);

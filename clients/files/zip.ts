@@ -1,6 +1,6 @@
 /**
- * Opens the ZIP container of a DOCX or XLSX held in memory, after every entry was unpacked once under caps. No parser
- * sees an archive that this has not passed; nothing is ever written to disk.
+ * Opens the ZIP container of a DOCX or XLSX in memory, after every entry was unpacked once under limits. No parser sees
+ * an archive that has not passed this check; nothing is ever written to disk.
  */
 import type { Readable } from 'node:stream';
 import { SaxesParser } from 'saxes';
@@ -12,7 +12,7 @@ export type Archive = { names: ReadonlySet<string>; open(name: string): Promise<
 
 const openZip = (bytes: Buffer): Promise<ZipFile> =>
   new Promise((resolve, reject) => {
-    // Sizes that lie and names that leave the archive ("../x") are errors of yauzl's own.
+    // yauzl itself refuses false sizes and names that leave the archive ("../x").
     fromBuffer(bytes, { lazyEntries: true, validateEntrySizes: true, decodeStrings: true }, (error, zip) =>
       error ? reject(error) : resolve(zip),
     );
@@ -38,7 +38,7 @@ const readEntries = (zip: ZipFile, maxEntries: number): Promise<Map<string, Entr
   });
 
 /**
- * Unpacks everything once, counting. What the parts hold is not looked at: most are never read.
+ * Unpacks everything once and counts the bytes. The content of the parts is not checked, because most are never read.
  * Throws `Unreadable` (bomb, encrypted) or the library's error for a damaged archive.
  */
 export async function openArchive(bytes: Buffer, limits: Limits): Promise<Archive> {
@@ -65,7 +65,10 @@ export async function openArchive(bytes: Buffer, limits: Limits): Promise<Archiv
 }
 
 export type XmlHandlers = {
-  /** A prefix declared for a namespace, empty for the default one; before `open` of the element that declares it. */
+  /**
+   * Called for a prefix that is declared for a namespace (empty for the default one), before `open` of the element that
+   * declares it.
+   */
   namespace?(prefix: string, uri: string): void;
   /** Name and attributes without their prefixes. */
   open?(name: string, attributes: Record<string, string>, prefix: string): void;
@@ -76,8 +79,8 @@ export type XmlHandlers = {
 const localName = (name: string): string => name.slice(name.indexOf(':') + 1);
 
 /**
- * A strict streaming XML reader: any error of form, a document type (office programs write none; entity bombs need one)
- * or nesting deeper than a parser's stack allows throws.
+ * A strict streaming XML reader. It throws on any syntax error, on a document type (office programs write none, and
+ * entity bombs need one), and on nesting deeper than a parser's stack allows.
  */
 function xmlReader(handlers: XmlHandlers): { write(bytes: Uint8Array): void; end(): void } {
   const parser = new SaxesParser({ position: false });
@@ -122,7 +125,7 @@ function xmlReader(handlers: XmlHandlers): { write(bytes: Uint8Array): void; end
   };
 }
 
-/** Streams one XML part of an archive through handlers. */
+/** Streams one XML part of an archive to the handlers. */
 export async function readXml(archive: Archive, name: string, handlers: XmlHandlers): Promise<void> {
   const reader = xmlReader(handlers);
   for await (const chunk of (await archive.open(name)) as AsyncIterable<Buffer>) reader.write(chunk);
@@ -149,7 +152,7 @@ export async function readRelations(
   return relations;
 }
 
-/** The part that a relationship of the kind `/styles` leads to, when the archive has it. */
+/** The part that a relationship of a type such as `/styles` leads to, when the archive has it. */
 export function partOf(
   archive: Archive,
   relations: Awaited<ReturnType<typeof readRelations>>,

@@ -1,6 +1,6 @@
 /**
- * Starts one headless Chromium that can connect to nothing by itself, watches the memory of its processes and ends all of
- * them. It must not know what is rendered; clients/render/tab.ts does.
+ * Starts one headless Chromium that cannot connect to anything itself, watches the memory of its processes and ends all
+ * of them. It must not know what is rendered; clients/render/tab.ts does.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { residentMb } from '../base/sandbox.ts';
 
 export type BrowserOptions = {
   executablePath: string;
-  /** Resident memory of any one of its processes, MiB; the process that exceeds it is ended. */
+  /** The resident memory of any one of its processes, MiB; a process that exceeds it is killed. */
   memoryMb: number;
   /** JavaScript heap of one page, MiB. */
   heapMb: number;
@@ -23,22 +23,22 @@ export type BrowserOptions = {
 
 export type RunningBrowser = {
   browser: Browser;
-  /** Whether one of its processes was ended for its memory. */
+  /** Whether one of its processes was killed for its memory. */
   outOfMemory(): boolean;
   /** Ends all its processes and removes its files; resolves when they are gone. Calling it again waits for the same end. */
   end(): Promise<void>;
 };
 
-/** How often the memory is looked at, ms; a look costs about 1 ms, and a page grows by some 100 MiB in between. */
+/** How often the memory is checked, ms; a check costs about 1 ms, and a page grows by some 100 MiB in between. */
 const memoryPollMs = 200;
-/** How long a browser is given to close by itself, ms; it takes some 100, unless a page hangs. */
+/** How long a browser may take to close by itself, ms; it needs some 100 ms, unless a page hangs. */
 const closeWithinMs = 1_000;
 /** A killed process is gone in milliseconds; one in an uninterruptible wait must not hold up the worker. */
 const goneWithinMs = 5_000;
 
 /**
- * traffic.ts answers every request of the browser. A request that got past it would go to a proxy whose name does not
- * resolve, loopback addresses included. No name is resolved at all, and no UDP is sent.
+ * traffic.ts answers every request of the browser. A request that bypassed it would go to a proxy whose name does not
+ * resolve, even for loopback addresses. The browser resolves no names and sends no UDP.
  */
 const isolation = [
   '--proxy-server=http://egress.invalid:1',
@@ -51,7 +51,7 @@ const isolation = [
   '--disable-domain-reliability',
 ];
 
-/** Turns off what only a person at a screen needs. */
+/** Turns off features that only a person at a screen needs. */
 const plain = [
   '--disable-gpu',
   '--mute-audio',
@@ -60,11 +60,11 @@ const plain = [
   '--block-new-web-contents',
   '--deny-permission-prompts',
   '--disable-crash-reporter',
-  // Containers give /dev/shm 64 MiB.
+  // In containers /dev/shm has only 64 MiB.
   '--disable-dev-shm-usage',
 ];
 
-/** A process and all below it, the lowest first. Empty where there is no /proc. */
+/** A process and all of its descendants, the deepest first. Empty where there is no /proc. */
 export function processTree(pid: number): number[] {
   const children: number[] = [];
   try {
@@ -73,7 +73,7 @@ export function processTree(pid: number): number[] {
       children.push(...line.split(' ').filter(Boolean).map(Number));
     }
   } catch {
-    // It ended while we looked.
+    // The process ended during the check.
   }
   return [...children.flatMap(processTree), pid];
 }
@@ -81,7 +81,7 @@ export function processTree(pid: number): number[] {
 function running(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    // A process that nobody has waited for yet is listed and does nothing.
+    // A dead process that nobody has waited for is still listed.
     return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
   } catch {
     return false;
@@ -92,13 +92,13 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // Gone already.
+    // The process is already gone.
   }
 }
 
 /**
- * A browser with an empty profile and environment, spoken to over a pipe: it ends itself when this process is gone.
- * @throws whatever kept it from starting.
+ * A browser with an empty profile and environment, controlled over a pipe: it ends when this process is gone.
+ * @throws the error that kept it from starting.
  */
 export async function startBrowser(options: BrowserOptions): Promise<RunningBrowser> {
   const { executablePath, memoryMb, heapMb, sandbox, startTimeoutMs } = options;
@@ -112,7 +112,7 @@ export async function startBrowser(options: BrowserOptions): Promise<RunningBrow
       pipe: true,
       userDataDir: profile,
       timeout: startTimeoutMs,
-      // Each page has a clock of its own.
+      // Each page has its own time limit.
       protocolTimeout: 0,
       waitForInitialPage: false,
       handleSIGINT: false,
@@ -142,20 +142,21 @@ export async function startBrowser(options: BrowserOptions): Promise<RunningBrow
   let ending: Promise<void> | undefined;
   const end = async (): Promise<void> => {
     clearInterval(watch);
-    // Once the first is dead the others lose their parent, so they are listed before.
+    // Once the first process is dead the others lose their parent, so they are listed before.
     const all = new Set([...(pid === undefined ? [] : processTree(pid)), ...[...seen].filter(belongs(profile))]);
-    // Asked to close, it waits for its own processes, which would otherwise stay listed where nobody reaps orphans.
+    // When asked to close, the browser waits for its own processes; otherwise they stay listed where nobody reaps
+    // orphans.
     if (browser.connected) await Promise.race([browser.close().catch(() => undefined), sleep(closeWithinMs)]);
     for (const each of all) kill(each);
     const deadline = performance.now() + goneWithinMs;
     while ([...all].some(running) && performance.now() < deadline) await sleep(10);
-    // A file that cannot be removed is the operating system's to remove.
+    // A file that cannot be removed is left to the operating system.
     await removeProfile().catch(() => undefined);
   };
   return { browser, outOfMemory: () => over, end: () => (ending ??= end()) };
 }
 
-/** Whether a process number seen earlier is still that of a process of this browser, and not of a newer one. */
+/** Whether a process id that was seen earlier still belongs to this browser, and not to a newer process. */
 function belongs(profile: string): (pid: number) => boolean {
   return (pid) => {
     try {

@@ -1,5 +1,5 @@
 /**
- * Why a page could not be rendered, as the end of a sentence for whoever looks after the site. It decides nothing.
+ * Why a page could not be rendered, as the end of a sentence for the person who maintains the site. It decides nothing.
  */
 
 /** `temporary`: the same page may work later. */
@@ -15,7 +15,9 @@ export const renderReasons = {
 
 export type RenderReason = keyof typeof renderReasons;
 
-/** A page that was not rendered; `cause` is what lay behind it, an HttpError when its address could not be fetched. */
+/**
+ * A page that was not rendered; `cause` is the underlying error, an HttpError when its address could not be fetched.
+ */
 export class RenderError extends Error {
   override readonly name = 'RenderError';
   readonly reason: RenderReason;

@@ -1,12 +1,12 @@
-/** The limits of one page that is rendered. */
+/** The limits of rendering one page. */
 export type TabLimits = {
-  /** The whole page, ms. */
+  /** The time for the whole page, ms. */
   timeoutMs: number;
-  /** A page that keeps asking for more is taken as it is after this long, ms. */
+  /** After this long, ms, a page that still sends requests is taken as it is. */
   settleMs: number;
-  /** No request under way for this long, ms, and the page counts as settled. */
+  /** A page counts as settled when it has had no open request for this long, ms. */
   idleMs: number;
-  /** Bytes of one reply, of all replies, and of the document taken. */
+  /** Bytes of one reply, of all replies together, and of the resulting document. */
   replyBytes: number;
   totalBytes: number;
   htmlBytes: number;

@@ -1,6 +1,6 @@
 /**
- * Renders pages whose HTML has no text without JavaScript, in one headless Chromium that is started when it is needed,
- * ended when it is idle and replaced before it is worn. The browser itself connects to nothing: all it asks for goes
+ * Renders pages whose HTML has no text without JavaScript, in one headless Chromium that is started on demand, ended
+ * when idle and replaced after a number of pages. The browser itself connects to nothing: all of its requests go
  * through the client for outbound HTTP.
  */
 import pLimit from 'p-limit';
@@ -15,57 +15,63 @@ export type { TabLimits } from './limits.ts';
 export type { RenderedPage } from './tab.ts';
 
 export type RendererOptions = {
-  /** A Chromium or Chrome; without one every page is `unavailable`. */
+  /** The path of a Chromium or Chrome; without one every page is `unavailable`. */
   executablePath: string | undefined;
-  /** All requests of all pages go through it, with its checks of addresses. */
+  /** All requests of all pages go through this client, with its address checks. */
   http: Http;
-  /** What pages see as the browser's name; the client sends its own, which should be the same. */
+  /** The browser's name as pages see it; it should equal the name that the client sends. */
   userAgent: string;
-  /** Pages at a time. */
+  /** How many pages are rendered at once. */
   size?: number;
   /** A browser is replaced after this many pages. */
   pagesPerBrowser?: number;
   /** A browser without a page for this long, ms, is ended. */
   idleMs?: number;
-  /** Resident memory of any one process of the browser, and the JavaScript heap of one page, MiB. */
+  /**
+   * The limits for the resident memory of any one process of the browser, and for the JavaScript heap of one page, MiB.
+   */
   memoryMb?: number;
   heapMb?: number;
   /**
-   * Chromium's own sandbox. On, except for root, for whom Chromium does not start with it. In a container that allows no
-   * user namespaces it must be off, or every page is `unavailable`; the container is then what holds a broken page.
+   * Chromium's own sandbox. On by default, except for root, for whom Chromium does not start with it. In a container
+   * without user namespaces it must be off, or every page is `unavailable`; then only the container isolates a
+   * compromised page.
    */
   sandbox?: boolean;
   limits?: Partial<TabLimits>;
-  /** Told why a browser did not start, which whoever runs this should know. */
+  /** Called with the reason why a browser did not start, so that an operator learns of it. */
   onStartFailure?(error: unknown): void;
 };
 
 export type RenderOptions = {
   signal?: AbortSignal;
-  /** Whether an address that the page asks for may be fetched; its own first address is not put to it. */
+  /** Whether an address that the page requests may be fetched; the page's own first address is not checked. */
   allow?: TabAsk['allow'];
-  /** Makes the requests in the client's place, through the client: a crawler has turns to keep and replies at hand. */
+  /**
+   * Makes the requests instead of the client, and through it: a crawler has request limits to keep and replies that it
+   * has already fetched.
+   */
   request?: Http['request'];
 };
 
 export type Renderer = {
   /**
-   * The document of a page after its scripts have run, without styles, images and frames. It keeps nothing: each page
-   * has a browser context of its own, and sends no cookie. As `html` is UTF-8 whatever its `<meta>` says, read it as
-   * `text/html; charset=utf-8`.
+   * The document of a page after its scripts have run, without styles, images and frames. Nothing is kept between
+   * pages: each has a browser context of its own, and sends no cookie. `html` is UTF-8 whatever its `<meta>` says, so
+   * read it as `text/html; charset=utf-8`.
    * @throws RenderError, or the signal's reason.
    */
   render(url: string, options?: RenderOptions): Promise<RenderedPage>;
-  /** Ends the browser, all its processes; pages under way and waiting fail. */
+  /** Ends the browser with all its processes; pages in progress and waiting fail. */
   close(): Promise<void>;
 };
 
 /** Starting takes 0.1 s to 1 s; a loaded machine takes several. */
 const startTimeoutMs = 30_000;
-/** A context is closed in milliseconds, unless its page hangs; then the browser is ended with it. */
+/** A context closes in milliseconds, unless its page hangs; then the browser is ended with it. */
 const closeWithinMs = 2_000;
 
-/** One browser, and how many pages it has had and has under way. `worn`: it gets no further page. */
+/** One browser, and how many pages it has rendered and is rendering. `worn`: it gets no further page. */
 type BrowserInstance = { starting: Promise<RunningBrowser>; pages: number; busy: number; worn: boolean };
 
 export function createRenderer(options: RendererOptions): Renderer {
@@ -128,14 +134,14 @@ export function createRenderer(options: RendererOptions): Renderer {
       try {
         return await renderPage(context, { request, userAgent, limits }, ask);
       } catch (error) {
-        // A page that had to be stopped may still be at it in its process, which closing its context need not end.
+        // A page that had to be stopped may still be running in its process, and closing its context need not end it.
         const stopped = !(error instanceof RenderError) || error.reason === 'timed_out' || error.reason === 'crashed';
         if (stopped) instance.worn = true;
         const crashed = error instanceof RenderError && error.reason === 'crashed';
         throw crashed && running.outOfMemory() ? new RenderError('out_of_memory') : error;
       } finally {
         const late = setTimeout(() => void endBrowser(instance), closeWithinMs);
-        // A context that cannot be closed went with its browser; one whose page hangs is not waited for.
+        // A context that cannot be closed ended with its browser; the one of a hanging page is not waited for.
         const closed = context.close().catch(() => void (instance.worn = true));
         if (!instance.worn) await closed;
         clearTimeout(late);

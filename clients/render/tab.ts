@@ -1,6 +1,6 @@
 /**
- * One page in a tab of a browser context of its own: when its scripts have settled, its document is taken. It starts and ends
- * no browser; the tab's requests are answered by traffic.ts.
+ * Renders one page in a tab of its own browser context: when the page's scripts have settled, its document is taken.
+ * This file starts and ends no browser; traffic.ts answers the tab's requests.
  */
 import type { BrowserContext, CDPSession, Page as Tab } from 'puppeteer';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,22 +12,25 @@ import { HttpError } from '../../models/rules/base/http.ts';
 
 export type TabAsk = { url: string; allow: Allow; signal: AbortSignal | undefined };
 
-/** `request` is a request of the client for outbound HTTP, with its checks. */
+/** `request` is the client for outbound HTTP, with its checks. */
 export type TabDeps = { request: Http['request']; userAgent: string; limits: TabLimits };
 
 export type RenderedPage = {
-  /** The document as it stands after its scripts, in UTF-8 whatever its `<meta>` says. */
+  /** The document after its scripts have run, in UTF-8 whatever its `<meta>` says. */
   html: Buffer;
-  /** Where the page ended up, by redirect or by script. */
+  /** The page's final address, after redirects and scripts. */
   url: string;
-  /** Something it asked for failed, was refused, answered 400 or more, or had not come when the document was taken. */
+  /**
+   * Whether something that the page requested failed, was refused, answered 400 or more, or had not arrived when the
+   * document was taken.
+   */
   lacking: boolean;
 };
 
-/** Run before any script of a page: what would speak past HTTP is not there. The network flags refuse it as well. */
+/** Runs before any script of a page and removes interfaces that bypass HTTP. The network flags block them as well. */
 const preamble = `for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'WebTransport', 'SharedWorker']) delete globalThis[name];`;
 
-/** Waits until nothing has been asked for during `idleMs`, `settleMs` from `beganMs` on at the longest. */
+/** Waits until no request was open for `idleMs`, but at most `settleMs` after `beganMs`. */
 async function settled(traffic: Traffic, limits: TabLimits, beganMs: number, signal: AbortSignal): Promise<void> {
   for (;;) {
     const now = performance.now();
@@ -39,7 +42,8 @@ async function settled(traffic: Traffic, limits: TabLimits, beganMs: number, sig
 }
 
 /**
- * The document and its address, read where the page's scripts cannot reach. Undefined when it was just replaced.
+ * The document and its address, read in a world that the page's scripts cannot reach. Undefined when the document was
+ * just replaced.
  * @throws RenderError too_large
  */
 async function takeDocument(
@@ -86,7 +90,7 @@ function failureOf(error: unknown): unknown {
   return new RenderError(reason ?? 'unreachable', undefined, { cause: error });
 }
 
-/** Goes to the page, waits until it has settled and takes its document; `over` ends it. */
+/** Opens the page, waits until it has settled and takes its document; `over` ends it. */
 async function readPage(
   context: BrowserContext,
   { request, userAgent, limits }: TabDeps,
@@ -103,7 +107,7 @@ async function readPage(
     await tab.goto(url, { waitUntil: 'domcontentloaded', timeout: limits.settleMs });
   } catch (error) {
     if (traffic.failure !== undefined) throw failureOf(traffic.failure);
-    // A document that came may have been replaced by its own script, or still wait for one.
+    // The document arrived, but may have been replaced by its own script, or still wait for one.
     if (!traffic.delivered) throw new RenderError('unreachable', undefined, { cause: error });
   }
   for (;;) {
@@ -132,7 +136,8 @@ export async function renderPage(context: BrowserContext, deps: TabDeps, ask: Ta
     return await new Promise<RenderedPage>((resolve, reject) => {
       over.signal.addEventListener('abort', () => reject(over.signal.reason as Error), { once: true });
       readPage(context, deps, ask, over).then(resolve, (error: unknown) => {
-        // What fails because the page is over says less than why it is over; a lost connection says so a moment later.
+        // An error caused by the end of the page says less than the reason for that end; a lost connection reports its
+        // reason a moment later.
         if (error instanceof RenderError) reject(error);
         else if (/clos|crash|disconnect|detach/i.test(String(error))) setTimeout(onGone, 100);
         else reject(error);
@@ -142,7 +147,7 @@ export async function renderPage(context: BrowserContext, deps: TabDeps, ask: Ta
     clearTimeout(clock);
     ask.signal?.removeEventListener('abort', onAbort);
     context.browser().off('disconnected', onGone);
-    // Whatever is still under way for it ends.
+    // Ends everything that is still in progress for the page.
     over.abort(new RenderError('crashed'));
   }
 }

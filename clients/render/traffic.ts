@@ -6,35 +6,35 @@ import type { TabLimits } from './limits.ts';
 import { headerOf, type Http, type HttpHeaders, type HttpResponse } from '../http/http.ts';
 import { HttpError, type HttpMethod } from '../../models/rules/base/http.ts';
 
-/** Whether an address may be asked for (robots.txt, scope); the page's own first address is not put to it. */
+/** Whether an address may be requested (robots.txt, scope); the page's own first address is not checked. */
 export type Allow = (url: URL, kind: 'document' | 'resource') => boolean | Promise<boolean>;
 
-/** `request` is a request of the client for outbound HTTP, with its checks. */
+/** `request` is the client for outbound HTTP, with its checks. */
 export type TrafficDeps = { request: Http['request']; allow: Allow; limits: TabLimits; signal: AbortSignal };
 
-/** What the tab has been answered so far. */
+/** The state of the tab's requests so far. */
 export type Traffic = {
-  /** Requests under way, and when the last one ended (`performance.now()`). */
+  /** The number of open requests, and when the last one ended (`performance.now()`). */
   pending: number;
   lastMs: number;
-  /** Why the page's own document did not come; undefined when it came. */
+  /** Why the page's own document did not arrive; undefined when it did. */
   failure: unknown;
   delivered: boolean;
-  /** Something did not come. */
+  /** Whether some other request failed. */
   lacking: boolean;
-  /** Requests, and bytes of their replies. */
+  /** The number of requests, and of bytes in their replies. */
   requests: number;
   bytes: number;
 };
 
-/** What text may come from. Frames are left out: their text is not part of the document. */
+/** The resource types that text may come from. Frames are left out, because their text is not part of the document. */
 const wanted: ReadonlySet<ResourceType> = new Set<ResourceType>(['document', 'script', 'xhr', 'fetch']);
 const methods: ReadonlySet<string> = new Set<HttpMethod>(['GET', 'HEAD', 'POST']);
 /** Longest body a script may send, in characters. */
 const maxPostLength = 256 * 1024;
-/** As browsers do, a few at a time; each host has the client's own limit too. */
+/** A few requests at a time, as browsers do; the client also limits each host. */
 const concurrency = 6;
-/** They speak of the connection, of what was undone already, or would leave something behind. */
+/** Headers that describe the connection or an encoding that was already removed, or that would store something. */
 const droppedReplyHeaders = new Set(
   'alt-svc connection content-encoding content-length keep-alive link report-to set-cookie trailer transfer-encoding'.split(
     ' ',
@@ -88,7 +88,7 @@ function note({ status, headers }: HttpResponse, first: boolean, traffic: Traffi
 async function answer(tab: Tab, request: HTTPRequest, traffic: Traffic, deps: TrafficDeps, inTurn: LimitFunction) {
   const kind = request.resourceType();
   if (/^(?:data|blob|about):/i.test(request.url())) return request.continue();
-  // Loaders wait for their styles and fail without them; an empty one will do.
+  // Loaders wait for their styles and fail without them; an empty stylesheet is enough.
   if (kind === 'stylesheet') return request.respond({ status: 200, contentType: 'text/css', body: '' });
   const inFrame = request.isNavigationRequest() && request.frame() !== tab.mainFrame();
   if (!wanted.has(kind) || inFrame) return request.abort('blockedbyclient');
@@ -108,7 +108,7 @@ async function answer(tab: Tab, request: HTTPRequest, traffic: Traffic, deps: Tr
   } catch (error) {
     traffic.lacking = true;
     if (first) traffic.failure ??= error;
-    // `aborted` leaves the document there is in its place when a script wanted another one.
+    // `aborted` keeps the current document when a script wanted to open another one.
     await request.abort(request.isNavigationRequest() && !first ? 'aborted' : 'failed');
   } finally {
     traffic.pending -= 1;
@@ -128,7 +128,7 @@ export function answerRequests(tab: Tab, deps: TrafficDeps): Traffic {
     bytes: 0,
   };
   const inTurn = pLimit(concurrency);
-  // What cannot be answered any more belongs to a page that is gone.
+  // A request that can no longer be answered belongs to a page that is gone.
   tab.on('request', (request) => void answer(tab, request, traffic, deps, inTurn).catch(() => undefined));
   return traffic;
 }

@@ -1,15 +1,15 @@
 /**
- * The limits that all crawls of this process keep together for each host: so many requests at a time, the pause between two
- * requests that robots.txt names, and the wait that the host asked for. It sends no request and stores nothing.
+ * The limits that all crawls of this process share for each host: the number of concurrent requests, the pause between
+ * two requests that robots.txt names, and the wait that the host asked for. It sends no request and stores nothing.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 
-/** The longest wait, in ms, that is slept through in place; for a longer one the caller gets `Later` and comes back. */
+/** The longest wait, in ms, that a request sleeps through; for a longer one the caller gets `Later` and comes back. */
 export const maxSleepMs = 3_000;
 
-/** The host may not be asked for so long. */
+/** The host may not be asked for `waitMs`. */
 export class Later {
   readonly waitMs: number;
   constructor(waitMs: number) {
@@ -18,34 +18,49 @@ export class Later {
 }
 
 export type Host = {
-  /** Until it may be asked again, in ms; 0 when it may. */
+  /** How long the host may not be asked, in ms; 0 when it may be asked now. */
   waitMs(): number;
-  /** The pause between two requests that an origin of it names, in ms; the longest holds. With one they go one by one. */
+  /**
+   * Sets the pause between two requests that one of the host's origins names, in ms; the longest pause counts. With a
+   * pause, requests go one by one.
+   */
   setDelay(origin: string, delayMs: number): void;
-  /** Nothing is asked for so long. */
+  /** Sends no request for this long. */
   pauseFor(waitMs: number): void;
-  /** During this time all requests are `Later` and none is worth waiting for: the host asked for more than a crawl waits. */
+  /**
+   * For this time every request is `Later` and not worth waiting for, because the host asked for more than a crawl
+   * waits.
+   */
   giveUpFor(forMs: number): void;
   isGivenUp(): boolean;
-  /** Notes that an address answered that it is overloaded. True when so many did, without a success between, that the host is. */
+  /**
+   * Records that an address answered that it is overloaded. Returns true when so many addresses did, without a success
+   * in between, that the whole host counts as overloaded.
+   */
   noteOverload(url: string): boolean;
-  /** Notes that an address was answered. */
+  /** Records that an address was answered. */
   noteSuccess(): void;
-  /** One request in its turn, or `Later` if that is more than `maxWaitMs` away. */
+  /** Runs one request when its turn comes, or returns `Later` if that is more than `maxWaitMs` away. */
   inTurn<T>(request: () => Promise<T>, signal: AbortSignal, maxWaitMs?: number): Promise<T | Later>;
-  /** A request for a part of a page (a script): it takes a place among the requests, without the pause between pages. */
+  /**
+   * Runs a request for a part of a page (a script): it counts as a concurrent request, but does not wait for the pause
+   * between pages.
+   */
   asPart<T>(request: () => Promise<T>): Promise<T>;
 };
 
 export type Hosts = { of(url: string): Host };
 
-/** So many addresses in a row answer that they are overloaded: then the host is. */
+/** When this many addresses in a row answer that they are overloaded, the host is. */
 const overloadedAddresses = 5;
-/** Hosts remembered; beyond that the one that was asked longest ago is forgotten. */
+/** How many hosts are remembered; beyond that the least recently asked one is forgotten. */
 const maxHosts = 10_000;
 
 function createHost(now: () => number, concurrency: number): Host {
-  /** Pages that wait for the pause wait in `turns`, so that they take no place in `requests`, where parts of pages are, too. */
+  /**
+   * Pages wait for the pause in `turns`, so that they do not occupy places in `requests`, which parts of pages need
+   * too.
+   */
   const turns = pLimit(concurrency);
   const requests = pLimit(concurrency);
   const delays = new Map<string, number>();
@@ -62,7 +77,7 @@ function createHost(now: () => number, concurrency: number): Host {
     setDelay(origin, delayMs) {
       delays.set(origin, delayMs);
       const longest = Math.max(...delays.values());
-      // Fetching robots.txt was a request, too.
+      // The request for robots.txt counts, too.
       if (delay !== longest) pauseFor(longest);
       delay = longest;
       turns.concurrency = delay > 0 ? 1 : concurrency;
@@ -99,7 +114,7 @@ export function createHosts(clock: () => Date, concurrency: number): Hosts {
   const now = (): number => clock().getTime();
   return {
     of(url) {
-      // A site is often had by http and https, as `www.` and without, from the same machine.
+      // A site is often reachable by http and https, with `www.` and without, on the same machine.
       const { hostname, port } = new URL(url);
       const key = `${hostname.replace(/^www\./, '')}:${port}`;
       const host = hosts.get(key) ?? createHost(now, concurrency);

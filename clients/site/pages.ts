@@ -1,6 +1,7 @@
 /**
- * Reads HTML pages in a few processes of their own, each used for many pages (starting one takes longer than reading
- * one) and replaced before it grows. A page that hits a limit ends its process and no other page. It fetches nothing.
+ * Reads HTML pages in a few separate processes. Each is used for many pages, because starting one takes longer than
+ * reading a page, and is replaced before its memory grows. A page that hits a limit ends its own process and no other
+ * page. Nothing is fetched here.
  */
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
@@ -20,13 +21,13 @@ import {
 export type { PageContent, PageInput, PageLink } from './pages/read.ts';
 
 export type PagesOptions = {
-  /** Processes at most; each is started when a page waits for it. */
+  /** The maximum number of processes; each is started when a page waits for it. */
   size?: number;
   /** Resident memory of one process, in MiB. An idle one takes about 90. */
   memoryMb?: number;
   /** Wall-clock time for one page, in milliseconds. */
   timeoutMs?: number;
-  /** A process is replaced after this many pages, or once it rests above `restingMb`. */
+  /** A process is replaced after this many pages, or once it uses more than `restingMb` between pages. */
   pagesPerProcess?: number;
   restingMb?: number;
   /** A process without a page for this long, in milliseconds, is ended. */
@@ -39,11 +40,12 @@ export type ReadPageOptions = { signal?: AbortSignal };
 
 export type Pages = {
   /**
-   * What a page of HTML says. Throws `Unreadable` (timed_out, out_of_memory, crashed, too_deep, too_much_text, too_wide,
-   * binary, broken: never worth a retry), the signal's reason, or an ordinary error of the machinery (retry).
+   * Reads the content of an HTML page. Throws `Unreadable` (timed_out, out_of_memory, crashed, too_deep, too_much_text,
+   * too_wide, binary, broken: never worth a retry), the signal's reason, or an ordinary error of the process itself
+   * (retry).
    */
   read(input: PageInput & { body: Buffer }, options?: ReadPageOptions): Promise<PageContent>;
-  /** Ends every process; reads under way and waiting fail. */
+  /** Ends every process; reads in progress and waiting fail. */
   close(): Promise<void>;
 };
 
@@ -55,12 +57,12 @@ const code = [
   'clients/base/sandbox.ts',
   'models/rules/*',
 ];
-/** The longest reply taken, in bytes of JSON: the text limit with room for headings and escapes, and the links. */
+/** The longest reply that is accepted, in bytes of JSON: the text limit plus headings, escapes and links. */
 const maxReplyBytes = 64 * 1024 * 1024;
-/** Processor seconds of one process; it is replaced long before, so that only a hang reaches them. */
+/** Processor seconds of one process; it is replaced long before, so only a hanging process reaches them. */
 const cpuSeconds = (timeoutMs: number): number => 120 + Math.ceil(timeoutMs / 1000) * 2;
 const maxBusyMs = 60_000;
-/** A process that has not loaded its parsers by then will not; a loaded machine takes seconds. */
+/** A process that has not loaded its parsers by then never will; a loaded machine takes seconds. */
 const startTimeoutMs = 60_000;
 
 const page = z.object({
@@ -82,13 +84,13 @@ const reply = z.discriminatedUnion('ok', [
   z.object({ ok: z.literal(false), reason: z.enum(reasons), detail: z.string() }),
 ]);
 
-/** One process and the line it is to answer with next. */
+/** One process and the next line that it is to answer with. */
 type Reader = {
   child: Sandboxed;
   /** The next line of the process; rejects when the process ends first. */
   nextLine(): Promise<string>;
   kill(why: unknown): void;
-  /** Killed or ended; it may take a moment to be gone. */
+  /** Whether it was killed or has ended; it may take a moment to be gone. */
   over(): boolean;
   gone: Promise<void>;
   pages: number;
@@ -126,7 +128,7 @@ function startReader(memoryMb: number, timeoutMs: number): Reader {
   child.stderr.on('data', (part: Buffer) => {
     stderr = (stderr + part.toString('utf8')).slice(-4_096);
   });
-  // A process that went away shows in its end; writing to it is not the place to hear of it.
+  // The end of the process reports its failure, so errors of writing to it are ignored.
   child.stdin.on('error', () => undefined);
   const gone = new Promise<void>((resolve) => {
     const end = (error: unknown): void => {
@@ -152,7 +154,7 @@ function startReader(memoryMb: number, timeoutMs: number): Reader {
   return { child, nextLine, kill, over, gone, pages: 0, busyMs: 0, idle: undefined };
 }
 
-/** A queue of places: at most `size` holders at a time, in the order they asked. */
+/** A queue of places: at most `size` holders at a time, in the order of their requests. */
 function createTurns(size: number): { take(signal: AbortSignal | undefined): Promise<void>; give(): void } {
   let free = size;
   const queue: (() => void)[] = [];
@@ -200,7 +202,9 @@ export function createPages(options: PagesOptions = {}): Pages {
     return reader;
   };
 
-  /** The reader's next line, under a clock, a memory watch and the caller's signal, each of which ends the process. */
+  /**
+   * The reader's next line, under a time limit, a memory limit and the caller's signal, each of which ends the process.
+   */
   const limited = async (
     reader: Reader,
     signal: AbortSignal | undefined,

@@ -1,4 +1,4 @@
-/** Reads the reply to a request for a page: its HTML through the page reader, with what its headers say. */
+/** Reads the reply to a request for a page: its HTML, with the page reader, and the facts in its headers. */
 import type { FetchedPage, Refused } from './fetched.ts';
 import type { Pages } from './pages.ts';
 import { headerOf, type HttpResponse } from '../http/http.ts';

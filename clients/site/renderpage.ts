@@ -1,4 +1,6 @@
-/** A page that has no text without its scripts, as it stands after them. Its requests keep to robots.txt and to the hosts' turns. */
+/**
+ * Renders a page that has no text without its scripts. Its requests follow robots.txt and the limits of their hosts.
+ */
 import { LRUCache } from 'lru-cache';
 import type { Fetched } from './fetched.ts';
 import type { Hosts } from './hosts.ts';
@@ -9,9 +11,9 @@ import { headerOf, type Http, type HttpRequest, type HttpResponse } from '../htt
 import { RenderError, type Renderer } from '../render/render.ts';
 import { canonicalUrl, inScope, pageKey, type Scope } from '../../models/rules/crawl/url.ts';
 
-/** How often a page is rendered whose browser ends under it. */
+/** How often a page is rendered when the browser ends during it. */
 const renderTries = 2;
-/** Pages of a site share their scripts; a crawl fetches each once. */
+/** Pages of a site share their scripts, so a crawl fetches each script once. */
 const keptScripts = { maxSize: 32 * 1024 * 1024, ttl: 600_000 };
 /** The end of a sentence. */
 const lackingParts = 'some of what its scripts asked for could not be had';
@@ -19,8 +21,8 @@ const lackingParts = 'some of what its scripts asked for could not be had';
 type Deps = { http: Http; hosts: Hosts; pages: Pages; rulesOf: RulesOf; renderer: Pick<Renderer, 'render'> };
 
 /**
- * A page to render: `reply` is its HTML, which is not fetched again, and `plain` what that says without scripts, which is
- * the page where they fail for good.
+ * A page to render: `reply` is its HTML, which is not fetched again, and `plain` is its content without scripts, which
+ * is used when the scripts fail permanently.
  */
 type Unrendered = { url: string; reply: HttpResponse; plain: PageContent; scope: Scope };
 export type RenderPage = (page: Unrendered, signal: AbortSignal) => Promise<Fetched>;
@@ -36,7 +38,7 @@ export function createPageRendering({ http, hosts, pages, rulesOf, renderer }: D
     return 'robots' in rules && rules.robots.allowed(url);
   }
 
-  /** A request of a page that is rendered; the pause between pages does not hold for it. */
+  /** Sends a request of a rendered page; the pause between pages does not apply to it. */
   async function askForPart(url: string, request: HttpRequest): Promise<HttpResponse> {
     const kept = scripts.get(url);
     if (kept && request.method === 'GET') return kept;
@@ -59,7 +61,7 @@ export function createPageRendering({ http, hosts, pages, rulesOf, renderer }: D
     const to = canonicalUrl(shown.url);
     if (to.url === undefined) return { kind: 'refused', reason: to.reason };
     if (pageKey(to.url) !== pageKey(url)) return { kind: 'redirect', to: to.url };
-    // Its text is not in its HTML, so that the HTML is unchanged would say nothing the next time.
+    // The text is not in the HTML, so an unchanged HTML would say nothing about the text next time.
     const { etag: _, 'last-modified': __, ...headers } = reply.headers;
     const head = { ...headers, 'content-type': 'text/html; charset=utf-8' };
     const read = await readPage(pages, { ...reply, headers: head, body: shown.html }, signal);
@@ -73,7 +75,7 @@ export function createPageRendering({ http, hosts, pages, rulesOf, renderer }: D
       } catch (error) {
         if (!(error instanceof RenderError)) throw error;
         if (error.temporary && error.reason !== 'unavailable' && attempt < renderTries) continue;
-        // A failure that passes is no reason to index the page without its text.
+        // A temporary failure is no reason to index the page without its text.
         if (isLasting(error) && page.plain.chunks.length > 0) return { kind: 'page', content: page.plain };
         return { kind: 'refused', reason: 'unrendered', detail: error.message };
       }
@@ -81,7 +83,9 @@ export function createPageRendering({ http, hosts, pages, rulesOf, renderer }: D
   };
 }
 
-/** Whether rendering fails the next time, too. `unavailable` without a cause: there is no browser at all. */
+/**
+ * Whether rendering will fail the next time, too. `unavailable` without a cause means that there is no browser at all.
+ */
 function isLasting({ temporary, reason, cause }: RenderError): boolean {
   return !temporary || (reason === 'unavailable' && cause === undefined);
 }

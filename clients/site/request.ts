@@ -1,6 +1,6 @@
 /**
- * Requests for pages: each in its host's turn, repeated when the site asks for that or fails in a way that may pass. A
- * long wait is not slept through but handed back.
+ * Requests for pages: each waits for its host's turn, and is repeated when the site asks for that or the failure may be
+ * temporary. A long wait is returned to the caller instead of slept through.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ask, Delay, Refused } from './fetched.ts';
@@ -10,21 +10,22 @@ import { HttpError } from '../../models/rules/base/http.ts';
 import { backOffMs, retryAfter } from '../../models/rules/crawl/crawl.ts';
 import { isHtml, reasonOfStatus, reasonRow } from '../../models/rules/crawl/crawlreason.ts';
 
-/** Nothing a person reads is longer; counted after decompression. */
+/** No page that a person reads is longer; counted after decompression. */
 const maxPageBytes = 5 * 1024 * 1024;
 /** Requests for one page, the first one included. */
 const maxTries = 3;
 
 /** The wait that a reply asks for, and whether it is about this page or the whole host. */
 type Pause = { of: 'page' | 'host'; wait?: ReturnType<typeof retryAfter> };
-/** One request: a reply to use, or why there is none and how long to wait before the next one. */
+/** One request: a usable reply, or why there is none and how long to wait before the next attempt. */
 type Attempt = { reply: HttpResponse } | { delay: number } | { failed: Refused; pause: Pause };
 
 type Deps = { http: Http; hosts: Hosts; clock: () => Date };
 
 /**
- * Notes the wait that a reply asks for with its host. 429 is about the crawler, so all requests to the host are meant, those
- * of other crawls too; 503 is about this page, unless one address after the other says so. `last`: it is not asked for again.
+ * Records with the host the wait that a reply asks for. 429 is about the crawler, so it applies to all requests to the
+ * host, including those of other crawls. 503 is about this page, unless one address after the other says so. `last`:
+ * the page is not requested again.
  */
 export function noteReply(host: Host, url: string, { status, headers }: HttpResponse, now: Date, last = false): Pause {
   const reason = reasonOfStatus(status);
@@ -43,7 +44,7 @@ export function noteReply(host: Host, url: string, { status, headers }: HttpResp
   return { of: 'host', wait };
 }
 
-/** `maxWaitMs`: how long the host's turn is waited for in place. */
+/** `maxWaitMs`: how long the request waits for the host's turn before it returns. */
 export type AskPage = (url: string, request: Ask, maxWaitMs: number) => Promise<HttpResponse | Refused | Delay>;
 
 export function createPageRequests({ http, hosts, clock }: Deps): AskPage {
@@ -51,7 +52,7 @@ export function createPageRequests({ http, hosts, clock }: Deps): AskPage {
     const host = hosts.of(url);
     const send = async () => {
       const reply = await http.request(url, pageRequest(request));
-      // Within the turn, so that the next request to the host knows.
+      // Recorded within the turn, so that the next request to the host sees it.
       return { reply, pause: noteReply(host, url, reply, clock(), last) };
     };
     try {

@@ -8,7 +8,7 @@ import { crawlDelay } from '../../models/rules/crawl/crawl.ts';
 import { explain } from '../../models/rules/crawl/crawlreason.ts';
 import { maxRobotsBytes, parseRobots, robotsPolicy, type Robots } from '../../models/rules/crawl/robots.ts';
 
-/** Why nothing of an origin may be fetched: `refused` is what each of its pages is answered with, `message` is for people. */
+/** Why nothing of an origin may be fetched: `refused` is the result for each of its pages, `message` is for people. */
 export type NoRules = { refused: Refused & { reason: 'no_host' | 'robots_unavailable' }; message: string };
 export type Rules = { robots: Robots } | NoRules;
 export type RulesOf = (origin: string, signal: AbortSignal) => Promise<Rules>;
@@ -49,7 +49,7 @@ async function fetchRobots(http: Http, origin: string, signal: AbortSignal): Pro
   const address = `${origin}/robots.txt`;
   const text = Buffer.alloc(0);
   try {
-    // One byte more than is read, by which the reader sees that there is more.
+    // One byte more than is read, so that the reader notices when there is more.
     const limits = { maxBytes: maxRobotsBytes + 1, cut: true, maxRedirects: 5 };
     const { status, body } = await http.follow(address, { signal, ...limits });
     return { status, text: body, lasting: true };
@@ -60,8 +60,8 @@ async function fetchRobots(http: Http, origin: string, signal: AbortSignal): Pro
       const own = new URL(error.url).origin === origin;
       return { status: undefined, text, lasting: false, ...(own ? { noHost: true as const } : {}) };
     }
-    // A host that may not be connected to has no robots.txt; the request for a page gives the reason. The host may be
-    // reachable within the hour, so that is not kept.
+    // A host that must not be connected to has no robots.txt; the request for a page gives the reason. The host may be
+    // reachable within the hour, so this result is not kept.
     return { status: error.temporary ? undefined : 404, text, lasting: false };
   }
 }

@@ -1,6 +1,7 @@
 /**
- * One site as a crawler sees it: its robots.txt, its sitemaps and its pages. Every address, each hop of a redirect too, is
- * asked for once, after robots.txt and the pause that it names; a long wait is the caller's. It stores nothing.
+ * One site as a crawler sees it: its robots.txt, its sitemaps and its pages. Every address, including each hop of a
+ * redirect, is requested once, and only after robots.txt and the pause that it names; a long wait is returned to the
+ * caller. It stores nothing.
  */
 import type { Ask, Fetched, Redirect } from './fetched.ts';
 import { createHosts, maxSleepMs } from './hosts.ts';
@@ -20,12 +21,12 @@ export type { Ask, Fetched, SiteProblem, Version } from './fetched.ts';
 export type SitesOptions = {
   http: Http;
   pages: Pages;
-  /** Renders pages that have no text without their scripts; without one they are taken as they are. */
+  /** Renders pages that have no text without their scripts; without a renderer they are taken as they are. */
   renderer?: Pick<Renderer, 'render'>;
   /** The crawler's name, as robots.txt may address it. */
   agent: string;
   clock: () => Date;
-  /** Requests at a time to one host that names no pause, of all crawls together. */
+  /** Concurrent requests to one host that names no pause, for all crawls together. */
   concurrency?: number;
 };
 
@@ -35,26 +36,26 @@ export type Unavailable = { reason: 'no_host' | 'robots_unavailable'; message: s
 export type Site = {
   scope: Scope;
   unavailable?: Unavailable;
-  /** For how long the site may not be asked, ms; 0 for a wait that is short enough to be waited for in `fetch`. */
+  /** How long the site may not be asked, ms; 0 for a wait that is short enough for `fetch` to sleep through. */
   waitMs(): number;
-  /** Asks for a page. Throws only when aborted, or when reading pages fails here. */
+  /** Requests a page. Throws only when aborted, or when the page reader itself fails. */
   fetch(url: string, ask: Ask): Promise<Fetched>;
-  /** What the site's sitemaps list, at most `limit` pages. */
+  /** The pages that the site's sitemaps list, at most `limit`. */
   listSitemaps(limit: number, signal: AbortSignal): Promise<SitemapPages>;
 };
 
 export type Sites = {
-  /** The site an address is of, with its robots.txt, which is kept for an hour. */
+  /** The site that an address belongs to, with its robots.txt, which is kept for an hour. */
   open(startUrl: string, signal: AbortSignal): Promise<Site>;
 };
 
-/** http to https, and to or from `www.`, and a slash at the end: beyond that it goes round in circles. */
+/** http to https, to or from `www.`, and a slash at the end: more hops than that are a loop. */
 const samePageHops = 5;
-/** Characters shown of a redirect's target that is no address of a page: it may be a whole document. */
+/** How many characters are shown of a redirect target that is not a page address: it may be a whole document. */
 const maxShownLocation = 200;
 
 type Parts = { pages: Pages; rulesOf: RulesOf; ask: AskPage; render: RenderPage | undefined };
-/** The page is at another spelling of its address. */
+/** The page has another spelling of its address. */
 type SamePage = { kind: 'same_page'; at: string };
 
 export function createSites({ http, pages, renderer, agent, clock, concurrency = 2 }: SitesOptions): Sites {
@@ -95,10 +96,11 @@ function closedSite(scope: Scope, { refused, message }: NoRules): Site {
   };
 }
 
-/** Asks for a page, over the spellings of its address that it redirects to. */
+/** Requests a page, following redirects between spellings of its address. */
 async function fetchPage(parts: Parts, scope: Scope, url: string, request: Ask): Promise<Fetched> {
   for (let hop = 0, at = url; hop < samePageHops; hop += 1) {
-    // Handed back between two hops of one page, it would begin with the first again and again.
+    // If a wait between two hops of one page were returned to the caller, the next attempt would start at the first hop
+    // each time.
     const maxWaitMs = hop === 0 ? maxSleepMs : maxCrawlDelaySeconds * 1_000;
     const fetched = await fetchHop(parts, { url, at, scope, maxWaitMs }, request);
     if (fetched.kind !== 'same_page') return fetched;
@@ -107,14 +109,14 @@ async function fetchPage(parts: Parts, scope: Scope, url: string, request: Ask):
   return { kind: 'refused', reason: 'too_many_redirects' };
 }
 
-/** `at` is the spelling of `url` that is asked for. */
+/** `at` is the spelling of `url` that is requested. */
 type Hop = { url: string; at: string; scope: Scope; maxWaitMs: number };
 
 async function fetchHop(parts: Parts, hop: Hop, request: Ask): Promise<Fetched | SamePage> {
   const { pages, rulesOf, ask, render } = parts;
   const { url, at, scope, maxWaitMs } = hop;
   const { signal } = request;
-  // The same site by https or as `www.` has a robots.txt of its own.
+  // The same site by https or with `www.` has a robots.txt of its own.
   const rules = await rulesOf(new URL(at).origin, signal);
   if (!('robots' in rules)) return rules.refused;
   if (!rules.robots.allowed(at)) return { kind: 'refused', reason: 'robots' };
@@ -132,12 +134,12 @@ async function fetchHop(parts: Parts, hop: Hop, request: Ask): Promise<Fetched |
   return page.content.empty && render ? render({ url, reply, plain: page.content, scope }, signal) : page;
 }
 
-/** Where a reply with a status of 300 and more leads. */
+/** The target of a reply with a status of 300 or more. */
 function redirectOf(url: string, at: string, { status, headers }: HttpResponse): Fetched | SamePage {
   const location = headerOf(headers, 'location');
   if (location === undefined) return { kind: 'refused', reason: 'bad_redirect' };
   const to = canonicalUrl(location, at);
-  // What was asked for has a good address; it is the target that nobody may fetch.
+  // The requested address is fine; it is the target that must not be fetched.
   if (to.reason === 'bad_scheme') {
     return { kind: 'refused', reason: 'out_of_scope', detail: location.slice(0, maxShownLocation) };
   }
@@ -145,12 +147,12 @@ function redirectOf(url: string, at: string, { status, headers }: HttpResponse):
   if (pageKey(to.url) !== pageKey(url)) {
     return { kind: 'redirect', to: to.url, permanent: status === 301 || status === 308 };
   }
-  // The second request would get the same reply, for no cookie is kept.
+  // The second request would get the same reply, because no cookie is kept.
   if (to.url === at) return { kind: 'refused', reason: 'too_many_redirects' };
   return { kind: 'same_page', at: to.url };
 }
 
-/** Where a page leads that names another address in its HTML (`<meta http-equiv="refresh">`); undefined when it stays. */
+/** The address that a page redirects to in its HTML (`<meta http-equiv="refresh">`); undefined when it stays. */
 function refreshOf(url: string, at: string, content: PageContent): Redirect | SamePage | undefined {
   const to = content.refresh === undefined ? undefined : canonicalUrl(content.refresh).url;
   if (to === undefined || to === at) return undefined;
@@ -159,8 +161,8 @@ function refreshOf(url: string, at: string, content: PageContent): Redirect | Sa
 }
 
 /**
- * Whether a page that leads on to another address has moved there for good, which redirects in HTML cannot say: it is to be
- * found no more, or names its target as the page to index. Generators of sites leave such pages at former addresses.
+ * Whether a page that redirects in its HTML has moved permanently, which such a redirect cannot say: the page has
+ * `noindex`, or names its target as canonical. Site generators leave such pages at former addresses.
  */
 function hasMoved({ noindex, canonical }: PageContent, to: string): boolean {
   const named = canonical === undefined ? undefined : canonicalUrl(canonical).url;

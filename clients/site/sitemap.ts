@@ -1,5 +1,5 @@
 /** Reads one sitemap from its bytes: a list of pages or of sitemaps, in XML or plain text, gzipped or not. It fetches nothing. */
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { TextDecoder } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { pieceBytes, textReader, xmlReader, type Reader, type SitemapKind, type SitemapStop } from './sitemapreader.ts';
@@ -33,7 +33,10 @@ async function* decoded(bytes: Uint8Array, maxBytes: number): AsyncGenerator<Uin
   }
 }
 
-/** Unpacked piece by piece; leaving the loop early destroys the stream, so a bomb is never unpacked further than read. */
+/**
+ * Unpacks piece by piece; leaving the loop early destroys the stream, so an archive bomb is never unpacked further than
+ * it is read.
+ */
 function gunzip(bytes: Uint8Array): AsyncIterable<Uint8Array> {
   const stream = createGunzip({ chunkSize: pieceBytes });
   stream.end(bytes);
@@ -43,11 +46,11 @@ function gunzip(bytes: Uint8Array): AsyncIterable<Uint8Array> {
 async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += pieceBytes) {
     yield bytes.subarray(at, at + pieceBytes);
-    await breathe();
+    await nextTurn();
   }
 }
 
-/** By the byte order mark, then the XML declaration; UTF-8 without either, as the protocol demands. */
+/** The encoding by byte order mark, then by XML declaration; UTF-8 without either, as the protocol requires. */
 function decoderFor(head: Uint8Array): TextDecoder {
   if (head[0] === 0xff && head[1] === 0xfe) return new TextDecoder('utf-16le');
   if (head[0] === 0xfe && head[1] === 0xff) return new TextDecoder('utf-16be');
@@ -61,8 +64,8 @@ function decoderFor(head: Uint8Array): TextDecoder {
 }
 
 /**
- * Reads one sitemap, gzipped (seen by its first bytes) or not. What can be read is returned, and `stopped` says why the
- * rest was not. Throws only the signal's reason.
+ * Reads one sitemap, gzipped (detected by its first bytes) or not. The readable part is returned, and `stopped` says
+ * why the rest is missing. Throws only the signal's reason.
  */
 export async function readSitemap(bytes: Uint8Array, options: SitemapOptions = {}): Promise<Sitemap> {
   const maxUrls = Math.min(options.maxUrls ?? maxSitemapUrls, maxSitemapUrls);
@@ -73,7 +76,7 @@ export async function readSitemap(bytes: Uint8Array, options: SitemapOptions = {
   let stopped: SitemapStop | undefined;
   let read = 0;
   const feed = (text: string): void => {
-    // Blanks before the declaration are a common slip, and would make the file no XML.
+    // Blanks before the XML declaration are a common mistake, and would make the file invalid XML.
     const some = reader === undefined ? text.trimStart() : text;
     if (some === '') return;
     reader ??= some.startsWith('<') ? xmlReader(add) : textReader(add);
@@ -97,7 +100,7 @@ export async function readSitemap(bytes: Uint8Array, options: SitemapOptions = {
     }
   } catch (error) {
     if (options.signal?.aborted === true) throw error;
-    // A gzip stream that is cut or damaged: what came out before counts.
+    // A gzip stream that is cut or damaged: what was unpacked before counts.
     stopped = 'broken';
   }
   return { kind: reader?.kind ?? 'unknown', entries, bytes: read, ...(stopped === undefined ? {} : { stopped }) };

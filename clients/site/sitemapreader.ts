@@ -1,4 +1,7 @@
-/** The two forms of a sitemap, plain text and XML, read piece by piece: each hands on the addresses that it finds. */
+/**
+ * The two forms of a sitemap, plain text and XML, read piece by piece: each reader passes on the addresses that it
+ * finds.
+ */
 import { SaxesParser } from 'saxes';
 import { maxUrlLength } from '../../models/rules/crawl/url.ts';
 
@@ -14,11 +17,11 @@ export const sitemapStops = {
 } as const;
 export type SitemapStop = keyof typeof sitemapStops;
 
-/** Bytes handed to the parser in one go; between two pieces other work gets its turn. */
+/** Bytes that the parser gets at once; between two pieces other work can run. */
 export const pieceBytes = 64 * 1024;
-/** The most, in bytes, between two tags: a longer text, comment or attribute has no business in a sitemap. */
+/** The most bytes between two tags: longer texts, comments or attributes do not belong in a sitemap. */
 const maxBetweenTags = 1024 * 1024;
-/** Elements inside each other; a sitemap with all extensions known has five. */
+/** How deep elements may be nested; a sitemap with all known extensions has five levels. */
 const maxNesting = 32;
 
 export type Reader = {
@@ -28,7 +31,7 @@ export type Reader = {
   stopped: SitemapStop | undefined;
 };
 
-/** One address a line; what is none is the caller's to refuse. */
+/** One address per line; the caller refuses lines that are not addresses. */
 export function textReader(add: (loc: string) => boolean): Reader {
   let rest = '';
   const reader: Reader = {
@@ -51,11 +54,14 @@ export function textReader(add: (loc: string) => boolean): Reader {
 }
 
 const bareAmpersand = /&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[\da-f]{1,6});)/gi;
-/** The longest reference, `&#1114111;`, less one: an `&` nearer to the end of a piece is looked at with the next one. */
+/**
+ * The length of the longest reference, `&#1114111;`, less one: an `&` nearer to the end of a piece is examined with the
+ * next piece.
+ */
 const referenceTail = 9;
 
 /**
- * Writes `&` as `&amp;` where it begins no reference that XML itself knows, piece by piece. Without it the parser would
+ * Replaces `&` by `&amp;` where it begins no reference of XML itself, piece by piece. Without that the parser would
  * take everything up to the next semicolon for the name of an entity.
  */
 function ampersands(): (text: string, last?: boolean) => string {
@@ -76,9 +82,10 @@ const roots: Readonly<Record<string, { kind: SitemapKind; entry: string }>> = {
 const localName = (name: string): string => name.slice(name.indexOf(':') + 1).toLowerCase();
 
 /**
- * The addresses of an XML sitemap: `loc` directly below an entry directly below the root, under any namespace prefix, so
- * that the `loc` of an image or a video is none. The parser knows no entities but XML's own and fetches no DTD, so
- * nothing can expand. Bare ampersands, the commonest slip, are mended before; any error is the break.
+ * The addresses of an XML sitemap: `loc` directly below an entry directly below the root, under any namespace prefix,
+ * so that the `loc` of an image or a video does not count. The parser knows only XML's own entities and fetches no DTD,
+ * so nothing can expand. Bare ampersands, the most common mistake, are corrected before; any other error ends the
+ * reading.
  */
 export function xmlReader(add: (loc: string) => boolean): Reader {
   const parser = new SaxesParser({ position: false });
@@ -92,7 +99,7 @@ export function xmlReader(add: (loc: string) => boolean): Reader {
     reader.stopped ??= why;
   };
   const keep = (more: string): void => {
-    // A text without end must not gather; what is longer than an address may be is refused as one later.
+    // A text without end must not fill the memory; one that is longer than an address may be is refused later.
     if (inLoc && text.length <= maxUrlLength) text += more.slice(0, maxUrlLength + 1);
   };
   const open = (local: string): void => {
@@ -123,9 +130,9 @@ export function xmlReader(add: (loc: string) => boolean): Reader {
   parser.on('opentag', ({ name }) => unlessStopped(() => open(localName(name))));
   parser.on('closetag', () => unlessStopped(close));
   parser.on('text', keep);
-  // What was mended was none of the parser's business in there.
+  // Inside CDATA an ampersand needs no escape, so the correction is undone.
   parser.on('cdata', (more) => keep(more.replaceAll('&amp;', '&')));
-  // Most pages of HTML break before their first element.
+  // Most HTML pages fail before their first element.
   parser.on('error', () => stop(reader.kind === 'unknown' ? 'unknown' : 'broken'));
   const reader: Reader = {
     kind: 'unknown',

@@ -1,31 +1,34 @@
 /**
- * Goes through the sitemaps of a site, indexes included. It never fetches by itself: it is given the fetch, so that every
- * address goes through the one guarded HTTP client.
+ * Goes through the sitemaps of a site, including indexes. It never fetches by itself: the caller passes a fetch
+ * function, so that every address goes through the guarded HTTP client.
  */
 import { maxSitemapBytes, readSitemap, type Sitemap } from './sitemap.ts';
 import { sitemapStops } from './sitemapreader.ts';
 import { createYielder } from '../base/yielding.ts';
 import { canonicalUrl } from '../../models/rules/crawl/url.ts';
 
-/** The bytes of a sitemap, none when the site has no such file, or why it could not be had, for a person. */
+/** The bytes of a sitemap, none when the site has no such file, or why it could not be fetched, for a person. */
 export type SitemapFile = { bytes?: Uint8Array | undefined; problem?: string };
 
 export type WalkOptions = {
-  /** Addresses of sitemaps to begin with, absolute: those in robots.txt, or `/sitemap.xml`. */
+  /** The absolute addresses of the sitemaps to begin with: those in robots.txt, or `/sitemap.xml`. */
   starts: readonly string[];
   /** Should refuse what is out of scope. */
   fetch(url: string): Promise<SitemapFile>;
-  /** Whether a page (its canonical address) is wanted; those that are not do not count. */
+  /** Whether a page (its canonical address) is wanted; unwanted pages do not count. */
   accept(url: string): boolean;
-  /** Whether a page that is wanted may be fetched. */
+  /** Whether a wanted page may be fetched. */
   allowed(url: string): boolean;
-  /** All pages together. */
+  /** The maximum number of pages in all sitemaps. */
   maxUrls: number;
-  /** Pages that are wanted and may not be fetched; 10,000 unless given. Rules made to be slow cost a millisecond each. */
+  /**
+   * The maximum number of wanted pages that may not be fetched; 10,000 by default. Rules that are made to be slow cost
+   * a millisecond per page.
+   */
   maxRefused?: number;
-  /** Fetched sitemaps, indexes included; 50 unless given. */
+  /** The maximum number of fetched sitemaps, including indexes; 50 by default. */
   maxFiles?: number;
-  /** Decoded bytes of all of them, 200 MiB unless given: hostile XML costs a second of a core for some 10 MiB. */
+  /** Decoded bytes of all sitemaps, 200 MiB by default: hostile XML costs a second of a core for some 10 MiB. */
   maxTotalBytes?: number;
   /** Whether it has taken so long that no further file is to be fetched. */
   isLate?(): boolean;
@@ -36,7 +39,7 @@ export type Walk = {
   /** Canonical addresses, unique, in the order of the sitemaps. */
   pages: string[];
   files: number;
-  /** What was not read, and why, for a person. */
+  /** The files and parts that were not read, and why, for a person. */
   problems: { url: string; reason: string }[];
 };
 
@@ -46,20 +49,20 @@ const maxIndexDepth = 2;
 type File = { url: string; depth: number };
 type State = {
   walk: Walk;
-  /** Files to read, and the addresses of all that were ever in the queue. */
+  /** The files to read, and the addresses of all files that were ever in the queue. */
   queue: File[];
   queued: Set<string>;
-  /** Canonical addresses of pages that were met. */
+  /** The canonical addresses of the pages that were found. */
   met: Set<string>;
   refused: number;
-  /** Decoded bytes that may still be read. */
+  /** How many more decoded bytes may be read. */
   room: number;
   yieldTurn: ReturnType<typeof createYielder>;
 };
 
 /**
- * The pages of a site's sitemaps: indexes are followed two levels deep, each file is read once, all is bounded. Throws
- * what `fetch` throws, and the signal's reason.
+ * The pages of a site's sitemaps: indexes are followed two levels deep, each file is read once, and everything is
+ * bounded. Throws what `fetch` throws, and the signal's reason.
  */
 export async function walkSitemaps(options: WalkOptions): Promise<Walk> {
   const { starts, maxFiles = 50, isLate = () => false, signal } = options;
@@ -87,7 +90,7 @@ export async function walkSitemaps(options: WalkOptions): Promise<Walk> {
   return walk;
 }
 
-/** Reads one file: its pages go to the walk, its sitemaps to the queue. `enough`: no further file is to be read. */
+/** Reads one file and adds its pages and its sitemaps. `enough`: no further file is to be read. */
 async function readFile(state: State, { url: at, depth }: File, options: WalkOptions): Promise<'enough' | undefined> {
   const note = (reason: string): void => void state.walk.problems.push({ url: at, reason });
   const { signal } = options;
@@ -103,7 +106,7 @@ async function readFile(state: State, { url: at, depth }: File, options: WalkOpt
   return undefined;
 }
 
-/** Puts the sitemaps that an index names into the queue. */
+/** Adds the sitemaps that an index names to the queue. */
 async function queueFiles(state: State, { url: at, depth }: File, { entries }: Sitemap, options: WalkOptions) {
   const { maxFiles = 50, signal } = options;
   for (const loc of entries) {
@@ -116,7 +119,7 @@ async function queueFiles(state: State, { url: at, depth }: File, { entries }: S
   }
 }
 
-/** Takes the pages that a file names and that are wanted, each once. */
+/** Adds the wanted pages that a file names, each once. */
 async function takePages(
   state: State,
   at: string,

@@ -1,4 +1,7 @@
-/** The sitemaps of one site: fetched in its host's turns, read within a minute; what could not be had is told. */
+/**
+ * The sitemaps of one site: fetched within its host's limits and read within a minute; what could not be read is
+ * reported.
+ */
 import type { SiteProblem } from './fetched.ts';
 import { Later, type Hosts } from './hosts.ts';
 import { noteReply } from './request.ts';
@@ -13,7 +16,7 @@ import type { Robots } from '../../models/rules/crawl/robots.ts';
 import { inScope, isFileUrl, type Scope } from '../../models/rules/crawl/url.ts';
 
 const maxSitemapFileBytes = 10 * 1024 * 1024;
-/** After so long, ms, no further sitemap is begun: a slow site, or one with a long pause, must not keep others waiting. */
+/** After this long, ms, no further sitemap is started: a slow site, or one with a long pause, must not delay others. */
 const maxSitemapsMs = 60_000;
 
 type Deps = { http: Http; hosts: Hosts; clock: () => Date };
@@ -23,7 +26,7 @@ type SitemapsOf = { origin: string; scope: Scope; robots: Robots; limit: number;
 export type SitemapPages = {
   /** Pages to fetch, at most `limit`. */
   urls: string[];
-  /** Addresses that look like files, and those that robots.txt forbids: some of each, at most `maxUnasked`. */
+  /** Some of the addresses that look like files, and of those that robots.txt forbids, at most `maxUnasked` each. */
   files: string[];
   forbidden: string[];
   /** What of the sitemaps was not read, and why. */
@@ -59,7 +62,7 @@ export async function listSitemapPages(deps: Deps, site: SitemapsOf): Promise<Si
     isLate: () => deps.clock().getTime() > end,
     fetch: (url) => fetchSitemap(deps, url, signal),
   });
-  // Many sites answer any address with a page; nobody said that this one is a sitemap.
+  // Many sites answer any address with a page; if robots.txt did not name this address, it was never a sitemap.
   const problems = walk.problems.filter(({ reason }) => named || reason !== sitemapStops.unknown);
   return {
     urls: walk.pages,
@@ -94,7 +97,7 @@ async function request(http: Http, url: string, signal: AbortSignal): Promise<Ht
   }
 }
 
-/** Says so when a site asks for a longer pause than it gets. */
+/** Reports that a site asks for a longer pause than the crawl keeps. */
 function pauseProblem(origin: string, { crawlDelay: asked }: Robots): SiteProblem[] {
   if (!crawlDelay(asked).capped) return [];
   const reason = `The site asks for ${asked} seconds between two requests; a crawl waits ${maxCrawlDelaySeconds}.`;

@@ -5,7 +5,7 @@
 import { reasonOf } from '../../base/sandbox.ts';
 import { readPage, type PageContent, type PageInput } from './read.ts';
 
-/** What the parent writes before the page: how many bytes follow, and what the reader is to know. */
+/** The parent's header before the page: how many bytes follow, and what the reader needs to know. */
 export type PageJob = { length: number; input: PageInput; agent: string };
 export type PageReply =
   { ok: true; page: PageContent } | { ok: false; reason: ReturnType<typeof reasonOf>; detail: string };
@@ -21,7 +21,7 @@ function answer({ input, agent }: PageJob, body: Buffer): PageReply {
 
 const write = (line: string): Promise<void> => new Promise((resolve) => process.stdout.write(line, () => resolve()));
 
-/** Text that makes the reader compile its way through, Readability too, before the first page waits for it. */
+/** A sample that makes Node compile the reader, Readability included, before the first page waits for it. */
 const sample = Buffer.from(`<title>a</title><div>${'<p>One two, three. <a href="/b">Four</a></p>'.repeat(60)}</div>`);
 answer({ length: sample.length, input: { url: 'http://a.example/' }, agent: '' }, sample);
 await write('ready\n');

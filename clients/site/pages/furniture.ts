@@ -1,4 +1,7 @@
-/** Tells what belongs to a site from what a page says: navigation, banners, lists of share buttons, marks of headings. */
+/**
+ * Separates the furniture of a site from the content of a page: navigation, banners, lists of share buttons, permalink
+ * marks.
+ */
 import type { Element } from './tree.ts';
 
 const furnitureRoles = /^(?:navigation|banner|complementary|contentinfo|search|dialog|alertdialog|menu|menubar)$/i;
@@ -9,7 +12,7 @@ const heading = /^h[1-6]$/;
 /** Elements that are part of a sentence, and those that hold sentences. */
 const inline = /^(?:a|abbr|b|cite|code|em|i|kbd|mark|q|s|small|span|strong|sub|sup|u|var)$/;
 const ofText = /^(?:p|li|dd|dt|td|th|blockquote|figcaption|caption|summary|h[1-6]|a|b|em|i|span|strong|u)$/;
-/** A part of the main text that says this much outside links and buttons, in characters, is content whatever its name. */
+/** A part of the main text with this many characters outside links and buttons is content, whatever its name. */
 const minNamedText = 60;
 
 const elements = (parent: Element): Element[] => parent.children.filter((child) => typeof child !== 'string');
@@ -19,15 +22,15 @@ function isWithin(item: Element, names: RegExp): boolean {
   return false;
 }
 
-/** Characters on the buttons of a part, as far as they stand in it or in its lists. */
+/** The number of characters on the buttons directly in a part or in its lists. */
 function onButtons(item: Element): number {
   const near = elements(item).flatMap((child) => (child.name === 'button' ? [child] : elements(child)));
   return near.reduce((sum, { name, characters }) => sum + (name === 'button' ? characters : 0), 0);
 }
 
 /**
- * Whether a part of the main text is content although its id or class is one of furniture: an id is often made of a
- * heading (`sharing-with-family`). Lists of links and short labels are none.
+ * Whether a part of the main text is content although its id or class is a name of furniture: an id is often made from
+ * a heading (`sharing-with-family`). Lists of links and short labels are not content.
  */
 function saysSomething(item: Element): boolean {
   if (heading.test(item.name) || item.name === 'dt') return true;
@@ -43,9 +46,9 @@ const isInSentence = ({ name, parent }: Element): boolean =>
   inline.test(name) && parent !== undefined && ofText.test(parent.name) && parent.name !== 'li';
 
 /**
- * Whether an element is furniture of the site and no content. `total` is the page's text: what holds most of it is
- * content whatever it is called (a form around a whole page, a `body class="has-sidebar"`). `inMain`: within the part
- * that the author marked as the main one, where an id or a class alone removes nothing that says something.
+ * Whether an element is furniture of the site and not content. `total` is the page's text: an element with most of it
+ * is content, whatever its name (a form around a whole page, a `body class="has-sidebar"`). `inMain`: within the part
+ * that the author marked as the main one, where an id or a class alone never removes content.
  */
 export function isFurniture(item: Element, total: number, inMain: boolean): boolean {
   const { name, attributes } = item;
@@ -53,9 +56,9 @@ export function isFurniture(item: Element, total: number, inMain: boolean): bool
   if (item.characters * 2 > total) return false;
   if (name === 'footer' || name === 'form') return true;
   if (name === 'header') return !inMain;
-  // In documentation an aside within the text is a note; beside it, it is the rest of the site.
+  // In documentation an aside within the text is a note; beside the text, it belongs to the rest of the site.
   if (name === 'aside') return !inMain || item.linked * 2 > item.characters;
-  // Questions that fold their answers are often buttons within headings.
+  // Questions that unfold their answers are often buttons within headings.
   if (name === 'button') return !isWithin(item, inControls);
   const { role, class: classes, id } = attributes;
   if (role !== undefined && furnitureRoles.test(role)) return true;
@@ -67,10 +70,10 @@ export function isFurniture(item: Element, total: number, inMain: boolean): bool
 const titled = /^(?:h[1-6]|dt|caption|figcaption)$/;
 const permalinkSigns = /^(?:\s|\u200b|\ufe0e|\ufe0f|[¶#§🔗⚓])*$/u;
 const permalinkWords = /^(?:permalink|permanent link|direct link|link to this|copy link|anchor)(?:$|\s.{0,200}$)/i;
-/** A longer label, in characters, is no mark. */
+/** An element with a longer label, in characters, is not a permalink. */
 const maxPermalinkCharacters = 240;
 
-/** Whether an element is the mark by which a heading, a term or a caption can be linked to: `¶`, "Link to this heading". */
+/** Whether an element is the permalink of a heading, a term or a caption: `¶`, "Link to this heading". */
 export function isPermalink(item: Element): boolean {
   const { name, attributes, characters } = item;
   if (name !== 'a' || characters > maxPermalinkCharacters || !attributes['href']?.includes('#')) return false;

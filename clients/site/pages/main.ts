@@ -1,6 +1,7 @@
 /**
- * Finds the main text of a page. Where its author marked it (`<main>`, a single `<article>`) that is taken at its word;
- * else Readability looks for it, and where that finds much less than the page says, everything but navigation is taken.
+ * Finds the main text of a page. If the author marked it (`<main>`, a single `<article>`), that part is taken.
+ * Otherwise Readability looks for it, and if it finds much less than the page contains, everything except navigation is
+ * taken.
  */
 import { Readability } from '@mozilla/readability';
 import { DOMParser } from 'linkedom';
@@ -9,14 +10,16 @@ import { Blocks, type Limits } from '../../files/limits.ts';
 import { isFurniture, isPermalink, textOf } from './furniture.ts';
 import type { Element } from './tree.ts';
 
-/** Below this many characters Readability has too little to weigh; the page is short enough to be taken whole. */
+/** Below this many characters Readability has too little to judge; the page is short enough to be taken whole. */
 const readabilityMinCharacters = 1_500;
-/** Above this many elements it takes seconds (it grows faster than the page): the page is taken whole. */
+/**
+ * Above this many elements Readability takes seconds (its time grows faster than the page), so the page is taken whole.
+ */
 const readabilityMaxElements = 20_000;
-/** A marked main part must hold this share of what is left without navigation, or this many characters. */
+/** A marked main part must have this share of the text without navigation, or this many characters. */
 const landmarkMinShare = 0.25;
 const landmarkMinCharacters = 200;
-/** What Readability finds must hold this share of the text outside links, or it has cut the page short. */
+/** The result of Readability must have this share of the text outside links, or it has cut the page short. */
 const readabilityMinShare = 0.5;
 
 const elements = (parent: Element): Element[] => parent.children.filter((child) => typeof child !== 'string');
@@ -25,7 +28,7 @@ const isMain = ({ name, attributes }: Element): boolean => name === 'main' || at
 
 type Found = { mains: Element[]; articles: Element[]; titles: Element[]; count: number };
 
-/** Takes furniture out of the tree, in place, and notes what stands out in it. */
+/** Removes furniture from the tree, in place, and records the notable elements. */
 function prune(item: Element, total: number, found: Found, inMain: boolean): void {
   const kept: (Element | string)[] = [];
   let characters = item.characters;
@@ -35,7 +38,7 @@ function prune(item: Element, total: number, found: Found, inMain: boolean): voi
       kept.push(child);
       continue;
     }
-    // A site's header is furniture, its only h1 may still be the page's title.
+    // A site's header is furniture, but its only h1 may still be the page's title.
     if (child.name === 'h1' && child.characters > 0) found.titles.push(child);
     const before = [child.characters, child.linked] as const;
     if (isFurniture(child, total, inMain) || isPermalink(child)) {
@@ -68,7 +71,7 @@ function noteTitles(item: Element, found: Found): void {
 const largest = (items: readonly Element[]): Element | undefined =>
   items.toSorted((a, b) => b.characters - a.characters)[0];
 
-/** The part its author marked as the main one, when it holds enough to be meant. */
+/** The part that its author marked as the main one, when it has enough text to be meant. */
 function landmark(body: Element, { mains, articles }: Found): Element | undefined {
   const main = largest(mains);
   const enough = ({ characters }: Element): boolean =>
@@ -91,9 +94,11 @@ function writeTree(writer: HtmlWriter, item: Element): void {
 
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const escape = (text: string): string => text.replace(/[&<>"]/g, (character) => escapes[character] ?? '');
-/** The attributes Readability weighs; the rest would only be carried through. */
+/** The attributes that Readability uses; others would only cost time. */
 const weighed = ['class', 'id', 'href', 'role', 'rel', 'itemprop', 'alt', 'start', 'colspan', 'rowspan'];
-/** What `HtmlWriter` asks an element for; asking a DOM is dear, and most elements have none of it. */
+/**
+ * The attributes that `HtmlWriter` asks an element for. Asking a DOM is expensive, and most elements have none of them.
+ */
 const told: Readonly<Record<string, readonly string[]>> = {
   img: ['alt'],
   ol: ['start'],
@@ -119,7 +124,7 @@ function serialize(item: Element): string {
   return html;
 }
 
-/** The least of a DOM node that walking needs; the types of the DOM are not part of this project. */
+/** The smallest part of a DOM node that walking needs; this project does not include the DOM's types. */
 type DomNode = {
   nodeType: number;
   localName: string;
@@ -143,9 +148,9 @@ function writeDom(writer: HtmlWriter, parent: DomNode): void {
 }
 
 /**
- * Readability without the work that the tree has made needless: hidden parts and styles are gone, links are taken
- * elsewhere, headings keep their level. A third less time; should a later version name its steps otherwise, it only does
- * them again.
+ * Readability without the work that the tree has already done: hidden parts and styles are gone, links are collected
+ * elsewhere, headings keep their level. It takes a third less time. If a later version renames its steps, they only run
+ * again.
  */
 class LeanReadability extends Readability<DomNode> {
   _isProbablyVisible(): boolean {
@@ -153,24 +158,24 @@ class LeanReadability extends Readability<DomNode> {
   }
 
   _cleanStyles(): void {
-    // No style has come this far.
+    // No style is left in the tree.
   }
 
   _fixRelativeUris(): void {
-    // No address is written into chunks.
+    // Chunks contain no link addresses.
   }
 
   _replaceNodeTags(): void {
-    // It would make each h1 an h2 and lose the path of headings.
+    // The original would turn each h1 into an h2, and the path of headings would be lost.
   }
 }
 
-/** What Readability takes for the main text; undefined when it finds none or cuts the page short. */
+/** What Readability considers the main text; undefined when it finds none or cuts the page short. */
 function readable(body: Element): DomNode | undefined {
   const html = `<!doctype html><html><head></head><body>${serialize(body)}</body></html>`;
   const document = new DOMParser().parseFromString(html, 'text/html');
   const article = new LeanReadability(document, {
-    // Its second and third attempts would parse the page anew; whether the first was enough is decided below.
+    // Its second and third attempts would parse the page again; whether the first was enough is decided below.
     charThreshold: 0,
     disableJSONLD: true,
     keepClasses: true,
@@ -182,7 +187,7 @@ function readable(body: Element): DomNode | undefined {
 }
 
 /**
- * The blocks of the main text, under the page's only `<h1>` where it stands outside. Prunes `body` in place.
+ * The blocks of the main text, under the page's only `<h1>` if that is outside it. Prunes `body` in place.
  * Throws `Unreadable('too_much_text')` beyond the limit.
  */
 export function mainBlocks(body: Element, limits: Limits): { blocks: Blocks; heading: string | undefined } {

@@ -1,4 +1,4 @@
-/** Reads one page: what it says, where it leads, and whether it wants to be read. Runs only inside a page process. */
+/** Reads one page: its text, its links, and whether it allows indexing. Runs only inside a page process. */
 import { createHash } from 'node:crypto';
 import type { Block, CutChunk } from '../../../models/rules/knowledge/chunks.ts';
 import { toChunks } from '../../../models/rules/knowledge/chunks.ts';
@@ -11,11 +11,11 @@ import { parseDirectives, type Directives } from './robots.ts';
 import { parseTree, type Tree } from './tree.ts';
 
 export type PageInput = {
-  /** Where the page was found, after redirects: what its relative addresses start from. */
+  /** The page's address after redirects, which its relative addresses are resolved against. */
   url: string;
   /** The `Content-Type` header. */
   contentType?: string;
-  /** The `X-Robots-Tag` header; several joined by commas. */
+  /** The `X-Robots-Tag` header; several are joined by commas. */
   robotsTag?: string;
 };
 
@@ -25,34 +25,34 @@ export type PageContent = {
   title: string;
   /** A language tag such as `de` or `pt-BR`, as the page declares it. */
   language?: string;
-  /** Absolute, as `<link rel="canonical">` writes it. Whether it is followed is not decided here. */
+  /** The absolute address in `<link rel="canonical">`. Another file decides whether it is followed. */
   canonical?: string;
-  /** Absolute: where the page sends its readers by itself, at once or after a few seconds. */
+  /** The absolute address to which the page redirects by itself, at once or after a few seconds. */
   refresh?: string;
   noindex: boolean;
   nofollow: boolean;
-  /** In the order of the page, without fragments, each once; none when the page says `nofollow`. */
+  /** The links in page order, without fragments, each once; none when the page says `nofollow`. */
   links: PageLink[];
-  /** None when the page says `noindex` or has no text. */
+  /** The chunks; none when the page says `noindex` or has no text. */
   chunks: CutChunk[];
   /** Characters of main text. */
   textLength: number;
-  /** SHA-256 in hex of title, headings and main text: unmoved by scripts, attributes, nonces and blanks. */
+  /** SHA-256 in hex of title, headings and main text; scripts, attributes, nonces and blanks do not change it. */
   contentHash: string;
-  /** Whether the page looks as if a script had to run before it says anything. */
+  /** Whether the page looks as if a script has to run before it has any content. */
   empty: boolean;
 };
 
 /** The most links taken from one page. */
 export const maxPageLinks = 5_000;
-/** Of all links of a page together: contents of a thousand pages with long addresses. */
+/** All links of a page together: the contents of a thousand pages with long addresses. */
 const maxLinkCharacters = 200_000;
-/** Longer addresses are made by programs that lost their way; servers refuse most of them. */
+/** Longer addresses come from faulty programs; most servers refuse them. */
 const maxUrlCharacters = 2_000;
 /** A page of less main text than this, with scripts on it, is worth rendering. */
 const minTextCharacters = 200;
 const maxTitleCharacters = 300;
-/** A page that leads on by itself after longer than this, in seconds, is meant to be read. */
+/** A page that redirects itself after longer than this, in seconds, is meant to be read. */
 const maxRefreshSeconds = 5;
 
 function resolve(href: string, base: string): URL | undefined {
@@ -70,7 +70,7 @@ function linksOf(tree: Tree, base: string): PageLink[] {
     if (!url) continue;
     url.hash = '';
     const known = found.get(url.href);
-    // One link that may be followed is enough.
+    // One occurrence of the link that may be followed is enough.
     if (known) known.nofollow &&= nofollow;
     else if (found.size < maxPageLinks && characters + url.href.length <= maxLinkCharacters) {
       characters += url.href.length;
@@ -86,7 +86,9 @@ function directivesOf(tree: Tree, robotsTag: string, agent: string): Directives 
   return { noindex: all.some(({ noindex }) => noindex), nofollow: all.some(({ nofollow }) => nofollow) };
 }
 
-/** The target of `0; url=/en/`; none where a reader has time to read the page first, or the page only loads again. */
+/**
+ * The target of `0; url=/en/`; none when the delay lets a reader read the page first, or the page only reloads itself.
+ */
 function refreshOf(content: string, base: string): string | undefined {
   const [, seconds, target = ''] = /^\s*(\d{1,9})[\d.]*\s*[;,]?\s*(?:url\s*=)?\s*(.*)$/is.exec(content) ?? [];
   if (seconds === undefined || Number(seconds) > maxRefreshSeconds) return undefined;
@@ -106,7 +108,7 @@ function languageOf(tree: Tree): string | undefined {
 
 const oneLine = (text: string): string => tidy(text).replace(/\s+/g, ' ');
 
-/** Blocks are tidy already, but for line breaks and the blanks of `<pre>`. */
+/** Blocks are tidy already, except for line breaks and the blanks of `<pre>`. */
 const hashOf = (title: string, blocks: readonly Block[]): string =>
   createHash('sha256')
     .update(JSON.stringify([title, ...blocks]).replace(/(?:\\n|\s)+/g, ' '))
@@ -121,14 +123,16 @@ function chunksOf(blocks: readonly Block[], title: string): CutChunk[] {
   }
 }
 
-/** A round of a crawl has dozens of pages in memory; the longest honest ones, whole manuals, have a million characters. */
+/**
+ * A round of a crawl has dozens of pages in memory; the longest honest ones, whole manuals, have a million characters.
+ */
 const limits = { ...defaultLimits, maxTextCharacters: 2_000_000 };
 
 const lengthOf = (block: Block): number =>
   block.kind === 'row' ? block.cells.reduce((sum, [, value]) => sum + value.length, 0) : block.text.length;
 
 /**
- * Reads `bytes` as HTML. `agent` is our crawler's name in lower case, for what a page says to it alone.
+ * Reads `bytes` as HTML. `agent` is our crawler's name in lower case, for directives that address it alone.
  * Throws `Unreadable`: binary, too_deep, too_much_text, too_wide.
  */
 export function readPage(bytes: Buffer, { url, contentType, robotsTag = '' }: PageInput, agent: string): PageContent {
@@ -139,7 +143,7 @@ export function readPage(bytes: Buffer, { url, contentType, robotsTag = '' }: Pa
   const language = languageOf(tree);
   const canonical = tree.canonical ? resolve(tree.canonical, base)?.href : undefined;
   const refresh = tree.refresh === undefined ? undefined : refreshOf(tree.refresh, base);
-  // Of a page that is not to be indexed only the links are wanted; not even its text is looked for.
+  // For a page that must not be indexed only the links are needed, so its text is not extracted.
   const { blocks, heading } = noindex ? { blocks: { list: [] }, heading: undefined } : mainBlocks(tree.body, limits);
   const named = [tree.title, tree.socialTitle, heading].map((text) => oneLine(text ?? '')).find((text) => text !== '');
   const title = (named ?? new URL(url).pathname).slice(0, maxTitleCharacters);

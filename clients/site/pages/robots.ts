@@ -1,4 +1,4 @@
-/** What a page says to crawlers about itself, in its head or in an `X-Robots-Tag` header. Pure; robots.txt is elsewhere. */
+/** The directives for crawlers in a page's head or in an `X-Robots-Tag` header. Pure; robots.txt is elsewhere. */
 
 export type Directives = { noindex: boolean; nofollow: boolean };
 
@@ -6,8 +6,8 @@ export type Directives = { noindex: boolean; nofollow: boolean };
 const valued = /^(?:max-snippet|max-image-preview|max-video-preview|unavailable_after)$/;
 
 /**
- * Reads one or more joined header values: `noindex, nofollow`, `none`, `otherbot: noindex`. What follows a crawler's
- * name is for that crawler; `agent` is ours, in lower case.
+ * Reads one or more joined header values: `noindex, nofollow`, `none`, `otherbot: noindex`. Directives after a
+ * crawler's name are for that crawler; `agent` is ours, in lower case.
  */
 export function parseDirectives(value: string, agent: string): Directives {
   const found: Directives = { noindex: false, nofollow: false };

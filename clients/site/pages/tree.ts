@@ -1,5 +1,5 @@
 /**
- * Parses a page once: what its head says, every link, and a light tree of what it shows. Scripts, styles and parts
+ * Parses a page once: the content of its head, every link, and a light tree of what it shows. Scripts, styles and parts
  * that stay hidden never enter the tree. It judges nothing; clients/site/pages/main.ts finds the main text.
  */
 import { Parser } from 'htmlparser2';
@@ -10,11 +10,11 @@ export type Element = {
   attributes: Readonly<Record<string, string | undefined>>;
   children: (Element | string)[];
   parent: Element | undefined;
-  /** Whether it is shown only by a click or a script, and leaves the tree if no control opens it. */
+  /** Whether it is shown only by a click or a script; it leaves the tree if no control opens it. */
   hidden: boolean;
-  /** Characters shown inside, blanks folded. */
+  /** The characters shown inside, with blanks collapsed. */
   characters: number;
-  /** Those of them inside links. */
+  /** How many of them are inside links. */
   linked: number;
 };
 
@@ -22,7 +22,7 @@ export type Tree = {
   body: Element;
   /** In the order of the page, as written. */
   links: { href: string; nofollow: boolean }[];
-  /** Of the `<head>` and its like; the first of each wins. */
+  /** From the `<head>` and similar elements; the first of each counts. */
   title: string | undefined;
   socialTitle: string | undefined;
   language: string | undefined;
@@ -30,14 +30,14 @@ export type Tree = {
   base: string | undefined;
   /** `name` and `content` of each `<meta>`, names in lower case. */
   metas: [name: string, content: string][];
-  /** `content` of the first `<meta http-equiv=refresh>` that browsers with scripts obey. */
+  /** `content` of the first `<meta http-equiv=refresh>` that browsers with scripts enabled follow. */
   refresh: string | undefined;
   scripts: number;
-  /** Whether an element is there that only a script fills: `<div id="root"></div>`. */
+  /** Whether the page has an element that only a script fills: `<div id="root"></div>`. */
   appRoot: boolean;
 };
 
-/** Elements whose text no reader sees, or that hold no text of the page. */
+/** Elements whose text readers do not see, or that have no text of the page. */
 const silent = new Set(
   ['script', 'style', 'template', 'noscript', 'svg', 'math', 'iframe', 'object', 'canvas', 'audio', 'video'].concat([
     'select',
@@ -47,19 +47,22 @@ const silent = new Set(
     'title',
   ]),
 );
-/** Elements of no level of their own: those that a page may leave out or never close, and void ones without text. */
+/**
+ * Elements that do not count as a level of nesting: those that a page may omit or never close, and void ones without
+ * text.
+ */
 const unseen = new Set(['head', 'meta', 'link', 'base', 'html', 'body', 'wbr', 'source', 'track', 'param', 'col']);
 const appRoots = /^(?:root|app|__next|__nuxt|q-app|react-root|application|ember-app|main-app|svelte)$/i;
-/** Browsers flatten what is nested deeper than 512; unclosed tags of old pages get there without anybody's intent. */
+/** Browsers flatten nesting deeper than 512; unclosed tags of old pages reach that by accident. */
 const maxTreeDepth = 400;
-/** Beyond this depth the parser's own work grows with the square of it. */
+/** Beyond this depth the parser's own work grows with the square of the depth. */
 const maxParserDepth = 5_000;
-/** Links taken as written, before equal ones are folded: a page of more is a trap or a map of one. */
+/** Links taken as written, before equal ones are merged: a page with more is a trap, or a map of one. */
 const maxRawLinks = 50_000;
 
 function isHidden(attributes: Readonly<Record<string, string | undefined>>): boolean {
   const { hidden, style } = attributes;
-  // `until-found` is text that a search on the page opens: folded answers.
+  // `until-found` is text that a search within the page opens, such as collapsed answers.
   if (hidden !== undefined && hidden.toLowerCase() !== 'until-found') return true;
   if (attributes['aria-hidden'] === 'true') return true;
   return style !== undefined && /(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*hidden)/i.test(style);
@@ -68,7 +71,7 @@ function isHidden(attributes: Readonly<Record<string, string | undefined>>): boo
 /** Where a control names, as `#id`, what it opens. */
 const targets = ['data-bs-target', 'data-target', 'href'];
 
-/** Notes the ids of what a control opens: a tab, a button of a folded answer, a link to the part itself. */
+/** Records the ids of what a control opens: a tab, a button of a collapsed answer, a link to the part itself. */
 function noteOpened(opened: Set<string>, attributes: Readonly<Record<string, string | undefined>>): void {
   for (const id of attributes['aria-controls']?.split(/\s+/) ?? []) if (id !== '') opened.add(id);
   for (const name of targets) {
@@ -77,7 +80,10 @@ function noteOpened(opened: Set<string>, attributes: Readonly<Record<string, str
   }
 }
 
-/** Whether a reader sees it with one click. Its own role says so too: scripts open tabs that are no controls by themselves. */
+/**
+ * Whether a reader sees the element after one click. Its own role counts too: scripts open tabs that are not controls
+ * themselves.
+ */
 function isOpened({ attributes: { id, role } }: Element, opened: ReadonlySet<string>): boolean {
   return id !== undefined && (opened.has(id) || role === 'tabpanel' || role === 'region');
 }
@@ -110,7 +116,7 @@ export function parseTree(html: string): Tree {
   let open = tree.body;
   const opened = new Set<string>();
   let depth = 0;
-  /** Open elements that are not in the tree: inside a silent one, and below the deepest level. */
+  /** The number of open elements that are not in the tree: inside a silent one, and below the deepest level. */
   let muted = 0;
   let mutedBy: string | undefined;
   let over = 0;
@@ -121,7 +127,7 @@ export function parseTree(html: string): Tree {
     onopentag(name, attributes) {
       nested += 1;
       if (nested > maxParserDepth) throw new Unreadable('too_deep');
-      // What a template holds is not part of the page until a script makes it so.
+      // The content of a template is not part of the page until a script adds it.
       if (mutedBy !== 'template') noteElement(tree, name, attributes);
       if (mutedBy !== 'template' && mutedBy !== 'noscript') noteRefresh(tree, name, attributes);
       if (muted > 0) {
@@ -180,7 +186,10 @@ export function parseTree(html: string): Tree {
   return tree;
 }
 
-/** Takes out what stays hidden, which is known only now: a control may stand behind what it opens. Counts the rest. */
+/**
+ * Removes what stays hidden, which is known only now, because a control may come after the element that it opens.
+ * Counts the rest.
+ */
 function settle(tree: Tree, item: Element, opened: ReadonlySet<string>): void {
   const shown: (Element | string)[] = [];
   for (const child of item.children) {
@@ -189,7 +198,7 @@ function settle(tree: Tree, item: Element, opened: ReadonlySet<string>): void {
     } else {
       if (child.hidden && !isOpened(child, opened)) continue;
       settle(tree, child, opened);
-      // What folds mostly links away is a menu.
+      // A collapsed part of mostly links is a menu.
       if (child.hidden && child.linked * 2 > child.characters) continue;
       item.characters += child.characters;
       item.linked += child.linked;
@@ -205,7 +214,7 @@ function noteRefresh(tree: Tree, name: string, attributes: Readonly<Record<strin
   if (name === 'meta' && attributes['http-equiv']?.toLowerCase() === 'refresh') tree.refresh ??= attributes['content'];
 }
 
-/** What counts of an element wherever it stands, hidden or not. */
+/** Records the facts about an element that count wherever it stands, hidden or not. */
 function noteElement(tree: Tree, name: string, attributes: Readonly<Record<string, string | undefined>>): void {
   switch (name) {
     case 'a':
