@@ -25,7 +25,7 @@ const crowdMessages = 10;
 const sockets = 2_000;
 /** Sessions and sockets that are being opened at the same time. */
 const lanes = 8;
-/** Each is answered by the help centre of test/fixtures; none needs the one before it to be understood. */
+/** The help centre of test/fixtures answers each question; none needs an earlier one to be understood. */
 const questions = [
   'Who can open an account with you?',
   'How long does opening an account in the app take?',
@@ -35,7 +35,7 @@ const questions = [
   'Which phones does the app run on?',
 ];
 
-/** What can be run by itself: `npm run bench -- chat sockets`. */
+/** Parts that can be run alone: `npm run bench -- chat sockets`. */
 const parts = ['answers', 'crowd', 'sockets', 'model'] as const;
 type Part = (typeof parts)[number];
 
@@ -62,7 +62,7 @@ export async function run(): Promise<void> {
   if (missed.length > 0) process.exitCode = 1;
 }
 
-/** Waits until the help centre that the stage was given can be asked. */
+/** Waits until questions about the help centre can be answered. */
 async function fill({ base, orgId, key }: Stage): Promise<void> {
   for (;;) {
     const response = await fetch(`${base}/orgs/${orgId}/documents`, { headers: { authorization: `Bearer ${key}` } });
@@ -72,10 +72,10 @@ async function fill({ base, orgId, key }: Stage): Promise<void> {
   }
 }
 
-/** When frames of the answer to a message came, in ms since it was sent. `text`: the first of it. */
+/** When the frames of the answer to a message arrived, in ms since it was sent. `text`: the first text frame. */
 type Seen = { ack: number; start: number; text: number; end: number };
 
-/** A customer nobody else is, connected. */
+/** A new customer with an open connection. */
 async function newCustomer({ url, orgId, key }: Stage): Promise<ChatClient> {
   const { token } = await apiAt(url).newSession({ orgId, owner: undefined as never }, { key });
   const client = await new ChatClient(orgId, { sessionToken: token }).connect(url);
@@ -83,7 +83,7 @@ async function newCustomer({ url, orgId, key }: Stage): Promise<ChatClient> {
   return client;
 }
 
-/** Says something and waits for the end of its answer. */
+/** Sends a message and waits for the end of its answer. */
 async function ask(client: ChatClient, body: string): Promise<Seen> {
   const began = performance.now();
   const seen: Partial<Seen> = {};
@@ -108,7 +108,9 @@ function told(list: readonly number[]): string {
   return `p50 ${at(0.5)} ms, p90 ${at(0.9)} ms, p99 ${at(0.99)} ms, longest ${at(1)} ms`;
 }
 
-/** Customers who ask one after the other, as many questions each; prints what they saw and gives it. */
+/**
+ * Several customers, each asking the same number of questions one after the other; prints the times and returns them.
+ */
 async function inTurn(stage: Stage): Promise<{ seen: Seen[]; clients: ChatClient[] }> {
   const first = await newCustomer(stage);
   for (let n = 0; n < warmUp; n += 1) await ask(first, questions[n % questions.length]!);
@@ -156,7 +158,7 @@ async function extractive(stage: Stage): Promise<string[]> {
   ];
 }
 
-/** Of all runs of the customers' conversations, over their messages. */
+/** Temporal actions per message, over all runs of these conversations' workflows. */
 async function actionsOf({ temporalAddress }: Stage, clients: readonly ChatClient[]): Promise<number> {
   const connection = await Connection.connect({ address: temporalAddress });
   try {
@@ -175,7 +177,7 @@ async function actionsOf({ temporalAddress }: Stage, clients: readonly ChatClien
   }
 }
 
-/** Everybody speaks at the same moment, and each time all have been answered again. */
+/** All customers write at the same moment, again each time all have been answered. */
 async function atOnce(stage: Stage): Promise<string[]> {
   const clients = await Promise.all(Array.from({ length: crowd }, () => newCustomer(stage)));
   const seen: Seen[] = [];
@@ -195,7 +197,10 @@ async function atOnce(stage: Stage): Promise<string[]> {
   return faults.length === 0 ? [] : ['frames'];
 }
 
-/** What is wrong with what a customer was sent: its order and numbers, and whether it is what the server has stored. */
+/**
+ * Faults in the frames that a customer received: their order and numbers, and whether they match what the server has
+ * stored.
+ */
 async function faultsOf({ url }: Stage, client: ChatClient): Promise<string[]> {
   const faults = [...client.faults];
   const acked = client.all('ack').map(({ message_id: id }) => id);
@@ -220,7 +225,7 @@ async function faultsOf({ url }: Stage, client: ChatClient): Promise<string[]> {
   return faults;
 }
 
-/** Memory a socket that says nothing takes, here and in a bare server. */
+/** The memory that an idle socket takes, here and in a bare server. */
 async function idleSockets(stage: Stage, api: Watched): Promise<string[]> {
   const bare = watched('bench/peers/ws.ts');
   const peer = await startProcess('bench/peers/ws.ts', { DATA_DIR: stage.dataDir, ...bare.settings });
@@ -250,7 +255,7 @@ async function idleSockets(stage: Stage, api: Watched): Promise<string[]> {
   }
 }
 
-/** Of as many customers with a session each. */
+/** The socket addresses of this many customers, each with a session. */
 async function chatUrls(stage: Stage, api: Api, count: number): Promise<string[]> {
   const urls: string[] = [];
   await inLanes(Array.from({ length: count }), lanes, async () => {
@@ -261,8 +266,9 @@ async function chatUrls(stage: Stage, api: Api, count: number): Promise<string[]
 }
 
 /**
- * What each of as many open sockets takes. Before that as many come and go, a few at a time: what connecting loads and leaves
- * behind as garbage is then there, and what grows is what open sockets hold.
+ * The memory that each of this many open sockets takes. Before the measurement the same number connects and
+ * disconnects, a few at a time, so that loaded code and garbage of connecting are already there, and the growth is what
+ * open sockets hold.
  */
 async function perSocket(server: Watched, urls: readonly string[], frames: number): Promise<Alive> {
   await inLanes(urls, lanes, async (url) => closed(await opened(url, frames)));
@@ -279,7 +285,7 @@ async function perSocket(server: Watched, urls: readonly string[], frames: numbe
   };
 }
 
-/** A socket that has been sent as many frames. */
+/** A socket that has received this many frames. */
 async function opened(url: string, frames: number): Promise<WebSocket> {
   const socket = new WebSocket(url, { perMessageDeflate: false });
   let left = frames;
@@ -295,20 +301,20 @@ async function closed(socket: WebSocket): Promise<void> {
   await once(socket, 'close');
 }
 
-/** Once what was read for a moment has been forgotten, and two collections are over. */
+/** Waits until short-lived caches have expired and two collections are over. */
 async function settled(server: Watched): Promise<Alive> {
   await sleep(3_000);
   await server.alive();
   return server.alive();
 }
 
-/** With a model that answers at once, also when it is asked to make sense of a follow-up. */
+/** With a model that answers at once, even when it is asked to rewrite a follow-up. */
 async function withModel(): Promise<string[]> {
   const model = await startOpenAiServer();
   model.reply = ({ messages }) => {
     const read = messages.map(({ content }) => content).join('\n');
     const question = questions.toSorted((a, b) => read.lastIndexOf(b) - read.lastIndexOf(a))[0];
-    // What a follow-up means, and the answer: each call takes its own part of it.
+    // The rewritten follow-up and the answer in one: each call reads its own fields.
     return JSON.stringify({ question, answered: true, sources: [1], answer: 'As the source says.' });
   };
   const settings = { OPENAI_BASE_URL: model.baseUrl, OPENAI_API_KEY: 'none', OPENAI_MODEL: 'instant' };

@@ -1,6 +1,8 @@
 /**
- * A site of 1,000 addresses crawled, beside Crawlee's CheerioCrawler, which fetches and extracts only: ours indexes as well.
- * Asked: at least as fast; again without a change at least 5 times faster, nothing indexed twice; memory flat; 0.1 actions a page.
+ * A crawl of a site with 1,000 addresses, beside Crawlee's CheerioCrawler, which only fetches and extracts, while ours
+ * also indexes.
+ * Asked: at least as fast; again without a change at least 5 times faster, with nothing indexed twice; memory flat; 0.1
+ * actions a page.
  */
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
@@ -16,11 +18,11 @@ import { startProcess, type Running } from '../test/kit/processes.ts';
 
 const rounds = Number(process.argv[3] ?? 3);
 const { addresses } = siteShape;
-/** `growth`: of what is alive in the worker, from the first mark to the last, as a share. */
+/** `growth`: of the live memory in the worker, from the first measurement to the last, as a share. */
 const target = { share: 1, recrawl: 5, actions: 0.1, growth: 0.05 };
 const lookEveryMs = 100;
 const marks = [100, 500, addresses];
-/** The crawler of a system waits for a site by default; here nobody is to be spared. */
+/** By default the crawler of a system waits for a site; here the site needs no protection. */
 const settings = { CRAWL_CONCURRENCY: '16', SANDBOX_PAGES: '100000', EGRESS_ALLOW: '127.0.0.1' };
 const memory = watched('workers/main.ts');
 
@@ -53,7 +55,7 @@ async function compare(stage: Stage, { site, peer, temporal, mongo }: Parts): Pr
   let indexedAgain = 0;
   for (let round = 1; round <= rounds; round += 1) {
     const theirs = await crawlByPeer(peer, site.url);
-    // An organization of its own, so that every round begins with nothing.
+    // A new organization for each round, so that every round begins with nothing.
     const org = await api.newOrg();
     const { token } = await api.newKey(org);
     const caller = { api, org, token, worker: await workerOf(stage) };
@@ -73,7 +75,8 @@ async function compare(stage: Stage, { site, peer, temporal, mongo }: Parts): Pr
     console.log(`           resident in worker + readers, first crawl: ${listed(first.memory)}`);
     console.log(`           resident in worker + readers, again:       ${listed(again.memory)}`);
   }
-  // Collecting garbage takes time and makes room, so it is done in a crawl of its own, after all that is measured above.
+  // Collecting garbage takes time and frees memory, so it happens in a separate crawl, after everything above was
+  // measured.
   const org = await api.newOrg();
   const { token } = await api.newKey(org);
   const inside = await crawl({ api, org, token, worker: undefined }, site.url, aliveAsMemory);
@@ -101,7 +104,7 @@ async function compare(stage: Stage, { site, peer, temporal, mongo }: Parts): Pr
   if (missed.includes(true) || alive > target.growth) process.exitCode = 1;
 }
 
-/** What the last number has over the first, as a share of the first. */
+/** How much larger the last number is than the first, as a share of the first. */
 const growth = (list: readonly number[]): number => (list.at(-1) ?? Number.NaN) / (list[0] ?? Number.NaN) - 1;
 const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
 const listed = (list: readonly Memory[]): string =>
@@ -111,19 +114,19 @@ const perSecond = (seconds: number): string => `${(addresses / seconds).toFixed(
 async function crawlByPeer({ child }: Running, url: string): Promise<PeerResult> {
   child.send({ url, maxRequests: addresses * 2 });
   const [result] = (await once(child, 'message')) as [PeerResult];
-  // All but the errors; a redirect is a page to Crawlee, which follows it there and then.
+  // All addresses except the errors; Crawlee counts a redirect as a page, because it follows it at once.
   const expected = addresses * (1 - siteShape.errors);
   if (result.pages !== expected) throw new Error(`Crawlee read ${result.pages} pages of ${expected}`);
   return result;
 }
 
 type Caller = { api: Api; org: TestOrg; token: string; worker: number | undefined };
-/** In MiB, once `at` addresses were visited. */
+/** In MiB, after `at` addresses were visited. */
 type Memory = { worker: number; beside: number; at: number };
 type Look = (worker: number | undefined) => Promise<Omit<Memory, 'at'>>;
 type Crawled = { crawlId: string; seconds: number; outcome: string; memory: Memory[] };
 
-/** From the request to the record's end, which comes after everything that was read can be asked for. */
+/** The time from the request to the end of the record, by which everything that was read can be searched. */
 async function crawl({ api, org, token, worker }: Caller, url: string, look: Look): Promise<Crawled> {
   const began = performance.now();
   const body = { url, options: { max_pages: addresses } };
@@ -147,7 +150,7 @@ async function crawl({ api, org, token, worker }: Caller, url: string, look: Loo
   }
 }
 
-/** The actions in the history, and a heartbeat for each second of an activity: they leave no event. */
+/** The actions in the history, plus a heartbeat for each second of an activity, because heartbeats leave no event. */
 async function actionsOf(temporal: Client, crawlId: string): Promise<number> {
   const { events } = await temporal.workflow.getHandle(`crawl:${crawlId}`).fetchHistory();
   const list = events ?? [];
@@ -166,7 +169,7 @@ const fieldOf = async (pid: string, field: string): Promise<number> =>
       0,
   );
 
-/** Process id of the worker; a guard process beside it has the same words in its command and is far smaller. */
+/** The process id of the worker; a guard process beside it has the same words in its command and is far smaller. */
 async function workerOf(stage: Stage): Promise<number | undefined> {
   const found: { pid: number; size: number }[] = [];
   for (const pid of (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/u.test(name))) {
@@ -178,7 +181,9 @@ async function workerOf(stage: Stage): Promise<number | undefined> {
   return found.toSorted((a, b) => b.size - a.size)[0]?.pid;
 }
 
-/** Resident memory of the worker, and beside it of all processes that read pages for it; not a number where nothing tells. */
+/**
+ * The resident memory of the worker, and of all processes that read pages for it; NaN where the system does not tell.
+ */
 async function residentIn(worker: number | undefined): Promise<Omit<Memory, 'at'>> {
   if (worker === undefined) return { worker: Number.NaN, beside: Number.NaN };
   let readers = 0;
@@ -190,7 +195,7 @@ async function residentIn(worker: number | undefined): Promise<Omit<Memory, 'at'
   return { worker: (await fieldOf(String(worker), 'VmRSS')) / 1024, beside: readers / 1024 };
 }
 
-/** What is alive in the worker after a collection: its heap, and beside it the buffers that objects of the heap hold. */
+/** The live memory of the worker after a collection: its heap, and the buffers that objects of the heap hold. */
 async function aliveAsMemory(): Promise<Omit<Memory, 'at'>> {
   const { heap, external } = await memory.alive();
   return { worker: heap / 2 ** 20, beside: external / 2 ** 20 };

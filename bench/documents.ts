@@ -39,7 +39,7 @@ async function measure({ url, orgId, key }: Stage, temporal: Client): Promise<vo
   const alone = [];
   for (let n = 0; n < documents; n++) {
     alone.push(await uploaded());
-    // A person's pace: the next reader of files is started after each, and is not part of what is measured.
+    // Uploads at a person's pace: the next file reader is started after each upload, and that start is not measured.
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
   const accepted = alone.map((d) => d.accepted).toSorted((a, b) => a - b);
@@ -52,7 +52,7 @@ async function measure({ url, orgId, key }: Stage, temporal: Client): Promise<vo
 
   const history = await temporal.workflow.getHandle(`document:${alone.at(-1)!.docId}`).fetchHistory();
   const events = history.events ?? [];
-  // Retries and heartbeats would be actions too; they do not occur.
+  // Retries and heartbeats would be actions too, but do not occur here.
   const actions = countActions(events);
   console.log(`  history events      ${events.length} (at most: 17)`);
   console.log(`  Temporal actions    ${actions} (at most: 3)`);
@@ -65,7 +65,7 @@ async function measure({ url, orgId, key }: Stage, temporal: Client): Promise<vo
   );
 }
 
-/** Looks every 5 ms until the document is done: what a client polling eagerly would see. */
+/** Polls every 5 ms until the document is done, as an eager client would. */
 async function polled(look: () => Promise<{ body: { document: { status: string } } }>): Promise<string> {
   for (let tries = 0; tries < 20_000; tries++) {
     const { status } = (await look()).body.document;

@@ -1,6 +1,7 @@
 /**
- * Loaded into a process by `--import` when a benchmark looks at its memory from inside: tells over a Unix socket what is
- * alive after a garbage collection. It changes nothing unless it is asked, and does nothing in any other process.
+ * Loaded into a process by `--import` when a benchmark measures its memory from inside: reports over a Unix socket how
+ * much memory is live after a garbage collection. It changes nothing until it is asked, and does nothing in any other
+ * process.
  */
 import { rmSync } from 'node:fs';
 import { createServer, connect } from 'node:net';
@@ -11,14 +12,14 @@ import { isMainThread } from 'node:worker_threads';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** In bytes. Alive are objects (`heap`), and what belongs to objects without lying in the heap (`external`: buffers). */
+/** In bytes. Live memory is objects (`heap`) and the buffers of objects outside the heap (`external`). */
 export type Alive = { heap: number; external: number; resident: number };
 
-/** A program whose memory is looked at, by its path from the root of the project. */
+/** A program whose memory is measured, by its path from the root of the project. */
 export type Watched = {
-  /** What the environment of the program must have. Its other processes may have it, too. */
+  /** Variables that the program's environment needs. Its other processes may have them, too. */
   settings: Record<string, string>;
-  /** Has it collect its garbage, which stops it for some tenths of a second. */
+  /** Makes it collect its garbage, which stops it for some tenths of a second. */
   alive(): Promise<Alive>;
 };
 

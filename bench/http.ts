@@ -1,16 +1,17 @@
 /**
- * GET one document with an API key, against bare Koa with one findOne. Asked: at least 0.7 of its requests/s. Each connection
- * begins at another of many documents: reads of one id that meet are one read here, which would flatter us.
+ * GET one document with an API key, against bare Koa with one findOne. Asked: at least 0.7 of its requests/s. Each
+ * connection starts at a different one of many documents, because here concurrent reads of one id become a single read,
+ * which would make our numbers look better.
  */
 import autocannon from 'autocannon';
 import { inLanes, onStage, quantile, type Stage } from './stage.ts';
 import { apiAt } from '../test/kit/harness.ts';
 import { startProcess } from '../test/kit/processes.ts';
 
-// Many short rounds, alternating: a machine whose speed changes by the minute changes it for both.
+// Many short alternating rounds: if the machine's speed changes by the minute, it changes for both.
 const rounds = 20;
 const seconds = 1;
-/** Until both are compiled to the end; on a slow machine that took ten seconds. */
+/** Long enough for both to be fully compiled; on a slow machine that took ten seconds. */
 const warmUpSeconds = 15;
 const connections = 16;
 const documentCount = 64;

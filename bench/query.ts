@@ -16,11 +16,11 @@ const chunksPerDocument = 20;
 const callers = 8;
 const roundMs = 5_000;
 const rounds = 3;
-/** What `retrieve` asks of the index. */
+/** The limit with which `retrieve` queries the index. */
 const limit = 20;
 const target = { share: 0.6, p99: 100 };
 
-/** A generator with a seed: the same corpus on every machine. */
+/** A seeded generator: the same corpus on every machine. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -59,7 +59,7 @@ const vocabulary = Array.from({ length: 30_000 }, (_, index) => {
   return word;
 });
 
-/** Words as frequent as in a language: the n-th most common is used about 1/n as often as the first. */
+/** Words as frequent as in a natural language: the n-th most common is used about 1/n as often as the first. */
 function corpus() {
   const random = seeded(7);
   const word = (): string => vocabulary[Math.floor(Math.exp(random() * Math.log(vocabulary.length))) - 1] ?? '';
@@ -84,12 +84,12 @@ function corpus() {
 
 type Corpus = ReturnType<typeof corpus>;
 
-/** Gives the next question. */
+/** Returns the next question. */
 type Questions = () => string;
 
 /**
- * Six words of a sentence that a business customer may see: questions that have an answer. They never run out, and few come
- * twice: there are as many as sentences.
+ * Six words of a sentence that a business customer may see, so each question has an answer. There are as many questions
+ * as sentences, so they never run out and few are repeated.
  */
 function questionsOf(documents: Corpus): Questions {
   const random = seeded(11);
@@ -103,7 +103,7 @@ function questionsOf(documents: Corpus): Questions {
 
 type Measured = { perSecond: number; p50: number; p99: number };
 
-/** Eight callers ask as fast as they are answered. */
+/** Eight callers, each asking its next question as soon as the last one is answered. */
 async function drive(questions: Questions, ask: (question: string) => Promise<unknown>): Promise<Measured> {
   const times: number[] = [];
   const began = performance.now();
@@ -122,7 +122,7 @@ async function drive(questions: Questions, ask: (question: string) => Promise<un
   return { perSecond: times.length / seconds, p50: quantile(times, 0.5), p99: quantile(times, 0.99) };
 }
 
-/** The same table, filter and limit, with nothing around it. */
+/** The same table, filter and limit, without anything around it. */
 async function direct(stage: Stage, questions: Questions): Promise<Measured> {
   const filter = segmentFilter(askedSegments(['business']), false);
   const tags = [...(filter?.tags ?? []), '-'].map((tag) => `'${tag}'`).join(', ');
@@ -141,7 +141,7 @@ async function direct(stage: Stage, questions: Questions): Promise<Measured> {
   return measured;
 }
 
-/** One POST over a kept connection; fetch would take a quarter of the machine for itself. */
+/** One POST over a kept connection; fetch alone would use a quarter of the machine. */
 async function post(agent: Agent, stage: Stage, body: string): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const headers = {
@@ -210,7 +210,10 @@ export async function run(): Promise<void> {
   });
 }
 
-/** The API and MongoDB at their highest. A guard process beside each has the same words in its command and is far smaller. */
+/**
+ * The peak memory of the API and MongoDB. A guard process beside each has the same words in its command and is far
+ * smaller.
+ */
 async function memoryOf(stage: Stage): Promise<string> {
   const peaks = new Map<string, number>();
   for (const pid of (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/u.test(name))) {

@@ -34,7 +34,7 @@ export async function run(): Promise<void> {
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 const markdown = ({ title, text }: Cranfield['documents'][number]): string => `# ${title}\n\n${text}\n`;
 
-/** Uploads every document and waits until each can answer. Document id -> number in the collection. */
+/** Uploads every document and waits until each one is indexed. Document id -> number in the collection. */
 async function upload(stage: Stage, documents: Cranfield['documents']): Promise<Map<string, number>> {
   const headers = { authorization: `Bearer ${stage.key}` };
   const url = `${stage.base}/orgs/${stage.orgId}/documents`;
@@ -60,7 +60,7 @@ async function upload(stage: Stage, documents: Cranfield['documents']): Promise<
   return uploaded;
 }
 
-/** The same code in this process: the reader of Markdown, the cutting, the models and the index. */
+/** Runs the workers' code in this process: the Markdown reader, the chunking, the models and the index. */
 async function store(stage: Stage, documents: Cranfield['documents']): Promise<Map<string, number>> {
   const named = new Map(documents.map((document) => [`doc_cranfield${document.id}`, document]));
   const stored = [...named].map(([id, document]) => ({
@@ -76,7 +76,7 @@ async function store(stage: Stage, documents: Cranfield['documents']): Promise<M
 async function throughTheSystem(stage: Stage, { documents, questions, judgements }: Cranfield): Promise<number> {
   const authorization = `Bearer ${stage.key}`;
   const url = `${stage.base}/orgs/${stage.orgId}`;
-  // Two of the 1,400 have neither title nor text: there is no document to upload.
+  // Two of the 1,400 have neither title nor text, so there is no document to upload.
   const real = documents.filter(({ title, text }) => title !== '' || text !== '');
   const began = performance.now();
   const uploaded = await (process.argv.includes('--upload') ? upload : store)(stage, real);

@@ -14,7 +14,7 @@ type Picture = {
   query: Record<string, string>;
   width: number;
   height: number;
-  /** Brings the chat into the state that is to be seen. */
+  /** Brings the chat into the state of the picture. */
   play(chat: Chat, page: Page, stage: Stage): Promise<void>;
 };
 

@@ -1,27 +1,27 @@
 /**
- * The site that the `crawl` benchmark reads, as a process of its own: linked pages made from a seed, each with a version that
- * is asked about again. It never changes while it runs and waits for nobody.
+ * The site that the `crawl` benchmark reads, as a separate process: linked pages made from a seed, each with a version
+ * for conditional requests. It never changes while it runs and answers without delay.
  */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Addresses of the site: pages, and among them these shares that are none. */
+/** The addresses of the site: pages, and these shares of other kinds. */
 export const siteShape = { addresses: 1_000, redirects: 0.05, errors: 0.02, duplicates: 0.03 } as const;
 const bytes = { least: 2_000, most: 200_000 };
 /** Each address is linked from one earlier page, so that all are found, and every page links to this many others too. */
 const childrenOfAPage = 3;
 const furtherLinks = 12;
-/** What is no page of its own comes after these, for nothing is found behind it. */
+/** Addresses that are not pages come after these, because they link to nothing. */
 const inner = Math.ceil(siteShape.addresses / childrenOfAPage) + 1;
-/** Of the bytes of a page about this share is its main text; the rest is what templates bring: menus, attributes, scripts. */
+/** About this share of a page's bytes is its main text; the rest is what templates add: menus, attributes, scripts. */
 const textShare = 0.25;
 
 type Entry =
   { kind: 'page'; html: string; etag: string } | { kind: 'redirect'; to: string } | { kind: 'error'; status: number };
 
-/** A generator with a seed: the same site on every machine. */
+/** A seeded generator: the same site on every machine. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -32,7 +32,7 @@ function seeded(seed: number): () => number {
 
 const syllables = ['ba', 'ce', 'di', 'fo', 'gu', 'ha', 'je', 'ki', 'lo', 'mu', 'na', 'pe', 'ro', 'su', 'ta', 've'];
 
-/** A word of its own for each number: addresses must not look as if they were counted up. */
+/** A different word for each number: addresses must not look like a counted series. */
 function wordOf(number: number): string {
   let word = '';
   for (let rest = number + 4_096; rest > 0; rest = Math.floor(rest / 16)) word += syllables[rest % 16] ?? '';
@@ -41,7 +41,10 @@ function wordOf(number: number): string {
 
 const pathOf = (index: number): string => (index === 0 ? '/' : `/${wordOf(index % 25)}/${wordOf(index)}`);
 
-/** `own` links are those that only this page has; half of the pages name their main part, half leave it to be found. */
+/**
+ * `own` links are those that only this page has; half of the pages mark their main part, the other half leave it to be
+ * found.
+ */
 function pageHtml(index: number, own: readonly number[], random: () => number): string {
   const size = Math.round(bytes.least * (bytes.most / bytes.least) ** random());
   const word = (): string => wordOf(Math.floor(3_000 ** random()) - 1);

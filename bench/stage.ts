@@ -21,7 +21,7 @@ export type Stage = {
   dataDir: string;
 };
 
-/** No limit may stand in the way of a measurement; everything else is as it is delivered. */
+/** No limit may affect a measurement; all other settings are the defaults. */
 const unlimited = {
   SANDBOX_DOCUMENTS: '100000',
   TEST_REPLIES_PER_MINUTE: '100000',
@@ -40,7 +40,10 @@ const unlimited = {
   LANCE_LOG: 'error',
 };
 
-/** Starts the system (`settings`: further environment; `demoOptions`: of its organization), runs `play`, and stops and removes everything, also when it fails. */
+/**
+ * Starts the system (`settings`: further environment; `demoOptions`: of its organization), runs `play`, and stops and
+ * removes everything, even after a failure.
+ */
 export async function onStage(
   play: (stage: Stage) => Promise<void>,
   settings: Record<string, string> = {},
@@ -92,9 +95,9 @@ export async function inLanes<T>(
 }
 
 /**
- * What counts as an action in a history: starting a workflow, each signal, each activity, each timer, each change of search
- * attributes; a start that comes with a signal is one. Retries and heartbeats leave no event; a benchmark in which they
- * occur adds them.
+ * The events that count as actions in a history: starting a workflow, each signal, each activity, each timer, each
+ * change of search attributes; a start with a signal is one. Retries and heartbeats leave no event, so a benchmark in
+ * which they occur adds them.
  */
 const actionEvents =
   /^EVENT_TYPE_(WORKFLOW_EXECUTION_(STARTED|SIGNALED)|ACTIVITY_TASK_SCHEDULED|TIMER_STARTED|UPSERT_WORKFLOW_SEARCH_ATTRIBUTES)$/;
@@ -111,7 +114,7 @@ export function quantile(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** The most memory a process has had, in MiB; undefined where the system does not tell. */
+/** The peak memory of a process, in MiB; undefined where the system does not tell. */
 export async function peakMemory(pid: number): Promise<number | undefined> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const kib = /^VmHWM:\s+(\d+) kB/mu.exec(status)?.[1];

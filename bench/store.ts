@@ -1,6 +1,7 @@
 /**
- * Puts many documents into a system at once, as the workers leave them: record, chunks and index rows, through the same models
- * and the same client. For measuring questions without first waiting for thousands of uploads.
+ * Writes many documents into a system at once, with the result that the workers leave: record, chunks and index rows,
+ * through the same models and the same client. It lets a benchmark ask questions without waiting for thousands of
+ * uploads.
  */
 import { createSearch } from '../clients/search/search.ts';
 import type { IndexStats } from '../clients/search/search.ts';

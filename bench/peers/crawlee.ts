@@ -1,6 +1,7 @@
 /**
- * The peer of the `crawl` benchmark: Crawlee's CheerioCrawler as it comes, storage in memory. Each message `{ url }` is one
- * crawl of that site; title, main text and links are taken from every page, and nothing is kept of them but their number.
+ * The peer of the `crawl` benchmark: Crawlee's CheerioCrawler with its defaults, storage in memory. Each message `{ url
+ * }` is one crawl of that site; title, main text and links are extracted from every page, and only their number is
+ * kept.
  */
 import { CheerioCrawler, Configuration, LogLevel, log } from '@crawlee/cheerio';
 

@@ -1,49 +1,55 @@
 /**
- * The socket, and coming back when it is lost: with growing pauses, at once when the browser says it is online again. It
- * carries frames and does not know what they mean, except those by which it tells that the other side is still there.
+ * The socket, and reconnecting when it is lost: with growing pauses, but at once when the browser says that it is
+ * online again. It passes frames on without interpreting them, except those that show that the server is still there.
  */
 import type { Frame } from './conversation.ts';
 
 /**
- * `connecting`: the first time. `lost`: trying again. `slow`: the server asked to wait. `ended`: the session is over.
- * `refused`: this page may not chat. The last two stay until the page connects again.
+ * `connecting`: the first attempt. `lost`: trying again. `slow`: the server asked to wait. `ended`: the session is
+ * over. `refused`: this page may not chat. The last two stay until the page connects again.
  */
 export type LinkState = 'connecting' | 'open' | 'lost' | 'slow' | 'ended' | 'refused';
 
-/** The address cannot be had, now or ever; thrown by `address`. */
+/** There is no address, and there never will be; thrown by `address`. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }
 
 export type LinkDeps = {
-  /** Where to connect, with what is to be resumed. @throws Unreachable when there will never be an address. */
+  /**
+   * The address to connect to, with the position to resume from. @throws Unreachable when there will never be an
+   * address.
+   */
   address(): Promise<string>;
   frame(frame: Frame): void;
   state(state: LinkState): void;
-  /** The server could not read what it was sent (close code 4400). */
+  /** The server could not read a frame (close code 4400). */
   unreadable(): void;
-  /** There is no such conversation any more (close code 4404). Whether there is another way to connect. */
+  /** The conversation no longer exists (close code 4404). Returns whether there is another way to connect. */
   missing(): boolean;
 };
 
 export type Link = {
-  /** Whether it was given to an open socket. */
+  /** Returns whether the frame was given to an open socket. */
   send(frame: Record<string, unknown>): boolean;
-  /** Connects again, after a pause, because this socket is of no use. */
+  /** Connects again after a pause, because this socket cannot be used. */
   again(): void;
-  /** For good. */
+  /** Closes permanently. */
   close(): void;
 };
 
 const closeCodes = { unreadable: 4400, ended: 4401, refused: 4403, missing: 4404, tooFast: 4429 } as const;
-/** The pause doubles from the first to the last; each is a random part of it, so that not all come back at once. */
+/**
+ * The pause doubles from the first to the last; each actual pause is a random part of it, so that clients do not all
+ * reconnect at once.
+ */
 const pauseMs = { first: 500, last: 30_000 } as const;
-/** How long the server wants to be left alone after 4429, unless it says so. */
+/** How long to wait after close code 4429, unless the server names a time. */
 const slowMs = 60_000;
-/** Networks drop connections silently; a ping that is not answered in time shows it. */
+/** Networks drop connections silently; a ping without a timely answer reveals that. */
 const pingEveryMs = 25_000;
 const pongWithinMs = 10_000;
-/** A socket that was open this long was a good one: the next pause is the shortest again. */
+/** After a socket that was open this long, the next pause is the shortest again. */
 const goodAfterMs = 5_000;
 
 export function openLink(deps: LinkDeps): Link {
@@ -91,7 +97,7 @@ export function openLink(deps: LinkDeps): Link {
       const frame = parse(data);
       if (frame?.type === 'error' && typeof frame['retry_after'] === 'number') waitMs = frame['retry_after'] * 1000;
       if (!frame || socket !== opened) return;
-      // Only now the server knows who we are.
+      // Only now does the server know who the customer is.
       if (frame.type === 'welcome') {
         welcome = true;
         deps.state('open');
@@ -104,7 +110,7 @@ export function openLink(deps: LinkDeps): Link {
       if (openedAt > 0 && performance.now() - openedAt > goodAfterMs) attempts = 0;
       if (code === closeCodes.ended) return end('ended');
       if (code === closeCodes.refused) return end('refused');
-      // What is wrong with the address stays wrong.
+      // An address that the server cannot read will not become valid.
       if (code === closeCodes.unreadable && !welcome) return end('refused');
       if (code === closeCodes.unreadable) deps.unreadable();
       if (code === closeCodes.missing && !deps.missing()) return end('refused');
@@ -121,7 +127,7 @@ export function openLink(deps: LinkDeps): Link {
     }, pingEveryMs);
   }
 
-  /** Gives a socket up that may take minutes to notice its own end. */
+  /** Drops a socket without waiting for its close, which it may take minutes to notice. */
   function drop(opened: WebSocket): void {
     if (socket !== opened) return;
     socket = undefined;

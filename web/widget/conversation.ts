@@ -1,6 +1,6 @@
 /**
- * What a conversation looks like after each frame of the server. Pure: it knows neither the page nor the connection, and an
- * answer that is begun again, a frame that comes twice or a history in between leave it as the server has it.
+ * The state of a conversation after each frame of the server. Pure: it knows neither the page nor the connection. A
+ * restarted answer, a repeated frame or a history in between leave the same state as on the server.
  */
 
 export type Source = { name: string; url?: string | undefined };
@@ -8,17 +8,17 @@ export type Role = 'customer' | 'ai' | 'agent' | 'system';
 export type Status = 'open' | 'pending' | 'escalated' | 'resolved';
 
 export type Entry = {
-  /** The server's; a message that the server has not acknowledged has none yet. */
+  /** The server's id; a message that the server has not acknowledged has none yet. */
   id: string | undefined;
-  /** Ours, of what was written here. */
+  /** Our own id, for messages that were written here. */
   clientId?: string | undefined;
   role: Role;
   body: string;
-  /** ISO 8601, the server's. */
+  /** The server's time, ISO 8601. */
   timestamp?: string | undefined;
   sources: readonly Source[];
   senderName?: string | undefined;
-  /** Only a customer's own message can be other than `there`. `begun`: an answer whose end has not come. */
+  /** `begun`: an answer whose end has not arrived. `waiting` and `failed` are only for the customer's own messages. */
   state: 'there' | 'begun' | 'waiting' | 'failed';
 };
 
@@ -27,17 +27,17 @@ export type Conversation = {
   status: Status;
   /** Number of the last frame of the log; undefined before the first `welcome`. */
   seq: number | undefined;
-  /** Whether an answer is being looked for. */
+  /** Whether an answer is being prepared. */
   writing: boolean;
-  /** Those of the server in its order, then those that are still on their way. */
+  /** The server's entries in its order, then those that are not acknowledged yet. */
   entries: readonly Entry[];
-  /** What the server has to be given to read what was said before the first of them; undefined: that is the beginning. */
+  /** The cursor for reading the messages before the first entry; undefined when there are none. */
   earlier: string | undefined;
-  /** How many of the first entries were read that way. */
+  /** How many of the first entries were read with that cursor. */
   older: number;
 };
 
-/** A frame as it came; members that are not read here are ignored. */
+/** A frame as received; members that are not used here are ignored. */
 export type Frame = { type: string; seq: number } & Record<string, unknown>;
 
 export const noConversation: Conversation = {
@@ -50,11 +50,11 @@ export const noConversation: Conversation = {
   older: 0,
 };
 
-/** Frames that are not in the log; their `seq` is that of the last one that is. */
+/** Frames that are not in the log; their `seq` is that of the last frame in the log. */
 const unlogged: ReadonlySet<string> = new Set(['welcome', 'history', 'earlier', 'pong', 'error']);
 const statuses: readonly string[] = ['open', 'pending', 'escalated', 'resolved'] satisfies Status[];
 
-/** The conversation after a frame. One that was received before changes nothing. */
+/** The conversation after a frame. A repeated frame changes nothing. */
 export function receive(before: Conversation, frame: Frame): Conversation {
   if (unlogged.has(frame.type)) return receiveUnlogged(before, frame);
   if (before.seq !== undefined && frame.seq <= before.seq) return before;
@@ -67,7 +67,7 @@ function receiveUnlogged(before: Conversation, frame: Frame): Conversation {
       const convId = text(frame['conv_id']);
       const status = statusOf(frame['status'], before.status);
       if (convId === before.convId) return { ...before, status };
-      // Another conversation than before: nothing of the old one but what is still to be said.
+      // This is another conversation than before, so only the messages that are still to be sent are kept.
       return { ...noConversation, convId, status, entries: before.entries.filter(({ id }) => id === undefined) };
     }
     case 'history': {
@@ -78,7 +78,7 @@ function receiveUnlogged(before: Conversation, frame: Frame): Conversation {
       return { ...before, seq: frame.seq, writing: false, entries, earlier: cursorOf(frame), older: 0 };
     }
     case 'earlier': {
-      // The answer to a request that was sent twice, or before a new `history` replaced everything.
+      // The answer to a repeated request, or to one from before a new `history` replaced everything.
       if (before.earlier === undefined || frame['before'] !== before.earlier) return before;
       const known = new Set(before.entries.map(({ id }) => id));
       const found = entriesOf(frame).filter(({ id }) => !known.has(id));
@@ -107,7 +107,7 @@ function receiveLogged(before: Conversation, frame: Frame): Conversation {
     case 'reply_start':
       return put({ ...before, writing: true }, { id, role: 'ai', body: '', sources: [], state: 'begun' });
     case 'reply_chunk': {
-      // Of an answer whose beginning we did not see, only the end is of use.
+      // If the beginning of an answer was missed, only its end is usable.
       const begun = before.entries.find((entry) => entry.id === id && entry.state === 'begun');
       return begun ? put(before, { ...begun, body: begun.body + text(frame['body']) }) : before;
     }
@@ -124,14 +124,14 @@ function receiveLogged(before: Conversation, frame: Frame): Conversation {
   }
 }
 
-/** What passes, or is told with how the connection ends. */
+/** Errors that are temporary, or that the end of the connection reports. */
 const passing: readonly unknown[] = ['INTERNAL', 'UNAVAILABLE', 'RATE_LIMITED', 'UNAUTHENTICATED', 'NOT_FOUND'];
 
-/** Whether an `error` says that a message will not be taken however often it is sent. */
+/** Whether an `error` says that a message will never be accepted. */
 export const isRefusal = (frame: Frame): boolean =>
   typeof frame['client_message_id'] === 'string' && !passing.includes(frame['code']);
 
-/** Something written here, which the server does not know yet. */
+/** Adds a message that was written here, which the server does not know yet. */
 export function say(before: Conversation, clientId: string, body: string): Conversation {
   return {
     ...before,
@@ -139,7 +139,7 @@ export function say(before: Conversation, clientId: string, body: string): Conve
   };
 }
 
-/** The messages that the server will not take. */
+/** Marks the messages that the server will not accept. */
 export function fail(before: Conversation, clientIds: readonly string[]): Conversation {
   const entries = before.entries.map((entry): Entry =>
     entry.id === undefined && clientIds.includes(entry.clientId ?? '') ? { ...entry, state: 'failed' } : entry,
@@ -148,8 +148,8 @@ export function fail(before: Conversation, clientIds: readonly string[]): Conver
 }
 
 /**
- * Puts an entry of the server where the one of its id is, else after the others of the server. So is an answer that is
- * finished: its place in the history is that of its end.
+ * Replaces the entry with the same id, or else adds the entry after the server's other entries. A finished answer is
+ * added in the same way, because its place in the history is that of its end.
  */
 function put(before: Conversation, entry: Entry): Conversation {
   const standing = before.entries.find(({ id }) => id === entry.id);
@@ -157,7 +157,7 @@ function put(before: Conversation, entry: Entry): Conversation {
   const others = before.entries.filter(
     (other) =>
       !(finished && other === standing) &&
-      // What was on its way is now there.
+      // The server's copy replaces the message that was waiting.
       (other.id !== undefined || entry.clientId === undefined || other.clientId !== entry.clientId),
   );
   if (standing && !finished) {
@@ -171,7 +171,7 @@ const entriesOf = (frame: Frame): Entry[] =>
   (Array.isArray(frame['messages']) ? (frame['messages'] as unknown[]) : []).map(entryOf);
 const cursorOf = ({ cursor }: Frame): string | undefined => (typeof cursor === 'string' ? cursor : undefined);
 
-/** A message of a history or of a frame. */
+/** An entry from a message of a history or of a frame. */
 function entryOf(message: unknown): Entry {
   const given = (typeof message === 'object' && message !== null ? message : {}) as Record<string, unknown>;
   const role = text(given['role']);

@@ -1,14 +1,14 @@
 /**
- * What the page's script tag runs (`/widget.js`, a classic script): it puts `window.SupportWidget` there at once and fetches
- * the rest beside itself. It must stay small, and must not touch anything else of the page.
+ * The script of the page's script tag (`/widget.js`, a classic script): it defines `window.SupportWidget` at once and
+ * loads the other files from the same place. It must stay small, and must not touch anything else of the page.
  */
 import type { start as startWidget, Widget } from './main.ts';
 
 {
-  /** Filled in by the server: what the files hold, so that browsers may keep them for ever. */
+  /** The server fills this in: a hash of the files, so that browsers may cache them forever. */
   const version = '__VERSION__';
   const script = document.currentScript;
-  // A second tag on the page is the same widget.
+  // A second tag on the page gets the same widget.
   if (script instanceof HTMLScriptElement && !('SupportWidget' in window)) {
     const base = new URL('.', script.src).href;
     const settings = Object.fromEntries(Object.entries(script.dataset));
@@ -22,7 +22,7 @@ import type { start as startWidget, Widget } from './main.ts';
         Reflect.deleteProperty(window, 'SupportWidget');
       });
     });
-    // What a page asks for before the files are there happens when they are.
+    // Calls of the page before the files have loaded are executed once they have.
     const api = {
       open: () => ready.then((widget) => widget.open()),
       close: () => ready.then((widget) => widget.close()),

@@ -1,7 +1,7 @@
 /**
- * The list of what was said. What is finished is in the log, which screen readers announce as it grows; an answer that is
- * still being written is shown below it and kept from them until its end, so that it is read once and whole. Earlier messages
- * that the customer asks for stand above it, for they are no news.
+ * The list of messages. Finished messages are in the log, which screen readers announce as it grows. An answer that is
+ * still being written is shown below the log and hidden from screen readers until its end, so that it is read once and
+ * whole. Earlier messages that the customer asks for stand above the log, because they are not new.
  */
 import type { Conversation, Entry } from './conversation.ts';
 import { link, linked, make } from './elements.ts';
@@ -10,15 +10,15 @@ import type { Texts } from './texts.ts';
 export type Log = {
   element: HTMLElement;
   show(conversation: Conversation): void;
-  /** Down to the newest. */
+  /** Scrolls to the newest message. */
   toEnd(): void;
 };
 
 type Shown = { entry: Entry; element: HTMLElement };
 
-/** Closer than this to the end, in pixels, the reader is taken to be following it. */
+/** A reader who is closer than this to the end, in pixels, is following the conversation. */
 const followsWithin = 60;
-/** What is left free above the newest when it is long, in pixels. */
+/** The space above the newest message when it is long, in pixels. */
 const marginAbove = 12;
 
 export function createLog(texts: Texts, locale: string, on: { earlier(): void }): Log {
@@ -41,19 +41,19 @@ export function createLog(texts: Texts, locale: string, on: { earlier(): void })
   );
   more.addEventListener('click', () => on.earlier());
   let shown: Shown[] = [];
-  /** Where we have scrolled to; elsewhere, the reader has. */
+  /** The position that the widget has scrolled to; at any other position the reader has scrolled. */
   let scrolledTo = 0;
   /** Whether the reader has scrolled to the end. */
   let atEnd = false;
   const nearEnd = (): boolean => element.scrollHeight - element.scrollTop - element.clientHeight < followsWithin;
   element.addEventListener('scroll', () => (atEnd = nearEnd()));
-  // The rating, a longer draft or a sentence about the connection take room: the newest stays in sight.
+  // The rating, a longer draft or a sentence about the connection take space; the newest message stays in view.
   new ResizeObserver(() => {
     if (element.scrollTop === scrolledTo) toEnd();
     else if (atEnd) element.scrollTop = element.scrollHeight;
   }).observe(element);
 
-  /** To the newest; what is higher than the list is shown from its beginning on. */
+  /** Scrolls to the newest message; one that is higher than the list is shown from its beginning. */
   function toEnd(): void {
     const last = begun.lastElementChild ?? list.lastElementChild;
     const top = last ? last.getBoundingClientRect().top - element.getBoundingClientRect().top : 0;
@@ -74,7 +74,7 @@ export function createLog(texts: Texts, locale: string, on: { earlier(): void })
         const known = standing.get(keyOf(entry));
         if (known && sameLook(known.entry, entry)) return { entry, element: known.element };
         const fresh = entryElement(entry, texts, time);
-        // In its place, so that a message which was on its way is not announced as a new one.
+        // Replaced in place, so that a message which was waiting is not announced as a new one.
         known?.element.replaceWith(fresh);
         return { entry, element: fresh };
       });
@@ -90,7 +90,7 @@ export function createLog(texts: Texts, locale: string, on: { earlier(): void })
     else if (followed || said) toEnd();
   }
 
-  /** What leads to the messages before those that are there, and how many have just come; the focus is never lost. */
+  /** Shows the button for earlier messages, and how many have just been added; the focus is never lost. */
   function showEarlier(exists: boolean, olderCount: number, read: number): void {
     const focused = (more.getRootNode() as ShadowRoot).activeElement === more;
     greeting.hidden = exists;
@@ -114,7 +114,7 @@ export function createLog(texts: Texts, locale: string, on: { earlier(): void })
   return { element, show, toEnd };
 }
 
-/** Makes these the children of a list, moving none that is in its place. */
+/** Makes these the children of a list, without moving those that are already in place. */
 function fill(list: HTMLElement, elements: readonly HTMLElement[]): void {
   const kept = new Set<Element>(elements);
   for (const child of Array.from(list.children)) if (!kept.has(child)) child.remove();
@@ -142,7 +142,7 @@ function entryElement(entry: Entry, texts: Texts, time: Intl.DateTimeFormat): HT
   if (timestamp !== undefined && !Number.isNaN(Date.parse(timestamp))) {
     by.append(' · ', make('time', { datetime: timestamp }, time.format(new Date(timestamp))));
   }
-  // The text decides its own direction. Only what a person of the team writes gets links: an answer has its sources.
+  // The text decides its own direction. Only a team member's text gets links, because an answer has its sources.
   const text = make('p', { dir: 'auto' }, ...(role === 'agent' ? linked(body) : [body]));
   const said = make('div', { class: 'body' }, text);
   const element = make('div', { class: `entry ${role} ${state}` }, by, said);
@@ -157,7 +157,7 @@ function nameOf({ role, senderName }: Entry, texts: Texts): string {
   return role === 'ai' ? texts.assistant : texts.title;
 }
 
-/** Each source once: an answer may rest on several passages of one page. */
+/** Each source once, because an answer may use several passages of one page. */
 function sourceList({ sources }: Entry, texts: Texts): HTMLElement {
   const each = [...new Map(sources.map((source) => [`${source.name}\n${source.url ?? ''}`, source])).values()];
   const items = each.map(({ name, url }) =>

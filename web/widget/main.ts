@@ -1,5 +1,5 @@
 /**
- * The widget: joins what is shown, what is said, what is stored and the connection. One of it is on a page, and it connects
+ * The widget: connects the view, the conversation, the store and the socket. A page has one widget, and it connects
  * only when somebody opens it or has written before, so that mere visitors cost nothing.
  */
 import { openLink, Unreachable, type Link, type LinkState } from './connection.ts';
@@ -12,15 +12,15 @@ import { createView } from './view.ts';
 export type Widget = {
   open(): void;
   close(): void;
-  /** Takes it off the page. What is stored stays. */
+  /** Removes the widget from the page. Stored data stay. */
   destroy(): void;
-  /** Whom the chat is for from now on; null: the visitor again. */
+  /** Sets the customer from now on; null returns to the visitor. */
   identify(identity: Identity | null): void;
-  /** What the page knows that helps to answer; it may narrow what is searched and never widens it. */
+  /** Context from the page that helps to answer; it may narrow what is searched and never widens it. */
   update(context: Record<string, unknown>): void;
 };
 
-/** What was written and not acknowledged, as it is stored: in which conversation it was to be said, and what. */
+/** A message without acknowledgement, as it is stored: the conversation that it belongs to, and its text. */
 type Unsent = { convId: string | undefined; body: string; at: number };
 
 /**
@@ -46,13 +46,13 @@ export function start(
   let link: Link | undefined;
   let context: Record<string, unknown> | undefined;
   let rated = false;
-  /** What ends the conversation, and the status it ends, until the server says what became of it. */
+  /** The frame that ends the conversation, and the status that it ends, until the server reports the result. */
   let ending: { frame: { type: 'end'; body?: string }; status: Conversation['status'] } | undefined;
-  /** What was said before this cursor is asked for, until it comes. */
+  /** The cursor of the earlier messages that were requested, until they arrive. */
   let wanted: string | undefined;
-  /** Given to the socket that is open now. */
+  /** The messages given to the socket that is open now. */
   let given = new Set<string>();
-  /** Of this page, once it has connected. */
+  /** The visitor of this page, once it has connected. */
   let visitorId: string | undefined;
   provideVisitorId(store, options.key ?? '');
 
@@ -104,7 +104,7 @@ export function start(
   function connect(): void {
     if (link) return;
     const ownScope = scope;
-    /** What an identity before this one still hears is not for this one. */
+    /** Frames for a former identity are ignored. */
     const current = (act: () => void): void => {
       if (ownScope === scope) act();
     };
@@ -125,7 +125,7 @@ export function start(
         }),
       missing: () => {
         if (ownScope !== scope || whereTo()['conv_id'] === undefined) return false;
-        // Removed with all that was in it; what was not sent is said in a new one.
+        // The conversation was removed with its messages; unsent messages go into a new one.
         const unsent = unsentIn(store, scope);
         for (const { clientId, body, at } of unsent) {
           store.set(unsentName(scope, clientId), JSON.stringify({ convId: undefined, body, at } satisfies Unsent));
@@ -136,7 +136,7 @@ export function start(
     });
   }
 
-  /** The parameters of the address, but for whose key or token it is. */
+  /** The parameters of the address, except the key or token. */
   function whereTo(): Record<string, string | undefined> {
     const { sessionToken, email, sig } = identity;
     const place = {
@@ -144,7 +144,7 @@ export function start(
       resume_from: conversation.seq === undefined ? undefined : String(conversation.seq),
     };
     if (sessionToken !== undefined) return { sessionToken, ...place };
-    // Of tabs that were opened at the same moment the last one to store an id has told the others who they are by now.
+    // If tabs open at the same moment, the last one to store an id decides, and the others have read that id by now.
     visitorId ??= provideVisitorId(store, options.key ?? '');
     return { pk: options.key, visitorId, email, sig, productType: options.product, ...place };
   }
@@ -153,12 +153,12 @@ export function start(
     conversation = receive(conversation, frame);
     if (wanted !== conversation.earlier) wanted = undefined;
     if (frame.type === 'welcome') {
-      // A member has done something since, which must not be ended unseen.
+      // A member has acted since; the customer has not seen that, so the conversation is not ended.
       if (ending && ![ending.status, 'resolved'].includes(conversation.status)) ending = undefined;
-      // What an earlier page could not send is sent by this one; the server takes each only once.
+      // This page sends what an earlier page could not; the server takes each message only once.
       for (const { clientId, convId, body } of unsentIn(store, scope)) {
         const known = conversation.entries.some((entry) => entry.clientId === clientId);
-        // Said in another conversation it would be another message.
+        // In another conversation it would be a different message.
         const here = convId === undefined || convId === conversation.convId;
         if (here && !known) conversation = say(conversation, clientId, body);
       }
@@ -167,9 +167,9 @@ export function start(
       sendWaiting();
       askEarlier();
     }
-    // A rating of what was resolved before is answered by no frame.
+    // A rating of a conversation that was resolved before is answered by no frame.
     if (frame.type === 'status' || frame.type === 'agent_reply') ending = undefined;
-    // It was not taken, and may be when it is sent again; where the server says when, it closes by itself.
+    // The message was not accepted, but may be later. If the server says when, it closes the connection itself.
     const failed = frame.type === 'error' && given.has(String(frame['client_message_id']));
     if (failed && !isRefusal(frame) && frame['retry_after'] === undefined) link?.again();
     forgetSent();
@@ -182,7 +182,7 @@ export function start(
       if (state !== 'waiting' || clientId === undefined || given.has(clientId)) continue;
       if (link?.send({ type: 'message', body, client_message_id: clientId })) given.add(clientId);
     }
-    // After what was said before it.
+    // Sent after the messages that were written before it.
     if (ending) link?.send(ending.frame);
   }
 
@@ -190,7 +190,7 @@ export function start(
     if (wanted !== undefined && linkState === 'open') link?.send({ type: 'earlier', cursor: wanted });
   }
 
-  /** What the server has, or has refused, need not be kept any longer. */
+  /** Messages that the server has accepted or refused are no longer stored. */
   function forgetSent(): void {
     for (const { clientId, state } of conversation.entries) {
       if (clientId !== undefined && state !== 'waiting') store.set(unsentName(scope, clientId), undefined);
@@ -203,7 +203,7 @@ export function start(
     identity = next ?? {};
     scope = scopeOf(options.key, identity);
     conversation = noConversation;
-    // The context was about the identity before this one.
+    // The context was about the former identity.
     context = undefined;
     linkState = 'connecting';
     rated = false;
@@ -245,7 +245,7 @@ export function start(
   };
 }
 
-/** Keeps what different people write in one browser apart. */
+/** Separates the stored data of different people in one browser. */
 function scopeOf(key: string | undefined, { sessionToken, email, sig }: Identity): string {
   if (sessionToken !== undefined) {
     const claims = readToken(sessionToken);
@@ -268,7 +268,7 @@ function unsentIn(store: Store, scope: string): (Unsent & { clientId: string })[
   return found.sort((one, other) => one.at - other.at);
 }
 
-/** Knowing the id is enough to be this visitor, so it is random. */
+/** Anyone who knows the id can act as this visitor, so it is random. */
 function provideVisitorId(store: Store, key: string): string {
   const name = `${key}:visitor-id`;
   const standing = store.get(name);
@@ -277,7 +277,7 @@ function provideVisitorId(store: Store, key: string): string {
   return store.get(name)!;
 }
 
-/** The socket's address. The organization is in the token; for a publishable key the server is asked for it. */
+/** The socket's address. A token names the organization; for a publishable key the server is asked for it. */
 async function findAddress(
   base: string,
   key: string | undefined,

@@ -1,9 +1,11 @@
-/** What a page may say on the script tag, read into one form: what is missing or makes no sense becomes the default. */
+/** Reads the options of the script tag into one form: missing or invalid ones become the default. */
 import { localeOf, type Locale } from './texts.ts';
 
-/** Whom the chat is for. Without any of these: a visitor, recognised by this browser. */
+/** The customer whom the chat is for. Without any of these: a visitor, recognised by this browser. */
 export type Identity = {
-  /** Of a session that the page's backend minted; it says everything, and nothing else is looked at. */
+  /**
+   * The token of a session that the page's backend minted. It contains everything, and the other fields are ignored.
+   */
   sessionToken?: string | undefined;
   email?: string | undefined;
   /** The e-mail's signature, hexadecimal. */
@@ -22,7 +24,7 @@ export type Options = {
   title: string | undefined;
 };
 
-/** `settings`: the tag's `data-` attributes. `page`: what the browser and the page say of themselves. */
+/** `settings`: the tag's `data-` attributes. `page`: facts about the browser and the page. */
 export function readOptions(
   settings: Readonly<Record<string, string | undefined>>,
   page: { languages: readonly string[] },
@@ -48,12 +50,12 @@ function given(value: string | undefined): string | undefined {
   return value === undefined || value.trim() === '' ? undefined : value.trim();
 }
 
-/** The value if it is one of those; else the first of them. */
+/** The value if it is allowed; else the first allowed one. */
 function oneOf<T extends string>(value: string | undefined, allowed: readonly [T, ...T[]]): T {
   return allowed.find((each) => each === value?.trim()) ?? allowed[0];
 }
 
-/** What a session token says of itself; undefined when it is none. It is the server that looks at its signature. */
+/** The claims of a session token; undefined when it is not one. Only the server checks its signature. */
 export function readToken(token: string): { org: string; sub: string } | undefined {
   try {
     const part = (token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/');

@@ -1,20 +1,22 @@
 /**
- * What this browser remembers of a customer: who the visitor is, what was read, what was not sent yet. Where the page may
- * store nothing it is kept for as long as the page is there.
+ * The data that this browser keeps for a customer: the visitor's id, what was read, what was not sent yet. If the page
+ * may not store anything, the data last as long as the page.
  */
 
 export type Store = {
   get(name: string): string | undefined;
   /** Undefined removes it. */
   set(name: string, value: string | undefined): void;
-  /** The names that begin so, in no order. */
+  /** The names with this prefix, in no particular order. */
   names(prefix: string): string[];
 };
 
-/** Entries of `storage` under a prefix of our own; `storage` is asked for late, for asking may be refused. */
+/**
+ * Entries of `storage` under our own prefix. `storage` is a function because even reading the property may be refused.
+ */
 export function createStore(storage: () => Storage, prefix: string): Store {
   const memory = new Map<string, string>();
-  /** Does it with the page's storage; when that is blocked or full, without. */
+  /** Uses the page's storage; returns undefined when that is blocked or full. */
   const attempt = <T>(act: (storage: Storage) => T): T | undefined => {
     try {
       return act(storage());
@@ -41,7 +43,7 @@ export function createStore(storage: () => Storage, prefix: string): Store {
   };
 }
 
-/** 128 random bits, hexadecimal. `randomUUID` is not there on pages without TLS. */
+/** 128 random bits, hexadecimal. Pages without TLS have no `randomUUID`. */
 export function randomId(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -1,9 +1,9 @@
 /**
- * How the widget looks: two sets of colours and one sheet. Directions are logical, so that right-to-left needs no rules of
- * its own; sizes follow the reader's font size.
+ * The look of the widget: two sets of colours and one style sheet. Directions are logical, so that right-to-left needs
+ * no rules of its own; sizes follow the reader's font size.
  */
 
-/** Text on its ground has a contrast of at least 4.5:1, what only has to be seen (edges, focus) at least 3:1. */
+/** Text has a contrast of at least 4.5:1 with its background; edges and focus marks have at least 3:1. */
 export const colors = {
   light: {
     ground: '#ffffff',
@@ -31,7 +31,7 @@ export const colors = {
   },
 } as const;
 
-/** What stands on what: [in front, behind, least contrast]. */
+/** Which colour is shown on which: [foreground, background, least contrast]. */
 export const pairs: readonly [keyof typeof colors.light, keyof typeof colors.light, number][] = [
   ['text', 'ground', 4.5],
   ['text', 'raised', 4.5],
@@ -50,7 +50,7 @@ const variables = (set: Readonly<Record<string, string>>): string =>
     .map(([name, value]) => `--${name}:${value}`)
     .join(';');
 
-/** Where the panel covers the screen: phones, and a window that is enlarged until it is as small as one. */
+/** When the panel covers the screen: on phones, and in a window that is zoomed until it is as small as one. */
 export const coversScreen = '(max-width: 480px), (max-height: 480px)';
 
 export const css = `

@@ -118,7 +118,7 @@ const ar: Texts = {
 export const texts = { en, de, ar } as const;
 export type Locale = keyof typeof texts;
 
-/** The first of the wanted languages that there are texts in (`de-AT` is `de`); English when there is none. */
+/** The first of the wanted languages that has texts (`de-AT` is `de`); English when none has. */
 export function localeOf(wanted: readonly string[]): Locale {
   const known = Object.keys(texts) as Locale[];
   for (const language of wanted) {

@@ -1,6 +1,6 @@
 /**
- * What is on the page: the launcher and the panel, in a shadow tree of their own. It shows what it is given and tells what
- * the customer does; it knows neither the connection nor what is stored.
+ * The visible parts: the launcher and the panel, in a shadow tree of their own. It shows the state that it is given and
+ * reports what the customer does; it knows neither the connection nor the store.
  */
 import { countUnread, type Conversation } from './conversation.ts';
 import type { LinkState } from './connection.ts';
@@ -17,12 +17,12 @@ export type ViewEvents = {
   closed(): void;
   said(body: string): void;
   ended(stars: number | undefined): void;
-  /** What was said before is asked for. */
+  /** The customer asks for earlier messages. */
   earlier(): void;
 };
 export type View = {
   readonly isOpen: boolean;
-  /** `focus`: whether the customer asked for it. */
+  /** `focus`: whether the customer opened it, and not the page. */
   open(focus: boolean): void;
   close(): void;
   show(shown: Shown): void;
@@ -86,7 +86,7 @@ export function createView(options: Options, on: ViewEvents): View {
     on.said(body);
   }
 
-  /** A text decides its own direction; where there is none yet, the widget's holds. */
+  /** A text decides its own direction; without a text, the widget's direction is used. */
   const direct = (): void => {
     input.dir = input.value === '' ? options.dir : 'auto';
   };
@@ -100,13 +100,13 @@ export function createView(options: Options, on: ViewEvents): View {
     input.focus();
   });
   input.addEventListener('keydown', (event) => {
-    // Enter also ends the choice of a word in many writing systems.
+    // In many writing systems Enter also ends the choice of a word.
     if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
     event.preventDefault();
     send();
   });
   panel.addEventListener('keydown', (event) => {
-    // What is typed here is no shortcut of the page.
+    // Typing here must not trigger the page's keyboard shortcuts.
     event.stopPropagation();
     if (event.key === 'Escape') close();
     else if (event.key === 'Tab' && covers.matches) keepInside(event, panel, root);
@@ -146,7 +146,7 @@ export function createView(options: Options, on: ViewEvents): View {
 
 const isResolved = ({ conversation }: Shown): boolean => conversation.status === 'resolved';
 
-/** Sets a text only when it is another one, for each setting is announced. */
+/** Sets a text only when it has changed, because screen readers announce each change. */
 function setText(element: HTMLElement, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
@@ -164,7 +164,7 @@ function personSentence(shown: Shown, words: Texts): string {
   return shown.rated ? `${words.thanks} ${words.resolved}` : words.resolved;
 }
 
-/** Leads the focus round inside a panel that covers everything else. */
+/** Keeps the focus inside a panel that covers everything else. */
 function keepInside(event: KeyboardEvent, panel: HTMLElement, root: ShadowRoot): void {
   const stops = [...panel.querySelectorAll<HTMLElement>('button, textarea, a[href], input, [tabindex="0"]')].filter(
     (each) => each.checkVisibility() && !each.matches(':disabled'),
@@ -202,7 +202,7 @@ function build(options: Options, words: Texts) {
   const sendButton = make('button', { class: 'primary', 'aria-label': words.send }, icon(icons.send, 'turn'));
   const label = make('label', { class: 'vh', for: 'input' }, words.message);
   const compose = make('form', { class: 'compose' }, label, input, sendButton);
-  // No `header` element: the page has its own banner.
+  // No `header` element is used, because the page has a banner of its own.
   const bar = make('div', { class: 'bar' }, title, endButton, closeButton);
   const panel = make(
     'section',
