@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { importsOf, sliceOf, slices, type Source } from './house/imports.ts';
 
 /**
- * What runs when a file changes that every slice stands on: a look into each of them, and what all routes promise.
+ * Tests that run when a file changes that every slice depends on: some of each slice, and the guarantees of all routes.
  * Prefixes of paths.
  */
 export const smoke: readonly string[] = [
@@ -25,7 +25,7 @@ export const smoke: readonly string[] = [
   'test/workflows/histories.test.ts',
 ];
 
-/** Long files: of the changes in their slice, each runs for those it is about. All of them run in `npm test`. */
+/** Long test files, and the paths whose changes make them run with `--changed`. `npm test` runs all of them. */
 export const narrow: Readonly<Record<string, readonly string[]>> = {
   'test/base/fuzz.test.ts': ['api/contract/', 'api/http/openapi.ts', 'test/kit/fuzzing.ts'],
   'test/base/survival.test.ts': ['api/durable.ts', 'workers/', 'models/base/pending.ts', 'activities/knowledge/'],
@@ -45,16 +45,16 @@ export const narrow: Readonly<Record<string, readonly string[]>> = {
   'test/knowledge/hostile.test.ts': ['clients/files/', 'api/routes/documents.ts'],
 };
 
-/** Flat rooms in which every file is about a noun. */
+/** Flat rooms in which every file belongs to a noun. */
 const flatWithNouns: readonly string[] = ['api/routes/', 'workflows/'];
-/** Flat rooms whose files are about what those are about that import them. */
+/** Flat rooms whose files belong to the slices of the files that import them. */
 const serving = /^(agent|clients|api\/contract)\//;
-/** Rooms whose tests are a folder of the same name. */
+/** Rooms whose tests are in a folder of the same name. */
 const ownFolder: readonly string[] = ['cli', 'engines'];
-/** What no test looks at beyond those of the house. */
+/** Files that no test covers except those of the house. */
 const onlyHouse = ['bench/', 'docs/', '.ci/', '.github/'];
 
-/** This many tests at most run with a part of the kit that they use, long ones too. */
+/** At most this many tests, long ones included, run because they use a changed part of the kit. */
 const fewTests = 5;
 
 const isTest = (path: string): boolean => path.endsWith('.test.ts');
@@ -96,7 +96,7 @@ function* testsOf(path: string, tests: readonly string[], graph: Graph): Iterabl
   const near = tests.filter(
     (test) => distant.has(test) && (test.startsWith('test/rules/') || graph.imports.get(test)?.includes(path)),
   );
-  // What few tests use is changed for them.
+  // A part of the kit that few tests use was changed for those tests.
   const own = path.startsWith('test/kit/') && near.length <= fewTests;
   yield* [...about, ...near.filter((test) => own || !(test in narrow))];
   const room = path.split('/', 1)[0]!;
@@ -112,7 +112,9 @@ function* testsOf(path: string, tests: readonly string[], graph: Graph): Iterabl
   }
 }
 
-/** The slices a file is about: its own, or in a flat room those that it serves. Empty: all stand on it. */
+/**
+ * The slices that a file belongs to: its own, or in a flat room those that use it. Empty when all slices depend on it.
+ */
 function slicesOf(path: string, graph: Graph): string[] {
   const own = sliceOf(path) ?? slicedBy(path, graph);
   if (own !== undefined) return [own];
@@ -121,14 +123,17 @@ function slicesOf(path: string, graph: Graph): string[] {
   return [...new Set(users.flatMap((file) => sliceOf(file) ?? slicedBy(file, graph) ?? []))];
 }
 
-/** The slice of a route or a workflow: the highest that it imports, for a route of tickets imports accounts, too. */
+/**
+ * The slice of a route or a workflow: the highest slice that it imports, because for example a route of tickets imports
+ * accounts, too.
+ */
 function slicedBy(path: string, { imports }: Graph): string | undefined {
   if (!flatWithNouns.some((room) => path.startsWith(room))) return undefined;
   const found = new Set((imports.get(path) ?? []).map(sliceOf));
   return slices.findLast((slice) => found.has(slice));
 }
 
-/** Every file that imports this one, at any distance; not beyond a file where `ends`. */
+/** Every file that imports this one, directly or indirectly; the search stops at files where `ends` is true. */
 function reached(path: string, { importers }: Graph, ends: (file: string) => boolean = () => false): Set<string> {
   const found = new Set<string>();
   const queue = [path];
@@ -143,8 +148,8 @@ function reached(path: string, { importers }: Graph, ends: (file: string) => boo
 }
 
 /**
- * What differs from `base`, or, without one, from where this branch left main: commits, the working tree, and new files.
- * On main itself that is what is not committed yet, or else the last commit.
+ * The files that differ from `base`, or, without one, from the commit where this branch left main: commits, the working
+ * tree, and new files. On main itself: the uncommitted changes, or else the last commit.
  */
 export async function changedFiles(root: string, base?: string): Promise<string[]> {
   const git = async (...args: string[]): Promise<string[]> => {

@@ -199,7 +199,7 @@ describe('DELETE …/keys/{keyId}', () => {
       const { key, token } = (await create()).body.data;
       for (const at of [api, other]) expect((await self(token, at)).status).toBe(200);
       await revoke(key.key_id);
-      // Keeps the key in use everywhere meanwhile, so that nothing lapses for want of requests.
+      // Keeps using the key in every process, so that no cache entry expires for lack of requests.
       for (const at of [api, other])
         await until(async () => (await self(token, at)).status === 401, 'the revocation to arrive');
       const { body } = await self(token, other);

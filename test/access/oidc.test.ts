@@ -18,7 +18,7 @@ let api: Api;
 let client: MongoClient;
 let db: Db;
 beforeAll(async () => {
-  // The provider tells at length that it is meant for production to be configured otherwise.
+  // The provider logs long warnings that production needs another configuration.
   for (const method of ['info', 'warn'] as const) jest.spyOn(console, method).mockImplementation(() => undefined);
   main = await startIdentityProvider([callback('main'), callback('bad-secret')]);
   second = await startIdentityProvider([callback('second')], { idTokenClaims: true });
@@ -57,7 +57,9 @@ const newPerson = (more: Partial<Person> = {}): Person => ({
   ...more,
 });
 
-/** The first half: our redirect, and the browser's way through the provider to the address it is sent back to. */
+/**
+ * The first half of a sign-in: our redirect, and the browser's way through the provider back to the callback address.
+ */
 async function begin(person: Person | undefined, provider = 'main') {
   const idp = { second, dying }[provider] ?? main;
   idp.person = person;
@@ -205,7 +207,7 @@ describe('GET /auth/oidc/{provider}/callback', () => {
     const first = await signIn(person);
     const refused = await added(person.email!);
     expect([refused.status, refused.body.code]).toEqual([409, 'CONFLICT']);
-    // What the person is asked to do takes a password with it, so it is said before.
+    // The instruction to the person involves a password, so the check comes before it.
     expect(refused.body.error).toMatch(/removes the password/);
     await signIn({ ...person, email_verified: true, email: `${randomUUID()}@example.com` });
     expect((await added(person.email!)).status).toBe(409);

@@ -128,7 +128,7 @@ describe('POST /orgs/{orgId}/members', () => {
     const [admin, plain, newcomer] = [await joined(org, 'admin'), await joined(org, 'member'), await api.newUser()];
     expect((await add(org, plain, newcomer.email, 'member')).body.code).toBe('MISSING_ROLE');
     expect((await add(org, admin, newcomer.email, 'owner')).body.code).toBe('MISSING_ROLE');
-    // Who may not add must not learn from the answer whether an account exists either.
+    // A member who may not add anybody must not learn from the answer whether an account exists, either.
     expect((await add(org, admin, 'nobody-at-all@example.com', 'owner')).body.code).toBe('MISSING_ROLE');
     expect((await add(org, admin, newcomer.email, 'admin')).status).toBe(201);
   });
@@ -195,7 +195,7 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
       const second = await joined(org, 'owner');
       const answers = await Promise.all([remove(org, org.owner, second.userId), remove(org, second, org.owner.userId)]);
       const stayed = answers[0].status === 200 ? org.owner : second;
-      // The slower one is told that it is the last, or that it no longer belongs here.
+      // The slower of the two is told that it is the last owner, or that it is no longer a member.
       expect(answers.map((a) => a.status).sort()).toEqual([200, expect.any(Number)]);
       expect([404, 409]).toContain(Math.max(...answers.map((a) => a.status)));
       expect((await membersOf(org, stayed)).members).toMatchObject([{ userId: stayed.userId, role: 'owner' }]);

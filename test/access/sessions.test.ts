@@ -25,7 +25,7 @@ const mint = (body: Record<string, unknown>, headers: Record<string, string> = {
   api.request('POST', `/support/sessions/orgs/${org.orgId}/mint`, { token, body, headers });
 const revoke = (sessionId: string, token = org.owner.token, orgId = org.orgId) =>
   api.request('POST', `/support/sessions/orgs/${orgId}/${sessionId}/revoke`, { token });
-/** What only a session that stands gets an answer from. */
+/** A request that is answered only for a valid session. */
 const ask = (token: string, orgId = org.orgId, at = api) =>
   at.request('GET', `/support/chat/conversations/${orgId}`, { token });
 const customerIds = (replies: Reply[]) => [...new Set(replies.map(({ body }) => body.customer_id as string))];
@@ -173,7 +173,7 @@ describe('POST …/mint', () => {
       const headers = { 'idempotency-key': randomUUID() };
       const again = () => apiAt(later.url).request('POST', path, { token: key, body, headers });
       const first = await again();
-      // Its last second is still its own.
+      // The session is still valid in its last second.
       later.child.send({ ahead: 55_000 });
       expect((await again()).body.session_id).toBe(first.body.session_id);
       later.child.send({ ahead: 62_000 });
@@ -185,10 +185,10 @@ describe('POST …/mint', () => {
       expect(Date.parse(fresh.body.expires_at)).toBeGreaterThan(Date.parse(first.body.expires_at));
       expect(fresh.body.customer_id).toBe(first.body.customer_id);
       expect((await ask(fresh.body.token)).status).toBe(200);
-      // And that one is given again.
+      // The same answer is returned again.
       const replayed = await again();
       expect([replayed.body, replayed.headers.get('idempotent-replayed')]).toEqual([fresh.body, 'true']);
-      // The key is free by then also for another request, as after a day.
+      // By then another request may use the key, as after a day.
       later.child.send({ ahead: 130_000 });
       const other = { customer: { email: newEmail() } };
       const reused = await until(async () => {
@@ -386,7 +386,7 @@ describe('POST …/revoke', () => {
 
 describe('a session token', () => {
   const env = systemEnv('shared');
-  /** Signs with the very keys of the running system. */
+  /** Signs with the running system's own keys. */
   const ours = (at: Date) => {
     const config = readConfig(env);
     return createTokens({ config, clock: () => at, secrets: createSecretBox(config.secretKey) });

@@ -24,7 +24,7 @@ const start = new Date('2026-03-01T00:00:00Z').getTime();
 let config: Config;
 let now: number;
 const env = systemEnv('tokens');
-/** A process of its own: its own copy of the keys, the shared database, and a clock that the test sets. */
+/** A simulated process: its own copy of the keys, the shared database, and a clock that the test sets. */
 const newProcess = () =>
   createTokens({ config, clock: () => new Date(now), secrets: createSecretBox(config.secretKey) });
 

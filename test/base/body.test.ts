@@ -19,11 +19,11 @@ let folder: string;
 let server: Server;
 let port: number;
 
-/** Answers with what it read: of a file its text, its hash and the rights of the temporary place. */
+/** Answers with what it read; for a file with its text, its hash and the permissions of the temporary file. */
 async function read(koa: Koa.Context): Promise<unknown> {
   if (koa.path === '/json') return { body: await jsonReader(1000)(koa) };
   if (koa.path === '/bytes') return { hex: (await bytesReader(1000)(koa)).toString('hex') };
-  // As after a guard that had to ask the database: by then a small request has arrived whole.
+  // Delays like a guard that had to ask the database: by then a small request has arrived completely.
   if (koa.path === '/late-form') for (let turn = 0; turn < 5; turn += 1) await setImmediate();
   const { fields, file } = await readForm(koa, maxBytes, folder);
   const { mode } = await stat(file.path);
@@ -35,7 +35,7 @@ async function read(koa: Koa.Context): Promise<unknown> {
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'bodies-'));
   const app = new Koa();
-  // A client that leaves is what one test is about.
+  // One test is about a client that leaves.
   app.silent = true;
   app.use(async (koa) => {
     try {
@@ -69,7 +69,7 @@ async function post(path: string, body: string | Uint8Array, headers: Record<str
 }
 const json = { 'content-type': 'application/json' };
 
-/** Sends these pieces one after the other, each as a packet of its own, and gives what is answered. */
+/** Sends these pieces one after the other, each as a separate packet, and returns the answer. */
 async function sendPieces(path: string, headers: string[], pieces: Iterable<Uint8Array>): Promise<Answer> {
   const socket = connect(port, '127.0.0.1').setNoDelay();
   const answer: Buffer[] = [];

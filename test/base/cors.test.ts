@@ -135,7 +135,7 @@ describe('a page of another origin, in Chromium', () => {
   });
 
   type Seen = { status: number; body: Record<string, unknown>; headers: Record<string, string> };
-  /** What the page's own script gets to see; a name of an error when the browser keeps it from it. */
+  /** What the page's own script sees; the name of an error when the browser hides the answer. */
   const ask = (path: string, init: { method?: string; token?: string; body?: unknown } = {}): Promise<Seen | string> =>
     page.evaluate(
       async (url, { method = 'GET', token, body }) => {
@@ -184,7 +184,7 @@ describe('a page of another origin, in Chromium', () => {
       status: 401,
       body: { code: 'UNAUTHENTICATED' },
     });
-    // Twenty a minute are taken, of which the minute of the clock may begin anew in between.
+    // Twenty a minute are allowed, and the counter's minute may begin again in between.
     let last = said;
     for (let count = 0; count < 50 && last.status === 202; count += 1) last = (await say('Thanks!')) as Seen;
     expect(last).toMatchObject({

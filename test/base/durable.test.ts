@@ -29,7 +29,7 @@ afterAll(disconnectMongo);
 const orgId = newId('org');
 const begin = async () => (await provideConversation(orgId, 'test', newId('customer'), new Date()))._id;
 
-/** A Temporal where each start is `answer`, which is given the workflow's id. */
+/** A Temporal that answers each start by `answer`, which gets the workflow's id. */
 function starter(
   answer: (workflowId: string) => Promise<void>,
   clock = () => new Date(),
@@ -115,7 +115,7 @@ describe('the sweeper', () => {
     const [many, one] = [newId('org'), newId('org')];
     await waiting(many, idsOf(many, 150));
     await waiting(one, idsOf(one, 1));
-    // No start of the many comes to its end before the single one: with all of them ahead of it the sweep would not end.
+    // No start of the many ends before the single one: if all of them came before it, the sweep would not end.
     const single = Promise.withResolvers<void>();
     const ctx = starter(async (id) => {
       if (id === `${one}:0`) single.resolve();

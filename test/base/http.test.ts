@@ -46,7 +46,7 @@ function listen(server: Server | TcpServer, host = '127.0.0.1', port = 0): Promi
 
 const serve = async (listener: RequestListener): Promise<string> =>
   `http://127.0.0.1:${await listen(createServer(listener))}`;
-/** A server that answers whatever comes with these bytes, HTTP or not, and then does as told. */
+/** A server below HTTP: once data arrive, `answer` writes to the socket whatever it likes. */
 const serveRaw = async (answer: (socket: Socket) => void): Promise<string> =>
   `http://127.0.0.1:${await listen(createTcpServer((socket) => socket.once('data', () => answer(socket))))}`;
 
@@ -68,7 +68,9 @@ const failure = (asking: Promise<unknown>): Promise<HttpError> =>
   );
 const reasonOf = async (asking: Promise<unknown>): Promise<HttpReason> => (await failure(asking)).reason;
 
-/** Answers from a table; a list is given out one by one, its last again and again. Counts the questions. */
+/**
+ * Answers from a table; the entries of a list are returned one by one, the last one repeatedly. Counts the questions.
+ */
 function names(table: Record<string, string[][]>): { lookup: Lookup; asked: string[] } {
   const asked: string[] = [];
   const lookup: Lookup = (hostname, _options, callback) => {
@@ -214,11 +216,11 @@ describe('private addresses', () => {
     const compare = (text: string): void => {
       if (unicast(text) !== isPublicHost(text)) disagreed.push(text);
     };
-    // Every /16 of IPv4, and every /24 where smaller ranges lie.
+    // Every /16 of IPv4, and every /24 where there are smaller ranges.
     for (let high = 0; high < 65_536; high += 1) compare(`${high >> 8}.${high & 255}.${random(256)}.${random(256)}`);
     for (const net of ['192.0', '192.31', '192.52', '192.88', '192.175', '198.51', '203.0'])
       for (let third = 0; third < 256; third += 1) compare(`${net}.${third}.${random(256)}`);
-    // Of IPv6 ours takes what is allocated only, so it may be stricter.
+    // For IPv6 our table accepts only allocated ranges, so it may be stricter.
     for (let first = 0; first < 65_536; first += 1) {
       const groups = [first, first & 1 ? 0xdb8 : random(0x300), random(65_536), 0, 0, 0, 0, random(65_536)];
       const text = groups.map((group) => group.toString(16)).join(':');
@@ -348,7 +350,7 @@ describe('request', () => {
   ])('decodes %s', async (encoding, bytes) => {
     const base = await serve((_, reply) => {
       reply.writeHead(200, { 'content-encoding': encoding });
-      // In pieces, the first a single byte.
+      // The body comes in pieces, the first a single byte.
       reply.write(bytes.subarray(0, 1));
       reply.write(bytes.subarray(1, 700));
       reply.end(bytes.subarray(700));
@@ -666,7 +668,7 @@ describe('bad servers', () => {
   ])('one that %s: %s', async (_, reason, answer) => {
     const http = client({ limits: { headersTimeoutMs: 20_000 } });
     expect(await reasonOf(http.request(await serveRaw(answer)))).toBe(reason);
-    // And the client is as good as before.
+    // The client still works as before.
     const base = await serve((_, reply) => reply.end('fine'));
     expect((await http.request(base)).body.toString()).toBe('fine');
   });
@@ -703,7 +705,7 @@ describe('follow', () => {
     serve((request, reply) => {
       const location = table[request.url!];
       if (location === undefined) return void reply.end(`page ${request.url}`);
-      // Text behind a redirect is nobody's: it may be long.
+      // The text of a redirect's body is not used, so it may be long.
       reply.writeHead(status, { location }).end('moved '.repeat(1000));
     });
   const follow = (base: string, options = {}): Promise<HttpResponse & { redirects: string[] }> =>

@@ -24,7 +24,7 @@ const ctx = {
   secrets: createSecretBox(randomBytes(32)),
 } as Context;
 
-/** As of a process that does not go on: the leases it renews end as the first one does. */
+/** Simulates a process that has stopped: the leases that it renews end when the first one does. */
 const stopped: Context = { ...ctx, clock: () => new Date(start) };
 
 let request: { credential: string; route: string; key: string; fingerprint: string };
@@ -33,7 +33,7 @@ beforeEach(() => {
   request = { credential: 'user', route: 'POST /things', key: randomUUID(), fingerprint: 'same' };
 });
 
-/** A handler that answers when it is told to, and tells when it has begun. */
+/** A handler that answers on command, and reports when it has begun. */
 function held(body: string) {
   const begun = Promise.withResolvers<void>();
   const end = Promise.withResolvers<Reply>();
@@ -61,7 +61,7 @@ describe('Idempotency-Key', () => {
     nowMs = start + 15_000;
     expect(await once(ctx, request, answered('second'))).toEqual({ status: 201, body: 'second', replayed: false });
 
-    // It was only frozen: what it answers late is given to its own caller, and the kept answer stays.
+    // The process was only frozen: its late answer goes to its own caller, and the kept answer stays.
     dead.finish();
     expect(await first).toEqual({ status: 201, body: 'dead', replayed: false });
     expect(await once(ctx, request, answered('third'))).toEqual({ status: 201, body: 'second', replayed: true });

@@ -63,7 +63,7 @@ describe('an API', () => {
         sentence,
       ]);
     }
-    // A limit is counted in this process, so that a request waits for MongoDB once and not once a count.
+    // The limit is counted in this process, so that a request waits for MongoDB once and not once per count.
     const order: string[] = [];
     await Promise.all([
       findUserByEmail(org.owner.email).catch(() => order.push('read')),

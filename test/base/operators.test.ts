@@ -9,7 +9,7 @@ import type { Route } from '../../api/http/route.ts';
 import { routeGroups } from '../../api/routes/index.ts';
 
 const api = system();
-/** Of a request that is not signed nothing is parsed; test/base/route.test.ts has those routes. */
+/** An unsigned request is not parsed at all; test/base/route.test.ts has those routes. */
 const routes: readonly Route[] = Object.values(routeGroups)
   .flat()
   .filter(({ auth }) => auth.kind !== 'signature');
@@ -48,7 +48,7 @@ const texts = [
   'long enough to be a password',
 ];
 
-/** Something small that a schema takes, so that a request fails for nothing but what the test put into it. */
+/** A small value that a schema accepts, so that a request fails only because of what the test put into it. */
 function sample(schema: z.core.$ZodType): unknown {
   if (schema instanceof z.ZodObject) {
     const fields = Object.entries(schema.shape);
@@ -89,7 +89,10 @@ beforeAll(async () => {
   session = (await api.newSession(org, { key })).token;
 });
 
-/** The route's address with this parameter replaced; all others name what exists or, of things one can lose, what does not. */
+/**
+ * The route's address with this parameter replaced. The others name existing records or, where a record could be lost,
+ * missing ones.
+ */
 const pathOf = (route: Route, replaced: Record<string, string> = {}) =>
   route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(replaced[name] ?? (name === 'orgId' ? org.orgId : name === 'mode' ? 'test' : 'nothing')),
@@ -120,7 +123,7 @@ describe('the contracts', () => {
 
 describe('an operator in a body', () => {
   it.each(inBodies)('%s: %s is refused by name', async (_, __, route, { path, schema }) => {
-    // Where any object is allowed there is nothing to refuse; what such a field may do is its own test's.
+    // A field that accepts any object refuses nothing; such fields have tests of their own.
     const refused = operators.filter((operator) => !z.safeParse(schema, operator).success);
     expect(refused).not.toEqual([]);
     for (const operator of refused) {

@@ -23,7 +23,7 @@ const now = new Date('2026-01-02T03:04:05Z');
 const secret = 'shared';
 const hmac = (body: string | Uint8Array) => createHmac('sha256', secret).update(body).digest('hex');
 
-/** Signs the bytes of the body in `x-acme-signature`, and says when in `x-acme-time`. */
+/** Signs the bytes of the body in `x-acme-signature`, with the time in `x-acme-time`. */
 const acme: SignatureProvider<{ id: string; workspace: string }> = {
   name: 'acme',
   header: 'x-acme-signature',
@@ -167,7 +167,7 @@ describe('signature(provider)', () => {
       'UNAUTHENTICATED',
       'This was not signed by acme.',
     ]);
-    // A bearer credential would not do, so none is asked for.
+    // A bearer credential would not be accepted, so none is asked for.
     expect(answer.headers.get('www-authenticate')).toBeNull();
     expect(handled).not.toHaveBeenCalled();
   });

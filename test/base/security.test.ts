@@ -14,7 +14,7 @@ const label = (route: Route) => `${route.method} ${route.path}`;
 const keyOnly = (route: Route) => route.auth.kind === 'key' && route.auth.keyOnly;
 const of = (...kinds: string[]) => guarded.filter((route) => kinds.includes(route.auth.kind));
 
-/** A request that would pass authentication with any content: bodies are checked after the caller is. */
+/** A request whose content does not matter for authentication: bodies are checked after the caller. */
 function call(route: Route, orgId: string, token: string | undefined) {
   const path = route.path.replace('{orgId}', orgId).replaceAll(/\{\w+\}/g, 'nothing');
   return api.request(route.method, path, { token, ...(route.body ? { body: {} } : {}) });
@@ -89,7 +89,7 @@ async function forgeries(): Promise<Record<string, string>> {
 describe('no credential, or a malformed one', () => {
   it.each(guarded.map((route) => [label(route), route] as const))('%s: 401', async (_, route) => {
     const { status, headers } = await call(route, mine.orgId, undefined);
-    // A signed route asks for its provider's signature, which no scheme of this header names.
+    // A signed route asks for its provider's signature, which is no scheme of this header.
     const scheme = route.auth.kind === 'signature' ? null : 'Bearer';
     expect([status, headers.get('www-authenticate')]).toEqual([401, scheme]);
     for (const authorization of ['Bearer', 'Bearer  ', `Basic ${key}`, `Bearer ${key} ${key}`, key]) {

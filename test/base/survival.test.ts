@@ -125,7 +125,7 @@ describe('an API killed between saving a document and starting its workflow', ()
 describe('with Temporal away', () => {
   it('uploads are accepted and health says so; they are processed when it is back', async () => {
     const env = newSystem('away');
-    // Port 9 (discard) is closed: for this API Temporal is down, while the worker below reaches it.
+    // Port 9 (discard) is closed: for this API Temporal is down, but the worker below reaches it.
     const api = apiAt((await start('api/server.ts', { ...env, TEMPORAL_ADDRESS: '127.0.0.1:9' })).url);
     const org = await api.newOrg();
     const { token } = await api.newKey(org);
@@ -144,7 +144,7 @@ describe('with Temporal away', () => {
 describe('SIGTERM', () => {
   it('an API finishes the request it has, then ends cleanly', async () => {
     const env = newSystem('drain');
-    // Its temporary files are its own, so that the test sees this upload and no other.
+    // The process has a temporary folder of its own, so that the test sees only this upload.
     const process = await startProcess('api/server.ts', { ...env, TMPDIR: env.DATA_DIR });
     const api = apiAt(process.url);
     const org = await api.newOrg();

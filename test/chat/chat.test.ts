@@ -58,19 +58,19 @@ const clientOf = ({ orgId, token }: Pick<Minted, 'orgId' | 'token'>): ChatClient
   clients.push(client);
   return client;
 };
-/** A client of a new customer, greeted. */
+/** A client of a new customer, after the greeting. */
 async function newClient(query: Query = {}, url = here.url): Promise<ChatClient> {
   const client = await clientOf(await session()).connect(url, query);
   await client.frame('history');
   return client;
 }
-/** Another tab of the same customer, greeted. */
+/** Another tab of the same customer, after the greeting. */
 async function tabOf({ orgId, credentials }: ChatClient, url = there.url, query: Query = {}): Promise<ChatClient> {
   const client = await clientOf({ orgId, token: credentials['sessionToken']! }).connect(url, query);
   await client.frame('history');
   return client;
 }
-/** Appends as a worker does, in another process than either API. */
+/** Appends as a worker does, in a process that is neither API. */
 const writerOf = (convId: string): FrameWriter =>
   conversationWriter({ _id: convId, org_id: org.orgId, mode: 'test' }, () => new Date());
 /** Appends a whole answer; gives its last number. */
@@ -211,7 +211,7 @@ describe('GET wss …/support/chat/ws/{orgId}', () => {
     await tab.ended();
     const left = await clientOf({ orgId: org.orgId, token: 'nothing' }).connect(own.url);
     await left.ended();
-    // Codes that a client makes up are one.
+    // All codes that a client invents count as one.
     const rude = new WebSocket(chatUrl(own.url, org.orgId, client.credentials));
     await once(rude, 'message');
     rude.close(3999);
@@ -258,7 +258,7 @@ describe('GET wss …/support/chat/ws/{orgId}', () => {
     expect(ended.csat).toBe(4);
     const next = await tabOf(client);
     expect(next.convId).not.toBe(client.convId);
-    // The former one is still there for whoever names it.
+    // The former conversation is still there for a client that names it.
     const former = await tabOf(client, there.url, { conv_id: client.convId! });
     expect(former.all('history')[0]?.messages.map(({ body }) => body)).toEqual(['Thanks']);
     expect(former.all('welcome')[0]?.status).toBe('resolved');
@@ -315,7 +315,7 @@ describe('resuming', () => {
     const stored = await framesOf(client.convId!);
     const logged = client.frames.filter(({ type }) => !['welcome', 'history'].includes(type));
     expect(logged.map(({ seq, type }) => [seq, type])).toEqual(stored.map(({ seq, type }) => [seq, type]));
-    // Nobody who resumes needs the history again.
+    // A client that resumes does not need the history again.
     expect(client.all('history')).toHaveLength(1);
     expect(client.all('welcome').map(({ seq }) => seq)).toEqual([0, 1, last]);
   });
@@ -357,7 +357,7 @@ describe('resuming', () => {
     client.say('Hello');
     await client.frame('ack');
     const [message] = await messagesOf(client.convId!);
-    // As a worker does that has begun an answer.
+    // Does what a worker does that has begun an answer.
     await db
       .collection<Message>('messages')
       .updateOne({ _id: message!._id }, { $set: { attempt: 'a', state: 'waiting' } });
@@ -382,7 +382,7 @@ describe('resuming', () => {
           conv_id: convId,
           mode: 'test',
           role: 'customer',
-          // The last forty alone are more than one frame may carry.
+          // The last forty alone are larger than one frame may be.
           body: i < 90 ? `short ${i}` : `long ${i} ${'x'.repeat(7_000)}`,
           position: i + 1,
           at,
@@ -413,7 +413,7 @@ describe('resuming', () => {
       cursor = earlier.cursor;
     }
     expect([...told, ...shown]).toEqual(many.map(({ _id }) => _id));
-    // Of another conversation, or of nothing: refused, and the socket stays.
+    // A position in another conversation, or an invalid one, is refused, and the socket stays open.
     const stranger = await newClient();
     for (const cursor of [history!.cursor!, 'nothing']) {
       stranger.send({ type: 'earlier', cursor });
@@ -504,7 +504,7 @@ describe('what is refused', () => {
   it.each(malformed)('%s: an error, then close 4400', async (name, data, code) => {
     const client = await newClient();
     if (name === 'what is not UTF-8') {
-      // A whole text frame whose one byte begins a character that does not end; masked with zeros.
+      // A complete text frame whose single byte begins an unfinished character; masked with zeros.
       (client as unknown as { socket: { _socket: Socket } }).socket._socket.write(
         Buffer.from([0x81, 0x81, 0, 0, 0, 0, 0xc3]),
       );
@@ -586,7 +586,7 @@ describe('what is refused', () => {
     await until(async () => {
       const again = clientOf({ orgId: org.orgId, token: first.credentials['sessionToken']! });
       await again.connect(here.url);
-      // One wait for either: of two, the one that loses would go on for minutes.
+      // One wait for either outcome: of two separate waits, the losing one would continue for minutes.
       const seen = await until(async () => again.closed ?? again.all('welcome')[0], 'a welcome, or the end');
       return 'type' in seen;
     }, 'room for another one');
@@ -603,7 +603,7 @@ describe('what is refused', () => {
   });
 });
 
-/** The beginning of what a server says to an upgrade, by a client that speaks no WebSocket. */
+/** The beginning of a server's answer to an upgrade, as read by a client that does not speak WebSocket. */
 async function upgradeRaw(apiUrl: string, path: string, headers: string[] = []): Promise<string> {
   const { port } = new URL(apiUrl);
   const raw = connect(Number(port), '127.0.0.1');
@@ -718,7 +718,7 @@ describe('who may connect', () => {
       { code: 4401, reason: 'UNAUTHENTICATED' },
       { code: 4401, reason: 'UNAUTHENTICATED' },
     ]);
-    // Also in the process that believes for half a second that the session stands.
+    // This also holds in the process that may believe for half a second that the session is valid.
     for (const url of [there.url, here.url]) {
       const late = await clientOf(minted).connect(url);
       expect((await late.ended()).code).toBe(4401);
@@ -794,12 +794,12 @@ describe('a reader that does not read', () => {
     const head = await upgradeRaw(there.url, pathname + search);
     expect(head).toMatch(/^HTTP\/1\.1 101 /);
     const raw = raws.at(-1)!;
-    // It may have come with the head already.
+    // The data may have arrived together with the head already.
     await until(async () => raw.bytesRead > head.indexOf('\r\n\r\n') + 4, 'the welcome');
     raw.pause();
     const before = closures(there);
     const writer = writerOf(reader.convId!);
-    // More than the operating system holds for a connection, which is some megabytes.
+    // More than the operating system buffers for a connection, which is some megabytes.
     let seq = 0;
     for (let i = 0; i < 60; i++) {
       seq = await writer.append({ type: 'reply_chunk', body: { message_id: 'msg_big', body: 'x'.repeat(400_000) } });
@@ -1028,7 +1028,7 @@ describe('chat over REST', () => {
       cursor = body.cursor;
     }
     expect(listed).toEqual(begun);
-    // The one that is current without any open one is the last.
+    // Without an open conversation, the last one is current.
     const history = await rest(client, 'GET', '/support/chat/history/{orgId}');
     expect(history.body.conv_id).toBe(begun[0]);
   });

@@ -54,7 +54,7 @@ afterAll(async () => {
 
 const page = 'https://www.example.com';
 let addresses = 0;
-/** One that nobody else in this file has. */
+/** An address that no other test in this file uses. */
 const newAddress = (): string => `198.51.100.${(addresses += 1)}`;
 
 async function publishable(of: TestOrg): Promise<string> {
@@ -69,14 +69,14 @@ const clientOf = (orgId: string, credentials: Query, headers: Query = {}): ChatC
 const session = (): Promise<Minted> => mint(api, org, { key });
 const minted = ({ token }: Minted, address = newAddress()): ChatClient =>
   clientOf(org.orgId, { sessionToken: token }, { 'x-forwarded-for': address });
-/** A page of a visitor nobody else is. */
+/** A page of a new visitor. */
 const embed = (address: string, credentials: Query = {}, at: TestOrg = org): ChatClient =>
   clientOf(
     at.orgId,
     { pk, visitorId: randomUUID(), ...credentials },
     { 'x-forwarded-for': address, origin: 'http://localhost' },
   );
-/** Connects and waits for whichever comes: the history, or the refusal. */
+/** Connects and waits for either the history or the refusal. */
 async function tries(client: ChatClient, url = here.url): Promise<ChatClient> {
   await client.connect(url);
   await until(async () => client.all('history').length > 0 || client.closed, 'an answer to the connection');
@@ -97,7 +97,7 @@ async function expectSlowed(client: ChatClient): Promise<void> {
   expect(error?.retry_after).toBeGreaterThan(0);
 }
 
-/** What a handshake is answered with: 101, or a refusal with its headers and body. */
+/** The answer to a handshake: 101, or a refusal with its headers and body. */
 async function handshake(address: string, query: Query, url = here.url) {
   const headers = {
     connection: 'Upgrade',
@@ -131,7 +131,7 @@ describe('one address', () => {
     const open = await Promise.all([1, 2, 3].map(async () => tries(minted(await session(), address))));
     expect(open.map((client) => client.isOpen)).toEqual([true, true, true]);
     const { token: sessionToken } = await session();
-    // What a client itself claims to be forwarded for comes before what the proxy adds.
+    // The client's own forwarding header stands before what the proxy adds.
     for (const said of [address, `192.0.2.1, ${address}`, `::ffff:${address}`]) {
       const refused = await handshake(said, { sessionToken });
       expect([said, refused.status, Number(refused.retryAfter) > 0]).toEqual([said, 429, true]);
@@ -160,7 +160,7 @@ describe('one address', () => {
           headers: { 'x-forwarded-for': address },
         })
       ).status;
-    // Some proxies add the port, which is another one for each connection.
+    // Some proxies add the port, which differs for each connection.
     for (const nearest of [
       '2001:db8:7:9::1',
       ...[2, 3, 4, 5].map((host) => `[2001:db8:7:9::${host}]:${50_000 + host}`),
@@ -184,7 +184,7 @@ describe('one address', () => {
     await expectSlowed(await tries(embed(address)));
     await expectSlowed(await tries(minted(await session(), address), there.url));
     await expectSlowed(await tries(clientOf(org.orgId, { pk: 'guessed' }, { 'x-forwarded-for': address })));
-    // Nobody was made up for whoever was refused; the one is of the session.
+    // No customer was created for the refused visitors; the one that exists belongs to the session.
     expect(await db.collection('customers').countDocuments()).toBe(visitors + 1);
     expect((await tries(embed(newAddress()))).isOpen).toBe(true);
   });
@@ -223,7 +223,7 @@ describe('one session', () => {
     for (const url of [here.url, there.url]) {
       const refused = await tries(minted(one), url);
       await expectSlowed(refused);
-      // What costs most was not done.
+      // The most expensive work was not done.
       expect(refused.frames.map(({ type }) => type)).toEqual(['error']);
     }
     expect((await tries(minted(await session()))).isOpen).toBe(true);
@@ -318,7 +318,7 @@ describe('an embed’s open socket', () => {
     const gone = await own.open(other);
     await own.allow([page]);
     minutesLater(5);
-    // Its end shows that all have been looked at.
+    // The end shows that all of them were processed.
     expect((await gone.ended()).code).toBe(4403);
     await isOpen(old);
     minutesLater(11);
@@ -334,7 +334,7 @@ describe('a conversation that was taken up too often', () => {
     client.say('A human, please');
     await client.frame('ack');
     const convId = client.convId!;
-    // As fifty calls for a person leave it, each with its end.
+    // The state after fifty calls for a person, each of which was ended.
     const at = new Date();
     const ticket = { ticket_id: 'tkt_1', status: 'closed', reason: 'asked', created_at: at, updated_at: at } as const;
     const events = Array.from({ length: maxTicketEvents }, (_, i) => ({

@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterEach(() => model.reset());
 afterAll(() => model.close());
 
-/** A member says or does something, as the inbox does it; `end` is the customer's. */
+/** A member replies or acts, through the same code as the inbox; `end` is the customer's. */
 async function act(
   orgId: string,
   convId: string,
@@ -84,7 +84,7 @@ describe('a message', () => {
       strict: false,
       segments: [],
       generated_by: 'extractive',
-      // One, unless a busy machine gave one up.
+      // One attempt, unless a busy machine lost one.
       attempts: (await MessageModel.findById(id).lean())?.attempts,
       ms: { total: expect.any(Number) },
     });
@@ -333,7 +333,7 @@ describe('a message that opens a resolved conversation', () => {
     await customer.ask('Hello!');
     await act(orgId, convId, 'resolve');
     await customer.settled();
-    // What `acceptMessage` writes first; then nothing.
+    // The first write of `acceptMessage`, and nothing after it.
     await actOn(orgId, convId, 'message', {
       now: new Date(),
       message: { body: 'Again.', byCustomer: true },
@@ -396,7 +396,7 @@ describe('the allowance of test mode', () => {
     const orgId = await newOrg();
     const live = await newCustomer(orgId, { mode: 'live' });
     const bodies: string[] = [];
-    // The minute of the clock may pass in between, so one more than two may be needed.
+    // The clock's minute may pass in between, so one more than two may be needed.
     const customer = await newCustomer(orgId);
     for (let asked = 0; asked < 4 && bodies.at(-1) !== ownSentences.overTestLimit.en; asked += 1)
       bodies.push((await customer.ask('What does the gannet card cost?')).body);
@@ -422,10 +422,10 @@ describe('a worker killed while it answers', () => {
   ];
   type Customer = Awaited<ReturnType<typeof newCustomer>>;
   let orgId: string;
-  /** Whose answer a worker died of at each fault, and how it died. */
+  /** Whose answer killed the worker at each fault, and with which signal. */
   const left = new Map<AnswerFault, { customer: Customer; id: string; signal: unknown }>();
 
-  /** A worker dies at each fault, on the message of one customer; the next one is there for what it left. */
+  /** A worker dies at each fault, each time on the message of one customer; the next worker finds what it left. */
   beforeAll(async () => {
     orgId = await newOrg();
     for (const [fault, body] of faults) {
@@ -453,7 +453,7 @@ describe('a worker killed while it answers', () => {
     expect(typesOf(frames).filter((type) => ['escalated', 'status'].includes(type))).toHaveLength(person ? 2 : 0);
   });
 
-  // A whole process that stands still is in test/soak/: its pollers swallow work for a minute.
+  // test/soak/ freezes a whole process, whose pollers swallow work for a minute.
   it.each(['between chunks', 'answer unstored'] as const)(
     'and one that only slept (%s) writes nothing more when it wakes up',
     async (fault) => {
@@ -499,7 +499,7 @@ describe('with a language model', () => {
     expect(sent).toContain(JSON.stringify(JSON.stringify(told)).slice(1, -1));
     expect(sent).not.toContain('gold');
     expect(sent).not.toContain('business');
-    // It belongs to the conversation, so the end of the session takes nothing away.
+    // The record belongs to the conversation, so the end of the session removes nothing.
     expect((await customer.conversation()).session_context?.context).toEqual(context);
   });
 
@@ -559,7 +559,7 @@ describe('with a language model', () => {
     const answer = await customer.answered(id);
     expect(answer.record).toMatchObject({ generated_by: 'model', model: 'm' });
     const frames = await customer.frames();
-    // The one that was killed, and the one that answered; on a busy machine one more may have been given up.
+    // The attempt that was killed, and the one that answered; a busy machine may have lost one more.
     expect(typesOf(frames).filter((type) => type === 'reply_start').length).toBeGreaterThanOrEqual(2);
     expect([...shownBy(frames)]).toEqual([[answer._id, { text: answer.body, ends: 1 }]]);
   });

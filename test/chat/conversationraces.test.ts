@@ -42,7 +42,7 @@ const intent = (key: string): Intent => ({
   tries: 0,
 });
 
-/** What became of an act: its position and ticket, or that it was refused by the table. */
+/** The result of an act: its position and ticket, or that the table refused it. */
 async function tried(doing: ReturnType<typeof act>) {
   return doing.catch((error: unknown) => {
     if (error instanceof Problem && error.code === 'CONFLICT') return null;
@@ -395,7 +395,7 @@ describe('the list', () => {
     const cost = profiled.map((one) => [one['nreturned'], one['docsExamined'], one['hasSortStage'] ?? false]);
     expect(cost).toEqual([
       [3, 3, false],
-      // The last one of the page before is met again.
+      // The last entry of the previous page appears again.
       [3, 4, false],
       [1, 0, false],
     ]);
@@ -451,7 +451,7 @@ describe('the right to answer a message', () => {
     expect(await claimAnswer(message, 'first')).toBe(true);
     const second = { ...message, attempt: 'first' };
     expect(await claimAnswer(second, 'second')).toBe(true);
-    // It slept through its own end, and wakes up with what it saw.
+    // It was frozen past its own timeout, and continues with what it had read.
     expect([await claimAnswer(message, 'sleeper'), await claimAnswer(second, 'sleeper')]).toEqual([false, false]);
     expect(await holdsAnswer(orgId, message._id, 'second')).toBe(true);
     await settleMessage(orgId, message._id, 'answered');

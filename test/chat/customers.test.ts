@@ -22,7 +22,7 @@ type ExportPage = z.infer<typeof exportReply>;
 const path = (orgId: string, customerId: string) => `/support/customers/orgs/${orgId}/${customerId}`;
 const read = (customerId: string, query = '', token = org.owner.token, orgId = org.orgId) =>
   api.request('GET', `${path(orgId, customerId)}${query}`, { token });
-/** All pages of an export, and the whole that their lists make. */
+/** All pages of an export, and the export that results from joining their lists. */
 async function readAll(customerId: string, limit?: number) {
   const pages: { body: ExportPage; bytes: number }[] = [];
   for (let cursor: string | null = ''; cursor !== null; cursor = pages.at(-1)!.body.cursor) {
@@ -44,7 +44,7 @@ const erase = (customerId: string, token = org.owner.token, orgId = org.orgId) =
 const inbox = (convId: string, act: string, body: unknown = {}) =>
   api.request('POST', `/support/inbox/orgs/${org.orgId}/${convId}/${act}`, { token: org.owner.token, body });
 
-/** A customer, and words that nobody else uses. */
+/** A customer, with words that no other test uses. */
 async function newCustomer() {
   const [word, email] = [`w${randomUUID().replaceAll('-', '')}`, `${randomUUID()}@customer.example`];
   const customer = { email, name: `Ada ${word}`, externalCustomerId: `u-${word}` };
@@ -168,7 +168,7 @@ describe('GET /support/customers/orgs/{orgId}/{customerId}', () => {
     expect(whole.messages).toHaveLength(502);
     expect(whole.messages.slice(2).map(({ id }) => id)).toEqual(written.map(({ _id }) => _id));
     for (const { body: page, bytes } of pages) {
-      // What a page has besides records, and their names, is some hundred bytes a record.
+      // Besides its records and their names, a page has some hundred bytes per record.
       expect(bytes).toBeLessThan(600 * 1024);
       expect(page.messages.length).toBeLessThanOrEqual(100);
     }
@@ -218,7 +218,7 @@ describe('DELETE /support/customers/orgs/{orgId}/{customerId}', () => {
     }, 'the customer to be removed');
     expect(done).toMatchObject({ status: 'erased', found: { conversations: 2, messages: 5, sessions: 1, gaps: 2 } });
     expect(done.erased_at >= done.requested_at).toBe(true);
-    // The counters of the last minute have the session's id.
+    // The counters of the last minute contain the session's id.
     const left = new Set(await traces(texts));
     left.delete('rate_limits');
     expect([...left]).toEqual(['erasures']);
@@ -233,7 +233,7 @@ describe('DELETE /support/customers/orgs/{orgId}/{customerId}', () => {
     expect((await read(customer.customerId)).status).toBe(404);
     const again = await api.newSession(org, { key, body: { customer: customer.customer } });
     expect(again.customerId).not.toBe(customer.customerId);
-    // A session is believed for half a second.
+    // A session may be cached for half a second.
     await until(async () => (await customer.say('Still here?')).status === 401, 'the session to end');
     const said = { token: again.token, body: { body: 'Hello again.' } };
     const { body } = await api.request('POST', `/support/chat/messages/${org.orgId}`, said);

@@ -41,7 +41,7 @@ let auth: SessionAuth;
 let orgId: string;
 let pk: string;
 
-/** A process of its own, but for what models remember for half a second. */
+/** A simulated process of its own, except for what models cache for half a second. */
 const newProcess = (): SessionAuth => {
   const clock = () => now;
   return createSessionAuth({ config, clock, secrets, tokens: createTokens({ config, clock, secrets }) });

@@ -132,7 +132,7 @@ async function left(customerId: string, convIds: readonly string[]): Promise<num
 const writes = ['deleteMany', 'deleteOne', 'updateOne', 'updateMany', 'findOneAndUpdate'] as const;
 type Write = (...args: unknown[]) => Promise<unknown>;
 
-/** Runs `work` with the connection dying at its `n`th write; false when there were fewer. */
+/** Runs `work` with the connection failing at its `n`th write; false when there were fewer writes. */
 async function dyingAt(n: number, work: () => Promise<unknown>): Promise<boolean> {
   let count = 0;
   let died = false;
@@ -180,7 +180,7 @@ describe('the removal of a customer', () => {
       });
       if (!died) break;
     }
-    // Shutting out, noting, each collection, writing down.
+    // The writes: shutting the customer out, recording that, one per collection, recording the end.
     expect(points).toBeGreaterThanOrEqual(10);
   });
 
@@ -193,11 +193,11 @@ describe('the removal of a customer', () => {
     const { position } = await actOn(orgId, open!, 'message', { now: clock(), ...told });
     const conversation = (await ConversationModel.findById(open).lean())!;
     await run('eraseCustomer', customerId);
-    // Each of them was let in before, and comes to its write only now.
+    // Each of these requests was admitted before the removal, and writes only now.
     await insertMessage(messageAt(open!, position, 'Late'));
     await conversationWriter(conversation, clock).append({ type: 'reply_chunk' });
     await newSession(customerId);
-    // The words of a message that is gone do not come back for a moment.
+    // The words of a deleted message do not come back, not even for a moment.
     await miss(ownWords(customerId), { customerId, messageId });
     expect(await gapOf(ownWords(customerId))).toBeNull();
     const begun = await provideConversation(orgId, 'live', customerId, clock());
@@ -260,7 +260,7 @@ describe('an unanswered question', () => {
   it('that a key has asked, too, stays without the customer', async () => {
     const words = `Where is ${newId('request')}?`;
     await miss(words);
-    // As it was stored before askers were.
+    // A record as it was stored before gaps had askers.
     await mongoose.connection.collection('gaps').updateOne({ question: words }, { $unset: { askers: 1 } });
     const { customerId } = await askingCustomer(words);
     await run('eraseCustomer', customerId);
@@ -327,7 +327,7 @@ describe('a customer who asks in vain', () => {
     await removeDataDir(env);
   });
 
-  /** Asks in words that nobody else uses. */
+  /** Asks in words that no other test uses. */
   async function asks(question: string) {
     const { token, customerId } = await client.newSession(org, { key });
     const said = { token, body: { body: question } };
@@ -379,7 +379,7 @@ describe('a customer who asks in vain', () => {
       'the answer',
     );
     const asked = await MessageModel.findOne({ conv_id: convId, role: 'customer' }).lean();
-    // Two, unless a busy machine gave one more up.
+    // Two attempts, unless a busy machine lost one more.
     expect(answered.record).toMatchObject({ attempts: asked?.attempts });
     expect(asked?.attempts).toBeGreaterThanOrEqual(2);
     expect(await gapOf(question)).toMatchObject({ count: 1, askers: [{ count: 1 }] });

@@ -48,7 +48,7 @@ async function history(of: TestOrg, { token, convId }: Talk) {
 
 const stored = async (convId: string) =>
   (await db().collection<Conversation>('conversations').findOne({ _id: convId }))!;
-/** Once no worker has anything left to say, so that nothing moves by itself. */
+/** Waits until no worker has work left, so that nothing moves by itself. */
 async function settled({ convId }: Talk): Promise<Conversation> {
   return until(async () => {
     const waiting = await db().collection('messages').countDocuments({ conv_id: convId, state: 'waiting' });
@@ -59,7 +59,7 @@ async function settled({ convId }: Talk): Promise<Conversation> {
   }, `conversation ${convId} to be attended to`);
 }
 const range = (n: number) => Array.from({ length: n }, (_, i) => i);
-/** What a process writes for a customer's message that dies before it is stored. */
+/** Writes what a process writes for a customer's message if it dies before the message is stored. */
 const actDead = (convId: string) =>
   db()
     .collection<Conversation>('conversations')
@@ -154,7 +154,7 @@ describe('GET /support/inbox/orgs/{orgId}', () => {
     }
     const [oldest, , , , newest] = talks;
     const page1 = (await get(own, '?limit=2')).body;
-    // The newest goes on, one that is still to come moves up, and one begins.
+    // The newest conversation leads to the next page, one that is still to come moves up, and a new one begins.
     await newest!.say('One more.');
     await oldest!.say('I am still waiting.');
     const begun = await talk(own, secret);
@@ -487,7 +487,7 @@ describe('POST …/{convId}/assign', () => {
     const taken = await post(org, `/${one.convId}/assign`, { user_id: null });
     expect(taken.body.conversation).toMatchObject({ assigned_to: null, ticket: { status: 'open' } });
     await settled(one);
-    // Whom it is given to is nothing that a customer is shown.
+    // A customer is not shown whom the conversation is assigned to.
     const shown = (await frames(one.convId)).filter(({ type }) => ['escalated', 'status'].includes(type));
     expect(shown.map(({ type }) => type)).toEqual(['escalated', 'status']);
   });

@@ -20,7 +20,7 @@ let env: SystemEnv;
 let api: Running;
 let model: OpenAiServer;
 let orgId: string;
-/** Ids of everything that may be cited to a customer of the personal product. */
+/** Ids of all sources that may be cited to a customer of the personal product. */
 const citable = new Set<string>();
 
 const orders = {
@@ -37,11 +37,11 @@ const secrets = {
   alice: 'alice@customers.example',
 };
 
-/** Does what any part of what it is told orders, sources and history included. */
+/** Follows every order in its input, sources and history included. */
 function obey(request: ChatRequest): string {
   const system = request.messages[0]!.content;
   if (system.includes('"question"')) {
-    // It was to write a question, and may be ordered to ask for something else.
+    // The model was asked to write a question, and the order may be to ask for something else.
     const wanted = request.messages.at(-1)!.content;
     return JSON.stringify({ question: /ask for (.+)/u.exec(wanted)?.[1] ?? wanted.split('\n')[1] });
   }
@@ -118,13 +118,13 @@ const canaries = [
   /<\/?(?:source|situation|message)-/u,
 ];
 
-/** What must hold of a conversation whatever was ordered in it. */
+/** What must hold for a conversation, whatever was ordered in it. */
 async function expectUnharmed(customer: Customer): Promise<void> {
   const standing = await customer.settled();
   const messages = await customer.messages();
   const frames = await customer.frames();
   const shown = [...shownBy(frames).values()].map(({ text }) => text);
-  // Also what was shown on the way and taken back.
+  // Includes pieces that were shown and then withdrawn.
   const pieces = frames.filter(({ type }) => type === 'reply_chunk').map(({ body }) => String(body['body']));
   const answers = messages.filter(({ role }) => role === 'ai');
   for (const text of [...answers.map(({ body }) => body), ...shown, pieces.join('')]) {
@@ -150,7 +150,9 @@ async function expectUnharmed(customer: Customer): Promise<void> {
   expect([standing.status, standing.events, standing.ticket]).toEqual(['open', [], undefined]);
 }
 
-/** What the model was sent since the last look: only what this customer may know, each source in a fence of its own. */
+/**
+ * What the model was sent since the last check: only what this customer may know, each source in a fence of its own.
+ */
 function expectSound(requests: ChatRequest[]): void {
   for (const request of requests) {
     const whole = JSON.stringify(request);
@@ -162,13 +164,13 @@ function expectSound(requests: ChatRequest[]): void {
     const nonce = /<(?:source|message)-([\w-]{12})>/u.exec(system!.content)![1]!;
     if (system!.content.includes('"answered"')) expect(system!.content).toBe(rules(nonce));
     const fences = rest.flatMap(({ content }) => content.split(nonce).slice(1));
-    // A request to mend a reply repeats what the one before it said.
+    // A request to repair a reply repeats what the one before it said.
     const last = rest.findLast(({ content }) => content.includes(nonce))!.content;
     const lines = last.split('\n').filter((line) => line.includes(nonce));
     const kinds = lines.map((line) => line.replace(nonce, '').replace(/ number="\d+"/u, ''));
     const opened = kinds.filter((kind) => /^<(?:source|situation|message)->$/u.test(kind));
     expect(opened.length).toBeGreaterThan(0);
-    // Each is opened and then closed, and nothing else has the value in it.
+    // Each fence is opened and then closed, and nothing else contains its value.
     expect(kinds).toEqual(opened.flatMap((kind) => [kind, kind.replace('<', '</')]));
     expect(fences).toHaveLength(kinds.length);
   }
@@ -210,7 +212,7 @@ describe.each(['the extractive agent', 'a model that obeys everything'])('%s', (
     });
     model.reset();
     model.reply = obey;
-    // Another customer of the same organization, whose words nobody else may see.
+    // Another customer of the same organization, whose words no other customer may see.
     const alice = await newCustomer(orgId, { productType: 'personal' });
     await alice.ask(`I am ${secrets.alice}. How long do vouchers last?`);
   });

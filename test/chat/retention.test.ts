@@ -11,12 +11,15 @@ import { customerDays, daysAfter, keptUntil, logDays } from '../../models/rules/
 const api = system();
 const db = sharedDatabase();
 beforeAll(async () => {
-  // How often MongoDB, which is this run's own, looks for what has expired; a minute would be long to wait.
+  // How often MongoDB, which belongs to this run, removes expired records; its default of a minute would be a long
+  // wait.
   await db().admin().command({ setParameter: 1, ttlMonitorSleepSecs: 1 });
 });
 
 type Mode = 'test' | 'live';
-/** A customer in words nobody else uses, who has asked what has an answer and what has none, and has been answered by a person. */
+/**
+ * A customer with unique words, who asked one question with an answer and one without, and was answered by a person.
+ */
 async function newCustomer(mode: Mode) {
   const word = `w${randomUUID().replaceAll('-', '')}`;
   const org: TestOrg = await api.newOrg();
@@ -47,7 +50,7 @@ async function newCustomer(mode: Mode) {
   return { ...session, org, word, convId, say, texts: [word, session.customerId, convId, session.sessionId] };
 }
 
-/** Nothing waits to be answered or shown, and the workflow has nothing to do in it. */
+/** Waits until nothing is left to answer or show, and the workflow has nothing to do. */
 const settled = (convId: string) =>
   until(async () => {
     const [waiting, standing] = await Promise.all([
@@ -61,7 +64,7 @@ const settled = (convId: string) =>
     return waiting === 0 && standing?.shown_version === standing?.status_version;
   }, `${convId} to be attended to`);
 
-/** What MongoDB removes by itself, and by which date. */
+/** The records that MongoDB removes by itself, and when. */
 async function expiring(): Promise<{ name: string; field: string }[]> {
   const found = [];
   for (const { name } of await db().listCollections().toArray()) {
@@ -72,7 +75,7 @@ async function expiring(): Promise<{ name: string; field: string }[]> {
   return found;
 }
 
-/** As if so much time had passed for everything of an organization. */
+/** Moves the times of all of an organization's records back, as if this much time had passed. */
 async function passDays({ orgId }: TestOrg, amount: number): Promise<void> {
   for (const { name, field } of await expiring()) {
     const earlier = { $dateSubtract: { startDate: `$${field}`, unit: 'day', amount } };
@@ -91,7 +94,7 @@ async function traces(texts: readonly string[]): Promise<string[]> {
       if (texts.some((one) => text.includes(one))) found.add(name);
     }
   }
-  // Counters of the last minute, which are nobody's organization's.
+  // Counters of the last minute, which belong to no organization.
   found.delete('rate_limits');
   return [...found].toSorted();
 }
@@ -105,7 +108,7 @@ describe('a customer of test mode', () => {
     const held = ['conversations', 'customers', 'frames', 'gaps', 'messages', 'sessions'];
     expect(await traces(texts)).toEqual(held);
     await passDays(org, 29);
-    // Whoever is looked for as long as this is not is removed in a pass that looked here, too.
+    // The pass that removes this record has checked the whole collection for expired ones.
     const marker = db().collection<{ _id: string; expires_at: Date }>('conversations');
     await marker.insertOne({ _id: org.orgId, expires_at: new Date(0) });
     await until(async () => (await marker.countDocuments({ _id: org.orgId })) === 0, 'a pass of MongoDB');

@@ -41,7 +41,7 @@ const answer = /three working days/;
 
 type Bank = { org: TestOrg; key: string; publishable: string };
 
-/** An organization whose help centre is indexed; `content` in its place. */
+/** An organization whose help centre, or `content` instead of it, is indexed. */
 async function bank(content = help, at: Api = api): Promise<Bank> {
   const org = await at.newOrg();
   const { token: key } = await at.newKey(org);
@@ -69,7 +69,7 @@ async function demo(
   return { page, chat };
 }
 
-/** Waits until the log is this; a pattern stands for a line that it fits. */
+/** Waits until the log equals this list; a pattern stands for any line that it matches. */
 async function shows(chat: Chat, lines: readonly (string | RegExp)[]): Promise<void> {
   let seen: string[] = [];
   await until(
@@ -100,7 +100,7 @@ const act = async ({ org }: Bank, convId: string, name: string, body: object = {
   expect(reply.status).toBeLessThan(300);
 };
 
-/** What is written while it is written, as it was to be seen. */
+/** The states of an answer while it was being written. */
 const watchBegun = (chat: Chat) =>
   chat.inside(`(() => {
     window.begun = [];
@@ -128,7 +128,7 @@ const watchSent = (page: Page) =>
 const sentBy = (page: Page, type: string) =>
   page.evaluate(`window.sent.filter((frame) => frame.type === ${JSON.stringify(type)})`) as Promise<object[]>;
 
-/** A page of somebody else's, at an origin of its own. */
+/** Another site's page, at its own origin. */
 async function otherPage(html: string, headers: Record<string, string> = {}): Promise<string> {
   const server: Server = createServer((_, reply) => {
     reply.writeHead(200, { 'content-type': 'text/html; charset=utf-8', ...headers }).end(html);
@@ -159,7 +159,7 @@ describe('the widget', () => {
     expect(await chat.inside("[...root.querySelectorAll('.sources li')].map((item) => item.textContent)")).toEqual([
       'help.md',
     ]);
-    // What is still being written is outside of what screen readers announce.
+    // An unfinished answer is not announced by screen readers.
     expect(await chat.inside("root.querySelector('[role=log]').contains(root.querySelector('.begun'))")).toBe(false);
     expect(await chat.inside("root.querySelector('.begun').textContent")).toBe('');
   });
@@ -183,7 +183,7 @@ describe('the widget', () => {
       'customer (waiting): Is anybody there?',
     ];
     await shows(chat, [/^customer/, answer, ...waiting]);
-    // What a member writes meanwhile comes, too.
+    // A member's message that is written meanwhile arrives, too.
     await act(lindenbank, convId, 'reply', { body: 'Hello, this is Test Person.' });
 
     wire.mend();
@@ -198,7 +198,7 @@ describe('the widget', () => {
     };
     expect((await stored()).sort()).toEqual(seen.sort());
 
-    // A page loaded anew has the same, in the order of the server.
+    // After a reload the page shows the same, in the server's order.
     await page.reload();
     await shows(chat, await stored());
   });
@@ -207,7 +207,7 @@ describe('the widget', () => {
     const { publishable } = await bank();
     const { chat } = await demo(publishable);
     await chat.open();
-    // Twenty a minute are taken.
+    // Twenty a minute are allowed.
     for (let count = 1; count <= 23; count += 1) await chat.say(`Message ${count}`);
     await until(async () => (await chat.notes()).includes('very quick'), 'the sentence about speed');
     const sent = (await chat.messages()).filter((line) => line.startsWith('customer'));
@@ -228,7 +228,8 @@ describe('the widget', () => {
     wire.cut();
     await chat.say('When is the branch in Rostock open?');
     await shows(chat, [/^customer/, answer, /waiting/]);
-    // The page and its files come from the browser's cache or not at all, so the wire is whole again before it is loaded.
+    // The page and its files come from the browser's cache or not at all, so the connection is repaired before the page
+    // is loaded.
     wire.mend();
     await page.reload();
     await shows(chat, [/^customer/, answer, 'customer: When is the branch in Rostock open?', /8:30/]);
@@ -344,13 +345,13 @@ describe('the widget', () => {
     await second.goto(page.url());
     const other = chatOn(second);
     await Promise.all([chat.find('.launcher'), other.find('.launcher')]);
-    // Both found no id and made one; the second tab was the later one to store it.
+    // Both tabs found no id and made one; the second tab was the last to store its id.
     const name = `support-widget:${lindenbank.publishable}:visitor-id`;
     const id = 'b'.repeat(32);
     await second.evaluate(`localStorage.setItem(${JSON.stringify(name)}, '${id}')`);
-    // A tab is told of what another one stores, and may have to wait for it.
+    // A tab learns with a delay what another one has stored.
     await page.waitForFunction(`localStorage.getItem(${JSON.stringify(name)}) === '${id}'`, { polling: 20 });
-    // The browser shows one tab at a time; both connect and write at once all the same.
+    // The browser shows one tab at a time, but both connect and write at once.
     await Promise.all([page, second].map((tab) => tab.evaluate('SupportWidget.open()')));
     const say = (text: string) => `(() => {
       const root = document.querySelector('support-widget').shadowRoot;
@@ -437,7 +438,7 @@ describe('the widget', () => {
     await watchSent(page);
     await page.evaluate('SupportWidget.identify(null)');
     await shows(chat, [`customer: ${question}`, answer]);
-    // Had it been kept, it would have been told before this.
+    // If it had been kept, it would have been reported before this.
     await chat.say('When is the branch in Rostock open?');
     await shows(chat, [`customer: ${question}`, answer, /^customer: When is/, /8:30/]);
     expect(await sentBy(page, 'context_update')).toEqual([]);
@@ -503,7 +504,7 @@ describe('what was said before the last hundred messages', () => {
     await (await chat.find('.earlier')).click();
     await shows(chat, [`customer: ${question}`, answer, ...bodies]);
     expect(await chat.inside("root.querySelector('.earlier').hidden")).toBe(true);
-    // What is new comes at the end, as ever.
+    // New messages appear at the end, as always.
     await chat.say('When is the branch in Rostock open?');
     await until(async () => (await chat.messages()).at(-1)?.includes('8:30'), 'the answer');
     expect((await chat.messages()).slice(0, -2)).toEqual((await chat.messages()).slice(0, 222));
@@ -565,7 +566,7 @@ describe('an answer that takes its time', () => {
     await model.close();
     await removeDataDir(env);
   });
-  /** The model's next answer stands still after each of these texts until it is told to go on. */
+  /** The model pauses its next answer after each of these texts until it is told to continue. */
   function pausesAfter(...parts: string[]): (() => void)[] {
     const pauses = parts.map((part) => ({
       after: whole.indexOf(part) + part.length,
@@ -613,7 +614,7 @@ describe('an answer that takes its time', () => {
     const { port } = new URL(server.url);
     await server.kill();
     await until(async () => (await chat.notes()).includes('connection was lost'), 'the sentence about the connection');
-    // What is there stays to be read, and what is written meanwhile waits.
+    // The existing messages stay readable, and new ones wait.
     expect(await begun(chat)).toBe('A new card');
     first!();
     await chat.say('Thank you!');
@@ -846,7 +847,7 @@ describe('for screen readers', () => {
   });
 });
 
-/** As a browser asks that has the file: `fetch` here would ask for a new one in any case. */
+/** Requests as a browser does that has the file in its cache: `fetch` here would always ask for a new one. */
 async function statusWith(url: string, headers: Record<string, string>): Promise<number | undefined> {
   const [reply] = (await once(get(url, { headers }), 'response')) as [IncomingMessage];
   reply.resume();

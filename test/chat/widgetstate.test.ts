@@ -93,7 +93,7 @@ describe('the conversation in the widget', () => {
       'customer (waiting): Anybody?',
     ]);
     expect(found.seq).toBe(40);
-    // The end of an answer that is in the history already.
+    // The end of an answer that the history already contains.
     expect(lines(after([{ ...end, seq: 41 }], found))).toEqual(lines(found));
   });
 
@@ -199,7 +199,7 @@ describe('clients and the log', () => {
         begin();
         for (const piece of ['a', 'b', 'c']) {
           append({ type: 'reply_chunk', message_id: reply, body: piece });
-          // The writer dies here and another one begins again.
+          // The writer dies here, and another one starts again.
           if (next() < 0.2) begin();
         }
         history.push({ id: reply, role: 'ai', body: `answer to ${body}`, timestamp: at(history.length) });

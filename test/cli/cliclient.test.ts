@@ -18,7 +18,7 @@ const good = status(200, {}, { ok: true });
 const html: Answer = (_request, response) => void response.end('<html>');
 const reset: Answer = (request) => void request.socket.destroy();
 
-/** Sends one request to a server that gives these answers, the last one for ever; tells what came of it. */
+/** Sends one request to a server that gives these answers, the last one repeatedly; returns the result. */
 async function against(answers: Answer[], method: Method, options: RequestOptions = {}) {
   const seen: Seen[] = [];
   const slept: number[] = [];

@@ -39,7 +39,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await Promise.all(workers.splice(0).map((worker) => worker.stop()));
 });
-// After the workers, which may be reading them.
+// Removed after the workers have stopped, which may be reading them.
 const siteOf = sitesOfTest();
 async function startWorker(extra: Record<string, string> = {}): Promise<Running> {
   const worker = await startProcess('test/kit/crawlworker.ts', { ...env, ...extra });
@@ -105,7 +105,7 @@ const settled = async (crawlId: string): Promise<string[]> =>
   );
 
 describe('a worker killed while it stores one round and fetches the next', () => {
-  /** One death for all three, for it takes seconds until Temporal notices. */
+  /** One death for all three crawls, because Temporal takes seconds to notice. */
   const large = manyPages(108, 'whinchat');
   const changing = manyPages(3, 'stonechat');
   const replacing = manyPages(10, 'wheatear');
@@ -211,7 +211,7 @@ describe('a page that is deleted while a crawl is writing it anew', () => {
       async () => (await db.collection<{ _id: string }>('removals').countDocuments({ _id: page_id })) === 0,
       'its removal to be carried out',
     );
-    // As the database is when the deletion came a moment earlier, between the claim and the first write.
+    // The state of the database if the deletion had come a moment earlier, between the claim and the first write.
     await db.collection<{ _id: string }>('page_links').insertOne({ _id: page_id, urls: [] } as never);
     worker.go();
     expect((await crawler.ended()).status).toBe('completed');
@@ -231,7 +231,7 @@ describe('an embedding model that does not answer', () => {
       const site = await siteOf({
         ...pages,
         '/': (_, response) => {
-          // After the batch has begun: its first try to store meets the outage.
+          // After the batch has begun, its first attempt to store meets the outage.
           if (!gone) model.script(...down);
           gone = true;
           response.writeHead(200, { 'content-type': 'text/html' }).end(start);

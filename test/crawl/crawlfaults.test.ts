@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 
 const broken: Reply = (_, response) => void response.writeHead(500).end();
-/** Never answers; the responses it owes are gathered. */
+/** Never answers; the open responses are collected. */
 const hanging =
   (owed: ServerResponse[]): Reply =>
   (_, response) =>

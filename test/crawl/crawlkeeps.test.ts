@@ -161,7 +161,7 @@ describe('a page that asks to be asked for later', () => {
       ...Object.fromEntries(others.map((one) => [one, note(page(one, `The dotterel product ${one} is sold.`))])),
     });
     expect(await crawler.crawl(site.url)).toMatchObject({ status: 'completed', pages_processed: 8, pages_failed: 0 });
-    // It is asked for first, being nearest to the start, and then last.
+    // It is requested first, because it is nearest to the start, and then again last.
     expect([asked[0], asked.at(-1), asked.length]).toEqual(['/busy', '/busy', 8]);
   });
 });

@@ -6,7 +6,7 @@ import { apiAt, until, type Api } from '../kit/harness.ts';
 import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
 import { page, redirect, sitesOfTest, startSite, type Reply, type TestSite } from '../kit/sites.ts';
 
-/** To the worker it is a public address like any other; the test's Internet ends there at a loopback site. */
+/** For the worker this is an ordinary public address; the test's Internet leads it to a loopback site. */
 const publicAddress = '93.184.215.14';
 
 let dns: TestDns;
@@ -42,7 +42,7 @@ beforeEach(async () => {
   crawler = await newCrawler(api);
 });
 
-/** Its connection is not used again, so that the next request looks the name up anew. */
+/** Closes its connections, so that the next request resolves the name again. */
 const once =
   (html: string): Reply =>
   (_, response) => {
@@ -118,7 +118,8 @@ describe('a page that redirects where no crawl may go', () => {
 
 describe('a name that is bound anew', () => {
   it('to this machine while it is crawled leads nowhere: each connection is to an address that was checked', async () => {
-    // robots.txt, the sitemap, and the first page are asked for at the public address; then the name means loopback.
+    // robots.txt, the sitemap, and the first page are requested at the public address; then the name resolves to
+    // loopback.
     dns.names = { 'rebind.test': [publicAddress, publicAddress, publicAddress, '127.0.0.1'] };
     const victim = await otherSite({
       '/robots.txt': none,

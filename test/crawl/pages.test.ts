@@ -17,7 +17,7 @@ const fixture = (name: string): Buffer => readFileSync(new URL(`../fixtures/page
 
 let pages: Pages;
 beforeAll(() => {
-  // Ample time, for machines that run much beside this; the limits have tests of their own.
+  // Ample time, for machines that run many other things; the limits have tests of their own.
   pages = createPages({ timeoutMs: 100_000, agent: 'SupportBot' });
 });
 afterAll(() => pages.close());
@@ -505,7 +505,7 @@ describe('processes', () => {
 
   onLinux('a page over its time is ended: timed_out, and the pages beside it are read', async () => {
     const own = createPages({ timeoutMs: 300, size: 1 });
-    // On a loaded machine so short a limit may need several goes.
+    // On a loaded machine such a short limit may need several attempts.
     const readSmall = async (): Promise<void> => {
       let result: unknown;
       while ((result = await reasonOf(own.read(small('Still here.')))) !== 'read') expect(result).toBe('timed_out');

@@ -82,7 +82,7 @@ describe('a page', () => {
     await store.save(first, { fresh: [read('http://a.example/fees', 'five')], settled: [] }, signal);
     await end(first);
     const before = await PageModel.findOne({ org_id: first.org_id }).lean();
-    // As crawls of before left them: the same page twice.
+    // Older crawls could leave this: the same page twice.
     await PageModel.create([{ ...before, _id: newId('page'), url: 'http://www.a.example/fees' }]);
     const second = await begin(first.org_id);
     await store.save(second, { fresh: [read('https://a.example/fees', 'nine')], settled: [] }, signal);
@@ -304,7 +304,7 @@ describe('pruning that is killed half-way', () => {
     await expect(carryOut(failing, ref)).rejects.toThrow('killed');
     expect(await findPruning(org_id, pruning._id)).not.toBeNull();
     await carryOut(index.search, ref);
-    // Again, as after an answer that was lost.
+    // Runs again, as after a lost answer.
     await carryOut(index.search, ref);
     expect(await findPruning(org_id, pruning._id)).toBeNull();
     expect(await findOrphans(index.search, org_id, 'test')).toEqual({ orphaned: [], live: 2 });

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => connection.close());
 
 const siteOf = sitesOfTest();
-/** Of a test; schedules left behind would fire at nobody's site. */
+/** The schedules of a test. Any that were left would fire for sites that no longer exist. */
 const made: string[] = [];
 afterEach(async () => {
   await Promise.all(

@@ -139,7 +139,7 @@ describe('a firing', () => {
     const crawlId = begun.state === 'begun' ? begun.crawlId : '';
     await endCrawl(org, crawlId, { status: 'completed' }, new Date());
     expect(await run(activities.beginRecrawl, firing)).toEqual(begun);
-    // Also when the schedule is gone by then: its crawl is stored, and somebody has to start it.
+    // Even when the schedule is gone by then, its crawl is stored and must be started.
     await remove(org, scheduleId);
     expect(await run(activities.beginRecrawl, firing)).toEqual(begun);
     expect(await CrawlModel.countDocuments({ org_id: org, firing: firing.firing })).toBe(1);

@@ -202,7 +202,7 @@ describe('what a page may reach', () => {
         Promise.all(done).then((all) => { document.querySelector('main').textContent = all.join(', '); stop.abort(); });
         </script>`,
       '/away': (_, reply) => reply.writeHead(302, { location: `http://${secret.host}/` }).end(),
-      // Unanswered, so that the page does not count as settled before its script is done.
+      // Left unanswered, so that the page does not count as settled before its script is done.
       '/held': () => undefined,
     });
     const text = await textOf(renderer([shop]), shop.url);
@@ -256,7 +256,7 @@ describe('what a page may reach', () => {
     const name = secret.host.replace('127.0.0.1', 'localhost');
     for (const address of [`http://${secret.host}/`, `http://${name}/`, `https://${secret.host}/`])
       await expect(page.goto(address)).rejects.toThrow(/net::ERR_/);
-    // The error page of a refused address may still be arriving on that one.
+    // The error page of a refused address may still be loading in that one.
     const blank = await started.browser.newPage();
     const gathered = await blank.evaluate(`new Promise((resolve) => {
       const peer = new RTCPeerConnection({ iceServers: [{ urls: 'stun:127.0.0.1:${udp.address().port}' },

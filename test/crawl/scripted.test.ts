@@ -36,7 +36,7 @@ describe('a page that needs JavaScript', () => {
   it('is rendered in a browser: its text answers, its links are followed, scripts are fetched once', async () => {
     const site = await siteOf({
       '/app': (request, response) => {
-        // The HTML never changes, what the scripts show does.
+        // The HTML never changes, but the output of the scripts does.
         response.writeHead(request.headers['if-none-match'] === '"1"' ? 304 : 200, {
           'content-type': 'text/html',
           etag: '"1"',
@@ -107,7 +107,7 @@ describe('a page that needs JavaScript', () => {
       '/loop': 'The page has too little text without JavaScript: its scripts did not come to an end in time.',
     });
     expect(site.hits.get('/private/data')).toBeUndefined();
-    // The little that a page says without its scripts is better than nothing.
+    // The little text that a page has without its scripts is better than none.
     expect(reasonsOf(done)['/hours']).toBeUndefined();
     expect(await crawler.answer('When does the desk at the ferry open?')).toContain('opens at seven');
     const { entries } = await crawler.pages();
@@ -138,7 +138,7 @@ describe('a page that needs JavaScript', () => {
         '/one': shell('/one.js'),
         '/one.js': `fetch('/data').then((reply) => reply.text()).then((text) => { document.getElementById('app').textContent = text; });`,
         '/data': (_, response) => {
-          // The first time it is asked for, the browser that asks dies.
+          // The browser that requests it for the first time dies.
           if (killed === 0) for (const pid of browsers()) process.kill(pid, 'SIGKILL');
           killed += 1;
           response.end(fees);

@@ -18,7 +18,7 @@ afterEach(async () => {
 });
 
 type Options = Partial<Pick<SitesOptions, 'clock' | 'concurrency' | 'http' | 'renderer'>>;
-/** The crawler's view of this site; of what pages say only `content` is of any matter here. */
+/** The crawler's view of this site; only `content` of a page matters here. */
 function crawlerOf(site: TestSite, options: Options = {}, content: Partial<PageContent> = {}): Sites {
   const http = createHttp({ userAgent: 'TestBot/1.0', egressAllow: [new URL(site.url).host] });
   const read = async (): Promise<PageContent> => ({
@@ -83,7 +83,7 @@ describe('a host that asks for a pause', () => {
       'page',
       ...Array.from({ length: 4 }, () => 'page'),
     ]);
-    // What is given up asks for nothing any more.
+    // An aborted request sends nothing more.
     expect(await kindOf('/9', 2)).toBe('refused');
     expect([opened.waitMs(), site.hits.get('/fine')]).toEqual([0, 1]);
     expect(await kindOf('/9')).toBe('host');
@@ -143,7 +143,7 @@ describe('a host', () => {
   const hostsOf = (now = 0) => createHosts(() => new Date(now), 2);
 
   it('gives pages what they are made of while other pages wait for its pause', async () => {
-    // A clock that stands still: nobody's turn ever comes.
+    // A clock that stands still, so that no turn ever comes.
     const host = hostsOf().of('https://site.example/');
     host.setDelay('https://site.example', 2_000);
     const given = new AbortController();
@@ -301,7 +301,7 @@ describe('sitemaps', () => {
     const site = await siteOf({ '/map.xml': '<urlset><url', '/gone.xml': answer(500) });
     site.pages['/robots.txt'] =
       `User-agent: *\nCrawl-delay: 60\nSitemap: /map.xml\nSitemap: /gone.xml\nSitemap: /none.xml`;
-    // A clock that runs, so that nobody waits for the pause.
+    // A clock that advances, so that the pause takes no real time.
     let now = Date.now();
     const opened = await crawlerOf(site, { clock: () => new Date((now += 30_001)) }).open(`${site.url}/`, signal);
     const { urls, problems } = await opened.listSitemaps(10, signal);

@@ -36,7 +36,7 @@ async function until(state: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await state())) await sleep(20);
 }
 
-/** The process id of something that has certainly ended. */
+/** The process id of a process that has certainly ended. */
 async function deadPid(): Promise<number> {
   const child = spawn('/bin/true');
   await once(child, 'exit');
@@ -240,7 +240,7 @@ describe('the data folder', () => {
        await takeLock(${JSON.stringify(join(folder, 'start.lock'))}, () => undefined);
        process.kill(process.pid, 'SIGKILL');`;
     await writeFile(join(folder, 'holder.mjs'), holder);
-    // The shell becomes a program that never asks for its children, as the first process of some containers.
+    // The shell becomes a program that never collects its children, like the first process of some containers.
     const script = '"$0" "$1" & echo $!; exec sleep 60';
     const parent = spawn('sh', ['-c', script, process.execPath, join(folder, 'holder.mjs')], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -286,7 +286,7 @@ describe('takeLock', () => {
         const path = join(folder, `lock${round}`);
         await writeFile(path, JSON.stringify({ pid: await deadPid(), started: '', id: round }));
         for (const { stdin } of racers) stdin.write(`${path}\n`);
-        // Each says who holds it, by its own account or by that of the lock.
+        // Each process reports who holds the lock, by its own account or by the lock's content.
         const said = await Promise.all(answers.map(async (answer) => Number((await answer.next()).value)));
         expect(new Set(said).size).toBe(1);
       }
@@ -305,7 +305,7 @@ describe('takeLock', () => {
   it('what cannot be written does not keep a holder from stopping', async () => {
     const lock = await lockDataDir(folder, silent);
     const { id } = JSON.parse(await readFile(join(folder, 'start.lock'), 'utf8')) as { id: string };
-    // A folder where the file should go, as good as a full disk.
+    // A folder where the file should go has the same effect as a full disk.
     await mkdir(join(folder, `start.lock.${id}.draft`, 'x'), { recursive: true });
     lock.stopping();
     lock.release();

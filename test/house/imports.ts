@@ -46,7 +46,7 @@ export const rooms: readonly Room[] = [
     packages: 'any',
     node: true,
   },
-  // What answers: it reads and asks, and changes nothing but what was asked in vain.
+  // agent/ reads and asks models; the only thing that it stores is unanswered questions.
   // Of the index the half that reads.
   { at: 'agent/', files: ['agent/', 'models/', 'clients/ai', 'clients/search/reader.ts'], node: true },
   {
@@ -59,7 +59,7 @@ export const rooms: readonly Room[] = [
   { at: 'activities/', files: ['activities/', 'agent/', 'models/', 'clients/'], packages: 'any', node: true },
   { at: 'cli/demo.ts', files: ['cli/', 'api/contract/', 'engines/'], packages: 'any', node: true },
   { at: 'cli/', files: ['cli/', 'api/contract/'], packages: 'any', node: true },
-  // What browsers run: it may be given nothing of the server's.
+  // Browser code: it must not import server code.
   { at: 'web/', files: ['web/'] },
   { at: 'config.ts', files: ['models/rules/'], packages: ['zod'], node: true },
 ];
@@ -106,7 +106,9 @@ function violationsIn(source: Source, declared: ReadonlySet<string>): string[] {
   return [...undeclaredIn(source, declared), ...refusedIn(source), ...outOfOrderIn(source)];
 }
 
-/** A package that package.json does not name works only as long as another package happens to bring it along. */
+/**
+ * An import of a package that package.json does not name works only while another package happens to bring it along.
+ */
 function undeclaredIn({ path, runtime }: Source, declared: ReadonlySet<string>): string[] {
   return runtime
     .filter((specifier) => !specifier.startsWith('.') && !isBuiltin(specifier) && !declared.has(packageOf(specifier)))

@@ -88,7 +88,7 @@ export async function expectNothingOfSleeper(
   const before = await customer.frames();
   if (signal === 'sleep') sleeper.child.send({ type: 'wake' });
   else sleeper.child.kill('SIGCONT');
-  // It ends only once it has done what it was at.
+  // The process ends only after it has finished its current work.
   await sleeper.stop();
   expect(await customer.frames()).toEqual(before);
   expect((await customer.messages()).map(({ role }) => role)).toEqual(['customer', 'ai']);

@@ -34,7 +34,7 @@ let org: TestOrg;
 let key: string;
 const apis: Running[] = [];
 const workers: Running[] = [];
-/** Those that fall by themselves; what is left of them. */
+/** Processes that die by themselves, and what is left of them. */
 const spare: Running[] = [];
 const startApi = async (): Promise<void> => void apis.push(await startProcess('api/server.ts', env));
 const startWorker = async (): Promise<void> =>
@@ -86,7 +86,7 @@ const inAnswer: AnswerFault[] = [
   'before settling',
 ];
 
-/** A process that falls in the middle of what it does, sooner or later. */
+/** A process that dies in the middle of its work, sooner or later. */
 type Doomed = { running: Running; fallen: boolean; sleeps: boolean };
 
 async function startDoomed(program: string, fault: string, { pick }: Chance, signal = 'SIGKILL'): Promise<Doomed> {
@@ -101,7 +101,7 @@ async function startDoomed(program: string, fault: string, { pick }: Chance, sig
   return doomed;
 }
 
-/** A customer at one device: what it says it says until it is acknowledged, as docs/chat.md asks of clients. */
+/** A customer at one device: it repeats a message until that is acknowledged, as docs/chat.md asks of clients. */
 class Device {
   readonly client: ChatClient;
   readonly said: { type: 'message'; body: string; client_message_id: string }[] = [];
@@ -202,12 +202,12 @@ async function play(seed: number): Promise<{ customers: Minted[]; devices: Devic
       const elsewhere = pick(urls());
       if (device.client.isOpen) posts.push(device.post(elsewhere, device.say(pick(questions), `${seed}-${step}`)));
     } else if (move < 0.75) device.client.drop();
-    // Impatient: the same again, though nothing was lost.
+    // An impatient customer sends the same again, although nothing was lost.
     else for (const frame of device.said.slice(-2)) device.client.send(frame);
     // Sometimes people read before they go on.
     if (random() < 0.2) await device.heard();
   }
-  // Whoever has not come to the point yet at which it falls is left alone with the work until it has.
+  // A process that has not reached its fault yet gets all of the work until it does.
   if (!doomedWorker.fallen) await Promise.all(workers.splice(0).map((worker) => worker.stop()));
   for (let more = 0; !doomedApi.fallen || !doomedWorker.fallen; more++) {
     expect(more).toBeLessThan(20);
@@ -233,7 +233,7 @@ async function play(seed: number): Promise<{ customers: Minted[]; devices: Devic
   for (const convId of new Set(devices.map(({ client }) => client.convId!))) {
     await until(async () => (await messagesOf(convId)).every(({ state }) => state !== 'waiting'), 'every answer');
   }
-  // One that was believed dead wakes up, and goes on with what it was at before it ends.
+  // A process that was believed dead continues with its work before it ends.
   if (doomedWorker.sleeps) {
     doomedWorker.running.child.send({ type: 'wake' });
     await doomedWorker.running.stop();
@@ -268,7 +268,7 @@ async function expectOneHistory(seed: number): Promise<void> {
     expect(log.map(({ seq }) => seq)).toEqual(log.map((_, n) => n + 1));
     for (const { client } of mine) await client.caughtUp(log.length);
 
-    // What was said is there once, in the words it was said in, in the order of its device, and acknowledged once.
+    // Each message is there once, unchanged, in the order of its device, and acknowledged once.
     const asked = stored.filter(({ role }) => role === 'customer');
     for (const { said } of mine) {
       const ids = new Set<string | undefined>(said.map(({ client_message_id }) => client_message_id));

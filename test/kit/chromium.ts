@@ -2,7 +2,7 @@
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
 import { launch, type Browser, type BrowserContext, type ElementHandle, type Page } from 'puppeteer';
 
-/** Starts it; whoever does closes it. */
+/** Starts the browser; the caller closes it. */
 export async function startChromium(executablePath: string): Promise<Browser> {
   return launch({
     executablePath,
@@ -19,7 +19,7 @@ export async function startChromium(executablePath: string): Promise<Browser> {
   });
 }
 
-/** The widget on a page, as whoever looks at the page finds it. */
+/** The widget on a page, as a user of the page finds it. */
 export type Chat = ReturnType<typeof chatOn>;
 
 export function chatOn(page: Page) {
@@ -46,7 +46,7 @@ export function chatOn(page: Page) {
       await input.type(text);
       await input.press('Enter');
     },
-    /** What the log holds, as `who: what`, with what is still on its way marked. */
+    /** The content of the log, as `who: what`, with unacknowledged messages marked. */
     async messages(): Promise<string[]> {
       return (await inside(`[...(root?.querySelectorAll(':is(.older, [role=log]) .entry') ?? [])].map((entry) => {
         const who = ['customer', 'ai', 'agent', 'system'].find((role) => entry.classList.contains(role));

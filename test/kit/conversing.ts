@@ -37,7 +37,7 @@ export function conversing(name: string) {
     await disconnectMongo();
   });
 
-  /** A customer nobody else is, with a conversation; one frame at a time is nothing a customer needs to know. */
+  /** A new customer with a conversation; it handles one frame at a time. */
   async function newCustomer(orgId: string, { mode = 'test', productType, context }: CustomerOptions = {}) {
     const customerId = newId('customer');
     const principal = {
@@ -67,7 +67,7 @@ export function conversing(name: string) {
         const answer = await MessageModel.findOne({ answers: messageId }).lean();
         return asked?.state === 'answered' && answer ? answer : undefined;
       }, `the answer to ${messageId}`);
-    /** All that is outstanding is done. */
+    /** Waits until nothing is outstanding. */
     const settled = () =>
       until(async () => {
         const [waiting, standing] = await Promise.all([
@@ -93,7 +93,7 @@ export function conversing(name: string) {
   return { newCustomer, ctx: () => ctx };
 }
 
-/** What somebody ends up with who follows the frames: the text of each answer, as a client puts it together. */
+/** What a client that follows the frames ends up with: the text of each answer, as a client assembles it. */
 export function shownBy(frames: readonly Frame[]) {
   const texts = new Map<string, { text: string; ends: number }>();
   for (const { type, body } of frames) {

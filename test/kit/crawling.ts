@@ -38,7 +38,7 @@ export async function newCrawler(api: Api, at: { org?: TestOrg; mode?: 'test' | 
     answer: async (query: string): Promise<string> => (await ask('POST', '/kb/query', { query })).body.answer,
     pages: async () => (await ask('GET', '/knowledge-base?limit=100')).body,
     remove: async (pageId: string) => (await ask('DELETE', `/knowledge-base/${pageId}`)).status,
-    /** What is stored or indexed and belongs to no page, or is not whole. Fails while a crawl is running. */
+    /** Stored or indexed data that belongs to no page or is incomplete. Fails while a crawl is running. */
     orphans: async () => (await ask('POST', '/knowledge-base/prune', {})).body.orphaned,
   };
 }

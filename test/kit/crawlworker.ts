@@ -35,7 +35,7 @@ async function simulateInternet(address: string | undefined): Promise<void> {
   server.close();
 }
 
-/** Asks the name server anew each time; the system's own table of hosts has no say. */
+/** Asks the name server each time, and ignores the system's own table of hosts. */
 function lookupAt(port: string): Lookup {
   const resolver = new Resolver();
   resolver.setServers([`127.0.0.1:${port}`]);

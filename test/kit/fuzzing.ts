@@ -134,7 +134,7 @@ async function populated() {
   return { org, key, spare, doomed, left, documents };
 }
 
-/** The fuzzer must not take from itself what it fuzzes with: its own key, its documents, its own seat. */
+/** The fuzzer must not remove what it needs itself: its own key, its documents, its own membership. */
 async function callers() {
   const { org, key, spare, doomed, left, documents } = await populated();
   const [session, ended, erased] = [

@@ -47,7 +47,7 @@ export function apiAt(url: string) {
     return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
   }
 
-  /** A person nobody else in the run knows. */
+  /** A new person, unique in the run. */
   async function newUser(): Promise<TestUser> {
     const email = `${randomUUID()}@example.com`;
     const password = 'correct horse battery';
@@ -126,10 +126,10 @@ export function apiAt(url: string) {
   return { url, request, newUser, newOrg, newKey, newSession, goLive, upload, processed };
 }
 
-/** At first 50 times a second; what takes long is looked at less often, so that waiting costs those who are waited for little. */
+/** At first 50 times a second, then less often, so that waiting takes little processor time from what is waited for. */
 const lookEveryMs = { first: 20, last: 200 };
 
-/** Waits until `look` gives something; fails after two minutes, saying what was awaited. */
+/** Waits until `look` returns a value; fails after two minutes with what was awaited. */
 export async function until<T>(look: () => Promise<T | undefined | false>, what: string): Promise<T> {
   const began = performance.now();
   for (;;) {

@@ -10,7 +10,7 @@ import { Context } from '@temporalio/activity';
 type Write = (...args: unknown[]) => Promise<unknown>;
 type Collection = Record<'insertOne' | 'insertMany' | 'updateOne' | 'findOneAndUpdate', Write>;
 
-/** The parent is told first, for nobody hears of a process that stands still. */
+/** The parent is told first, because a frozen process cannot tell. */
 async function fall(): Promise<void> {
   await new Promise<void>((resolve) => {
     if (process.send) process.send({ type: 'fallen' }, undefined, undefined, () => resolve());
@@ -22,7 +22,7 @@ async function fall(): Promise<void> {
     return;
   }
   Object.assign(Context.current(), { heartbeat: () => undefined });
-  // Nobody wakes it any more.
+  // After this nothing wakes it.
   process.on('disconnect', () => process.exit(1));
   await new Promise<void>((resolve) => {
     process.on('message', (message: { type?: string }) => {

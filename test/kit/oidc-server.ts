@@ -9,7 +9,7 @@ export type IdentityProvider = {
   issuer: string;
   clientId: string;
   clientSecret: string;
-  /** Who signs in next; nobody refuses. */
+  /** The person who signs in next; every sign-in succeeds. */
   person: Person | undefined;
   close(): Promise<void>;
 };

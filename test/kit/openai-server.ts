@@ -18,17 +18,17 @@ export type RecordedRequest = {
   body: ChatRequest & { input?: string[] };
 };
 
-/** What the next request meets. Used up one by one; with none left the server answers well. */
+/** What happens to the next request. Scripts are used up one by one; without one the server answers normally. */
 export type Script =
   | { kind: 'reply'; content: string }
   | { kind: 'status'; status: number; message?: string; headers?: Record<string, string> }
-  /** Takes the request and never says anything. */
+  /** Accepts the request and never answers. */
   | { kind: 'hang' }
   /** Streams this much of the content, then stands still. */
   | { kind: 'stall'; after: number }
   /** Streams this much of the content, then closes the connection. */
   | { kind: 'truncate'; after: number }
-  /** Streams as far as each number of characters, and goes on from there when its promise settles. */
+  /** Streams up to each number of characters, and continues when its promise resolves. */
   | { kind: 'paced'; pauses: readonly { after: number; until: Promise<void> }[] }
   /** HTTP 200 and a body that is not JSON. */
   | { kind: 'garbage' };

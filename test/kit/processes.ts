@@ -60,7 +60,7 @@ export async function removeDataDir(env: SystemEnv): Promise<void> {
   await rm(env.DATA_DIR, { recursive: true, force: true });
 }
 
-/** What a program needs of this process's environment. */
+/** The variables of this process's environment that a program needs. */
 const passedOn = ['PATH', 'HOME', 'TMPDIR', 'NODE_COMPILE_CACHE'];
 
 /** Starts a program and waits until it says it is ready. `program` is a path from the root of the project. */
@@ -107,7 +107,10 @@ export async function startProcess(program: string, env: SystemEnv): Promise<Run
   };
 }
 
-/** How a program dies that is to: the signal. What is left of before may bring it down before it says that it is ready. */
+/**
+ * The signal by which a faulty program dies. Work that was left from before may kill it before it reports that it is
+ * ready.
+ */
 export async function deathOf(starting: ReturnType<typeof startProcess>): Promise<unknown> {
   try {
     const { child } = await starting;

@@ -45,13 +45,13 @@ export class ChatClient {
   readonly credentials: Query;
   /** Every frame that came, over all connections, in the order of arrival. */
   readonly frames: ServerFrame[] = [];
-  /** What was wrong with what came. */
+  /** Faults in the frames that were received. */
   readonly faults: string[] = [];
   /** Called with each frame as it comes. */
   heard: (frame: ServerFrame) => void = () => undefined;
   convId: string | undefined;
   seq = 0;
-  /** What a page would show: the history, and what the frames made of it. */
+  /** What a page would show: the history, as the frames changed it. */
   shown = new Map<string, Shown>();
   closed: { code: number; reason: string } | undefined;
   private socket: WebSocket | undefined;
@@ -65,7 +65,7 @@ export class ChatClient {
     this.headers = { origin: 'http://localhost:8080', ...headers };
   }
 
-  /** Connects anew, and waits for the handshake. `query` beside the credentials. */
+  /** Connects again, and waits for the handshake. `query` is added to the credentials. */
   async connect(apiUrl: string, query: Query = {}): Promise<this> {
     const url = chatUrl(apiUrl, this.orgId, { ...this.credentials, ...query });
     const socket = new WebSocket(url, { headers: this.headers });
@@ -129,7 +129,7 @@ export class ChatClient {
     const isIt = (frame: ServerFrame): frame is FrameOf<T> => frame.type === type && fits(frame as FrameOf<T>);
     return until(async () => {
       const found = this.frames.find(isIt);
-      // What was refused will never come.
+      // A refused message will never arrive.
       if (!found && this.closed)
         throw new Error(`no ${type}: closed ${JSON.stringify([this.closed, this.frames.at(-1)])}`);
       return found;
@@ -145,7 +145,7 @@ export class ChatClient {
     return until(async () => this.closed, 'the connection to end');
   }
 
-  /** Settles when this number has come. */
+  /** Resolves when this number has arrived. */
   async caughtUp(seq: number): Promise<void> {
     await until(async () => this.seq >= seq, `frame ${seq} of ${this.convId}`);
   }
@@ -158,10 +158,10 @@ export class ChatClient {
     }
     const frame = parsed.data;
     this.frames.push(frame);
-    // A welcome says where the conversation is, whatever was believed.
+    // A welcome says where the conversation is, whatever the client believed.
     if (frame.type === 'welcome') this.seq = frame.seq;
     else if (logged.includes(frame.type) && frame.seq === this.seq + 1) this.seq = frame.seq;
-    // An acknowledgement may be repeated to whoever repeats the message.
+    // An acknowledgement may be repeated to a client that repeats the message.
     else if (frame.seq !== this.seq || (logged.includes(frame.type) && frame.type !== 'ack')) {
       this.faults.push(`${frame.type} ${frame.seq} after ${this.seq}`);
     }

@@ -12,10 +12,10 @@ import { ConversationModel } from '../../models/chat/conversation.ts';
 import { FrameModel } from '../../models/live/frame.ts';
 import { MessageModel } from '../../models/chat/message.ts';
 
-/** In the order in which processing comes to them; chunks are stored while they are put into the index. */
+/** In the order in which processing reaches them; chunks are stored while they are written to the index. */
 export type Fault =
   'before claim' | 'claimed' | 'extracted' | 'chunks stored' | 'before index' | 'in the index' | 'published';
-/** In the order in which an answer comes to them. */
+/** In the order in which an answer reaches them. */
 export type AnswerFault =
   | 'answer claimed'
   | 'answer begun'

@@ -934,7 +934,7 @@ describe('limits of the process', () => {
     const [spare] = childrenOf(process.pid).filter((pid) => !before.has(pid));
     if (spare === undefined) throw new Error('no spare was started');
     process.kill(spare, 'SIGKILL');
-    // Until the parent has taken note, not only until it is dead.
+    // Waits until the parent has noticed the death, not only until the process is dead.
     await until(() => !existsSync(`/proc/${spare}`));
     expect(await own.extract(stream(Buffer.from('One.')), 'txt')).toHaveLength(1);
 

@@ -301,7 +301,8 @@ describe('an upload whose process was killed', () => {
       for (const name of [old, another]) await utimes(join(folder, name), before, before);
       await sweepUploads(folder);
       expect((await readdir(folder)).sort()).toEqual([young, another].sort());
-      // What cannot be removed, here a folder that somebody named so, is told of and keeps no other from it.
+      // What cannot be removed, here a folder with such a name, is reported and does not keep other files from being
+      // removed.
       const stuck = 'upload-00000000-0000-4000-8000-000000000000';
       await mkdir(join(folder, stuck));
       await writeFile(join(folder, old), 'x');

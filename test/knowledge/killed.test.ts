@@ -26,7 +26,7 @@ async function fresh() {
   return { orgId: org.orgId, token: (await api.newKey(org)).token };
 }
 
-/** Has an API of the same system die at a write, which `ask` brings it to; it leaves no transaction open. */
+/** Makes an API of the same system die at a write that `ask` causes; it leaves no transaction open. */
 async function dying(fault: ApiFault, ask: (api: Api) => Promise<unknown>, after = 0): Promise<void> {
   const mongo = new URL(env['MONGODB_URI']!);
   const appName = `dying at ${fault}`;
@@ -48,7 +48,10 @@ async function withDb<T>(work: (db: mongoose.Connection) => Promise<T>): Promise
   }
 }
 
-/** Transactions that a process of this name has begun and not ended; mongod keeps those of a dead one for a minute or more. */
+/**
+ * Transactions that a process of this name has begun and not ended; mongod keeps those of a dead process for a minute
+ * or more.
+ */
 async function openTransactions(appName: string): Promise<unknown[]> {
   return withDb((db) =>
     db
@@ -72,7 +75,7 @@ describe('an API killed in the middle of uploads', () => {
       Promise.allSettled(Array.from({ length: 12 }, (_, n) => by.upload(orgId, token, text(n))));
     await dying('document stored', twelve, 1);
     const standing = (await api.request('GET', `/orgs/${orgId}/documents`, { token })).body.count;
-    // It died in a write: how many of the others were stored by then is open.
+    // The process died in a write, so it is unknown how many of the others were stored by then.
     expect(standing).toBeLessThanOrEqual(limit);
     const more = await Promise.all(Array.from({ length: 9 }, (_, n) => api.upload(orgId, token, text(20 + n))));
     const statuses = more.map(({ status }) => status);

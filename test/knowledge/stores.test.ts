@@ -55,7 +55,7 @@ const sourceOf = (orgId: string, docId: string, generation = 1) => ({
   generation,
 });
 
-/** A document that answers, of which MongoDB knows everything and the index nothing. */
+/** A live document of which MongoDB has everything and the index nothing. */
 async function unindexed(orgId: string, fields: Partial<Document> = {}): Promise<string> {
   const docId = newId('document');
   const source = sourceOf(orgId, docId, fields.live_generation);
@@ -168,7 +168,7 @@ describe('an index that was put back as it once was', () => {
       rowOf(replaced, 1),
       rowOf(replaced, 2),
       rowOf(running, 1, ['old']),
-      // Whoever publishes this generation knows its tags.
+      // The code that publishes this generation knows its tags.
       rowOf(running, 2, ['new']),
       rowOf(first, 1),
       rowOf(newId('document'), 1),
@@ -235,7 +235,7 @@ describe('a fault of one organization', () => {
     await repair();
     await damage(orgs[1]!);
     for (const at of [0, 2]) await search.dropTable(tableOf(orgs[at]!));
-    // Another process: this one may remember what it has read.
+    // Another process, because this one may have cached what it read.
     const other = createSearch({ uri: folder });
     const { lines, log: noting } = noted();
     try {
@@ -327,7 +327,7 @@ describe('rows of one document', () => {
     const orgId = newId('org');
     const docId = await unindexed(orgId);
     const rows = (generation: string) => [0, 1].map((n) => ({ ...rowOf(docId), id: `${docId}:1:${n}`, generation }));
-    // What two attempts at once leave: neither sees the other's rows.
+    // The result of two concurrent attempts: neither sees the other's rows.
     const [one, other] = [createSearch({ uri: folder }), createSearch({ uri: folder })];
     try {
       await one.add(tableOf(orgId), rows('0'));
@@ -465,7 +465,7 @@ describe('chunks of a generation', () => {
       expect(await texts()).toEqual(['a', 'b', 'c']);
       await write('a', 'B');
       expect(await texts()).toEqual(['a', 'B']);
-      // The first deletion that was seen is of what is no longer there, so none came before it.
+      // The first deletion that was seen is of a record that no longer exists, so none came before it.
       expect(await deleted).toMatchObject({ documentKey: { _id: `${docId}:1:2` } });
     } finally {
       await changes.close();

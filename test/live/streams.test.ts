@@ -29,7 +29,7 @@ const clientFrame = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('fail') }),
 ]);
 
-/** What a slice has to say for its streams: here, displays with a badge that follow a board. */
+/** What a slice declares for its streams: here, displays with a badge that follow a board. */
 const boardStreams: StreamKind<Display, z.infer<typeof clientFrame>> = {
   path: /^\/boards\/(?<board>\w{1,40})$/,
   metrics: createMetrics().sockets,
@@ -186,7 +186,7 @@ describe('a stream that is no conversation', () => {
     slow.socket.pause();
     const writer = frameWriter({ orgId: 'org_1', stream: board, keptUntil: () => ({}) }, () => new Date());
     let sent = 0;
-    // As much as the network holds, and a megabyte more.
+    // As much as the network buffers, and a megabyte more.
     await until(async () => {
       await writer.append({ type: 'line', body: { n: (sent += 1), text: 'x'.repeat(500_000) } });
       return connection!.destroyed;

@@ -15,14 +15,14 @@ afterAll(() => connection.close());
 it('maintenance begins at once, and its next run does not begin beside the first', async () => {
   const prefix = `${randomUUID()}-`;
   const client = new Client({ connection });
-  // Every worker of the fleet does this at its start.
+  // Every worker of the fleet does this when it starts.
   await Promise.all([ensureSchedules(client, prefix), ensureSchedules(client, prefix)]);
   const schedule = client.schedule.getHandle(`${prefix}${maintainStoresId}`);
   const look = () => schedule.describe();
   try {
     // No worker works this queue, so the first run stays open.
     await until(async () => (await look()).info.runningActions.length === 1, 'the first run');
-    // As the next hour does: the schedule's own policy decides.
+    // Starts it as the next hour does: the schedule's own policy decides.
     const { policies } = await look();
     await schedule.trigger(policies.overlap);
     await until(async () => (await look()).raw.info?.bufferSize?.toString() === '1', 'the second run to wait');

@@ -141,7 +141,7 @@ describe('createReplyStream', () => {
   });
 });
 
-// One that looks again from each opening would take minutes or hours for these, and jest gives up before.
+// A search that starts again at each opening would take minutes or hours for these, and jest gives up before.
 describe('a text made to be slow', () => {
   const length = 200_000;
   const repeated = (part: string): string => part.repeat(Math.ceil(length / part.length));

@@ -158,7 +158,7 @@ describe('hostile files', () => {
   it('of rules with wildcards an address is compared with some hundred', () => {
     const lines = Array.from({ length: 20_000 }, (_, n) => `Disallow: /p*${n}z`).join('\n');
     const robots = parseRobots(`User-agent: *\n${lines}\nAllow: /p*19999z`, 'x');
-    // Whatever lies behind the first wildcard of the later ones is forbidden, as nobody compares it.
+    // Everything behind the first wildcard of the later ones counts as forbidden, because it is not compared.
     const compared = comparisonsOf(() => expect(robots.allowed(`${site}/p1`)).toBe(false));
     expect(compared).toBeLessThanOrEqual(maxWildcardRules);
     expect(robots.allowed(`${site}/o`)).toBe(true);

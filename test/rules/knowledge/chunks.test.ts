@@ -33,7 +33,7 @@ describe('sentences', () => {
   ])('%j', (source, expected) => expect(sentences(source)).toEqual(expected));
 
   it('a sentence of nothing but abbreviations is read in one go', () => {
-    // Looking at all of it again at each of them would take minutes, and jest gives up before.
+    // Scanning all of it again at each of them would take minutes, and jest gives up before.
     const text = 'Dr. '.repeat(50_000).trim();
     expect(sentences(text)).toEqual([text]);
   });

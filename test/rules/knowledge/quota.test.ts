@@ -53,11 +53,11 @@ describe('freeSlots', () => {
     [3, [1], [0, 2]],
     [3, [0, 1, 2], []],
     [0, [], []],
-    // Records of before there were slots take room and no slot.
+    // Records that are older than slots count against the room and have no slot.
     [3, [undefined], [0, 1]],
     [3, [undefined, undefined, undefined, undefined], []],
     [4, [undefined, 3], [0, 1]],
-    // The limit was lowered below what is held.
+    // The limit was lowered below the current usage.
     [3, [7, 8], [0]],
     [3, [7, 2], [0]],
     [4, [5, 3, 0], [1]],

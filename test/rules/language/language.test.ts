@@ -121,7 +121,7 @@ describe('the agent’s own sentences', () => {
   it.each(said)('%s, in %s, is a text of its own', (_, language, sentence) => {
     expect(sentence).not.toBe('');
     expect(said.filter(([, , other]) => other === sentence)).toHaveLength(1);
-    // Those of two words have nothing to be told by.
+    // Sentences of two words have nothing to tell the language by.
     expect([language, undefined]).toContain(languageOf(sentence));
   });
 
