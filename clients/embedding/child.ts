@@ -1,0 +1,27 @@
+/**
+ * The process that runs the embedding models. It answers one text after another, in the order in which they come, and is ended
+ * by a signal: ending by itself during a run would abort it.
+ */
+import { openModels } from './model.ts';
+import type { EmbeddingText } from './vectors.ts';
+
+export type Request = { id: number; text: EmbeddingText };
+/** `ready` comes once, before the first answer. */
+export type Response = { ready: true } | { id: number; vector: Float32Array } | { id: number; error: string };
+
+const send = (response: Response): void => void process.send?.(response);
+
+const embed = await openModels(process.argv[2]!);
+let last: Promise<void> = Promise.resolve();
+process.on('message', ({ id, text }: Request) => {
+  last = last.then(async () => {
+    try {
+      send({ id, vector: await embed(text) });
+    } catch (error) {
+      send({ id, error: String(error) });
+    }
+  });
+});
+// Whoever asked is gone.
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+send({ ready: true });
