@@ -87,7 +87,10 @@ class EmbeddingProcess {
     });
     if (niceness !== 0 && this.#child.pid !== undefined) setPriority(this.#child.pid, niceness);
     this.#child.on('message', (message) => this.#answered(message as Response));
-    this.#child.on('error', (error) => void this.end(new EmbeddingFailed('The embedding process failed.', { cause: error })));
+    this.#child.on(
+      'error',
+      (error) => void this.end(new EmbeddingFailed('The embedding process failed.', { cause: error })),
+    );
     this.#gone = new Promise((resolve) => {
       this.#child.once('exit', (code, signal) => {
         this.#fail(new EmbeddingFailed(`The embedding process ended with ${signal ?? code}.`));
@@ -140,10 +143,7 @@ class EmbeddingProcess {
     clearTimeout(this.#timer);
     const busy = this.#waiting.size > 0;
     const reason = busy ? 'The embedding process did not answer in time.' : 'The embedding process was idle.';
-    this.#timer = setTimeout(
-      () => void this.end(new EmbeddingFailed(reason)),
-      busy ? this.#timeoutMs : this.#idleMs,
-    );
+    this.#timer = setTimeout(() => void this.end(new EmbeddingFailed(reason)), busy ? this.#timeoutMs : this.#idleMs);
     if (!busy) this.#timer.unref();
     this.#hold(busy);
   }

@@ -87,7 +87,8 @@ async function obtain(source: Source, python: string, temporary: string, report:
   const parts = Object.entries(source.members).map(([name, pinned]) => {
     const bytes = members.get(name)!;
     const found = createHash('sha256').update(bytes).digest('hex');
-    if (found !== pinned) throw new EngineError(`${name} has SHA-256 ${found}, but ${pinned} is pinned; it was not used.`);
+    if (found !== pinned)
+      throw new EngineError(`${name} has SHA-256 ${found}, but ${pinned} is pinned; it was not used.`);
     return bytes;
   });
   const folder = join(temporary, source.name);

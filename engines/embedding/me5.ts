@@ -152,7 +152,13 @@ function addLayer(graph: Graph, source: Source, layer: number, input: string): s
     const inputs = [from, onto, vector(`${name}_gain`, `${weights}.w`), vector(`${name}_bias`, `${weights}.b`)];
     const output = id(name);
     const epsilon = { epsilon: { float: eps } };
-    return graph.op('SkipLayerNormalization', [...inputs, vector(`${name}_add`, bias)], output, epsilon, 'com.microsoft');
+    return graph.op(
+      'SkipLayerNormalization',
+      [...inputs, vector(`${name}_add`, bias)],
+      output,
+      epsilon,
+      'com.microsoft',
+    );
   };
   multiply(input, ['q.w', 'k.w', 'v.w'], 3 * hidden, hidden, 'qkv');
   graph.op('Split', [id('qkv'), 'thirds'], [id('q'), id('k'), id('v')], { axis: -1 });

@@ -133,7 +133,14 @@ export class Graph {
       if ('float' in value) return { name, f: value.float, type: attributeTypes.float };
       return { name, ints: value, type: attributeTypes.ints };
     });
-    this.#graph.node.push({ opType, input, output: outputs, name: outputs[0], attribute, ...(domain ? { domain } : {}) });
+    this.#graph.node.push({
+      opType,
+      input,
+      output: outputs,
+      name: outputs[0],
+      attribute,
+      ...(domain ? { domain } : {}),
+    });
     return outputs[0]!;
   }
 

@@ -79,7 +79,12 @@ function addProjections(graph: Graph, weights: Weights, words: string, epsilon: 
   });
   graph.op('Mul', ['projected_normal', 'mask3'], 'projected_masked');
   graph.op('Transpose', ['projected_masked'], 'by_channel', { perm: [0, 2, 1] });
-  graph.op('Split', ['by_channel', 'thirds'], convolutions.map(([order]) => `in${order}`), { axis: 1 });
+  graph.op(
+    'Split',
+    ['by_channel', 'thirds'],
+    convolutions.map(([order]) => `in${order}`),
+    { axis: 1 },
+  );
 }
 
 /** Two residual convolutions of one width; gives the name of what they put out. */
