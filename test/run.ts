@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { EngineError } from '../engines/cache.ts';
 import { runChecks } from '../engines/check.ts';
 import { findChromium } from '../engines/chromium.ts';
+import { findEmbedding } from '../engines/embedding/embedding.ts';
 import { findMongod } from '../engines/mongod.ts';
 import { findSchemathesis } from '../engines/schemathesis.ts';
 import { findTemporal } from '../engines/temporal.ts';
@@ -43,8 +44,14 @@ async function obtainEngines(): Promise<NodeJS.ProcessEnv> {
   const testServer = await findTestServer(print);
   const schemathesis = await findSchemathesis(print);
   const chromium = await findChromium(print);
+  const embedding = await findEmbedding(print);
   await findTemporal(print);
-  return { TEST_TEMPORAL_TESTSERVER: testServer, TEST_SCHEMATHESIS: schemathesis, TEST_CHROMIUM: chromium };
+  return {
+    TEST_TEMPORAL_TESTSERVER: testServer,
+    TEST_SCHEMATHESIS: schemathesis,
+    TEST_CHROMIUM: chromium,
+    TEST_EMBEDDING: embedding,
+  };
 }
 
 /** Runs jest to its end, or until its time is up, and counts. A run that left no report counts as one failure. */

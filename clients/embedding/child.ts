@@ -11,7 +11,10 @@ export type Response = { ready: true } | { id: number; vector: Float32Array } | 
 
 const send = (response: Response): void => void process.send?.(response);
 
-const embed = await openModels(process.argv[2]!);
+const embed = await openModels(process.argv[2]!).catch((error: Error) => {
+  process.stderr.write(error.message);
+  process.exit(1);
+});
 let last: Promise<void> = Promise.resolve();
 process.on('message', ({ id, text }: Request) => {
   last = last.then(async () => {

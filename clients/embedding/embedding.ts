@@ -39,6 +39,8 @@ export class EmbeddingFailed extends Error {
 const entry = fileURLToPath(new URL('child.ts', import.meta.url));
 const defaultTimeoutMs = 10_000;
 const defaultIdleMs = 5 * 60_000;
+/** Characters kept of what the process says before it dies. */
+const maxWords = 500;
 
 type Waiting = { text: EmbeddingText; resolve(vector: Float32Array): void; reject(error: Error): void };
 
@@ -83,7 +85,7 @@ class EmbeddingProcess {
       env: {},
       execArgv: ['--disable-warning=ExperimentalWarning', '--max-old-space-size=96'],
       serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
     if (niceness !== 0 && this.#child.pid !== undefined) setPriority(this.#child.pid, niceness);
     this.#child.on('message', (message) => this.#answered(message as Response));
@@ -91,9 +93,13 @@ class EmbeddingProcess {
       'error',
       (error) => void this.end(new EmbeddingFailed('The embedding process failed.', { cause: error })),
     );
+    let words = '';
+    this.#child.stderr?.on('data', (chunk: Buffer) => (words = `${words}${chunk.toString()}`.slice(-maxWords)));
     this.#gone = new Promise((resolve) => {
-      this.#child.once('exit', (code, signal) => {
-        this.#fail(new EmbeddingFailed(`The embedding process ended with ${signal ?? code}.`));
+      // `close` comes when all that it wrote has been read.
+      this.#child.once('close', (code, signal) => {
+        const why = words === '' ? '' : `: ${words.trim()}`;
+        this.#fail(new EmbeddingFailed(`The embedding process ended with ${signal ?? code}${why}`));
         resolve();
       });
     });

@@ -1,0 +1,155 @@
+/** Embeddings by the real models in their own process: what they say is right, and no text and no death of the process is more than a failed call. */
+import { readFile } from 'node:fs/promises';
+import { getPriority } from 'node:os';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import {
+  createEmbedder,
+  EmbeddingFailed,
+  type Embedder,
+  type EmbedderOptions,
+} from '../../clients/embedding/embedding.ts';
+import { dimensions, maxCharacters, models, type EmbeddingText } from '../../clients/embedding/vectors.ts';
+import { isAlive } from '../../engines/takelock.mjs';
+import { until } from '../kit/harness.ts';
+
+let embedder: Embedder;
+const start = (options: Partial<EmbedderOptions> = {}): Embedder =>
+  (embedder = createEmbedder({ folder: process.env['TEST_EMBEDDING']!, ...options }));
+afterEach(() => embedder.close());
+
+const question = (text: string): EmbeddingText => ({ kind: 'question', text });
+const passage = (text: string, heading?: string): EmbeddingText => ({ kind: 'passage', text, heading });
+
+const { me5 } = models;
+/** Cosines by each model. */
+function cosines(a: Float32Array, b: Float32Array): { me5: number; use: number } {
+  const dot = (from: number, to: number): number => a.slice(from, to).reduce((sum, x, i) => sum + x * b[from + i]!, 0);
+  return { me5: dot(0, me5.dimensions), use: dot(me5.dimensions, dimensions) };
+}
+
+describe('the models', () => {
+  // The texts are the model card's of multilingual-e5; the numbers are those of another implementation of the same weights.
+  const questions = [
+    'how much protein should a female eat',
+    'wie viel Eiweiß sollte eine Frau essen?',
+    'summit define',
+    '南瓜的家常做法',
+  ];
+  const passages = [
+    "As a general guideline, the CDC's average requirement of protein for women ages 19 to 70 is 46 grams per day. But, as you can see from this chart, you'll need to increase that if you're expecting or training for a marathon. Check out the chart below to see how much protein you should be eating each day.",
+    'Definition of summit for English Language Learners. : 1  the highest point of a mountain : the top of a mountain. : 2  the highest level. : 3  a meeting or series of meetings between the leaders of two or more governments.',
+    '1.清炒南瓜丝 原料:嫩南瓜半个 调料:葱、盐、白糖、鸡精 做法: 1、南瓜用刀薄薄的削去表面一层皮,用勺子刮去瓤 2、擦成细丝',
+  ];
+  const expected = {
+    me5: [
+      [0.932, 0.752, 0.747],
+      [0.844, 0.687, 0.749],
+      [0.756, 0.933, 0.686],
+      [0.749, 0.681, 0.926],
+    ],
+    use: [
+      [0.528, -0.013, 0.11],
+      [0.381, -0.021, 0.108],
+      [0.049, 0.35, -0.05],
+      [-0.005, -0.086, 0.518],
+    ],
+  };
+
+  it('give the cosines of the original weights, in four languages', async () => {
+    const asked = await start().embed(questions.map(question));
+    const said = await embedder.embed(passages.map((text) => passage(text)));
+    for (const [q, vector] of asked.entries()) {
+      for (const [p, other] of said.entries()) {
+        const found = cosines(vector, other);
+        expect(Math.abs(found.me5 - expected.me5[q]![p]!)).toBeLessThan(0.01);
+        expect(Math.abs(found.use - expected.use[q]![p]!)).toBeLessThan(0.01);
+      }
+    }
+  });
+
+  it('give a text the same vector alone and among others', async () => {
+    const [alone] = await start().embed([passage(passages[0]!)]);
+    const among = await embedder.embed([passage(passages[1]!), passage(passages[0]!), question(questions[0]!)]);
+    expect(among[1]).toEqual(alone);
+  });
+
+  it('bring a passage nearer to a question about its heading', async () => {
+    const text = 'It is free on every plan and takes two working days.';
+    const [asked] = await start().embed([question('How do I order a new card?')]);
+    const [bare, headed] = await embedder.embed([passage(text), passage(text, 'Ordering a new card')]);
+    const without = cosines(asked!, bare!);
+    const withHeading = cosines(asked!, headed!);
+    expect(withHeading.me5).toBeGreaterThan(without.me5);
+    expect(withHeading.use).toBeGreaterThan(without.use);
+  });
+
+  it('no text is too long, too odd or too empty: each has a vector of length 1 for each model', async () => {
+    const texts = [
+      '',
+      ' \n\t',
+      'x'.repeat(25 * 2 ** 20),
+      '😀'.repeat(500_000),
+      '\u202e'.repeat(500_000),
+      '\ud800',
+      '\0',
+    ];
+    const vectors = await start().embed([...texts.map((text) => passage(text, text)), ...texts.map(question)]);
+    for (const vector of vectors) {
+      expect(vector).toHaveLength(dimensions);
+      const { me5: first, use } = cosines(vector, vector);
+      expect(first).toBeCloseTo(1, 3);
+      expect(use).toBeCloseTo(1, 3);
+    }
+  });
+
+  it(`only the first ${maxCharacters} characters of a text are looked at`, async () => {
+    const begin = 'card '.repeat(maxCharacters / 5);
+    const [whole, cut] = await start().embed([passage(`${begin}and more`), passage(begin)]);
+    expect(whole).toEqual(cut);
+  });
+});
+
+describe('the process', () => {
+  it('is started by the first text, at the priority it was given, and has no environment', async () => {
+    start({ niceness: 10 });
+    expect(embedder.pid()).toBeUndefined();
+    await embedder.embed([question('hello')]);
+    expect(getPriority(embedder.pid())).toBe(10);
+    expect(await readFile(`/proc/${embedder.pid()}/environ`, 'utf8')).not.toMatch(/SECRET|TEST_|MONGO/);
+  });
+
+  it('is ended when it is idle, and started again by the next text', async () => {
+    start({ idleMs: 1 });
+    await embedder.embed([question('hello')]);
+    await until(async () => embedder.pid() === undefined, 'the idle process to be ended');
+    expect(await embedder.embed([question('hello')])).toHaveLength(1);
+  });
+
+  it('killed in the middle: what it was asked fails, and the next text is answered by another one', async () => {
+    start();
+    await embedder.embed([question('hello')]);
+    const pid = embedder.pid()!;
+    const asked = embedder.embed(Array.from({ length: 50 }, () => passage('card '.repeat(400))));
+    process.kill(pid, 'SIGKILL');
+    await expect(asked).rejects.toThrow(EmbeddingFailed);
+    expect(await embedder.embed([question('hello')])).toHaveLength(1);
+    expect(embedder.pid()).not.toBe(pid);
+  });
+
+  it('hung: it is killed when its time is over, and the next text is answered by another one', async () => {
+    start({ timeoutMs: 5_000 });
+    await embedder.embed([question('hello')]);
+    const pid = embedder.pid()!;
+    process.kill(pid, 'SIGSTOP');
+    await expect(embedder.embed([question('hello')])).rejects.toThrow('did not answer in time');
+    await until(async () => !isAlive(pid), 'the hung process to be gone');
+    expect(await embedder.embed([question('hello')])).toHaveLength(1);
+  });
+
+  it('whose models are missing fails what it is asked, and stops nothing else', async () => {
+    start({ folder: '/nowhere' });
+    const asked = embedder.embed([question('hello')]);
+    await expect(asked).rejects.toThrow(EmbeddingFailed);
+    await expect(asked).rejects.toThrow('no such file or directory');
+  });
+});
