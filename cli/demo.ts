@@ -63,11 +63,7 @@ type Owner = { email: string; password: string };
  * Runs the demo against the API at `url` with the files of `folder`; gives how many answers were not the expected ones,
  * and who owns what it created (an organization, a key, documents), which stays. Throws CliError when a step fails.
  */
-export async function runDemo(
-  url: string,
-  folder: string,
-  output: Output,
-): Promise<{ failures: number; owner: Owner }> {
+async function runDemo(url: string, folder: string, output: Output): Promise<{ failures: number; owner: Owner }> {
   const { documents, questions } = script.parse(JSON.parse(await readFile(join(folder, 'questions.json'), 'utf8')));
   output.say(`The demo asks ${url}`);
   const { client, orgId, owner } = await createBank(url, output);

@@ -38,7 +38,7 @@ function fileOf(type: string, text: string): File {
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 20);
 
 /** Reads the widget's sources. Takes some 10 ms, once a process. */
-export function loadWidget(): WidgetFiles {
+function loadWidget(): WidgetFiles {
   const names = readdirSync(new URL('widget/', web)).filter((name) => name.endsWith('.ts'));
   const sources = new Map(
     names.sort().map((name) => [name, stripTypeScriptTypes(readFileSync(new URL(`widget/${name}`, web), 'utf8'))]),

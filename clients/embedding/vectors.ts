@@ -30,8 +30,5 @@ export type ModelName = keyof typeof models;
 /** Numbers in a vector. */
 export const dimensions = models.me5.dimensions + models.use.dimensions;
 
-/** Names what made a vector; vectors of another name must not be compared with it. */
-export const embeddingName = 'me5+use/1';
-
 /** Characters of a text that are looked at: more than the longest token limit can use. */
 export const maxCharacters = 8_000;

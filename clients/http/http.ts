@@ -29,7 +29,7 @@ export type HttpLimits = {
 };
 
 /** A web page seldom has more than 2 MiB of HTML. People wait about 10 s for one to appear. */
-export const defaultHttpLimits: Readonly<HttpLimits> = Object.freeze({
+const defaultHttpLimits: Readonly<HttpLimits> = Object.freeze({
   maxBytes: 10 * 1024 * 1024,
   headersTimeoutMs: 10_000,
   totalTimeoutMs: 30_000,

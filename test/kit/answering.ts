@@ -6,7 +6,7 @@ import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } 
 import type { AnswerFault } from './worker.ts';
 import { MessageModel } from '../../models/chat/message.ts';
 
-export const gannetDocument = `# Gannet cards
+const gannetDocument = `# Gannet cards
 The gannet card costs 12 EUR a year. It is free for students under 26.
 
 # Lost cards
