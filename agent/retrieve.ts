@@ -11,6 +11,7 @@ import {
   worthReading,
   type Answered,
   type Candidate,
+  type Confidence,
   type Judged,
   type Passage,
 } from '../models/rules/knowledge/retrieval.ts';
@@ -54,8 +55,12 @@ export type RetrieveAsk = {
 };
 
 export type Retrieval<P extends Passage> = {
-  /** What answers, most relevant first; empty: nothing relevant was found. */
+  /** `high`: the hits answer. `low`: `offers` may help. `none`: nothing here does. */
+  confidence: Confidence;
+  /** What answers, most relevant first; empty: nothing relevant was found, or nothing but offers. */
   hits: Judged<P>[];
+  /** With low confidence the passages that come nearest, at most three, the nearest first; else none. */
+  offers: Judged<P>[];
   authority: Authority | undefined;
   /** What of the message they answer. */
   asking: string;
@@ -93,7 +98,18 @@ export async function retrieve<P extends Passage>(deps: RetrieveDeps<P>, ask: Re
   }
   const { hits, authority, reading, judged } = best!;
   const shown = hits.slice(0, ask.maxHits ?? 8);
-  return { hits: shown, authority, asking: reading.text, judged, filter, terms: terms(best!.text), vectors, degraded };
+  return {
+    confidence: shown.length > 0 ? 'high' : 'none',
+    hits: shown,
+    offers: [],
+    authority,
+    asking: reading.text,
+    judged,
+    filter,
+    terms: terms(best!.text),
+    vectors,
+    degraded,
+  };
 }
 
 /**

@@ -38,6 +38,10 @@ export type Passage = {
   authority: Authority;
 };
 
+/** How sure it is that what was found answers. */
+export const confidences = ['high', 'low', 'none'] as const;
+export type Confidence = (typeof confidences)[number];
+
 /** What was made of one passage; every number of the decision is here, so that `explain` can show it. */
 export type Judged<P extends Passage = Passage> = {
   passage: P;
