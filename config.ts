@@ -84,6 +84,8 @@ export const environment = z.object({
   OPENAI_MODEL: z.string().optional(),
   OPENAI_EMBEDDING_MODEL: z.string().optional(),
   OPENAI_TIMEOUT_MS: positive.default(30_000),
+  EMBEDDING: z.enum(['embedded', 'off']).default('embedded'),
+  EMBEDDING_FOLDER: z.string().optional(),
   SANDBOX_DOCUMENTS: count.default(25),
   SANDBOX_PAGES: count.default(200),
   PLAN_DOCUMENTS: count.default(50),
@@ -146,6 +148,7 @@ export function readConfig(env: Record<string, string | undefined>) {
       embeddingModel: v.OPENAI_EMBEDDING_MODEL,
       timeoutMs: v.OPENAI_TIMEOUT_MS,
     },
+    embedding: { state: v.EMBEDDING, folder: v.EMBEDDING_FOLDER },
     quotas: {
       sandbox: { documents: v.SANDBOX_DOCUMENTS, knowledge_pages: v.SANDBOX_PAGES },
       production: { documents: v.PLAN_DOCUMENTS, knowledge_pages: v.PLAN_PAGES },

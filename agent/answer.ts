@@ -4,6 +4,7 @@
  */
 import { retrieve, type RetrieveDeps, type Retrieval } from './retrieve.ts';
 import type { Ai } from '../clients/ai/ai.ts';
+import type { Embedding } from '../clients/embedding/embedding.ts';
 import type { SearchReader } from '../clients/search/reader.ts';
 import { recordCustomerGap } from '../models/chat/customergap.ts';
 import { recordGap, type Asker } from '../models/knowledge/gap.ts';
@@ -18,7 +19,7 @@ import { stillReachable, type Judged, type Passage } from '../models/rules/knowl
 import { askedSegments } from '../models/rules/knowledge/segments.ts';
 import { findSupportConfig, recentSupportConfig } from '../models/knowledge/supportconfig.ts';
 
-export type AgentDeps = { search: SearchReader; ai: Ai; clock: () => Date };
+export type AgentDeps = { search: SearchReader; ai: Ai; embedding: Embedding; clock: () => Date };
 
 export type Turns = readonly { role: string; body: string }[];
 

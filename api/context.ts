@@ -2,6 +2,7 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { Ai } from '../clients/ai/ai.ts';
+import type { Embedding } from '../clients/embedding/embedding.ts';
 import type { SearchReader } from '../clients/search/reader.ts';
 import type { Config } from '../config.ts';
 import type { Tokens } from './access/tokens.ts';
@@ -15,6 +16,7 @@ export type Context = {
   /** The API reads the index; only activities write to it. */
   search: SearchReader;
   ai: Ai;
+  embedding: Embedding;
   secrets: SecretBox;
   tokens: Tokens;
 };

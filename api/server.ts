@@ -15,6 +15,7 @@ import { createLive, type LiveOptions } from './live/live.ts';
 import { createTokens } from './access/tokens.ts';
 import { refuseUnreadable } from './http/malformed.ts';
 import { createAi } from '../clients/ai/ai.ts';
+import { openEmbedding } from '../clients/embedding/open.ts';
 import { createSearchReader } from '../clients/search/reader.ts';
 import { ConfigError, readConfig, type Config } from '../config.ts';
 import { connectMongo, disconnectMongo } from '../models/base/connect.ts';
@@ -56,6 +57,7 @@ export async function startApi(
   const clock = () => new Date();
   const secrets = createSecretBox(config.secretKey);
   const search = createSearchReader({ uri: config.searchUri });
+  const embedding = openEmbedding(config, log, { warm: true });
   const ctx = adapt({
     config,
     log,
@@ -63,6 +65,7 @@ export async function startApi(
     temporal: new Client({ connection, namespace: config.temporalNamespace }),
     search,
     ai: createAi(config.openai),
+    embedding,
     secrets,
     tokens: createTokens({ config, clock, secrets }),
   });
@@ -95,6 +98,7 @@ export async function startApi(
       const force = setTimeout(() => server.closeAllConnections(), config.drainSeconds * 1000);
       await Promise.all([closed, sockets.close()]);
       clearTimeout(force);
+      await embedding.close();
       search.close();
       await connection.close();
       await disconnectMongo();

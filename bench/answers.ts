@@ -2,7 +2,7 @@
  * Answers to customers in their own words: right, or honestly none. The whole system without a language model, beside BM25
  * alone and beside the bare embedding models, each peer with the threshold that suits it best on the very set it is shown on.
  */
-import { createEmbedder } from '../clients/embedding/embedding.ts';
+import { createEmbedder } from '../clients/embedding/embedder.ts';
 import { models } from '../clients/embedding/vectors.ts';
 import { createSearch, type Search } from '../clients/search/search.ts';
 import { findEmbedding } from '../engines/embedding/embedding.ts';

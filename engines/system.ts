@@ -13,6 +13,7 @@ import type { Report } from './cache.ts';
 import { startGuarded } from './child.ts';
 import type { Guarded } from './child.ts';
 import { findChromium } from './chromium.ts';
+import { findEmbedding } from './embedding/embedding.ts';
 import { lockDataDir } from './lock.ts';
 import { startMongod } from './mongod.ts';
 import { freePort, isFree } from './ports.ts';
@@ -80,13 +81,14 @@ export async function startSystem(options: {
     const began = Date.now();
     const done = (what: string): void => report(`${what} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
     const context = { config, ports, logDir, report, watch, done };
-    const [mongodbUri, temporal, chromium] = await settleAll([
+    const [mongodbUri, temporal, chromium, embedding] = await settleAll([
       embedMongod(context),
       embedTemporal(context),
       findChromium(report).catch((error: Error) => {
         report(`Pages that need a browser will not be read: ${error.message}`);
         return undefined;
       }),
+      embeddingFolder(config, report),
     ]);
     options.aborted?.throwIfAborted();
     await rememberAll();
@@ -97,6 +99,7 @@ export async function startSystem(options: {
       MONGODB_URI: mongodbUri,
       TEMPORAL_ADDRESS: temporal.address,
       ...(chromium === undefined ? {} : { PUPPETEER_EXECUTABLE_PATH: chromium }),
+      ...(embedding === undefined ? {} : { EMBEDDING_FOLDER: embedding }),
     };
     const host = ['0.0.0.0', '::', 'localhost'].includes(config.host) ? '127.0.0.1' : config.host;
     const url = `http://${hostPort(host, config.port)}`;
@@ -159,6 +162,15 @@ async function embedTemporal({ config, ports, logDir, report, watch, done }: Con
   watch({ name: 'Temporal', child: temporal.child, stop: () => temporal.stop(), layer: 1 });
   done('Temporal is ready');
   return { address: temporal.address, uiAddress: temporal.uiAddress };
+}
+
+/** Without the folder the processes try again by themselves, and meanwhile answer by words alone. */
+async function embeddingFolder({ embedding: { state, folder } }: Config, report: Report): Promise<string | undefined> {
+  if (state === 'off' || folder !== undefined) return folder;
+  return findEmbedding(report).catch((error: Error) => {
+    report(`Until there are embedding models, questions are compared by their words alone: ${error.message}`);
+    return undefined;
+  });
 }
 
 /**

@@ -12,6 +12,7 @@ import { startSweeper } from './sweeper.ts';
 import { connectionTo } from '../api/durable.ts';
 import { createLog } from '../api/http/log.ts';
 import { createAi } from '../clients/ai/ai.ts';
+import { openEmbedding } from '../clients/embedding/open.ts';
 import { createFiles } from '../clients/files/files.ts';
 import { createHttp } from '../clients/http/http.ts';
 import { createPages } from '../clients/site/pages.ts';
@@ -88,7 +89,8 @@ export async function startWorkers(
   const schedules = createRecrawlSchedules(temporal, config.taskQueuePrefix);
   const { quotas, testRepliesPerMinute } = config;
   const ai = createAi(config.openai);
-  const deps = adapt({ files, sites, search, ai, schedules, quotas, testRepliesPerMinute, clock, log });
+  const embedding = openEmbedding(config, log);
+  const deps = adapt({ files, sites, search, ai, embedding, schedules, quotas, testRepliesPerMinute, clock, log });
   const workflowBundle = await bundling;
   const workers = await Promise.all(
     names.map((name) =>
@@ -118,6 +120,7 @@ export async function startWorkers(
       await sweeper.stop();
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await running;
+      await embedding.close();
       await files.close();
       await renderer.close();
       await pages.close();

@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { takeTurn, type TurnAnswer } from '../../agent/turn.ts';
 import type { Ai } from '../../clients/ai/ai.ts';
+import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { Search } from '../../clients/search/search.ts';
 import { actOn } from '../../models/chat/act.ts';
 import { takeTestReply } from '../../models/chat/allowance.ts';
@@ -36,6 +37,7 @@ import {
 export type AnsweringDeps = {
   search: Search;
   ai: Ai;
+  embedding: Embedding;
   /** How many answers per minute an organization gets in test mode. */
   testRepliesPerMinute: number;
   clock: () => Date;
@@ -51,7 +53,7 @@ const countsMisses = ({ status }: Conversation): boolean => status === 'open';
 const rememberedMessages = 10;
 
 /** Answers messages. `answer` returns whether there is still something to show. */
-export function createAnswering({ search, ai, testRepliesPerMinute, clock, log }: AnsweringDeps) {
+export function createAnswering({ search, ai, embedding, testRepliesPerMinute, clock, log }: AnsweringDeps) {
   /** Takes the right to answer, and answers. @throws Superseded when another attempt has taken that right. */
   async function answer(
     conversation: Conversation,
@@ -113,7 +115,7 @@ export function createAnswering({ search, ai, testRepliesPerMinute, clock, log }
         await writer.append(replyStart(message));
       },
     };
-    return takeTurn({ search, ai, clock }, asked, listener, signal);
+    return takeTurn({ search, ai, embedding, clock }, asked, listener, signal);
   }
 
   /** Stores the answer; if an earlier attempt has stored one, that one is kept. */

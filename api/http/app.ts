@@ -88,7 +88,9 @@ export function createApp(
     const { ready, ...parts } = await readiness(ctx);
     const serving = ready && !state.draining;
     koa.status = serving ? 200 : 503;
-    koa.body = { status: state.draining ? 'draining' : ready ? 'ok' : 'down', ...parts };
+    const status = state.draining ? 'draining' : ready ? 'ok' : 'down';
+    // Without vectors questions are answered by their words, so that is no reason to send customers elsewhere.
+    koa.body = { status, ...parts, embedding: ctx.embedding.state() };
   });
   outside.get('/metrics', async (koa) => {
     koa.type = metrics.registry.contentType;

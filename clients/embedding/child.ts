@@ -3,15 +3,15 @@
  * by a signal: ending by itself during a run would abort it.
  */
 import { openModels } from './model.ts';
-import type { EmbeddingText } from './vectors.ts';
+import type { EmbeddingText, ModelName } from './vectors.ts';
 
-export type Request = { id: number; text: EmbeddingText };
+export type Request = { id: number; text: EmbeddingText; models: readonly ModelName[] };
 /** `ready` comes once, before the first answer. */
 export type Response = { ready: true } | { id: number; vector: Float32Array } | { id: number; error: string };
 
 const send = (response: Response): void => void process.send?.(response);
 
-const embed = await openModels(process.argv[2]!).catch((error: Error) => {
+const opened = await openModels(process.argv[2]!).catch((error: Error) => {
   process.stderr.write(error.message);
   process.exit(1);
 });
@@ -21,9 +21,9 @@ let working = false;
 async function answerAll(): Promise<void> {
   working = true;
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-    const { id, text } = next;
+    const { id, text, models } = next;
     try {
-      send({ id, vector: await embed(text) });
+      send({ id, vector: await opened.embed(text, models) });
     } catch (error) {
       send({ id, error: String(error) });
     }

@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { Unigram } from './unigram.ts';
-import { models, type EmbeddingText, type ModelName } from './vectors.ts';
+import { modelNames, models, type EmbeddingText, type ModelName } from './vectors.ts';
 
 type Model = { embed(text: string, kind: EmbeddingText['kind']): Promise<Float32Array> };
 
@@ -50,17 +50,26 @@ function unit(vector: Float32Array, heading?: Float32Array, share = 0): Float32A
 /** How much a heading counts beside its passage; measured on real customers' questions. */
 const headingShare = 0.7;
 
-/** Opens all models of `folder`; gives a function from a text to its vector, the models' parts side by side. */
-export async function openModels(folder: string): Promise<(text: EmbeddingText) => Promise<Float32Array>> {
-  const names = Object.keys(models) as ModelName[];
-  const opened = await Promise.all(names.map((name) => openModel(folder, name)));
-  return async ({ kind, text, heading }) => {
-    const parts: number[] = [];
-    for (const model of opened) {
-      const body = await model.embed(text, kind);
-      const head = heading ? await model.embed(heading, kind) : undefined;
-      parts.push(...unit(body, head, headingShare));
-    }
-    return Float32Array.from(parts);
+export type OpenedModels = {
+  /** The parts of these models side by side, each of length 1. */
+  embed(text: EmbeddingText, names: readonly ModelName[]): Promise<Float32Array>;
+};
+
+/** Opens all models of `folder`. */
+export async function openModels(folder: string): Promise<OpenedModels> {
+  const opened = new Map(
+    await Promise.all(modelNames.map(async (name) => [name, await openModel(folder, name)] as const)),
+  );
+  return {
+    async embed({ kind, text, heading }, names) {
+      const parts: number[] = [];
+      for (const name of names) {
+        const model = opened.get(name)!;
+        const body = await model.embed(text, kind);
+        const head = heading ? await model.embed(heading, kind) : undefined;
+        parts.push(...unit(body, head, headingShare));
+      }
+      return Float32Array.from(parts);
+    },
   };
 }

@@ -27,8 +27,35 @@ export const models = {
 } as const;
 export type ModelName = keyof typeof models;
 
-/** Numbers in a vector. */
-export const dimensions = models.me5.dimensions + models.use.dimensions;
+/** The models in the order of their parts. */
+export const modelNames = Object.keys(models) as ModelName[];
+
+/** The widths of the parts of a whole vector. */
+export const widths: readonly number[] = modelNames.map((name) => models[name].dimensions);
+
+/** Numbers in a whole vector. */
+export const dimensions = widths.reduce((sum, width) => sum + width, 0);
+
+/** Names what whole vectors of passages are made by. Raised whenever the vector of any passage changes. */
+export const vectorsName = 'embedded-1';
+
+/** Vectors of texts. Their parts are side by side, one a model, each of length 1. */
+export type Vectors = {
+  /**
+   * Names what the vectors of passages are made by; vectors of two names are never compared. Undefined: there are none, and
+   * everything is compared by its words alone.
+   */
+  model: string | undefined;
+  /** The widths of the parts; none until the first vector of an endpoint is known. */
+  widths(): readonly number[];
+  /**
+   * The parts of a question, of which the first 64 tokens count. Recent ones are kept. @throws when they cannot be had in
+   * time: the question is then answered by its words.
+   */
+  question(text: string, signal?: AbortSignal): Promise<readonly Float32Array[]>;
+  /** Whole vectors of passages, in order, in the background. @throws when they cannot be had. */
+  passages(texts: readonly { heading: string; text: string }[], signal?: AbortSignal): Promise<Float32Array[]>;
+};
 
 /** Characters of a text that are looked at: more than the longest token limit can use. */
 export const maxCharacters = 8_000;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { readMembers } from './archive.ts';
 import { convertMe5 } from './me5.ts';
 import { convertUse } from './use.ts';
-import { EngineError, cached, onPath, run, verify, type Report } from '../cache.ts';
+import { EngineError, cached, exists, onPath, run, verify, type Report } from '../cache.ts';
 
 /** Raised whenever the conversion changes: the cache's folder is named after it. */
 const version = '1';
@@ -69,6 +69,19 @@ export async function findEmbedding(report: Report): Promise<string> {
   });
 }
 
+/** Throws an EngineError when a model in `folder` is missing or is not what it was when it was made. */
+export async function checkEmbedding(folder: string): Promise<void> {
+  for (const { name, results } of sources) await checkParts(join(folder, name), results);
+}
+
+async function checkParts(folder: string, parts: Record<string, string>): Promise<void> {
+  for (const [name, pinned] of Object.entries(parts)) {
+    const path = join(folder, name);
+    if (!(await exists(path))) throw new EngineError(`${path}, a part of an embedding model, is missing.`);
+    await verify(path, pinned);
+  }
+}
+
 async function obtain(source: Source, python: string, temporary: string, report: Report): Promise<void> {
   const download = join(temporary, `${source.name}-download`);
   await mkdir(download);
@@ -94,8 +107,6 @@ async function obtain(source: Source, python: string, temporary: string, report:
   const folder = join(temporary, source.name);
   await mkdir(folder);
   await source.convert(parts, folder);
-  for (const [name, pinned] of Object.entries(source.results)) {
-    await verify(join(folder, name), pinned);
-  }
+  await checkParts(folder, source.results);
   await rm(download, { recursive: true });
 }

@@ -130,7 +130,10 @@ describe('with Temporal away', () => {
     const org = await api.newOrg();
     const { token } = await api.newKey(org);
     const health = await api.request('GET', '/health/ready');
-    expect([health.status, health.body]).toEqual([503, { status: 'down', mongo: 'ok', temporal: 'down' }]);
+    expect([health.status, health.body]).toEqual([
+      503,
+      { status: 'down', mongo: 'ok', temporal: 'down', embedding: { state: 'off' } },
+    ]);
     const { status, body } = await api.upload(org.orgId, token, {
       name: 'a.md',
       content: 'The puffin loan runs ten years.',

@@ -133,10 +133,13 @@ describe('every request', () => {
 describe('outside /v1', () => {
   const get = (path: string) => fetch(`${process.env['TEST_API_URL']}${path}`);
 
-  it('health tells of MongoDB and Temporal', async () => {
+  it('health tells of MongoDB, Temporal and the embedding models', async () => {
     expect(await (await get('/health/live')).json()).toEqual({ status: 'ok' });
     const ready = await get('/health/ready');
-    expect([ready.status, await ready.json()]).toEqual([200, { status: 'ok', mongo: 'ok', temporal: 'ok' }]);
+    expect([ready.status, await ready.json()]).toEqual([
+      200,
+      { status: 'ok', mongo: 'ok', temporal: 'ok', embedding: { state: 'off' } },
+    ]);
   });
 
   it('health answers although MongoDB and Temporal never do', async () => {

@@ -40,6 +40,7 @@ export const rooms: readonly Room[] = [
       'workflows/',
       'config.ts',
       'clients/ai',
+      'clients/embedding/',
       'clients/files',
       'clients/search/reader.ts',
     ],
@@ -48,7 +49,11 @@ export const rooms: readonly Room[] = [
   },
   // agent/ reads and asks models; the only thing that it stores is unanswered questions.
   // Of the index the half that reads.
-  { at: 'agent/', files: ['agent/', 'models/', 'clients/ai', 'clients/search/reader.ts'], node: true },
+  {
+    at: 'agent/',
+    files: ['agent/', 'models/', 'clients/ai', 'clients/embedding/', 'clients/search/reader.ts'],
+    node: true,
+  },
   {
     at: 'workflows/',
     files: ['workflows/', 'models/rules/'],

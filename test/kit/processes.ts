@@ -39,6 +39,8 @@ export function systemEnv(name: string, extra: Record<string, string> = {}): Sys
     // The sites that tests let crawl are on this machine.
     EGRESS_ALLOW: '127.0.0.1',
     PUPPETEER_EXECUTABLE_PATH: process.env['TEST_CHROMIUM']!,
+    // Answers by words alone, unless a test turns the models on: `withEmbedding`.
+    EMBEDDING: 'off',
     TEST_WORKFLOW_BUNDLE: process.env['TEST_WORKFLOW_BUNDLE']!,
     RATE_SIGN_IN_PER_MINUTE: '5',
     RATE_ACCOUNTS_PER_HOUR: '100000',
@@ -55,6 +57,12 @@ export function systemEnv(name: string, extra: Record<string, string> = {}): Sys
     ...extra,
   };
 }
+
+/** What a system needs besides to compare by meaning, with the models that `npm test` obtained. */
+export const withEmbedding = (): Record<string, string> => ({
+  EMBEDDING: 'embedded',
+  EMBEDDING_FOLDER: process.env['TEST_EMBEDDING']!,
+});
 
 export async function removeDataDir(env: SystemEnv): Promise<void> {
   await rm(env.DATA_DIR, { recursive: true, force: true });

@@ -7,7 +7,7 @@ import {
   EmbeddingFailed,
   type Embedder,
   type EmbedderOptions,
-} from '../../clients/embedding/embedding.ts';
+} from '../../clients/embedding/embedder.ts';
 import { dimensions, maxCharacters, models, type EmbeddingText } from '../../clients/embedding/vectors.ts';
 import { isAlive } from '../../engines/takelock.mjs';
 import { until } from '../kit/harness.ts';

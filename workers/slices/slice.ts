@@ -5,6 +5,7 @@ import type { Model } from 'mongoose';
 import type { Logger } from 'pino';
 import type { RecrawlSchedules } from '../../activities/crawl/recrawl.ts';
 import type { Ai } from '../../clients/ai/ai.ts';
+import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { Files } from '../../clients/files/files.ts';
 import type { Search } from '../../clients/search/search.ts';
 import type { Sites } from '../../clients/site/site.ts';
@@ -18,6 +19,7 @@ export type WorkerDeps = {
   sites: Sites;
   search: Search;
   ai: Ai;
+  embedding: Embedding;
   schedules: RecrawlSchedules;
   quotas: Quotas;
   testRepliesPerMinute: number;

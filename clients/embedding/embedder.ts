@@ -1,0 +1,251 @@
+/**
+ * Texts to vectors, by the embedding models in a process of their own: a run would stop the caller's thread. The process is
+ * started on demand, ended when it is idle, and killed when it does not answer in time; the next text starts another one.
+ */
+import { fork, type ChildProcess } from 'node:child_process';
+import { setPriority } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import type { Request, Response } from './child.ts';
+import { maxCharacters, modelNames, type EmbeddingText, type ModelName } from './vectors.ts';
+
+export type EmbedderOptions = {
+  /** The folder with the models. */
+  folder: string;
+  /** 0 for questions somebody waits for, 10 for passages in the background. */
+  niceness?: number;
+  /** How long one text may take from its turn on, ms. */
+  timeoutMs?: number;
+  /** How long the models may take to load, ms. */
+  startMs?: number;
+  /** How long the process is kept without work, ms. */
+  idleMs?: number;
+  /** A process was started. */
+  onStart?: () => void;
+  /** A process ended, and not because it was idle or closed. */
+  onFailure?: (failure: EmbeddingFailed) => void;
+};
+
+export type EmbedOptions = {
+  /** Whose parts the vectors have, in the order of all models; all unless told. */
+  models?: readonly ModelName[];
+  /** Texts that were not begun when it fires are left out. */
+  signal?: AbortSignal | undefined;
+  /** They come after all texts that are not patient. */
+  patient?: boolean;
+};
+
+export type Embedder = {
+  /**
+   * Vectors in the texts' order. Only the first `maxCharacters` of a text are looked at.
+   * @throws EmbeddingFailed when the process died or did not answer in time; the signal's reason when it fired.
+   */
+  embed(texts: readonly EmbeddingText[], options?: EmbedOptions): Promise<Float32Array[]>;
+  /** The process's id while there is one. */
+  pid(): number | undefined;
+  /** Ends the process; texts under way fail. */
+  close(): Promise<void>;
+};
+
+/** No vector could be made; the texts are as they were, and asking again may work. */
+export class EmbeddingFailed extends Error {
+  override readonly name = 'EmbeddingFailed';
+}
+
+/** The models could not be opened: another process would fail in the same way. */
+export class ModelsUnusable extends EmbeddingFailed {}
+
+/** The process was ended by its caller, or had nothing to do. */
+class EmbeddingEnded extends EmbeddingFailed {}
+
+/** The models refused this one text; the process goes on. */
+export class TextRefused extends EmbeddingFailed {}
+
+const entry = fileURLToPath(new URL('child.ts', import.meta.url));
+const defaultTimeoutMs = 10_000;
+const defaultStartMs = 30_000;
+const defaultIdleMs = 5 * 60_000;
+/** Characters kept of what the process says before it dies. */
+const maxWords = 500;
+/** Texts that the process holds at once: the next one is there when it has finished one, and little is lost to an abort. */
+const maxSent = 2;
+
+type Work = Omit<Request, 'id'> &
+  Pick<EmbedOptions, 'patient'> & { resolve(vector: Float32Array): void; reject(error: Error): void };
+
+export function createEmbedder(options: EmbedderOptions): Embedder {
+  let current: EmbeddingProcess | undefined;
+  const running = (): EmbeddingProcess => {
+    if (current === undefined || current.ended) {
+      current = new EmbeddingProcess(options);
+      options.onStart?.();
+    }
+    return current;
+  };
+  return {
+    embed: async (texts, { models = modelNames, signal, patient = false } = {}) => {
+      signal?.throwIfAborted();
+      if (texts.length === 0) return [];
+      const process = running();
+      const works: Work[] = [];
+      const vectors = texts.map(
+        (text) =>
+          new Promise<Float32Array>((resolve, reject) => {
+            works.push({ text: cut(text), models, patient, resolve, reject });
+          }),
+      );
+      const leave = (): void => process.drop(works, signal!.reason as Error);
+      signal?.addEventListener('abort', leave, { once: true });
+      process.take(works);
+      return Promise.all(vectors).finally(() => signal?.removeEventListener('abort', leave));
+    },
+    pid: () => (current?.ended ? undefined : current?.pid),
+    close: async () => current?.end(new EmbeddingEnded('The embedding process was closed.')),
+  };
+}
+
+function cut({ kind, text, heading }: EmbeddingText): EmbeddingText {
+  return { kind, text: text.slice(0, maxCharacters), heading: heading?.slice(0, maxCharacters) };
+}
+
+/** One process from its start to its end. */
+class EmbeddingProcess {
+  ended = false;
+  readonly #child: ChildProcess;
+  readonly #gone: Promise<void>;
+  readonly #options: EmbedderOptions;
+  #isReady = false;
+  /** What it was not yet given, and what it works on; each in the order in which it is answered. */
+  readonly #urgent = new Set<Work>();
+  readonly #patient = new Set<Work>();
+  readonly #sent = new Map<number, Work>();
+  #next = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: EmbedderOptions) {
+    const { folder, niceness = 0 } = options;
+    this.#options = options;
+    this.#child = fork(entry, [folder], {
+      // Nothing of ours: it needs no secret, and what it parses was written by strangers.
+      env: {},
+      execArgv: ['--disable-warning=ExperimentalWarning', '--max-old-space-size=96'],
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+    if (niceness !== 0 && this.#child.pid !== undefined) setPriority(this.#child.pid, niceness);
+    this.#child.on('message', (message) => this.#answered(message as Response));
+    this.#child.on(
+      'error',
+      (error) => void this.end(new EmbeddingFailed('The embedding process failed.', { cause: error })),
+    );
+    let words = '';
+    this.#child.stderr?.on('data', (chunk: Buffer) => (words = `${words}${chunk.toString()}`.slice(-maxWords)));
+    this.#gone = new Promise((resolve) => {
+      // `close` comes when all that it wrote has been read.
+      this.#child.once('close', (code, signal) => {
+        const why = words === '' ? '' : `: ${words.trim()}`;
+        const sentence = `The embedding process ended with ${signal ?? code}${why}`;
+        // It ends with 1 by itself only when the models cannot be opened.
+        this.#fail(this.#isReady || code !== 1 ? new EmbeddingFailed(sentence) : new ModelsUnusable(sentence));
+        resolve();
+      });
+    });
+    this.#limit(options.startMs ?? defaultStartMs, new ModelsUnusable('The embedding models did not load in time.'));
+    // The caller may end while this waits for work.
+    this.#hold(false);
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  take(works: readonly Work[]): void {
+    for (const work of works) (work.patient ? this.#patient : this.#urgent).add(work);
+    this.#hold(true);
+    this.#feed();
+  }
+
+  /** Leaves out what was not begun; what was begun is not waited for. */
+  drop(works: readonly Work[], reason: Error): void {
+    for (const work of works) {
+      this.#urgent.delete(work);
+      this.#patient.delete(work);
+      work.reject(reason);
+    }
+  }
+
+  async end(reason: EmbeddingFailed): Promise<void> {
+    this.#fail(reason);
+    this.#hold(true);
+    this.#child.kill('SIGKILL');
+    await this.#gone;
+  }
+
+  #answered(response: Response): void {
+    if ('ready' in response) {
+      this.#isReady = true;
+      this.#begin();
+      return this.#feed();
+    }
+    const work = this.#sent.get(response.id);
+    this.#sent.delete(response.id);
+    this.#feed();
+    this.#begin();
+    if ('vector' in response) work?.resolve(response.vector);
+    else work?.reject(new TextRefused(response.error));
+  }
+
+  /** Gives it what waits, as far as it should hold that. */
+  #feed(): void {
+    if (!this.#isReady || this.ended) return;
+    while (this.#sent.size < maxSent) {
+      const [work] = this.#urgent.size > 0 ? this.#urgent : this.#patient;
+      if (work === undefined) return;
+      this.#urgent.delete(work);
+      this.#patient.delete(work);
+      const id = this.#next++;
+      this.#sent.set(id, work);
+      if (this.#sent.size === 1) this.#begin();
+      const { text, models } = work;
+      this.#child.send({ id, text, models } satisfies Request, (error) => {
+        if (error) void this.end(new EmbeddingFailed('The embedding process is gone.', { cause: error }));
+      });
+    }
+  }
+
+  /** Times the text whose turn it is, or the time without work. */
+  #begin(): void {
+    if (this.ended) return;
+    const busy = this.#sent.size > 0;
+    const { timeoutMs = defaultTimeoutMs, idleMs = defaultIdleMs } = this.#options;
+    if (busy) this.#limit(timeoutMs, new EmbeddingFailed('The embedding process did not answer in time.'));
+    else this.#limit(idleMs, new EmbeddingEnded('The embedding process was idle.'));
+    this.#hold(busy);
+  }
+
+  #limit(ms: number, reason: EmbeddingFailed): void {
+    clearTimeout(this.#timer);
+    // What is waited for holds the process, and that holds the caller.
+    this.#timer = setTimeout(() => void this.end(reason), ms).unref();
+  }
+
+  #fail(reason: EmbeddingFailed): void {
+    if (!this.ended && !(reason instanceof EmbeddingEnded)) this.#options.onFailure?.(reason);
+    this.ended = true;
+    clearTimeout(this.#timer);
+    const waiting = [...this.#sent.values(), ...this.#urgent, ...this.#patient];
+    this.#sent.clear();
+    this.#urgent.clear();
+    this.#patient.clear();
+    for (const { reject } of waiting) reject(reason);
+  }
+
+  #hold(held: boolean): void {
+    if (held) {
+      this.#child.ref();
+      this.#child.channel?.ref();
+    } else {
+      this.#child.unref();
+      this.#child.channel?.unref();
+    }
+  }
+}

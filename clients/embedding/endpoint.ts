@@ -1,0 +1,48 @@
+/** Vectors by the embedding model of a configured endpoint: one part, and a short memory of questions. */
+import { LRUCache } from 'lru-cache';
+import type { Vectors } from './vectors.ts';
+import type { AiOptions } from '../ai/ai.ts';
+import { createEmbedder } from '../ai/embeddings.ts';
+import { abortable, createEndpoint } from '../ai/endpoint.ts';
+
+/** Questions whose vectors are kept: 6 to 12 KiB each. */
+const keptQuestions = 500;
+
+/** Undefined when no embedding model is configured. */
+export function createEndpointVectors(options: AiOptions): Vectors | undefined {
+  const { baseUrl, apiKey, sleep, embeddingModel: model, timeoutMs = 30_000, now = Date.now } = options;
+  if (!model || !(apiKey || baseUrl)) return undefined;
+  const endpoint = createEndpoint({ baseUrl, apiKey, timeoutMs, budgetMs: options.budgetMs ?? 2 * timeoutMs, sleep });
+  const embedder = createEmbedder(endpoint, model, now);
+  const kept = new LRUCache<string, Promise<Float32Array>>({ max: keptQuestions });
+  let width: number | undefined;
+  const toUnit = (numbers: readonly number[]): Float32Array => {
+    width = numbers.length;
+    const length = Math.hypot(...numbers);
+    return Float32Array.from(numbers, (x) => (length === 0 ? 0 : x / length));
+  };
+  const questionOf = (text: string): Promise<Float32Array> => {
+    const known = kept.get(text);
+    if (known !== undefined) return known;
+    const made = embedder.embedQuestion(text).then(toUnit);
+    kept.set(text, made);
+    made.catch(() => kept.delete(text));
+    return made;
+  };
+  return {
+    model: `endpoint:${model}`,
+    widths: () => (width === undefined ? [] : [width]),
+    async question(text, signal) {
+      signal?.throwIfAborted();
+      const made = questionOf(text);
+      return [await (signal === undefined ? made : abortable(made, signal))];
+    },
+    async passages(texts, signal) {
+      const vectors = await embedder.embed(
+        texts.map(({ heading, text }) => `${heading}\n${text}`),
+        signal,
+      );
+      return vectors.map(toUnit);
+    },
+  };
+}

@@ -1,0 +1,45 @@
+/**
+ * The folder with the embedding models, obtained and checked by a program of its own: downloads, conversions and checksums of
+ * hundreds of megabytes have no place in a process that answers customers.
+ */
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+/** What the program says: its progress, then one of the other two. */
+export type Said = { report: string } | { folder: string } | { error: string };
+
+const program = fileURLToPath(new URL('../../engines/embedding/obtain.ts', import.meta.url));
+
+/**
+ * Checks the models in `given`; without it, looks in the cache, and downloads what is missing. `report` gets lines of
+ * progress. @throws when they cannot be had, or are not what they should be.
+ */
+export async function obtainModels(
+  given: string | undefined,
+  report: (line: string) => void,
+  signal: AbortSignal,
+): Promise<string> {
+  const child = fork(program, given === undefined ? [] : [given], {
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  });
+  let words = '';
+  child.stderr?.on('data', (chunk: Buffer) => (words = `${words}${chunk.toString()}`.slice(-500)));
+  const stop = (): void => void child.kill('SIGTERM');
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await new Promise((resolve, reject) => {
+      child.on('message', (said: Said) => {
+        if ('report' in said) report(said.report);
+        else if ('folder' in said) resolve(said.folder);
+        else reject(new Error(said.error));
+      });
+      child.once('error', reject);
+      child.once('close', (code, by) => {
+        reject(new Error(`The program that obtains the embedding models ended with ${by ?? code}: ${words.trim()}`));
+      });
+    });
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}

@@ -1,0 +1,26 @@
+/** The embedding of a server process, as its configuration says. */
+import type { Logger } from 'pino';
+import { createEmbedding, type Embedding, type EmbeddingOptions } from './embedding.ts';
+import { obtainModels } from './obtain.ts';
+import type { AiOptions } from '../ai/ai.ts';
+
+type Settings = {
+  embedding: { state: 'embedded' | 'off'; folder: string | undefined };
+  openai: AiOptions;
+};
+
+export function openEmbedding(
+  { embedding: { state, folder }, openai }: Settings,
+  log: Pick<Logger, 'info' | 'warn'>,
+  options: Pick<EmbeddingOptions, 'warm'> = {},
+): Embedding {
+  return createEmbedding({
+    ...options,
+    endpoint: openai,
+    ...(state === 'off' ? {} : { obtain: (report, signal) => obtainModels(folder, report, signal) }),
+    onState: (now) => {
+      if (now.state === 'failed') log.warn(now, 'embedding failed: questions are compared by their words alone');
+      else log.info(now, 'embedding');
+    },
+  });
+}
