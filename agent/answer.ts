@@ -15,7 +15,7 @@ import { gapGroup, gapReason } from '../models/rules/knowledge/gap.ts';
 import type { Mode } from '../models/rules/access/keys.ts';
 import { plainReply } from '../models/rules/chat/replytext.ts';
 import { contextualize } from '../models/rules/language/question.ts';
-import { stillReachable, type Judged, type Passage } from '../models/rules/knowledge/retrieval.ts';
+import { stillReachable, type Judged, type Meaning, type Passage } from '../models/rules/knowledge/retrieval.ts';
 import { askedSegments } from '../models/rules/knowledge/segments.ts';
 import { findSupportConfig, recentSupportConfig } from '../models/knowledge/supportconfig.ts';
 
@@ -85,7 +85,7 @@ export async function answerQuestion(deps: AgentDeps, question: Question): Promi
  * that asks again because something has changed must not use cached settings.
  */
 export async function findKnowledge(
-  deps: Pick<AgentDeps, 'search' | 'ai'>,
+  deps: Pick<AgentDeps, 'search' | 'embedding'>,
   { orgId, mode, segments, everything = false }: Pick<Question, 'orgId' | 'mode' | 'segments' | 'everything'>,
   searched: string,
   settings: typeof findSupportConfig = recentSupportConfig,
@@ -115,15 +115,22 @@ export async function isOutdated(
   return now.filter((passage) => stillReachable(passage, { asked, strict })).length < ids.length;
 }
 
-function retrieveDeps({ search, ai }: Pick<AgentDeps, 'search' | 'ai'>, orgId: string, mode: Mode) {
+function retrieveDeps({ search, embedding }: Pick<AgentDeps, 'search' | 'embedding'>, orgId: string, mode: Mode) {
+  const { model } = embedding;
   const table = { org_id: orgId, mode };
   const deps: RetrieveDeps<Passage> = {
     search: (ask) => search.query(table, ask),
     hydrate: (ids) => findPassages(orgId, mode, ids),
     tiers: () => search.tiers(table),
-    ...(ai.embeddingModel ? { embed: async (text) => ai.embedQuestion(text) } : {}),
+    ...(model === undefined ? {} : { embed: async (text) => meaningOf(embedding, model, text) }),
   };
   return deps;
+}
+
+/** Each part counts the same when passages are sought. */
+async function meaningOf(embedding: Embedding, model: string, text: string): Promise<Meaning> {
+  const parts = await embedding.question(text);
+  return { model, parts, weights: parts.map(() => 1) };
 }
 
 /** Counts a question that found no answer, for those who keep the documents. */
@@ -133,7 +140,7 @@ export async function noteGap(
   { searched, asked, retrieval }: Found,
 ): Promise<void> {
   const open = { question: searched, asked: undefined, strict: false };
-  const again = { ...retrieveDeps(deps, orgId, mode), embed: async (text: string) => retrieval.vectors.get(text) };
+  const again = { ...retrieveDeps(deps, orgId, mode), embed: async (text: string) => retrieval.meanings.get(text) };
   const anywhere = asked !== undefined && (await retrieve(again, open)).hits.length > 0;
   const stems = retrieval.terms.map((t) => t.stem);
   const question = {

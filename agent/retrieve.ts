@@ -13,7 +13,9 @@ import {
   type Candidate,
   type Confidence,
   type Judged,
+  type Meaning,
   type Passage,
+  type Proposed,
 } from '../models/rules/knowledge/retrieval.ts';
 import { segmentFilter, type SegmentFilter } from '../models/rules/knowledge/segments.ts';
 import { askedIn } from '../models/rules/language/question.ts';
@@ -21,7 +23,7 @@ import { terms, type Term } from '../models/rules/language/words.ts';
 
 export type SearchAsk = {
   text: string;
-  vector: number[] | undefined;
+  meaning: Meaning | undefined;
   filter: SegmentFilter | undefined;
   /** Only candidates of this tier. */
   authority?: Authority;
@@ -31,14 +33,14 @@ export type SearchAsk = {
 };
 
 export type RetrieveDeps<P extends Passage> = {
-  /** Candidates in any order, at most `limit` for each of text and vector. */
-  search(ask: SearchAsk): Promise<Candidate[]>;
+  /** Candidates in any order, at most `limit` for each of text and meaning. */
+  search(ask: SearchAsk): Promise<Proposed>;
   /** The passages that still exist in this organization and mode; order and gaps don't matter. */
   hydrate(ids: string[]): Promise<P[]>;
   /** The tiers that have any chunk at all; asked only when a search came back full of one. Without it, all are tried. */
   tiers?: () => Promise<Authority[]>;
   /** The question's vector. When it fails the question is answered by its words alone, and `degraded` says so. */
-  embed?: (question: string) => Promise<number[] | undefined>;
+  embed?: (question: string) => Promise<Meaning | undefined>;
 };
 
 export type RetrieveAsk = {
@@ -69,7 +71,7 @@ export type Retrieval<P extends Passage> = {
   filter: SegmentFilter | undefined;
   terms: Term[];
   /** The vectors of what was searched for, where they were made. */
-  vectors: ReadonlyMap<string, number[] | undefined>;
+  meanings: ReadonlyMap<string, Meaning | undefined>;
   /** The question should have been compared by meaning too, and could not. */
   degraded: boolean;
 };
@@ -83,17 +85,18 @@ const maxRounds = 3;
  */
 export async function retrieve<P extends Passage>(deps: RetrieveDeps<P>, ask: RetrieveAsk): Promise<Retrieval<P>> {
   const filter = segmentFilter(ask.asked, ask.strict);
-  const vectors = new Map<string, number[] | undefined>();
+  const meanings = new Map<string, Meaning | undefined>();
   let best: Answered<P> | undefined;
   let degraded = false;
   for (const asking of askedIn(ask.question)) {
     if (best?.settles === true && best.hits.length > 0) break;
     // A text of many sentences means much besides its question, so its vector would find passages about something else.
-    const made = best?.settles === true ? { vector: undefined, degraded: false } : await embedOrNot(deps, asking.text);
-    vectors.set(asking.text, made.vector);
-    degraded ||= made.degraded;
-    const search = { text: asking.text, vector: made.vector, filter, limit: ask.limit ?? 20 };
-    const next = bestReading(asking, await candidatesFor(deps, ask, search));
+    const made = best?.settles === true ? { meaning: undefined, degraded: false } : await embedOrNot(deps, asking.text);
+    meanings.set(asking.text, made.meaning);
+    const search = { text: asking.text, meaning: made.meaning, filter, limit: ask.limit ?? 20 };
+    const found = await candidatesFor(deps, ask, search);
+    degraded ||= made.degraded || found.degraded;
+    const next = bestReading(asking, found.standing);
     if (best === undefined || next.worth > best.worth) best = next;
   }
   const { hits, authority, reading, judged } = best!;
@@ -107,7 +110,7 @@ export async function retrieve<P extends Passage>(deps: RetrieveDeps<P>, ask: Re
     judged,
     filter,
     terms: terms(best!.text),
-    vectors,
+    meanings,
     degraded,
   };
 }
@@ -121,12 +124,18 @@ async function candidatesFor<P extends Passage>(
   deps: RetrieveDeps<P>,
   ask: RetrieveAsk,
   search: Omit<SearchAsk, 'authority' | 'without'>,
-): Promise<{ passage: P; candidate: Candidate }[]> {
+): Promise<{
+  standing: { passage: P; candidate: Candidate }[];
+  background: Proposed['background'];
+  degraded: boolean;
+}> {
   /** Of each source the generations dropped last: a new one may be dropped before it is published, and the old one after. */
   const without = new Map<string, string[]>();
   let standing: { passage: P; candidate: Candidate }[] = [];
+  let proposed: Proposed = { candidates: [], background: [] };
   for (let round = 1; round <= maxRounds; round += 1) {
-    const found = await propose(deps, { ...search, without: [...without.values()].flat() });
+    proposed = await propose(deps, { ...search, without: [...without.values()].flat() });
+    const found = proposed.candidates;
     const candidates = ask.everything === true ? distinct(found) : worthReading(distinct(found));
     const passages = new Map(
       (await deps.hydrate(candidates.map(({ id }) => id))).map((passage) => [passage.id, passage]),
@@ -141,30 +150,28 @@ async function candidatesFor<P extends Passage>(
     for (const [source, names] of Map.groupBy(new Set(dropped), (name) => name.slice(0, name.indexOf(':'))))
       without.set(source, names);
   }
-  return standing;
+  return { standing, background: proposed.background, degraded: proposed.degraded === true };
 }
 
 /** The candidates of one search, and of the higher tiers that it may have hidden. */
-async function propose<P extends Passage>(
-  deps: RetrieveDeps<P>,
-  ask: Omit<SearchAsk, 'authority'>,
-): Promise<Candidate[]> {
-  const found = [...(await deps.search(ask))];
-  const hidden = crowdedOut(found, ask.limit);
+async function propose<P extends Passage>(deps: RetrieveDeps<P>, ask: Omit<SearchAsk, 'authority'>): Promise<Proposed> {
+  const proposed = await deps.search(ask);
+  const candidates = [...proposed.candidates];
+  const hidden = crowdedOut(candidates, ask.limit);
   const existing = hidden.length === 0 ? [] : ((await deps.tiers?.()) ?? authorities);
   for (const authority of hidden)
-    if (existing.includes(authority)) found.push(...(await deps.search({ ...ask, authority })));
-  return found;
+    if (existing.includes(authority)) candidates.push(...(await deps.search({ ...ask, authority })).candidates);
+  return { ...proposed, candidates };
 }
 
 async function embedOrNot(
   deps: Pick<RetrieveDeps<Passage>, 'embed'>,
   question: string,
-): Promise<{ vector: number[] | undefined; degraded: boolean }> {
-  if (deps.embed === undefined) return { vector: undefined, degraded: false };
+): Promise<{ meaning: Meaning | undefined; degraded: boolean }> {
+  if (deps.embed === undefined) return { meaning: undefined, degraded: false };
   try {
-    return { vector: await deps.embed(question), degraded: false };
+    return { meaning: await deps.embed(question), degraded: false };
   } catch {
-    return { vector: undefined, degraded: true };
+    return { meaning: undefined, degraded: true };
   }
 }

@@ -56,8 +56,8 @@ export async function startApi(
   const connection = Connection.lazy(connectionTo(config.temporalAddress));
   const clock = () => new Date();
   const secrets = createSecretBox(config.secretKey);
-  const search = createSearchReader({ uri: config.searchUri });
   const embedding = openEmbedding(config, log, { warm: true });
+  const search = createSearchReader({ uri: config.searchUri, model: embedding.model });
   const ctx = adapt({
     config,
     log,

@@ -124,8 +124,8 @@ async function bm25(search: Search, passages: readonly Passage[]): Promise<Score
   }));
   await search.add(table, rows);
   return async ({ text }) => {
-    const found = await search.query(table, { text, filter: undefined, limit: passages.length });
-    const scores = new Map(found.map(({ id, text_score }) => [id, text_score ?? 0]));
+    const { candidates } = await search.query(table, { text, filter: undefined, limit: passages.length });
+    const scores = new Map(candidates.map(({ id, text_score }) => [id, text_score ?? 0]));
     return passages.map(({ id }) => scores.get(id) ?? 0);
   };
 }

@@ -73,7 +73,7 @@ function explainLines({ explain, generated_by }: Answer): string[] {
     number(c.coverage),
     number(c.strength),
     number(c.text_score),
-    number(c.similarity),
+    c.cosines === null ? '-' : c.cosines.map(number).join(' '),
     c.authority,
     [c.name, c.heading].filter(Boolean).join(' / '),
   ]);

@@ -75,7 +75,8 @@ export async function startWorkers(
     connectionsPerOrigin: Math.max(4, config.crawlConcurrency),
   });
   const pages = createPages({ agent: crawlerName });
-  const search = createSearch({ uri: config.searchUri });
+  const embedding = openEmbedding(config, log);
+  const search = createSearch({ uri: config.searchUri, model: embedding.model });
   const clock = () => new Date();
   const renderer = createRenderer({
     executablePath: config.chromiumPath,
@@ -89,7 +90,6 @@ export async function startWorkers(
   const schedules = createRecrawlSchedules(temporal, config.taskQueuePrefix);
   const { quotas, testRepliesPerMinute } = config;
   const ai = createAi(config.openai);
-  const embedding = openEmbedding(config, log);
   const deps = adapt({ files, sites, search, ai, embedding, schedules, quotas, testRepliesPerMinute, clock, log });
   const workflowBundle = await bundling;
   const workers = await Promise.all(

@@ -65,7 +65,7 @@ export function createPublish({ search, ai, clock }: Deps) {
     };
     const claimed = found.flatMap(({ url, content }) => content.chunks.map(() => claims.has(url)));
     const claimedVectors = vectors?.filter((_, at) => claimed[at]);
-    await indexChunks(search, { org_id, mode }, chunks, claimedVectors, tagsOf);
+    await indexChunks({ search, ai }, { org_id, mode }, chunks, claimedVectors, tagsOf);
   }
 
   /** Makes pages live that were claimed and written. */

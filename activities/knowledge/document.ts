@@ -65,7 +65,7 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
     const { segments, authority } = document;
     const tags = { segments, authority: effectiveAuthority(authority, 'document') };
     const vectors = await embedChunks(ai, chunks, signal);
-    await indexChunks(search, tableOf(document), chunks, vectors, () => tags, batchNamed(document));
+    await indexChunks({ search, ai }, tableOf(document), chunks, vectors, () => tags, batchNamed(document));
   }
 
   /** Makes a stored and indexed generation live, and removes what other generations and attempts left. */

@@ -89,7 +89,7 @@ export function createMaintenanceActivities({
     const { source, batch } = begun;
     const vectors = await embedChunks(ai, chunks, signal);
     const { segments, authority } = source;
-    await indexChunks(search, table, chunks, vectors, () => ({ segments, authority }), batch);
+    await indexChunks({ search, ai }, table, chunks, vectors, () => ({ segments, authority }), batch);
     const published = await publishRows(table.org_id, sourceId, source, batch);
     // If the source was deleted or published again meanwhile, its rows may have been removed before these were written.
     await search.removeBatch(table, sourceId, published ? liveBatch(source)! : batch);
@@ -147,7 +147,10 @@ export function createMaintenanceActivities({
     async repairIndexes(): Promise<number> {
       return withHeartbeat(async (signal) => {
         const tables = new Map(
-          [...(await listOwners()), ...(await search.listTables())].map((table) => [keyOf(table), table]),
+          [...(await listOwners()), ...(await search.listTables())].map(({ org_id, mode }) => [
+            `${org_id} ${mode}`,
+            { org_id, mode },
+          ]),
         );
         let repaired = 0;
         await forEach(tables.values(), signal, async (table) => {
@@ -162,7 +165,8 @@ export function createMaintenanceActivities({
       return withHeartbeat(async (signal) => {
         let done = 0;
         await forEach(await search.listTables(), signal, async (table) => {
-          if ((await search.unindexedRows(table)) < unindexedRows) return;
+          // What a table of vectors needs, its own upkeep knows.
+          if (table.model === undefined && (await search.unindexedRows(table)) < unindexedRows) return;
           await search.maintain(table);
           done += 1;
         });
@@ -181,8 +185,6 @@ export function createMaintenanceActivities({
     },
   };
 }
-
-const keyOf = ({ org_id, mode }: IndexTable): string => `${org_id} ${mode}`;
 
 /**
  * The reason for the log. For a damaged table that is the cause, because the error's own message is written for callers

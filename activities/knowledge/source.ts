@@ -6,6 +6,7 @@ import { removeChunks, type Chunk } from '../../models/knowledge/chunk.ts';
 import { removeBytes } from '../../models/knowledge/document.ts';
 import { RemovalModel } from '../../models/knowledge/removal.ts';
 import { deleteSource, findSource } from '../../models/knowledge/source.ts';
+import { unit } from '../../models/rules/knowledge/retrieval.ts';
 import { batchOf, liveBatch } from '../../models/rules/knowledge/reconcile.ts';
 
 type Ref = { orgId: string; sourceId: string };
@@ -27,7 +28,7 @@ export async function embedChunks(
  * tags of a source, by its id; `batch`: the name of the rows, when several attempts write rows of one generation.
  */
 export async function indexChunks(
-  search: Search,
+  { search, ai }: { search: Search; ai: Ai },
   table: IndexTable,
   chunks: readonly Chunk[],
   vectors: readonly number[][] | undefined,
@@ -36,16 +37,24 @@ export async function indexChunks(
 ): Promise<void> {
   await search.add(
     table,
-    chunks.map(({ _id, source_id, generation, heading, text }, index) => ({
+    chunks.map(({ _id, source_id, generation, heading, text }) => ({
       id: _id,
       source_id,
       generation: batch ?? batchOf(generation),
       ...tagsOf(source_id),
       heading,
       text,
-      ...(vectors ? { vector: vectors[index]! } : {}),
     })),
   );
+  if (vectors === undefined) return;
+  const rows = chunks.map(({ _id, source_id, generation }, index) => ({
+    id: _id,
+    source_id,
+    generation,
+    ...tagsOf(source_id),
+    vector: unit(vectors[index]!),
+  }));
+  await search.addVectors({ ...table, model: `endpoint:${ai.embeddingModel}` }, rows);
 }
 
 /**

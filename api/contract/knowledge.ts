@@ -44,7 +44,10 @@ const explanation = z.object({
       authority: tier,
       segments: z.array(z.string()),
       text_score: z.number().nullable(),
-      similarity: z.number().nullable(),
+      cosines: z.array(z.number()).nullable().meta({
+        description:
+          'How near it is to the question by meaning: the cosine by each embedding model; null: the passage has no vector yet, or nothing is compared by meaning.',
+      }),
       fused: z.number(),
       coverage: z.number(),
       strength: z.number(),

@@ -23,7 +23,7 @@ function explain({ searched, strict, retrieval }: KnowledgeAnswer, mode: Mode) {
       segments: [...passage.segments],
       chunk_id: passage.id,
       text_score: candidate.text_score ?? null,
-      similarity: candidate.similarity ?? null,
+      cosines: candidate.cosines ? [...candidate.cosines] : null,
       fused,
       coverage,
       strength,

@@ -1,18 +1,21 @@
 /** Runs a question's queries on a table's files, so that damage is found before a question meets it. */
 import { connect, Session, type Table } from '@lancedb/lancedb';
 import { DamagedIndex, isDamage, isMissing } from './damage.ts';
-import { dimension, maxQueryLength, searchText, searchVector } from './find.ts';
-import { sql, whereLabelled } from './rows.ts';
+import { maxQueryLength, searchText } from './find.ts';
+import { nearest } from './meaning.ts';
+import { sql, whereLabelled, type IndexTable } from './rows.ts';
+import { tableName } from './tables.ts';
+import { widthOf } from './vectors.ts';
 import { authorities } from '../../models/rules/knowledge/authority.ts';
 
 /** Reads through a new connection, which has nothing cached. `exists`: whether the table is there at all. @throws DamagedIndex */
-export async function checkTable(uri: string, name: string, exists: () => boolean): Promise<void> {
+export async function checkTable(uri: string, key: IndexTable, exists: () => boolean): Promise<void> {
   for (let attempt = 0; ; attempt += 1) {
     if (!exists()) return;
     const session = new Session(BigInt(64 * 2 ** 20), BigInt(16 * 2 ** 20));
     const fresh = await connect(uri, { session });
     try {
-      return await askEverything(await fresh.openTable(name));
+      return await askEverything(await fresh.openTable(tableName(key)), key);
     } catch (error) {
       const damaged = isDamage(error);
       if (!damaged && isMissing(error)) return;
@@ -26,19 +29,21 @@ export async function checkTable(uri: string, name: string, exists: () => boolea
 }
 
 /** Looks into each index with something that is in the table. */
-async function askEverything(table: Table): Promise<void> {
-  const [row] = await table.query().select(['source_id', 'text']).limit(1).toArray();
+async function askEverything(table: Table, { model }: IndexTable): Promise<void> {
+  const [row] = await table
+    .query()
+    .select(['id', 'source_id', model === undefined ? 'text' : 'vector'])
+    .limit(1)
+    .toArray();
   if (row === undefined) return;
-  const size = await dimension(table);
-  await searchText(table, String(row.text).slice(0, maxQueryLength), undefined, 1);
   await table.countRows(`source_id = ${sql(String(row.source_id))}`);
   await table.countRows(`authority = ${sql(authorities[0])}`);
   await table.countRows(whereLabelled({ tags: [], untagged: true }, undefined));
-  if (size !== undefined)
-    await searchVector(
-      table,
-      Array.from({ length: size }, () => 1),
-      undefined,
-      1,
-    );
+  if (model === undefined) {
+    await searchText(table, String(row.text).slice(0, maxQueryLength), undefined, 1);
+    return;
+  }
+  await table.countRows(`id = ${sql(String(row.id))}`);
+  const parts = [new Float32Array(widthOf(await table.schema())).fill(1)];
+  await nearest(table, { model, parts, weights: [1] }, undefined, 1);
 }

@@ -1,10 +1,12 @@
 /** The rows of the index: their columns, the labels they are found by, and the conditions that find them. */
 import { Index } from '@lancedb/lancedb';
 import { Field, List, Schema, Utf8 } from 'apache-arrow';
-import type { Authority } from '../../models/rules/knowledge/authority.ts';
+import { authorities, type Authority } from '../../models/rules/knowledge/authority.ts';
+import type { Meaning } from '../../models/rules/knowledge/retrieval.ts';
 import type { SegmentFilter } from '../../models/rules/knowledge/segments.ts';
 
-export type IndexTable = { org_id: string; mode: 'test' | 'live' };
+/** The words of an organization and mode, or their vectors by one model. */
+export type IndexTable = { org_id: string; mode: 'test' | 'live'; model?: string };
 
 export type IndexRow = {
   /** The chunk's id: unique, ours. */
@@ -17,18 +19,17 @@ export type IndexRow = {
   authority: Authority;
   heading: string;
   text: string;
-  /** Of one length throughout the table; another length than the table's starts the vectors anew. */
-  vector?: number[] | undefined;
 };
 
 export type Query = {
   text: string;
-  vector?: number[] | undefined;
+  /** Undefined: words alone. */
+  meaning?: Meaning | undefined;
   filter: SegmentFilter | undefined;
   authority?: Authority | undefined;
   /** `<source id>:<generation>` of rows that are left out. */
   without?: readonly string[];
-  /** At most this many for the words and as many for the vector. */
+  /** At most this many for the words and as many for the meaning. */
   limit: number;
 };
 
@@ -77,6 +78,14 @@ export const tagsOf = (stored: Iterable<string>): string[] =>
   [...stored].filter((label) => label !== untagged && !label.includes('@'));
 
 export const candidateOf = (id: string, authority: Authority): string => `${authority}:${id}`;
+
+/** A row's passage and its tier, out of the one column that names both. */
+export function found(row: { candidate: unknown }): { id: string; authority: Authority } {
+  const candidate = String(row.candidate);
+  const colon = candidate.indexOf(':');
+  const authority = authorities.find((tier) => tier === candidate.slice(0, colon)) ?? 'normal';
+  return { id: candidate.slice(colon + 1), authority };
+}
 
 export function where({ filter, authority, without = [] }: Query): string | undefined {
   const outdated = without.map((name) => {

@@ -1,12 +1,12 @@
 /**
  * The search index with both halves: reading, and the writing that activities do. It is derived from the chunks in MongoDB and
- * can be rebuilt from them.
+ * can be rebuilt from them. The words are one table, the vectors of a model another one beside it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Index } from '@lancedb/lancedb';
 import type { Table } from '@lancedb/lancedb';
 import { isConflict, isMissing } from './damage.ts';
-import { dimension } from './find.ts';
+import { maintainVectors } from './graph.ts';
 import { readerOf, statsOf, type IndexStats, type SearchReader } from './reader.ts';
 import {
   candidateOf,
@@ -20,11 +20,14 @@ import {
   type IndexTable,
 } from './rows.ts';
 import { createTables, tableName, type SearchOptions, type Tables } from './tables.ts';
+import { toArrow, vectorSchema, widthOf, type VectorRow } from './vectors.ts';
 import { authorities } from '../../models/rules/knowledge/authority.ts';
 import type { Authority } from '../../models/rules/knowledge/authority.ts';
+import { generationOf } from '../../models/rules/knowledge/reconcile.ts';
 
 export type { SearchReader, IndexStats } from './reader.ts';
 export type { IndexRow, IndexTable, Query } from './rows.ts';
+export type { VectorRow } from './vectors.ts';
 
 /** What one source's rows are tagged with from now on; what is left out stays. */
 type Retagging = { segments?: readonly string[]; authority?: Authority };
@@ -35,76 +38,112 @@ export type Search = SearchReader & {
    * callers that may run at once write batches of their own, for two adds of one batch at the same time leave it twice.
    */
   add(key: IndexTable, rows: readonly IndexRow[]): Promise<void>;
-  /** Removes a source, or all its batches but one. */
+  /**
+   * Vectors of chunks by the model that `key` names, searched at once. The words need not be there yet. Repeated, what the
+   * table has of these chunks is replaced.
+   */
+  addVectors(key: IndexTable & { model: string }, rows: readonly VectorRow[]): Promise<void>;
+  /** The chunks of a source that have vectors by the model that `key` names. */
+  chunksWithVectors(key: IndexTable & { model: string }, sourceId: string, generation: number): Promise<Set<string>>;
+  /** Removes a source, or all its batches but one, and their vectors. */
   removeSource(key: IndexTable, sourceId: string, exceptBatch?: string): Promise<void>;
+  /** Vectors, which are of all batches of a generation, stay. */
   removeBatch(key: IndexTable, sourceId: string, batch: string): Promise<void>;
-  /** Removes sources, many in one commit. */
+  /** Removes sources, many in one commit, and their vectors. */
   removeSources(key: IndexTable, sourceIds: readonly string[]): Promise<void>;
-  /** All rows of a source, or those of one batch. */
+  /** All rows of a source, or those of one batch; and their vectors. */
   retag(key: IndexTable, sourceId: string, change: Retagging, batch?: string): Promise<void>;
   /** Merges small writes into the index and drops versions that no query can still be reading. Does nothing when there is nothing to do. */
   maintain(key: IndexTable): Promise<IndexStats>;
+  /** Drops the one table that `key` names. */
   dropTable(key: IndexTable): Promise<void>;
 };
 
 /** Readers hold a version for one query; ten minutes is far beyond the longest. */
 const keepVersionsMs = 10 * 60_000;
-/** Below this, comparing with every vector is fast enough (about 10 ms at 1,536 dimensions) and exact. */
-const vectorIndexFromRows = 10_000;
 const maxAttempts = 8;
 
 export function createSearch(options: SearchOptions): Search {
   const tables = createTables(options);
   const reader = readerOf(tables);
-  const writing = async (key: IndexTable, mode: 'create' | 'existing', run: (table: Table) => Promise<unknown>) =>
-    write(tables, tableName(key), mode, run);
+  /** Of the words first, then of the vectors. */
+  const everywhere = async (
+    key: IndexTable,
+    run: (table: Table, of: IndexTable) => Promise<unknown>,
+  ): Promise<void> => {
+    for (const of of [key, ...(key.model === undefined ? await tables.vectorTables(key) : [])])
+      await write(tables, tableName(of), 'existing', (table) => run(table, of));
+  };
+  async function drop(key: IndexTable): Promise<void> {
+    const name = tableName(key);
+    tables.forget(name);
+    await (await tables.connection()).dropTable(name).catch((error: unknown) => {
+      if (!isMissing(error)) throw error;
+    });
+  }
   return {
     ...reader,
 
     async add(key, rows) {
-      if (rows.length > 0) await writing(key, 'create', (table) => addRows(table, rows));
+      if (rows.length > 0) await write(tables, tableName(key), 'words', (table) => addRows(table, rows));
     },
 
+    async addVectors(key, rows) {
+      const [first] = rows;
+      if (first === undefined) return;
+      tables.uses(key.model);
+      const width = first.vector.length;
+      const table = await tables.current(tableName(key));
+      if (table !== undefined && widthOf(await table.table.schema()) !== width) await drop(key);
+      await write(tables, tableName(key), { width }, (existing) => addVectorRows(existing, rows, width));
+    },
+
+    chunksWithVectors: async (key, sourceId, generation) =>
+      tables.read(tableName(key), new Set<string>(), async ({ table }) => {
+        const rows = `source_id = ${sql(sourceId)} AND generation = ${sql(String(generation))}`;
+        const found = await table.query().where(rows).select(['id']).toArray();
+        return new Set(found.map(({ id }) => String(id)));
+      }),
+
     async removeSource(key, sourceId, exceptBatch) {
-      const others = exceptBatch === undefined ? '' : ` AND generation <> ${sql(exceptBatch)}`;
-      const rows = `source_id = ${sql(sourceId)}${others}`;
-      await writing(key, 'existing', async (table) => {
+      const others = (kept: string | undefined): string =>
+        kept === undefined ? '' : ` AND generation <> ${sql(kept)}`;
+      const generation = exceptBatch === undefined ? undefined : String(generationOf(exceptBatch));
+      await everywhere(key, async (table, of) => {
+        const rows = `source_id = ${sql(sourceId)}${others(of.model === undefined ? exceptBatch : generation)}`;
         if ((await table.countRows(rows)) > 0) await table.delete(rows);
       });
     },
 
     async removeBatch(key, sourceId, batch) {
       const rows = `source_id = ${sql(sourceId)} AND generation = ${sql(batch)}`;
-      await writing(key, 'existing', (table) => table.delete(rows));
+      await write(tables, tableName(key), 'existing', (table) => table.delete(rows));
     },
 
     async removeSources(key, sourceIds) {
       if (sourceIds.length === 0) return;
-      await writing(key, 'existing', (table) => table.delete(`source_id IN (${sourceIds.map(sql).join(', ')})`));
+      await everywhere(key, (table) => table.delete(`source_id IN (${sourceIds.map(sql).join(', ')})`));
     },
 
     async retag(key, sourceId, change, batch) {
-      const rows = `source_id = ${sql(sourceId)}${batch === undefined ? '' : ` AND generation = ${sql(batch)}`}`;
-      await writing(key, 'existing', (table) => retagRows(table, rows, change));
+      await everywhere(key, (table, of) => {
+        const generation = batch === undefined || of.model === undefined ? batch : String(generationOf(batch));
+        const within = generation === undefined ? '' : ` AND generation = ${sql(generation)}`;
+        return retagRows(table, `source_id = ${sql(sourceId)}${within}`, change);
+      });
     },
 
     async maintain(key) {
-      await writing(key, 'existing', async (table) => {
-        const before = await statsOf(table);
-        if (before.rows >= vectorIndexFromRows && (await dimension(table)) !== undefined) await indexVectors(table);
-        if (before.unindexed === 0 && before.fragments <= 1) return;
-        await table.optimize({ cleanupOlderThan: new Date(tables.clock() - keepVersionsMs) });
+      await write(tables, tableName(key), 'existing', async (table) => {
+        const before = await statsOf(table, key);
+        const cleanupOlderThan = new Date(tables.clock() - keepVersionsMs);
+        if (key.model !== undefined) return maintainVectors(table, before, cleanupOlderThan);
+        if (before.unindexed > 0 || before.fragments > 1) await table.optimize({ cleanupOlderThan });
       });
       return reader.stats(key);
     },
 
-    async dropTable(key) {
-      const name = tableName(key);
-      tables.forget(name);
-      await (await tables.connection()).dropTable(name).catch((error: unknown) => {
-        if (!isMissing(error)) throw error;
-      });
-    },
+    dropTable: drop,
   };
 }
 
@@ -113,7 +152,6 @@ async function addRows(table: Table, rows: readonly IndexRow[]): Promise<unknown
   const same = [...pairs.values()]
     .map((row) => `(source_id = ${sql(row.source_id)} AND generation = ${sql(row.generation)})`)
     .join(' OR ');
-  const size = await fitVectors(table, rows);
   const data = rows.map((row) => ({
     id: row.id,
     source_id: row.source_id,
@@ -123,7 +161,6 @@ async function addRows(table: Table, rows: readonly IndexRow[]): Promise<unknown
     candidate: candidateOf(row.id, row.authority),
     // The heading counts twice: it says what the chunk is about (Cranfield nDCG@10 0.378 instead of 0.375).
     text: `${row.heading}\n${row.heading}\n${row.text}`,
-    ...(size === undefined ? {} : { vector: row.vector?.length === size ? row.vector : null }),
   }));
   if ((await table.countRows(same)) === 0) return table.add(data);
   // A repeated call, seldom: replace in one commit. Appending is the fast way (9 ms beside 65 at 100,000 rows).
@@ -133,6 +170,13 @@ async function addRows(table: Table, rows: readonly IndexRow[]): Promise<unknown
     .whenNotMatchedInsertAll()
     .whenNotMatchedBySourceDelete({ where: same })
     .execute(data);
+}
+
+async function addVectorRows(table: Table, rows: readonly VectorRow[], width: number): Promise<unknown> {
+  const sources = [...new Set(rows.map((row) => row.source_id))];
+  const data = toArrow(rows, width);
+  if ((await table.countRows(`source_id IN (${sources.map(sql).join(', ')})`)) === 0) return table.add(data);
+  return table.mergeInsert('id').whenMatchedUpdateAll().whenNotMatchedInsertAll().execute(data);
 }
 
 /** `rows`: the condition that finds them; they all have the tags of the first. */
@@ -148,26 +192,22 @@ async function retagRows(table: Table, rows: string, change: Retagging): Promise
   await table.update({ where: rows, valuesSql });
 }
 
-async function fitVectors(table: Table, rows: readonly IndexRow[]): Promise<number | undefined> {
-  const wanted = rows.find(({ vector }) => vector !== undefined)?.vector?.length;
-  const existing = await dimension(table);
-  if (wanted === undefined || wanted === existing) return existing;
-  if (existing !== undefined) await table.dropColumns(['vector']);
-  await table.addColumns([{ name: 'vector', valueSql: `arrow_cast(NULL, 'FixedSizeList(${wanted}, Float32)')` }]);
-  return wanted;
-}
+/** What a table is made for: the words, or vectors of this length. */
+type Content = 'words' | { width: number };
 
-async function createTable(tables: Tables, name: string): Promise<void> {
+const columnsOf = (content: Content): [string, Index][] => [
+  ...(content === 'words' ? [['text', textIndex()] as [string, Index]] : [['id', Index.btree()] as [string, Index]]),
+  ['labels', Index.labelList()],
+  ['authority', Index.bitmap()],
+  ['source_id', Index.btree()],
+];
+
+async function createTable(tables: Tables, name: string, content: Content): Promise<void> {
   const db = await tables.connection();
-  const table = await db.createEmptyTable(name, schema, { mode: 'create', existOk: true });
-  const having = new Set((await table.listIndices()).flatMap(({ columns }) => columns));
-  const wanted: [string, Index][] = [
-    ['text', textIndex()],
-    ['labels', Index.labelList()],
-    ['authority', Index.bitmap()],
-    ['source_id', Index.btree()],
-  ];
-  for (const [column, config] of wanted) {
+  const columns = content === 'words' ? schema : vectorSchema(content.width);
+  const table = await db.createEmptyTable(name, columns, { mode: 'create', existOk: true });
+  const having = new Set((await table.listIndices()).flatMap(({ columns: of }) => of));
+  for (const [column, config] of columnsOf(content)) {
     if (having.has(column)) continue;
     // Another process may have been quicker: then there is an index of this name, which is what is wanted.
     await table.createIndex(column, { config, replace: false }).catch((error: unknown) => {
@@ -183,14 +223,14 @@ async function createTable(tables: Tables, name: string): Promise<void> {
 async function write(
   tables: Tables,
   name: string,
-  mode: 'create' | 'existing',
+  mode: Content | 'existing',
   run: (table: Table) => Promise<unknown>,
 ): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       let opened = await tables.current(name);
-      if (mode === 'create' && (opened === undefined || (await opened.table.listIndices()).length < 4)) {
-        await createTable(tables, name);
+      if (mode !== 'existing' && (opened === undefined || (await opened.table.listIndices()).length < 4)) {
+        await createTable(tables, name, mode);
         tables.forget(name);
         opened = await tables.current(name);
       }
@@ -204,9 +244,4 @@ async function write(
       await sleep(attempt * 10 * (1 + Math.random()));
     }
   }
-}
-
-async function indexVectors(table: Table): Promise<void> {
-  const exists = (await table.listIndices()).some(({ columns }) => columns.includes('vector'));
-  if (!exists) await table.createIndex('vector', { config: Index.ivfRq({ distanceType: 'cosine' }), replace: false });
 }

@@ -1,7 +1,8 @@
 /**
- * The tables of the index as a process has them open: LanceDB, one table an organization and mode, in a folder or on `s3://`.
- * Every read sees what any process has written before.
+ * The tables of the index as a process has them open: LanceDB, in a folder or on `s3://`; one table an organization and mode
+ * for the words, and one more for each model that made vectors of them. Every read sees what any process has written before.
  */
+import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect, Session } from '@lancedb/lancedb';
@@ -19,16 +20,39 @@ export type SearchOptions = {
   metadataCacheBytes?: number;
   /** Open tables kept. */
   maxTables?: number;
+  /** The model that vectors are made by now. Tables of others are known from the list of all tables, which is read now and then. */
+  model?: string | undefined;
   clock?: () => number;
 };
+
+/** How long the list of the models that ever made vectors is relied on: one that this process does not use is a former one. */
+const modelsKnownMs = 60_000;
 
 /** A folder's change time may stand still for one tick of the kernel's clock (4 ms, 10 on old ones): younger is not settled. */
 const settledMs = 50;
 
-export function tableName({ org_id, mode }: IndexTable): string {
+export function tableName({ org_id, mode, model }: IndexTable): string {
   if (!/^[A-Za-z0-9_]{1,100}$/u.test(org_id))
     throw new Error('An organization id has letters, digits and underscores only.');
-  return `${org_id}.${mode}`;
+  return `${org_id}.${mode}${model === undefined ? '' : `.${modelName(model)}`}`;
+}
+
+/** A model's name as it stands in names of tables: its own, or made of it, where that has other characters. */
+export function modelName(model: string): string {
+  if (/^[a-z0-9-]{1,80}$/u.test(model)) return model;
+  const readable = model
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/gu, '-')
+    .slice(0, 60);
+  return `${readable}-${createHash('sha256').update(model).digest('hex').slice(0, 12)}`;
+}
+
+/** The table of a name; undefined for one that is not ours. */
+export function tableNamed(name: string): IndexTable | undefined {
+  const match = /^([A-Za-z0-9_]+)\.(test|live)(?:\.([a-z0-9-]+))?$/u.exec(name);
+  if (match === null) return undefined;
+  const [, org_id = '', mode, model] = match;
+  return { org_id, mode: mode === 'live' ? 'live' : 'test', ...(model === undefined ? {} : { model }) };
 }
 
 export type OpenTable = {
@@ -39,6 +63,8 @@ export type OpenTable = {
   seen: bigint | undefined;
   /** The tiers at a version, and the change time up to which that version is known to be the latest. */
   tiers: { version: number; seen: bigint | undefined; list: Authority[] } | undefined;
+  /** The length of the vectors, once asked for; 0: the table has none. */
+  width: number | undefined;
 };
 
 export type Tables = ReturnType<typeof createTables>;
@@ -46,6 +72,8 @@ export type Tables = ReturnType<typeof createTables>;
 export function createTables({ uri, clock = Date.now, ...options }: SearchOptions) {
   const local = !uri.includes('://');
   const tables = new LRUCache<string, OpenTable>({ max: options.maxTables ?? 200 });
+  const models = new Set(options.model === undefined ? [] : [modelName(options.model)]);
+  let modelsListed = -Infinity;
   let connecting: Promise<Connection> | undefined;
 
   const connection = async (): Promise<Connection> => {
@@ -97,6 +125,7 @@ export function createTables({ uri, clock = Date.now, ...options }: SearchOption
       folder: now?.folder,
       seen: now?.settled ? now.changed : undefined,
       tiers: undefined,
+      width: undefined,
     };
     tables.set(name, opened);
     return opened;
@@ -116,12 +145,31 @@ export function createTables({ uri, clock = Date.now, ...options }: SearchOption
     }
   }
 
+  async function list(): Promise<IndexTable[]> {
+    const names = await (await connection()).tableNames({ limit: 1_000_000 });
+    const all = names.flatMap((name) => tableNamed(name) ?? []);
+    for (const { model } of all) if (model !== undefined) models.add(model);
+    modelsListed = clock();
+    return all;
+  }
+
+  /** The tables of vectors that an organization and mode may have; of a folder, those that it has. */
+  async function vectorTables({ org_id, mode }: IndexTable): Promise<IndexTable[]> {
+    if (clock() - modelsListed > modelsKnownMs) await list();
+    const all = [...models].map((model) => ({ org_id, mode, model }));
+    return all.filter((key) => !local || lastChange(tableName(key)) !== undefined);
+  }
+
   return {
     uri,
     clock,
     connection,
     current,
     read,
+    list,
+    vectorTables,
+    /** A model that vectors are written of. */
+    uses: (model: string): void => void models.add(modelName(model)),
     /** Whether there is a table of this name, as far as the folder tells; of an object store it cannot be told. */
     exists: (name: string): boolean => !local || lastChange(name) !== undefined,
     /** Has the table opened anew the next time. */

@@ -224,10 +224,11 @@ describe('with a language model and an embedding model configured', () => {
     expect(prompt).not.toContain('internal pilot');
   });
 
-  it('meaning finds what shares no word with the question: candidates carry a similarity', async () => {
+  it('meaning finds what shares no word with the question: candidates carry their cosines', async () => {
     const { body } = await place.ask('stork accounts monthly', { explain: true });
     expect(body.explain.degraded).toBe(false);
-    expect(body.explain.candidates[0].similarity).toBeGreaterThan(0.3);
+    expect(body.explain.candidates[0].cosines).toEqual([expect.any(Number)]);
+    expect(body.explain.candidates[0].cosines[0]).toBeGreaterThan(0.3);
   });
 
   it.each<[string, string, string | undefined, (orgId: string, docId: string) => string, object]>([

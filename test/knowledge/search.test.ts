@@ -5,7 +5,6 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/glo
 import { createSearch } from '../../clients/search/search.ts';
 import { DamagedIndex } from '../../clients/search/damage.ts';
 import type { IndexRow, IndexTable, Query, Search } from '../../clients/search/search.ts';
-import { hashEmbedding } from '../kit/openai-server.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'search-'));
 let uri: string;
@@ -33,8 +32,8 @@ function anotherProcess(): Search {
 }
 
 async function ids(text: string, rest: Partial<Query> = {}, by: Search = search, key = table): Promise<string[]> {
-  const found = await by.query(key, { text, filter: undefined, limit: 20, ...rest });
-  return found.map(({ id }) => id).sort();
+  const { candidates } = await by.query(key, { text, filter: undefined, limit: 20, ...rest });
+  return candidates.map(({ id }) => id).sort();
 }
 
 beforeEach(() => {
@@ -101,17 +100,20 @@ describe('add and query', () => {
       row('d2', 0, 'a card among many other words of no interest'),
     ]);
     const found = await search.query(table, { text: 'gold card', filter: undefined, limit: 5 });
-    expect(found).toEqual([
-      { id: 'd1:1:0', authority: 'primary', text_rank: 1, text_score: expect.any(Number) },
-      { id: 'd2:1:0', authority: 'normal', text_rank: 2, text_score: expect.any(Number) },
-    ]);
+    expect(found).toEqual({
+      candidates: [
+        { id: 'd1:1:0', authority: 'primary', text_rank: 1, text_score: expect.any(Number) },
+        { id: 'd2:1:0', authority: 'normal', text_rank: 2, text_score: expect.any(Number) },
+      ],
+      background: [],
+      degraded: false,
+    });
   });
 
   it('keeps one copy when the same rows are added again, and drops what the second time no longer has', async () => {
     await search.add(table, [row('d1', 0, 'gold card'), row('d1', 1, 'silver card'), row('d2', 0, 'bronze card')]);
     await search.add(table, [row('d1', 0, 'gold card'), row('d1', 2, 'platinum card')]);
-    const found = await search.query(table, { text: 'card', filter: undefined, limit: 20 });
-    expect(found.map(({ id }) => id).sort()).toEqual(['d1:1:0', 'd1:1:2', 'd2:1:0']);
+    expect(await ids('card')).toEqual(['d1:1:0', 'd1:1:2', 'd2:1:0']);
     expect(await search.stats(table)).toMatchObject({ rows: 3 });
   });
 
@@ -249,7 +251,7 @@ describe('a damaged table', () => {
     ['indexes of something else', /[/]_indices[/]/, garble],
     ['indexes missing', /[/]_indices[/]/, rmSync],
   ] as const)('with %s says so to whoever reads it, and can be made anew', async (_, part, harm) => {
-    await search.add(table, [row('d1', 0, 'gold card', { vector: [1, 0] })]);
+    await search.add(table, [row('d1', 0, 'gold card')]);
     await search.maintain(table);
     const reader = anotherProcess();
     await reader.check(table);
@@ -337,47 +339,5 @@ describe('several processes', () => {
     search.close();
     search = createSearch({ uri });
     expect(await ids('gold')).toEqual(['d1:1:0']);
-  });
-});
-
-describe('vectors', () => {
-  const texts = ['The gold card costs 49 EUR', 'Branches open at nine', 'Transfers abroad take two days'];
-  const rows = texts.map((text, ordinal) => row('d1', ordinal, text, { vector: hashEmbedding(text) }));
-
-  it('propose candidates that share no whole word, within the filter, beside those of the words', async () => {
-    await search.add(
-      table,
-      rows.map((item, index) => ({ ...item, segments: index === 2 ? ['business'] : [] })),
-    );
-    const [near] = await search.query(table, {
-      text: 'zzz',
-      vector: hashEmbedding('branching branchless'),
-      filter: undefined,
-      limit: 1,
-    });
-    expect(near).toMatchObject({ id: 'd1:1:1', vector_rank: 1, similarity: expect.any(Number) });
-    expect(near).not.toHaveProperty('text_rank');
-    const vector = hashEmbedding(texts[2] ?? '');
-    const filtered = await search.query(table, {
-      text: 'gold',
-      vector,
-      filter: { tags: [], untagged: true },
-      limit: 5,
-    });
-    expect(filtered.map(({ id }) => id).sort()).toEqual(['d1:1:0', 'd1:1:1']);
-    expect(filtered.find(({ id }) => id === 'd1:1:0')).toMatchObject({ text_rank: 1, vector_rank: expect.any(Number) });
-  });
-
-  it('may come late, be missing on some rows, and change their length', async () => {
-    await search.add(table, [row('old', 0, 'The silver card')]);
-    const asking = { text: 'silver', vector: hashEmbedding('gold card') };
-    expect(await ids(asking.text, asking)).toEqual(['old:1:0']);
-    await search.add(table, rows);
-    expect(await ids(asking.text, asking)).toEqual(['d1:1:0', 'd1:1:1', 'd1:1:2', 'old:1:0']);
-    await search.add(table, [row('new', 0, 'The bronze card', { vector: [1, 0, 0] })]);
-    expect(await ids('silver', asking)).toEqual(['old:1:0']);
-    expect(await ids('silver', { vector: [1, 0, 0] })).toEqual(['new:1:0', 'old:1:0']);
-    await search.maintain(table);
-    expect(await ids('card', { vector: [1, 0, 0] })).toEqual(['d1:1:0', 'new:1:0', 'old:1:0']);
   });
 });

@@ -343,8 +343,8 @@ describe('rows of one document', () => {
     const left = await search.listSources(tableOf(orgId));
     expect(left).toMatchObject([{ source_id: docId, chunks: 2 }]);
     expect(await repair()).toBe(0);
-    const found = await search.query(tableOf(orgId), { text: 'passage', filter: undefined, limit: 20 });
-    expect(found.map(({ id }) => id).toSorted()).toEqual([`${docId}:1:0`, `${docId}:1:1`]);
+    const { candidates } = await search.query(tableOf(orgId), { text: 'passage', filter: undefined, limit: 20 });
+    expect(candidates.map(({ id }) => id).toSorted()).toEqual([`${docId}:1:0`, `${docId}:1:1`]);
   });
 });
 

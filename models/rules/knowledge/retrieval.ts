@@ -9,7 +9,7 @@ import { reachable } from './segments.ts';
 import { matcher, terms } from '../language/words.ts';
 import type { Term } from '../language/words.ts';
 
-/** What the index proposes. A candidate has at least one of the two ranks. */
+/** What the index proposes: found by the question's words, by its meaning, or by both. */
 export type Candidate = {
   id: string;
   authority: Authority;
@@ -17,10 +17,37 @@ export type Candidate = {
   text_score?: number;
   /** From 1. */
   text_rank?: number;
-  /** Cosine, -1 to 1. */
-  similarity?: number;
-  /** From 1. */
-  vector_rank?: number;
+  /** The cosine of each part of the question's vector with the passage's, -1 to 1; undefined: the passage has no vector (yet). */
+  cosines?: readonly number[];
+};
+
+/** A question's vector. */
+export type Meaning = {
+  /** What made it. Vectors of two models are never compared. */
+  model: string;
+  /** Side by side, one an embedding model, each of unit length. */
+  parts: readonly Float32Array[];
+  /** How much the cosine of each part counts when passages are sought; 0: not at all. */
+  weights: readonly number[];
+};
+
+/** A vector of length 1. */
+export function unit(vector: readonly number[] | Float32Array): Float32Array {
+  const values = Float32Array.from(vector);
+  const length = Math.hypot(...values);
+  return length === 0 ? values : values.map((value) => value / length);
+}
+
+/** What a search found. */
+export type Proposed = {
+  candidates: Candidate[];
+  /**
+   * The cosines of the question's parts with a sample of the passages that have vectors, at most 256: what is usual here.
+   * Empty without vectors.
+   */
+  background: readonly (readonly number[])[];
+  /** The vectors could not be read, so words alone proposed. */
+  degraded?: boolean;
 };
 
 /** A chunk joined with its source, both as the database has them now: the material of an answer. */
@@ -46,7 +73,7 @@ export type Confidence = (typeof confidences)[number];
 export type Judged<P extends Passage = Passage> = {
   passage: P;
   candidate: Candidate;
-  /** Reciprocal rank fusion of the ranks it has. */
+  /** Reciprocal rank fusion of its ranks by words and by meaning. */
   fused: number;
   /** Share of the question's content words, weighted by rarity among the candidates, that the passage speaks of: 0 to 1. */
   coverage: number;
@@ -78,10 +105,22 @@ const relevanceRule = {
 /** The customary constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009). */
 const fusionConstant = 60;
 
-/** Reciprocal rank fusion. Without vectors it keeps the order of the text ranks. */
-export function fuse(candidate: Candidate): number {
+/** How near a passage is to the question by meaning: the mean of the parts' cosines. */
+const similarityOf = ({ cosines = [] }: Candidate): number | undefined =>
+  cosines.length === 0 ? undefined : cosines.reduce((sum, cosine) => sum + cosine, 0) / cosines.length;
+
+/** Ranks from 1 by a value, of those that have it. */
+function ranksBy(all: readonly Candidate[], value: (one: Candidate) => number | undefined): Map<string, number> {
+  const having = all.filter((one) => value(one) !== undefined);
+  having.sort((a, b) => (value(b) ?? 0) - (value(a) ?? 0) || (a.id < b.id ? -1 : 1));
+  return new Map(having.map(({ id }, index) => [id, index + 1]));
+}
+
+/** Reciprocal rank fusion, by id. Without vectors it keeps the order of the text ranks. */
+export function fuse(candidates: readonly Candidate[]): Map<string, number> {
+  const byMeaning = ranksBy(candidates, similarityOf);
   const part = (rank: number | undefined): number => (rank === undefined ? 0 : 1 / (fusionConstant + rank));
-  return part(candidate.text_rank) + part(candidate.vector_rank);
+  return new Map(candidates.map(({ id, text_rank }) => [id, part(text_rank) + part(byMeaning.get(id))]));
 }
 
 /** Best first; the id breaks ties so that the same question gives the same answer. */
@@ -127,14 +166,15 @@ export function judge<P extends Passage>(
   const best = {
     coverages: questions.map((_, at) => Math.max(0, ...coverages.map((each) => each[at] ?? 0))),
     text: Math.max(0, ...found.map(({ candidate }) => candidate.text_score ?? 0)),
-    similarity: Math.max(0, ...found.map(({ candidate }) => candidate.similarity ?? 0)),
+    similarity: Math.max(0, ...found.map(({ candidate }) => similarityOf(candidate) ?? 0)),
   };
+  const fused = fuse(found.map(({ candidate }) => candidate));
   return found
     .map(({ passage, candidate }, index): Judged<P> => {
       const each = coverages[index] ?? [];
       const coverage = Math.max(0, ...each);
       const strength = best.text > 0 ? (candidate.text_score ?? 0) / best.text : 0;
-      const similarity = candidate.similarity ?? 0;
+      const similarity = similarityOf(candidate) ?? 0;
       const byWords =
         each.some(
           (share, at) =>
@@ -146,7 +186,7 @@ export function judge<P extends Passage>(
       return {
         passage,
         candidate,
-        fused: fuse(candidate),
+        fused: fused.get(candidate.id) ?? 0,
         coverage,
         strength,
         relevance,
@@ -216,20 +256,10 @@ export function distinct(found: readonly Candidate[]): Candidate[] {
     byId.set(candidate.id, known === undefined ? candidate : { ...candidate, ...known });
   }
   const all = [...byId.values()];
-  const ranks = (value: (candidate: Candidate) => number | undefined): Map<string, number> => {
-    const having = all.filter((candidate) => value(candidate) !== undefined);
-    having.sort((a, b) => (value(b) ?? 0) - (value(a) ?? 0) || (a.id < b.id ? -1 : 1));
-    return new Map(having.map(({ id }, index) => [id, index + 1]));
-  };
-  const text = ranks(({ text_score }) => text_score);
-  const vector = ranks(({ similarity }) => similarity);
+  const ranks = ranksBy(all, ({ text_score }) => text_score);
   return all.map((candidate) => {
-    const [textRank, vectorRank] = [text.get(candidate.id), vector.get(candidate.id)];
-    return {
-      ...candidate,
-      ...(textRank === undefined ? {} : { text_rank: textRank }),
-      ...(vectorRank === undefined ? {} : { vector_rank: vectorRank }),
-    };
+    const rank = ranks.get(candidate.id);
+    return { ...candidate, ...(rank === undefined ? {} : { text_rank: rank }) };
   });
 }
 
@@ -237,8 +267,9 @@ export function distinct(found: readonly Candidate[]): Candidate[] {
 export function worthReading(found: readonly Candidate[]): Candidate[] {
   const best = Math.max(0, ...found.map(({ text_score }) => text_score ?? 0));
   const near = found.filter(
-    ({ text_score = 0, vector_rank }) => vector_rank !== undefined || text_score >= relevanceRule.strengthOfBest * best,
+    ({ text_score = 0, cosines }) => cosines !== undefined || text_score >= relevanceRule.strengthOfBest * best,
   );
-  const ordered = near.sort((a, b) => fuse(b) - fuse(a));
+  const fused = fuse(found);
+  const ordered = near.sort((a, b) => (fused.get(b.id) ?? 0) - (fused.get(a.id) ?? 0));
   return authorities.flatMap((tier) => ordered.filter(({ authority }) => authority === tier).slice(0, 8));
 }

@@ -4,7 +4,7 @@ import type { Authority } from '../../../models/rules/knowledge/authority.ts';
 import { askedIn } from '../../../models/rules/language/question.ts';
 import { retrieve, type SearchAsk } from '../../../agent/retrieve.ts';
 import { crowdedOut, fuse, judge, selectTier } from '../../../models/rules/knowledge/retrieval.ts';
-import type { Candidate, Passage } from '../../../models/rules/knowledge/retrieval.ts';
+import type { Candidate, Meaning, Passage } from '../../../models/rules/knowledge/retrieval.ts';
 
 const question = 'What is the annual fee of the gold card?';
 const strong = 'The annual fee of the gold card is 49 EUR.';
@@ -105,11 +105,10 @@ describe('judge', () => {
   });
 
   it('takes a similar meaning for relevant without a common word, and only near the best', () => {
-    const similar = (similarity: number, rank: number): Candidate => ({
+    const similar = (cosine: number, rank: number): Candidate => ({
       id: String(rank),
       authority: 'normal',
-      similarity,
-      vector_rank: rank,
+      cosines: [cosine],
     });
     const judged = judge(
       [question],
@@ -141,9 +140,13 @@ describe('judge', () => {
 
 describe('fuse', () => {
   it('puts what both rankings know before what one knows, and keeps the order of one ranking alone', () => {
-    const both = fuse(candidate('a', 5, { vector_rank: 5 }));
-    expect(both).toBeGreaterThan(fuse(candidate('b', 1)));
-    expect(fuse(candidate('b', 1))).toBeGreaterThan(fuse(candidate('c', 2)));
+    const fused = fuse([
+      candidate('a', 5, { cosines: [0.5] }),
+      candidate('b', 1),
+      candidate('c', 2),
+      candidate('d', 6, { cosines: [0.4] }),
+    ]);
+    expect([...fused.keys()].toSorted((a, b) => fused.get(b)! - fused.get(a)!)).toEqual(['a', 'd', 'b', 'c']);
   });
 });
 
@@ -178,10 +181,11 @@ describe('retrieve', () => {
       read,
       search: async (ask: SearchAsk) => {
         asked.push(ask);
-        return candidates
+        const found = candidates
           .filter(({ authority }) => ask.authority === undefined || authority === ask.authority)
           .filter(({ id }) => !ask.without.some((name) => id.startsWith(`${name}:`)))
           .slice(0, ask.limit);
+        return { candidates: found, background: [] };
       },
       hydrate: async (ids: string[]) => {
         read.push(ids);
@@ -211,7 +215,7 @@ describe('retrieve', () => {
     const deps = store([passage('doc:2:0', strong)], [candidate('doc:1:0', 1)]);
     const search = async (ask: SearchAsk) => {
       const found = await deps.search(ask);
-      return deps.asked.length === 1 ? found : [candidate('doc:2:0', 1)];
+      return deps.asked.length === 1 ? found : { candidates: [candidate('doc:2:0', 1)], background: [] };
     };
     const { hits } = await retrieve({ ...deps, search }, { question, asked: undefined, strict: false });
     expect(ids(hits)).toEqual(['doc:2:0']);
@@ -300,23 +304,28 @@ describe('retrieve', () => {
   it('compares by meaning what may be asked, not all that is said after a question in vain', async () => {
     const deps = store([passage('a', unrelated)], [candidate('a', 1)]);
     const embedded: string[] = [];
-    const embed = async (text: string) => (embedded.push(text), [1]);
+    const meaning: Meaning = { model: 'm', parts: [Float32Array.of(1)], weights: [1] };
+    const embed = async (text: string) => (embedded.push(text), meaning);
     const ask = async (message: string) =>
       retrieve({ ...deps, embed }, { question: message, asked: undefined, strict: false });
-    const { vectors } = await ask('I am in Rome. Do you rent submarines?');
+    const { meanings } = await ask('I am in Rome. Do you rent submarines?');
     expect(embedded).toEqual(['Do you rent submarines?']);
-    expect(vectors.get('Do you rent submarines?')).toEqual([1]);
+    expect(meanings.get('Do you rent submarines?')).toBe(meaning);
     await ask('I lost my passport. Any seashells?');
     expect(embedded.slice(1)).toEqual(['Any seashells?', 'I lost my passport. Any seashells?']);
   });
 
   it('answers by words alone, and says so, when the question cannot be embedded', async () => {
     const deps = store([passage('a', strong)], [candidate('a', 1)]);
-    const failing = async (): Promise<number[]> => Promise.reject(new Error('down'));
+    const failing = async (): Promise<Meaning> => Promise.reject(new Error('down'));
     const result = await retrieve({ ...deps, embed: failing }, { question, asked: undefined, strict: false });
     expect([ids(result.hits), result.degraded]).toEqual([['a'], true]);
-    await retrieve({ ...deps, embed: async () => [1, 2] }, { question, asked: undefined, strict: false });
-    expect(deps.asked.map(({ vector }) => vector)).toEqual([undefined, [1, 2]]);
+    const meaning: Meaning = { model: 'm', parts: [Float32Array.of(1, 0)], weights: [1] };
+    await retrieve({ ...deps, embed: async () => meaning }, { question, asked: undefined, strict: false });
+    expect(deps.asked.map((asked) => asked.meaning)).toEqual([undefined, meaning]);
+    const search = async (ask: SearchAsk) => ({ ...(await deps.search(ask)), degraded: true });
+    const unread = await retrieve({ ...deps, search }, { question, asked: undefined, strict: false });
+    expect([ids(unread.hits), unread.degraded]).toEqual([['a'], true]);
   });
 
   it('names a chunk once, however often it was proposed, and hands on a bounded number', async () => {

@@ -1,0 +1,313 @@
+/** The search by meaning, on vectors that are made up: what is nearest is known. */
+import { mkdtempSync, readdirSync, rmSync, truncateSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from '@lancedb/lancedb';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { DamagedIndex } from '../../clients/search/damage.ts';
+import { createSearch } from '../../clients/search/search.ts';
+import type { IndexRow, Query, Search, VectorRow } from '../../clients/search/search.ts';
+import type { Meaning } from '../../models/rules/knowledge/retrieval.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'vectors-'));
+const table = { org_id: 'org_a', mode: 'test' as const };
+const model = 'endpoint:some/Model v2';
+const vectors = { ...table, model };
+let uri: string;
+let search: Search;
+let now: number;
+let folders = 0;
+const others: Search[] = [];
+
+/** Another process's view: its own connection, its own caches. */
+function anotherProcess(): Search {
+  const other = createSearch({ uri, model });
+  others.push(other);
+  return other;
+}
+
+beforeEach(() => {
+  folders += 1;
+  uri = join(root, String(folders));
+  now = Date.now();
+  search = createSearch({ uri, model, clock: () => now });
+});
+afterEach(() => {
+  for (const one of [search, ...others.splice(0)]) one.close();
+});
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+/** Two parts of two numbers each, pointing where the angles (in degrees) say. */
+const parts = (...angles: number[]): Float32Array[] =>
+  angles.map((angle) => Float32Array.of(Math.cos((angle * Math.PI) / 180), Math.sin((angle * Math.PI) / 180)));
+const whole = (...angles: number[]): Float32Array => Float32Array.from(parts(...angles).flatMap((part) => [...part]));
+const meaning = (angles: number[], rest: Partial<Meaning> = {}): Meaning => ({
+  model,
+  parts: parts(...angles),
+  weights: angles.map(() => 1),
+  ...rest,
+});
+
+type Tags = Partial<Pick<IndexRow, 'segments' | 'authority'>>;
+const wordsOf = (source: string, text: string, tags: Tags = {}, generation = 1): IndexRow => ({
+  id: `${source}:${generation}:0`,
+  source_id: source,
+  generation: String(generation),
+  segments: [],
+  authority: 'normal',
+  heading: '',
+  text,
+  ...tags,
+});
+const vectorOf = (source: string, angles: number[], tags: Tags = {}, generation = 1): VectorRow => ({
+  id: `${source}:${generation}:0`,
+  source_id: source,
+  generation,
+  segments: [],
+  authority: 'normal',
+  vector: whole(...angles),
+  ...tags,
+});
+
+async function sources(query: Partial<Query>, by: Search = search): Promise<string[]> {
+  const { candidates } = await by.query(table, { text: '', filter: undefined, limit: 20, ...query });
+  return candidates.map(({ id }) => id.split(':')[0]!).toSorted();
+}
+
+describe('the search by meaning', () => {
+  it('proposes the nearest by the weighted cosines of its parts, which it tells, to three digits', async () => {
+    await search.addVectors(vectors, [vectorOf('a', [0, 90]), vectorOf('b', [80, 0]), vectorOf('c', [180, 180])]);
+    const ask = async (weights: number[], limit = 1) => {
+      const asked = { text: '', meaning: meaning([0, 0], { weights }), filter: undefined, limit };
+      return (await search.query(table, asked)).candidates;
+    };
+    const [first, ...none] = await ask([1, 0.3]);
+    expect(none).toEqual([]);
+    expect(first).toMatchObject({ id: 'a:1:0', authority: 'normal' });
+    expect(first).not.toHaveProperty('text_score');
+    expect(first!.cosines!.map((cosine) => cosine.toFixed(3))).toEqual(['1.000', '0.000']);
+    expect(await ask([0.3, 1])).toMatchObject([{ id: 'b:1:0' }]);
+    expect(await ask([0, 0], 3)).toEqual([]);
+  });
+
+  it('tells the cosines of what words found too, however far it is, and of what has no vector none', async () => {
+    await search.add(table, [wordsOf('near', 'silver'), wordsOf('far', 'gold card'), wordsOf('none', 'gold ring')]);
+    await search.addVectors(vectors, [vectorOf('near', [0]), vectorOf('far', [180])]);
+    const found = await search.query(table, { text: 'gold', meaning: meaning([0]), filter: undefined, limit: 2 });
+    const by = new Map(found.candidates.map((candidate) => [candidate.id, candidate]));
+    expect([...by.keys()].toSorted()).toEqual(['far:1:0', 'near:1:0', 'none:1:0']);
+    expect(by.get('far:1:0')).toMatchObject({ text_score: expect.any(Number), cosines: [-1] });
+    expect(by.get('near:1:0')).toMatchObject({ cosines: [1] });
+    expect(by.get('none:1:0')).toMatchObject({ text_score: expect.any(Number) });
+    expect(by.get('none:1:0')).not.toHaveProperty('cosines');
+    const one = await search.query(table, { text: 'gold', meaning: meaning([0]), filter: undefined, limit: 1 });
+    expect(one.candidates.map(({ id, cosines }) => [id, cosines])).toContainEqual(['near:1:0', [1]]);
+  });
+
+  it.each<[string, Partial<Query>, string[]]>([
+    ['everything', {}, ['business', 'none', 'personal']],
+    ['a tag', { filter: { tags: ['business'], untagged: true } }, ['business', 'none']],
+    ['a tag, strictly', { filter: { tags: ['business'], untagged: false } }, ['business']],
+    ['a tier', { authority: 'primary' }, ['none']],
+    ['all but what is outdated', { without: ['personal:1', 'none:2'] }, ['business', 'none']],
+  ])('lets through %s, before and after the rows are indexed', async (_, query, expected) => {
+    await search.addVectors(vectors, [
+      vectorOf('personal', [0], { segments: ['personal'] }),
+      vectorOf('business', [90], { segments: ['business'] }),
+      vectorOf('none', [180], { authority: 'primary' }),
+    ]);
+    expect(await sources({ meaning: meaning([0]), ...query })).toEqual(expected);
+    for (let at = 0; at < 25; at += 1)
+      await search.addVectors(vectors, [vectorOf(`later${at}`, [0], { segments: ['x'] })]);
+    expect(await search.maintain(vectors)).toMatchObject({ unindexed: 0, fragments: 1 });
+    const left = (await sources({ meaning: meaning([0]), ...query, limit: 40 })).filter(
+      (id) => !id.startsWith('later'),
+    );
+    expect(left).toEqual(expected);
+  });
+
+  it('never shows an organization, a mode or a model the vectors of another', async () => {
+    await search.addVectors({ ...table, model: 'other' }, [vectorOf('a', [0])]);
+    await search.addVectors({ org_id: 'org_b', mode: 'test', model }, [vectorOf('b', [0])]);
+    await search.addVectors({ org_id: 'org_a', mode: 'live', model }, [vectorOf('c', [0])]);
+    expect(await sources({ meaning: meaning([0]) })).toEqual([]);
+    expect(await sources({ meaning: meaning([0], { model: 'other' }) })).toEqual(['a']);
+    expect(await sources({ meaning: meaning([0], { model: 'endpoint:some/model v2' }) })).toEqual([]);
+    expect(await search.listTables()).toHaveLength(3);
+  });
+
+  it('compares nothing with vectors of another length, and begins anew when such are added', async () => {
+    await search.addVectors(vectors, [vectorOf('a', [0, 0])]);
+    expect(await sources({ meaning: meaning([0]) })).toEqual([]);
+    await search.addVectors(vectors, [vectorOf('b', [0])]);
+    expect(await sources({ meaning: meaning([0, 0]) })).toEqual([]);
+    expect(await sources({ meaning: meaning([0]) })).toEqual(['b']);
+  });
+
+  it('keeps one vector of a chunk that is added again, and tells which chunks of a source have one', async () => {
+    await search.addVectors(vectors, [vectorOf('a', [0]), vectorOf('a', [0], {}, 2), vectorOf('b', [90])]);
+    await search.addVectors(vectors, [vectorOf('a', [180]), vectorOf('c', [90])]);
+    const { candidates } = await search.query(table, {
+      text: '',
+      meaning: meaning([0]),
+      filter: undefined,
+      limit: 20,
+    });
+    expect(candidates.map(({ id }) => id).toSorted()).toEqual(['a:1:0', 'a:2:0', 'b:1:0', 'c:1:0']);
+    expect(candidates.find(({ id }) => id === 'a:1:0')).toMatchObject({ cosines: [-1] });
+    expect(await search.chunksWithVectors(vectors, 'a', 1)).toEqual(new Set(['a:1:0']));
+    expect(await search.chunksWithVectors(vectors, 'z', 1)).toEqual(new Set());
+  });
+});
+
+describe('what is usual', () => {
+  const background = async () =>
+    (await search.query(table, { text: '', meaning: meaning([0]), filter: undefined, limit: 1 })).background;
+
+  it('is told by all passages of a small table, and by at most 256 evenly spread ones of a large table', async () => {
+    expect(await background()).toEqual([]);
+    await search.addVectors(vectors, [vectorOf('a', [0]), vectorOf('b', [180])]);
+    expect(await background()).toEqual([[1], [-1]]);
+    const many = Array.from({ length: 1_000 }, (_, at) => vectorOf(`m${at}`, [at % 180]));
+    await search.addVectors(vectors, many);
+    const sample = await background();
+    expect(sample).toHaveLength(256);
+    expect(Math.abs(sample.reduce((sum, [cosine]) => sum + cosine!, 0) / 256)).toBeLessThan(0.1);
+    expect(await background()).toEqual(sample);
+  });
+
+  it('stays while little changes, and follows after a while', async () => {
+    const many = Array.from({ length: 100 }, (_, at) => vectorOf(`m${at}`, [at]));
+    await search.addVectors(vectors, many);
+    expect(await background()).toHaveLength(100);
+    await search.addVectors(vectors, [vectorOf('more', [0])]);
+    expect(await background()).toHaveLength(100);
+    now += 61_000;
+    expect(await background()).toHaveLength(101);
+    await search.removeSources(
+      table,
+      many.slice(50).map(({ source_id }) => source_id),
+    );
+    expect(await background()).toHaveLength(51);
+  });
+});
+
+describe('vectors follow their source', () => {
+  it('through a change of its tags, in the words and in the vectors of every model', async () => {
+    const former = { ...table, model: 'former' };
+    await search.add(table, [wordsOf('a', 'gold'), wordsOf('a', 'gold', {}, 2)]);
+    for (const key of [vectors, former]) await search.addVectors(key, [vectorOf('a', [0]), vectorOf('a', [0], {}, 2)]);
+    await anotherProcess().retag(table, 'a', { segments: ['staff'], authority: 'primary' }, '1.7');
+    const query = { filter: { tags: ['staff'], untagged: false }, authority: 'primary' as const };
+    for (const asked of [meaning([0]), meaning([0], { model: 'former' })]) {
+      const { candidates } = await search.query(table, { text: '', meaning: asked, limit: 5, ...query });
+      expect(candidates).toMatchObject([{ id: 'a:1:0', authority: 'primary' }]);
+    }
+    expect(await search.listSources(vectors)).toEqual(
+      expect.arrayContaining([
+        { source_id: 'a', generation: '1', chunks: 1, segments: ['staff'], authority: 'primary' },
+        { source_id: 'a', generation: '2', chunks: 1, segments: [], authority: 'normal' },
+      ]),
+    );
+  });
+
+  it('through its removal, or that of all its generations but the one that a batch is of', async () => {
+    const rows = ['a', 'b', 'c'].flatMap((source) => [1, 2].map((at) => vectorOf(source, [0], {}, at)));
+    await search.addVectors(vectors, rows);
+    const reader = anotherProcess();
+    await reader.removeSource(table, 'a');
+    await reader.removeSource(table, 'b', '2.5');
+    await reader.removeBatch(table, 'c', '1');
+    const left = (await search.listSources(vectors)).map(({ source_id, generation }) => source_id + generation);
+    expect(left.toSorted()).toEqual(['b2', 'c1', 'c2']);
+    await reader.removeSources(table, ['b', 'c']);
+    expect(await search.listSources(vectors)).toEqual([]);
+  });
+
+  it('and go by themselves, the words staying', async () => {
+    await search.add(table, [wordsOf('a', 'gold')]);
+    await search.addVectors(vectors, [vectorOf('a', [0])]);
+    expect((await search.listTables()).map((key) => key.model === undefined)).toEqual([true, false]);
+    for (const key of await search.listTables()) if (key.model !== undefined) await search.dropTable(key);
+    expect(await search.listTables()).toEqual([table]);
+    expect(await sources({ text: 'gold', meaning: meaning([0]) })).toEqual(['a']);
+    expect(await sources({ text: 'silver', meaning: meaning([0]) })).toEqual([]);
+  });
+});
+
+describe('a damaged table of vectors', () => {
+  it('leaves the words to answer, says so, and can be made anew', async () => {
+    await search.add(table, [wordsOf('a', 'gold')]);
+    await search.addVectors(vectors, [vectorOf('a', [0]), vectorOf('b', [0])]);
+    await search.check(vectors);
+    const [folder] = readdirSync(uri).filter((name) => name.includes('some-model'));
+    for (const file of readdirSync(join(uri, folder!, 'data'))) truncateSync(join(uri, folder!, 'data', file), 10);
+    const reader = anotherProcess();
+    await reader.check(table);
+    await expect(reader.check(vectors)).rejects.toThrow(DamagedIndex);
+    const asked = { text: 'gold', meaning: meaning([0]), filter: undefined, limit: 5 };
+    expect(await reader.query(table, asked)).toMatchObject({
+      candidates: [{ id: 'a:1:0' }],
+      background: [],
+      degraded: true,
+    });
+    await reader.dropTable(vectors);
+    await reader.addVectors(vectors, [vectorOf('b', [0])]);
+    expect(await anotherProcess().query(table, asked)).toMatchObject({ background: [[1]], degraded: false });
+  });
+});
+
+describe('many vectors', () => {
+  it('are found by a graph, exactly compared, and further ones without waiting for it', async () => {
+    const seeded = (at: number): number => ((at * 7_919) % 36_000) / 100;
+    const rows = Array.from({ length: 10_500 }, (_, at) =>
+      vectorOf(`m${at}`, [seeded(at), seeded(at * 31 + 7), seeded(at * 17 + 3), seeded(at * 13 + 1)], {
+        segments: [at % 50 === 0 ? 'few' : 'many'],
+      }),
+    );
+    await search.addVectors(vectors, rows);
+    const angles = [20, 130, 250, 310];
+    const indexed = async (): Promise<string[]> => {
+      const [name = ''] = readdirSync(uri);
+      const opened = await (await connect(uri)).openTable(name.replace(/\.lance$/u, ''));
+      return (await opened.listIndices()).flatMap(({ columns }) => columns);
+    };
+    expect(await indexed()).not.toContain('vector');
+    const exact = (filter: (row: VectorRow) => boolean): string[] =>
+      rows
+        .filter(filter)
+        .map(({ id, vector }) => ({ id, dot: vector.reduce((sum, x, at) => sum + x * whole(...angles)[at]!, 0) }))
+        .toSorted((a, b) => b.dot - a.dot)
+        .slice(0, 20)
+        .map(({ id }) => id);
+    const found = async (filter?: Query['filter']) =>
+      (await search.query(table, { text: '', meaning: meaning(angles), filter, limit: 20 })).candidates.map(
+        ({ id }) => id,
+      );
+    const shared = (a: string[], b: string[]) => a.filter((id) => b.includes(id)).length;
+    expect(
+      shared(
+        await found(),
+        exact(() => true),
+      ),
+    ).toBeGreaterThanOrEqual(19);
+    await search.maintain(vectors);
+    expect(await indexed()).toContain('vector');
+    expect(
+      shared(
+        await found(),
+        exact(() => true),
+      ),
+    ).toBeGreaterThanOrEqual(18);
+    const few = { tags: ['few'], untagged: false };
+    expect(
+      shared(
+        await found(few),
+        exact(({ segments }) => segments[0] === 'few'),
+      ),
+    ).toBeGreaterThanOrEqual(18);
+    await search.addVectors(vectors, [vectorOf('late', angles)]);
+    expect(await found()).toContain('late:1:0');
+    await search.check(vectors);
+  });
+});
