@@ -101,6 +101,7 @@ export async function startWorkers(
         workflowBundle,
         activities: fleets[name].activities(deps),
         maxConcurrentActivityTaskExecutions: fleets[name].maxActivities,
+        stickyQueueScheduleToStartTimeout: deadWorkerAfter,
         // A cancellation arrives with the next heartbeat.
         maxHeartbeatThrottleInterval: '1 second',
         maxConcurrentWorkflowTaskExecutions: fleets[name].maxWorkflowTasks,
@@ -133,6 +134,13 @@ export async function startWorkers(
     },
   };
 }
+
+/**
+ * Temporal offers a workflow's next task to the worker that ran the last one, and to the others after this time. When
+ * that worker has died, a signal or a command waits as long, so it is well below the time in which the API answers a
+ * command. A living worker takes a task within milliseconds; if it is too busy, another one replays the history.
+ */
+const deadWorkerAfter = '2 seconds';
 
 /** The name by which robots.txt addresses the crawler. */
 const crawlerName = 'SupportPlatformBot';

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import { Client, Connection } from '@temporalio/client';
+import { newCrawler } from '../kit/crawling.ts';
 import { sharedDatabase } from '../kit/database.ts';
 import { apiAt, system, until, type Api, type TestOrg } from '../kit/harness.ts';
 import { removeDataDir, startProcess, systemEnv, type Running } from '../kit/processes.ts';
@@ -181,10 +182,7 @@ describe('a crawl', () => {
     const said = await until(async () => (await status()).error, 'the status to say why nothing happens');
     expect(said).toContain('robots.txt cannot be had now (503)');
     expect((await status()).status).toBe('crawling');
-    await until(
-      async () => (await shared.request('POST', `/orgs/${org.orgId}/crawl/cancel`, { token, body: {} })).status === 202,
-      'the workflow to take the cancel',
-    );
+    await (await newCrawler(shared, { org })).cancel();
     expect(await ended()).not.toHaveProperty('error');
     expect([(await status()).status, site.hits.get('/')]).toEqual(['cancelled', undefined]);
   });
@@ -258,11 +256,7 @@ describe('a crawl', () => {
     const both = await Promise.all([start(site.url), start(site.url)]);
     expect(both.map(({ status }) => status).toSorted()).toEqual([202, 409]);
     expect(both.find(({ status }) => status === 409)?.body.code).toBe('CRAWL_RUNNING');
-    const cancelled = await until(async () => {
-      const { status } = await shared.request('POST', `/orgs/${org.orgId}/crawl/cancel`, { token, body: {} });
-      return status === 202;
-    }, 'the workflow to take the cancel');
-    expect(cancelled).toBe(true);
+    await (await newCrawler(shared, { org })).cancel();
     expect((await ended()).status).toBe('cancelled');
     const again = await shared.request('POST', `/orgs/${org.orgId}/crawl/cancel`, { token, body: {} });
     expect([again.status, again.body.code]).toEqual([409, 'CONFLICT']);

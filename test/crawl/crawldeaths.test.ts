@@ -172,6 +172,20 @@ describe('a worker killed while it stores one round and fetches the next', () =>
   });
 });
 
+describe('a crawl whose worker was killed', () => {
+  it('takes a cancel at once, without waiting for anybody to notice the death: 202', async () => {
+    const owed: ServerResponse[] = [];
+    const site = await siteOf({ '/': (_, response) => void owed.push(response) });
+    const worker = await startProcess('test/kit/crawlworker.ts', env);
+    await crawler.begin(site.url);
+    await until(async () => owed.length > 0, 'the page to be asked for');
+    await startWorker();
+    await worker.kill();
+    expect(await crawler.askToCancel()).toMatchObject({ status: 202 });
+    expect((await crawler.ended()).status).toBe('cancelled');
+  });
+});
+
 describe('a quota that is reached while the next round is being fetched', () => {
   it('ends the crawl with exactly as many pages, and says so', async () => {
     const site = await siteOf(manyPages(110, 'redstart'));

@@ -1,6 +1,6 @@
 /** What tests of crawls ask of the API, for one organization of one system. */
 import { expect } from '@jest/globals';
-import { until, type Api, type TestOrg } from './harness.ts';
+import { said, until, type Api, type Reply, type TestOrg } from './harness.ts';
 
 export type Crawler = Awaited<ReturnType<typeof newCrawler>>;
 
@@ -12,11 +12,17 @@ export async function newCrawler(api: Api, at: { org?: TestOrg; mode?: 'test' | 
   const ask = async (method: string, path: string, body?: object) =>
     api.request(method, `${base}${path}`, { token, ...(body === undefined ? {} : { body }) });
   const status = async () => (await ask('GET', '/crawl/status')).body.status;
-  const ended = () =>
-    until(async () => {
-      const now = await status();
-      return now.status !== 'crawling' && now;
-    }, 'the crawl to end');
+  const ended = () => {
+    let now: Awaited<ReturnType<typeof status>>;
+    return until(
+      async () => {
+        now = await status();
+        return now.status !== 'crawling' && now;
+      },
+      () => `the crawl to end; the last status was ${JSON.stringify(now)}`,
+    );
+  };
+  const askToCancel = () => ask('POST', '/crawl/cancel', {});
   const start = (url: string, options: object = {}) => ask('POST', '/crawl', { url, options });
   return {
     org,
@@ -32,9 +38,21 @@ export async function newCrawler(api: Api, at: { org?: TestOrg; mode?: 'test' | 
       await this.begin(url, options);
       return ended();
     },
+    askToCancel,
     /** Cancels, once the workflow can be told so. */
-    cancel: () =>
-      until(async () => (await ask('POST', '/crawl/cancel', {})).status === 202, 'the workflow to take the cancel'),
+    async cancel(): Promise<void> {
+      let last: Reply | undefined;
+      let unanswered = false;
+      const taken = async (): Promise<boolean> => {
+        last = await askToCancel();
+        unanswered ||= last.status === 503;
+        if (last.status === 202 || last.body.error !== 'No crawl is running.') return last.status === 202;
+        // A cancel without an answer in time may have been taken all the same.
+        if (unanswered && (await status()).status === 'cancelled') return true;
+        throw new Error(`The crawl ended before it was cancelled: ${JSON.stringify(await status())}`);
+      };
+      await until(taken, () => `the workflow to take the cancel; the last answer was ${said(last)}`);
+    },
     answer: async (query: string): Promise<string> => (await ask('POST', '/kb/query', { query })).body.answer,
     pages: async () => (await ask('GET', '/knowledge-base?limit=100')).body,
     remove: async (pageId: string) => (await ask('DELETE', `/knowledge-base/${pageId}`)).status,

@@ -117,26 +117,37 @@ export function apiAt(url: string) {
 
   /** The document once it is `indexed` or `failed`. */
   async function processed(orgId: string, token: string, docId: string) {
-    return until(async () => {
-      const { body } = await request('GET', `/orgs/${orgId}/documents/${docId}`, { token });
-      return ['indexed', 'failed'].includes(body.document?.status) ? body.document : undefined;
-    }, `document ${docId} to be processed`);
+    let last: Reply | undefined;
+    return until(
+      async () => {
+        last = await request('GET', `/orgs/${orgId}/documents/${docId}`, { token });
+        const { document } = last.body;
+        return ['indexed', 'failed'].includes(document?.status) ? document : undefined;
+      },
+      () => `document ${docId} to be processed; the last answer was ${said(last)}`,
+    );
   }
 
   return { url, request, newUser, newOrg, newKey, newSession, goLive, upload, processed };
 }
 
+/** An answer in the words of a failure. */
+export const said = (reply: Reply | undefined): string => `${reply?.status} ${JSON.stringify(reply?.body)}`;
+
 /** At first 50 times a second, then less often, so that waiting takes little processor time from what is waited for. */
 const lookEveryMs = { first: 20, last: 200 };
 
-/** Waits until `look` returns a value; fails after two minutes with what was awaited. */
-export async function until<T>(look: () => Promise<T | undefined | false>, what: string): Promise<T> {
+/**
+ * Waits until `look` returns a value; fails after two minutes with what was awaited. `what` is a function where the
+ * failure is to say what was seen last.
+ */
+export async function until<T>(look: () => Promise<T | undefined | false>, what: string | (() => string)): Promise<T> {
   const began = performance.now();
   for (;;) {
     const seen = await look();
     if (seen !== undefined && seen !== false) return seen;
     const waited = performance.now() - began;
-    if (waited > 120_000) throw new Error(`Waited in vain for ${what}.`);
+    if (waited > 120_000) throw new Error(`Waited in vain for ${typeof what === 'string' ? what : what()}.`);
     const pause = Math.min(Math.max(waited / 20, lookEveryMs.first), lookEveryMs.last);
     await new Promise((resolve) => setTimeout(resolve, pause));
   }
