@@ -3,10 +3,17 @@
  * embedding model does not make the file be read again. Without such a model the first one does both and saves a round
  * trip.
  */
-import { patched, proxyActivities, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import {
+  patched,
+  proxyActivities,
+  setCurrentDetails,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
 import { searchAttributes } from './attributes.ts';
 import { throughOutages } from './options.ts';
-import type { DocumentActivities } from '../activities/knowledge/document.ts';
+import { queueBeside, queues } from './queues.ts';
+import type { DocumentActivities, ReadOutcome } from '../activities/knowledge/document.ts';
 
 export type DocumentRef = { orgId: string; docId: string; generation: number };
 /** `generation`: increases each time the document is processed again. */
@@ -15,11 +22,12 @@ export const documentWorkflowId = (docId: string, generation: number): string =>
 
 export type DocumentOutcome = 'indexed' | 'failed' | 'gone';
 
-const { readDocument } = proxyActivities<DocumentActivities>({
+const reading = {
   ...throughOutages,
   // Reading is killed after 30 s by its own limit; the rest is database work.
   startToCloseTimeout: '3 minutes',
-});
+} as const;
+const { readDocument } = proxyActivities<DocumentActivities>(reading);
 
 /**
  * A slow embedding model takes minutes for 5,000 chunks, the most that a document has; heartbeats show when the worker
@@ -34,12 +42,21 @@ const { indexDocument } = proxyActivities<DocumentActivities>({
  * Returns `indexed`, `failed` with a reason on the record, or `gone` when the document was deleted or processed again.
  */
 export async function processDocument(ref: DocumentRef): Promise<DocumentOutcome> {
-  const outcome = await readDocument(ref);
+  const read = await readDocument(ref);
+  const outcome = read === 'crowded' ? await readInBacklog(ref) : read;
   if (outcome === 'read') return indexDocument(ref);
   // An older worker returns no reason.
   if (typeof outcome === 'string') return outcome;
   if (patched('failed-document-shown')) showFailure(outcome.failed);
   return 'failed';
+}
+
+/** Where no document is refused because of others. */
+async function readInBacklog(ref: DocumentRef): Promise<Exclude<ReadOutcome, 'crowded'>> {
+  const taskQueue = queueBeside(workflowInfo().taskQueue, queues.documents, queues.backlog);
+  const outcome = await proxyActivities<DocumentActivities>({ ...reading, taskQueue }).readDocument(ref);
+  if (outcome === 'crowded') throw new Error(`${taskQueue} is not a backlog.`);
+  return outcome;
 }
 
 /**

@@ -1,9 +1,14 @@
 /** The task queues: one per worker fleet, so that each fleet is scaled separately. */
 export const queues = {
   documents: 'documents',
+  backlog: 'backlog',
   sources: 'sources',
   crawl: 'crawl',
   conversations: 'conversations',
   maintenance: 'maintenance',
 } as const;
 export type Queue = (typeof queues)[keyof typeof queues];
+
+/** The queue's name in the system of a workflow that runs on `own`: queues of one system share a prefix. */
+export const queueBeside = (taskQueue: string, own: Queue, queue: Queue): string =>
+  taskQueue.endsWith(own) ? `${taskQueue.slice(0, -own.length)}${queue}` : taskQueue;

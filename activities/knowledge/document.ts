@@ -21,6 +21,7 @@ import {
   claimIndexing,
   DocumentModel,
   failDocument,
+  isCrowded,
   publishDocument,
   readBytes,
   type Document,
@@ -34,31 +35,20 @@ import { batchOf, isCurrent, isCurrentBatch } from '../../models/rules/knowledge
 export type DocumentDeps = { files: Files; search: Search; ai: Ai; clock: () => Date; log: Logger };
 type Ref = { orgId: string; docId: string; generation: number };
 /** Older workers returned `failed` without a reason, and so do their histories. */
-type ReadOutcome = 'read' | 'indexed' | 'gone' | 'failed' | { failed: string };
+export type ReadOutcome = 'read' | 'indexed' | 'gone' | 'failed' | 'crowded' | { failed: string };
 export type DocumentActivities = ReturnType<typeof createDocumentActivities>;
 
-export function createDocumentActivities({ files, search, ai, clock, log }: DocumentDeps) {
+/** `backlog`: for documents that wait behind others of their organization; they are read at low priority. */
+export function createDocumentActivities(
+  { files, search, ai, clock, log }: DocumentDeps,
+  { backlog = false }: { backlog?: boolean } = {},
+) {
   const tableOf = (document: { org_id: string; mode: Document['mode'] }): IndexTable => ({
     org_id: document.org_id,
     mode: document.mode,
   });
   /** The name of the rows that an attempt writes. */
   const batchNamed = ({ generation, claimed }: Document): string => batchOf(generation, claimed);
-  /** How many files of each organization are read in this process. */
-  const reading = new Map<string, number>();
-  /** One organization's many files do not slow down another's single one: only the first is read at full speed. */
-  async function readInTurn(document: Document, signal: AbortSignal): Promise<CutChunk[]> {
-    const { _id: docId, org_id: orgId, file_type, filename } = document;
-    const others = reading.get(orgId) ?? 0;
-    reading.set(orgId, others + 1);
-    try {
-      return await files.chunk(readBytes(docId), file_type, { signal, filename, background: others > 0 });
-    } finally {
-      const left = (reading.get(orgId) ?? 1) - 1;
-      if (left > 0) reading.set(orgId, left);
-      else reading.delete(orgId);
-    }
-  }
   const find = (orgId: string, docId: string) => DocumentModel.findOne({ _id: docId, org_id: orgId }).lean();
 
   async function addRows(document: Document, chunks: readonly Chunk[], signal: AbortSignal): Promise<void> {
@@ -110,7 +100,8 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
     /**
      * Claims the generation, reads the file in a separate process and stores the chunks. It also indexes them when that
      * needs no third party, which saves a round trip to Temporal. `read`: indexing is still to be done, and is retried
-     * separately; `failed`: why the file cannot be read.
+     * separately; `failed`: why the file cannot be read; `crowded`: another document of the organization is being
+     * processed, so that this one has to wait in the backlog, which leaves this queue to other organizations.
      */
     async readDocument(ref: Ref): Promise<ReadOutcome> {
       const { orgId, docId, generation } = ref;
@@ -125,9 +116,11 @@ export function createDocumentActivities({ files, search, ai, clock, log }: Docu
             return { failed: standing.error };
           return removeTraces(ref);
         }
+        if (!backlog && (await isCrowded(document))) return 'crowded';
         let cut: CutChunk[];
         try {
-          cut = await readInTurn(document, signal);
+          const { file_type, filename } = document;
+          cut = await files.chunk(readBytes(docId), file_type, { signal, filename, background: backlog });
         } catch (error) {
           if (!(error instanceof Unreadable)) throw error;
           log.info({ doc_id: docId, org_id: orgId, reason: error.reason, err: error.cause }, 'document cannot be read');

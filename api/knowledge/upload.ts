@@ -4,10 +4,10 @@ import type { Context } from '../context.ts';
 import { launch, type Start } from '../durable.ts';
 import { newId } from '../../models/base/ids.ts';
 import {
-  countDocuments,
   createDocument,
   DocumentModel,
   findDocumentByHash,
+  listStanding,
   removeBytes,
   writeBytes,
   type Document,
@@ -51,19 +51,19 @@ export async function storeUpload(ctx: Context, orgId: string, uploader: Uploade
   const { mode } = uploader;
   const [duplicate, standing] = await Promise.all([
     findDocumentByHash(orgId, mode, upload.sha256),
-    countDocuments(orgId, [mode]),
+    listStanding(orgId, mode),
   ]);
   if (duplicate) return { document: duplicate, duplicate: true };
   const { quotas } = ctx.config;
   const allowance = quotaEnvironment(mode, uploader.environment);
-  // Before any byte is stored; storing the record looks again.
-  checkQuota(quotas, allowance, 'documents', standing);
+  // Before any byte is stored.
+  checkQuota(quotas, allowance, 'documents', standing.length);
 
   const docId = newId('document');
   await writeBytes(docId, createReadStream(upload.path));
   const record = newDocument(docId, orgId, uploader, upload, ctx.clock());
   const created = await launch(ctx, DocumentModel, [processing(orgId, docId, 1)], ([intent]) =>
-    createDocument({ ...record, pending: [intent] }, quotas, allowance),
+    createDocument({ ...record, pending: [intent] }, quotas, allowance, standing),
   ).catch(async (error: unknown) => {
     // After any other failure the record may exist after all; bytes nobody owns are dropped by maintenance.
     if (error instanceof Problem) await removeBytes(docId);

@@ -134,28 +134,34 @@ export async function listDocuments(
     .lean();
 }
 
+/** What an organization has, as far as storing one more needs to know. */
+export type Standing = Pick<Document, 'slot'>[];
+
+export async function listStanding(orgId: string, mode: Mode): Promise<Standing> {
+  return collectionOf(DocumentModel)
+    .find({ org_id: orgId, mode }, { projection: { _id: 0, slot: 1 } })
+    .toArray();
+}
+
 export async function countDocuments(orgId: string, modes: readonly Mode[]): Promise<number> {
   return DocumentModel.countDocuments({ org_id: orgId, mode: { $in: modes } });
 }
 
 /**
- * Stores a new document if the allowance has room, counting what exists now. Storing is one write that takes a free slot: of
- * two uploads that race for the last one, the unique index refuses one; a process that is killed holds nothing. Null when
- * the organization already has these bytes.
+ * Stores a new document if the allowance has room. Storing is one write that takes a free slot: of two uploads that race for
+ * the last one, the unique index refuses one; a process that is killed holds nothing. Null when the organization already has
+ * these bytes. `standing`: what was there a moment ago; it is read again when the write is refused.
  * @throws Problem SANDBOX_LIMIT, BETA_LIMIT_REACHED
  */
 export async function createDocument(
   document: Omit<Document, 'slot'>,
   quotas: Quotas,
   environment: Environment,
+  standing: Standing,
 ): Promise<Document | null> {
   const { org_id, mode, sha256 } = document;
   const limit = quotas[environment].documents;
   for (;;) {
-    if (await findDocumentByHash(org_id, mode, sha256)) return null;
-    const standing = await collectionOf(DocumentModel)
-      .find({ org_id, mode }, { projection: { _id: 0, slot: 1 } })
-      .toArray();
     checkQuota(quotas, environment, 'documents', standing.length);
     const free = freeSlots(
       limit,
@@ -167,8 +173,10 @@ export async function createDocument(
       await DocumentModel.create(stored);
       return stored;
     } catch (error) {
-      // Another upload took the slot, or stored these bytes: look again.
       if (!isDuplicate(error)) throw error;
+      // Another upload stored these bytes, or took the slot.
+      if (await findDocumentByHash(org_id, mode, sha256)) return null;
+      standing = await listStanding(org_id, mode);
     }
   }
 }
@@ -256,6 +264,12 @@ export async function claimDocument(
     claim({ status: 'processing', updated_at: now }),
     { returnDocument: 'after' },
   );
+}
+
+/** Whether another document of the organization is being processed, or waits for it in the backlog. */
+export async function isCrowded({ org_id, _id }: Pick<Document, 'org_id' | '_id'>): Promise<boolean> {
+  const other = { org_id, _id: { $ne: _id }, status: 'processing' } as const;
+  return (await collectionOf(DocumentModel).findOne(other, { projection: { _id: 1 } })) !== null;
 }
 
 /** Takes a generation for indexing what is stored of it; null when a later one was asked for, or the document is gone. */

@@ -177,7 +177,7 @@ describe('GET and PATCH /orgs/{orgId}/kb/gaps', () => {
 });
 
 describe('with a language model and an embedding model configured', () => {
-  const env = systemEnv('withmodel', { FLEETS: 'documents,sources' });
+  const env = systemEnv('withmodel', { FLEETS: 'documents,backlog,sources' });
   const running: Running[] = [];
   let model: OpenAiServer;
   let place: Place;

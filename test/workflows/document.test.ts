@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
 import { detailsOf, stories } from './story.ts';
 import { searchAttributes } from '../../workflows/attributes.ts';
+import type { ReadOutcome } from '../../activities/knowledge/document.ts';
 import { processDocument, type DocumentRef } from '../../workflows/document.ts';
 import { eraseSource, retagSource } from '../../workflows/source.ts';
 
@@ -28,6 +29,15 @@ describe('processDocument', () => {
       expect([calls, result]).toEqual([['readDocument'], outcome]);
     },
   );
+
+  it('a document that finds others of its organization is read in the backlog, and indexed from there', async () => {
+    const outcomes: ReadOutcome[] = ['crowded', 'read'];
+    const { calls, result } = await tell(processDocument, [ref], {
+      readDocument: async () => outcomes.shift()!,
+      indexDocument: async () => 'indexed',
+    });
+    expect([calls, result]).toEqual([['readDocument', 'readDocument', 'indexDocument'], 'indexed']);
+  });
 
   it('a failed document shows its status and its reason to operators, and no other one costs an action for it', async () => {
     const story = async (outcome: 'indexed' | { failed: string }) => {

@@ -15,9 +15,15 @@ export const knowledge = {
     documents: {
       // The source activities are here too, for workflows that began on this queue before sources had one of their own.
       activities: (deps) => ({ ...createDocumentActivities(deps), ...createSourceActivities(deps) }),
-      // Each file is read in a separate process of up to 512 MiB; four of those and the worker fit into 3 GiB.
-      maxActivities: 4,
+      // Each file is read in a separate process of up to 512 MiB; four of those, two of them of the backlog, and the
+      // worker fit into 3 GiB.
+      maxActivities: 2,
       maxWorkflowTasks: 10,
+    },
+    backlog: {
+      activities: (deps) => createDocumentActivities(deps, { backlog: true }),
+      maxActivities: 2,
+      maxWorkflowTasks: 2,
     },
     sources: {
       // This work is short and must not wait behind files that take half a minute to read: what was deleted has to

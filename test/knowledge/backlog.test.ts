@@ -1,0 +1,53 @@
+/** An organization that sends many documents leaves the queue `documents` to the others: its own wait in the backlog. */
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { Client, Connection } from '@temporalio/client';
+import { sharedDatabase } from '../kit/database.ts';
+import { system, type TestOrg } from '../kit/harness.ts';
+import { documentWorkflowId } from '../../workflows/document.ts';
+
+const api = system();
+const db = sharedDatabase();
+let connection: Connection;
+beforeAll(async () => {
+  connection = await Connection.connect({ address: process.env['TEST_TEMPORAL_ADDRESS']! });
+});
+afterAll(() => connection.close());
+
+async function fresh() {
+  const org = await api.newOrg();
+  return { org, token: (await api.newKey(org)).token };
+}
+
+async function indexed({ orgId }: TestOrg, token: string, content: string): Promise<string> {
+  const { body } = await api.upload(orgId, token, { name: 'note.md', content });
+  const { doc_id: docId, status } = await api.processed(orgId, token, body.document.doc_id);
+  expect(status).toBe('indexed');
+  return docId;
+}
+
+/** The queues on which a document was read, in order. */
+async function queuesOf(docId: string): Promise<string[]> {
+  const { events } = await new Client({ connection }).workflow.getHandle(documentWorkflowId(docId, 1)).fetchHistory();
+  return events!.flatMap(({ activityTaskScheduledEventAttributes: scheduled }) => {
+    const name = scheduled?.taskQueue?.name;
+    return name == null ? [] : [name.slice(name.lastIndexOf('-') + 1)];
+  });
+}
+
+it('a document is read in the backlog as long as another one of its organization is being processed', async () => {
+  const { org, token } = await fresh();
+  const first = await indexed(org, token, 'The curlew tariff costs nine euros.');
+  expect(await queuesOf(first)).toEqual(['documents']);
+
+  const documents = db().collection<{ _id: string; status: string }>('documents');
+  await documents.updateOne({ _id: first }, { $set: { status: 'processing' } });
+  const second = await indexed(org, token, 'The plover tariff costs ten euros.');
+  expect(await queuesOf(second)).toEqual(['documents', 'backlog']);
+
+  const other = await fresh();
+  expect(await queuesOf(await indexed(other.org, other.token, 'The godwit tariff costs a euro.'))).toEqual([
+    'documents',
+  ]);
+  await documents.updateOne({ _id: first }, { $set: { status: 'indexed' } });
+  expect(await queuesOf(await indexed(org, token, 'The knot tariff costs two euros.'))).toEqual(['documents']);
+});
