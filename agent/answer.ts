@@ -15,7 +15,7 @@ import { gapGroup, gapReason } from '../models/rules/knowledge/gap.ts';
 import type { Mode } from '../models/rules/access/keys.ts';
 import { plainReply } from '../models/rules/chat/replytext.ts';
 import { contextualize } from '../models/rules/language/question.ts';
-import { stillReachable, type Judged, type Meaning, type Passage } from '../models/rules/knowledge/retrieval.ts';
+import { stillReachable, type Judged, type Passage } from '../models/rules/knowledge/retrieval.ts';
 import { askedSegments } from '../models/rules/knowledge/segments.ts';
 import { findSupportConfig, recentSupportConfig } from '../models/knowledge/supportconfig.ts';
 
@@ -122,15 +122,9 @@ function retrieveDeps({ search, embedding }: Pick<AgentDeps, 'search' | 'embeddi
     search: (ask) => search.query(table, ask),
     hydrate: (ids) => findPassages(orgId, mode, ids),
     tiers: () => search.tiers(table),
-    ...(model === undefined ? {} : { embed: async (text) => meaningOf(embedding, model, text) }),
+    ...(model === undefined ? {} : { embed: async (text) => ({ model, parts: await embedding.question(text) }) }),
   };
   return deps;
-}
-
-/** Each part counts the same when passages are sought. */
-async function meaningOf(embedding: Embedding, model: string, text: string): Promise<Meaning> {
-  const parts = await embedding.question(text);
-  return { model, parts, weights: parts.map(() => 1) };
 }
 
 /** Counts a question that found no answer, for those who keep the documents. */

@@ -16,8 +16,11 @@ import {
   type Meaning,
   type Passage,
   type Proposed,
+  type QuestionVector,
 } from '../models/rules/knowledge/retrieval.ts';
+import { partWeights, scaleOf, type Scale } from '../models/rules/knowledge/relevance.ts';
 import { segmentFilter, type SegmentFilter } from '../models/rules/knowledge/segments.ts';
+import { languageOf } from '../models/rules/language/language.ts';
 import { askedIn } from '../models/rules/language/question.ts';
 import { terms, type Term } from '../models/rules/language/words.ts';
 
@@ -40,7 +43,7 @@ export type RetrieveDeps<P extends Passage> = {
   /** The tiers that have any chunk at all; asked only when a search came back full of one. Without it, all are tried. */
   tiers?: () => Promise<Authority[]>;
   /** The question's vector. When it fails the question is answered by its words alone, and `degraded` says so. */
-  embed?: (question: string) => Promise<Meaning | undefined>;
+  embed?: (question: string) => Promise<QuestionVector | undefined>;
 };
 
 export type RetrieveAsk = {
@@ -66,8 +69,10 @@ export type Retrieval<P extends Passage> = {
   authority: Authority | undefined;
   /** What of the message they answer. */
   asking: string;
-  /** Everything that was judged, in order of fusion. */
+  /** Everything that was judged, the most relevant first. */
   judged: Judged<P>[];
+  /** The probabilities from which on a passage answers or is offered; undefined where words alone decide. */
+  thresholds: { answer: number; offer: number } | undefined;
   filter: SegmentFilter | undefined;
   terms: Term[];
   /** The vectors of what was searched for, where they were made. */
@@ -85,29 +90,30 @@ const maxRounds = 3;
  */
 export async function retrieve<P extends Passage>(deps: RetrieveDeps<P>, ask: RetrieveAsk): Promise<Retrieval<P>> {
   const filter = segmentFilter(ask.asked, ask.strict);
+  // The message tells its language more surely than one sentence of it.
+  const english = languageOf(ask.question) === 'en';
   const meanings = new Map<string, Meaning | undefined>();
-  let best: Answered<P> | undefined;
+  let best: (Answered<P> & { scale: Scale | undefined }) | undefined;
   let degraded = false;
   for (const asking of askedIn(ask.question)) {
     if (best?.settles === true && best.hits.length > 0) break;
-    // A text of many sentences means much besides its question, so its vector would find passages about something else.
-    const made = best?.settles === true ? { meaning: undefined, degraded: false } : await embedOrNot(deps, asking.text);
+    const made = best?.settles === true ? { meaning: undefined, degraded: false } : await embedOrNot(deps, asking.text, english);
     meanings.set(asking.text, made.meaning);
     const search = { text: asking.text, meaning: made.meaning, filter, limit: ask.limit ?? 20 };
     const found = await candidatesFor(deps, ask, search);
     degraded ||= made.degraded || found.degraded;
-    const next = bestReading(asking, found.standing);
-    if (best === undefined || next.worth > best.worth) best = next;
+    const next = bestReading(asking, found.standing, found.scale);
+    if (best === undefined || next.worth > best.worth) best = { ...next, scale: found.scale };
   }
-  const { hits, authority, reading, judged } = best!;
-  const shown = hits.slice(0, ask.maxHits ?? 8);
+  const { hits, offers, authority, reading, judged, scale } = best!;
   return {
-    confidence: shown.length > 0 ? 'high' : 'none',
-    hits: shown,
-    offers: [],
+    confidence: hits.length > 0 ? 'high' : offers.length > 0 ? 'low' : 'none',
+    hits: hits.slice(0, ask.maxHits ?? 8),
+    offers,
     authority,
     asking: reading.text,
     judged,
+    thresholds: scale && { answer: scale.calibration.answer, offer: scale.calibration.offer },
     filter,
     terms: terms(best!.text),
     meanings,
@@ -124,19 +130,16 @@ async function candidatesFor<P extends Passage>(
   deps: RetrieveDeps<P>,
   ask: RetrieveAsk,
   search: Omit<SearchAsk, 'authority' | 'without'>,
-): Promise<{
-  standing: { passage: P; candidate: Candidate }[];
-  background: Proposed['background'];
-  degraded: boolean;
-}> {
+): Promise<{ standing: { passage: P; candidate: Candidate }[]; scale: Scale | undefined; degraded: boolean }> {
   /** Of each source the generations dropped last: a new one may be dropped before it is published, and the old one after. */
   const without = new Map<string, string[]>();
   let standing: { passage: P; candidate: Candidate }[] = [];
-  let proposed: Proposed = { candidates: [], background: [] };
+  let scale: Scale | undefined;
+  let degraded = false;
   for (let round = 1; round <= maxRounds; round += 1) {
-    proposed = await propose(deps, { ...search, without: [...without.values()].flat() });
-    const found = proposed.candidates;
-    const candidates = ask.everything === true ? distinct(found) : worthReading(distinct(found));
+    const found = await propose(deps, { ...search, without: [...without.values()].flat() });
+    ({ scale, degraded } = found);
+    const candidates = ask.everything === true ? found.candidates : worthReading(found.candidates, scale);
     const passages = new Map(
       (await deps.hydrate(candidates.map(({ id }) => id))).map((passage) => [passage.id, passage]),
     );
@@ -150,27 +153,31 @@ async function candidatesFor<P extends Passage>(
     for (const [source, names] of Map.groupBy(new Set(dropped), (name) => name.slice(0, name.indexOf(':'))))
       without.set(source, names);
   }
-  return { standing, background: proposed.background, degraded: proposed.degraded === true };
+  return { standing, scale, degraded };
 }
 
+type Found = { candidates: Candidate[]; scale: Scale | undefined; degraded: boolean };
+
 /** The candidates of one search, and of the higher tiers that it may have hidden. */
-async function propose<P extends Passage>(deps: RetrieveDeps<P>, ask: Omit<SearchAsk, 'authority'>): Promise<Proposed> {
-  const proposed = await deps.search(ask);
-  const candidates = [...proposed.candidates];
-  const hidden = crowdedOut(candidates, ask.limit);
+async function propose<P extends Passage>(deps: RetrieveDeps<P>, ask: Omit<SearchAsk, 'authority'>): Promise<Found> {
+  const { candidates, background, degraded = false } = await deps.search(ask);
+  const scale = ask.meaning && scaleOf(ask.meaning.weights, background);
+  const found = [...candidates];
+  const hidden = crowdedOut(found, ask.limit, scale);
   const existing = hidden.length === 0 ? [] : ((await deps.tiers?.()) ?? authorities);
   for (const authority of hidden)
-    if (existing.includes(authority)) candidates.push(...(await deps.search({ ...ask, authority })).candidates);
-  return { ...proposed, candidates };
+    if (existing.includes(authority)) found.push(...(await deps.search({ ...ask, authority })).candidates);
+  return { candidates: distinct(found), scale, degraded };
 }
 
 async function embedOrNot(
   deps: Pick<RetrieveDeps<Passage>, 'embed'>,
   question: string,
+  english: boolean,
 ): Promise<{ meaning: Meaning | undefined; degraded: boolean }> {
-  if (deps.embed === undefined) return { meaning: undefined, degraded: false };
   try {
-    return { meaning: await deps.embed(question), degraded: false };
+    const vector = await deps.embed?.(question);
+    return { meaning: vector && { ...vector, weights: partWeights(vector.parts.length, english) }, degraded: false };
   } catch {
     return { meaning: undefined, degraded: true };
   }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { id, mode, orgParams, timestamp } from './common.ts';
 import { segments } from './documents.ts';
 import { authorities, sourceTypes } from '../../models/rules/knowledge/authority.ts';
+import { confidences } from '../../models/rules/knowledge/retrieval.ts';
 import { gapReasons, gapStatuses } from '../../models/rules/knowledge/gap.ts';
 
 export { orgParams };
@@ -34,6 +35,13 @@ const explanation = z.object({
   strict: z.boolean(),
   tier: tier.nullable().meta({ description: 'The priority that answered.' }),
   degraded: z.boolean().meta({ description: 'The embedding model did not answer; words alone decided.' }),
+  confidence: z.enum(confidences).meta({
+    description: '`high`: the best passage answers; `low`: it may help; `none`: nothing here does.',
+  }),
+  thresholds: z
+    .object({ answer: z.number(), offer: z.number() })
+    .nullable()
+    .meta({ description: 'The scores from which on a passage answers, or is offered; null: words alone decide.' }),
   candidates: z.array(
     z.object({
       chunk_id: z.string(),
@@ -48,10 +56,13 @@ const explanation = z.object({
         description:
           'How near it is to the question by meaning: the cosine by each embedding model; null: the passage has no vector yet, or nothing is compared by meaning.',
       }),
-      fused: z.number(),
+      features: z.object({ above: z.number(), share: z.number(), foreign: z.number() }).nullable().meta({
+        description:
+          'What the probability is made of: how far the passage lies above what is usual here, the share of the rare words of the question that it speaks of, and whether the question is not in English; null: words alone decide.',
+      }),
       coverage: z.number(),
       strength: z.number(),
-      score: z.number(),
+      score: z.number().meta({ description: 'Where meaning decides, the probability that the passage answers.' }),
       relevant: z.boolean(),
     }),
   ),

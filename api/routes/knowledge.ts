@@ -9,7 +9,7 @@ import type { Mode } from '../../models/rules/access/keys.ts';
 
 /** Every number behind the decision, for a caller who asks why. */
 function explain({ searched, strict, retrieval }: KnowledgeAnswer, mode: Mode) {
-  const { filter, terms, authority, degraded, judged } = retrieval;
+  const { filter, terms, authority, degraded, judged, confidence, thresholds } = retrieval;
   return {
     mode,
     searched,
@@ -18,13 +18,15 @@ function explain({ searched, strict, retrieval }: KnowledgeAnswer, mode: Mode) {
     strict,
     tier: authority ?? null,
     degraded,
-    candidates: judged.map(({ passage, candidate, fused, coverage, strength, relevance, relevant }) => ({
+    confidence,
+    thresholds: thresholds ?? null,
+    candidates: judged.map(({ passage, candidate, features, coverage, strength, relevance, relevant }) => ({
       ...passage,
       segments: [...passage.segments],
       chunk_id: passage.id,
       text_score: candidate.text_score ?? null,
       cosines: candidate.cosines ? [...candidate.cosines] : null,
-      fused,
+      features: features ?? null,
       coverage,
       strength,
       score: relevance,

@@ -27,8 +27,7 @@ export function merge(byText: readonly Found[], byMeaning: readonly Compared[]):
   const all = new Map<string, Candidate>();
   const best = [...byText].sort((a, b) => b.value - a.value || (a.id < b.id ? -1 : 1));
   const unique = [...new Map(best.map((item) => [item.id, item])).values()];
-  for (const [index, { id, authority, value }] of unique.entries())
-    all.set(id, { id, authority, text_score: value, text_rank: index + 1 });
+  for (const { id, authority, value } of unique) all.set(id, { id, authority, text_score: value });
   for (const { id, authority, cosines } of byMeaning) all.set(id, { id, authority, ...all.get(id), cosines });
   return [...all.values()];
 }

@@ -102,8 +102,8 @@ describe('add and query', () => {
     const found = await search.query(table, { text: 'gold card', filter: undefined, limit: 5 });
     expect(found).toEqual({
       candidates: [
-        { id: 'd1:1:0', authority: 'primary', text_rank: 1, text_score: expect.any(Number) },
-        { id: 'd2:1:0', authority: 'normal', text_rank: 2, text_score: expect.any(Number) },
+        { id: 'd1:1:0', authority: 'primary', text_score: expect.any(Number) },
+        { id: 'd2:1:0', authority: 'normal', text_score: expect.any(Number) },
       ],
       background: [],
       degraded: false,

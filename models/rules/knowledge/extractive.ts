@@ -3,7 +3,7 @@
  * writes a word of its own, except the one sentence that says that nothing was found.
  */
 import { sentences } from '../language/sentences.ts';
-import { termWeights } from './retrieval.ts';
+import { termWeights } from './wordmatch.ts';
 import { matcher, terms } from '../language/words.ts';
 
 /** What is said when nothing relevant was found. */

@@ -6,8 +6,9 @@ import { authorities } from './authority.ts';
 import type { Authority, SourceType } from './authority.ts';
 import type { Asking, Reading } from '../language/question.ts';
 import { reachable } from './segments.ts';
-import { matcher, terms } from '../language/words.ts';
-import type { Term } from '../language/words.ts';
+import { aboveUsual, featuresOf, probabilityOf, wordsWeight, type Features, type Scale } from './relevance.ts';
+import { matchWords, wordRule } from './wordmatch.ts';
+import { terms } from '../language/words.ts';
 
 /** What the index proposes: found by the question's words, by its meaning, or by both. */
 export type Candidate = {
@@ -15,18 +16,20 @@ export type Candidate = {
   authority: Authority;
   /** BM25: positive, unbounded, comparable within one question only. */
   text_score?: number;
-  /** From 1. */
-  text_rank?: number;
   /** The cosine of each part of the question's vector with the passage's, -1 to 1; undefined: the passage has no vector (yet). */
   cosines?: readonly number[];
 };
 
 /** A question's vector. */
-export type Meaning = {
+export type QuestionVector = {
   /** What made it. Vectors of two models are never compared. */
   model: string;
   /** Side by side, one an embedding model, each of unit length. */
   parts: readonly Float32Array[];
+};
+
+/** A question's vector, as it is compared. */
+export type Meaning = QuestionVector & {
   /** How much the cosine of each part counts when passages are sought; 0: not at all. */
   weights: readonly number[];
 };
@@ -73,133 +76,84 @@ export type Confidence = (typeof confidences)[number];
 export type Judged<P extends Passage = Passage> = {
   passage: P;
   candidate: Candidate;
-  /** Reciprocal rank fusion of its ranks by words and by meaning. */
-  fused: number;
-  /** Share of the question's content words, weighted by rarity among the candidates, that the passage speaks of: 0 to 1. */
+  /** The share of the question's content words, weighted by rarity among the candidates, that it speaks of: 0 to 1. */
   coverage: number;
   /** Its BM25 score beside the best candidate's: 0 to 1. */
   strength: number;
-  /** 0 to 1: what `score` of a source shows, and the order within a tier. */
+  /** What its meaning says; undefined where words alone decide. */
+  features?: Features;
+  /** 0 to 1: what `score` of a source shows, and the order. By meaning, the probability that it answers. */
   relevance: number;
   relevant: boolean;
 };
 
-/**
- * The thresholds of relevance, set on the bank help centre in test/fixtures with 62 questions: of 40 that it answers, 39 kept
- * their passage (the other one shares no word with it); of 22 that it does not, none kept one. Not a held-out set. Both kinds
- * in other wordings, introductions before them too, are in test/fixtures/relevance.json.
- */
-const relevanceRule = {
-  /** A passage that speaks of less than this share of the question does not answer it. */
-  minCoverage: 0.42,
-  /** Beside the best of all tiers: a passage that speaks of much less than another one is only marginally relevant. */
-  coverageOfBest: 0.75,
-  /** BM25 favours short passages, so a longer one in a higher tier may fall this far behind the best. */
-  strengthOfBest: 0.35,
-  /** Without the question's words, meaning alone decides: the cosine similarity it takes … */
-  minSimilarity: 0.5,
-  /** … and how near to the most similar candidate it has to be. */
-  similarityOfBest: 0.85,
+/** How far, in `above`, a passage may lie behind the best one … */
+const reach = {
+  /** … of all tiers, to count as relevant: a higher tier may answer a little worse. */
+  tier: 1,
+  /** … of its own tier, to be handed on beside it: two near ones are often two halves of an answer. */
+  hit: 0.5,
 } as const;
+/** Passages that are read of each tier: of those with a vector and of those without. */
+const readOfTier = 8;
+export const maxOffers = 3;
 
-/** The customary constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009). */
-const fusionConstant = 60;
+type Found<P extends Passage> = { passage: P; candidate: Candidate };
 
-/** How near a passage is to the question by meaning: the mean of the parts' cosines. */
-const similarityOf = ({ cosines = [] }: Candidate): number | undefined =>
-  cosines.length === 0 ? undefined : cosines.reduce((sum, cosine) => sum + cosine, 0) / cosines.length;
-
-/** Ranks from 1 by a value, of those that have it. */
-function ranksBy(all: readonly Candidate[], value: (one: Candidate) => number | undefined): Map<string, number> {
-  const having = all.filter((one) => value(one) !== undefined);
-  having.sort((a, b) => (value(b) ?? 0) - (value(a) ?? 0) || (a.id < b.id ? -1 : 1));
-  return new Map(having.map(({ id }, index) => [id, index + 1]));
+/** The id breaks ties so that the same question gives the same answer. */
+function byScore(a: Candidate, b: Candidate): number {
+  return (b.text_score ?? 0) - (a.text_score ?? 0) || (a.id < b.id ? -1 : 1);
 }
 
-/** Reciprocal rank fusion, by id. Without vectors it keeps the order of the text ranks. */
-export function fuse(candidates: readonly Candidate[]): Map<string, number> {
-  const byMeaning = ranksBy(candidates, similarityOf);
-  const part = (rank: number | undefined): number => (rank === undefined ? 0 : 1 / (fusionConstant + rank));
-  return new Map(candidates.map(({ id, text_rank }) => [id, part(text_rank) + part(byMeaning.get(id))]));
+/** Most relevant first. */
+function byRelevance(a: Judged, b: Judged): number {
+  return b.relevance - a.relevance || byScore(a.candidate, b.candidate);
 }
 
-/** Best first; the id breaks ties so that the same question gives the same answer. */
-function byFusion<T extends { candidate: Candidate; fused: number }>(a: T, b: T): number {
-  return b.fused - a.fused || (a.candidate.id < b.candidate.id ? -1 : 1);
+/** How far a candidate lies above what is usual, where it can be compared by meaning. */
+function aboveOf(scale: Scale | undefined, { cosines, text_score = 0 }: Candidate): number | undefined {
+  return scale === undefined || cosines === undefined ? undefined : aboveUsual(scale, { cosines, text_score });
 }
 
 /**
- * How rare a term is among the passages, times its own weight. A word that no candidate has is the rarest of all: if the
- * question is about it, nothing here answers.
+ * Judges every passage against the questions, each by itself, and against the best of all tiers; the most relevant first. With a
+ * scale, passages that have a vector are judged by their meaning, the others by their words.
  */
-export function termWeights(question: readonly Term[], seen: readonly ReadonlySet<string>[]): Map<string, number> {
-  return new Map(
-    question.map(({ stem, weight }) => {
-      const having = seen.filter((stems) => stems.has(stem)).length;
-      return [stem, weight * Math.log(1 + (seen.length + 1) / (having + 0.5))];
-    }),
-  );
-}
-
-function share(asked: readonly Term[], weights: ReadonlyMap<string, number>, stems: ReadonlySet<string>): number {
-  let all = 0;
-  let covered = 0;
-  for (const { stem } of asked) {
-    const weight = weights.get(stem) ?? 0;
-    all += weight;
-    if (stems.has(stem)) covered += weight;
-  }
-  return all === 0 ? 0 : covered / all;
-}
-
-/** Judges every passage against the questions, each by itself, and against the best of all tiers. In order of fusion. */
 export function judge<P extends Passage>(
-  texts: readonly string[],
-  found: readonly { passage: P; candidate: Candidate }[],
+  questions: readonly string[],
+  found: readonly Found<P>[],
+  scale?: Scale,
 ): Judged<P>[] {
-  const questions = texts.map((text) => terms(text));
-  const asked = questions.flat();
-  const speaksOf = matcher(asked.map((term) => term.stem));
-  const seen = found.map(({ passage }) => speaksOf(`${passage.name}\n${passage.heading}\n${passage.text}`));
-  const weights = termWeights(asked, seen);
-  const coverages = seen.map((stems) => questions.map((question) => share(question, weights, stems)));
-  const best = {
-    coverages: questions.map((_, at) => Math.max(0, ...coverages.map((each) => each[at] ?? 0))),
-    text: Math.max(0, ...found.map(({ candidate }) => candidate.text_score ?? 0)),
-    similarity: Math.max(0, ...found.map(({ candidate }) => similarityOf(candidate) ?? 0)),
-  };
-  const fused = fuse(found.map(({ candidate }) => candidate));
+  const candidates = found.map(({ candidate }) => candidate);
+  const telling = new Set(worthReading(candidates, scale).map(({ id }) => id));
+  const words = matchWords(
+    questions,
+    found.map(({ passage: { id, name, heading, text }, candidate: { text_score = 0 } }) => ({
+      text: `${name}\n${heading}\n${text}`,
+      score: text_score,
+      telling: telling.has(id),
+    })),
+  );
+  const best = Math.max(...candidates.map((candidate) => aboveOf(scale, candidate) ?? -Infinity));
   return found
-    .map(({ passage, candidate }, index): Judged<P> => {
-      const each = coverages[index] ?? [];
-      const coverage = Math.max(0, ...each);
-      const strength = best.text > 0 ? (candidate.text_score ?? 0) / best.text : 0;
-      const similarity = similarityOf(candidate) ?? 0;
-      const byWords =
-        each.some(
-          (share, at) =>
-            share >= Math.max(relevanceRule.minCoverage, relevanceRule.coverageOfBest * (best.coverages[at] ?? 0)),
-        ) && strength >= relevanceRule.strengthOfBest;
-      const byMeaning =
-        similarity >= Math.max(relevanceRule.minSimilarity, relevanceRule.similarityOfBest * best.similarity);
-      const relevance = Math.max((coverage + strength) / 2, byMeaning ? similarity : 0);
-      return {
-        passage,
-        candidate,
-        fused: fused.get(candidate.id) ?? 0,
-        coverage,
-        strength,
-        relevance,
-        relevant: byWords || byMeaning,
-      };
+    .map(({ passage, candidate }, at): Judged<P> => {
+      const { coverage, strength, relevant } = words[at]!;
+      const judged = { passage, candidate, coverage, strength };
+      if (scale === undefined || candidate.cosines === undefined)
+        return { ...judged, relevance: (coverage + strength) / 2, relevant };
+      const { cosines, text_score = 0 } = candidate;
+      const features = featuresOf(scale, { cosines, text_score }, coverage);
+      const relevance = probabilityOf(scale.calibration, features);
+      const near = features.above >= best - reach.tier;
+      return { ...judged, features, relevance, relevant: near && relevance >= scale.calibration.answer };
     })
-    .sort(byFusion);
+    .sort((a, b) => (scale === undefined ? byScore(a.candidate, b.candidate) : byRelevance(a, b)));
 }
 
 export type Tiered<J> = {
   /** The tier that answers; undefined when nothing is relevant. */
   authority: Authority | undefined;
-  /** Its relevant passages, most relevant first. */
+  /** Its best passage and those nearly as good, most relevant first. */
   hits: J[];
 };
 
@@ -207,27 +161,56 @@ export type Tiered<J> = {
 export function selectTier<J extends Judged>(judged: readonly J[]): Tiered<J> {
   const relevant = judged.filter((item) => item.relevant);
   const authority = authorities.find((tier) => relevant.some((item) => item.passage.authority === tier));
-  const hits = relevant.filter((item) => item.passage.authority === authority);
-  return { authority, hits: hits.sort((a, b) => b.relevance - a.relevance || byFusion(a, b)) };
+  const hits = relevant.filter((item) => item.passage.authority === authority).sort(byRelevance);
+  const best = Math.max(...hits.map(({ features }) => features?.above ?? -Infinity));
+  return {
+    authority,
+    hits: hits.filter(({ features }) => features === undefined || features.above >= best - reach.hit),
+  };
 }
 
-/** What a message, read in the way that is answered best, was answered with. `worth`: how much of how long a text was found. */
-export type Answered<P extends Passage> = Omit<Asking, 'readings'> &
-  Tiered<Judged<P>> & { reading: Reading; judged: Judged<P>[]; worth: number };
+/** The passages that come nearest, each heading once: what is offered where none surely answers. */
+export function selectOffers<J extends Judged>(judged: readonly J[], offer: number): J[] {
+  const near = judged.filter(({ features }) => features !== undefined).sort(byRelevance);
+  if (near[0] === undefined || near[0].relevance < offer) return [];
+  const headings = new Map<string, J>();
+  for (const item of near) {
+    const name = `${item.passage.source_id}\n${item.passage.heading}`;
+    if (!headings.has(name)) headings.set(name, item);
+  }
+  return [...headings.values()].slice(0, maxOffers);
+}
 
-/** Judges the passages for each reading of a message and takes the best: most of what it says, and of much rather than of little. */
+/** What a message, read in the way that is answered best, was answered with. `worth`: how well, beside its other readings. */
+export type Answered<P extends Passage> = Omit<Asking, 'readings'> &
+  Tiered<Judged<P>> & { reading: Reading; judged: Judged<P>[]; offers: Judged<P>[]; worth: number };
+
+/** Judges the passages for each reading of a message and takes the best. */
 export function bestReading<P extends Passage>(
   { readings, ...asking }: Asking,
-  found: readonly { passage: P; candidate: Candidate }[],
+  found: readonly Found<P>[],
+  scale?: Scale,
 ): Answered<P> {
-  const read = readings.map((reading) => {
-    const judged = judge(reading.questions, found);
+  const read = readings.map((reading): Answered<P> => {
+    const judged = judge(reading.questions, found, scale);
     const tiered = selectTier(judged);
-    const said = terms(reading.text).reduce((sum, { weight }) => sum + weight, 0);
-    const worth = Math.max(-1, ...tiered.hits.map(({ coverage }) => said * coverage ** 2));
-    return { ...asking, ...tiered, reading, judged, worth };
+    const offers = tiered.hits.length > 0 ? [] : selectOffers(judged, scale?.calibration.offer ?? Infinity);
+    const worth = scale === undefined ? worthOfWords(reading, tiered.hits) : worthOfMeaning(judged, tiered.hits);
+    return { ...asking, ...tiered, reading, judged, offers, worth };
   });
   return read.reduce((best, next) => (next.worth > best.worth ? next : best));
+}
+
+/** Most of what it says is found, and of much rather than of little. */
+function worthOfWords({ text }: Reading, hits: readonly Judged[]): number {
+  const said = terms(text).reduce((sum, { weight }) => sum + weight, 0);
+  return Math.max(-1, ...hits.map(({ coverage }) => said * coverage ** 2));
+}
+
+/** An answer is worth more than none; beside others of its kind, the more likely one. */
+function worthOfMeaning(judged: readonly Judged[], hits: readonly Judged[]): number {
+  const likely = judged.filter(({ features }) => features !== undefined).map(({ relevance }) => relevance);
+  return hits.length > 0 ? 1 + Math.max(...hits.map(({ relevance }) => relevance)) : Math.max(-1, ...likely);
 }
 
 /** Whether a passage, as it is now, may be shown to the one who asked. `asked`: from `askedSegments`. */
@@ -237,39 +220,52 @@ export const stillReachable = (
 ): boolean => reachable({ segments, asked, strict });
 
 /**
- * The higher tiers that the first search may have hidden: it came back full, its last hit is still strong enough to be
- * relevant, and there is none of that tier among them. Rare, so the second search costs next to nothing on average.
+ * The higher tiers that the first search may have hidden: it came back full, what it left out may still be strong enough to be
+ * relevant, and there is none of that tier among them. Where the tiers differ, a second search costs next to nothing.
  */
-export function crowdedOut(found: readonly Candidate[], limit: number): Authority[] {
-  const scores = found.flatMap(({ text_score }) => (text_score === undefined ? [] : [text_score]));
-  if (scores.length < limit) return [];
-  if (Math.min(...scores) < relevanceRule.strengthOfBest * Math.max(...scores)) return [];
+export function crowdedOut(found: readonly Candidate[], limit: number, scale?: Scale): Authority[] {
+  const hidden = scale === undefined ? hidesByWords(found, limit) : hidesByMeaning(found, limit, scale);
+  if (!hidden) return [];
   const lowest = authorities.findLastIndex((tier) => found.some(({ authority }) => authority === tier));
   return authorities.slice(0, lowest).filter((tier) => !found.some(({ authority }) => authority === tier));
 }
 
-/** Two searches, or an index that was fed twice, may name a chunk more than once: each once, ranked anew. */
-export function distinct(found: readonly Candidate[]): Candidate[] {
-  const byId = new Map<string, Candidate>();
-  for (const candidate of found) {
-    const known = byId.get(candidate.id);
-    byId.set(candidate.id, known === undefined ? candidate : { ...candidate, ...known });
-  }
-  const all = [...byId.values()];
-  const ranks = ranksBy(all, ({ text_score }) => text_score);
-  return all.map((candidate) => {
-    const rank = ranks.get(candidate.id);
-    return { ...candidate, ...(rank === undefined ? {} : { text_rank: rank }) };
-  });
+function hidesByWords(found: readonly Candidate[], limit: number): boolean {
+  const scores = found.flatMap(({ text_score }) => (text_score === undefined ? [] : [text_score]));
+  return scores.length >= limit && Math.min(...scores) >= wordRule.strengthOfBest * Math.max(...scores);
 }
 
-/** Candidates that could still be relevant, at most eight of each tier: the rest need not be read from the database. */
-export function worthReading(found: readonly Candidate[]): Candidate[] {
+/** What was left out is no nearer by meaning than the last of as many as were asked for, and has no better words than theirs. */
+function hidesByMeaning(found: readonly Candidate[], limit: number, scale: Scale): boolean {
+  const last = (values: readonly number[]): number | undefined => values.toSorted((a, b) => b - a)[limit - 1];
+  const compared = found.flatMap(({ cosines }) => (cosines === undefined ? [] : [aboveUsual(scale, { cosines })]));
+  const furthest = last(compared);
+  if (furthest === undefined) return hidesByWords(found, limit);
+  const words = last(found.flatMap(({ text_score }) => (text_score === undefined ? [] : [text_score]))) ?? 0;
+  const best = Math.max(...found.map((candidate) => aboveOf(scale, candidate) ?? -Infinity));
+  return furthest + wordsWeight * words >= best - reach.tier || hidesByWords(found, limit);
+}
+
+/** Two searches, or an index that was fed twice, may name a chunk more than once: each once. */
+export function distinct(found: readonly Candidate[]): Candidate[] {
+  const byId = new Map<string, Candidate>();
+  for (const candidate of found) byId.set(candidate.id, { ...candidate, ...byId.get(candidate.id) });
+  return [...byId.values()];
+}
+
+/** Candidates that could still be relevant, some of each tier: the rest need not be read from the database. */
+export function worthReading(found: readonly Candidate[], scale?: Scale): Candidate[] {
   const best = Math.max(0, ...found.map(({ text_score }) => text_score ?? 0));
-  const near = found.filter(
-    ({ text_score = 0, cosines }) => cosines !== undefined || text_score >= relevanceRule.strengthOfBest * best,
-  );
-  const fused = fuse(found);
-  const ordered = near.sort((a, b) => (fused.get(b.id) ?? 0) - (fused.get(a.id) ?? 0));
-  return authorities.flatMap((tier) => ordered.filter(({ authority }) => authority === tier).slice(0, 8));
+  const compared = found
+    .map((candidate) => ({ candidate, above: aboveOf(scale, candidate) }))
+    .sort((a, b) => (b.above ?? 0) - (a.above ?? 0) || byScore(a.candidate, b.candidate));
+  return authorities.flatMap((tier) => {
+    const ofTier = compared.filter(({ candidate }) => candidate.authority === tier);
+    const byMeaning = ofTier.filter(({ above }) => above !== undefined);
+    const byWords = ofTier.filter(
+      ({ above, candidate: { text_score = 0 } }) =>
+        above === undefined && text_score > 0 && text_score >= wordRule.strengthOfBest * best,
+    );
+    return [...byMeaning.slice(0, readOfTier), ...byWords.slice(0, readOfTier)].map(({ candidate }) => candidate);
+  });
 }

@@ -3,7 +3,14 @@ import { authorities } from '../../../models/rules/knowledge/authority.ts';
 import type { Authority } from '../../../models/rules/knowledge/authority.ts';
 import { askedIn } from '../../../models/rules/language/question.ts';
 import { retrieve, type SearchAsk } from '../../../agent/retrieve.ts';
-import { crowdedOut, fuse, judge, selectTier } from '../../../models/rules/knowledge/retrieval.ts';
+import { partWeights, scaleOf, type Scale } from '../../../models/rules/knowledge/relevance.ts';
+import {
+  crowdedOut,
+  judge,
+  selectOffers,
+  selectTier,
+  worthReading,
+} from '../../../models/rules/knowledge/retrieval.ts';
 import type { Candidate, Meaning, Passage } from '../../../models/rules/knowledge/retrieval.ts';
 
 const question = 'What is the annual fee of the gold card?';
@@ -29,7 +36,6 @@ const candidate = (id: string, rank: number, rest: Partial<Candidate> = {}): Can
   id,
   authority: 'normal',
   text_score: 10 / rank,
-  text_rank: rank,
   ...rest,
 });
 
@@ -104,24 +110,6 @@ describe('judge', () => {
     expect(judge(['How much is it?'], found([[strong, 'normal', 10]])).some(({ relevant }) => relevant)).toBe(false);
   });
 
-  it('takes a similar meaning for relevant without a common word, and only near the best', () => {
-    const similar = (cosine: number, rank: number): Candidate => ({
-      id: String(rank),
-      authority: 'normal',
-      cosines: [cosine],
-    });
-    const judged = judge(
-      [question],
-      [0.8, 0.7, 0.6].map((value, index) => ({
-        passage: passage(String(index + 1), unrelated),
-        candidate: similar(value, index + 1),
-      })),
-    );
-    expect(judged.map(({ relevant }) => relevant)).toEqual([true, true, false]);
-    const weak = judge([question], [{ passage: passage('1', unrelated), candidate: similar(0.3, 1) }]);
-    expect(weak.map(({ relevant }) => relevant)).toEqual([false]);
-  });
-
   it('keeps every number between 0 and 1, and does not depend on the scale of the scores', () => {
     const texts: [string, Authority, number][] = [
       [strong, 'normal', 9],
@@ -138,15 +126,126 @@ describe('judge', () => {
   });
 });
 
-describe('fuse', () => {
-  it('puts what both rankings know before what one knows, and keeps the order of one ranking alone', () => {
-    const fused = fuse([
-      candidate('a', 5, { cosines: [0.5] }),
-      candidate('b', 1),
-      candidate('c', 2),
-      candidate('d', 6, { cosines: [0.4] }),
+describe('by meaning', () => {
+  // Of two parts that count alike, with usual cosines of 0.1: `above` is the cosine in tenths, less one.
+  const scale: Scale = {
+    calibration: { weights: { intercept: -4, above: 2, share: 1, foreign: 0 }, answer: 0.5, offer: 0.2 },
+    weights: [5, 5],
+    usual: 1,
+    foreign: false,
+  };
+  const near = (id: string, cosine: number | undefined, rest: Partial<Passage> & { score?: number } = {}) => {
+    const { score, ...more } = rest;
+    const { authority = 'normal', heading = id } = more;
+    return {
+      passage: passage(id, unrelated, { heading, source_id: 'src', ...more }),
+      candidate: {
+        id,
+        authority,
+        ...(cosine === undefined ? {} : { cosines: [cosine, cosine] }),
+        ...(score === undefined ? {} : { text_score: score }),
+      },
+    };
+  };
+  const ids = (list: readonly { passage: Passage }[]): string[] => list.map((item) => item.passage.id);
+
+  it('what is likely enough answers without a common word, the best with those nearly as good', () => {
+    const judged = judge([question], [near('a', 0.3), near('b', 0.5), near('c', 0.46), near('d', 0.41)], scale);
+    expect(ids(judged)).toEqual(['b', 'c', 'd', 'a']);
+    expect(judged.map(({ relevant }) => relevant)).toEqual([true, true, true, false]);
+    expect(ids(selectTier(judged).hits)).toEqual(['b', 'c']);
+    expect(judged[0]).toMatchObject({
+      relevance: 1 / (1 + Math.exp(-4)),
+      features: { above: 4, share: 0, foreign: 0 },
+    });
+    const weak = judge([question], [near('a', 0.29)], scale);
+    expect(selectTier(weak)).toEqual({ authority: undefined, hits: [] });
+  });
+
+  it('a common rare word makes an answer likelier, and so do points of BM25', () => {
+    const [plain] = judge([question], [near('a', 0.3)], scale);
+    const [speaking] = judge([question], [near('a', 0.3, { text: strong })], scale);
+    const [scored] = judge([question], [near('a', 0.3, { score: 10 })], scale);
+    expect(speaking!.relevance).toBeGreaterThan(plain!.relevance);
+    expect(scored!.relevance).toBeGreaterThan(plain!.relevance);
+  });
+
+  it('a higher tier answers a little worse than the best, not much worse', () => {
+    const tier = (cosine: number) =>
+      selectTier(judge([question], [near('n', 0.6), near('p', cosine, { authority: 'primary' })], scale));
+    expect(ids(tier(0.51).hits)).toEqual(['p']);
+    expect(ids(tier(0.49).hits)).toEqual(['n']);
+  });
+
+  it('a passage that has no vector yet is judged by its words', () => {
+    const judged = judge([question], [near('old', 0.2), near('new', undefined, { text: strong, score: 9 })], scale);
+    expect(judged.map(({ passage: { id }, relevant, features }) => [id, relevant, features === undefined])).toEqual([
+      ['new', true, true],
+      ['old', false, false],
     ]);
-    expect([...fused.keys()].toSorted((a, b) => fused.get(b)! - fused.get(a)!)).toEqual(['a', 'd', 'b', 'c']);
+  });
+
+  it('offers at most three headings, each once, the likeliest first, when the first is likely enough', () => {
+    const list = [
+      near('a', 0.25, { heading: 'A' }),
+      near('a2', 0.24, { heading: 'A' }),
+      near('b', 0.2),
+      near('c', 0.1),
+      near('d', 0),
+    ];
+    const judged = judge([question], [...list, near('w', undefined, { score: 1 })], scale);
+    expect(ids(selectOffers(judged, scale.calibration.offer))).toEqual(['a', 'b', 'c']);
+    expect(ids(selectOffers(judge([question], list.slice(2), scale), 0.2))).toEqual([]);
+  });
+
+  it('reads the nearest of each tier, and of those without a vector what words may still make relevant', () => {
+    const many = Array.from({ length: 12 }, (_, at) => near(`n${at}`, 0.5 - at / 100).candidate);
+    const primary = near('p', 0.1, { authority: 'primary' }).candidate;
+    const words = [near('w', undefined, { score: 9 }).candidate, near('weak', undefined, { score: 1 }).candidate];
+    const read = worthReading([...many, primary, ...words], scale).map(({ id }) => id);
+    expect(read).toEqual(['p', ...many.slice(0, 8).map(({ id }) => id), 'w']);
+  });
+
+  it('looks for a higher tier only when one that was left out may be near enough', () => {
+    const full = (last: number) => [0.9, 0.85, last].map((cosine, at) => near(String(at), cosine).candidate);
+    expect(crowdedOut(full(0.82), 3, scale)).toEqual(['primary']);
+    expect(crowdedOut(full(0.6), 3, scale)).toEqual([]);
+    expect(crowdedOut(full(0.82), 4, scale)).toEqual([]);
+  });
+
+  it('compares with what is usual in the table: the same cosines answer where others are far, not where all are near', () => {
+    const parts = partWeights(3, true);
+    const asked = near('a', undefined);
+    const probability = (usual: number[]): number => {
+      const background = Array.from({ length: 64 }, () => usual);
+      const scale = scaleOf(parts, background)!;
+      const found = [{ ...asked, candidate: { ...asked.candidate, cosines: [0.89, 0.45, 0.72] } }];
+      return judge([question], found, scale)[0]!.relevance;
+    };
+    expect(probability([0.82, 0.1, 0.52])).toBeGreaterThan(0.6);
+    expect(probability([0.88, 0.4, 0.7])).toBeLessThan(0.1);
+  });
+
+  it('leaves out the English model for other languages, and knows a lone part by the table alone', () => {
+    expect(partWeights(3, true).every((weight) => weight > 0)).toBe(true);
+    expect(partWeights(3, false)[2]).toBe(0);
+    expect(scaleOf(partWeights(3, false), [])).toMatchObject({ foreign: true });
+    const cosines = Array.from({ length: 40 }, (_, at) => [0.2 + (at % 5) / 100]);
+    const shifted = cosines.map(([cosine = 0]) => [0.7 + (cosine - 0.2) / 10]);
+    const above = (background: number[][], cosine: number) =>
+      judge(
+        [question],
+        [{ ...near('a', undefined), candidate: { id: 'a', authority: 'normal', cosines: [cosine] } }],
+        scaleOf([1], background)!,
+      )[0]!.features!.above;
+    expect(above(cosines, 0.3)).toBeCloseTo(above(shifted, 0.71), 6);
+    expect(scaleOf([1], cosines.slice(0, 7))).toBeUndefined();
+    expect(
+      scaleOf(
+        [1],
+        Array.from({ length: 40 }, () => [0.5]),
+      ),
+    ).toBeUndefined();
   });
 });
 
@@ -310,7 +409,7 @@ describe('retrieve', () => {
       retrieve({ ...deps, embed }, { question: message, asked: undefined, strict: false });
     const { meanings } = await ask('I am in Rome. Do you rent submarines?');
     expect(embedded).toEqual(['Do you rent submarines?']);
-    expect(meanings.get('Do you rent submarines?')).toBe(meaning);
+    expect(meanings.get('Do you rent submarines?')).toEqual(meaning);
     await ask('I lost my passport. Any seashells?');
     expect(embedded.slice(1)).toEqual(['Any seashells?', 'I lost my passport. Any seashells?']);
   });

@@ -1,0 +1,81 @@
+/** `npm run calibrate`: makes models/rules/knowledge/relevance.json again and prints what it is worth, on each set and from one set to another. */
+import { readBanking, readFixtures } from './answersets.ts';
+import { readCorpus, type Corpus, type Embed } from './calibrate/corpus.ts';
+import {
+  fit,
+  heldOut,
+  outcomeOf,
+  report,
+  samplesOf,
+  thresholdsOf,
+  writeCalibrations,
+  type Outcome,
+  type Sample,
+  type View,
+} from './calibrate/relevance.ts';
+import { createEmbedder } from '../clients/embedding/embedder.ts';
+import { widths } from '../clients/embedding/vectors.ts';
+import { findEmbedding } from '../engines/embedding/embedding.ts';
+import type { Calibration } from '../models/rules/knowledge/relevance.ts';
+
+const path = 'models/rules/knowledge/relevance.json';
+const embedded: View[] = [{ kind: 'embedded' }];
+const endpoint: View[] = widths.map((_, part) => ({ kind: 'endpoint', part }));
+
+/** Thresholds are set where most is known: by English questions, in each set. */
+const english = ({ sample: { set, question } }: Outcome): string | undefined =>
+  question.language === 'en' ? set : undefined;
+
+async function readCorpora(): Promise<Corpus[]> {
+  const banking = await readBanking();
+  if (banking === undefined) process.exit(1);
+  const embedder = createEmbedder({ folder: await findEmbedding((line) => console.log(`  ${line}`)) });
+  const embed: Embed = {
+    async question(text) {
+      const [vector] = await embedder.embed([{ kind: 'question', text }]);
+      let from = 0;
+      return widths.map((width) => vector!.slice(from, (from += width)));
+    },
+    passages: async (texts) => embedder.embed(texts.map(({ heading, text }) => ({ kind: 'passage', heading, text }))),
+  };
+  try {
+    const corpora: Corpus[] = [];
+    for (const set of [banking, await readFixtures()]) corpora.push(await readCorpus(set, embed));
+    return corpora;
+  } finally {
+    await embedder.close();
+  }
+}
+
+function calibrate(title: string, samples: readonly Sample[], views: readonly View[]): Calibration {
+  const outcomes = heldOut(samples, views);
+  const calibration = { ...fit(samples, views), ...thresholdsOf(outcomes, english) };
+  console.log(`${title}: ${JSON.stringify(calibration)}`);
+  console.log('  questions of intents held out, eight folds');
+  report(outcomes, calibration);
+  return calibration;
+}
+
+/** What a calibration made of all sets but one is worth on that one, thresholds too. */
+function transfer(corpora: readonly Corpus[], views: readonly View[]): void {
+  for (const corpus of corpora) {
+    const others = samplesOf(corpora.filter((other) => other !== corpus));
+    const calibration = { ...fit(others, views), ...thresholdsOf(heldOut(others, views), english) };
+    console.log(`  ${corpus.name}, from the others alone: ${JSON.stringify(calibration)}`);
+    report(
+      views.flatMap((view) => samplesOf([corpus]).flatMap((sample) => outcomeOf(sample, view, calibration) ?? [])),
+      calibration,
+    );
+  }
+}
+
+const corpora = await readCorpora();
+const samples = samplesOf(corpora);
+const calibrations = {
+  embedded: calibrate('embedded models', samples, embedded),
+  endpoint: calibrate('each of them in the place of an unknown model', samples, endpoint),
+};
+transfer(corpora, embedded);
+transfer(corpora, endpoint);
+await writeCalibrations(path, calibrations);
+console.log(`${path} is written.`);

@@ -1,0 +1,90 @@
+/**
+ * A help centre with questions to it as the platform keeps it, cut, indexed and embedded by the same code, but without database
+ * and workers.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import type { AnswerSet, AskedQuestion } from '../answersets.ts';
+import { readCsv } from '../../clients/files/csv.ts';
+import { readDocx } from '../../clients/files/docx.ts';
+import { defaultLimits, type Blocks, type Limits } from '../../clients/files/limits.ts';
+import { readMarkdown, readText } from '../../clients/files/text.ts';
+import { readXlsx } from '../../clients/files/xlsx.ts';
+import { createSearch } from '../../clients/search/search.ts';
+import { toChunks } from '../../models/rules/knowledge/chunks.ts';
+import type { Passage, Proposed } from '../../models/rules/knowledge/retrieval.ts';
+
+const readers: Record<string, (bytes: Buffer, limits: Limits) => Blocks | Promise<Blocks>> = {
+  '.md': readMarkdown,
+  '.csv': readCsv,
+  '.docx': readDocx,
+  '.xlsx': readXlsx,
+  '.txt': readText,
+};
+
+/** Made by the models that come with the platform. */
+export type Embed = {
+  question(text: string): Promise<readonly Float32Array[]>;
+  passages(texts: readonly { heading: string; text: string }[]): Promise<Float32Array[]>;
+};
+
+/** A question and what a search finds for it. */
+export type Posed = {
+  question: AskedQuestion;
+  found: { passage: Passage; candidate: Proposed['candidates'][number] }[];
+  background: Proposed['background'];
+  /** Ids of passages that answer. */
+  accepted: ReadonlySet<string>;
+};
+export type Corpus = { name: string; passages: number; posed: Posed[] };
+
+/** Enough that no passage of a small help centre is left out. */
+const limit = 200;
+
+export async function readCorpus(set: AnswerSet, embed: Embed): Promise<Corpus> {
+  const folder = await mkdtemp(join(tmpdir(), 'support-calibrate-'));
+  const search = createSearch({ uri: folder });
+  const table = { org_id: 'org_calibrate', mode: 'test' as const };
+  const model = 'calibrate-1';
+  try {
+    const passages = await readPassages(set);
+    await search.add(
+      table,
+      passages.map((passage) => ({ ...passage, generation: '1' })),
+    );
+    const vectors = await embed.passages(passages);
+    await search.addVectors(
+      { ...table, model },
+      passages.map((passage, at) => ({ ...passage, generation: 1, vector: vectors[at]! })),
+    );
+    const byId = new Map(passages.map((passage) => [passage.id, passage]));
+    const posed: Posed[] = [];
+    for (const question of set.questions) {
+      if (!['answered', 'unanswered', 'out_of_scope'].includes(question.kind)) continue;
+      const parts = await embed.question(question.text);
+      const meaning = { model, parts, weights: parts.map(() => 1) };
+      const ask = { text: question.text, meaning, filter: undefined, limit };
+      const { candidates, background } = await search.query(table, ask);
+      const found = candidates.map((candidate) => ({ passage: byId.get(candidate.id)!, candidate }));
+      const accepted = new Set(passages.filter((passage) => question.accepts(passage)).map(({ id }) => id));
+      posed.push({ question, found, background, accepted });
+    }
+    return { name: set.name, passages: passages.length, posed };
+  } finally {
+    search.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function readPassages({ documents }: AnswerSet): Promise<Passage[]> {
+  const passages: Passage[] = [];
+  for (const { name, bytes } of documents) {
+    const blocks = await readers[extname(name)]!(bytes, defaultLimits);
+    for (const { heading, text, ordinal } of toChunks(blocks.list, { title: name.replace(/\.\w+$/u, '') })) {
+      const rest = { source_id: name, type: 'document', name, segments: [], authority: 'normal' } as const;
+      passages.push({ id: `${name}:1:${ordinal}`, heading, text, ...rest });
+    }
+  }
+  return passages;
+}

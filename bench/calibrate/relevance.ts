@@ -1,0 +1,165 @@
+/**
+ * Makes models/rules/knowledge/relevance.json: how likely it is that the best passage answers, learned from sets of questions to
+ * unlike help centres. A question that has an answer is also asked of its help centre without the passages that give it, since
+ * what nothing answers is rare in the sets. Everything is judged by the platform's own code.
+ */
+import { createHash } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import type { Corpus, Posed } from './corpus.ts';
+import { fitLogistic } from './logistic.ts';
+import { languageOf } from '../../models/rules/language/language.ts';
+import {
+  partWeights,
+  scaleOf,
+  type Calibration,
+  type Calibrations,
+  type Features,
+} from '../../models/rules/knowledge/relevance.ts';
+import { judge, selectOffers, selectTier, type Judged } from '../../models/rules/knowledge/retrieval.ts';
+
+/** A question asked of a help centre, whole or without the passages that answer it. */
+export type Sample = Posed & { set: string; group: string; without: boolean; english: boolean };
+
+/** Questions of an intent are asked alike, so they are held out together. */
+const folds = 8;
+/** A question without its answer weighs less than one as it was asked: it is nearer to the passages that are left. */
+const weightWithout = 0.3;
+/** Fitting and ranking depend on each other; after this many rounds nothing changes any more. */
+const rounds = 3;
+/** Where ranking begins. */
+const start: Calibration = {
+  weights: { intercept: 0, above: 1, share: 0.5, foreign: 0 },
+  answer: 0,
+  offer: 0,
+};
+
+/** Which cosines a calibration sees: of all parts, or of one that stands in for an unknown model. */
+export type View = { kind: keyof Calibrations; part?: number };
+
+export function samplesOf(corpora: readonly Corpus[]): Sample[] {
+  return corpora.flatMap(({ name, posed }) =>
+    posed.flatMap((each) => {
+      const { question, found, accepted } = each;
+      const english = languageOf(question.text) === 'en';
+      const group = question.intent ?? [...accepted].toSorted()[0] ?? question.text;
+      const whole = { ...each, set: name, group: `${name} ${group}`, without: false, english };
+      if (accepted.size === 0) return [whole];
+      const left = found.filter(({ candidate: { id } }) => !accepted.has(id));
+      return [whole, { ...whole, found: left, accepted: new Set<string>(), without: true }];
+    }),
+  );
+}
+
+export type Outcome = { sample: Sample; judged: Judged[]; features: Features; probability: number; right: boolean };
+
+/** What the platform makes of a sample. Undefined where a part knows no such language. */
+export function outcomeOf(sample: Sample, { kind, part }: View, calibration: Calibration): Outcome | undefined {
+  const all = partWeights(sample.background[0]!.length, sample.english);
+  if (part !== undefined && all[part] === 0) return undefined;
+  const seen = (cosines: readonly number[]): readonly number[] => (part === undefined ? cosines : [cosines[part]!]);
+  const calibrations = { embedded: calibration, endpoint: calibration };
+  const scale = scaleOf(part === undefined ? all : [1], sample.background.map(seen), calibrations);
+  if (scale === undefined) throw new Error(`${sample.set}: too few passages for ${kind}`);
+  const found = sample.found.map(({ passage, candidate: { cosines, ...rest } }) => ({
+    passage,
+    candidate: { ...rest, ...(cosines && { cosines: seen(cosines) }) },
+  }));
+  const judged = judge([sample.question.text], found, scale);
+  const [best] = judged;
+  if (best?.features === undefined) return undefined;
+  const right = sample.accepted.has(best.passage.id);
+  return { sample, judged, features: best.features, probability: best.relevance, right };
+}
+
+const names = { embedded: ['above', 'share', 'foreign'], endpoint: ['above', 'share'] } as const;
+
+/** The weights that fit these samples, without thresholds. */
+export function fit(samples: readonly Sample[], views: readonly View[]): Calibration {
+  const { kind } = views[0]!;
+  let calibration = start;
+  for (let round = 0; round < rounds; round += 1) {
+    const outcomes = views.flatMap((view) => samples.flatMap((sample) => outcomeOf(sample, view, calibration) ?? []));
+    const { intercept, weights } = fitLogistic(
+      outcomes.map(({ sample, features, right }) => ({
+        values: names[kind].map((name) => features[name]),
+        right,
+        weight: (sample.without ? weightWithout : 1) / views.length,
+      })),
+    );
+    const fitted = Object.fromEntries(names[kind].map((name, at) => [name, weights[at]!]));
+    calibration = { ...calibration, weights: { ...start.weights, ...fitted, intercept } };
+  }
+  return calibration;
+}
+
+/** Each sample judged by a model that has seen no question of its intent. */
+export function heldOut(samples: readonly Sample[], views: readonly View[]): Outcome[] {
+  const foldOf = ({ group }: Sample): number => createHash('md5').update(group).digest().readUInt32BE() % folds;
+  return Array.from({ length: folds }, (_, fold) => {
+    const calibration = fit(
+      samples.filter((sample) => foldOf(sample) !== fold),
+      views,
+    );
+    const tested = samples.filter((sample) => foldOf(sample) === fold);
+    return views.flatMap((view) => tested.flatMap((sample) => outcomeOf(sample, view, calibration) ?? []));
+  }).flat();
+}
+
+/** Of what nothing answers, at most these shares are answered, and answered or offered something. */
+const allowed = { answer: 0.065, offer: 0.5 };
+
+/** The lowest thresholds that keep what is allowed, in the set and language where that is hardest to keep. */
+export function thresholdsOf(outcomes: readonly Outcome[], groups: (outcome: Outcome) => string | undefined) {
+  const vain = outcomes.filter(({ sample }) => !sample.without && sample.question.kind !== 'answered');
+  const threshold = (share: number): number =>
+    Math.max(
+      ...[...Map.groupBy(vain, groups)].flatMap(([group, members]) => {
+        if (group === undefined) return [];
+        const sorted = members.filter(({ right }) => !right).map(({ probability }) => probability);
+        return sorted.toSorted((a, b) => b - a)[Math.floor(share * members.length)] ?? 0;
+      }),
+    );
+  const up = (value: number): number => Math.ceil(value * 1000 + 1e-6) / 1000;
+  return { answer: up(threshold(allowed.answer)), offer: up(threshold(allowed.offer)) };
+}
+
+/** What came of the questions, in percent, for each set and language. */
+export function report(outcomes: readonly Outcome[], thresholds: Pick<Calibration, 'answer' | 'offer'>): void {
+  const asked = outcomes.filter(({ sample }) => !sample.without);
+  const groups = Map.groupBy(asked, ({ sample: { set, question } }) => {
+    const kind = question.kind === 'answered' ? 'answered' : 'not answered';
+    return `${set}, ${question.language === 'en' ? 'English' : 'others'}, ${kind}`;
+  });
+  for (const [group, members] of [...groups].toSorted(([a], [b]) => a.localeCompare(b))) {
+    const outcome = Map.groupBy(members, (member) => nameOf(member, thresholds));
+    const shares = [...outcome].map(([name, of]) => `${name} ${Math.round((100 * of.length) / members.length)}`);
+    console.log(`    ${group.padEnd(40)} ${String(members.length).padStart(4)}   ${shares.toSorted().join(', ')}`);
+  }
+}
+
+function nameOf(
+  { sample, judged, probability, right }: Outcome,
+  { answer, offer }: Pick<Calibration, 'answer' | 'offer'>,
+) {
+  const wanted = sample.question.kind === 'answered';
+  const accepts = ({ passage }: Judged): boolean => sample.accepted.has(passage.id);
+  if (probability >= answer) {
+    if (right) return wanted ? 'right' : 'honest';
+    if (!wanted) return 'false';
+    const hits = selectTier(judged.map((one) => ({ ...one, relevant: one.relevance >= answer }))).hits;
+    return hits.some(accepts) ? 'somewhere' : 'wrong';
+  }
+  if (probability < offer) return wanted ? 'missed' : 'honest';
+  if (!wanted) return 'offered';
+  return selectOffers(judged, offer).some(accepts) ? 'offered' : 'offered wrong';
+}
+
+const rounded = (value: number): number => Math.round(value * 1000) / 1000;
+
+export async function writeCalibrations(path: string, calibrations: Calibrations): Promise<void> {
+  const entries = Object.entries(calibrations).map(([name, { weights, answer, offer }]) => {
+    const each = Object.entries(weights).map(([key, value]) => [key, rounded(value)] as const);
+    return [name, { weights: Object.fromEntries(each), answer, offer }] as const;
+  });
+  await writeFile(path, `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`);
+}
