@@ -1,11 +1,14 @@
 /**
- * Answers to customers in their own words: right, or honestly none. The whole system without a language model, beside BM25
- * alone and beside the bare embedding models, each peer with the threshold that suits it best on the very set it is shown on.
+ * Answers to customers in their own words: right, or honestly none. The whole system without a language model, the same by words
+ * alone, and beside them BM25 and the bare embedding models, each peer with the threshold that suits it best on the very set it is
+ * shown on.
  */
 import { createEmbedder } from '../clients/embedding/embedder.ts';
-import { models } from '../clients/embedding/vectors.ts';
+import { widths } from '../clients/embedding/vectors.ts';
 import { createSearch, type Search } from '../clients/search/search.ts';
 import { findEmbedding } from '../engines/embedding/embedding.ts';
+import { languageOf } from '../models/rules/language/language.ts';
+import { partWeights } from '../models/rules/knowledge/relevance.ts';
 import { apiAt, until, type Api, type TestOrg } from '../test/kit/harness.ts';
 import { readBanking, readFixtures, type AnswerSet, type AskedQuestion, type Said } from './answersets.ts';
 import { inLanes, onStage, type Stage } from './stage.ts';
@@ -22,19 +25,31 @@ const allowedFalse = 0.1;
 export async function run(): Promise<void> {
   const banking = await readBanking();
   for (const set of [...(banking ? [banking] : []), await readFixtures()]) {
+    console.log(`${set.name}: ${set.documents.length} documents, ${set.questions.length} questions`);
     await onStage(async (stage) => {
-      const { asked, passages } = await throughTheSystem(stage, set);
-      console.log(`${set.name}: ${set.documents.length} documents, ${set.questions.length} questions`);
+      const { asked, passages } = await throughTheSystem(stage, set, true);
       report('the system', asked);
       const search = createSearch({ uri: `${stage.dataDir}/peer` });
       report('BM25 alone', await byScores(set, passages, await bm25(search, passages)));
       search.close();
       report('the models alone', await byScores(set, passages, await cosines(passages)));
+      if (set === banking) compare(asked);
     });
+    await onStage(
+      async (stage) => {
+        report('the system, EMBEDDING=off', (await throughTheSystem(stage, set, false)).asked);
+      },
+      { EMBEDDING: 'off' },
+    );
   }
 }
 
-async function throughTheSystem(stage: Stage, set: AnswerSet): Promise<{ asked: Asked[]; passages: Passage[] }> {
+/** `embedded`: wait until the documents are compared by meaning. */
+async function throughTheSystem(
+  stage: Stage,
+  set: AnswerSet,
+  embedded: boolean,
+): Promise<{ asked: Asked[]; passages: Passage[] }> {
   const api = apiAt(stage.url);
   const passages = new Map<string, Passage>();
   await inLanes(set.documents, lanes, async ({ name, bytes }) => {
@@ -42,6 +57,7 @@ async function throughTheSystem(stage: Stage, set: AnswerSet): Promise<{ asked: 
     if (status !== 201) throw new Error(`${name}: ${status} ${JSON.stringify(body)}`);
     await api.processed(stage.orgId, stage.key, body.document.doc_id);
   });
+  if (embedded) await until(async () => haveVectors(api, stage), 'the vectors of all documents');
   const asked: Asked[] = [];
   await inLanes(set.questions, lanes, async (question) => {
     const talks = ['courtesy', 'person', 'not_person'].includes(question.kind);
@@ -49,6 +65,11 @@ async function throughTheSystem(stage: Stage, set: AnswerSet): Promise<{ asked: 
     asked.push({ question, outcome });
   });
   return { asked, passages: [...passages.values()] };
+}
+
+async function haveVectors(api: Api, { orgId, key }: Stage): Promise<boolean> {
+  const { body } = await api.request('GET', `/orgs/${orgId}/documents?limit=100`, { token: key });
+  return (body.documents as { embedded_at: string | null }[]).every((document) => document.embedded_at !== null);
 }
 
 type Candidate = Said & { chunk_id: string; source_id: string; relevant: boolean; score: number };
@@ -67,12 +88,12 @@ async function asQuestion(
   const candidates = body.explain.candidates as Candidate[];
   for (const { chunk_id: id, name, heading, text } of candidates) passages.set(id, { id, name, heading, text });
   if (!body.has_context) return question.kind === 'answered' ? 'missed' : 'honest';
+  if (body.confidence === 'low') {
+    const offers = candidates.filter(({ chunk_id }) => body.explain.offers.includes(chunk_id));
+    return question.kind !== 'answered' || offers.some((one) => question.accepts(one)) ? 'offered' : 'offered_wrong';
+  }
   const used = usedIn(body, candidates);
   const accepted = used.findIndex((passage) => question.accepts(passage));
-  if (body.confidence === 'low') {
-    if (question.kind !== 'answered') return 'offered';
-    return accepted === -1 ? 'offered_wrong' : 'offered';
-  }
   if (accepted === 0) return question.kind === 'answered' ? 'right' : 'honest';
   if (question.kind !== 'answered') return 'false';
   return accepted === -1 ? 'wrong' : 'somewhere';
@@ -130,17 +151,16 @@ async function bm25(search: Search, passages: readonly Passage[]): Promise<Score
   };
 }
 
-/** Weight of the second model's cosine beside the first one's, as measured on other collections. */
-const useWeight = 0.3;
-
+/** The models' weighted cosines, without anything around them. */
 async function cosines(passages: readonly Passage[]): Promise<Scores> {
   const embedder = createEmbedder({ folder: await findEmbedding((line) => console.log(`  ${line}`)) });
   const vectors = await embedder.embed(passages.map(({ heading, text }) => ({ kind: 'passage', heading, text })));
   return async ({ text }) => {
     const [question] = await embedder.embed([{ kind: 'question', text }]);
-    return vectors.map((vector) =>
-      vector.reduce((sum, x, i) => sum + x * question![i]! * (i < models.me5.dimensions ? 1 : useWeight), 0),
+    const weights = partWeights(widths.length, languageOf(text) === 'en').flatMap((weight, part) =>
+      Array.from({ length: widths[part]! }, () => weight),
     );
+    return vectors.map((vector) => vector.reduce((sum, x, at) => sum + weights[at]! * x * question![at]!, 0));
   };
 }
 
@@ -161,6 +181,43 @@ async function byScores(set: AnswerSet, passages: readonly Passage[], scores: Sc
     if (question.kind === 'answered') return { question, outcome: answers ? (accepted ? 'right' : 'wrong') : 'missed' };
     return { question, outcome: answers && !accepted ? 'false' : 'honest' };
   });
+}
+
+const vain: readonly string[] = ['unanswered', 'out_of_scope'];
+
+/** What is asked for, in percent: of which questions, which outcomes, and the bound. */
+const goals: [name: string, of: (question: AskedQuestion) => boolean, outcomes: Outcome[], bound: number][] = (() => {
+  const en = ({ kind, language }: AskedQuestion): boolean => kind === 'answered' && language === 'en';
+  const others = ({ kind, language }: AskedQuestion): boolean => kind === 'answered' && language !== 'en';
+  const none = ({ kind, language }: AskedQuestion): boolean => vain.includes(kind) && language === 'en';
+  const kind = (wanted: string) => (question: AskedQuestion) => question.kind === wanted;
+  const helped: Outcome[] = ['right', 'somewhere', 'offered'];
+  return [
+    ['English: right', en, ['right'], 60],
+    ['English: helped', en, helped, 82],
+    ['English: wrong', en, ['wrong'], -10],
+    ['of what nothing answers: answered', none, ['false'], -10],
+    ['of what nothing answers: offered', none, ['offered'], -60],
+    ['other languages: right', others, ['right'], 40],
+    ['other languages: helped', others, helped, 65],
+    ['other languages: wrong', others, ['wrong'], -15],
+    ['courtesy', kind('courtesy'), ['good'], 95],
+    ['calls for a person', kind('person'), ['good'], 90],
+    ['false calls', kind('not_person'), ['bad'], -5],
+  ];
+})();
+
+/** What was reached beside what is asked for; a bound below 0 must not be exceeded. */
+function compare(asked: readonly Asked[]): void {
+  console.log('  asked for');
+  for (const [name, of, outcomes, bound] of goals) {
+    const members = asked.filter(({ question }) => of(question));
+    const share = (100 * members.filter(({ outcome }) => outcomes.includes(outcome)).length) / members.length;
+    const reached = bound < 0 ? share <= -bound : share >= bound;
+    if (!reached) process.exitCode = 1;
+    const wanted = `${bound < 0 ? 'at most' : 'at least'} ${Math.abs(bound)}`;
+    console.log(`    ${name.padEnd(36)} ${share.toFixed(1).padStart(5)}   ${wanted}${reached ? '' : '   NOT REACHED'}`);
+  }
 }
 
 /** A line for each kind and language: how many, and the shares of what came of them in percent. */

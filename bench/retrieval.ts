@@ -1,7 +1,8 @@
 /**
- * Retrieval quality on Cranfield: every abstract is a Markdown document, read, cut and indexed by the code the workers run; every
- * question goes to `POST /kb/query`. Beside it, LanceDB asked directly over whole abstracts, with no cutting and no rules.
- * `npm run bench -- retrieval --upload` also uploads every one through the API and the workers (some minutes longer).
+ * Retrieval quality on Cranfield: every abstract is a Markdown document, read, cut, indexed and embedded by the code the workers
+ * run; every question goes to `POST /kb/query`, alone and with a sentence before or behind it that asks nothing. Beside it, LanceDB
+ * asked directly over whole abstracts, with no cutting and no rules. `npm run bench -- retrieval --upload` also uploads every one
+ * through the API and the workers (some minutes longer).
  */
 import { join } from 'node:path';
 import { connect, Index, MatchQuery } from '@lancedb/lancedb';
@@ -11,23 +12,31 @@ import { toChunks } from '../models/rules/knowledge/chunks.ts';
 import { readCranfield, ndcg10 } from './cranfield.ts';
 import type { Cranfield } from './cranfield.ts';
 import { inLanes, onStage } from './stage.ts';
-import { storeDocuments } from './store.ts';
+import { storeDocuments, storeVectors } from './store.ts';
 import type { Stage } from './stage.ts';
 
-const target = 0.37;
+const target = 0.41;
+/** What a sentence around a topic may cost: the noise of 225 questions. */
+const allowedLoss = 0.01;
+const fillers = {
+  'a sentence before it': (text: string): string => `I am new here and I hope that you can help me. ${text}`,
+  'a sentence behind it': (text: string): string => `${text} Thank you very much for your time.`,
+};
 const folder = (): string => process.env['CRANFIELD'] ?? join(import.meta.dirname, '../../shared/data/cranfield');
 
 export async function run(): Promise<void> {
   const data = await readCranfield(folder());
   await onStage(async (stage) => {
-    const ours = await throughTheSystem(stage, data);
+    const { alone: ours, ...filled } = await throughTheSystem(stage, data);
     const peer = await throughLance(stage, data);
     console.log(
       `Cranfield, ${data.documents.length} documents, ${data.questions.length} questions, nDCG@10 (gain 5 - grade):`,
     );
     console.log(`  documents, chunks, POST /kb/query  ${ours.toFixed(4)}   (to reach: ${target})`);
+    for (const [name, score] of Object.entries(filled)) console.log(`    ${name.padEnd(33)}${score.toFixed(4)}`);
     console.log(`  LanceDB directly, whole abstracts  ${peer.toFixed(4)}`);
-    if (ours < target) process.exitCode = 1;
+    const worst = Math.min(...Object.values(filled));
+    if (ours < target || worst < ours - allowedLoss) process.exitCode = 1;
   });
 }
 
@@ -51,8 +60,10 @@ async function upload(stage: Stage, documents: Cranfield['documents']): Promise<
   await inLanes([...uploaded.keys()], 4, async (docId) => {
     for (;;) {
       const response = await fetch(`${url}/${docId}`, { headers });
-      const { document } = (await response.json()) as { document: { status: string; error?: string } };
-      if (document.status === 'indexed') return;
+      const { document } = (await response.json()) as {
+        document: { status: string; error?: string; embedded_at: string | null };
+      };
+      if (document.status === 'indexed' && document.embedded_at !== null) return;
       if (document.status === 'failed') throw new Error(`Document ${uploaded.get(docId)}: ${document.error}`);
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
@@ -60,7 +71,7 @@ async function upload(stage: Stage, documents: Cranfield['documents']): Promise<
   return uploaded;
 }
 
-/** Runs the workers' code in this process: the Markdown reader, the chunking, the models and the index. */
+/** Runs the workers' code in this process: the Markdown reader, the chunking, the embedding and the index. */
 async function store(stage: Stage, documents: Cranfield['documents']): Promise<Map<string, number>> {
   const named = new Map(documents.map((document) => [`doc_cranfield${document.id}`, document]));
   const stored = [...named].map(([id, document]) => ({
@@ -70,30 +81,45 @@ async function store(stage: Stage, documents: Cranfield['documents']): Promise<M
     chunks: toChunks(readMarkdown(Buffer.from(markdown(document)), defaultLimits).list, { title: String(document.id) }),
   }));
   await storeDocuments(stage, stored);
+  await storeVectors(stage, stored);
   return new Map([...named].map(([id, document]) => [id, document.id]));
 }
 
-async function throughTheSystem(stage: Stage, { documents, questions, judgements }: Cranfield): Promise<number> {
-  const authorization = `Bearer ${stage.key}`;
-  const url = `${stage.base}/orgs/${stage.orgId}`;
+type Scores = { alone: number } & Record<keyof typeof fillers, number>;
+
+async function throughTheSystem(stage: Stage, { documents, questions, judgements }: Cranfield): Promise<Scores> {
   // Two of the 1,400 have neither title nor text, so there is no document to upload.
   const real = documents.filter(({ title, text }) => title !== '' || text !== '');
   const began = performance.now();
   const uploaded = await (process.argv.includes('--upload') ? upload : store)(stage, real);
   console.log(`  ${uploaded.size} documents indexed in ${((performance.now() - began) / 1000).toFixed(1)} s`);
-
-  const scores = new Map<number, number>();
-  await inLanes(questions, 4, async ({ number, text }) => {
-    const response = await fetch(`${url}/kb/query`, {
-      method: 'POST',
-      headers: { authorization, 'content-type': 'application/json' },
-      body: JSON.stringify({ query: text, explain: true }),
+  const asked = async (worded: (text: string) => string): Promise<number> => {
+    const scores: number[] = [];
+    await inLanes(questions, 4, async ({ number, text }) => {
+      const ranking = await rank(stage, worded(text), uploaded);
+      scores.push(ndcg10(ranking, judgements.get(number) ?? new Map<number, number>()));
     });
-    const { explain } = (await response.json()) as { explain: { candidates: { source_id: string }[] } };
-    const ranking = [...new Set(explain.candidates.map((candidate) => uploaded.get(candidate.source_id) ?? 0))];
-    scores.set(number, ndcg10(ranking, judgements.get(number) ?? new Map<number, number>()));
+    return mean(scores);
+  };
+  const alone = await asked((text) => text);
+  const filled: Record<string, number> = {};
+  for (const [name, worded] of Object.entries(fillers)) filled[name] = await asked(worded);
+  return { alone, ...filled } as Scores;
+}
+
+/** Numbers of the documents found, the best first. */
+async function rank(stage: Stage, query: string, uploaded: ReadonlyMap<string, number>): Promise<number[]> {
+  const response = await fetch(`${stage.url}/v1/orgs/${stage.orgId}/kb/query`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${stage.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ query, explain: true }),
   });
-  return mean([...scores.values()]);
+  const { explain } = (await response.json()) as {
+    explain: { degraded: boolean; candidates: { source_id: string; cosines: number[] | null }[] };
+  };
+  if (explain.degraded || explain.candidates.some(({ cosines }) => cosines === null))
+    throw new Error(`Not compared by meaning: ${query}`);
+  return [...new Set(explain.candidates.map((candidate) => uploaded.get(candidate.source_id) ?? 0))];
 }
 
 async function throughLance(stage: Stage, { documents, questions, judgements }: Cranfield): Promise<number> {

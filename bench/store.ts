@@ -3,8 +3,11 @@
  * through the same models and the same client. It lets a benchmark ask questions without waiting for thousands of
  * uploads.
  */
+import { createEmbedder } from '../clients/embedding/embedder.ts';
+import { vectorsName } from '../clients/embedding/vectors.ts';
 import { createSearch } from '../clients/search/search.ts';
 import type { IndexStats } from '../clients/search/search.ts';
+import { findEmbedding } from '../engines/embedding/embedding.ts';
 import { ChunkModel } from '../models/knowledge/chunk.ts';
 import { connectMongo, disconnectMongo } from '../models/base/connect.ts';
 import { DocumentModel } from '../models/knowledge/document.ts';
@@ -75,4 +78,25 @@ export async function storeDocuments(stage: Stage, documents: readonly Stored[])
   search.close();
   await disconnectMongo();
   return stats;
+}
+
+/** Embeds the passages of stored documents in this process, as the workers would in the background. */
+export async function storeVectors(stage: Stage, documents: readonly Stored[]): Promise<void> {
+  const embedder = createEmbedder({ folder: await findEmbedding((line) => console.log(`  ${line}`)) });
+  const search = createSearch({ uri: stage.searchUri });
+  const key = { org_id: stage.orgId, mode: 'test' as const, model: vectorsName };
+  const chunks = documents.flatMap(({ id, segments, chunks: list }) =>
+    list.map((chunk, ordinal) => ({ ...chunk, id: `${id}:1:${ordinal}`, source_id: id, segments })),
+  );
+  for (let at = 0; at < chunks.length; at += batch) {
+    const part = chunks.slice(at, at + batch);
+    const vectors = await embedder.embed(part.map(({ heading, text }) => ({ kind: 'passage', heading, text })));
+    const rows = part.map(({ id, source_id, segments }, index) => ({
+      ...{ id, source_id, segments, generation: 1, authority: 'normal' as const },
+      vector: vectors[index]!,
+    }));
+    await search.addVectors(key, rows);
+  }
+  search.close();
+  await embedder.close();
 }

@@ -38,6 +38,7 @@ const explanation = z.object({
   confidence: z.enum(confidences).meta({
     description: '`high`: the best passage answers; `low`: it may help; `none`: nothing here does.',
   }),
+  offers: z.array(z.string()).meta({ description: 'With low confidence, ids of the passages that are offered.' }),
   thresholds: z
     .object({ answer: z.number(), offer: z.number() })
     .nullable()

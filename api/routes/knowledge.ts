@@ -9,7 +9,7 @@ import type { Mode } from '../../models/rules/access/keys.ts';
 
 /** Every number behind the decision, for a caller who asks why. */
 function explain({ searched, strict, retrieval }: KnowledgeAnswer, mode: Mode) {
-  const { filter, terms, authority, degraded, judged, confidence, thresholds } = retrieval;
+  const { filter, terms, authority, degraded, judged, confidence, offers, thresholds } = retrieval;
   return {
     mode,
     searched,
@@ -19,6 +19,7 @@ function explain({ searched, strict, retrieval }: KnowledgeAnswer, mode: Mode) {
     tier: authority ?? null,
     degraded,
     confidence,
+    offers: offers.map(({ passage }) => passage.id),
     thresholds: thresholds ?? null,
     candidates: judged.map(({ passage, candidate, features, coverage, strength, relevance, relevant }) => ({
       ...passage,

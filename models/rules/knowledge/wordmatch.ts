@@ -1,7 +1,7 @@
 /**
  * Whether a passage answers a question, judged by its words alone: for passages without a vector, and where there is no
- * embedding model. A logistic model of the same kind as relevance.ts made more mistakes on both sets of questions
- * (docs/benchmarks.md), so this stays a rule.
+ * embedding model. A logistic model over the same numbers answered fewer of the fixtures' questions (69 instead of 84 %) and more
+ * of the bank customers' ones wrongly (28 instead of 10 %), so this stays a rule.
  */
 import { matcher, terms } from '../language/words.ts';
 import type { Term } from '../language/words.ts';

@@ -236,7 +236,7 @@ describe('by meaning', () => {
       judge(
         [question],
         [{ ...near('a', undefined), candidate: { id: 'a', authority: 'normal', cosines: [cosine] } }],
-        scaleOf([1], background)!,
+        scaleOf([1], background),
       )[0]!.features!.above;
     expect(above(cosines, 0.3)).toBeCloseTo(above(shifted, 0.71), 6);
     expect(scaleOf([1], cosines.slice(0, 7))).toBeUndefined();
