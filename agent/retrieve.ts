@@ -97,7 +97,8 @@ export async function retrieve<P extends Passage>(deps: RetrieveDeps<P>, ask: Re
   let degraded = false;
   for (const asking of askedIn(ask.question)) {
     if (best?.settles === true && best.hits.length > 0) break;
-    const made = best?.settles === true ? { meaning: undefined, degraded: false } : await embedOrNot(deps, asking.text, english);
+    const made =
+      best?.settles === true ? { meaning: undefined, degraded: false } : await embedOrNot(deps, asking.text, english);
     meanings.set(asking.text, made.meaning);
     const search = { text: asking.text, meaning: made.meaning, filter, limit: ask.limit ?? 20 };
     const found = await candidatesFor(deps, ask, search);
