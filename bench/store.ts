@@ -92,7 +92,11 @@ export async function storeVectors(stage: Stage, documents: readonly Stored[]): 
     const part = chunks.slice(at, at + batch);
     const vectors = await embedder.embed(part.map(({ heading, text }) => ({ kind: 'passage', heading, text })));
     const rows = part.map(({ id, source_id, segments }, index) => ({
-      ...{ id, source_id, segments, generation: 1, authority: 'normal' as const },
+      id,
+      source_id,
+      segments,
+      generation: 1,
+      authority: 'normal' as const,
       vector: vectors[index]!,
     }));
     await search.addVectors(key, rows);
