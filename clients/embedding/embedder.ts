@@ -64,6 +64,15 @@ const entry = fileURLToPath(new URL('child.ts', import.meta.url));
 const defaultTimeoutMs = 10_000;
 const defaultStartMs = 30_000;
 const defaultIdleMs = 5 * 60_000;
+/**
+ * Of glibc: one arena, and the large blocks of a long text go back to the system at once. Otherwise what texts of different
+ * lengths once needed stays in pieces: 70 MiB more at the peak. Smaller blocks than these cost a third more CPU.
+ */
+const memoryBounds = {
+  MALLOC_ARENA_MAX: '1',
+  MALLOC_MMAP_THRESHOLD_: String(4 * 2 ** 20),
+  MALLOC_TRIM_THRESHOLD_: String(64 * 2 ** 20),
+};
 /** Characters kept of what the process says before it dies. */
 const maxWords = 500;
 /** Texts that the process holds at once: the next one is there when it has finished one, and little is lost to an abort. */
@@ -126,8 +135,8 @@ class EmbeddingProcess {
     this.#options = options;
     this.#child = fork(entry, [folder], {
       // Nothing of ours: it needs no secret, and what it parses was written by strangers.
-      env: {},
-      execArgv: ['--disable-warning=ExperimentalWarning', '--max-old-space-size=96'],
+      env: memoryBounds,
+      execArgv: ['--disable-warning=ExperimentalWarning', '--max-old-space-size=96', '--max-semi-space-size=2'],
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });

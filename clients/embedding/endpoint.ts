@@ -1,6 +1,6 @@
 /** Vectors by the embedding model of a configured endpoint: one part, and a short memory of questions. */
 import { LRUCache } from 'lru-cache';
-import type { Vectors } from './vectors.ts';
+import { keptCharacters, type Vectors } from './vectors.ts';
 import type { AiOptions } from '../ai/ai.ts';
 import { createEmbedder } from '../ai/embeddings.ts';
 import { abortable, createEndpoint } from '../ai/endpoint.ts';
@@ -25,7 +25,7 @@ export function createEndpointVectors(options: AiOptions): Vectors | undefined {
     const known = kept.get(text);
     if (known !== undefined) return known;
     const made = embedder.embedQuestion(text).then(toUnit);
-    kept.set(text, made);
+    if (text.length <= keptCharacters) kept.set(text, made);
     made.catch(() => kept.delete(text));
     return made;
   };

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { createEmbedder, EmbeddingFailed, ModelsUnusable, type Embedder } from './embedder.ts';
-import { models, type ModelName } from './vectors.ts';
+import { keptCharacters, models, type ModelName } from './vectors.ts';
 import { abortable } from '../ai/endpoint.ts';
 
 /** `reason`: why it failed, or what it waits for. */
@@ -32,6 +32,8 @@ export type Local = {
   sentences(texts: readonly string[]): Promise<Float32Array[]>;
   passages(texts: readonly { heading: string; text: string }[], signal?: AbortSignal): Promise<Float32Array[]>;
   state(): EmbeddingState;
+  /** The ids of the processes that there are now. */
+  pids(): { questions: number | undefined; passages: number | undefined };
   close(): Promise<void>;
 };
 
@@ -131,7 +133,7 @@ export function createLocal(options: LocalOptions): Local {
     async parts(text, names, signal) {
       signal?.throwIfAborted();
       const known = kept.get(text) ?? new Map<ModelName, Promise<Float32Array>>();
-      kept.set(text, known);
+      if (text.length <= keptCharacters) kept.set(text, known);
       makeParts(text, names, known);
       const made = Promise.all(names.map((name) => known.get(name)!));
       return signal === undefined ? made : abortable(made, signal);
@@ -151,6 +153,7 @@ export function createLocal(options: LocalOptions): Local {
         ),
       ),
     state: () => state,
+    pids: () => ({ questions: asking?.pid(), passages: reading?.pid() }),
     async close() {
       closing.abort();
       await Promise.all([asking?.close(), reading?.close()]);

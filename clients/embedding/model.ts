@@ -3,8 +3,10 @@
  * up to 70 ms, so only clients/embedding/child.ts may use this.
  */
 import { join } from 'node:path';
+import { LRUCache } from 'lru-cache';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { Unigram } from './unigram.ts';
+import { WordPiece } from './wordpiece.ts';
 import { modelNames, models, type EmbeddingText, type ModelName } from './vectors.ts';
 
 type Model = { embed(text: string, kind: EmbeddingText['kind']): Promise<Float32Array> };
@@ -20,19 +22,28 @@ const sessionOptions: InferenceSession.SessionOptions = {
 };
 
 async function openModel(folder: string, name: ModelName): Promise<Model> {
-  const { tokens, prefix } = models[name];
-  const vocabulary = new Unigram(join(folder, name, 'vocabulary.bin'));
+  const { dimensions, tokens, prefix } = models[name];
+  const vocabulary =
+    name === 'bge'
+      ? new WordPiece(join(folder, name, 'tokenizer.json'))
+      : new Unigram(join(folder, name, 'vocabulary.bin'));
   // By its path, never from a buffer: then the weights are mapped into memory and shared between processes.
   const session = await InferenceSession.create(join(folder, name, 'model.onnx'), sessionOptions);
+  const output = session.outputNames[0]!;
   return {
     async embed(text, kind) {
       const ids = vocabulary.encode(prefix[kind] + text, tokens[kind]);
-      const shape = [1, ids.length];
-      const { embedding } = await session.run({
-        input_ids: new Tensor('int64', BigInt64Array.from(ids, BigInt), shape),
-        attention_mask: new Tensor('int64', new BigInt64Array(ids.length).fill(1n), shape),
-      });
-      return Float32Array.from(embedding!.data as Float32Array);
+      const filled = (value: bigint): Tensor =>
+        new Tensor('int64', new BigInt64Array(ids.length).fill(value), [1, ids.length]);
+      const given: Record<string, Tensor> = {
+        input_ids: new Tensor('int64', BigInt64Array.from(ids, BigInt), [1, ids.length]),
+        attention_mask: filled(1n),
+        token_type_ids: filled(0n),
+      };
+      const wanted = Object.fromEntries(session.inputNames.map((input) => [input, given[input]!]));
+      const { [output]: embedding } = await session.run(wanted, [output]);
+      // Of bge there is one vector for each token, and the first one stands for the text.
+      return Float32Array.from((embedding!.data as Float32Array).subarray(0, dimensions));
     },
   };
 }
@@ -48,7 +59,10 @@ function unit(vector: Float32Array, heading?: Float32Array, share = 0): Float32A
 }
 
 /** How much a heading counts beside its passage; measured on real customers' questions. */
-const headingShare = 0.7;
+const headingShare: Record<ModelName, number> = { me5: 0.7, use: 0.7, bge: 0.5 };
+
+/** The passages of a section come one after another and share its heading. 2 KiB each. */
+const keptHeadings = 600;
 
 export type OpenedModels = {
   /** The parts of these models side by side, each of length 1. */
@@ -60,14 +74,22 @@ export async function openModels(folder: string): Promise<OpenedModels> {
   const opened = new Map(
     await Promise.all(modelNames.map(async (name) => [name, await openModel(folder, name)] as const)),
   );
+  const headings = new LRUCache<string, Float32Array>({ max: keptHeadings });
+
+  async function headingBy(name: ModelName, heading: string): Promise<Float32Array> {
+    const key = `${name} ${heading}`;
+    const vector = headings.get(key) ?? (await opened.get(name)!.embed(heading, 'passage'));
+    headings.set(key, vector);
+    return vector;
+  }
+
   return {
     async embed({ kind, text, heading }, names) {
       const parts: number[] = [];
       for (const name of names) {
-        const model = opened.get(name)!;
-        const body = await model.embed(text, kind);
-        const head = heading ? await model.embed(heading, kind) : undefined;
-        parts.push(...unit(body, head, headingShare));
+        const body = await opened.get(name)!.embed(text, kind);
+        const head = heading ? await headingBy(name, heading) : undefined;
+        parts.push(...unit(body, head, headingShare[name]));
       }
       return Float32Array.from(parts);
     },

