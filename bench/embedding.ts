@@ -49,10 +49,10 @@ async function throughTheProduct(local: Local, passages: readonly Passage[], que
   console.log(`question, idle: ${idle} (asked for: p50 under 10)`);
 
   const before = await cpuMs(local.pids().passages);
-  let embedding = true;
-  const background = embedAll(local, passages).finally(() => (embedding = false));
+  const done = new AbortController();
+  const background = embedAll(local, passages).finally(() => done.abort());
   const meanwhile: number[] = [];
-  for (let at = questionCount; embedding && at < questions.length; at += 1) {
+  for (let at = questionCount; !done.signal.aborted && at < questions.length; at += 1) {
     // At moments that have nothing to do with the passages' beginnings and ends.
     await new Promise((resolve) => setTimeout(resolve, 20 + Math.random() * 100));
     meanwhile.push(await timed(() => local.parts(questions[at]!, modelNames)));
