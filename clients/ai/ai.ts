@@ -3,11 +3,7 @@
  * that sources are data, never instructions. Without a configured model, `model` is undefined and the caller answers
  * extractively.
  */
-import { randomBytes } from 'node:crypto';
-import { createAnswerer, type Answer, type AnswerEvent, type AnswerOptions } from './answers.ts';
-import { createCompletions } from './completions.ts';
-import { createEmbedder } from './embeddings.ts';
-import { createEndpoint } from './endpoint.ts';
+import type { Answer, AnswerEvent, AnswerOptions } from './answers.ts';
 import type { AnswerAsk, RewriteAsk } from './prompt.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
@@ -55,30 +51,40 @@ export type Ai = {
 };
 
 export function createAi(options: AiOptions = {}): Ai {
-  const { timeoutMs = 30_000, now = Date.now, nonce = () => randomBytes(9).toString('base64url') } = options;
-  const { baseUrl, apiKey, sleep, budgetMs = 2 * timeoutMs } = options;
-  const configured = Boolean(apiKey) || Boolean(baseUrl);
+  const configured = Boolean(options.apiKey) || Boolean(options.baseUrl);
   const model = configured && options.model ? options.model : undefined;
   const embeddingModel = configured && options.embeddingModel ? options.embeddingModel : undefined;
-  const endpoint = createEndpoint({ baseUrl, apiKey, timeoutMs, budgetMs, sleep });
-  const answerer =
-    model === undefined
-      ? noAnswers
-      : createAnswerer(createCompletions(endpoint, model), { timeoutMs, budgetMs, nonce });
-  const embedder = embeddingModel === undefined ? noVectors : createEmbedder(endpoint, embeddingModel, now);
-  return { model, embeddingModel, ...answerer, ...embedder };
+  const named = { model, embeddingModel };
+  if (model === undefined && embeddingModel === undefined) return { ...named, ...unconfigured };
+  // The endpoint's library is every eighth module of an API, so a process without a model does not load it.
+  const loading = import('./configured.ts').then(({ createConfigured }): Calls => ({
+    ...unconfigured,
+    ...createConfigured({ ...options, ...named }),
+  }));
+  // A library that does not load fails every call, not the process.
+  loading.catch(() => undefined);
+  return {
+    ...named,
+    answer: async (...asked) => (await loading).answer(...asked),
+    async *stream(...asked) {
+      yield* (await loading).stream(...asked);
+    },
+    rewrite: async (...asked) => (await loading).rewrite(...asked),
+    embed: async (...asked) => (await loading).embed(...asked),
+    embedQuestion: async (...asked) => (await loading).embedQuestion(...asked),
+  };
 }
 
-const unconfigured = (): Problem => new Problem('MODEL_FAILED', { message: 'No language model is configured.' });
+type Calls = Omit<Ai, 'model' | 'embeddingModel'>;
 
-const noAnswers: Pick<Ai, 'answer' | 'stream' | 'rewrite'> = {
-  answer: async () => Promise.reject(unconfigured()),
+const notConfigured = (): Problem => new Problem('MODEL_FAILED', { message: 'No language model is configured.' });
+
+const unconfigured: Calls = {
+  answer: async () => Promise.reject(notConfigured()),
   async *stream() {
-    yield await Promise.reject<AnswerEvent>(unconfigured());
+    yield await Promise.reject<AnswerEvent>(notConfigured());
   },
-  rewrite: async () => Promise.reject(unconfigured()),
-};
-const noVectors: Pick<Ai, 'embed' | 'embedQuestion'> = {
-  embed: async () => Promise.reject(unconfigured()),
-  embedQuestion: async () => Promise.reject(unconfigured()),
+  rewrite: async () => Promise.reject(notConfigured()),
+  embed: async () => Promise.reject(notConfigured()),
+  embedQuestion: async () => Promise.reject(notConfigured()),
 };

@@ -1,8 +1,9 @@
 /** Replies of a chat model, complete or piece by piece. Other files interpret their content. */
 import { APIError } from 'openai';
-import { abortable, type Endpoint } from './endpoint.ts';
+import type { Endpoint } from './endpoint.ts';
 import { failed } from './failures.ts';
 import type { Message, responseFormat, rewriteFormat } from './prompt.ts';
+import { abortable } from '../base/abortable.ts';
 
 /** A stream that never ends is cut off after so many times `timeoutMs` … */
 const longestStream = 6;

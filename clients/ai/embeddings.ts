@@ -1,7 +1,8 @@
 /** Embeddings: of texts in batches, and of a single question for which a customer waits. */
-import { abortable, type Endpoint } from './endpoint.ts';
+import type { Endpoint } from './endpoint.ts';
 import { isRefusal, isSilence } from './failures.ts';
 import { answerSchema } from './prompt.ts';
+import { abortable } from '../base/abortable.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 /** The time for a question's vector; a healthy endpoint needs a tenth of it. */

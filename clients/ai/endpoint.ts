@@ -53,19 +53,6 @@ export function createEndpoint({ baseUrl, apiKey, timeoutMs, budgetMs, sleep = s
   };
 }
 
-/** Rejects when the signal fires, even where the library itself would go on waiting (for a body that never comes). */
-export async function abortable<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => reject(signal.reason as Error);
-  if (signal.aborted) onAbort();
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
-}
-
 async function sleepFor(ms: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const onAbort = (): void => reject(signal.reason as Error);

@@ -2,8 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import { keptCharacters, type Vectors } from './vectors.ts';
 import type { AiOptions } from '../ai/ai.ts';
-import { createEmbedder } from '../ai/embeddings.ts';
-import { abortable, createEndpoint } from '../ai/endpoint.ts';
+import { abortable } from '../base/abortable.ts';
 
 /** Questions whose vectors are kept: 6 to 12 KiB each. */
 const keptQuestions = 500;
@@ -12,8 +11,14 @@ const keptQuestions = 500;
 export function createEndpointVectors(options: AiOptions): Vectors | undefined {
   const { baseUrl, apiKey, sleep, embeddingModel: model, timeoutMs = 30_000, now = Date.now } = options;
   if (!model || !(apiKey || baseUrl)) return undefined;
-  const endpoint = createEndpoint({ baseUrl, apiKey, timeoutMs, budgetMs: options.budgetMs ?? 2 * timeoutMs, sleep });
-  const embedder = createEmbedder(endpoint, model, now);
+  const budgetMs = options.budgetMs ?? 2 * timeoutMs;
+  // The endpoint's library is every eighth module of an API, so it is loaded only where there is an endpoint.
+  const loading = Promise.all([import('../ai/endpoint.ts'), import('../ai/embeddings.ts')]).then(
+    ([{ createEndpoint }, { createEmbedder }]) =>
+      createEmbedder(createEndpoint({ baseUrl, apiKey, timeoutMs, budgetMs, sleep }), model, now),
+  );
+  // A library that does not load fails every call, not the process.
+  loading.catch(() => undefined);
   const kept = new LRUCache<string, Promise<Float32Array>>({ max: keptQuestions });
   let width: number | undefined;
   const toUnit = (numbers: readonly number[]): Float32Array => {
@@ -24,7 +29,7 @@ export function createEndpointVectors(options: AiOptions): Vectors | undefined {
   const questionOf = (text: string): Promise<Float32Array> => {
     const known = kept.get(text);
     if (known !== undefined) return known;
-    const made = embedder.embedQuestion(text).then(toUnit);
+    const made = loading.then((embedder) => embedder.embedQuestion(text)).then(toUnit);
     if (text.length <= keptCharacters) kept.set(text, made);
     made.catch(() => kept.delete(text));
     return made;
@@ -38,7 +43,8 @@ export function createEndpointVectors(options: AiOptions): Vectors | undefined {
       return [await (signal === undefined ? made : abortable(made, signal))];
     },
     async passages(texts, signal) {
-      const vectors = await embedder.embed(
+      const { embed } = await loading;
+      const vectors = await embed(
         texts.map(({ heading, text }) => `${heading}\n${text}`),
         signal,
       );

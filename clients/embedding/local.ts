@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { createEmbedder, EmbeddingFailed, ModelsUnusable, type Embedder } from './embedder.ts';
 import { keptCharacters, models, type ModelName } from './vectors.ts';
-import { abortable } from '../ai/endpoint.ts';
+import { abortable } from '../base/abortable.ts';
 
 /** `reason`: why it failed, or what it waits for. */
 export type EmbeddingState = { state: 'off' | 'starting' | 'ready' | 'failed'; reason?: string };

@@ -5,25 +5,12 @@
 import { toChunks } from '../../models/rules/knowledge/chunks.ts';
 import { fileTypes, Unreadable, type FileType, type UnreadableReason } from '../../models/rules/knowledge/document.ts';
 import { reasonOf } from '../base/sandbox.ts';
-import { defaultLimits, type Blocks, type Limits } from './limits.ts';
+import { defaultLimits, type Limits } from './limits.ts';
+import { readers } from './readers.ts';
 
 /** The parent's request: `chunks` with the document's `title`, or the `blocks` themselves. */
 export type FileJob = { type: FileType; want: 'blocks' | 'chunks'; title: string; maxBytes: number; limits: Limits };
 export type FileReply = { ok: true; result: unknown } | { ok: false; reason: UnreadableReason; detail: string };
-
-type Reader = (bytes: Buffer, limits: Limits) => Blocks | Promise<Blocks>;
-
-/**
- * Readers are loaded one by one: all of them while the process waits, or only the requested one when a file has already
- * arrived.
- */
-const readers: Record<FileType, () => Promise<Reader>> = {
-  md: async () => (await import('./text.ts')).readMarkdown,
-  txt: async () => (await import('./text.ts')).readText,
-  csv: async () => (await import('./csv.ts')).readCsv,
-  docx: async () => (await import('./docx.ts')).readDocx,
-  xlsx: async () => (await import('./xlsx.ts')).readXlsx,
-};
 
 /**
  * The whole input; undefined when the parent ended without a request. `onJob` is called as soon as the request is

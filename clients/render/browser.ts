@@ -7,7 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { launch, type Browser } from 'puppeteer';
+import type { Browser } from 'puppeteer';
 import { residentMb } from '../base/sandbox.ts';
 
 export type BrowserOptions = {
@@ -106,6 +106,8 @@ export async function startBrowser(options: BrowserOptions): Promise<RunningBrow
   const removeProfile = (): Promise<void> => rm(profile, { recursive: true, force: true, maxRetries: 5 });
   let browser: Browser;
   try {
+    // Loaded with the first browser, because most workers never start one.
+    const { launch } = await import('puppeteer');
     browser = await launch({
       executablePath,
       headless: true,

@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { Unreadable, unreadableReasons, type UnreadableReason } from '../../models/rules/knowledge/document.ts';
 import type { PageJob } from './pages/child.ts';
-import { maxPageLinks, type PageContent, type PageInput } from './pages/read.ts';
+import { maxPageLinks } from './pages/limits.ts';
+import type { PageContent, PageInput } from './pages/read.ts';
 import {
   deathOf,
   hold,

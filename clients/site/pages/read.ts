@@ -6,6 +6,7 @@ import { headBytes, looksBinary, Unreadable } from '../../../models/rules/knowle
 import { decodeHtml } from '../../base/charset.ts';
 import { namesLongHost } from '../../../models/rules/crawl/url.ts';
 import { defaultLimits, tidy } from '../../files/limits.ts';
+import { maxPageLinks } from './limits.ts';
 import { mainBlocks } from './main.ts';
 import { parseDirectives, type Directives } from './robots.ts';
 import { parseTree, type Tree } from './tree.ts';
@@ -43,8 +44,6 @@ export type PageContent = {
   empty: boolean;
 };
 
-/** The most links taken from one page. */
-export const maxPageLinks = 5_000;
 /** All links of a page together: the contents of a thousand pages with long addresses. */
 const maxLinkCharacters = 200_000;
 /** Longer addresses come from faulty programs; most servers refuse them. */
