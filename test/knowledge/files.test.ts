@@ -1,6 +1,6 @@
 /**
- * Reading files through the real processes: what good files say, what each bad file ends with, and that neither a file
- * nor a death leaves anything behind.
+ * Reading files: what good files of each type say; and through the real processes, the help centre, what each bad file
+ * ends with, and that neither a file nor a death leaves anything behind.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
@@ -14,6 +14,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import iconv from 'iconv-lite';
 import { createFiles, readerFlags, sniffFile, type Files } from '../../clients/files/files.ts';
+import { defaultLimits } from '../../clients/files/limits.ts';
+import { readers } from '../../clients/files/readers.ts';
 import { rowText, type Block } from '../../models/rules/knowledge/chunks.ts';
 import {
   headBytes,
@@ -42,6 +44,9 @@ afterAll(async () => {
 
 const read = (bytes: Buffer | string, type: FileType): Promise<Block[]> =>
   files.extract(stream(Buffer.from(bytes)), type);
+/** The same reader without the cost of a process, for what a format says; the describes at the end are about the process. */
+const readHere = async (bytes: Buffer | string, type: FileType): Promise<Block[]> =>
+  (await (await readers[type]())(Buffer.from(bytes), defaultLimits)).list;
 const reasonOf = (reading: Promise<unknown>): Promise<UnreadableReason | 'read'> =>
   reading.then(
     () => 'read' as const,
@@ -154,7 +159,9 @@ describe('text and its encoding', () => {
   });
 
   it('invisible and direction-changing characters do not reach the text', async () => {
-    expect(await read('Pay\u200b \u202e100\u202c EUR\u0007.', 'txt')).toEqual([{ kind: 'text', text: 'Pay 100 EUR.' }]);
+    expect(await read('Pay\u200b \u202e100\u202c EUR\u0007.', 'txt')).toEqual([
+      { kind: 'text', text: 'Pay 100 EUR.' },
+    ]);
   });
 });
 
@@ -243,14 +250,14 @@ describe('tables in HTML and Markdown', () => {
       ['Phone: +49 381 1', 'Mail: a@b.example'],
     ],
     ['no names where they are due', '| | |\n|---|---|\n| Phone | +49 381 1 |\n', ['Phone: +49 381 1']],
-  ])('%s', async (_label, source, expected) => expect(lines(await read(source, 'md'))).toEqual(expected));
+  ])('%s', async (_label, source, expected) => expect(lines(await readHere(source, 'md'))).toEqual(expected));
 
   it('5,500 groups of rows under their labels keep their columns to the last', async () => {
     const group = (at: number): string =>
       `<tr><td rowspan=3>Kind ${at}</td><td rowspan=3>Brand ${at}</td><td>small</td><td>1</td></tr><tr><td>medium</td><td>2</td></tr><tr><td>large</td><td>3</td></tr>`;
     const groups = Array.from({ length: 5_500 }, (_, at) => group(at)).join('');
     const source = `<table><tr><th>Kind</th><th>Brand</th><th>Size</th><th>Price</th></tr>${groups}</table>`;
-    const found = lines(await read(source, 'md'));
+    const found = lines(await readHere(source, 'md'));
     expect(found).toHaveLength(16_500);
     expect(found.at(-1)).toBe('Kind: Kind 5499; Brand: Brand 5499; Size: large; Price: 3');
   });
@@ -260,7 +267,7 @@ describe('Markdown', () => {
   it('embedded HTML is text, scripts are not', async () => {
     const source =
       'A <b>bold</b> &amp; <script>alert(1)</script>word.<!-- secret -->\n\n<table><tr><td>Phone</td><td>112</td></tr></table>\n';
-    expect(await read(source, 'md')).toEqual([
+    expect(await readHere(source, 'md')).toEqual([
       { kind: 'text', text: 'A bold & word.' },
       { kind: 'row', table: '', cells: [['Phone', '112']] },
     ]);
@@ -269,7 +276,7 @@ describe('Markdown', () => {
   it('a link keeps its address where the label does not show it', async () => {
     const source =
       'See [the form](https://bank.example/f) or <https://bank.example/g>, not [this](javascript:alert(1)).';
-    const [block] = await read(source, 'md');
+    const [block] = await readHere(source, 'md');
     expect(block).toEqual({
       kind: 'text',
       text: 'See the form (https://bank.example/f) or https://bank.example/g, not this.',
@@ -286,7 +293,7 @@ describe('CSV', () => {
     ['sep=', 'sep=;\nName;Fee\nGold;4,90\nDebit;0\n'],
     ['CR LF and a mark', '\ufeffName;Fee\r\nGold;4,90\r\nDebit;0\r\n'],
   ])('delimiter %s', async (_label, source) => {
-    expect(rows(await read(source, 'csv'))).toEqual([
+    expect(rows(await readHere(source, 'csv'))).toEqual([
       [
         ['Name', 'Gold'],
         ['Fee', '4,90'],
@@ -300,7 +307,7 @@ describe('CSV', () => {
 
   it('quoted line breaks stay in their cell, short and long rows are kept', async () => {
     const source = 'Question,Answer\n"How?","Like\nthis."\nWhy?\nWhen?,now,extra\n';
-    expect(rows(await read(source, 'csv'))).toEqual([
+    expect(rows(await readHere(source, 'csv'))).toEqual([
       [
         ['Question', 'How?'],
         ['Answer', 'Like\nthis.'],
@@ -329,7 +336,7 @@ describe('CSV', () => {
     const source = iconv.encode(line('Question', 'Answer') + lines.join(''), encoding, {
       addBOM: encoding === 'utf16-le',
     });
-    const found = rows(await read(source, 'csv'));
+    const found = rows(await readHere(source, 'csv'));
     expect(found).toHaveLength(60);
     expect(found[59]).toEqual([
       ['Question', 'How do I end type 59, online, or by letter?'],
@@ -339,7 +346,7 @@ describe('CSV', () => {
 
   it('commas in every answer do not outweigh the delimiter of the first row', async () => {
     const source = 'Plan;Includes\nBasic;calls, texts, mail\nFamily;calls, texts, films\n';
-    expect(rows(await read(source, 'csv'))[1]).toEqual([
+    expect(rows(await readHere(source, 'csv'))[1]).toEqual([
       ['Plan', 'Family'],
       ['Includes', 'calls, texts, films'],
     ]);
@@ -348,7 +355,7 @@ describe('CSV', () => {
   it('what stands under a table of prices is no row of it, before and after a blank row', async () => {
     const source =
       'Item,Price\nKayak,8\nTandem,5\nScooter,3\nRemarks,All prices include VAT\n,\nContact,+49 381 555 77\n';
-    expect(rows(await read(source, 'csv')).slice(2)).toEqual([
+    expect(rows(await readHere(source, 'csv')).slice(2)).toEqual([
       [
         ['Item', 'Scooter'],
         ['Price', '3'],
@@ -360,7 +367,7 @@ describe('CSV', () => {
 
   it('a table below another, whose columns do not fit, gets no names from it', async () => {
     const source = 'Item,Price,Deposit\nTandem,5,20\nScooter,3,10\n,,\nAnn,West pier,red\nTom,East pier,blue\n';
-    expect(rows(await read(source, 'csv')).slice(2)).toEqual([
+    expect(rows(await readHere(source, 'csv')).slice(2)).toEqual([
       ['Ann', 'West pier', 'red'].map((cell) => ['', cell]),
       ['Tom', 'East pier', 'blue'].map((cell) => ['', cell]),
     ]);
@@ -398,11 +405,11 @@ describe('CSV', () => {
       ['Team: Sales; Lead: Ann; Deputy: Tom', 'Feature: Support; Basic: by letter; Premium: by phone; Gold: by visit'],
     ],
   ])('after a blank row: %s', async (_label, source, expected) =>
-    expect(lines(await read(source, 'csv'))).toEqual(expected),
+    expect(lines(await readHere(source, 'csv'))).toEqual(expected),
   );
 
   it('without a header, two columns are name and value', async () => {
-    expect(rows(await read('Opening,9:00\nClosing,18:00\n', 'csv'))).toEqual([
+    expect(rows(await readHere('Opening,9:00\nClosing,18:00\n', 'csv'))).toEqual([
       [['Opening', '9:00']],
       [['Closing', '18:00']],
     ]);
@@ -430,7 +437,7 @@ describe('XLSX', () => {
     ['rich text', '<c r="B2" t="inlineStr"><is><r><t>one </t></r><r><t>two</t></r></is></c>', 'one two'],
   ])('%s', async (_label, cell, shown) => {
     const table = `<row r="1">${bad.textCell('A1', 'Service')}${bad.textCell('B1', 'Price')}</row><row r="2">${bad.textCell('A2', 'Gold')}${cell}</row>`;
-    expect(rows(await read(bad.makeXlsx({ rows: table, styles }), 'xlsx'))).toEqual([
+    expect(rows(await readHere(bad.makeXlsx({ rows: table, styles }), 'xlsx'))).toEqual([
       [
         ['Service', 'Gold'],
         ['Price', shown],
@@ -454,7 +461,7 @@ describe('XLSX', () => {
       ].join(''),
       after: merged('A1:D1', 'A3:A4', 'C4:D4', 'A9:XFD1048576', 'nonsense'),
     });
-    expect(lines(await read(source, 'xlsx'))).toEqual([
+    expect(lines(await readHere(source, 'xlsx'))).toEqual([
       'Fees',
       'Plans of this year',
       'Plan: Basic; Where: Online; Weekday: 1 EUR; Sunday: 2 EUR',
@@ -472,7 +479,7 @@ describe('XLSX', () => {
       ].join(''),
       after: merged('B1:D1', 'B2:D2', 'B3:D3', 'B2:B3'),
     });
-    expect(lines(await read(source, 'xlsx'))).toEqual([
+    expect(lines(await readHere(source, 'xlsx'))).toEqual([
       'Fees',
       `Question: How do I pay?; Answer: ${long}; Since: 2024`,
       'Question: How do I leave?; Answer: By letter.; Since: 2025',
@@ -488,7 +495,7 @@ describe('XLSX', () => {
       ].join(''),
       after: merged('A1:A2', 'B1:C1', 'D1:E1'),
     });
-    expect(lines(await read(source, 'xlsx'))).toEqual([
+    expect(lines(await readHere(source, 'xlsx'))).toEqual([
       'Fees',
       'Tariff: Mini; Domestic Call: 0.05; Domestic SMS: 0.02; Abroad Call: 0.5; Abroad SMS: 0.2',
     ]);
@@ -507,7 +514,7 @@ describe('XLSX', () => {
       ].join(''),
       after: merged('A2:A3'),
     });
-    expect(lines(await read(source, 'xlsx'))).toEqual([
+    expect(lines(await readHere(source, 'xlsx'))).toEqual([
       'Fees',
       'Plan: Staff; Fee: 4 EUR; Since: 2025',
       'Plan: Family; Since: 2026',
@@ -518,7 +525,7 @@ describe('XLSX', () => {
     const cells = (...texts: string[]): string =>
       `<row>${texts.map((text) => `<c t="inlineStr"><is><t>${text}</t></is></c>`).join('')}</row>`;
     const source = bad.makeXlsx({ rows: cells('Plan', 'Fee') + cells('Basic', '4 EUR') + cells('Family', '7 EUR') });
-    expect(rows(await read(source, 'xlsx'))).toEqual([
+    expect(rows(await readHere(source, 'xlsx'))).toEqual([
       [
         ['Plan', 'Basic'],
         ['Fee', '4 EUR'],
@@ -544,7 +551,7 @@ describe('XLSX', () => {
         sheetRow(7, { A: 'Old', B: '6 EUR', C: '2026', D: '0' }, 'hidden="1"'),
       ].join(''),
     });
-    expect(lines(await read(source, 'xlsx'))).toEqual([
+    expect(lines(await readHere(source, 'xlsx'))).toEqual([
       'Fees',
       'Plan: Basic; Fee: 1 EUR; Since: 2021',
       'Plan: Student; Fee: 2 EUR; Since: 2022',
@@ -561,7 +568,7 @@ describe('XLSX', () => {
         sheetRow(4, { A: 'Family', B: '7 EUR' }),
       ].join(''),
     });
-    expect(lines(await read(source, 'xlsx'))).toEqual([
+    expect(lines(await readHere(source, 'xlsx'))).toEqual([
       'Fees',
       'Plan: Basic; Fee: 4 EUR',
       'Plan: Family; Fee: 7 EUR',
@@ -575,7 +582,7 @@ describe('XLSX', () => {
     await writeFile(path, source);
     expect(await sniffFile(path, 'fees.xlsx')).toBe('xlsx');
     await expect(sniffFile(path, 'fees.docx')).rejects.toMatchObject({ code: 'UNSUPPORTED_FILE_TYPE' });
-    expect(lines(await read(source, 'xlsx'))).toEqual(['Fees', 'Plan: Basic; Fee: 4 EUR']);
+    expect(lines(await readHere(source, 'xlsx'))).toEqual(['Fees', 'Plan: Basic; Fee: 4 EUR']);
   });
 
   it('a formula without a result matters only where it is seen', async () => {
@@ -584,29 +591,29 @@ describe('XLSX', () => {
       bad.makeXlsx({
         rows: `${sheetRow(1, { A: 'Plan', B: 'Fee' })}${sheetRow(2, { A: 'Basic', B: '4 EUR' })}<row r="3" ${attributes}>${bad.textCell('A3', 'Both')}${formula}</row>`,
       });
-    expect(lines(await read(table('hidden="1"'), 'xlsx'))).toEqual(['Fees', 'Plan: Basic; Fee: 4 EUR']);
-    expect(await reasonOf(read(table(''), 'xlsx'))).toBe('uncalculated');
+    expect(lines(await readHere(table('hidden="1"'), 'xlsx'))).toEqual(['Fees', 'Plan: Basic; Fee: 4 EUR']);
+    expect(await reasonOf(readHere(table(''), 'xlsx'))).toBe('uncalculated');
   });
 
   it('a formula without a result beside one with a result is an empty cell', async () => {
     const source = bad.makeXlsx({
       rows: `${sheetRow(1, { A: 'Plan', B: 'Fee' })}<row r="2">${bad.textCell('A2', 'Basic')}<c r="B2"><f>2+2</f><v>4</v></c></row><row r="3">${bad.textCell('A3', 'Both')}<c r="B3"><f>IF(A9="","",A9)</f></c></row>`,
     });
-    expect(lines(await read(source, 'xlsx'))).toEqual(['Fees', 'Plan: Basic; Fee: 4', 'Plan: Both']);
+    expect(lines(await readHere(source, 'xlsx'))).toEqual(['Fees', 'Plan: Basic; Fee: 4', 'Plan: Both']);
   });
 
   it('words over words are names in a sheet, too', async () => {
     const source = bad.makeXlsx({
       rows: `${sheetRow(1, { A: 'Feature', B: 'Basic', C: 'Premium' })}${sheetRow(2, { A: 'Support', B: 'by letter', C: 'by phone' })}`,
     });
-    expect(lines(await read(source, 'xlsx'))).toEqual([
+    expect(lines(await readHere(source, 'xlsx'))).toEqual([
       'Fees',
       'Feature: Support; Basic: by letter; Premium: by phone',
     ]);
   });
 
   it('a million empty styled rows are read for the two that say something', async () => {
-    expect(rows(await read(bad.millionRowsXlsx(), 'xlsx'))).toEqual([
+    expect(rows(await readHere(bad.millionRowsXlsx(), 'xlsx'))).toEqual([
       [
         ['Service', 'Gold card'],
         ['Price', '59 EUR'],
@@ -619,7 +626,7 @@ describe('DOCX', () => {
   const run = (text: string, properties = ''): string =>
     `<w:r>${properties && `<w:rPr>${properties}</w:rPr>`}<w:t xml:space="preserve">${text}</w:t></w:r>`;
   const text = async (body: string, more: readonly bad.ZipEntry[] = []): Promise<string[]> => {
-    const blocks = await read(bad.makeDocx(bad.wordDocument(body), more), 'docx');
+    const blocks = await readHere(bad.makeDocx(bad.wordDocument(body), more), 'docx');
     return blocks.map((block) => (block.kind === 'row' ? JSON.stringify(block.cells) : block.text));
   };
 
@@ -632,12 +639,14 @@ describe('DOCX', () => {
       [cell('Gold', restart), cell('Online'), cell('10 EUR'), cell('12 EUR')],
       [cell('', '<w:vMerge/>'), cell('Branch'), cell('25 EUR', '<w:gridSpan w:val="2"/>')],
     ].map((cells) => `<w:tr>${cells.join('')}</w:tr>`);
-    expect(rows(await read(bad.makeDocx(bad.wordDocument(`<w:tbl>${table.join('')}</w:tbl>`)), 'docx'))[1]).toEqual([
-      ['Card', 'Gold'],
-      ['Where', 'Branch'],
-      ['Weekday', '25 EUR'],
-      ['Sunday', '25 EUR'],
-    ]);
+    expect(rows(await readHere(bad.makeDocx(bad.wordDocument(`<w:tbl>${table.join('')}</w:tbl>`)), 'docx'))[1]).toEqual(
+      [
+        ['Card', 'Gold'],
+        ['Where', 'Branch'],
+        ['Weekday', '25 EUR'],
+        ['Sunday', '25 EUR'],
+      ],
+    );
   });
 
   it('hidden text is left out: marked itself, by a style, by the style below it, a whole row', async () => {
@@ -774,7 +783,7 @@ describe('DOCX', () => {
       { name: 'word/document2.xml', data: Buffer.from(document) },
       { name: 'word/looks.xml', data: styles.data },
     ]);
-    expect(await read(source, 'docx')).toEqual([
+    expect(await readHere(source, 'docx')).toEqual([
       { kind: 'heading', level: 1, text: 'Fees' },
       { kind: 'text', text: '59 EUR' },
     ]);
