@@ -41,6 +41,8 @@ export function answering(name: string) {
     if (extra['FAULT'] === undefined) workers.push(worker);
     return worker;
   }
+  /** Starts one unless one runs: describes that need an ordinary worker share it. */
+  const ensureWorker = async (): Promise<void> => void (workers.length > 0 || (await startWorker()));
   const stopWorkers = () => Promise.all(workers.splice(0).map((worker) => worker.stop()));
 
   /** An organization that knows one document. */
@@ -57,7 +59,7 @@ export function answering(name: string) {
     }
     return org.orgId;
   }
-  return { newCustomer, ctx, workerEnv, startWorker, stopWorkers, newOrg };
+  return { newCustomer, ctx, workerEnv, startWorker, ensureWorker, stopWorkers, newOrg };
 }
 
 export type Answering = ReturnType<typeof answering>;
