@@ -45,6 +45,8 @@ function start(
       HOME: folder,
       XDG_CONFIG_HOME: join(folder, 'config'),
       SUPPORT_URL: api.url,
+      // As `npm run cli` has it.
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
     };
     const child = spawn(command, args, { cwd, env: { ...inherited, ...env } });
     let [stdout, stderr] = ['', ''];

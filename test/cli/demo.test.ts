@@ -17,7 +17,7 @@ async function demo(
   url = system().url,
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
   const child = spawn(process.execPath, [join(root, 'cli', 'demo.ts'), ...args], {
-    env: { PATH: process.env['PATH'], SUPPORT_URL: url },
+    env: { PATH: process.env['PATH'], SUPPORT_URL: url, NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
   });
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (piece: Buffer) => (stdout += piece.toString()));

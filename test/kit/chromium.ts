@@ -2,12 +2,17 @@
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
 import { launch, type Browser, type BrowserContext, type ElementHandle, type Page } from 'puppeteer';
 
+/** How long the browser and its pages are waited for, as `until` waits. */
+const patienceMs = 120_000;
+
 /** Starts the browser; the caller closes it. */
 export async function startChromium(executablePath: string): Promise<Browser> {
   return launch({
     executablePath,
     headless: true,
     pipe: true,
+    // A loaded machine takes its time; what is waited for is a state.
+    timeout: patienceMs,
     args: [
       '--disable-gpu',
       '--mute-audio',
@@ -23,6 +28,7 @@ export async function startChromium(executablePath: string): Promise<Browser> {
 export type Chat = ReturnType<typeof chatOn>;
 
 export function chatOn(page: Page) {
+  page.setDefaultTimeout(patienceMs);
   /** Runs an expression in which `root` is the widget's shadow root. */
   const inside = (expression: string): Promise<unknown> =>
     page.evaluate(
@@ -71,9 +77,10 @@ export async function visit(
 ): Promise<{ page: Page; context: BrowserContext; chat: Chat }> {
   const context = await browser.createBrowserContext();
   const page = await context.newPage();
+  const chat = chatOn(page);
   await page.setViewport({ width, height });
   await page.goto(url);
-  return { page, context, chat: chatOn(page) };
+  return { page, context, chat };
 }
 
 export type Wire = {

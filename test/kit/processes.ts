@@ -2,9 +2,9 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, mkdtempSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { copyFile, mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -63,6 +63,13 @@ export const withEmbedding = (): Record<string, string> => ({
   EMBEDDING: 'embedded',
   EMBEDDING_FOLDER: process.env['TEST_EMBEDDING']!,
 });
+
+/** Puts the workflow bundle of the run where a worker of this data folder finds it: making one takes seconds. */
+export async function giveBundle(dataDir: string): Promise<void> {
+  const bundle = process.env['TEST_WORKFLOW_BUNDLE']!;
+  await mkdir(dataDir, { recursive: true });
+  await copyFile(bundle, join(dataDir, basename(bundle)));
+}
 
 export async function removeDataDir(env: SystemEnv): Promise<void> {
   await rm(env.DATA_DIR, { recursive: true, force: true });

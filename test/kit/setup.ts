@@ -2,8 +2,8 @@
  * Once for a whole test run: MongoDB and Temporal in memory, and one API with all worker fleets as processes of their
  * own. Tests keep apart by organization; a test that needs a system of its own takes another name in `systemEnv`.
  */
-import { startProcess, systemEnv, type Running, type SystemEnv } from './processes.ts';
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { giveBundle, startProcess, systemEnv, type Running, type SystemEnv } from './processes.ts';
+import { mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startMongod, type Mongod } from '../../engines/mongod.ts';
@@ -17,17 +17,17 @@ export type TestRun = { mongod: Mongod; temporal: Temporal; processes: Running[]
 export default async function setup(): Promise<void> {
   const report = (line: string): void => void process.stderr.write(`${line}\n`);
   const folder = await mkdtemp(join(tmpdir(), 'support-test-'));
-  const bundle = join(folder, 'workflows.js');
-  const [mongod, temporal, { code }] = await Promise.all([
+  const [mongod, temporal] = await Promise.all([
     startMongod({ report }),
     startTemporal({ report }),
-    bundleWorkflows(),
+    bundleWorkflows(folder),
   ]);
-  await writeFile(bundle, code);
-  process.env['TEST_WORKFLOW_BUNDLE'] = bundle;
+  const [bundle] = await readdir(folder);
+  process.env['TEST_WORKFLOW_BUNDLE'] = join(folder, bundle!);
   process.env['TEST_MONGODB_URI'] = mongod.uri;
   process.env['TEST_TEMPORAL_ADDRESS'] = temporal.address;
   const env = systemEnv('shared');
+  await giveBundle(env.DATA_DIR);
   const processes = await Promise.all([startProcess('api/server.ts', env), startProcess('workers/main.ts', env)]);
   process.env['TEST_API_URL'] = processes[0].url;
   (globalThis as { testRun?: TestRun }).testRun = { mongod, temporal, processes, env, folder };
