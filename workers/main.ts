@@ -67,7 +67,7 @@ export async function startWorkers(
   const temporal = new Client({ connection: clientConnection, namespace: config.temporalNamespace });
   await ensureSearchAttributes(clientConnection, config.temporalNamespace);
 
-  const files = createFiles();
+  const files = createFiles({ spares: names.some((name) => fleets[name].readerReady) ? 1 : 0 });
   const http = createHttp({
     userAgent: userAgent(config),
     egressAllow: config.egressAllow,

@@ -10,6 +10,7 @@ import { attending } from '../../api/chat/conversation.ts';
 import { intentTo, startSaved } from '../../api/durable.ts';
 import { greet } from '../../api/chat/greeting.ts';
 import type { ChatSocket } from '../../api/chat/client.ts';
+import { processTree } from '../../clients/render/browser.ts';
 import { actOn } from '../../models/chat/act.ts';
 import { DocumentModel } from '../../models/knowledge/document.ts';
 import { ConversationModel, refineConversation } from '../../models/chat/conversation.ts';
@@ -21,7 +22,7 @@ import { insertMessage, MessageModel } from '../../models/chat/message.ts';
 import { ownSentences } from '../../models/rules/language/escalation.ts';
 
 const system = answering('conversation');
-const { newCustomer, ctx, workerEnv, startWorker, ensureWorker, stopWorkers, newOrg } = system;
+const { newCustomer, ctx, workerEnv, startWorker, ensureWorker, runningWorker, stopWorkers, newOrg } = system;
 let model: OpenAiServer;
 
 beforeAll(async () => {
@@ -162,6 +163,11 @@ describe('a message', () => {
     });
     expect([...shownBy(frames.slice(0, -1)).values()]).toEqual([{ text: answer.body, ends: 0 }]);
     expect((await customer.messages()).map(({ role }) => role)).toEqual(['customer', 'ai']);
+  });
+
+  it('is attended to by a worker that keeps no process ready to read files', () => {
+    const { pid } = runningWorker().child;
+    expect(processTree(pid!)).toEqual([pid]);
   });
 
   it('that leans on the one before is understood with it', async () => {

@@ -43,6 +43,8 @@ export function answering(name: string) {
   }
   /** Starts one unless one runs: describes that need an ordinary worker share it. */
   const ensureWorker = async (): Promise<void> => void (workers.length > 0 || (await startWorker()));
+  /** The ordinary worker that runs. */
+  const runningWorker = (): Running => workers[0]!;
   const stopWorkers = () => Promise.all(workers.splice(0).map((worker) => worker.stop()));
 
   /** An organization that knows one document. */
@@ -59,7 +61,7 @@ export function answering(name: string) {
     }
     return org.orgId;
   }
-  return { newCustomer, ctx, workerEnv, startWorker, ensureWorker, stopWorkers, newOrg };
+  return { newCustomer, ctx, workerEnv, startWorker, ensureWorker, runningWorker, stopWorkers, newOrg };
 }
 
 export type Answering = ReturnType<typeof answering>;

@@ -15,6 +15,7 @@ export const knowledge = {
     documents: {
       // The source activities are here too, for workflows that began on this queue before sources had one of their own.
       activities: (deps) => ({ ...createDocumentActivities(deps), ...createSourceActivities(deps) }),
+      readerReady: true,
       // Each file is read in a separate process of up to 512 MiB; four of those, two of them of the backlog, and the
       // worker fit into 3 GiB.
       maxActivities: 2,

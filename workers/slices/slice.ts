@@ -30,6 +30,8 @@ export type WorkerDeps = {
 /** The workers of one queue: their activities, and how many run at once. In production each fleet is one service. */
 export type Fleet = {
   activities(deps: WorkerDeps): object;
+  /** Whether it reads small files without delay, so that a process that reads files is kept ready for it. */
+  readerReady?: true;
   /** Activities at once in one process. */
   maxActivities: number;
   /** Workflow tasks at once in one process: they are short, so a few keep two cores busy. */
