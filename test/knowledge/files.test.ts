@@ -159,9 +159,7 @@ describe('text and its encoding', () => {
   });
 
   it('invisible and direction-changing characters do not reach the text', async () => {
-    expect(await read('Pay\u200b \u202e100\u202c EUR\u0007.', 'txt')).toEqual([
-      { kind: 'text', text: 'Pay 100 EUR.' },
-    ]);
+    expect(await read('Pay\u200b \u202e100\u202c EUR\u0007.', 'txt')).toEqual([{ kind: 'text', text: 'Pay 100 EUR.' }]);
   });
 });
 
