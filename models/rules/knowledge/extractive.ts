@@ -1,15 +1,28 @@
 /**
- * Answers made of the sources' own sentences, for when no language model is configured. Pure. It chooses and orders; it never
- * writes a word of its own, except the one sentence that says that nothing was found.
+ * Answers made of the sources' own sentences, for when no language model is configured. Pure. It chooses and orders; it writes no
+ * word of its own but the few of models/rules/language/frame.ts, and the sentence that says that nothing was found.
  */
-import { sentences } from '../language/sentences.ts';
+import { headingFor, joined, phraseRow, shorten, underHeading } from './phrasing.ts';
+import { choose, following, type Scored } from './choosing.ts';
+import { newerOf } from './disagreement.ts';
 import { termWeights } from './wordmatch.ts';
-import { matcher, terms } from '../language/words.ts';
+import { introduces, unitsOf, type Cell, type Unit } from './units.ts';
+import { frames } from '../language/frame.ts';
+import type { Language } from '../language/language.ts';
+import { matcher, terms, type Term } from '../language/words.ts';
 
 /** What is said when nothing relevant was found. */
 export const nothingFound = 'I could not find anything about this in the available documents.';
 
-export type Source = { id: string; heading: string; text: string };
+export type Source = {
+  id: string;
+  heading: string;
+  text: string;
+  /** Of the document, when they disagree. */
+  source_id?: string;
+  name?: string;
+  dated?: Date | undefined;
+};
 /** A sentence, a list item or a table row, word for word, and the source it stands in. */
 export type Quote = { id: string; text: string };
 export type ExtractiveAnswer = {
@@ -18,17 +31,33 @@ export type ExtractiveAnswer = {
   /** Ids of the sources quoted, in order of first use. */ used: string[];
 };
 
-export const maxQuotes = 4;
-/** Characters of one quote; a sentence beyond it is cut at a word and ends in an ellipsis. */
-const maxQuoteLength = 600;
-/** Characters of a list that a quote introduces: it is given whole, for steps with the last one missing mislead. */
-const maxListLength = 2_000;
+export type ExtractOptions = {
+  /**
+   * The cosine of the question with texts of `comparable`, where it was to be had; without it words alone choose, and a question
+   * without a word of the sources has no answer.
+   */
+  closeness?: ReadonlyMap<string, number> | undefined;
+  /** What was answered before, which is not said again. */
+  said?: readonly string[];
+  /** Of the frame around quotations. */
+  language?: Language;
+};
+
 /** Passages looked at: the most relevant ones; what follows them seldom adds a sentence and always costs time. */
 const maxSources = 5;
-/** A further sentence has to say at least this share of what the best one says. */
-const shareOfBest = 0.6;
 /** What a word in the heading counts, beside one in the sentence itself: every sentence under the heading has it. */
 const headingShare = 0.6;
+/** What a cosine counts beside the share of the question's words that a sentence has. */
+const closenessWeight = 1.5;
+/**
+ * What a passage counts beside the one before it. Words that found a passage are weighed here once more, sentence by sentence; what
+ * meaning found is better known to those who ranked it.
+ */
+const nextPassage = { words: 0.96, meaning: 0.6 } as const;
+/** A section says first what it is about. */
+const firstBonus = 1.1;
+/** A column is asked for when its name is nearly as close to the question as the closest one. */
+const closeColumn = 0.08;
 
 const figure =
   /\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|sixty|ninety|hundred|at once|immediately|same day)\b/iu;
@@ -46,137 +75,163 @@ const forms: { asks: RegExp; shows: RegExp }[] = [
 ];
 const formBonus = 1.2;
 
-/** Whether a line is a table row as chunks write it: `Column: value; Column: value`. */
-const isRow = (line: string): boolean =>
-  /^[^:;]{1,120}: [^;]*(?:; ?[^:;]{1,120}: |$)/u.test(line) && line.includes(': ');
-
-type Unit = Quote & { order: number; source: number; line: number; kind: 'prose' | 'item' | 'row'; score: number };
-
-/** Chunks part paragraphs by an empty line, and the items of a list, or the rows of a table, by a line break. */
-function units(source: Source, index: number): Omit<Unit, 'score'>[] {
-  let line = 0;
-  return source.text
-    .split(/\n{2,}/u)
-    .flatMap((paragraph) => {
-      const lines = paragraph.split('\n').filter((text) => text.trim() !== '');
-      return lines.flatMap((text) => {
-        const kind = isRow(text) ? ('row' as const) : lines.length > 1 ? ('item' as const) : ('prose' as const);
-        line += 1;
-        const parts = kind === 'prose' ? sentences(text) : [text.trim()];
-        return parts.map((part) => ({ id: source.id, text: part, source: index, line, kind }));
-      });
-    })
-    .map((unit, order) => ({ ...unit, order }));
-}
-
 /** Characters of a title; what is longer says something. */
 const maxTitleLength = 150;
 const fullStop = /[.!…。！][\p{Pe}\p{Pf}"']*$/u;
-const introduces = (text: string): boolean => /[:?：？]$/u.test(text);
 
 /**
  * Whether a line leaves whoever reads it alone as wise as before: a question or an introduction that nothing follows, or
  * a title of nothing but `known` words, those of the question and of the heading it stands under.
  */
-function saysNothing(
-  unit: Omit<Unit, 'score'>,
-  next: Omit<Unit, 'score'> | undefined,
-  known: ReadonlySet<string> | undefined,
-): boolean {
+function saysNothing(unit: Unit, next: Unit | undefined, known: ReadonlySet<string>): boolean {
   if (unit.kind === 'row') return false;
-  if (introduces(unit.text)) return next?.source !== unit.source || /[?？]$/u.test(next.text);
+  if (introduces(unit.text)) return next === undefined || /[?？]$/u.test(next.text);
   if (unit.kind === 'item' || unit.text.length > maxTitleLength || fullStop.test(unit.text)) return false;
+  // `Gold card: free`, in the words of the question, answers it.
+  if (/^[^:：]+[:：]\s*\S/u.test(unit.text)) return false;
   const named = terms(unit.text);
-  return named.length > 0 && named.every(({ stem }) => known?.has(stem));
+  return named.length > 0 && named.every(({ stem }) => known.has(stem));
+}
+
+/** The texts whose cosine with the question helps to choose among these sources, the most telling first. */
+export function comparable(sources: readonly Source[], limit: number): string[] {
+  const texts = sources.slice(0, maxSources).flatMap(({ text }) => {
+    const units = unitsOf(text);
+    const columns = units.flatMap(({ cells }) => cells.slice(1).map(({ name }) => name));
+    return [...units.map((unit) => unit.text), ...columns.filter((name) => name !== '')];
+  });
+  return [...new Set(texts)].slice(0, limit);
+}
+
+/** What is known of a question while sentences are compared with it. */
+type Asked = {
+  terms: readonly Term[];
+  forms: readonly { shows: RegExp }[];
+  speaksOf: (text: string) => Set<string>;
+  closeness: ReadonlyMap<string, number> | undefined;
+};
+
+/** The units of the sources with what speaks for each, in their order. */
+function score({ terms: asked, forms: wanted, speaksOf, closeness }: Asked, sources: readonly Source[]): Scored[] {
+  const all = sources.flatMap(({ text }, source) => unitsOf(text).map((unit) => ({ ...unit, source })));
+  const said = all.map((unit) => speaksOf(unit.text));
+  const headings = sources.map(({ heading }) => speaksOf(heading));
+  const known = sources.map(({ heading }) => new Set([...asked, ...terms(heading)].map(({ stem }) => stem)));
+  const weights = termWeights(asked, said);
+  const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0);
+  return all.map((unit, index): Scored => {
+    const { source, text } = unit;
+    const next = all[index + 1]?.source === source ? all[index + 1] : undefined;
+    const spoken = said[index]!;
+    if (saysNothing(unit, next, known[source]!)) return { ...unit, spoken, score: 0 };
+    let words = 0;
+    for (const [stem, weight] of weights) {
+      if (spoken.has(stem)) words += weight;
+      else if (headings[source]!.has(stem)) words += weight * headingShare;
+    }
+    let score = total === 0 ? 0 : words / total;
+    if (closeness) score += closenessWeight * Math.max(0, closeness.get(text) ?? 0);
+    // A question is seldom answered by a question, nor by a label alone.
+    if (text.endsWith('?')) score *= 0.5;
+    if (wanted.some(({ shows }) => shows.test(text))) score *= formBonus;
+    if (unit.order === 0) score *= firstBonus;
+    const beside = closeness ? nextPassage.meaning : nextPassage.words;
+    // Where meaning has found a passage, its beginning answers as far as nothing is known of its sentences.
+    return { ...unit, spoken, score: Math.max(score, closeness ? 1e-6 : 0) * beside ** source };
+  });
 }
 
 /**
- * Chooses one to four quotes, and the list that the best one introduces. The best is the one that speaks of most of the
- * question (rare words count more; the heading it stands under counts partly); further ones are nearly as good. A list
- * beyond its bound ends in an ellipsis.
- * `sources` are the relevant passages, most relevant first. Undefined when none of them says a word of the question.
+ * Chooses the best sentences of the best passage, with what they lean on and the list that they introduce. The best is the one
+ * that speaks of most of the question (rare words count more; the heading it stands under counts partly) and is closest to it.
+ * `sources` are the relevant passages, most relevant first. Undefined when none of them says anything of the question.
  */
-export function extract(question: string, sources: readonly Source[]): ExtractiveAnswer | undefined {
+export function extract(
+  question: string,
+  sources: readonly Source[],
+  { closeness, said = [], language = 'en' }: ExtractOptions = {},
+): ExtractiveAnswer | undefined {
   const asked = terms(question);
-  const speaksOf = matcher(asked.map((term) => term.stem));
-  const wantedForms = forms.filter(({ asks }) => asks.test(question.toLowerCase()));
-  const considered = sources.slice(0, maxSources);
-  const headings = considered.map((source) => speaksOf(source.heading));
-  const known = considered.map(({ heading }) => new Set([...asked, ...terms(heading)].map(({ stem }) => stem)));
-  const all = considered.flatMap((source, index) => units(source, index));
-  const said = all.map((unit) => speaksOf(unit.text));
-  const weights = termWeights(asked, said);
-  const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0);
-  if (total === 0) return undefined;
-
-  const scored = all.map((unit, index): Unit => {
-    let score = 0;
-    if (saysNothing(unit, all[index + 1], known[unit.source])) return { ...unit, score };
-    for (const [stem, weight] of weights) {
-      if (said[index]?.has(stem)) score += weight;
-      else if (headings[unit.source]?.has(stem)) score += weight * headingShare;
-    }
-    // A question is seldom answered by a question, nor by a label alone.
-    if (unit.text.endsWith('?')) score *= 0.5;
-    if (wantedForms.some(({ shows }) => shows.test(unit.text))) score *= formBonus;
-    return { ...unit, score: score * (1 - 0.04 * unit.source) };
-  });
-  const ranked = scored
-    .filter(({ score }) => score > 0)
-    .sort((a, b) => b.score - a.score || a.source - b.source || a.order - b.order);
-  const best = ranked[0];
-  if (best === undefined) return undefined;
-  const { units: chosen, cut } = choose(best, ranked, scored);
-  const quotes = chosen.map(({ id, text }) => ({ id, text: shorten(text) }));
-  const text = compose(chosen, quotes);
-  return { text: cut ? `${text}\n…` : text, quotes, used: [...new Set(quotes.map(({ id }) => id))] };
-}
-
-/** `cut`: a list has more items than were chosen. */
-function choose(best: Unit, ranked: readonly Unit[], scored: readonly Unit[]): { units: Unit[]; cut: boolean } {
-  const chosen: Unit[] = [best];
-  const add = (unit: Unit | undefined): void => {
-    const known = unit === undefined || chosen.some((other) => other.text === unit.text);
-    if (!known && chosen.length < maxQuotes) chosen.push(unit);
+  const about: Asked = {
+    terms: asked,
+    forms: forms.filter(({ asks }) => asks.test(question.toLowerCase())),
+    speaksOf: matcher(asked.map((term) => term.stem)),
+    closeness,
   };
-  const next = (unit: Unit, by: 1 | -1): Unit | undefined =>
-    scored.find((other) => other.source === unit.source && other.order === unit.order + by);
+  const considered = sources.slice(0, maxSources);
+  const scored = score(about, considered);
+  const first = scored.reduce<Scored | undefined>(
+    (best, unit) => (unit.score > (best?.score ?? 0) ? unit : best),
+    undefined,
+  );
+  if (first === undefined) return undefined;
+  const newer = newerOf(first, scored, considered);
+  const best = newer?.unit ?? first;
+  const source = considered[best.source]!;
+  const { units, cut } = choose(best, scored, (one, other) => considered[one]!.heading === considered[other]!.heading);
+  const text = phrase(units, source, about) + (cut ? '\n…' : '');
+  const note = newer && `\n${frames.newer[language].replace('{a}', newer.name).replace('{b}', newer.olderName)}`;
+  if (!isSaid(text, said)) return answerOf(units, considered, text + (note ?? ''));
+  return further(best, scored, about, { source, said, considered }) ?? nothingMore(source, language);
+}
 
-  if (introduces(best.text)) {
-    // It introduces what follows: the list, or the answer to the question that it is.
-    let length = 0;
-    let following = next(best, 1);
-    while (following !== undefined && (following.kind === 'item' || chosen.length === 1)) {
-      length += shorten(following.text).length;
-      if (length > maxListLength) return { units: chosen, cut: true };
-      chosen.push(following);
-      following = next(following, 1);
-    }
+function answerOf(units: readonly Scored[], sources: readonly Source[], text: string): ExtractiveAnswer {
+  const quotes = units.map((unit) => ({ id: sources[unit.source]!.id, text: shorten(unit.text) }));
+  return { text, quotes, used: [...new Set(quotes.map(({ id }) => id))] };
+}
+
+/** The units as a text: rows with the columns that were asked for, and under their heading where they need it. */
+function phrase(units: readonly Scored[], { heading }: Source, about: Asked): string {
+  const text = joined(units.map((unit) => ({ unit, text: phraseUnit(unit, about) })));
+  const quoted = new Set(units.flatMap(({ spoken }) => [...spoken])).size;
+  const spoken = { quoted, heading: about.speaksOf(heading).size, asked: about.terms.length };
+  const label = headingFor(heading, units[0]!, spoken);
+  return label === undefined ? text : underHeading(label, text);
+}
+
+function phraseUnit({ kind, cells, text }: Unit, about: Asked): string {
+  if (kind !== 'row') return shorten(text);
+  const wanted = wantedCells(cells.slice(1), about);
+  return shorten(phraseRow(cells, (cell) => wanted.has(cell)));
+}
+
+/** The cells that were asked for: by the name of their column or, where none is named, by their form or by meaning. */
+function wantedCells(cells: readonly Cell[], { speaksOf, forms: wanted, closeness }: Asked): ReadonlySet<Cell> {
+  const named = cells.filter(({ name }) => speaksOf(name).size > 0);
+  const spoken = cells.filter(({ value }) => speaksOf(value).size > 0);
+  if (named.length > 0) return new Set([...named, ...spoken]);
+  const formed = cells.filter(({ value }) => wanted.some(({ shows }) => shows.test(value)));
+  const near = cells.map(({ name }) => closeness?.get(name) ?? 0);
+  const nearest = Math.max(0, ...near);
+  if (nearest > 0) {
+    const close = cells.filter((_, at) => near[at]! >= nearest - closeColumn);
+    return new Set([...close, ...spoken]);
   }
-  // Further rows have to match as well as the first: a neighbouring row is another product's answer.
-  const enough = best.kind === 'row' ? 0.95 : shareOfBest;
-  for (const unit of ranked.slice(1)) if (unit.score >= enough * best.score && unit.kind === best.kind) add(unit);
-  // A short sentence alone often leans on the next one ("Call us at once. The line is open day and night.").
-  if (chosen.length === 1 && best.kind === 'prose' && best.text.length < 160) {
-    const following = next(best, 1);
-    if (following?.kind === 'prose' && following.line === best.line) add(following);
+  return new Set(formed.length < cells.length && formed.length > 0 ? [...formed, ...spoken] : []);
+}
+
+const normal = (text: string): string => text.replace(/\s+/gu, ' ').trim();
+const isSaid = (text: string, said: readonly string[]): boolean =>
+  said.some((body) => normal(body).includes(normal(text)));
+
+/** What the passage says besides what was said already; undefined when that was all. A row has only further columns. */
+function further(
+  best: Scored,
+  scored: readonly Scored[],
+  about: Asked,
+  { source, said, considered }: { source: Source; said: readonly string[]; considered: readonly Source[] },
+): ExtractiveAnswer | undefined {
+  if (best.kind === 'row') {
+    const whole = shorten(phraseRow(best.cells, () => true));
+    return isSaid(whole, said) ? undefined : answerOf([best], considered, whole);
   }
-  return { units: chosen.sort((a, b) => a.source - b.source || a.order - b.order), cut: false };
+  const passage = scored.filter((unit) => unit.source === best.source);
+  const units = following(best, passage, (text) => isSaid(shorten(text), said));
+  return units.length === 0 ? undefined : answerOf(units, considered, phrase(units, source, about));
 }
 
-function shorten(text: string): string {
-  if (text.length <= maxQuoteLength) return text;
-  return `${text
-    .slice(0, maxQuoteLength)
-    .replace(/[\ud800-\udbff]$/u, '')
-    .replace(/\s+\S*$/u, '')}…`;
-}
-
-/** Sentences run on; rows and list items stand on lines of their own. */
-function compose(chosen: readonly Unit[], quotes: readonly Quote[]): string {
-  return quotes.reduce((text, quote, index) => {
-    if (index === 0) return quote.text;
-    const flowing = chosen[index]?.kind === 'prose' && chosen[index - 1]?.kind === 'prose';
-    return `${text}${flowing ? ' ' : '\n'}${quote.text}`;
-  }, '');
-}
+const nothingMore = ({ id }: Source, language: Language): ExtractiveAnswer => ({
+  text: frames.nothingMore[language],
+  quotes: [],
+  used: [id],
+});

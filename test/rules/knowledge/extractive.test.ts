@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { extract, maxQuotes } from '../../../models/rules/knowledge/extractive.ts';
+import { maxQuotes } from '../../../models/rules/knowledge/choosing.ts';
+import { comparable, extract } from '../../../models/rules/knowledge/extractive.ts';
 import type { Source } from '../../../models/rules/knowledge/extractive.ts';
 
 const fees: Source = {
@@ -19,9 +20,9 @@ const transfers: Source = {
 };
 
 describe('extract', () => {
-  it('answers with the one row that is asked for, word for word, not with its neighbours', () => {
+  it('answers with the one row and the one column that are asked for, not with their neighbours', () => {
     expect(extract('What is the annual fee of the gold card?', [lost, fees])).toEqual({
-      text: 'Product: Gold card; Annual fee: 49 EUR; Limit: 5,000 EUR',
+      text: 'Gold card – Annual fee: 49 EUR',
       quotes: [{ id: 'fees', text: 'Product: Gold card; Annual fee: 49 EUR; Limit: 5,000 EUR' }],
       used: ['fees'],
     });
@@ -66,7 +67,7 @@ describe('extract', () => {
     expect(extract('What is the phone number of the hotline?', [fees, lost])?.text).toContain('+49 30 5550 116');
   });
 
-  it('invents nothing: every quote stands in its source, and the answer is made of the quotes', () => {
+  it('invents nothing: every quote stands in its source, and the answer is made of the quotes, of columns and of headings', () => {
     const sources = [fees, lost, transfers];
     for (const question of [
       'gold card fee',
@@ -81,8 +82,10 @@ describe('extract', () => {
       expect(answer).toBeDefined();
       for (const quote of answer?.quotes ?? [])
         expect(sources.find(({ id }) => id === quote.id)?.text).toContain(quote.text);
-      const rest = (answer?.quotes ?? []).reduce((text, quote) => text.replace(quote.text, ''), answer?.text ?? '');
-      expect(rest.trim()).toBe('');
+      const parts = (answer?.quotes ?? []).flatMap(({ text }) => [text, ...text.split(/; |: /u)]);
+      const headings = sources.map(({ heading }) => heading.split(' > ').at(-1)!);
+      const rest = [...parts, ...headings].reduce((text, part) => text.replace(part, ''), answer?.text ?? '');
+      expect(rest).toMatch(/^[\s–:;]*$/u);
       expect(answer?.quotes.length).toBeLessThanOrEqual(maxQuotes);
       expect(answer?.used).toEqual([...new Set(answer?.quotes.map(({ id }) => id))]);
     }
@@ -149,5 +152,185 @@ describe('extract', () => {
     const answer = extract('gold card', [{ id: 'a', heading: '', text }]);
     expect(answer?.text.length).toBeLessThanOrEqual(601);
     expect(answer?.text).toMatch(/…$/u);
+  });
+
+  it('gives the whole list, with what introduces it, though one of its steps is what was asked for', () => {
+    expect(extract('order a new card', [lost])?.text).toBe(
+      'If you lose your card, do this at once:\n1. Lock it in the app.\n2. Call the hotline on +49 30 5550 116.\n3. Order a new one.',
+    );
+  });
+
+  it('of a long list of things gives those that are asked for', () => {
+    const towns = Array.from({ length: 30 }, (_, at) => `- Town ${at}, Market Street ${at}`);
+    const text = `We have branches in these towns:\n\n- Berlin, Linden Street 1\n${towns.join('\n')}`;
+    expect(extract('Linden Street in Berlin', [{ id: 'a', heading: 'Branches', text }])?.text).toBe(
+      'We have branches in these towns:\n- Berlin, Linden Street 1',
+    );
+  });
+
+  it('quotes one passage, not sentences of several', () => {
+    const other: Source = { id: 'other', heading: 'Cards', text: 'A lost card is replaced. Cards are made of maple.' };
+    expect(extract('I lost my card, what to do at once?', [lost, other])?.used).toEqual(['lost']);
+  });
+
+  it('a sentence comes with the one that it points back to', () => {
+    const text = 'Standing orders run monthly. The young save with the piggy account. It pays 2 percent interest.';
+    expect(extract('interest percent', [{ id: 'a', heading: 'Saving', text }])?.text).toBe(
+      'The young save with the piggy account. It pays 2 percent interest.',
+    );
+  });
+
+  it.each([
+    [
+      'It arrives within ten seconds.',
+      'Payments > Instant transfers',
+      'How fast do they arrive?',
+      'Instant transfers: ',
+    ],
+    ['Monday to Friday from nine to four', 'Opening hours', 'Open on Friday?', 'Opening hours: '],
+    ['Dies ist kostenlos.', 'Konto > Kündigung', 'kostenlos?', 'Kündigung: '],
+    ['The fee is 3 EUR.', 'Fees', 'What is the fee?', ''],
+    ['Open on Friday until four.', 'When are you open?', 'open on Friday', ''],
+  ])('%s: stands under its heading where it needs it', (text, heading, question, before) => {
+    expect(extract(question, [{ id: 'a', heading, text }])?.text).toBe(`${before}${text}`);
+  });
+
+  describe('of a table', () => {
+    const plans: Source = {
+      id: 'plans',
+      heading: 'Plans',
+      text:
+        'Plan: Plus; Price: 4.90 EUR; Charged: per month; Valid from: 2026-01-01; Note: free under 27\n' +
+        'Plan: Start; Price: 0.00 EUR; Charged: per month; Valid from: 2025-01-01',
+    };
+    it('a price has what it is charged per, and the remark that may change it', () => {
+      expect(extract('What is the price of Plus?', [plans])?.text).toBe(
+        'Plus – Price: 4.90 EUR; Charged: per month; Note: free under 27',
+      );
+    });
+    it('all columns are given when none is asked for', () => {
+      expect(extract('Start plan', [{ ...plans, text: plans.text.replaceAll('Plan:', 'Kind:') }])?.text).toBe(
+        'Start – Price: 0.00 EUR; Charged: per month; Valid from: 2025-01-01',
+      );
+    });
+    it('a value with semicolons and colons is one value', () => {
+      const text =
+        'Result: Close match; Meaning: The name is nearly right; the app shows it: always; To do: Check it\n' +
+        'Result: No match; Meaning: Somebody else; To do: Stop';
+      expect(extract('What is the meaning of close match?', [{ id: 'a', heading: 'Results', text }])?.text).toBe(
+        'Close match – Meaning: The name is nearly right; the app shows it: always',
+      );
+    });
+    it('the column is found by meaning where the question is in another language', () => {
+      const closeness = new Map([
+        ['Price', 0.6],
+        ['Charged', 0.3],
+        ['Valid from', 0.1],
+        ['Note', 0.1],
+        [plans.text.split('\n')[0]!, 0.5],
+      ]);
+      expect(extract('Was kostet das?', [plans], { closeness })?.text).toBe(
+        'Plus – Price: 4.90 EUR; Charged: per month; Note: free under 27',
+      );
+    });
+    it('a question and its answer in two columns are the answer', () => {
+      const text = 'Question: Can I have two cards?; Answer: Yes, up to three\nQuestion: Can I pay in USD?; Answer: No';
+      expect(extract('two cards', [{ id: 'a', heading: 'FAQ', text }])?.text).toBe('Answer: Yes, up to three');
+    });
+  });
+
+  describe('when two documents disagree', () => {
+    const old = { id: 'old', source_id: 'old', name: 'fees-2025.md', heading: 'Fees', dated: new Date(1) };
+    const fresh = { id: 'new', source_id: 'new', name: 'fees-2026.md', heading: 'Fees', dated: new Date(2) };
+    it.each([
+      ['sentences', 'The gold card costs 49 EUR a year.', 'The gold card costs 59 EUR a year.', ''],
+      [
+        'rows',
+        'Card: Gold; Fee: 49 EUR\nCard: Silver; Fee: 19 EUR',
+        'Card: Gold; Fee: 59 EUR\nCard: Silver; Fee: 19 EUR',
+        'Gold – Fee: 59 EUR',
+      ],
+    ])('gives the number of the newer one, and says so: %s', (_label, before, after, row) => {
+      for (const sources of [
+        [
+          { ...old, text: before },
+          { ...fresh, text: after },
+        ],
+        [
+          { ...fresh, text: after },
+          { ...old, text: before },
+        ],
+      ]) {
+        const answer = extract('What does the gold card cost, what is the fee?', sources);
+        expect(answer?.text).toBe(`${row || after}\n(From “fees-2026.md”; the older “fees-2025.md” says otherwise.)`);
+        expect(answer?.used).toEqual(['new']);
+      }
+    });
+    it('which of them is right is not said where it is not known which is newer', () => {
+      const answer = extract('What does the gold card cost?', [
+        { ...old, text: 'The gold card costs 49 EUR a year.', dated: undefined },
+        { ...fresh, text: 'The gold card costs 59 EUR a year.' },
+      ]);
+      expect(answer?.text).toBe('The gold card costs 49 EUR a year.');
+    });
+    it('another product is no disagreement', () => {
+      const answer = extract('What does the gold card cost?', [
+        { ...old, text: 'The gold card costs 49 EUR a year.' },
+        { ...fresh, text: 'The business gold card costs 99 EUR a year.' },
+      ]);
+      expect(answer?.text).toBe('The gold card costs 49 EUR a year.');
+    });
+  });
+
+  describe('a follow-up', () => {
+    const question = 'What does the heron card cost?';
+    const heron: Source = {
+      id: 'heron',
+      heading: 'Heron card',
+      text: 'The heron card costs 12 EUR a year, which is taken from the account of its owner on the first working day of every January, without notice. It is free for students.\n\nA replacement takes two days.',
+    };
+    it('is never answered word for word as before: what follows in the passage is, then that this was all', () => {
+      const said: string[] = [];
+      const next = () => {
+        const { text, used } = extract(question, [heron], { said, language: 'en' })!;
+        expect(used).toEqual(['heron']);
+        said.push(text);
+        return text;
+      };
+      expect(next()).toMatch(/^The heron card costs 12 EUR/u);
+      expect(next()).toBe('A replacement takes two days.');
+      expect(next()).toBe('My documents say no more about this than what I have written above.');
+      expect(new Set(said).size).toBe(said.length);
+    });
+    it('about a row shows the other columns', () => {
+      const asked = 'What is the annual fee of the gold card?';
+      const said = [extract(asked, [fees])!.text];
+      expect(extract(asked, [fees], { said })?.text).toBe('Gold card – Annual fee: 49 EUR; Limit: 5,000 EUR');
+      said.push('Gold card – Annual fee: 49 EUR; Limit: 5,000 EUR');
+      expect(extract(asked, [fees], { said, language: 'de' })?.text).toMatch(/^Mehr als das/u);
+    });
+  });
+
+  describe('by meaning', () => {
+    const question = 'Wann ist geöffnet?';
+    it('chooses the closest sentence where no word is shared', () => {
+      const closeness = new Map([['Our branches open at nine.', 0.6]]);
+      expect(extract(question, [transfers], { closeness })?.text).toContain('Our branches open at nine.');
+    });
+    it('answers with how the passage begins where nothing is known of its sentences', () => {
+      expect(extract(question, [transfers], { closeness: new Map() })?.used).toEqual(['transfers']);
+    });
+    it('keeps to the first passage where another has a slightly closer sentence', () => {
+      const first: Source = { id: 'first', heading: 'Times', text: 'We are there from nine to four.' };
+      const closeness = new Map([
+        ['We are there from nine to four.', 0.5],
+        ['Our branches open at nine.', 0.6],
+      ]);
+      expect(extract(question, [first, transfers], { closeness })?.used).toEqual(['first']);
+    });
+    it('compares sentences, rows and names of columns, the first passage first, and no more than allowed', () => {
+      expect(comparable([fees, lost], 4)).toEqual([...fees.text.split('\n'), 'Annual fee']);
+      expect(comparable([fees, fees], 100)).toHaveLength(6);
+    });
   });
 });

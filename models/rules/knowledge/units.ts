@@ -1,0 +1,63 @@
+/** What can be quoted of a passage: its sentences, items of lists and rows of tables, word for word. Pure. */
+import { sentences } from '../language/sentences.ts';
+
+/** `name` is empty where a column has none. */
+export type Cell = { name: string; value: string };
+
+export type Unit = {
+  text: string;
+  /** Its place in the passage, from 0. */
+  order: number;
+  paragraph: number;
+  kind: 'prose' | 'item' | 'row';
+  /** Of a row, in order. */
+  cells: readonly Cell[];
+};
+
+const named = /^([^:;]{1,120}): (.*)$/u;
+
+/** The cells of a row as chunks write it, `Column: value; Column: value`; none when it is no row. Values may have semicolons. */
+function cellsOf(line: string, known: (name: string) => boolean): Cell[] {
+  const cells: Cell[] = [];
+  for (const part of line.split('; ')) {
+    const [, name, value] = named.exec(part) ?? [];
+    const last = cells.at(-1);
+    if (name !== undefined && value !== undefined && known(name)) cells.push({ name, value });
+    else if (last === undefined) cells.push({ name: '', value: part });
+    else last.value += `; ${part}`;
+  }
+  return cells.length > 1 && cells.some(({ name }, at) => at > 0 && name !== '') ? cells : [];
+}
+
+/** Rows that stand together name the same columns, so what only one of them names is part of a value. */
+function rowsOf(lines: readonly string[]): Cell[][] {
+  const each = lines.map((line) => cellsOf(line, () => true));
+  const counts = new Map<string, number>();
+  for (const { name } of each.flat()) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return lines.map((line, at) => {
+    const strict = each.length > 1 ? cellsOf(line, (name) => (counts.get(name) ?? 0) > 1) : [];
+    return strict.length > 0 ? strict : each[at]!;
+  });
+}
+
+/** Chunks part paragraphs by an empty line, and the items of a list, or the rows of a table, by a line break. */
+export function unitsOf(text: string): Unit[] {
+  return text
+    .split(/\n{2,}/u)
+    .flatMap((paragraph, at) => {
+      const lines = paragraph.split('\n').filter((line) => line.trim() !== '');
+      const rows = rowsOf(lines);
+      return lines.flatMap((line, index): Omit<Unit, 'order'>[] => {
+        const cells = rows[index] ?? [];
+        const kind = cells.length > 0 ? 'row' : lines.length > 1 ? 'item' : 'prose';
+        const parts = kind === 'prose' ? sentences(line) : [line.trim()];
+        return parts.map((part) => ({ text: part, paragraph: at, kind, cells }));
+      });
+    })
+    .map((unit, order) => ({ ...unit, order }));
+}
+
+/** Whether a line announces what follows it. */
+export const introduces = (text: string): boolean => /[:?：？]$/u.test(text);
+/** Whether an item is a step, whose place among the others matters. */
+export const isStep = (text: string): boolean => /^(?:\d{1,2}|[a-z])[.)]\s/iu.test(text);
