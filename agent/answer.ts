@@ -2,6 +2,7 @@
  * From a question to an answer from the knowledge base: retrieve, then the sources' own sentences, or the configured model's
  * words. It changes nothing but the list of questions that found no answer.
  */
+import { extractFrom, offersFrom } from './extracting.ts';
 import { retrieve, type RetrieveDeps, type Retrieval } from './retrieve.ts';
 import type { Ai } from '../clients/ai/ai.ts';
 import type { Embedding } from '../clients/embedding/embedding.ts';
@@ -10,18 +11,21 @@ import { recordCustomerGap } from '../models/chat/customergap.ts';
 import { recordGap, type Asker } from '../models/knowledge/gap.ts';
 import { findPassages } from '../models/knowledge/knowledge.ts';
 import type { Authority } from '../models/rules/knowledge/authority.ts';
-import { extract, nothingFound } from '../models/rules/knowledge/extractive.ts';
+import { nothingFound } from '../models/rules/knowledge/extractive.ts';
 import { gapGroup, gapReason } from '../models/rules/knowledge/gap.ts';
 import type { Mode } from '../models/rules/access/keys.ts';
 import { plainReply } from '../models/rules/chat/replytext.ts';
+import { languageOfFirst, type Language } from '../models/rules/language/language.ts';
 import { contextualize } from '../models/rules/language/question.ts';
-import { stillReachable, type Judged, type Passage } from '../models/rules/knowledge/retrieval.ts';
+import { isNamed, offerText, type Offer } from '../models/rules/knowledge/offers.ts';
+import { chosen, stillReachable, type Judged, type Passage } from '../models/rules/knowledge/retrieval.ts';
 import { askedSegments } from '../models/rules/knowledge/segments.ts';
 import { findSupportConfig, recentSupportConfig } from '../models/knowledge/supportconfig.ts';
 
 export type AgentDeps = { search: SearchReader; ai: Ai; embedding: Embedding; clock: () => Date };
 
-export type Turns = readonly { role: string; body: string }[];
+/** What was said, oldest first; an answer may have made offers. */
+export type Turns = readonly { role: string; body: string; offers?: readonly Offer[] }[];
 
 export type Question = {
   orgId: string;
@@ -38,6 +42,9 @@ export type Question = {
 
 export type AnswerSource = { type: Passage['type']; id: string; name: string; url?: string; score: number };
 
+/** Passages of one heading that answer when it is asked for. */
+const maxNamed = 3;
+
 /** How the passages were found. */
 export type Found = {
   searched: string;
@@ -52,6 +59,9 @@ export type KnowledgeAnswer = {
   answer: string;
   sources: AnswerSource[];
   has_context: boolean;
+  /** Of an answer. `low`: passages are offered that may help. */
+  confidence?: 'high' | 'low';
+  offers?: Offer[];
   generated_by: 'extractive' | 'model';
 } & Pick<Found, 'searched' | 'strict' | 'retrieval'>;
 
@@ -59,8 +69,8 @@ export type KnowledgeAnswer = {
 export async function answerQuestion(deps: AgentDeps, question: Question): Promise<KnowledgeAnswer> {
   const searched = contextualize(question.query, question.history);
   const ask = async (settings?: typeof findSupportConfig) => {
-    const found = await findKnowledge(deps, question, searched, settings);
-    const given = found.retrieval.hits.length === 0 ? undefined : await compose(deps, question, found);
+    const found = await findKnowledge(deps, { ...question, body: question.query }, searched, { settings });
+    const given = found.retrieval.confidence === 'none' ? undefined : await compose(deps, question, found);
     return { found, given, outdated: given !== undefined && (await isOutdated(deps, question, found)) };
   };
   let asked = await ask();
@@ -69,32 +79,70 @@ export async function answerQuestion(deps: AgentDeps, question: Question): Promi
   const { strict, retrieval } = found;
   const given = outdated ? undefined : asked.given;
   if (!asked.given) await noteGap(deps, question, found);
+  const passages = passagesOf(retrieval);
   return {
-    answer: given ? plainReply(given.text, groundsOf(question.query, retrieval.hits)) : nothingFound,
-    sources: given ? sourcesOf(retrieval.hits, given.used) : [],
+    answer: given ? plainReply(given.text, groundsOf(question.query, passages)) : nothingFound,
+    sources: given ? sourcesOf(passages, given.used) : [],
     has_context: given !== undefined,
-    generated_by: deps.ai.model && retrieval.hits.length > 0 ? 'model' : 'extractive',
+    ...(given && (given.offers ? { confidence: 'low', offers: given.offers } : { confidence: 'high' })),
+    generated_by: deps.ai.model && passages.length > 0 ? 'model' : 'extractive',
     searched,
     strict,
     retrieval,
   };
 }
 
+/** What an answer may be made of: what answers or, where that is not sure, what may help. */
+export const passagesOf = ({ confidence, hits, offers }: Retrieval<Passage>): Judged[] =>
+  confidence === 'low' ? offers : hits;
+
+/** That of a message or, when it says too little, of the customer's last one that says enough. */
+export const languageOfCustomer = (body: string, history: Turns): Language =>
+  languageOfFirst([
+    body,
+    ...history
+      .filter(({ role }) => role === 'customer')
+      .map((said) => said.body)
+      .toReversed(),
+  ]);
+
+export type FindOptions = {
+  /** A caller that asks again because something has changed must not use cached settings. */
+  settings?: typeof findSupportConfig | undefined;
+  /** A passage that was offered, which the message asks for. */
+  offered?: Offer | undefined;
+};
+
 /**
- * What may answer, and how it was found; `searched` is the question as it is understood by itself. `settings`: a caller
- * that asks again because something has changed must not use cached settings.
+ * What may answer, and how it was found; `searched` is the message as it is understood by itself. A message that is the heading of
+ * a passage, as one that was offered, is answered by that passage.
  */
 export async function findKnowledge(
   deps: Pick<AgentDeps, 'search' | 'embedding'>,
-  { orgId, mode, segments, everything = false }: Pick<Question, 'orgId' | 'mode' | 'segments' | 'everything'>,
+  question: Pick<Question, 'orgId' | 'mode' | 'segments' | 'everything'> & { body: string },
   searched: string,
-  settings: typeof findSupportConfig = recentSupportConfig,
+  { settings = recentSupportConfig, offered }: FindOptions = {},
 ): Promise<Found> {
+  const { orgId, mode, segments, everything = false, body } = question;
   const { kb_segment_strict: strict } = await settings(orgId);
   const asked = askedSegments(segments);
   const ask = { question: searched, asked, strict, everything };
   const retrieval = await retrieve(retrieveDeps(deps, orgId, mode), ask);
+  const named = retrieval.judged.filter(({ passage }) =>
+    offered ? passage.id === offered.passage : isNamed(body, passage),
+  );
+  if (offered && named.length === 0) {
+    const [passage] = await findPassages(orgId, mode, [offered.passage]);
+    if (passage && stillReachable(passage, { asked, strict })) named.push(chosen(passage));
+  }
+  if (named.length > 0) Object.assign(retrieval, answeredBy(named, offered?.question ?? body));
   return { searched, asked, strict, tier: retrieval.authority, retrieval };
+}
+
+/** A section that was asked for by its name answers, however it was found. */
+function answeredBy(named: readonly Judged[], asking: string): Partial<Retrieval<Passage>> {
+  const hits = named.slice(0, maxNamed).map((judged) => ({ ...judged, relevant: true }));
+  return { confidence: 'high', hits, offers: [], authority: hits[0]!.passage.authority, asking };
 }
 
 /**
@@ -104,10 +152,10 @@ export async function findKnowledge(
 export async function isOutdated(
   { ai }: Pick<AgentDeps, 'ai'>,
   { orgId, mode }: Pick<Question, 'orgId' | 'mode'>,
-  { retrieval: { hits }, asked }: Pick<Found, 'retrieval' | 'asked'>,
+  { retrieval, asked }: Pick<Found, 'retrieval' | 'asked'>,
 ): Promise<boolean> {
   if (!ai.model) return false;
-  const ids = hits.map(({ passage }) => passage.id);
+  const ids = passagesOf(retrieval).map(({ passage }) => passage.id);
   const [now, { kb_segment_strict: strict }] = await Promise.all([
     findPassages(orgId, mode, ids),
     findSupportConfig(orgId),
@@ -147,16 +195,29 @@ export async function noteGap(
   else await recordGap(orgId, mode, question);
 }
 
+type Given = { text: string; used: string[]; offers?: Offer[] };
+
 /** The text and the chunks it rests on; undefined when the passages do not answer after all. */
 async function compose(
-  { ai }: Pick<AgentDeps, 'ai'>,
+  deps: Pick<AgentDeps, 'ai' | 'embedding'>,
   { query, history }: Pick<Question, 'query' | 'history'>,
   { retrieval }: Found,
-): Promise<{ text: string; used: string[] } | undefined> {
-  const passages = retrieval.hits.map(({ passage }) => passage);
-  if (!ai.model) return extract(retrieval.asking, passages);
-  const answer = await ai.answer({ question: query, history, hits: passages });
+): Promise<Given | undefined> {
+  if (!deps.ai.model) return sayExtractive(deps, retrieval, { history, language: languageOfCustomer(query, history) });
+  const hits = passagesOf(retrieval).map(({ passage }) => passage);
+  const answer = await deps.ai.answer({ question: query, history, hits });
   return answer.has_context ? answer : undefined;
+}
+
+/** An answer in the passages' own sentences or, where none surely answers, what they offer. */
+export async function sayExtractive(
+  deps: Pick<AgentDeps, 'embedding'>,
+  retrieval: Retrieval<Passage>,
+  asked: { history: Turns; language: Language },
+): Promise<Given | undefined> {
+  if (retrieval.confidence !== 'low') return extractFrom(deps, retrieval, retrieval.hits, asked);
+  const offers = await offersFrom(deps, retrieval, retrieval.offers);
+  return { text: offerText(offers, asked.language), used: offers.map(({ passage }) => passage), offers };
 }
 
 /** The texts that an address in an answer may come from. */

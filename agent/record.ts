@@ -1,5 +1,7 @@
 /** The record of a turn, which members see beside the answer: what was searched, what was found, and what wrote it. */
-import type { Found } from './answer.ts';
+import { passagesOf, type Found } from './answer.ts';
+import type { Offer } from '../models/rules/knowledge/offers.ts';
+import type { Confidence } from '../models/rules/knowledge/retrieval.ts';
 
 /** How an answer came about, for members. Times in ms. */
 export type TurnRecord = {
@@ -9,6 +11,8 @@ export type TurnRecord = {
   /** Ids of the passages that were there to answer from. */
   shown: string[];
   tools: never[];
+  /** How sure it was that they answer; null: no document was asked. */
+  confidence: Confidence | null;
   tier: string | null;
   strict: boolean | null;
   segments: readonly string[];
@@ -24,6 +28,8 @@ export type TurnRecord = {
 export type Written = {
   text: string | undefined;
   used: string[];
+  /** What is offered because nothing surely answers. */
+  offers?: Offer[];
   by: Pick<TurnRecord, 'generated_by' | 'model' | 'model_error'>;
 };
 
@@ -39,10 +45,10 @@ export function recordOf(
   const now = performance.now();
   const ms = (from: number, to: number): number => Math.round((to - from) * 10) / 10;
   const times = { retrieve: made ? ms(began, made.retrieved) : 0, answer: made ? ms(made.retrieved, now) : 0 };
-  const { judged = [], hits = [] } = made?.found.retrieval ?? {};
+  const retrieval = made?.found.retrieval;
   return {
     searched: made?.found.searched ?? null,
-    retrieved: judged.map(({ passage, relevance, relevant }) => ({
+    retrieved: (retrieval?.judged ?? []).map(({ passage, relevance, relevant }) => ({
       source_id: passage.source_id,
       chunk_id: passage.id,
       name: passage.name,
@@ -50,8 +56,9 @@ export function recordOf(
       relevant,
       used: made?.written.used.includes(passage.id) ?? false,
     })),
-    shown: hits.map(({ passage }) => passage.id),
+    shown: (retrieval ? passagesOf(retrieval) : []).map(({ passage }) => passage.id),
     tools: [],
+    confidence: retrieval?.confidence ?? null,
     tier: made?.found.tier ?? null,
     strict: made?.found.strict ?? null,
     segments,

@@ -2,7 +2,7 @@
  * The agent's turn in a conversation: what it says to a message, whether it calls a person, and how that came about. It
  * stores nothing and sends nothing itself: its caller shows the pieces and stores the answer.
  */
-import { findKnowledge, isOutdated, noteGap, sourcesOf } from './answer.ts';
+import { findKnowledge, isOutdated, languageOfCustomer, noteGap, passagesOf, sourcesOf } from './answer.ts';
 import type { AgentDeps, AnswerSource, Found, Turns } from './answer.ts';
 import { recordOf, type Made, type TurnRecord } from './record.ts';
 import { write, writeExtractive, type Listener } from './write.ts';
@@ -11,7 +11,8 @@ import { findSupportConfig } from '../models/knowledge/supportconfig.ts';
 import type { Mode } from '../models/rules/access/keys.ts';
 import { missesToEscalate, type EscalationReason } from '../models/rules/chat/conversation.ts';
 import { courtesyIn, ownSentences } from '../models/rules/language/escalation.ts';
-import { languageOfFirst, type Language } from '../models/rules/language/language.ts';
+import type { Language } from '../models/rules/language/language.ts';
+import { takenOffer, type Offer } from '../models/rules/knowledge/offers.ts';
 import { asksForPerson } from '../models/rules/language/personcall.ts';
 import { contextualize } from '../models/rules/language/question.ts';
 
@@ -41,13 +42,16 @@ export type TurnAnswer = {
   body: string;
   sources: AnswerSource[];
   has_context: boolean;
-  /** Whether it is one of those that are counted: an answer from documents, or the lack of one. */
-  counted: boolean;
+  /** Of an answer from documents. `low`: offers, which may help. */
+  confidence?: 'high' | 'low';
+  offers?: Offer[];
+  /** What it is in the count of misses: an end to them, or one more; undefined: it leaves them as they are. */
+  counts?: 'answered' | 'missed';
   escalate?: EscalationReason;
   record: TurnRecord;
 };
 
-type Said = Pick<TurnAnswer, 'body' | 'counted' | 'escalate'>;
+type Said = Pick<TurnAnswer, 'body' | 'counts' | 'escalate'>;
 /** Answers a message. @throws the error that keeps the documents from being searched, in the first attempts. */
 export async function takeTurn(
   deps: AgentDeps,
@@ -60,37 +64,55 @@ export async function takeTurn(
     await listener.piece(said.body);
     return { ...said, sources: [], has_context: false, record: recordOf(asked, began) };
   };
-  const alone = withoutDocuments(asked.body);
+  const before = asked.history.findLast(({ role }) => role === 'ai')?.offers ?? [];
+  const offered = takenOffer(asked.body, before);
+  const alone = offered ? undefined : withoutDocuments(asked.body);
   if (alone) return fixed(alone);
-  const language = languageOfCustomer(asked);
-  if (!(await asked.allowed())) return fixed({ body: ownSentences.overTestLimit[language], counted: false });
+  const language = languageOfCustomer(asked.body, asked.history);
+  if (!(await asked.allowed())) return fixed({ body: ownSentences.overTestLimit[language] });
   let found: Found;
   try {
-    found = await findKnowledge(deps, asked, await understand(deps, asked, signal));
+    const searched = offered ? offered.question : await understand(deps, asked, signal);
+    found = await findKnowledge(deps, asked, searched, { offered });
   } catch (error) {
     signal?.throwIfAborted();
     if (asked.attempt < attemptsToTell) throw error;
-    return fixed({ body: ownSentences.outOfOrder[language], counted: false, escalate: 'failed' });
+    return fixed({ body: ownSentences.outOfOrder[language], escalate: 'failed' });
   }
-  const made = await answerFrom(deps, asked, found, listener, signal);
-  const { text, used } = made.written;
-  const said: Said = text === undefined ? miss(asked.misses, language) : { body: text, counted: true };
-  if (text === undefined) {
-    await noteGap(deps, { ...asked, query: asked.body }, made.found);
-    await listener.piece(said.body);
-  }
+  const refused = before.length > 0 && !offered;
+  // Somebody who was offered something twice and took nothing has found nothing; a person is called before a third offer.
+  const last = refused && asked.misses + 1 >= missesToEscalate;
+  if (last && found.retrieval.confidence === 'low' && !deps.ai.model)
+    found = { ...found, retrieval: { ...found.retrieval, confidence: 'none' } };
+  const made = await answerFrom(deps, { ...asked, language }, found, listener, signal);
+  const { text, used, offers } = made.written;
+  const said: Said =
+    text === undefined ? miss(asked.misses, language) : { body: text, ...counting(offers !== undefined, refused) };
+  if (said.counts === 'missed') await noteGap(deps, { ...asked, query: asked.body }, made.found);
+  if (text === undefined) await listener.piece(said.body);
   return {
     ...said,
-    sources: sourcesOf(made.found.retrieval.hits, used),
+    sources: sourcesOf(passagesOf(made.found.retrieval), used),
     has_context: text !== undefined,
+    ...(text !== undefined && { confidence: offers ? 'low' : 'high' }),
+    ...(offers && { offers }),
     record: recordOf(asked, began, made),
   };
+}
+
+/**
+ * What an answer is in the count of misses. An offer is none; one that comes when the offers before it were not taken is: the
+ * customer has asked twice and found nothing.
+ */
+function counting(isOffer: boolean, refused: boolean): Pick<TurnAnswer, 'counts'> {
+  if (!isOffer) return { counts: 'answered' };
+  return refused ? { counts: 'missed' } : {};
 }
 
 /** Writes from what was found; when that changed while the model wrote, from what is found now, in its own sentences. */
 async function answerFrom(
   deps: AgentDeps,
-  asked: Asked,
+  asked: Asked & { language: Language },
   found: Found,
   listener: Listener,
   signal?: AbortSignal,
@@ -100,8 +122,8 @@ async function answerFrom(
   if (written.by.generated_by !== 'model' || !(await isOutdated(deps, asked, found)))
     return { found, retrieved, written };
   await listener.again();
-  const anew = await findKnowledge(deps, asked, found.searched, findSupportConfig);
-  const rewritten = await writeExtractive(asked, anew, listener);
+  const anew = await findKnowledge(deps, asked, found.searched, { settings: findSupportConfig });
+  const rewritten = await writeExtractive(deps, asked, anew, listener);
   const by = { ...rewritten.by, model_error: 'The documents changed while it wrote.' };
   return { found: anew, retrieved, written: { ...rewritten, by } };
 }
@@ -109,22 +131,16 @@ async function answerFrom(
 /** What needs no document: a call for a person, a courtesy. */
 function withoutDocuments(body: string): Said | undefined {
   const language = asksForPerson(body);
-  if (language) return { body: ownSentences.called[language], counted: false, escalate: 'asked' };
+  if (language) return { body: ownSentences.called[language], escalate: 'asked' };
   const courtesy = courtesyIn(body);
-  return courtesy && { body: ownSentences[courtesy.kind][courtesy.language], counted: false };
-}
-
-/** That of the message or, when it says too little, of the customer's last one that says enough. */
-function languageOfCustomer({ body, history }: Asked): Language {
-  const before = history.filter(({ role }) => role === 'customer').map((said) => said.body);
-  return languageOfFirst([body, ...before.toReversed()]);
+  return courtesy && { body: ownSentences[courtesy.kind][courtesy.language] };
 }
 
 function miss(before: number, language: Language): Said {
   const last = before + 1 >= missesToEscalate;
   return last
-    ? { body: ownSentences.notFoundAgain[language], counted: true, escalate: 'no_context' }
-    : { body: ownSentences.notFound[language], counted: true };
+    ? { body: ownSentences.notFoundAgain[language], counts: 'missed', escalate: 'no_context' }
+    : { body: ownSentences.notFound[language], counts: 'missed' };
 }
 
 /** The message as a question that is understood without the conversation. */

@@ -1,11 +1,11 @@
 /** Writing an answer from the passages that were found: by the model while it streams, or in the sources' own sentences. */
-import { groundsOf, type AgentDeps, type Found, type Turns } from './answer.ts';
+import { groundsOf, passagesOf, sayExtractive, type AgentDeps, type Found, type Turns } from './answer.ts';
 import { gathered } from './gathered.ts';
 import type { Written } from './record.ts';
 import type { AnswerAsk } from '../clients/ai/ai.ts';
 import { Problem } from '../models/rules/base/errors.ts';
 import { createReplyStream, plainReply } from '../models/rules/chat/replytext.ts';
-import { extract } from '../models/rules/knowledge/extractive.ts';
+import type { Language } from '../models/rules/language/language.ts';
 
 /** Pieces of an answer are gathered this long: each is a frame that is stored and sent to every socket. */
 const gatherMs = 40;
@@ -13,20 +13,28 @@ const gatherMs = 40;
 /** Where the text goes while it is written. What was given before `again` is void. */
 export type Listener = { piece(text: string): Promise<void>; again(): Promise<void> };
 
-/** What is to be answered: `history` and `situation` as in `Asked`. */
-export type WriteAsk = { body: string; history: Turns; situation?: Record<string, unknown> | undefined };
+/** What is to be answered: `history` and `situation` as in `Asked`. `language`: the customer's. */
+export type WriteAsk = {
+  body: string;
+  history: Turns;
+  language: Language;
+  situation?: Record<string, unknown> | undefined;
+};
 
-/** The answer that the passages give, by the model or in their own sentences; undefined when they do not answer. */
+/**
+ * The answer that the passages give, by the model or in their own sentences; undefined when they do not answer. Passages that may
+ * help are offered, but a model is given them, and judges.
+ */
 export async function write(
-  deps: Pick<AgentDeps, 'ai'>,
+  deps: Pick<AgentDeps, 'ai' | 'embedding'>,
   asked: WriteAsk,
   found: Found,
   listener: Listener,
   signal?: AbortSignal,
 ): Promise<Written> {
   const { ai } = deps;
-  if (found.retrieval.hits.length === 0) return { text: undefined, used: [], by: { generated_by: 'fixed' } };
-  if (!ai.model) return writeExtractive(asked, found, listener);
+  if (found.retrieval.confidence === 'none') return { text: undefined, used: [], by: { generated_by: 'fixed' } };
+  if (!ai.model) return writeExtractive(deps, asked, found, listener);
   let shown = false;
   const noting: Listener = {
     piece: (text) => ((shown = true), listener.piece(text)),
@@ -39,33 +47,33 @@ export async function write(
     // A frame that could not be appended is no failure of the model.
     if (!(error instanceof Problem)) throw error;
     if (shown) await listener.again();
-    const written = await writeExtractive(asked, found, listener);
+    const written = await writeExtractive(deps, asked, found, listener);
     return { ...written, by: { ...written.by, model_error: error.message } };
   }
 }
 
 export async function writeExtractive(
-  { body }: Pick<WriteAsk, 'body'>,
-  { retrieval: { asking, hits } }: Found,
+  deps: Pick<AgentDeps, 'embedding'>,
+  asked: WriteAsk,
+  { retrieval }: Found,
   listener: Listener,
 ): Promise<Written> {
-  const answer = extract(
-    asking,
-    hits.map(({ passage }) => passage),
-  );
-  if (!answer) return { text: undefined, used: [], by: { generated_by: 'fixed' } };
-  const text = plainReply(answer.text, groundsOf(body, hits));
+  const said = retrieval.confidence === 'none' ? undefined : await sayExtractive(deps, retrieval, asked);
+  if (!said) return { text: undefined, used: [], by: { generated_by: 'fixed' } };
+  const { used, offers } = said;
+  const text = plainReply(said.text, groundsOf(asked.body, passagesOf(retrieval)));
   await listener.piece(text);
-  return { text, used: answer.used, by: { generated_by: 'extractive' } };
+  return { text, used, ...(offers && { offers }), by: { generated_by: 'extractive' } };
 }
 
 async function writeByModel(
   { ai }: Pick<AgentDeps, 'ai'>,
   { body, history, situation }: WriteAsk,
-  { retrieval: { hits } }: Found,
+  { retrieval }: Found,
   listener: Listener,
   signal?: AbortSignal,
 ): Promise<Written> {
+  const hits = passagesOf(retrieval);
   const grounds = groundsOf(body, hits);
   let stream = createReplyStream(grounds);
   let shown = false;

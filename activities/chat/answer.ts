@@ -25,6 +25,7 @@ import {
 } from '../../models/chat/message.ts';
 import { hasFrame, Superseded, type FrameWriter, type NewFrame } from '../../models/live/frame.ts';
 import { productTypeOf } from '../../models/rules/access/session.ts';
+import { shownOffer } from '../../models/rules/knowledge/offers.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import {
   missesToEscalate,
@@ -122,11 +123,11 @@ export function createAnswering({ search, ai, embedding, testRepliesPerMinute, c
   async function keep(conversation: Conversation, message: Message, turn: TurnAnswer) {
     const { _id: convId, org_id: orgId, mode } = conversation;
     const now = clock();
-    const { body, sources, has_context, counted, escalate, record } = turn;
+    const { body, sources, has_context, confidence, offers, counts, escalate, record } = turn;
     const { position, misses } = await placeAnswer(orgId, convId, {
       messageId: message._id,
       body,
-      hasContext: counted && countsMisses(conversation) ? has_context : undefined,
+      missed: counts === undefined || !countsMisses(conversation) ? undefined : counts === 'missed',
       now,
     });
     const inserted = await insertMessage({
@@ -141,6 +142,8 @@ export function createAnswering({ search, ai, embedding, testRepliesPerMinute, c
       answers: message._id,
       sources,
       has_context,
+      ...(confidence === undefined ? {} : { confidence }),
+      ...(offers === undefined ? {} : { offers }),
       record: { ...record, ...(escalate === undefined ? {} : { escalate }) },
     });
     const kept = inserted ?? (await findAnswer(orgId, message._id));
@@ -155,12 +158,20 @@ export function createAnswering({ search, ai, embedding, testRepliesPerMinute, c
   async function finish(
     conversation: Conversation,
     message: Message,
-    { _id, body, sources, has_context, at, record }: Message,
+    { _id, body, sources, has_context, confidence, offers, at, record }: Message,
     misses: number,
     writer: FrameWriter,
   ): Promise<boolean> {
     const { _id: convId, org_id: orgId } = conversation;
-    const frame = { message_id: _id, body, sources, has_context, timestamp: at.toISOString() };
+    const frame = {
+      message_id: _id,
+      body,
+      sources,
+      has_context,
+      ...(confidence === undefined ? {} : { confidence }),
+      ...(offers === undefined ? {} : { offers: offers.map(shownOffer) }),
+      timestamp: at.toISOString(),
+    };
     await writer.append({ type: 'reply_end', body: frame, key: `end:${_id}` });
     const said = record?.['escalate'] as EscalationReason | undefined;
     const reason = said ?? (misses >= missesToEscalate ? 'no_context' : undefined);

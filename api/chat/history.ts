@@ -2,6 +2,7 @@
 import type { ConversationRef } from './conversation.ts';
 import type { Conversation } from '../../models/chat/conversation.ts';
 import { listMessages, type Message } from '../../models/chat/message.ts';
+import { shownOffer } from '../../models/rules/knowledge/offers.ts';
 import { Problem, type Detail } from '../../models/rules/base/errors.ts';
 
 /** Part of a history, in its order, and where what comes before it begins: null when that is the beginning. */
@@ -38,7 +39,7 @@ export function foreignCursor(): Problem {
 
 /** A message as its customer sees it. */
 export function viewMessage(message: Message) {
-  const { client_message_id, sources, has_context, sender_name } = message;
+  const { client_message_id, sources, has_context, confidence, offers, sender_name } = message;
   return {
     id: message._id,
     role: message.role,
@@ -47,6 +48,8 @@ export function viewMessage(message: Message) {
     ...(client_message_id === undefined ? {} : { client_message_id }),
     ...(sources === undefined ? {} : { sources }),
     ...(has_context === undefined ? {} : { has_context }),
+    ...(confidence === undefined ? {} : { confidence }),
+    ...(offers === undefined ? {} : { offers: offers.map(shownOffer) }),
     ...(sender_name === undefined ? {} : { sender_name }),
   };
 }

@@ -1,6 +1,7 @@
 /** What travels between a customer and a conversation: the frames of the socket in both directions, and the same over REST. Zod only. */
 import { z } from 'zod';
 import { cursor, id, mode, orgParams, pageQuery, timestamp } from './common.ts';
+import { confidencesOfAnswers, offer } from './knowledge.ts';
 import { conversationStatuses, maxBodyLength, messageRoles } from '../../models/rules/chat/conversation.ts';
 
 export { orgParams, pageQuery };
@@ -56,6 +57,10 @@ const source = z.object({
   url: z.string().optional(),
   score: z.number(),
 });
+const confidence = z.enum(confidencesOfAnswers).meta({
+  description: 'Of an answer from documents. `low`: it offers passages that may help.',
+});
+const offers = z.array(offer).meta({ description: 'What an answer of low confidence offers, the nearest first.' });
 export const message = z
   .object({
     id,
@@ -65,6 +70,8 @@ export const message = z
     client_message_id: z.string().optional().meta({ description: 'Of a customer’s message that had one.' }),
     sources: z.array(source).optional().meta({ description: 'Of the agent: what the answer rests on.' }),
     has_context: z.boolean().optional(),
+    confidence: confidence.optional(),
+    offers: offers.optional(),
     sender_name: z.string().optional().meta({ description: 'Of a member.' }),
   })
   .meta({ id: 'ChatMessage' });
@@ -90,6 +97,8 @@ export const serverFrame = z.discriminatedUnion('type', [
     body: z.string(),
     sources: z.array(source),
     has_context: z.boolean(),
+    confidence: confidence.optional(),
+    offers: offers.optional(),
     timestamp,
   }),
   frame('agent_reply', { message_id: id, body: z.string(), sender_name: z.string(), timestamp }),

@@ -4,6 +4,7 @@ import { id, mode, orgParams, timestamp } from './common.ts';
 import { segments } from './documents.ts';
 import { authorities, sourceTypes } from '../../models/rules/knowledge/authority.ts';
 import { confidences } from '../../models/rules/knowledge/retrieval.ts';
+import { maxOffers } from '../../models/rules/knowledge/offers.ts';
 import { gapReasons, gapStatuses } from '../../models/rules/knowledge/gap.ts';
 
 export { orgParams };
@@ -69,6 +70,15 @@ const explanation = z.object({
   ),
 });
 
+export const confidencesOfAnswers = ['high', 'low'] as const;
+export const offer = z
+  .object({
+    heading: z.string().meta({ description: 'What it is about, in the words of its document.' }),
+    question: z.string().meta({ description: 'To be asked as it is: the answer is then of high confidence.' }),
+    source: z.object({ type: z.enum(sourceTypes), id, name: z.string(), url: z.string().optional() }),
+  })
+  .meta({ id: 'Offer' });
+
 export const queryReply = z.object({
   answer: z.string(),
   sources: z.array(
@@ -81,6 +91,14 @@ export const queryReply = z.object({
     }),
   ),
   has_context: z.boolean(),
+  confidence: z.enum(confidencesOfAnswers).optional().meta({
+    description: 'With context only. `low`: nothing surely answers, and `answer` and `offers` name what may help.',
+  }),
+  offers: z
+    .array(offer)
+    .max(maxOffers)
+    .optional()
+    .meta({ description: 'With low confidence only, the nearest first.' }),
   generated_by: z.enum(['extractive', 'model']),
   explain: explanation.optional(),
 });

@@ -172,10 +172,10 @@ export async function settleShown(orgId: string, convId: string, version: number
 export async function placeAnswer(
   orgId: string,
   convId: string,
-  answer: { messageId: string; body: string; hasContext: boolean | undefined; now: Date },
+  answer: { messageId: string; body: string; missed: boolean | undefined; now: Date },
 ): Promise<{ position: number; misses: number }> {
-  const { messageId, body, hasContext, now } = answer;
-  const missed = { $cond: [{ $eq: ['$counted', messageId] }, '$misses', { $add: ['$misses', 1] }] };
+  const { messageId, body, missed, now } = answer;
+  const oneMore = { $cond: [{ $eq: ['$counted', messageId] }, '$misses', { $add: ['$misses', 1] }] };
   const done = await collectionOf(ConversationModel).findOneAndUpdate(
     { _id: convId, org_id: orgId },
     [
@@ -186,7 +186,7 @@ export async function placeAnswer(
           updated_at: now,
           expires_at: { $cond: [{ $eq: ['$mode', 'test'] }, keptUntil('test', now).expires_at, '$$REMOVE'] },
           preview: { $literal: previewOf(body) },
-          ...(hasContext === undefined ? {} : { misses: hasContext ? 0 : missed, counted: messageId }),
+          ...(missed === undefined ? {} : { misses: missed ? oneMore : 0, counted: messageId }),
         },
       },
     ],

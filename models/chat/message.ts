@@ -6,6 +6,7 @@ import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, Mixed } from '../base/define.ts';
 import type { NewFrame } from '../live/frame.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
+import type { Offer } from '../rules/knowledge/offers.ts';
 import { messageRoles, type MessageRole } from '../rules/chat/conversation.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { keptUntil } from '../rules/chat/retention.ts';
@@ -38,6 +39,9 @@ export type Message = {
   answers?: string;
   sources?: MessageSource[];
   has_context?: boolean;
+  /** Of the agent, with context. `low`: it offers passages that may help. */
+  confidence?: 'high' | 'low';
+  offers?: Offer[];
   /** Of the agent: how the answer came about, for members. */
   record?: Record<string, unknown>;
   /** Of a member: shown once. */
@@ -70,6 +74,8 @@ export const MessageModel = defineModel<Message>(
     answers: String,
     sources: { type: Mixed },
     has_context: Boolean,
+    confidence: String,
+    offers: { type: Mixed },
     record: { type: Mixed },
     sender_id: String,
     sender_name: String,

@@ -109,6 +109,7 @@ const readSource = readerOf(DocumentModel, [
   'segments',
   'authority',
   'live_generation',
+  'created_at',
 ]);
 
 /** Those of these documents that are of this organization and mode, as far as an answer needs them. */

@@ -9,6 +9,7 @@ import type { Passage } from '../rules/knowledge/retrieval.ts';
 type AnsweringSource = {
   name: string;
   url?: string;
+  dated?: Date;
   segments: readonly string[];
   authority?: Authority | undefined;
   live_generation?: number | undefined;
@@ -32,7 +33,9 @@ export async function findPassages(orgId: string, mode: Mode, chunkIds: readonly
     findPageSources(orgId, mode, sourceIds.filter(isPage)),
   ]);
   const sources = new Map<string, AnsweringSource>([
-    ...documents.map((document) => [document._id, { ...document, name: document.filename }] as const),
+    ...documents.map(
+      (document) => [document._id, { ...document, name: document.filename, dated: document.created_at }] as const,
+    ),
     ...pages.map((page) => [page._id, { ...page, name: page.title || page.url }] as const),
   ]);
   return chunks.flatMap((chunk): Passage[] => {
@@ -42,7 +45,7 @@ export async function findPassages(orgId: string, mode: Mode, chunkIds: readonly
   });
 }
 
-function passageOf(chunk: Chunk, { name, url, segments, authority }: AnsweringSource): Passage {
+function passageOf(chunk: Chunk, { name, url, dated, segments, authority }: AnsweringSource): Passage {
   return {
     id: chunk._id,
     source_id: chunk.source_id,
@@ -51,6 +54,7 @@ function passageOf(chunk: Chunk, { name, url, segments, authority }: AnsweringSo
     ...(url === undefined ? {} : { url }),
     heading: chunk.heading,
     text: chunk.text,
+    ...(dated === undefined ? {} : { dated }),
     segments,
     authority: effectiveAuthority(authority, chunk.source_type),
   };

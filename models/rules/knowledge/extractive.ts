@@ -168,7 +168,13 @@ export function extract(
   const newer = newerOf(first, scored, considered);
   const best = newer?.unit ?? first;
   const source = considered[best.source]!;
-  const { units, cut } = choose(best, scored, (one, other) => considered[one]!.heading === considered[other]!.heading);
+  // What the older document says is not quoted beside it.
+  const quotable = newer ? scored.filter((unit) => considered[unit.source]!.source_id === source.source_id) : scored;
+  const { units, cut } = choose(
+    best,
+    quotable,
+    (one, other) => considered[one]!.heading === considered[other]!.heading,
+  );
   const text = phrase(units, source, about) + (cut ? '\n…' : '');
   const note = newer && `\n${frames.newer[language].replace('{a}', newer.name).replace('{b}', newer.olderName)}`;
   if (!isSaid(text, said)) return answerOf(units, considered, text + (note ?? ''));

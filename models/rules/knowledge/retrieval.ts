@@ -64,6 +64,8 @@ export type Passage = {
   url?: string;
   heading: string;
   text: string;
+  /** When it was uploaded, of a document; of a page it is not known since when it says what it says. */
+  dated?: Date;
   segments: readonly string[];
   authority: Authority;
 };
@@ -114,6 +116,16 @@ function byRelevance(a: Judged, b: Judged): number {
 function aboveOf(scale: Scale | undefined, { cosines, text_score = 0 }: Candidate): number | undefined {
   return scale === undefined || cosines === undefined ? undefined : aboveUsual(scale, { cosines, text_score });
 }
+
+/** A passage that answers because it was asked for by its name, not because it was found. */
+export const chosen = <P extends Passage>(passage: P): Judged<P> => ({
+  passage,
+  candidate: { id: passage.id, authority: passage.authority },
+  coverage: 1,
+  strength: 0,
+  relevance: 1,
+  relevant: true,
+});
 
 /**
  * Judges every passage against the questions, each by itself, and against the best of all tiers; the most relevant first. With a

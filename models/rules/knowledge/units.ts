@@ -29,15 +29,20 @@ function cellsOf(line: string, known: (name: string) => boolean): Cell[] {
   return cells.length > 1 && cells.some(({ name }, at) => at > 0 && name !== '') ? cells : [];
 }
 
-/** Rows that stand together name the same columns, so what only one of them names is part of a value. */
+/** A column that one row alone fills is named as the others are, and shortly. */
+const maxRareName = { characters: 30, words: 3 };
+const isLower = (name: string): boolean => /^\p{Ll}/u.test(name);
+
+/** Rows that stand together name the same columns; what only one of them names may be part of a value. */
 function rowsOf(lines: readonly string[]): Cell[][] {
   const each = lines.map((line) => cellsOf(line, () => true));
   const counts = new Map<string, number>();
   for (const { name } of each.flat()) counts.set(name, (counts.get(name) ?? 0) + 1);
-  return lines.map((line, at) => {
-    const strict = each.length > 1 ? cellsOf(line, (name) => (counts.get(name) ?? 0) > 1) : [];
-    return strict.length > 0 ? strict : each[at]!;
-  });
+  const lower = isLower(each[0]?.[0]?.name ?? '');
+  const known = (name: string): boolean =>
+    (counts.get(name) ?? 0) > 1 ||
+    (name.length <= maxRareName.characters && name.split(' ').length <= maxRareName.words && isLower(name) === lower);
+  return lines.map((line) => cellsOf(line, known));
 }
 
 /** Chunks part paragraphs by an empty line, and the items of a list, or the rows of a table, by a line break. */

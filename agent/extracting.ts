@@ -1,0 +1,59 @@
+/** Answers and offers in the passages' own words: which sentences are nearest to the question is asked of the embedded models. */
+import type { AgentDeps, Turns } from './answer.ts';
+import type { Retrieval } from './retrieve.ts';
+import { comparable, extract, type ExtractiveAnswer } from '../models/rules/knowledge/extractive.ts';
+import { distinctOffers, offerOf, type Offer } from '../models/rules/knowledge/offers.ts';
+import type { Judged, Passage } from '../models/rules/knowledge/retrieval.ts';
+import type { Language } from '../models/rules/language/language.ts';
+
+/** Sentences compared with a question at most: 0.8 ms each, and the first passages have no more. */
+const maxCompared = 10;
+/** Of the agent's answers before, these are not said again. */
+const remembered = 2;
+
+type Extracting = Pick<AgentDeps, 'embedding'>;
+type Found = Pick<Retrieval<Passage>, 'asking' | 'degraded'>;
+
+/** The sentences of the best passage; undefined when none says anything of the question. */
+export async function extractFrom(
+  deps: Extracting,
+  found: Found,
+  hits: readonly Judged[],
+  { history, language }: { history: Turns; language: Language },
+): Promise<ExtractiveAnswer | undefined> {
+  const passages = hits.map(({ passage }) => passage);
+  const closeness = await closenessOf(deps, found, passages);
+  const said = history.filter(({ role }) => role === 'ai').map(({ body }) => body);
+  return extract(found.asking, passages, { closeness, said: said.slice(-remembered), language });
+}
+
+/** What is offered of passages that may help; a passage of rows is offered by the row that comes nearest. */
+export async function offersFrom(deps: Extracting, found: Found, offered: readonly Judged[]): Promise<Offer[]> {
+  const passages = offered.map(({ passage }) => passage);
+  const closeness = await closenessOf(deps, found, passages);
+  return distinctOffers(
+    passages.map((passage) => offerOf(passage, extract(found.asking, [passage], { closeness })?.quotes[0]?.text)),
+  );
+}
+
+/**
+ * How close the question is to sentences of the passages. Undefined where words found them; empty where meaning did, and the
+ * sentences cannot be compared.
+ */
+async function closenessOf(
+  { embedding }: Extracting,
+  { asking, degraded }: Found,
+  passages: readonly Passage[],
+): Promise<ReadonlyMap<string, number> | undefined> {
+  const byMeaning = embedding.model !== undefined && !degraded;
+  const texts = byMeaning && embedding.local ? comparable(passages, maxCompared) : [];
+  if (!byMeaning || texts.length === 0 || !embedding.local) return byMeaning ? new Map() : undefined;
+  try {
+    const [question, ...sentences] = await embedding.local.sentences([asking, ...texts]);
+    return new Map(texts.map((text, at) => [text, dot(question!, sentences[at]!)]));
+  } catch {
+    return new Map();
+  }
+}
+
+const dot = (a: Float32Array, b: Float32Array): number => a.reduce((sum, x, at) => sum + x * b[at]!, 0);
