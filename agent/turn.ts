@@ -64,8 +64,11 @@ export async function takeTurn(
     await listener.piece(said.body);
     return { ...said, sources: [], has_context: false, record: recordOf(asked, began) };
   };
-  const before = asked.history.findLast(({ role }) => role === 'ai')?.offers ?? [];
-  const offered = takenOffer(asked.body, before);
+  const answers = asked.history.filter(({ role }) => role === 'ai').toReversed();
+  const offered = takenOffer(
+    asked.body,
+    answers.flatMap(({ offers = [] }) => offers),
+  );
   const alone = offered ? undefined : withoutDocuments(asked.body);
   if (alone) return fixed(alone);
   const language = languageOfCustomer(asked.body, asked.history);
@@ -79,7 +82,7 @@ export async function takeTurn(
     if (asked.attempt < attemptsToTell) throw error;
     return fixed({ body: ownSentences.outOfOrder[language], escalate: 'failed' });
   }
-  const refused = before.length > 0 && !offered;
+  const refused = answers[0]?.offers !== undefined && !offered;
   // Somebody who was offered something twice and took nothing has found nothing; a person is called before a third offer.
   const last = refused && asked.misses + 1 >= missesToEscalate;
   if (last && found.retrieval.confidence === 'low' && !deps.ai.model)

@@ -161,6 +161,21 @@ describe('the conversation in the widget', () => {
     }
   });
 
+  it('what is offered comes with the answer and with the history; what makes no sense is left out', () => {
+    const offers = [
+      { heading: 'Cash – Fees', question: 'Cash – Fees', source: { type: 'document', id: 'd', name: 'cash.md' } },
+      { heading: 'No question' },
+      null,
+    ];
+    const expected = [{ heading: 'Cash – Fees', question: 'Cash – Fees' }];
+    const live = after([...fresh, ...answered, { ...end, confidence: 'low', offers }]);
+    expect(live.entries.at(-1)?.offers).toEqual(expected);
+    const messages = [{ id: 'r1', role: 'ai', body: 'This may help:', timestamp: at(2), offers }];
+    const read = after([fresh[0]!, { type: 'history', messages, cursor: null }]);
+    expect(read.entries.at(-1)?.offers).toEqual(expected);
+    expect(after([...fresh, ...answered, end]).entries.at(-1)).not.toHaveProperty('offers');
+  });
+
   it('new is what was answered after the customer last looked', () => {
     const done = after([...fresh, ...answered, end]);
     expect(countUnread(done, '')).toBe(1);
@@ -263,7 +278,7 @@ describe('clients and the log', () => {
 
 describe('what the page says', () => {
   it('is read from the tag; what makes no sense is the default', () => {
-    const browser = { languages: ['fr-FR', 'de-AT', 'en'] };
+    const browser = { languages: ['it-IT', 'de-AT', 'en'] };
     expect(readOptions({ key: ' svc_pk_test_1 ', theme: 'pink', position: 'left' }, browser)).toEqual({
       key: 'svc_pk_test_1',
       product: undefined,

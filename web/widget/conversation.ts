@@ -4,6 +4,8 @@
  */
 
 export type Source = { name: string; url?: string | undefined };
+/** A passage that may help: its heading, and the question that it answers. */
+export type Offer = { heading: string; question: string };
 export type Role = 'customer' | 'ai' | 'agent' | 'system';
 export type Status = 'open' | 'pending' | 'escalated' | 'resolved';
 
@@ -17,6 +19,7 @@ export type Entry = {
   /** The server's time, ISO 8601. */
   timestamp?: string | undefined;
   sources: readonly Source[];
+  offers?: readonly Offer[] | undefined;
   senderName?: string | undefined;
   /** `begun`: an answer whose end has not arrived. `waiting` and `failed` are only for the customer's own messages. */
   state: 'there' | 'begun' | 'waiting' | 'failed';
@@ -182,9 +185,18 @@ function entryOf(message: unknown): Entry {
     body: text(given['body']),
     timestamp: typeof given['timestamp'] === 'string' ? given['timestamp'] : undefined,
     sources: (Array.isArray(given['sources']) ? (given['sources'] as unknown[]) : []).flatMap(sourceOf),
+    ...offersOf(given['offers']),
     senderName: typeof given['sender_name'] === 'string' ? given['sender_name'] : undefined,
     state: 'there',
   };
+}
+
+function offersOf(given: unknown): Pick<Entry, 'offers'> {
+  const offers = (Array.isArray(given) ? (given as unknown[]) : []).flatMap((offer): Offer[] => {
+    const { heading, question } = (typeof offer === 'object' && offer !== null ? offer : {}) as Record<string, unknown>;
+    return text(heading) === '' || text(question) === '' ? [] : [{ heading: text(heading), question: text(question) }];
+  });
+  return offers.length === 0 ? {} : { offers };
 }
 
 function sourceOf(source: unknown): Source[] {

@@ -3,7 +3,7 @@
  * still being written is shown below the log and hidden from screen readers until its end, so that it is read once and
  * whole. Earlier messages that the customer asks for stand above the log, because they are not new.
  */
-import type { Conversation, Entry } from './conversation.ts';
+import type { Conversation, Entry, Offer } from './conversation.ts';
 import { link, linked, make } from './elements.ts';
 import type { Texts } from './texts.ts';
 
@@ -21,7 +21,9 @@ const followsWithin = 60;
 /** The space above the newest message when it is long, in pixels. */
 const marginAbove = 12;
 
-export function createLog(texts: Texts, locale: string, on: { earlier(): void }): Log {
+export type LogEvents = { earlier(): void; /** The customer takes what was offered. */ asked(question: string): void };
+
+export function createLog(texts: Texts, locale: string, on: LogEvents): Log {
   const time = new Intl.DateTimeFormat(locale, { hour: 'numeric', minute: '2-digit' });
   const list = make('div', { role: 'log', 'aria-live': 'polite', 'aria-label': texts.messages });
   const begun = make('div', { 'aria-hidden': 'true', class: 'begun' });
@@ -73,7 +75,7 @@ export function createLog(texts: Texts, locale: string, on: { earlier(): void })
       .map((entry) => {
         const known = standing.get(keyOf(entry));
         if (known && sameLook(known.entry, entry)) return { entry, element: known.element };
-        const fresh = entryElement(entry, texts, time);
+        const fresh = entryElement(entry, texts, time, on);
         // Replaced in place, so that a message which was waiting is not announced as a new one.
         known?.element.replaceWith(fresh);
         return { entry, element: fresh };
@@ -108,7 +110,7 @@ export function createLog(texts: Texts, locale: string, on: { earlier(): void })
       else if (!begun.querySelector('.dots')) begun.replaceChildren(dots(texts));
       return;
     }
-    begun.replaceChildren(...texted.map((entry) => entryElement(entry, texts, time)));
+    begun.replaceChildren(...texted.map((entry) => entryElement(entry, texts, time, on)));
   }
 
   return { element, show, toEnd };
@@ -129,15 +131,18 @@ const sameLook = (one: Entry, other: Entry): boolean =>
   one.body === other.body &&
   one.state === other.state &&
   one.timestamp === other.timestamp &&
-  one.sources.length === other.sources.length;
+  one.sources.length === other.sources.length &&
+  one.offers?.length === other.offers?.length;
 
 function dots(texts: Texts): HTMLElement {
   const beats = make('div', { class: 'body dots' }, make('i'), make('i'), make('i'));
   return make('div', { class: 'entry ai', title: texts.writing }, beats);
 }
 
-function entryElement(entry: Entry, texts: Texts, time: Intl.DateTimeFormat): HTMLElement {
-  const { role, body, state, sources, timestamp } = entry;
+function entryElement(entry: Entry, texts: Texts, time: Intl.DateTimeFormat, on: LogEvents): HTMLElement {
+  const { role, state, sources, timestamp, offers = [] } = entry;
+  // What is offered stands on the buttons; above them, the sentence before the list.
+  const body = offers.length > 0 ? entry.body.split('\n')[0]! : entry.body;
   const by = make('p', { class: 'by' }, nameOf(entry, texts));
   if (timestamp !== undefined && !Number.isNaN(Date.parse(timestamp))) {
     by.append(' · ', make('time', { datetime: timestamp }, time.format(new Date(timestamp))));
@@ -146,6 +151,7 @@ function entryElement(entry: Entry, texts: Texts, time: Intl.DateTimeFormat): HT
   const text = make('p', { dir: 'auto' }, ...(role === 'agent' ? linked(body) : [body]));
   const said = make('div', { class: 'body' }, text);
   const element = make('div', { class: `entry ${role} ${state}` }, by, said);
+  if (offers.length > 0) element.append(offerList(offers, texts, on));
   if (sources.length > 0) element.append(sourceList(entry, texts));
   if (state === 'waiting' || state === 'failed') element.append(make('p', { class: 'mark' }, texts[state]));
   return element;
@@ -155,6 +161,16 @@ function nameOf({ role, senderName }: Entry, texts: Texts): string {
   if (role === 'customer') return texts.you;
   if (role === 'agent') return senderName ?? texts.team;
   return role === 'ai' ? texts.assistant : texts.title;
+}
+
+function offerList(offers: readonly Offer[], texts: Texts, on: LogEvents): HTMLElement {
+  const items = offers.map(({ heading, question }) => {
+    const button = make('button', { type: 'button', dir: 'auto' }, heading);
+    button.addEventListener('click', () => on.asked(question));
+    return make('li', {}, button);
+  });
+  // Safari takes a list without bullets for none unless its role is said.
+  return make('ul', { class: 'offers', role: 'list', 'aria-label': texts.offers }, ...items);
 }
 
 /** Each source once, because an answer may use several passages of one page. */

@@ -127,6 +127,12 @@ h2 { flex: 1; min-inline-size: 0; margin: 0; font-size: 1.05em; font-weight: 650
 .sources ul { margin: 2px 0 0; padding-inline-start: 1.3em; }
 .sources li { overflow-wrap: anywhere; }
 .sources a { color: var(--accent); text-underline-offset: 2px; }
+.offers { display: flex; flex-direction: column; align-items: stretch; gap: 6px; margin: 6px 0 0; padding: 0; list-style: none; }
+.offers button {
+  inline-size: 100%; min-block-size: 2.75em; padding: 0.4em 0.9em; border: 1px solid var(--edge); border-radius: 12px;
+  color: var(--accent); text-align: start; overflow-wrap: anywhere;
+}
+.offers button:hover { background: var(--raised); }
 .dots { display: flex; gap: 5px; padding: 13px 14px; }
 .dots i { inline-size: 7px; block-size: 7px; border-radius: 50%; background: var(--quiet); animation: beat 1.2s infinite ease-in-out; }
 .dots i:nth-child(2) { animation-delay: 0.15s; }

@@ -36,7 +36,7 @@ export function createView(options: Options, on: ViewEvents): View {
   const words: Texts = texts[options.locale];
   const parts = build(options, words);
   const { host, root, panel, launcher, badge, input, endButton, link, person, compose } = parts;
-  const log = createLog(words, options.locale, { earlier: () => on.earlier() });
+  const log = createLog(words, options.locale, { earlier: () => on.earlier(), asked: (question) => on.said(question) });
   const rating = createRating(words, { send: rate, back: () => showForm('compose') });
   parts.bar.after(log.element);
   compose.after(rating.element);
@@ -128,6 +128,7 @@ export function createView(options: Options, on: ViewEvents): View {
       const over = shown.link === 'ended' || shown.link === 'refused';
       input.disabled = over;
       parts.sendButton.disabled = over;
+      for (const offer of log.element.querySelectorAll<HTMLButtonElement>('.offers button')) offer.disabled = over;
       endButton.hidden = over || !shown.conversation.entries.some(({ id }) => id !== undefined) || isResolved(shown);
       const unread = isOpen() ? 0 : countUnread(shown.conversation, shown.readUpTo);
       badge.hidden = unread === 0;

@@ -73,7 +73,7 @@ export function isNamed(question: string, { heading, text }: Pick<Passage, 'head
   return names.some((name) => plain(name) === asked);
 }
 
-/** The offer that a message takes, of those that were made in the answer before it. */
+/** The offer that a message takes, of those that were made before it, the newest first. */
 export const takenOffer = (message: string, offers: readonly Offer[]): Offer | undefined =>
   offers.find(({ question }) => plain(question) === plain(message));
 

@@ -1,0 +1,86 @@
+/** Offers: what they are called, that each can be asked, and what customers see of them. */
+import { describe, expect, it } from '@jest/globals';
+import {
+  distinctOffers,
+  isNamed,
+  labelOf,
+  maxOffers,
+  offerOf,
+  offerText,
+  shownOffer,
+  takenOffer,
+} from '../../../models/rules/knowledge/offers.ts';
+import { languages } from '../../../models/rules/language/language.ts';
+import type { Passage } from '../../../models/rules/knowledge/retrieval.ts';
+
+const passage = (more: Partial<Passage> = {}): Passage => ({
+  id: 'doc_1:1:0',
+  source_id: 'doc_1',
+  type: 'document',
+  name: 'cash.md',
+  heading: 'Help centre > What cash costs > In the euro area',
+  text: 'Three withdrawals a month are free.',
+  segments: [],
+  authority: 'normal',
+  ...more,
+});
+const row = 'Service: Paper statement; Price: 1.20 EUR';
+const table = passage({ heading: 'fees', text: `Service: Replacement card; Price: 10 EUR\n${row}` });
+
+describe('an offer', () => {
+  it.each([
+    ['Help > What cash costs > In the euro area', 'What cash costs – In the euro area'],
+    ['Help > Cash > Fees of the machine’s owner abroad', 'Fees of the machine’s owner abroad'],
+    ['Opening hours', 'Opening hours'],
+  ])('%s is called %s', (heading, label) => {
+    expect(labelOf(heading)).toBe(label);
+  });
+
+  it('is the heading of its passage, or the row that comes nearest, or the document’s name', () => {
+    expect(offerOf(passage()).heading).toBe('What cash costs – In the euro area');
+    expect(offerOf(table, row).heading).toBe('Paper statement');
+    expect(offerOf(passage({ heading: '' })).heading).toBe('cash.md');
+  });
+
+  it.each([
+    ['a heading', passage(), undefined],
+    ['a row', table, row],
+    ['a long heading', passage({ heading: `All about ${'very long matters '.repeat(12)}` }), undefined],
+  ])('is answered by its passage when it is asked: %s', (_label, offered, nearest) => {
+    const { question } = offerOf(offered, nearest);
+    expect(isNamed(question, offered)).toBe(true);
+    expect(isNamed(` ${question.toUpperCase()} `, offered)).toBe(true);
+    expect(isNamed(question, passage({ heading: 'Another' }))).toBe(false);
+  });
+
+  it('of a section in several parts is made once, and there are never more than three', () => {
+    const headings = ['A', 'B', 'A', 'C', 'D'];
+    const offers = distinctOffers(headings.map((heading, at) => offerOf(passage({ heading, id: `doc_1:1:${at}` }))));
+    expect(offers.map(({ heading, passage: id }) => [heading, id])).toEqual([
+      ['A', 'doc_1:1:0'],
+      ['B', 'doc_1:1:1'],
+      ['C', 'doc_1:1:3'],
+    ]);
+    expect(offers.length).toBe(maxOffers);
+  });
+
+  it('is taken by its own words only', () => {
+    const offers = [offerOf(passage())];
+    expect(takenOffer('what cash costs – in the euro area', offers)).toBe(offers[0]);
+    expect(takenOffer('What does cash cost in the euro area?', offers)).toBeUndefined();
+  });
+
+  it('shows customers its source, not its passage', () => {
+    expect(shownOffer(offerOf(passage({ url: 'https://bank.example/cash' })))).toEqual({
+      heading: 'What cash costs – In the euro area',
+      question: 'What cash costs – In the euro area',
+      source: { type: 'document', id: 'doc_1', name: 'cash.md', url: 'https://bank.example/cash' },
+    });
+  });
+
+  it('is introduced in each language of the agent', () => {
+    const said = languages.map((language) => offerText([offerOf(passage())], language));
+    expect(new Set(said).size).toBe(languages.length);
+    for (const text of said) expect(text).toMatch(/:\n- What cash costs – In the euro area$/u);
+  });
+});
