@@ -102,12 +102,24 @@ async function asQuestion(
 /** The passages that an answer quotes, those of its first source before the others, the best first. */
 function usedIn(body: { answer: string; sources: { id: string }[] }, candidates: readonly Candidate[]): Candidate[] {
   const answer = body.answer.replaceAll(/\s+/gu, ' ');
-  const quoted = candidates
-    .filter(({ source_id }) => body.sources.some(({ id }) => id === source_id))
+  const cited = candidates.filter(({ source_id }) => body.sources.some(({ id }) => id === source_id));
+  const verbatim = cited
     .filter(({ text }) => text.split(/\n|(?<=[.!?]) /u).some((part) => part.length > 3 && answer.includes(part.trim())))
     .toSorted((a, b) => b.score - a.score);
+  const quoted = verbatim.length > 0 ? verbatim : nearestTo(answer, cited);
   const first = body.sources[0]?.id;
   return [...quoted.filter((c) => c.source_id === first), ...quoted.filter((c) => c.source_id !== first)];
+}
+
+/** An answer that quotes no whole line, such as some columns of a row, rests on the passage that has most of its words and figures. */
+function nearestTo(answer: string, cited: readonly Candidate[]): Candidate[] {
+  const wordsOf = (text: string): Set<string> => new Set(text.toLowerCase().match(/[\p{L}\p{N}.,]+/gu));
+  const said = wordsOf(answer);
+  const shared = (text: string): number => [...wordsOf(text)].filter((word) => said.has(word)).length;
+  return cited
+    .filter(({ relevant }) => relevant)
+    .toSorted((a, b) => shared(b.text) - shared(a.text))
+    .slice(0, 1);
 }
 
 /** A first message: whether a person was called, and whether a courtesy was taken for one. */
