@@ -4,7 +4,7 @@
  */
 import { extractFrom, offersFrom } from './extracting.ts';
 import { retrieve, type RetrieveDeps, type Retrieval } from './retrieve.ts';
-import type { Ai } from '../clients/ai/ai.ts';
+import type { Ai, Answer } from '../clients/ai/ai.ts';
 import type { Embedding } from '../clients/embedding/embedding.ts';
 import type { SearchReader } from '../clients/search/reader.ts';
 import { recordCustomerGap } from '../models/chat/customergap.ts';
@@ -17,6 +17,7 @@ import type { Mode } from '../models/rules/access/keys.ts';
 import { plainReply } from '../models/rules/chat/replytext.ts';
 import { languageOfFirst, type Language } from '../models/rules/language/language.ts';
 import { contextualize } from '../models/rules/language/question.ts';
+import { holdAgainst, type Held } from '../models/rules/knowledge/grounded.ts';
 import { isNamed, offerText, type Offer } from '../models/rules/knowledge/offers.ts';
 import { chosen, stillReachable, type Judged, type Passage } from '../models/rules/knowledge/retrieval.ts';
 import { askedSegments } from '../models/rules/knowledge/segments.ts';
@@ -204,9 +205,22 @@ async function compose(
   { retrieval }: Found,
 ): Promise<Given | undefined> {
   if (!deps.ai.model) return sayExtractive(deps, retrieval, { history, language: languageOfCustomer(query, history) });
-  const hits = passagesOf(retrieval).map(({ passage }) => passage);
-  const answer = await deps.ai.answer({ question: query, history, hits });
-  return answer.has_context ? answer : undefined;
+  const passages = passagesOf(retrieval);
+  const answer = await deps.ai.answer({ question: query, history, hits: passages.map(({ passage }) => passage) });
+  const { text } = heldAgainst(answer, { body: query, history }, passages);
+  return answer.has_context && text !== '' ? { text, used: answer.used } : undefined;
+}
+
+/** A model's answer without the sentences that the passages which it cites do not bear out. */
+export function heldAgainst(
+  { text, used }: Answer,
+  { body, history, situation }: { body: string; history: Turns; situation?: Record<string, unknown> | undefined },
+  passages: readonly Judged[],
+): Held {
+  const cited = passages.filter(({ passage }) => used.includes(passage.id));
+  const customer = history.filter(({ role }) => role === 'customer' || role === 'user').map((said) => said.body);
+  const told = [body, ...customer, ...(situation ? [JSON.stringify(situation)] : [])];
+  return holdAgainst(text, { cited: cited.flatMap(({ passage }) => groundsIn(passage)), told });
 }
 
 /** An answer in the passages' own sentences or, where none surely answers, what they offer. */
@@ -225,6 +239,8 @@ export const groundsOf = (question: string, hits: readonly Judged[]): string[] =
   question,
   ...hits.flatMap(({ passage: { text, heading, url } }) => [heading, text, ...(url === undefined ? [] : [url])]),
 ];
+
+const groundsIn = ({ name, heading, text, url = '' }: Passage): string[] => [name, heading, text, url];
 
 /** The sources of the chunks an answer rests on, each once with its best score, best first. */
 export function sourcesOf(hits: readonly Judged[], used: readonly string[]): AnswerSource[] {

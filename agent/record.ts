@@ -20,6 +20,8 @@ export type TurnRecord = {
   model?: string;
   /** Why the configured model did not write it. */
   model_error?: string;
+  /** Sentences of the model that were left out, because the passages do not bear them out. */
+  dropped?: string[];
   attempts: number;
   ms: { retrieve: number; answer: number; total: number };
 };
@@ -30,7 +32,7 @@ export type Written = {
   used: string[];
   /** What is offered because nothing surely answers. */
   offers?: Offer[];
-  by: Pick<TurnRecord, 'generated_by' | 'model' | 'model_error'>;
+  by: Pick<TurnRecord, 'generated_by' | 'model' | 'model_error' | 'dropped'>;
 };
 
 /** What a turn with documents has made by its end. `retrieved`: when they were found, on the monotonic clock. */

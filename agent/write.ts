@@ -1,5 +1,5 @@
 /** Writing an answer from the passages that were found: by the model while it streams, or in the sources' own sentences. */
-import { groundsOf, passagesOf, sayExtractive, type AgentDeps, type Found, type Turns } from './answer.ts';
+import { groundsOf, heldAgainst, passagesOf, sayExtractive, type AgentDeps, type Found, type Turns } from './answer.ts';
 import { gathered } from './gathered.ts';
 import type { Written } from './record.ts';
 import type { AnswerAsk } from '../clients/ai/ai.ts';
@@ -68,11 +68,12 @@ export async function writeExtractive(
 
 async function writeByModel(
   { ai }: Pick<AgentDeps, 'ai'>,
-  { body, history, situation }: WriteAsk,
+  asked: WriteAsk,
   { retrieval }: Found,
   listener: Listener,
   signal?: AbortSignal,
 ): Promise<Written> {
+  const { body, history, situation } = asked;
   const hits = passagesOf(retrieval);
   const grounds = groundsOf(body, hits);
   let stream = createReplyStream(grounds);
@@ -92,10 +93,16 @@ async function writeByModel(
         if (shown) await listener.again();
         shown = false;
       } else {
-        const { text, used, has_context } = event.answer;
-        if (!has_context) return { text: undefined, used: [], by: { generated_by: 'fixed', model: ai.model! } };
-        await show(stream.end());
-        return { text: plainReply(text, grounds), used, by: { generated_by: 'model', model: ai.model! } };
+        const { used, has_context } = event.answer;
+        const { text, dropped } = heldAgainst(event.answer, asked, hits);
+        const by = { model: ai.model!, ...(dropped.length > 0 && { dropped }) };
+        if (has_context && text !== '') {
+          await show(stream.end());
+          return { text: plainReply(text, grounds), used, by: { generated_by: 'model', ...by } };
+        }
+        // What was shown of it is void: none of its sentences stands in the passages.
+        if (shown) await listener.again();
+        return { text: undefined, used: [], by: { generated_by: 'fixed', ...by } };
       }
     }
     throw new Problem('MODEL_FAILED');

@@ -159,6 +159,7 @@ describe('a message', () => {
       body: answer.body,
       sources: answer.sources,
       has_context: true,
+      confidence: 'high',
       timestamp: answer.at.toISOString(),
     });
     expect([...shownBy(frames.slice(0, -1)).values()]).toEqual([{ text: answer.body, ends: 0 }]);
@@ -168,6 +169,17 @@ describe('a message', () => {
   it('is attended to by a worker that keeps no process ready to read files', () => {
     const { pid } = runningWorker().child;
     expect(processTree(pid!)).toEqual([pid]);
+  });
+
+  it('that asks the same again gets what the passage says besides, then that this was all', async () => {
+    const customer = await newCustomer(orgId);
+    const bodies: string[] = [];
+    for (let times = 0; times < 3; times += 1)
+      bodies.push((await customer.ask('What must be called at once when a gannet card is lost?')).body);
+    expect(bodies[0]).toContain('night line');
+    expect(new Set(bodies).size).toBeGreaterThan(1);
+    expect(bodies[1]).not.toBe(bodies[0]);
+    expect((await customer.conversation()).misses).toBe(0);
   });
 
   it('that leans on the one before is understood with it', async () => {
@@ -498,6 +510,29 @@ describe('with a language model', () => {
     expect(typesOf(begun)).not.toContain('reply_end');
     expect([...shownBy(begun).values()][0]!.text).toMatch(/^It costs/);
     await customer.answered(id);
+  });
+
+  it('a sentence of it that its passages do not bear out is left out, and the record has it', async () => {
+    const made = 'With the code OSPREY-9 it costs 7 EUR.';
+    model.reply = () =>
+      JSON.stringify({ answered: true, sources: [1], answer: `It costs 12 EUR a year. ${made} Students pay nothing.` });
+    const customer = await newCustomer(orgId);
+    const answer = await customer.ask(question);
+    expect(answer).toMatchObject({ body: 'It costs 12 EUR a year. Students pay nothing.', has_context: true });
+    expect(answer.record).toMatchObject({ generated_by: 'model', dropped: [made] });
+    const frames = await customer.frames();
+    expect([...shownBy(frames)]).toEqual([[answer._id, { text: answer.body, ends: 1 }]]);
+  });
+
+  it('an answer of which nothing stands in its passages is a miss; what was shown of it is void', async () => {
+    model.reply = () => JSON.stringify({ answered: true, sources: [1], answer: 'It costs 7 EUR. Ask Mister Osprey.' });
+    const customer = await newCustomer(orgId);
+    const answer = await customer.ask(question);
+    expect(answer).toMatchObject({ body: ownSentences.notFound.en, has_context: false, sources: [] });
+    expect(answer).not.toHaveProperty('confidence');
+    const frames = await customer.frames();
+    expect([...shownBy(frames.slice(0, -1))][0]?.[1].text).toBe(answer.body);
+    expect((await customer.conversation()).misses).toBe(1);
   });
 
   it('is told what the session was minted with, and what the page said over it; the signed product stands', async () => {

@@ -224,6 +224,17 @@ describe('with a language model and an embedding model configured', () => {
     expect(prompt).not.toContain('internal pilot');
   });
 
+  it('a sentence that the sources do not bear out is dropped; without any other there is no answer', async () => {
+    const reply = (answer: string) => JSON.stringify({ answered: true, sources: [1], answer });
+    model.reply = () => reply('There is no fee. The bonus is 500 EUR.');
+    const { body } = await place.ask('What is the monthly fee of the stork account?');
+    expect(body).toMatchObject({ answer: 'There is no fee.', has_context: true, confidence: 'high' });
+    model.reply = () => reply('The bonus is 500 EUR.');
+    const without = await place.ask('What is the monthly fee of the stork account?');
+    expect(without.body).toMatchObject({ has_context: false, sources: [] });
+    expect(without.body).not.toHaveProperty('confidence');
+  });
+
   it('meaning finds what shares no word with the question: candidates carry their cosines', async () => {
     const { body } = await place.ask('stork accounts monthly', { explain: true });
     expect(body.explain.degraded).toBe(false);
