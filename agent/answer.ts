@@ -204,7 +204,10 @@ async function compose(
   { query, history }: Pick<Question, 'query' | 'history'>,
   { retrieval }: Found,
 ): Promise<Given | undefined> {
-  if (!deps.ai.model) return sayExtractive(deps, retrieval, { history, language: languageOfCustomer(query, history) });
+  if (!deps.ai.model) {
+    const asked = { body: query, history, language: languageOfCustomer(query, history) };
+    return sayExtractive(deps, retrieval, asked);
+  }
   const passages = passagesOf(retrieval);
   const answer = await deps.ai.answer({ question: query, history, hits: passages.map(({ passage }) => passage) });
   const { text } = heldAgainst(answer, { body: query, history }, passages);
@@ -227,7 +230,7 @@ export function heldAgainst(
 export async function sayExtractive(
   deps: Pick<AgentDeps, 'embedding'>,
   retrieval: Retrieval<Passage>,
-  asked: { history: Turns; language: Language },
+  asked: { body: string; history: Turns; language: Language },
 ): Promise<Given | undefined> {
   if (retrieval.confidence !== 'low') return extractFrom(deps, retrieval, retrieval.hits, asked);
   const offers = await offersFrom(deps, retrieval, retrieval.offers);

@@ -19,12 +19,12 @@ export async function extractFrom(
   deps: Extracting,
   found: Found,
   hits: readonly Judged[],
-  { history, language }: { history: Turns; language: Language },
+  { body, history, language }: { body: string; history: Turns; language: Language },
 ): Promise<ExtractiveAnswer | undefined> {
   const passages = hits.map(({ passage }) => passage);
   const closeness = await closenessOf(deps, found, passages);
   const said = history.filter(({ role }) => role === 'ai').map(({ body }) => body);
-  return extract(found.asking, passages, { closeness, said: said.slice(-remembered), language });
+  return extract(found.asking, passages, { closeness, said: said.slice(-remembered), own: body, language });
 }
 
 /** What is offered of passages that may help; a passage of rows is offered by the row that comes nearest. */

@@ -39,6 +39,8 @@ export type ExtractOptions = {
   closeness?: ReadonlyMap<string, number> | undefined;
   /** What was answered before, which is not said again. */
   said?: readonly string[];
+  /** The message itself, where the question was completed from what was said before it. */
+  own?: string;
   /** Of the frame around quotations. */
   language?: Language;
 };
@@ -149,15 +151,9 @@ function score({ terms: asked, forms: wanted, speaksOf, closeness }: Asked, sour
 export function extract(
   question: string,
   sources: readonly Source[],
-  { closeness, said = [], language = 'en' }: ExtractOptions = {},
+  { closeness, said = [], own = question, language = 'en' }: ExtractOptions = {},
 ): ExtractiveAnswer | undefined {
-  const asked = terms(question);
-  const about: Asked = {
-    terms: asked,
-    forms: forms.filter(({ asks }) => asks.test(question.toLowerCase())),
-    speaksOf: matcher(asked.map((term) => term.stem)),
-    closeness,
-  };
+  const about = asking(question, closeness);
   const considered = sources.slice(0, maxSources);
   const scored = score(about, considered);
   const first = scored.reduce<Scored | undefined>(
@@ -175,10 +171,37 @@ export function extract(
     quotable,
     (one, other) => considered[one]!.heading === considered[other]!.heading,
   );
-  const text = phrase(units, source, about) + (cut ? '\n…' : '');
   const note = newer && `\n${frames.newer[language].replace('{a}', newer.name).replace('{b}', newer.olderName)}`;
-  if (!isSaid(text, said)) return answerOf(units, considered, text + (note ?? ''));
+  const text = phrase(units, source, about) + (cut ? '\n…' : '') + (note ?? '');
+  if (!isRepeated(text, said)) return answerOf(units, considered, text);
+  const narrow = normal(own) === normal(question) ? undefined : narrowed(own, best.source, scored, considered);
+  if (narrow && !isRepeated(narrow.text, said)) return narrow;
   return further(best, scored, about, { source, said, considered }) ?? nothingMore(source, language);
+}
+
+function asking(question: string, closeness?: ReadonlyMap<string, number>): Asked {
+  const asked = terms(question);
+  return {
+    terms: asked,
+    forms: forms.filter(({ asks }) => asks.test(question.toLowerCase())),
+    speaksOf: matcher(asked.map((term) => term.stem)),
+    closeness,
+  };
+}
+
+/** `And for students?` asks for one sentence of what was said: the one that speaks of most of its own words. */
+function narrowed(
+  own: string,
+  source: number,
+  scored: readonly Scored[],
+  sources: readonly Source[],
+): ExtractiveAnswer | undefined {
+  const about = asking(own);
+  const passage = scored
+    .filter((unit) => unit.source === source)
+    .map((unit) => ({ ...unit, spoken: about.speaksOf(unit.text) }));
+  const best = passage.toSorted((a, b) => b.spoken.size - a.spoken.size || b.score - a.score)[0];
+  return best && best.spoken.size > 0 ? answerOf([best], sources, phrase([best], sources[source]!, about)) : undefined;
 }
 
 function answerOf(units: readonly Scored[], sources: readonly Source[], text: string): ExtractiveAnswer {
@@ -217,6 +240,8 @@ function wantedCells(cells: readonly Cell[], { speaksOf, forms: wanted, closenes
 }
 
 const normal = (text: string): string => text.replace(/\s+/gu, ' ').trim();
+const isRepeated = (text: string, said: readonly string[]): boolean =>
+  said.some((body) => normal(body) === normal(text));
 const isSaid = (text: string, said: readonly string[]): boolean =>
   said.some((body) => normal(body).includes(normal(text)));
 

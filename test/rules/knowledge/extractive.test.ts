@@ -302,6 +302,13 @@ describe('extract', () => {
       expect(next()).toBe('My documents say no more about this than what I have written above.');
       expect(new Set(said).size).toBe(said.length);
     });
+    it('about one sentence of what was said gets that sentence', () => {
+      const asked = `And for students? – ${question}`;
+      const before = extract(question, [heron])!.text;
+      expect(extract(asked, [heron], { said: [before], own: 'And for students?' })?.text).toBe(
+        'Heron card: It is free for students.',
+      );
+    });
     it('about a row shows the other columns', () => {
       const asked = 'What is the annual fee of the gold card?';
       const said = [extract(asked, [fees])!.text];
