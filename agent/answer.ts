@@ -2,13 +2,14 @@
  * From a question to an answer from the knowledge base: retrieve, then the sources' own sentences, or the configured model's
  * words. It changes nothing but the list of questions that found no answer.
  */
-import { extractFrom, offersFrom } from './extracting.ts';
+import type { AgentDeps, Turns } from './deps.ts';
+import { passagesOf, sayExtractive, type Said } from './extracting.ts';
 import { retrieve, type RetrieveDeps, type Retrieval } from './retrieve.ts';
-import type { Ai, Answer } from '../clients/ai/ai.ts';
+import type { Answer } from '../clients/ai/ai.ts';
 import type { Embedding } from '../clients/embedding/embedding.ts';
-import type { SearchReader } from '../clients/search/reader.ts';
 import { recordCustomerGap } from '../models/chat/customergap.ts';
-import { recordGap, type Asker } from '../models/knowledge/gap.ts';
+import { vectorsName } from '../clients/embedding/vectors.ts';
+import { findGroup, recordGap, type Asker, type QuestionVector } from '../models/knowledge/gap.ts';
 import { findPassages } from '../models/knowledge/knowledge.ts';
 import type { Authority } from '../models/rules/knowledge/authority.ts';
 import { nothingFound } from '../models/rules/knowledge/extractive.ts';
@@ -18,15 +19,10 @@ import { plainReply } from '../models/rules/chat/replytext.ts';
 import { languageOfFirst, type Language } from '../models/rules/language/language.ts';
 import { contextualize } from '../models/rules/language/question.ts';
 import { holdAgainst, type Held } from '../models/rules/knowledge/grounded.ts';
-import { isNamed, offerText, type Offer } from '../models/rules/knowledge/offers.ts';
+import { isNamed, type Offer } from '../models/rules/knowledge/offers.ts';
 import { chosen, stillReachable, type Judged, type Passage } from '../models/rules/knowledge/retrieval.ts';
 import { askedSegments } from '../models/rules/knowledge/segments.ts';
 import { findSupportConfig, recentSupportConfig } from '../models/knowledge/supportconfig.ts';
-
-export type AgentDeps = { search: SearchReader; ai: Ai; embedding: Embedding; clock: () => Date };
-
-/** What was said, oldest first; an answer may have made offers. */
-export type Turns = readonly { role: string; body: string; offers?: readonly Offer[] }[];
 
 export type Question = {
   orgId: string;
@@ -39,10 +35,14 @@ export type Question = {
   everything?: boolean | undefined;
   /** The customer and the message it came with; a question by a key has none. */
   asker?: Asker;
+  /** Whether a member tries it out, which makes no gap. */
+  tried?: boolean;
 };
 
 export type AnswerSource = { type: Passage['type']; id: string; name: string; url?: string; score: number };
 
+/** Passages shown beside a gap. */
+const maxNear = 3;
 /** Passages of one heading that answer when it is asked for. */
 const maxNamed = 3;
 
@@ -79,7 +79,7 @@ export async function answerQuestion(deps: AgentDeps, question: Question): Promi
   const { found, outdated } = asked;
   const { strict, retrieval } = found;
   const given = outdated ? undefined : asked.given;
-  if (!asked.given) await noteGap(deps, question, found);
+  if (!asked.given && question.tried !== true) await noteGap(deps, question, found);
   const passages = passagesOf(retrieval);
   return {
     answer: given ? plainReply(given.text, groundsOf(question.query, passages)) : nothingFound,
@@ -92,10 +92,6 @@ export async function answerQuestion(deps: AgentDeps, question: Question): Promi
     retrieval,
   };
 }
-
-/** What an answer may be made of: what answers or, where that is not sure, what may help. */
-export const passagesOf = ({ confidence, hits, offers }: Retrieval<Passage>): Judged[] =>
-  confidence === 'low' ? offers : hits;
 
 /** That of a message or, when it says too little, of the customer's last one that says enough. */
 export const languageOfCustomer = (body: string, history: Turns): Language =>
@@ -186,24 +182,46 @@ export async function noteGap(
   const again = { ...retrieveDeps(deps, orgId, mode), embed: async (text: string) => retrieval.meanings.get(text) };
   const anywhere = asked !== undefined && (await retrieve(again, open)).hits.length > 0;
   const stems = retrieval.terms.map((t) => t.stem);
+  const meaning = await meaningOfGap(deps, searched);
+  const known = meaning && (await findGroup(orgId, mode, meaning));
   const question = {
     question: query,
-    group: gapGroup(stems, query),
+    group: known ?? gapGroup(stems, query),
     why: gapReason(retrieval.judged.length, anywhere),
+    near: nearestIn(retrieval),
+    meaning,
     now: deps.clock(),
   };
   if (asker) await recordCustomerGap(orgId, mode, question, asker);
   else await recordGap(orgId, mode, question);
 }
 
-type Given = { text: string; used: string[]; offers?: Offer[] };
+/** What a question means, as gaps are compared; undefined without the embedded models. */
+async function meaningOfGap(
+  { embedding }: Pick<AgentDeps, 'embedding'>,
+  question: string,
+): Promise<QuestionVector | undefined> {
+  try {
+    const [vector] = (await embedding.local?.sentences([question])) ?? [];
+    return vector && { model: vectorsName, vector };
+  } catch {
+    return undefined;
+  }
+}
+
+/** For those who keep the documents: what comes nearest to a question that found no answer. */
+const nearestIn = ({ judged }: Retrieval<Passage>) =>
+  judged
+    .toSorted((a, b) => b.relevance - a.relevance)
+    .slice(0, maxNear)
+    .map(({ passage, relevance }) => ({ chunk_id: passage.id, score: Math.round(relevance * 1000) / 1000 }));
 
 /** The text and the chunks it rests on; undefined when the passages do not answer after all. */
 async function compose(
   deps: Pick<AgentDeps, 'ai' | 'embedding'>,
   { query, history }: Pick<Question, 'query' | 'history'>,
   { retrieval }: Found,
-): Promise<Given | undefined> {
+): Promise<Said | undefined> {
   if (!deps.ai.model) {
     const asked = { body: query, history, language: languageOfCustomer(query, history) };
     return sayExtractive(deps, retrieval, asked);
@@ -224,17 +242,6 @@ export function heldAgainst(
   const customer = history.filter(({ role }) => role === 'customer' || role === 'user').map((said) => said.body);
   const told = [body, ...customer, ...(situation ? [JSON.stringify(situation)] : [])];
   return holdAgainst(text, { cited: cited.flatMap(({ passage }) => groundsIn(passage)), told });
-}
-
-/** An answer in the passages' own sentences or, where none surely answers, what they offer. */
-export async function sayExtractive(
-  deps: Pick<AgentDeps, 'embedding'>,
-  retrieval: Retrieval<Passage>,
-  asked: { body: string; history: Turns; language: Language },
-): Promise<Given | undefined> {
-  if (retrieval.confidence !== 'low') return extractFrom(deps, retrieval, retrieval.hits, asked);
-  const offers = await offersFrom(deps, retrieval, retrieval.offers);
-  return { text: offerText(offers, asked.language), used: offers.map(({ passage }) => passage), offers };
 }
 
 /** The texts that an address in an answer may come from. */

@@ -1,8 +1,8 @@
 /** Answers and offers in the passages' own words: which sentences are nearest to the question is asked of the embedded models. */
-import type { AgentDeps, Turns } from './answer.ts';
+import type { AgentDeps, Turns } from './deps.ts';
 import type { Retrieval } from './retrieve.ts';
 import { comparable, extract, type ExtractiveAnswer } from '../models/rules/knowledge/extractive.ts';
-import { distinctOffers, offerOf, type Offer } from '../models/rules/knowledge/offers.ts';
+import { distinctOffers, offerOf, offerText, type Offer } from '../models/rules/knowledge/offers.ts';
 import type { Judged, Passage } from '../models/rules/knowledge/retrieval.ts';
 import type { Language } from '../models/rules/language/language.ts';
 
@@ -14,8 +14,26 @@ const remembered = 2;
 type Extracting = Pick<AgentDeps, 'embedding'>;
 type Found = Pick<Retrieval<Passage>, 'asking' | 'degraded'>;
 
+/** What an answer may be made of: what answers or, where that is not sure, what may help. */
+export const passagesOf = ({ confidence, hits, offers }: Retrieval<Passage>): Judged[] =>
+  confidence === 'low' ? offers : hits;
+
+/** What is said, and the chunks it rests on. */
+export type Said = { text: string; used: string[]; offers?: Offer[] };
+
+/** An answer in the passages' own sentences or, where none surely answers, what they offer. */
+export async function sayExtractive(
+  deps: Pick<AgentDeps, 'embedding'>,
+  retrieval: Retrieval<Passage>,
+  asked: { body: string; history: Turns; language: Language },
+): Promise<Said | undefined> {
+  if (retrieval.confidence !== 'low') return extractFrom(deps, retrieval, retrieval.hits, asked);
+  const offers = await offersFrom(deps, retrieval, retrieval.offers);
+  return { text: offerText(offers, asked.language), used: offers.map(({ passage }) => passage), offers };
+}
+
 /** The sentences of the best passage; undefined when none says anything of the question. */
-export async function extractFrom(
+async function extractFrom(
   deps: Extracting,
   found: Found,
   hits: readonly Judged[],
@@ -28,7 +46,7 @@ export async function extractFrom(
 }
 
 /** What is offered of passages that may help; a passage of rows is offered by the row that comes nearest. */
-export async function offersFrom(deps: Extracting, found: Found, offered: readonly Judged[]): Promise<Offer[]> {
+async function offersFrom(deps: Extracting, found: Found, offered: readonly Judged[]): Promise<Offer[]> {
   const passages = offered.map(({ passage }) => passage);
   const closeness = await closenessOf(deps, found, passages);
   return distinctOffers(

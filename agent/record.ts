@@ -1,5 +1,6 @@
 /** The record of a turn, which members see beside the answer: what was searched, what was found, and what wrote it. */
-import { passagesOf, type Found } from './answer.ts';
+import type { Found } from './answer.ts';
+import { passagesOf } from './extracting.ts';
 import type { Offer } from '../models/rules/knowledge/offers.ts';
 import type { Confidence } from '../models/rules/knowledge/retrieval.ts';
 

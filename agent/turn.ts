@@ -2,8 +2,10 @@
  * The agent's turn in a conversation: what it says to a message, whether it calls a person, and how that came about. It
  * stores nothing and sends nothing itself: its caller shows the pieces and stores the answer.
  */
-import { findKnowledge, isOutdated, languageOfCustomer, noteGap, passagesOf, sourcesOf } from './answer.ts';
-import type { AgentDeps, AnswerSource, Found, Turns } from './answer.ts';
+import { findKnowledge, isOutdated, languageOfCustomer, noteGap, sourcesOf } from './answer.ts';
+import type { AnswerSource, Found } from './answer.ts';
+import type { AgentDeps, Turns } from './deps.ts';
+import { passagesOf } from './extracting.ts';
 import { recordOf, type Made, type TurnRecord } from './record.ts';
 import { write, writeExtractive, type Listener } from './write.ts';
 import type { Asker } from '../models/knowledge/gap.ts';

@@ -1,5 +1,7 @@
 /** Writing an answer from the passages that were found: by the model while it streams, or in the sources' own sentences. */
-import { groundsOf, heldAgainst, passagesOf, sayExtractive, type AgentDeps, type Found, type Turns } from './answer.ts';
+import { groundsOf, heldAgainst, type Found } from './answer.ts';
+import type { AgentDeps, Turns } from './deps.ts';
+import { passagesOf, sayExtractive } from './extracting.ts';
 import { gathered } from './gathered.ts';
 import type { Written } from './record.ts';
 import type { AnswerAsk } from '../clients/ai/ai.ts';

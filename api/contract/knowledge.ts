@@ -120,6 +120,9 @@ export const gap = z
     first_asked: timestamp,
     last_asked: timestamp,
     why_missing: z.enum(gapReasons),
+    near: z
+      .array(z.object({ source_id: id, name: z.string(), heading: z.string(), score: z.number() }))
+      .meta({ description: 'The passages that came nearest, at most three, as far as they are still there.' }),
     gap_ids: z.array(id),
     status: z.enum(gapStatuses),
   })

@@ -4,7 +4,8 @@ import { key } from '../access/auth.ts';
 import * as contract from '../contract/knowledge.ts';
 import { defaultLimit } from '../http/cursor.ts';
 import { route } from '../http/route.ts';
-import { listGaps, setGapStatus } from '../../models/knowledge/gap.ts';
+import { listGaps, setGapStatus, type GapGroup } from '../../models/knowledge/gap.ts';
+import { findPassages } from '../../models/knowledge/knowledge.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
 
 /** Every number behind the decision, for a caller who asks why. */
@@ -36,6 +37,17 @@ function explain({ searched, strict, retrieval }: KnowledgeAnswer, mode: Mode) {
   };
 }
 
+/** The passages that came near, as far as they are still there. */
+async function passagesNear(orgId: string, gaps: readonly GapGroup[]) {
+  const near = await Promise.all(
+    [...Map.groupBy(gaps, ({ mode }) => mode)].map(([mode, those]) => {
+      const ids = those.flatMap((gap) => (gap.near ?? []).map(({ chunk_id }) => chunk_id));
+      return findPassages(orgId, mode, [...new Set(ids)]);
+    }),
+  );
+  return new Map(near.flat().map(({ id, source_id, name, heading }) => [id, { source_id, name, heading }]));
+}
+
 export const knowledgeRoutes = [
   route({
     name: 'queryKnowledge',
@@ -50,7 +62,7 @@ export const knowledgeRoutes = [
     // A stored answer would still be returned after the documents behind it were deleted.
     asksOnly: true,
     errors: ['MODEL_FAILED'],
-    async handle({ params: { orgId }, body, principal: { mode } }, ctx) {
+    async handle({ params: { orgId }, body, principal: { mode, kind } }, ctx) {
       const answer = await answerQuestion(ctx, {
         orgId,
         mode,
@@ -58,6 +70,7 @@ export const knowledgeRoutes = [
         segments: [body.context?.productType, ...(body.segments ?? [])],
         history: body.conversation_history ?? [],
         everything: body.explain,
+        tried: kind === 'member',
       });
       return { ...answer, ...(body.explain ? { explain: explain(answer, mode) } : {}) };
     },
@@ -73,9 +86,14 @@ export const knowledgeRoutes = [
     reply: contract.gapList,
     async handle({ params: { orgId }, query, principal: { modes } }) {
       const { gaps, count } = await listGaps(orgId, modes, query.limit ?? defaultLimit, query.status);
+      const passages = await passagesNear(orgId, gaps);
       return {
         gaps: gaps.map((g) => ({
           ...g,
+          near: (g.near ?? []).flatMap(({ chunk_id, score }) => {
+            const passage = passages.get(chunk_id);
+            return passage ? [{ ...passage, score }] : [];
+          }),
           first_asked: g.first_asked.toISOString(),
           last_asked: g.last_asked.toISOString(),
         })),

@@ -1,11 +1,11 @@
 /**
- * Unanswered questions, one record a wording, grouped when they are read; forgotten half a year after they were last asked.
+ * Unanswered questions of customers, one record a wording, grouped by what they mean; forgotten half a year after they were last asked.
  * A record knows which customers asked it, as hashes, so that the words go when nobody else's are left.
  */
 import { createHash } from 'node:crypto';
 import type mongoose from 'mongoose';
-import { collectionOf, defineModel, embedded } from '../base/define.ts';
-import { gapReasons, gapStatuses, type GapReason, type GapStatus } from '../rules/knowledge/gap.ts';
+import { collectionOf, defineModel, defined, embedded, Mixed } from '../base/define.ts';
+import { gapReasons, gapStatuses, nearestGroup, type GapReason, type GapStatus } from '../rules/knowledge/gap.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 
 /**
@@ -28,8 +28,15 @@ export type Gap = {
   first_asked: Date;
   last_asked: Date;
   why_missing: GapReason;
+  /** The passages that came nearest when it was asked last: chunk ids and scores. */
+  near?: GapNear[];
+  /** What the question means: numbers of four bytes. Vectors of two models are never compared. */
+  vector?: Buffer;
+  vector_model?: string;
   status: GapStatus;
 };
+
+export type GapNear = { chunk_id: string; score: number };
 
 const keepSeconds = 180 * 86_400;
 /** A wording that so many have asked is nobody's alone: further customers are only counted. Some 100 KB a record. */
@@ -58,6 +65,9 @@ const GapModel = defineModel<Gap>(
     first_asked: { type: Date, required: true },
     last_asked: { type: Date, required: true },
     why_missing: { type: String, enum: gapReasons, required: true },
+    near: { type: Mixed },
+    vector: Buffer,
+    vector_model: String,
     status: { type: String, enum: gapStatuses, required: true },
   },
   [
@@ -80,14 +90,58 @@ function gapId(orgId: string, mode: Mode, question: string): string {
 
 /** Who asked: a customer, with a message. */
 export type Asker = { customerId: string; messageId: string };
-export type Asked = { question: string; group: string; why: GapReason; now: Date };
+export type QuestionVector = { model: string; vector: Float32Array };
+export type Asked = {
+  question: string;
+  group: string;
+  why: GapReason;
+  now: Date;
+  near?: GapNear[] | undefined;
+  meaning?: QuestionVector | undefined;
+};
+
+/** Questions that a new one is compared with, those asked last: each a dot product of 512 numbers. */
+const comparedGaps = 2_000;
+
+/** The group of the question that asks the same, by meaning. */
+export async function findGroup(
+  orgId: string,
+  mode: Mode,
+  { model, vector }: QuestionVector,
+): Promise<string | undefined> {
+  const found = await collectionOf(GapModel)
+    .find({ org_id: orgId, mode, vector_model: model })
+    .project<{ group: string; vector: mongoose.mongo.Binary }>({ group: 1, vector: 1 })
+    .sort({ last_asked: -1 })
+    .limit(comparedGaps)
+    .toArray();
+  return nearestGroup(
+    vector,
+    found.map((gap) => ({ group: gap.group, vector: readVector(gap.vector) })),
+  );
+}
+
+/** A copy, since numbers of four bytes must stand at an address that four divides. */
+const readVector = ({ buffer }: mongoose.mongo.Binary): Float32Array =>
+  new Float32Array(Uint8Array.from(buffer).buffer);
+const writeVector = (vector: Float32Array): Buffer => Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
 
 /** Ids are random, so nothing but the id itself leads from it to its hash. */
 const hashOf = (id: string): string => createHash('sha256').update(id).digest('base64url').slice(0, 22);
 
 /** A question that nobody has asked before. */
-function freshGap(orgId: string, mode: Mode, { question, group, why: why_missing, now }: Asked) {
-  const told = { org_id: orgId, mode, group, question, last_asked: now, why_missing };
+function freshGap(orgId: string, mode: Mode, asked: Asked) {
+  const { question, group, why: why_missing, now, near, meaning } = asked;
+  const vector = meaning && { vector: writeVector(meaning.vector), vector_model: meaning.model };
+  const told: Told = {
+    org_id: orgId,
+    mode,
+    group,
+    question,
+    last_asked: now,
+    why_missing,
+    ...defined({ near, ...vector }),
+  };
   const _id = gapId(orgId, mode, question);
   const fresh: Gap = { _id, ...told, count: 1, askers: [], first_asked: now, status: 'open' };
   return { told, fresh };
@@ -118,7 +172,10 @@ export function countingGap(orgId: string, mode: Mode, asked: Asked, asker: Aske
   ] as mongoose.PipelineStage[];
 }
 
-type Told = Pick<Gap, 'org_id' | 'mode' | 'group' | 'question' | 'last_asked' | 'why_missing'>;
+type Told = Pick<
+  Gap,
+  'org_id' | 'mode' | 'group' | 'question' | 'last_asked' | 'why_missing' | 'near' | 'vector' | 'vector_model'
+>;
 
 /** The fields of a gap that is asked once more. */
 function countedAgain(told: Told, by?: GapAsker) {
@@ -192,7 +249,9 @@ export async function listGapsOf(
   return found.map(({ askers, ...gap }) => ({ ...gap, count: askers[0]!.count }));
 }
 
-export type GapGroup = Omit<Gap, '_id' | 'org_id' | 'mode' | 'group' | 'askers'> & { gap_ids: string[] };
+export type GapGroup = Omit<Gap, '_id' | 'org_id' | 'group' | 'askers' | 'vector' | 'vector_model'> & {
+  gap_ids: string[];
+};
 
 /** Groups, those asked last first, and how many there are. A group is as open as its most open wording. */
 export async function listGaps(
@@ -213,6 +272,8 @@ export async function listGaps(
         first_asked: { $min: '$first_asked' },
         last_asked: { $max: '$last_asked' },
         why_missing: { $first: '$why_missing' },
+        near: { $first: '$near' },
+        mode: { $first: '$mode' },
         gap_ids: { $push: '$_id' },
         openness: { $min: openness },
       },

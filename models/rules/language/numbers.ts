@@ -42,7 +42,7 @@ const tellingDigits = 7;
 /** A day, a month and a year are three numbers, in whichever order. */
 const date = /\b(\d{1,2})[./](\d{1,2})[./](\d{2,4})\b/gu;
 
-/** What a number may mean: `1.234` is a thousand and more in some languages, one and a bit in others. */
+/** What a number may mean: `1.234` is taken for a thousand and more, `16.30` may be a time. */
 function formsOf(text: string): string[] {
   const digits = text.replaceAll(/\D/gu, '');
   if (/^[+0]/u.test(text) && digits.length >= tellingDigits) return [`tel:${digits.slice(-tellingDigits)}`];
@@ -53,9 +53,11 @@ function formsOf(text: string): string[] {
     const rest = decimals.replace(/0+$/u, '');
     return whole.replace(/^0+(?=\d)/u, '') + (rest === '' ? '' : `.${rest}`);
   };
+  const grouped = parts.slice(1).every(({ length }) => length === 3);
+  const isThousands = grouped && parts[0] !== '0' && parts[0]!.length <= 3;
   return [
-    plain(parts.join('')),
-    ...(parts.length > 1 ? [plain(parts.slice(0, -1).join(''), last)] : []),
+    ...(grouped ? [plain(parts.join(''))] : []),
+    ...(parts.length > 1 && !isThousands ? [plain(parts.slice(0, -1).join(''), last)] : []),
     ...(time ? [`${Number(time[1])}:${time[2]}`, `${Number(time[1]) + 12}:${time[2]}`] : []),
   ];
 }
