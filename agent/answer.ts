@@ -6,7 +6,6 @@ import type { AgentDeps, Turns } from './deps.ts';
 import { passagesOf, sayExtractive, type Said } from './extracting.ts';
 import { retrieve, type RetrieveDeps, type Retrieval } from './retrieve.ts';
 import type { Answer } from '../clients/ai/ai.ts';
-import type { Embedding } from '../clients/embedding/embedding.ts';
 import { recordCustomerGap } from '../models/chat/customergap.ts';
 import { vectorsName } from '../clients/embedding/vectors.ts';
 import { findGroup, recordGap, type Asker, type QuestionVector } from '../models/knowledge/gap.ts';
