@@ -707,6 +707,91 @@ describe('other people’s pages', () => {
   });
 });
 
+describe('what may help', () => {
+  const headings = ['Opening hours', 'Lost card'];
+  /** A conversation whose last answer offers these sections, and the widget as it opens on it. */
+  async function offered(settings: Record<string, string | number> = {}) {
+    const lindenbank = await bank();
+    const { page, chat } = await demo(lindenbank.publishable, settings);
+    await chat.open();
+    await chat.say(question);
+    await shows(chat, [/^customer/, answer]);
+    const { conv_id: convId } = await inInbox(lindenbank);
+    const messages = db().collection<{ _id: string; org_id: string; mode: string; sources: { id: string }[] }>(
+      'messages',
+    );
+    const before = (await messages.findOne({ conv_id: convId, role: 'ai' }))!;
+    const chunks = await db()
+      .collection<{ _id: string; heading: string }>('chunks')
+      .find({ org_id: before.org_id })
+      .toArray();
+    const source = { type: 'document', id: before.sources[0]!.id, name: 'help.md' };
+    const offers = headings.map((heading) => {
+      const passage = chunks.find((chunk) => chunk.heading.endsWith(heading))!._id;
+      return { heading, question: heading, source, passage };
+    });
+    const body = `This may help:\n${headings.map((heading) => `- ${heading}`).join('\n')}`;
+    const said = { has_context: true, confidence: 'low', sources: [source], offers, at: new Date() };
+    const place = { org_id: before.org_id, conv_id: convId, mode: before.mode, role: 'ai', position: 10 };
+    const fresh = { _id: `msg_${convId}_offer`, body, ...place, ...said };
+    await messages.insertOne(fresh as unknown as Parameters<typeof messages.insertOne>[0]);
+    await db()
+      .collection<{ _id: string }>('conversations')
+      .updateOne({ _id: convId }, { $set: { position: 10 } });
+    await page.reload();
+    await chat.find('.offers button');
+    return { page, chat };
+  }
+  const inOffers = (chat: Chat) =>
+    chat.inside("[...root.querySelectorAll('.offers button')].map((button) => button.textContent)");
+
+  it('is shown as buttons below its sentence; a tap asks, and the section answers', async () => {
+    const { chat } = await offered();
+    expect((await chat.messages()).at(-1)).toBe('ai: This may help:');
+    expect(await inOffers(chat)).toEqual(headings);
+    await (await chat.find('.offers button')).click();
+    await until(async () => (await chat.messages()).at(-1)?.includes('8:30'), 'the answer');
+    expect((await chat.messages()).at(-2)).toBe('customer: Opening hours');
+  });
+
+  it('is reached by keyboard, keeps the focus, and has its name', async () => {
+    const { page, chat } = await offered();
+    await (await chat.find('textarea')).focus();
+    const focused = () => chat.inside("root.activeElement?.closest('.offers') && root.activeElement.textContent");
+    await page.keyboard.down('Shift');
+    for (let tries = 0; tries < 9 && (await focused()) !== headings[1]; tries += 1) await page.keyboard.press('Tab');
+    await page.keyboard.up('Shift');
+    expect(await focused()).toBe(headings[1]);
+    await page.keyboard.press('Enter');
+    await until(async () => (await chat.messages()).at(-1)?.includes('three working days'), 'the answer');
+    expect(await focused()).toBe(headings[1]);
+    expect(await chat.inside("root.querySelector('.offers').getAttribute('aria-label')")).toBe('Suggestions');
+  });
+
+  const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+  it.each([
+    ['light', 'en', 1000],
+    ['dark', 'de', 1000],
+    ['light', 'fr', 320],
+    ['dark', 'es', 320],
+    ['light', 'ar', 1000],
+  ])('axe finds nothing wrong with it (%s, %s, %i pixels), and nothing is cut', async (theme, locale, width) => {
+    const { page, chat } = await offered({ theme, locale, width });
+    await page.setBypassCSP(true);
+    await page.reload();
+    await page.addScriptTag({ path: axe });
+    await chat.find('.offers button');
+    const found = await page.evaluate(
+      "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => [id, ...nodes.map(({ failureSummary }) => failureSummary)]))",
+    );
+    expect(found).toEqual([]);
+    const wide = await chat.inside(
+      "[...root.querySelectorAll('.offers button')].map((button) => button.scrollWidth <= button.clientWidth && button.clientHeight >= 40)",
+    );
+    expect(wide).toEqual([true, true]);
+  });
+});
+
 describe('without a mouse', () => {
   it('opens, asks, reads, ends, rates and closes; the focus is always somewhere sensible', async () => {
     const lindenbank = await bank();
