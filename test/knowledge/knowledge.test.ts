@@ -156,6 +156,12 @@ describe('GET and PATCH /orgs/{orgId}/kb/gaps', () => {
     expect(found[1]).toMatchObject({ count: 3, why_missing: 'nothing_found', status: 'open' });
     expect(found[1].gap_ids).toHaveLength(2);
 
+    // The passages that came nearest, as far as they are still there.
+    expect(found[0].near).toEqual([
+      { source_id: expect.stringMatching(/^doc_/), name: 'a.md', heading: 'a', score: expect.any(Number) },
+    ]);
+    expect(found[1].near).toEqual([]);
+
     const patch = (body: object, token = place.token) =>
       system().request('PATCH', `/orgs/${place.orgId}/kb/gaps`, { token, body });
     const changed = await patch({ gap_ids: [...found[1].gap_ids, 'gap_of_nobody'], status: 'resolved' });
@@ -173,6 +179,22 @@ describe('GET and PATCH /orgs/{orgId}/kb/gaps', () => {
       body: { gap_ids: found[0].gap_ids, status: 'resolved' },
     });
     expect(theirs.body.updated).toBe(0);
+  });
+});
+
+describe('a member’s own tries', () => {
+  it('make no gap; the questions of a key, which asks for customers, do', async () => {
+    const place = await knowing(system(), [{ name: 'a.md', content: 'The crane card is yellow.' }]);
+    const tried = await system().request('POST', `/orgs/${place.orgId}/kb/query`, {
+      token: place.org.owner.token,
+      body: { query: 'Do you sell umbrellas?' },
+    });
+    expect([tried.status, tried.body.has_context]).toEqual([200, false]);
+    const gaps = async () =>
+      (await system().request('GET', `/orgs/${place.orgId}/kb/gaps`, { token: place.token })).body.count;
+    expect(await gaps()).toBe(0);
+    await place.ask('Do you sell umbrellas?');
+    expect(await gaps()).toBe(1);
   });
 });
 
