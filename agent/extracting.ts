@@ -2,7 +2,7 @@
 import type { AgentDeps, Turns } from './deps.ts';
 import type { Retrieval } from './retrieve.ts';
 import { comparable, extract, type ExtractiveAnswer } from '../models/rules/knowledge/extractive.ts';
-import { distinctOffers, offerOf, offerText, type Offer } from '../models/rules/knowledge/offers.ts';
+import { distinctOffers, isNamed, offerOf, offerText, type Offer } from '../models/rules/knowledge/offers.ts';
 import type { Judged, Passage } from '../models/rules/knowledge/retrieval.ts';
 import type { Language } from '../models/rules/language/language.ts';
 
@@ -41,7 +41,9 @@ async function extractFrom(
 ): Promise<ExtractiveAnswer | undefined> {
   const passages = hits.map(({ passage }) => passage);
   const closeness = await closenessOf(deps, found, passages);
-  const said = history.filter(({ role }) => role === 'ai').map(({ body }) => body);
+  // Who asks for a section by its name is shown it, also once more.
+  const isAsked = passages[0] !== undefined && isNamed(found.asking, passages[0]);
+  const said = isAsked ? [] : history.filter(({ role }) => role === 'ai').map((answer) => answer.body);
   return extract(found.asking, passages, { closeness, said: said.slice(-remembered), own: body, language });
 }
 

@@ -738,9 +738,15 @@ describe('what may help', () => {
     await db()
       .collection<{ _id: string }>('conversations')
       .updateOne({ _id: convId }, { $set: { position: 10 } });
-    await page.reload();
-    await chat.find('.offers button');
+    await reload(page, chat);
     return { page, chat };
+  }
+  /** On a phone the widget does not open by itself. */
+  async function reload(page: Page, chat: Chat): Promise<void> {
+    await page.reload();
+    await until(async () => chat.inside("root?.querySelector('.panel') != null"), 'the widget');
+    if (await chat.inside("root.querySelector('.panel').hidden")) await chat.open();
+    await chat.find('.offers button');
   }
   const inOffers = (chat: Chat) =>
     chat.inside("[...root.querySelectorAll('.offers button')].map((button) => button.textContent)");
@@ -778,9 +784,8 @@ describe('what may help', () => {
   ])('axe finds nothing wrong with it (%s, %s, %i pixels), and nothing is cut', async (theme, locale, width) => {
     const { page, chat } = await offered({ theme, locale, width });
     await page.setBypassCSP(true);
-    await page.reload();
+    await reload(page, chat);
     await page.addScriptTag({ path: axe });
-    await chat.find('.offers button');
     const found = await page.evaluate(
       "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => [id, ...nodes.map(({ failureSummary }) => failureSummary)]))",
     );
