@@ -734,7 +734,7 @@ describe('what may help', () => {
     const said = { has_context: true, confidence: 'low', sources: [source], offers, at: new Date() };
     const place = { org_id: before.org_id, conv_id: convId, mode: before.mode, role: 'ai', position: 10 };
     const fresh = { _id: `msg_${convId}_offer`, body, ...place, ...said };
-    await messages.insertOne(fresh as unknown as Parameters<typeof messages.insertOne>[0]);
+    await messages.insertOne(fresh);
     await db()
       .collection<{ _id: string }>('conversations')
       .updateOne({ _id: convId }, { $set: { position: 10 } });
