@@ -56,7 +56,8 @@ export async function startApi(
   const connection = Connection.lazy(connectionTo(config.temporalAddress));
   const clock = () => new Date();
   const secrets = createSecretBox(config.secretKey);
-  const embedding = openEmbedding(config, log, { warm: true });
+  const metrics = createMetrics();
+  const embedding = openEmbedding(config, log, { warm: true, meter: metrics.embedding });
   const search = createSearchReader({ uri: config.searchUri, model: embedding.model });
   const ctx = adapt({
     config,
@@ -72,7 +73,6 @@ export async function startApi(
   // Opens the key that signs logins now: if it cannot be opened, the start fails instead of everybody's next sign-in.
   await ctx.tokens.jwks();
   const state = { draining: false };
-  const metrics = createMetrics();
   const serveRequest = createApp(ctx, metrics, state).callback();
   const sockets = createLive(ctx, [createChatStreams(ctx, metrics.sockets)], socketOptions);
   // An upgrade that is not for a socket is handled as an ordinary request.

@@ -5,6 +5,7 @@ import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import { bundleWorkflows } from './bundle.ts';
 import { fleetNames, fleets, type FleetName } from './fleets.ts';
+import { embeddingMeter, histogramBuckets } from './metrics.ts';
 import { createRecrawlSchedules, ensureSchedules } from './schedules.ts';
 import { ensureSearchAttributes } from './searchattributes.ts';
 import type { WorkerDeps } from './slices/slice.ts';
@@ -54,7 +55,12 @@ export async function startWorkers(
       ? {}
       : {
           telemetryOptions: {
-            metrics: { prometheus: { bindAddress: hostPort(config.host, config.workerMetricsPort) } },
+            metrics: {
+              prometheus: {
+                bindAddress: hostPort(config.host, config.workerMetricsPort),
+                histogramBucketOverrides: histogramBuckets,
+              },
+            },
           },
         }),
   });
@@ -75,7 +81,7 @@ export async function startWorkers(
     connectionsPerOrigin: Math.max(4, config.crawlConcurrency),
   });
   const pages = createPages({ agent: crawlerName });
-  const embedding = openEmbedding(config, log);
+  const embedding = openEmbedding(config, log, { meter: embeddingMeter(Runtime.instance().metricMeter) });
   const search = createSearch({ uri: config.searchUri, model: embedding.model });
   const clock = () => new Date();
   const renderer = createRenderer({

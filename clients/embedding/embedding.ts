@@ -7,7 +7,7 @@ import { EmbeddingFailed } from './embedder.ts';
 import { modelNames, vectorsName, widths, type ModelName, type Vectors } from './vectors.ts';
 import type { AiOptions } from '../ai/ai.ts';
 
-export type { EmbeddingState } from './local.ts';
+export type { EmbeddingMeter, EmbeddingState } from './local.ts';
 
 export type Embedding = Vectors & {
   /** The embedded models for reading messages, also where passages come from an endpoint; undefined with EMBEDDING=off. */

@@ -24,6 +24,18 @@ export type LocalOptions = {
   questionMs?: number | undefined;
   /** How long a process is kept without work, ms. */
   idleMs?: number | undefined;
+  meter?: EmbeddingMeter | undefined;
+};
+
+export type EmbeddedKind = 'question' | 'passage' | 'sentence';
+
+/** Counts what the embedded models do. */
+export type EmbeddingMeter = {
+  /** `seconds` from the call to its last vector. */
+  made(kind: EmbeddedKind, texts: number, seconds: number): void;
+  /** A call got no vectors. */
+  failed(kind: EmbeddedKind): void;
+  started(process: 'questions' | 'passages'): void;
 };
 
 export type Local = {
@@ -50,18 +62,18 @@ const retryMs = { first: 60_000, last: 3_600_000 };
 /** Questions whose vectors are kept: 5 KiB each. */
 const keptQuestions = 1_000;
 
+/** `reason`: why it failed last, if it has made no vector since. */
+type Process = { embedder: Embedder; failuresInARow: number; pausedUntil: number; reason: string | undefined };
+
 type Parts = Map<ModelName, Promise<Float32Array>>;
 
 export function createLocal(options: LocalOptions): Local {
-  const { onState, now = () => performance.now(), questionMs = defaultQuestionMs } = options;
+  const { onState, meter, now = () => performance.now(), questionMs = defaultQuestionMs } = options;
   const closing = new AbortController();
   const kept = new LRUCache<string, Parts>({ max: keptQuestions });
-  let asking: Embedder | undefined;
-  let reading: Embedder | undefined;
+  let asking: Process | undefined;
+  let reading: Process | undefined;
   let state: EmbeddingState = { state: 'starting' };
-  /** Of processes, without a vector in between. */
-  let failuresInARow = 0;
-  let pausedUntil = -Infinity;
 
   const become = (next: EmbeddingState): void => {
     if (next.state === state.state && next.reason === state.reason) return;
@@ -87,28 +99,58 @@ export function createLocal(options: LocalOptions): Local {
 
   function open(folder: string): void {
     if (closing.signal.aborted) return;
-    const common = { folder, onFailure, ...(options.idleMs === undefined ? {} : { idleMs: options.idleMs }) };
-    asking = createEmbedder({ ...common, timeoutMs: hungMs });
-    reading = createEmbedder({ ...common, timeoutMs: passageMs, niceness: 10 });
+    const idle = options.idleMs === undefined ? {} : { idleMs: options.idleMs };
+    const start = (name: 'questions' | 'passages', timeoutMs: number, niceness: number): Process => {
+      const embedder = createEmbedder({
+        ...idle,
+        folder,
+        timeoutMs,
+        niceness,
+        onStart: () => meter?.started(name),
+        onFailure: (failure) => onFailure(process, failure),
+      });
+      const process: Process = { embedder, failuresInARow: 0, pausedUntil: -Infinity, reason: undefined };
+      return process;
+    };
+    asking = start('questions', hungMs, 0);
+    reading = start('passages', passageMs, 10);
     if (options.warm !== true) become({ state: 'ready' });
     // Its failure is noted as every other.
-    else void run(asking, (it) => it.embed([{ kind: 'question', text: '' }])).catch(() => undefined);
+    else void run(asking, 'question', (it) => it.embed([{ kind: 'question', text: '' }])).catch(() => undefined);
   }
 
   /** While a process is failing nothing is asked of it, so that not every question waits for it. */
-  async function run<T>(embedder: Embedder | undefined, ask: (embedder: Embedder) => Promise<T>): Promise<T> {
-    if (embedder === undefined) throw new EmbeddingFailed(state.reason ?? 'The embedding models are not there yet.');
-    if (now() < pausedUntil) throw new EmbeddingFailed('The embedding models failed a moment ago.');
-    const given = await ask(embedder);
-    failuresInARow = 0;
-    become({ state: 'ready' });
-    return given;
+  async function run(
+    process: Process | undefined,
+    kind: EmbeddedKind,
+    ask: (embedder: Embedder) => Promise<Float32Array[]>,
+  ): Promise<Float32Array[]> {
+    const began = performance.now();
+    try {
+      if (process === undefined) throw new EmbeddingFailed(state.reason ?? 'The embedding models are not there yet.');
+      if (now() < process.pausedUntil) throw new EmbeddingFailed('The embedding models failed a moment ago.');
+      const given = await ask(process.embedder);
+      meter?.made(kind, given.length, (performance.now() - began) / 1000);
+      Object.assign(process, { failuresInARow: 0, reason: undefined });
+      tell();
+      return given;
+    } catch (error) {
+      meter?.failed(kind);
+      throw error;
+    }
   }
 
-  function onFailure(failure: EmbeddingFailed): void {
-    failuresInARow += 1;
-    if (failuresInARow > 1 || failure instanceof ModelsUnusable) pausedUntil = now() + pauseMs;
-    become({ state: 'failed', reason: failure.message });
+  function onFailure(process: Process, failure: EmbeddingFailed): void {
+    process.failuresInARow += 1;
+    if (process.failuresInARow > 1 || failure instanceof ModelsUnusable) process.pausedUntil = now() + pauseMs;
+    process.reason = failure.message;
+    tell();
+  }
+
+  /** One failing process is enough to say so. */
+  function tell(): void {
+    const reason = asking?.reason ?? reading?.reason;
+    become(reason === undefined ? { state: 'ready' } : { state: 'failed', reason });
   }
 
   /** The parts of a question that are not kept yet are made together. */
@@ -117,7 +159,7 @@ export function createLocal(options: LocalOptions): Local {
     if (missing.length === 0) return;
     // Others may wait for the same vector, so no caller's own signal ends it.
     const signal = AbortSignal.timeout(questionMs);
-    const made = run(asking, (it) => it.embed([{ kind: 'question', text }], { models: missing, signal }));
+    const made = run(asking, 'question', (it) => it.embed([{ kind: 'question', text }], { models: missing, signal }));
     let from = 0;
     for (const name of missing) {
       const at = from;
@@ -139,24 +181,24 @@ export function createLocal(options: LocalOptions): Local {
       return signal === undefined ? made : abortable(made, signal);
     },
     sentences: async (texts) =>
-      run(asking, (it) =>
+      run(asking, 'sentence', (it) =>
         it.embed(
           texts.map((text) => ({ kind: 'passage', text })),
           { models: ['use'], patient: true, signal: AbortSignal.timeout(questionMs) },
         ),
       ),
     passages: async (texts, signal) =>
-      run(reading, (it) =>
+      run(reading, 'passage', (it) =>
         it.embed(
           texts.map(({ text, heading }) => ({ kind: 'passage', text, heading })),
           { signal },
         ),
       ),
     state: () => state,
-    pids: () => ({ questions: asking?.pid(), passages: reading?.pid() }),
+    pids: () => ({ questions: asking?.embedder.pid(), passages: reading?.embedder.pid() }),
     async close() {
       closing.abort();
-      await Promise.all([asking?.close(), reading?.close()]);
+      await Promise.all([asking?.embedder.close(), reading?.embedder.close()]);
     },
   };
 }

@@ -12,7 +12,7 @@ type Settings = {
 export function openEmbedding(
   { embedding: { state, folder }, openai }: Settings,
   log: Pick<Logger, 'info' | 'warn'>,
-  options: Pick<EmbeddingOptions, 'warm'> = {},
+  options: Pick<EmbeddingOptions, 'warm' | 'meter'> = {},
 ): Embedding {
   return createEmbedding({
     ...options,

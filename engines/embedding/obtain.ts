@@ -1,13 +1,15 @@
 /**
- * The program that a server starts to have the embedding models: `obtain.ts [FOLDER]` checks those in FOLDER, or those in the
- * cache, which it fills where they are missing. It says how far it is, and then where they are or why not, and ends.
+ * The program that a server starts to have the embedding models, and a person who brings them to another machine:
+ * `obtain.ts [FOLDER]` checks those in FOLDER, or those in the cache, which it fills where they are missing. It says how far
+ * it is, and then where they are or why not, and ends.
  */
 import type { Said } from '../../clients/embedding/obtain.ts';
 import { checkEmbedding, findEmbedding } from './embedding.ts';
 
 const say = (said: Said): Promise<void> =>
   new Promise((resolve) => {
-    process.send?.(said, undefined, {}, () => resolve());
+    if (process.send !== undefined) process.send(said, undefined, {}, () => resolve());
+    else process.stdout.write(`${Object.values(said).join()}\n`, () => resolve());
   });
 
 // The server is gone. The signal also ends a download that is under way.
@@ -18,5 +20,6 @@ try {
   await say({ folder });
 } catch (error) {
   await say({ error: (error as Error).message });
+  process.exitCode = 1;
 }
 process.exit();

@@ -49,6 +49,11 @@ describe('GET /health/ready', () => {
     const { status, body } = await healthOnce(api, 'ready');
     expect([status, body.embedding]).toEqual([200, { state: 'ready' }]);
     expect(await answers(api)).toBe(200);
+    const metrics = await (await fetch(`${api.url}/metrics`)).text();
+    // The first one opened the models.
+    expect(metrics).toMatch(/^embedding_texts_total\{kind="question"\} [12]$/m);
+    expect(metrics).toMatch(/^embedding_seconds_count\{kind="question"\} [12]$/m);
+    expect(metrics).toContain('embedding_processes_started_total{process="questions"} 1');
   });
 
   it('without them: the API is ready and answers, and the reason is here and in the log', async () => {

@@ -160,6 +160,33 @@ describe('the processes', () => {
     expect(await ask('hello')).toHaveLength(modelNames.length);
   });
 
+  it('for passages may fail: questions are answered, and that is told until there is a passage again', async () => {
+    const counted: unknown[] = [];
+    const meter = {
+      made: (kind: string, texts: number) => void counted.push(['made', kind, texts]),
+      failed: (kind: string) => void counted.push(['failed', kind]),
+      started: (name: string) => void counted.push(['started', name]),
+    };
+    await start({ meter });
+    for (let times = 0; times < 2; times += 1) {
+      const asked = local.passages([passage]);
+      process.kill(local.pids().passages!, 'SIGKILL');
+      await expect(asked).rejects.toThrow('SIGKILL');
+    }
+    expect(await ask('hello')).toHaveLength(modelNames.length);
+    expect(local.state()).toEqual({ state: 'failed', reason: expect.stringContaining('SIGKILL') });
+    await expect(local.passages([passage])).rejects.toThrow('a moment ago');
+    expect(counted).toEqual([
+      ['started', 'passages'],
+      ['failed', 'passage'],
+      ['started', 'passages'],
+      ['failed', 'passage'],
+      ['started', 'questions'],
+      ['made', 'question', 1],
+      ['failed', 'passage'],
+    ]);
+  });
+
   it('that hang: a question is given up in its time, and others are answered when the process was killed', async () => {
     await start({ questionMs: 100 });
     // The first one may take longer than its time, because the process has to start.
