@@ -18,6 +18,7 @@ import { createAi } from '../clients/ai/ai.ts';
 import { openEmbedding } from '../clients/embedding/open.ts';
 import { createSearchReader } from '../clients/search/reader.ts';
 import { ConfigError, readConfig, type Config } from '../config.ts';
+import { countPassagesLacking } from '../models/knowledge/embedding.ts';
 import { connectMongo, disconnectMongo } from '../models/base/connect.ts';
 import { hostPort } from '../models/rules/base/address.ts';
 import { createSecretBox } from '../models/base/secretbox.ts';
@@ -56,7 +57,9 @@ export async function startApi(
   const connection = Connection.lazy(connectionTo(config.temporalAddress));
   const clock = () => new Date();
   const secrets = createSecretBox(config.secretKey);
-  const metrics = createMetrics();
+  const metrics = createMetrics(async () =>
+    embedding.model === undefined ? 0 : countPassagesLacking(embedding.model),
+  );
   const embedding = openEmbedding(config, log, { warm: true, meter: metrics.embedding });
   const search = createSearchReader({ uri: config.searchUri, model: embedding.model });
   const ctx = adapt({

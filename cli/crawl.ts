@@ -212,6 +212,9 @@ function statusLines(status: Status): string[] {
   return [
     `${status.crawl_id ?? ''}  ${status.status}  ${status.url ?? ''}`,
     `${status.pages_found} found, ${status.pages_processed} processed (${status.pages_unchanged} unchanged), ${status.pages_skipped} left out, ${status.pages_failed} failed`,
+    ...(status.pages_to_embed === 0
+      ? []
+      : [`${status.pages_to_embed} found by their words alone as yet, soon by meaning too`]),
     ...(status.error === undefined ? [] : [status.error]),
     ...(reasons.length === 0 ? [] : [`Reasons: ${reasons.join(', ')}`]),
     ...problems,

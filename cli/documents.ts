@@ -108,6 +108,7 @@ function documentTable(documents: readonly Document[]): string[] {
   const rows = documents.map((d) => [
     d.doc_id,
     d.status,
+    d.embedded_at === null ? '-' : shortTime(d.embedded_at),
     d.mode,
     d.authority,
     String(d.chunk_count),
@@ -117,7 +118,10 @@ function documentTable(documents: readonly Document[]): string[] {
     d.filename,
   ]);
   return [
-    ...table(['DOCUMENT', 'STATUS', 'MODE', 'AUTHORITY', 'PASSAGES', 'SIZE', 'ADDED', 'SEGMENTS', 'NAME'], rows),
+    ...table(
+      ['DOCUMENT', 'STATUS', 'BY MEANING', 'MODE', 'AUTHORITY', 'PASSAGES', 'SIZE', 'ADDED', 'SEGMENTS', 'NAME'],
+      rows,
+    ),
     ...failures,
   ];
 }

@@ -22,6 +22,7 @@ import { createSearch } from '../clients/search/search.ts';
 import { createSites } from '../clients/site/site.ts';
 import { ConfigError, readConfig, type Config } from '../config.ts';
 import { connectMongo, disconnectMongo } from '../models/base/connect.ts';
+import { listLackingOwners, wakeEmbedding } from '../models/knowledge/embedding.ts';
 import { hostPort } from '../models/rules/base/address.ts';
 
 /**
@@ -119,6 +120,10 @@ export async function startWorkers(
   const running = Promise.all(workers.map((worker) => worker.run())).then(() => undefined);
   running.catch(() => undefined);
   if (names.includes('maintenance')) await ensureSchedules(temporal, config.taskQueuePrefix);
+  if (names.includes('embedding') && embedding.model !== undefined)
+    void embedWhatLacks(embedding.model, clock()).catch((error: unknown) =>
+      log.warn({ err: error }, 'what lacks vectors was not listed; maintenance does it within the hour'),
+    );
   const sweeper = startSweeper({ temporal, clock, log, config });
   log.info({ fleets: names }, 'worker ready');
   return {
@@ -147,6 +152,11 @@ export async function startWorkers(
  * command. A living worker takes a task within milliseconds; if it is too busy, another one replays the history.
  */
 const deadWorkerAfter = '2 seconds';
+
+/** What was stored before there was an embedding model, or before it was this one. */
+async function embedWhatLacks(model: string, now: Date): Promise<void> {
+  for (const owner of await listLackingOwners(model)) await wakeEmbedding(owner, now);
+}
 
 /** The name by which robots.txt addresses the crawler. */
 const crawlerName = 'SupportPlatformBot';

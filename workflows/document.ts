@@ -1,7 +1,6 @@
 /**
- * Turns a document into a source: reads it, then indexes it. There are two activities, so that an outage of the
- * embedding model does not make the file be read again. Without such a model the first one does both and saves a round
- * trip.
+ * Turns a document into a source: reads it and indexes it. A second activity indexes what was read when that failed, so
+ * that an outage of the index does not make the file be read again.
  */
 import {
   patched,
@@ -29,10 +28,7 @@ const reading = {
 } as const;
 const { readDocument } = proxyActivities<DocumentActivities>(reading);
 
-/**
- * A slow embedding model takes minutes for 5,000 chunks, the most that a document has; heartbeats show when the worker
- * is dead.
- */
+/** Heartbeats show when the worker is dead; the bound is from a time when this waited for an embedding model. */
 const { indexDocument } = proxyActivities<DocumentActivities>({
   ...throughOutages,
   startToCloseTimeout: '1 hour',

@@ -2,6 +2,7 @@
 export { conversation } from './conversation.ts';
 export { crawlSite } from './crawl.ts';
 export { processDocument } from './document.ts';
+export { embedPassages } from './embed.ts';
 export { eraseCustomer } from './erasure.ts';
 export { maintainStores } from './maintenance.ts';
 export { pruneKnowledge } from './pruning.ts';

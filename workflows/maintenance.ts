@@ -17,7 +17,7 @@ const activities = proxyActivities<MaintenanceActivities>({
 
 const { repairIndexes } = proxyActivities<MaintenanceActivities>({
   ...tried,
-  // After a loss of the index everything is written again, and an embedding model is asked for every vector.
+  // After a loss of the index everything is written again.
   startToCloseTimeout: '12 hours',
 });
 

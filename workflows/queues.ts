@@ -1,8 +1,11 @@
+import { embeddingWork } from '../models/rules/knowledge/embedding.ts';
+
 /** The task queues: one per worker fleet, so that each fleet is scaled separately. */
 export const queues = {
   documents: 'documents',
   backlog: 'backlog',
   sources: 'sources',
+  embedding: embeddingWork.queue,
   crawl: 'crawl',
   conversations: 'conversations',
   maintenance: 'maintenance',

@@ -51,7 +51,6 @@ const batchMs = 30_000;
 /** Refused, moved and missing pages cost a request too, so a site that consists of them ends here. */
 const triesFor = (maxPages: number): number => maxPages * 4 + 50;
 
-const modelAway = 'The embedding model does not answer, so nothing can be stored; the crawl goes on when it does.';
 const siteLater = 'The site asks to be left alone';
 const pagesLater = 'The site asks not to be asked for the pages that are left';
 
@@ -116,20 +115,6 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
     return reopened + (await addToFrontier(crawl._id, byCost(live.map((url) => ({ url, depth: 1 }))), clock(), most));
   }
 
-  /**
-   * Nothing can be stored while the embedding model is away. Then the site is not asked for anything, and the status
-   * says why.
-   */
-  async function awaitModel(crawl: Crawl, signal: AbortSignal): Promise<void> {
-    try {
-      await store.ready(signal);
-    } catch (error) {
-      signal.throwIfAborted();
-      await noteWait(crawl._id, modelAway);
-      throw error;
-    }
-  }
-
   /** Returns because the site asks for a pause, and says so. Waiting here would occupy a place of the worker. */
   async function later(crawl: Crawl, tally: Tally, waitMs: number, who = siteLater): Promise<CrawlProgress> {
     const message = `${who} for ${Math.ceil(waitMs / 1_000)} seconds; the crawl goes on then.`;
@@ -161,7 +146,6 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
     const crawl = await findCrawl(orgId, crawlId);
     if (!crawl || crawl.status !== 'crawling') return { state: 'done', url: '', tally: noTally };
     const { url } = crawl;
-    await awaitModel(crawl, signal);
     const until = clock().getTime() + batchMs;
     const tally = await settleFrontier(crawlId, []);
     const site = await sites.open(url, signal);
@@ -208,8 +192,8 @@ export function createCrawlBatch({ sites, store, clock }: BatchDeps) {
   }
 
   /** Stores what a round has read, then settles its addresses. `full`: why no further page can be stored. */
-  async function storeRound({ crawl, signal }: Batch, round: Round): Promise<{ tally: Tally; full?: string }> {
-    const { settled, full } = await store.save(crawl, round, signal);
+  async function storeRound({ crawl }: Batch, round: Round): Promise<{ tally: Tally; full?: string }> {
+    const { settled, full } = await store.save(crawl, round);
     return { tally: await settleFrontier(crawl._id, settled), ...(full === undefined ? {} : { full }) };
   }
 

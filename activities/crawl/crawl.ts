@@ -7,7 +7,7 @@ import { withHeartbeat } from '../base/heartbeat.ts';
 import { createCrawlBatch, type CrawlProgress } from './batch.ts';
 import { createCrawlFinish } from './finish.ts';
 import { createPageStore } from './pagestore.ts';
-import type { Ai } from '../../clients/ai/ai.ts';
+import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { Search } from '../../clients/search/search.ts';
 import type { Sites } from '../../clients/site/site.ts';
 import { findCrawl, type Ending } from '../../models/crawl/crawl.ts';
@@ -15,16 +15,23 @@ import { dropFrontier } from '../../models/crawl/frontier.ts';
 import type { Quotas } from '../../models/rules/knowledge/quota.ts';
 
 export type { CrawlProgress } from './batch.ts';
-export type CrawlDeps = { sites: Sites; search: Search; ai: Ai; quotas: Quotas; clock: () => Date; log: Logger };
+export type CrawlDeps = {
+  sites: Sites;
+  search: Search;
+  embedding: Pick<Embedding, 'model'>;
+  quotas: Quotas;
+  clock: () => Date;
+  log: Logger;
+};
 type Ref = { orgId: string; crawlId: string };
 /** Older workers returned `failed` without a reason, and so do their histories. */
 type Ended = Ending | { failed: string };
 export type CrawlActivities = ReturnType<typeof createCrawlActivities>;
 
-export function createCrawlActivities({ sites, search, ai, quotas, clock, log }: CrawlDeps) {
-  const store = createPageStore({ search, ai, quotas, clock });
+export function createCrawlActivities({ sites, search, embedding, quotas, clock, log }: CrawlDeps) {
+  const store = createPageStore({ search, embedding, quotas, clock });
   const runBatch = createCrawlBatch({ sites, store, clock });
-  const finish = createCrawlFinish({ search, clock });
+  const finish = createCrawlFinish({ search, embedding, clock });
 
   return {
     /** Works on the frontier for half a minute. */

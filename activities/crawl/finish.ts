@@ -2,8 +2,10 @@
  * The end of a crawl: whether it succeeded, which pages are live from now on, and what is removed. Every step may run
  * again.
  */
+import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { Search } from '../../clients/search/search.ts';
 import { removeAllChunks, removeChunks } from '../../models/knowledge/chunk.ts';
+import { wakeEmbedding } from '../../models/knowledge/embedding.ts';
 import { deletePages } from '../../models/knowledge/page.ts';
 import { listRemovals, settleRemovals } from '../../models/knowledge/removal.ts';
 import { endCrawl, type Crawl, type Ending } from '../../models/crawl/crawl.ts';
@@ -13,9 +15,10 @@ import { discardBuilt, listLiveUrls, listStale, removePagesAt, swapSets } from '
 import { isWholeSet, missingPages, replacedPages } from '../../models/rules/crawl/fetchoutcome.ts';
 import { pageKey } from '../../models/rules/crawl/url.ts';
 
+type Deps = { search: Search; embedding: Pick<Embedding, 'model'>; clock: () => Date };
 type End = { status: Ending; why: string | undefined };
 
-export function createCrawlFinish({ search, clock }: { search: Search; clock: () => Date }) {
+export function createCrawlFinish({ search, embedding, clock }: Deps) {
   /** How a crawl ends. A crawl that read nothing has failed, and so has one that would replace more than it brings. */
   async function decide(crawl: Crawl, ending: Ending, error: string | undefined): Promise<End> {
     if (ending !== 'completed') return { status: ending, why: error };
@@ -81,6 +84,7 @@ export function createCrawlFinish({ search, clock }: { search: Search; clock: ()
     if (!replace) await removeReplaced(crawl);
     await settleRemoved(crawl);
     await removeStale(crawl);
+    if (embedding.model !== undefined) await wakeEmbedding(crawl, clock());
     await endCrawl(org_id, _id, { status, ...(why === undefined ? {} : { error: why }) }, clock());
     // Dropped after the record is ended: the frontier decides how a crawl ends, and this step may run again.
     await dropFrontier(_id);

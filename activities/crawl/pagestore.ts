@@ -4,8 +4,8 @@
  */
 import { createPublish, namedTags } from './publish.ts';
 import { leadsOn, sortRound, withFormer, type PageToStore, type RoundRead, type Sorted } from './sortround.ts';
-import { embedChunks, syncTags } from '../knowledge/source.ts';
-import type { Ai } from '../../clients/ai/ai.ts';
+import { syncTags } from '../knowledge/source.ts';
+import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { Search } from '../../clients/search/search.ts';
 import { findOrganization } from '../../models/access/organization.ts';
 import type { Crawl } from '../../models/crawl/crawl.ts';
@@ -19,7 +19,7 @@ import { checkQuota, quotaEnvironment, type Quotas } from '../../models/rules/kn
 export type { FreshPage, RoundRead } from './sortround.ts';
 
 export type PageStore = ReturnType<typeof createPageStore>;
-type Deps = { search: Search; ai: Ai; quotas: Quotas; clock: () => Date };
+type Deps = { search: Search; embedding: Pick<Embedding, 'model'>; quotas: Quotas; clock: () => Date };
 type Stored = {
   /** The outcome of each address of the round. */
   settled: Settled[];
@@ -27,8 +27,8 @@ type Stored = {
   full?: string;
 };
 
-export function createPageStore({ search, ai, quotas, clock }: Deps) {
-  const publish = createPublish({ search, ai, clock });
+export function createPageStore({ search, embedding, quotas, clock }: Deps) {
+  const publish = createPublish({ search, embedding, clock });
 
   /** The environment whose quota holds for a crawl's pages, and how many pages count against it. */
   async function usedBy({ org_id, mode, replace }: Crawl) {
@@ -86,14 +86,14 @@ export function createPageStore({ search, ai, quotas, clock }: Deps) {
   }
 
   /** Stores a round. If the process dies in between, the round is read and stored again. */
-  async function save(crawl: Crawl, round: RoundRead, signal: AbortSignal): Promise<Stored> {
+  async function save(crawl: Crawl, round: RoundRead): Promise<Stored> {
     const { org_id, mode } = crawl;
     const urls = [...round.fresh, ...round.settled].map(({ url }) => url);
     const known = await findPagesByUrl(org_id, mode, !crawl.replace, urls);
     const sorted = await sortRound(crawl, round, known);
     const { room, full } = await withRoom(crawl, await withFormer(crawl, round, sorted.added));
     const kept = [...sorted.changed, ...room];
-    const published = kept.length > 0 ? await publish(crawl, kept, signal) : [];
+    const published = kept.length > 0 ? await publish(crawl, kept) : [];
     const seen = await touch(crawl, sorted.same);
     await tagLate(crawl, round, known);
     const settled = settledBy(round, sorted, room);
@@ -115,11 +115,6 @@ export function createPageStore({ search, ai, quotas, clock }: Deps) {
 
   return {
     save,
-
-    /** Throws while the embedding model does not answer, because nothing can be stored then. */
-    async ready(signal: AbortSignal): Promise<void> {
-      await embedChunks(ai, [{ heading: '', text: 'Ready?' }], signal);
-    },
 
     /** How many further pages a crawl may store. */
     async spare(crawl: Crawl): Promise<number> {

@@ -3,17 +3,18 @@
  * become live. If the process dies at any point, the former pages stay live.
  */
 import type { PageToStore } from './sortround.ts';
-import { embedChunks, indexChunks, syncTags } from '../knowledge/source.ts';
-import type { Ai } from '../../clients/ai/ai.ts';
+import { indexChunks, syncTags } from '../knowledge/source.ts';
+import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { IndexTable, Search } from '../../clients/search/search.ts';
 import { countClaim, type Crawl } from '../../models/crawl/crawl.ts';
 import { claimPages, findVersions, publishPages } from '../../models/crawl/pageset.ts';
 import { chunksOf, insertChunks, removeAllChunks, removeChunks } from '../../models/knowledge/chunk.ts';
+import { wakeEmbedding } from '../../models/knowledge/embedding.ts';
 import { deletePages, type Page } from '../../models/knowledge/page.ts';
 import { savePageLinks } from '../../models/knowledge/pagelinks.ts';
 import { effectiveAuthority } from '../../models/rules/knowledge/authority.ts';
 
-type Deps = { search: Search; ai: Ai; clock: () => Date };
+type Deps = { search: Search; embedding: Pick<Embedding, 'model'>; clock: () => Date };
 /** The claimed pages by address, without those that were deleted meanwhile. */
 type Claims = Map<string, Page>;
 
@@ -22,7 +23,7 @@ export function namedTags({ segments, authority }: Crawl) {
   return segments === undefined && authority === undefined ? undefined : { segments, authority };
 }
 
-export function createPublish({ search, ai, clock }: Deps) {
+export function createPublish({ search, embedding, clock }: Deps) {
   async function claim(crawl: Crawl, found: readonly PageToStore[]): Promise<Claims> {
     const { _id, org_id, mode } = crawl;
     const claims = await claimPages(
@@ -41,12 +42,7 @@ export function createPublish({ search, ai, clock }: Deps) {
   }
 
   /** Stores the chunks and links of claimed pages, and adds their rows to the index. */
-  async function write(
-    crawl: Crawl,
-    found: readonly PageToStore[],
-    claims: Claims,
-    vectors: Awaited<ReturnType<typeof embedChunks>>,
-  ): Promise<void> {
+  async function write(crawl: Crawl, found: readonly PageToStore[], claims: Claims): Promise<void> {
     const { org_id, mode } = crawl;
     const fresh = found.filter(({ url }) => claims.has(url));
     await savePageLinks(fresh.map(({ url, links }) => ({ _id: claims.get(url)!._id, links })));
@@ -63,9 +59,7 @@ export function createPublish({ search, ai, clock }: Deps) {
         authority: effectiveAuthority(crawl.authority ?? page.authority, 'website'),
       };
     };
-    const claimed = found.flatMap(({ url, content }) => content.chunks.map(() => claims.has(url)));
-    const claimedVectors = vectors?.filter((_, at) => claimed[at]);
-    await indexChunks({ search, ai }, { org_id, mode }, chunks, claimedVectors, tagsOf);
+    await indexChunks(search, { org_id, mode }, chunks, tagsOf);
   }
 
   /** Makes pages live that were claimed and written. */
@@ -123,14 +117,12 @@ export function createPublish({ search, ai, clock }: Deps) {
   }
 
   /** Indexes pages and makes them live; returns them as they were claimed. */
-  return async (crawl: Crawl, found: readonly PageToStore[], signal: AbortSignal): Promise<Page[]> => {
-    // Embedding comes before any claim or write, so that an attempt leaves nothing behind while the model does not
-    // answer.
-    const chunks = found.flatMap(({ content }) => content.chunks);
-    const vectors = await embedChunks(ai, chunks, signal);
+  return async (crawl: Crawl, found: readonly PageToStore[]): Promise<Page[]> => {
     const claims = await claim(crawl, found);
-    await write(crawl, found, claims, vectors);
+    await write(crawl, found, claims);
     await show(crawl, found, claims);
+    // The end of the crawl does this once more, for a batch that dies before it.
+    if (embedding.model !== undefined) await wakeEmbedding(crawl, clock());
     // Two addresses may be spellings of one page.
     const pages = [...new Map([...claims.values()].map((page) => [page._id, page])).values()];
     await tidy(crawl, pages);

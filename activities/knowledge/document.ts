@@ -4,8 +4,8 @@
  */
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
-import { embedChunks, indexChunks, syncTags } from './source.ts';
-import type { Ai } from '../../clients/ai/ai.ts';
+import { indexChunks, syncTags } from './source.ts';
+import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { Files } from '../../clients/files/files.ts';
 import type { IndexTable, Search } from '../../clients/search/search.ts';
 import {
@@ -26,13 +26,20 @@ import {
   readBytes,
   type Document,
 } from '../../models/knowledge/document.ts';
+import { wakeEmbedding } from '../../models/knowledge/embedding.ts';
 import { effectiveAuthority } from '../../models/rules/knowledge/authority.ts';
 import type { CutChunk } from '../../models/rules/knowledge/chunks.ts';
 import { Unreadable } from '../../models/rules/knowledge/document.ts';
 import { modes } from '../../models/rules/access/keys.ts';
 import { batchOf, isCurrent, isCurrentBatch } from '../../models/rules/knowledge/reconcile.ts';
 
-export type DocumentDeps = { files: Files; search: Search; ai: Ai; clock: () => Date; log: Logger };
+export type DocumentDeps = {
+  files: Files;
+  search: Search;
+  embedding: Pick<Embedding, 'model'>;
+  clock: () => Date;
+  log: Logger;
+};
 type Ref = { orgId: string; docId: string; generation: number };
 /** Older workers returned `failed` without a reason, and so do their histories. */
 export type ReadOutcome = 'read' | 'indexed' | 'gone' | 'failed' | 'crowded' | { failed: string };
@@ -40,7 +47,7 @@ export type DocumentActivities = ReturnType<typeof createDocumentActivities>;
 
 /** `backlog`: for documents that wait behind others of their organization; they are read at low priority. */
 export function createDocumentActivities(
-  { files, search, ai, clock, log }: DocumentDeps,
+  { files, search, embedding, clock, log }: DocumentDeps,
   { backlog = false }: { backlog?: boolean } = {},
 ) {
   const tableOf = (document: { org_id: string; mode: Document['mode'] }): IndexTable => ({
@@ -51,17 +58,18 @@ export function createDocumentActivities(
   const batchNamed = ({ generation, claimed }: Document): string => batchOf(generation, claimed);
   const find = (orgId: string, docId: string) => DocumentModel.findOne({ _id: docId, org_id: orgId }).lean();
 
-  async function addRows(document: Document, chunks: readonly Chunk[], signal: AbortSignal): Promise<void> {
+  async function addRows(document: Document, chunks: readonly Chunk[]): Promise<void> {
     const { segments, authority } = document;
     const tags = { segments, authority: effectiveAuthority(authority, 'document') };
-    const vectors = await embedChunks(ai, chunks, signal);
-    await indexChunks({ search, ai }, tableOf(document), chunks, vectors, () => tags, batchNamed(document));
+    await indexChunks(search, tableOf(document), chunks, () => tags, batchNamed(document));
   }
 
   /** Makes a stored and indexed generation live, and removes what other generations and attempts left. */
   async function publish(document: Document, chunkCount: number): Promise<'indexed' | 'gone'> {
     const { _id: docId, org_id: orgId, generation } = document;
     if (await publishDocument(document, chunkCount, clock())) {
+      // An attempt that dies before this is repeated, and publishes again.
+      if (embedding.model !== undefined) await wakeEmbedding(document, clock());
       await syncTags(search, { orgId, sourceId: docId }, document.tags_version);
       await search.removeSource(tableOf(document), docId, batchNamed(document));
       await removeChunks(orgId, docId, generation);
@@ -98,10 +106,10 @@ export function createDocumentActivities(
 
   return {
     /**
-     * Claims the generation, reads the file in a separate process and stores the chunks. It also indexes them when that
-     * needs no third party, which saves a round trip to Temporal. `read`: indexing is still to be done, and is retried
-     * separately; `failed`: why the file cannot be read; `crowded`: another document of the organization is being
-     * processed, so that this one has to wait in the backlog, which leaves this queue to other organizations.
+     * Claims the generation, reads the file in a separate process, stores the chunks and indexes them. `read`: indexing
+     * failed, and is tried again separately, so that the file is not read again; `failed`: why the file cannot be read;
+     * `crowded`: another document of the organization is being processed, so that this one has to wait in the backlog,
+     * which leaves this queue to other organizations.
      */
     async readDocument(ref: Ref): Promise<ReadOutcome> {
       const { orgId, docId, generation } = ref;
@@ -130,16 +138,9 @@ export function createDocumentActivities(
         const { mode } = document;
         const source = { org_id: orgId, mode, source_type: 'document' as const, source_id: docId, generation };
         const chunks = chunksOf(source, cut);
-        if (ai.embeddingModel) {
-          await writeChunks(source, chunks);
-          return await readOrLate(ref);
-        }
         // Index rows are not live before their generation is published, so chunks and rows are written at the same
         // time.
-        const [written, added] = await Promise.allSettled([
-          writeChunks(source, chunks),
-          addRows(document, chunks, signal),
-        ]);
+        const [written, added] = await Promise.allSettled([writeChunks(source, chunks), addRows(document, chunks)]);
         if (written.status === 'rejected') throw written.reason;
         try {
           if (added.status === 'rejected') throw added.reason;
@@ -152,11 +153,11 @@ export function createDocumentActivities(
     },
 
     async indexDocument({ orgId, docId, generation }: Ref): Promise<'indexed' | 'gone'> {
-      return withHeartbeat(async (signal) => {
+      return withHeartbeat(async () => {
         const document = await claimIndexing(orgId, docId, generation);
         if (!document) return removeTraces({ orgId, docId, generation });
         const chunks = await listChunks(orgId, docId, generation);
-        await addRows(document, chunks, signal);
+        await addRows(document, chunks);
         return publish(document, chunks.length);
       });
     },

@@ -3,11 +3,13 @@
  */
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
-import { embedChunks, indexChunks, syncTags } from './source.ts';
-import type { Ai } from '../../clients/ai/ai.ts';
+import { vectorsToMend } from './repairvectors.ts';
+import { indexChunks, syncTags } from './source.ts';
+import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { IndexTable, Search } from '../../clients/search/search.ts';
 import { DamagedIndex } from '../../clients/search/damage.ts';
 import { listChunks } from '../../models/knowledge/chunk.ts';
+import { listLackingOwners, wakeEmbedding } from '../../models/knowledge/embedding.ts';
 import { listOrphanedBytes, removeBytes } from '../../models/knowledge/document.ts';
 import { compareIndex, isCurrentBatch, liveBatch, type IndexedSource } from '../../models/rules/knowledge/reconcile.ts';
 import { beginRows, findSource, listOwners, listStanding, publishRows } from '../../models/knowledge/source.ts';
@@ -20,19 +22,19 @@ const unindexedRows = 20;
 /** An upload stores its record seconds after its bytes, so after an hour the upload has died. */
 const orphanAgeMs = 3_600_000;
 const orphansARun = 500;
-/** When this many sources fail in a row, the cause is shared, such as the embedding model. */
+/** When this many sources fail in a row, the cause is shared, such as a full disk. */
 const failuresInARow = 20;
 
 export type MaintenanceActivities = ReturnType<typeof createMaintenanceActivities>;
 
 export function createMaintenanceActivities({
   search,
-  ai,
+  embedding,
   clock,
   log,
 }: {
   search: Search;
-  ai: Ai;
+  embedding: Pick<Embedding, 'model'>;
   clock: () => Date;
   log: Logger;
 }) {
@@ -77,19 +79,13 @@ export function createMaintenanceActivities({
   }
 
   /** Writes the rows of a source again, under a new batch name; the live rows stay live until this is done. */
-  async function restore(
-    table: IndexTable,
-    sourceId: string,
-    generation: number,
-    signal: AbortSignal,
-  ): Promise<boolean> {
+  async function restore(table: IndexTable, sourceId: string, generation: number): Promise<boolean> {
     const chunks = await listChunks(table.org_id, sourceId, generation);
     const begun = chunks.length > 0 && (await beginRows(table.org_id, sourceId, generation));
     if (!begun) return false;
     const { source, batch } = begun;
-    const vectors = await embedChunks(ai, chunks, signal);
     const { segments, authority } = source;
-    await indexChunks({ search, ai }, table, chunks, vectors, () => ({ segments, authority }), batch);
+    await indexChunks(search, table, chunks, () => ({ segments, authority }), batch);
     const published = await publishRows(table.org_id, sourceId, source, batch);
     // If the source was deleted or published again meanwhile, its rows may have been removed before these were written.
     await search.removeBatch(table, sourceId, published ? liveBatch(source)! : batch);
@@ -125,11 +121,19 @@ export function createMaintenanceActivities({
     const work = [
       ...outdated.map((one) => ({ ...one, mend: () => dropOutdated(table, one.source_id, one.batch) })),
       ...retagged.map((source_id) => ({ source_id, mend: () => retag(table, source_id) })),
-      ...miscounted.map((one) => ({ ...one, mend: () => restore(table, one.source_id, one.generation, signal) })),
+      ...miscounted.map((one) => ({ ...one, mend: () => restore(table, one.source_id, one.generation) })),
     ].map((one) => ({ ...table, ...one }));
+    return mend(table, [...work, ...(await vectorsToMend({ search, log }, table, embedding.model))], signal);
+  }
+
+  async function mend(
+    table: IndexTable,
+    work: readonly (IndexTable & { source_id: string; mend(): Promise<boolean> })[],
+    signal: AbortSignal,
+  ): Promise<number> {
     let mended = 0;
-    const one = async ({ mend }: (typeof work)[number]) => {
-      if (await mend()) mended += 1;
+    const one = async (task: (typeof work)[number]) => {
+      if (await task.mend()) mended += 1;
     };
     try {
       await forEach(work, signal, one, failuresInARow);
@@ -142,7 +146,8 @@ export function createMaintenanceActivities({
   return {
     /**
      * Makes the index agree with MongoDB after its folder was lost, damaged, or restored from an old copy. The chunks
-     * are in MongoDB, so no file is read and no site is asked again.
+     * are in MongoDB, so no file is read and no site is asked again. Has embedded what lacks vectors: they were lost too, or
+     * the embedding model is another one than before.
      */
     async repairIndexes(): Promise<number> {
       return withHeartbeat(async (signal) => {
@@ -156,6 +161,8 @@ export function createMaintenanceActivities({
         await forEach(tables.values(), signal, async (table) => {
           repaired += await repair(table, signal);
         });
+        if (embedding.model !== undefined)
+          for (const owner of await listLackingOwners(embedding.model)) await wakeEmbedding(owner, clock());
         return repaired;
       });
     },

@@ -1,37 +1,23 @@
 /** Applies a change of a source to the index and to storage. Safe to repeat at any point. */
 import { withHeartbeat } from '../base/heartbeat.ts';
-import type { Ai } from '../../clients/ai/ai.ts';
 import type { IndexRow, IndexTable, Search } from '../../clients/search/search.ts';
 import { removeChunks, type Chunk } from '../../models/knowledge/chunk.ts';
 import { removeBytes } from '../../models/knowledge/document.ts';
 import { RemovalModel } from '../../models/knowledge/removal.ts';
 import { deleteSource, findSource } from '../../models/knowledge/source.ts';
-import { unit } from '../../models/rules/knowledge/retrieval.ts';
 import { batchOf, liveBatch } from '../../models/rules/knowledge/reconcile.ts';
 
 type Ref = { orgId: string; sourceId: string };
 export type SourceActivities = ReturnType<typeof createSourceActivities>;
 
-/** The vectors of chunks; undefined without an embedding model. */
-export async function embedChunks(
-  ai: Ai,
-  chunks: readonly Pick<Chunk, 'heading' | 'text'>[],
-  signal: AbortSignal,
-): Promise<number[][] | undefined> {
-  if (!ai.embeddingModel) return undefined;
-  const texts = chunks.map(({ heading, text }) => `${heading}\n${text}`);
-  return ai.embed(texts, signal);
-}
-
 /**
- * Puts chunks, with their vectors, into the index; queries see them once their generation is published. `tagsOf`: the
- * tags of a source, by its id; `batch`: the name of the rows, when several attempts write rows of one generation.
+ * Puts chunks into the index, by their words; queries see them once their generation is published. `tagsOf`: the tags of a
+ * source, by its id; `batch`: the name of the rows, when several attempts write rows of one generation.
  */
 export async function indexChunks(
-  { search, ai }: { search: Search; ai: Ai },
+  search: Search,
   table: IndexTable,
   chunks: readonly Chunk[],
-  vectors: readonly number[][] | undefined,
   tagsOf: (sourceId: string) => Pick<IndexRow, 'segments' | 'authority'>,
   batch?: string,
 ): Promise<void> {
@@ -46,15 +32,6 @@ export async function indexChunks(
       text,
     })),
   );
-  if (vectors === undefined) return;
-  const rows = chunks.map(({ _id, source_id, generation }, index) => ({
-    id: _id,
-    source_id,
-    generation,
-    ...tagsOf(source_id),
-    vector: unit(vectors[index]!),
-  }));
-  await search.addVectors({ ...table, model: `endpoint:${ai.embeddingModel}` }, rows);
 }
 
 /**

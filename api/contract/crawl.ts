@@ -1,7 +1,7 @@
 /** What travels about crawls and the pages they made knowledge of. */
 import { z } from 'zod';
 import { cursor, id, mode, orgParams, pageQuery, timestamp } from './common.ts';
-import { authority, authorityBody, segments, segmentsBody } from './documents.ts';
+import { authority, authorityBody, embedded_at, segments, segmentsBody } from './documents.ts';
 import { crawlBounds } from '../../models/rules/crawl/crawl.ts';
 
 const { maxPages, everyHours } = crawlBounds;
@@ -43,6 +43,9 @@ const counts = {
   pages_unchanged: z.number().int(),
   pages_skipped: z.number().int(),
   pages_failed: z.number().int(),
+  pages_to_embed: z.number().int().meta({
+    description: 'Stored pages that are found by their words alone as yet; those by meaning follow in the background.',
+  }),
   problems: z
     .array(z.object({ url: z.string(), reason: z.string() }))
     .meta({ description: 'What was left out, and why: the first addresses of each reason, at most 200 in all.' }),
@@ -111,6 +114,7 @@ export const page = z
     chunk_count: z.number().int(),
     content_sha256: z.string(),
     crawled_at: timestamp,
+    embedded_at,
   })
   .meta({ id: 'Page' });
 export const pageParams = orgParams.extend({ pageId: id });

@@ -10,6 +10,11 @@ export const segments = z.array(z.string().max(200)).max(100).meta({
 });
 export const authority = z.enum(authorities);
 
+export const embedded_at = timestamp.nullable().meta({
+  description:
+    'Since when all its passages are found by meaning too. Null: some are found by their words alone as yet, or all are, because nothing is compared by meaning.',
+});
+
 export const document = z
   .object({
     doc_id: id,
@@ -28,6 +33,7 @@ export const document = z
     created_at: timestamp,
     updated_at: timestamp,
     indexed_at: timestamp.nullable(),
+    embedded_at,
   })
   .meta({ id: 'Document' });
 

@@ -9,7 +9,8 @@ export type Metrics = ReturnType<typeof createMetrics>;
 /** The metrics of the chat's sockets. */
 export type SocketMetrics = Metrics['sockets'];
 
-export function createMetrics() {
+/** `passagesToEmbed`: how many passages wait for their vectors; asked at each scrape. */
+export function createMetrics(passagesToEmbed: () => Promise<number> = async () => 0) {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -41,7 +42,16 @@ export function createMetrics() {
       registers,
     }),
   };
-  return { registry, requests, sockets, embedding: embeddingMeter(registers) };
+  const waiting = new Gauge({
+    name: 'knowledge_passages_to_embed',
+    help: 'Passages of all organizations that are found by their words alone as yet; counted up to 10,000 documents and as many pages.',
+    registers,
+    async collect() {
+      // A database that is away must not take the other metrics with it.
+      this.set(await passagesToEmbed().catch(() => Number.NaN));
+    },
+  });
+  return { registry, requests, sockets, waiting, embedding: embeddingMeter(registers) };
 }
 
 function embeddingMeter(registers: Registry[]): EmbeddingMeter {

@@ -27,3 +27,10 @@ export const erasing = (noun: SourceNoun, orgId: string, sourceId: string): Star
   queue: queues.sources,
   args: [{ orgId, sourceId }],
 });
+
+/** Since when a source is found by meaning, by the present model; null: not yet. */
+export const embeddedAt = (
+  { embedded_by, embedded_at }: { embedded_by?: string; embedded_at?: Date },
+  model: string | undefined,
+): string | null =>
+  model !== undefined && embedded_by === model && embedded_at !== undefined ? embedded_at.toISOString() : null;

@@ -14,6 +14,7 @@ import {
   newCrawl,
   type Crawl,
 } from '../../models/crawl/crawl.ts';
+import { countPagesLacking } from '../../models/knowledge/embedding.ts';
 import { newId } from '../../models/base/ids.ts';
 import { putRecrawl, RecrawlModel } from '../../models/crawl/recrawl.ts';
 import { crawlOrder } from '../../models/rules/crawl/crawl.ts';
@@ -38,6 +39,7 @@ const idle = {
   pages_unchanged: 0,
   pages_skipped: 0,
   pages_failed: 0,
+  pages_to_embed: 0,
   problems: [],
   problem_counts: [],
   started_at: null,
@@ -45,10 +47,11 @@ const idle = {
 };
 
 /** A record as callers see it. */
-function view(crawl: Crawl | null) {
+function view(crawl: Crawl | null, pages_to_embed = 0) {
   if (!crawl) return idle;
   return {
     ...crawl,
+    pages_to_embed,
     crawl_id: crawl._id,
     problem_counts: crawl.problem_counts ?? [],
     source: crawl.status === 'crawling' ? ('live' as const) : ('last_run' as const),
@@ -102,11 +105,12 @@ export const crawlRoutes = [
     params: contract.orgParams,
     query: contract.crawlStatusQuery,
     reply: contract.crawlStatusReply,
-    async handle({ params: { orgId }, query: { crawl_id }, principal: { modes } }) {
+    async handle({ params: { orgId }, query: { crawl_id }, principal: { modes } }, { embedding: { model } }) {
       const crawl = crawl_id === undefined ? await latestCrawl(orgId, modes) : await findCrawl(orgId, crawl_id);
       if (crawl_id !== undefined && !(crawl && modes.includes(crawl.mode)))
         throw new Problem('NOT_FOUND', { message: 'There is no such crawl.' });
-      const status = view(crawl);
+      const toEmbed = crawl && model !== undefined ? await countPagesLacking(crawl, crawl._id, model) : 0;
+      const status = view(crawl, toEmbed);
       return { ...status, status };
     },
   }),

@@ -5,7 +5,7 @@ import * as contract from '../contract/documents.ts';
 import { afterCursor, defaultLimit, listPage } from '../http/cursor.ts';
 import { launch } from '../durable.ts';
 import { route, withStatus } from '../http/route.ts';
-import { erasing, retagging } from '../knowledge/source.ts';
+import { embeddedAt, erasing, retagging } from '../knowledge/source.ts';
 import { processing, storeUpload } from '../knowledge/upload.ts';
 import { sniffFile } from '../../clients/files/files.ts';
 import {
@@ -27,7 +27,7 @@ import { normalizeSegments } from '../../models/rules/knowledge/segments.ts';
 const missing = () => new Problem('NOT_FOUND', { message: 'There is no such document; it may have been deleted.' });
 
 /** A record as callers see it. */
-function view(document: Document) {
+function view(document: Document, { embedding: { model } }: Pick<Context, 'embedding'>) {
   return {
     ...document,
     doc_id: document._id,
@@ -35,6 +35,7 @@ function view(document: Document) {
     created_at: document.created_at.toISOString(),
     updated_at: document.updated_at.toISOString(),
     indexed_at: document.indexed_at?.toISOString() ?? null,
+    embedded_at: embeddedAt(document, model),
   };
 }
 
@@ -53,7 +54,7 @@ async function retag(
     tagDocument(orgId, modes, docId, tags, ctx.clock(), intent),
   );
   if (!tagged) throw missing();
-  return { document: view(tagged) };
+  return { document: view(tagged, ctx) };
 }
 
 export const documentRoutes = [
@@ -79,7 +80,9 @@ export const documentRoutes = [
       const tags = { segments, ...(body.authority ? { authority: body.authority } : {}) };
       const upload = { ...file, filename, type, tags };
       const { document, duplicate } = await storeUpload(ctx, orgId, principal, upload);
-      return duplicate ? withStatus(200, { document: view(document), duplicate }) : { document: view(document) };
+      return duplicate
+        ? withStatus(200, { document: view(document, ctx), duplicate })
+        : { document: view(document, ctx) };
     },
   }),
   route({
@@ -91,14 +94,14 @@ export const documentRoutes = [
     params: contract.orgParams,
     query: contract.documentListQuery,
     reply: contract.documentList,
-    async handle({ params: { orgId }, query, principal: { modes } }) {
+    async handle({ params: { orgId }, query, principal: { modes } }, ctx) {
       const limit = query.limit ?? defaultLimit;
       const [found, count] = await Promise.all([
         listDocuments(orgId, modes, limit + 1, afterCursor(query.cursor)),
         countDocuments(orgId, modes),
       ]);
       const { entries, cursor } = listPage(found, limit);
-      return { documents: entries.map(view), count, cursor };
+      return { documents: entries.map((entry) => view(entry, ctx)), count, cursor };
     },
   }),
   route({
@@ -109,10 +112,10 @@ export const documentRoutes = [
     auth: key('support:read'),
     params: contract.documentParams,
     reply: contract.documentReply,
-    async handle({ params: { orgId, docId }, principal: { modes } }) {
+    async handle({ params: { orgId, docId }, principal: { modes } }, ctx) {
       const found = await findDocument(orgId, modes, docId);
       if (!found) throw missing();
-      return { document: view(found) };
+      return { document: view(found, ctx) };
     },
   }),
   route({
@@ -181,7 +184,7 @@ export const documentRoutes = [
       );
       if (!restarted)
         throw new Problem('CONFLICT', { message: 'This document is being processed already; wait for it to end.' });
-      return { document: view(restarted) };
+      return { document: view(restarted, ctx) };
     },
   }),
 ];

@@ -6,7 +6,7 @@ import { afterCursor, defaultLimit, listPage } from '../http/cursor.ts';
 import { launch } from '../durable.ts';
 import { findOrphans, launchPruning } from '../knowledge/prune.ts';
 import { route } from '../http/route.ts';
-import { erasing, retagging } from '../knowledge/source.ts';
+import { embeddedAt, erasing, retagging } from '../knowledge/source.ts';
 import { latestCrawl } from '../../models/crawl/crawl.ts';
 import { countPages, listPages, PageModel, removePage, tagPage, type Page } from '../../models/knowledge/page.ts';
 import { RemovalModel } from '../../models/knowledge/removal.ts';
@@ -17,7 +17,7 @@ import { normalizeSegments } from '../../models/rules/knowledge/segments.ts';
 const missing = () => new Problem('NOT_FOUND', { message: 'There is no such page; it may have been deleted.' });
 
 /** A record as callers see it. */
-function view(record: Page) {
+function view(record: Page, { embedding: { model } }: Pick<Context, 'embedding'>) {
   return {
     ...record,
     page_id: record._id,
@@ -26,6 +26,7 @@ function view(record: Page) {
     status: 'indexed' as const,
     authority: effectiveAuthority(record.authority, 'website'),
     crawled_at: record.crawled_at.toISOString(),
+    embedded_at: embeddedAt(record, model),
   };
 }
 
@@ -44,7 +45,7 @@ async function retag(
     tagPage(orgId, modes, pageId, tags, ctx.clock(), intent),
   );
   if (!tagged) throw missing();
-  return { page: view(tagged) };
+  return { page: view(tagged, ctx) };
 }
 
 export const pageRoutes = [
@@ -57,14 +58,14 @@ export const pageRoutes = [
     params: contract.orgParams,
     query: contract.pageQuery,
     reply: contract.pageList,
-    async handle({ params: { orgId }, query, principal: { modes } }) {
+    async handle({ params: { orgId }, query, principal: { modes } }, ctx) {
       const limit = query.limit ?? defaultLimit;
       const [found, count] = await Promise.all([
         listPages(orgId, modes, limit + 1, afterCursor(query.cursor)),
         countPages(orgId, modes),
       ]);
       const { entries, cursor } = listPage(found, limit);
-      return { entries: entries.map(view), count, cursor };
+      return { entries: entries.map((entry) => view(entry, ctx)), count, cursor };
     },
   }),
   route({

@@ -43,11 +43,15 @@ export type Search = SearchReader & {
    * table has of these chunks is replaced.
    */
   addVectors(key: IndexTable & { model: string }, rows: readonly VectorRow[]): Promise<void>;
-  /** The chunks of a source that have vectors by the model that `key` names. */
-  chunksWithVectors(key: IndexTable & { model: string }, sourceId: string, generation: number): Promise<Set<string>>;
+  /** The chunks of these sources that have vectors by the model that `key` names. */
+  chunksWithVectors(key: IndexTable & { model: string }, sourceIds: readonly string[]): Promise<Set<string>>;
+  /** The tables of vectors that an organization and mode have, of whichever model. */
+  vectorTables(key: IndexTable): Promise<IndexTable[]>;
+  /** Names of models may be written in two ways: as they are, and as they stand in names of tables. */
+  isSameTable(a: IndexTable, b: IndexTable): boolean;
   /** Removes a source, or all its batches but one, and their vectors. */
   removeSource(key: IndexTable, sourceId: string, exceptBatch?: string): Promise<void>;
-  /** Vectors, which are of all batches of a generation, stay. */
+  /** From the one table that `key` names; vectors, which are of all batches of a generation, have their number for a batch. */
   removeBatch(key: IndexTable, sourceId: string, batch: string): Promise<void>;
   /** Removes sources, many in one commit, and their vectors. */
   removeSources(key: IndexTable, sourceIds: readonly string[]): Promise<void>;
@@ -71,8 +75,8 @@ export function createSearch(options: SearchOptions): Search {
     key: IndexTable,
     run: (table: Table, of: IndexTable) => Promise<unknown>,
   ): Promise<void> => {
-    for (const of of [key, ...(key.model === undefined ? await tables.vectorTables(key) : [])])
-      await write(tables, tableName(of), 'existing', (table) => run(table, of));
+    for (const one of [key, ...(key.model === undefined ? await tables.vectorTables(key) : [])])
+      await write(tables, tableName(one), 'existing', (table) => run(table, one));
   };
   async function drop(key: IndexTable): Promise<void> {
     const name = tableName(key);
@@ -98,12 +102,15 @@ export function createSearch(options: SearchOptions): Search {
       await write(tables, tableName(key), { width }, (existing) => addVectorRows(existing, rows, width));
     },
 
-    chunksWithVectors: async (key, sourceId, generation) =>
+    chunksWithVectors: async (key, sourceIds) =>
       tables.read(tableName(key), new Set<string>(), async ({ table }) => {
-        const rows = `source_id = ${sql(sourceId)} AND generation = ${sql(String(generation))}`;
-        const found = await table.query().where(rows).select(['id']).toArray();
+        if (sourceIds.length === 0) return new Set();
+        const found = await table.query().where(ofSources(sourceIds)).select(['id']).toArray();
         return new Set(found.map(({ id }) => String(id)));
       }),
+
+    vectorTables: async (key) => tables.vectorTables(key),
+    isSameTable: (a, b) => tableName(a) === tableName(b),
 
     async removeSource(key, sourceId, exceptBatch) {
       const others = (kept: string | undefined): string =>
@@ -122,7 +129,7 @@ export function createSearch(options: SearchOptions): Search {
 
     async removeSources(key, sourceIds) {
       if (sourceIds.length === 0) return;
-      await everywhere(key, (table) => table.delete(`source_id IN (${sourceIds.map(sql).join(', ')})`));
+      await everywhere(key, (table) => table.delete(ofSources(sourceIds)));
     },
 
     async retag(key, sourceId, change, batch) {
@@ -146,6 +153,8 @@ export function createSearch(options: SearchOptions): Search {
     dropTable: drop,
   };
 }
+
+const ofSources = (sourceIds: readonly string[]): string => `source_id IN (${sourceIds.map(sql).join(', ')})`;
 
 async function addRows(table: Table, rows: readonly IndexRow[]): Promise<unknown> {
   const pairs = new Map(rows.map((row) => [JSON.stringify([row.source_id, row.generation]), row]));
@@ -175,7 +184,7 @@ async function addRows(table: Table, rows: readonly IndexRow[]): Promise<unknown
 async function addVectorRows(table: Table, rows: readonly VectorRow[], width: number): Promise<unknown> {
   const sources = [...new Set(rows.map((row) => row.source_id))];
   const data = toArrow(rows, width);
-  if ((await table.countRows(`source_id IN (${sources.map(sql).join(', ')})`)) === 0) return table.add(data);
+  if ((await table.countRows(ofSources(sources))) === 0) return table.add(data);
   return table.mergeInsert('id').whenMatchedUpdateAll().whenNotMatchedInsertAll().execute(data);
 }
 

@@ -136,7 +136,7 @@ export async function publishPages(crawlId: string, pages: readonly Publication[
         filter: { _id, generation },
         update: {
           // A crawl names its index rows by the generation; an attempt's name belongs to rows written by other work.
-          $unset: { ...missingValidators(version), live_attempt: 1 },
+          $unset: { ...missingValidators(version), live_attempt: 1, embedded_by: 1, embedded_at: 1 },
           $set: {
             ...defined({ ...seen, ...version, ...tags }),
             crawl_id: crawlId,

@@ -48,6 +48,9 @@ export type Document = {
   created_at: Date;
   updated_at: Date;
   indexed_at?: Date;
+  /** The model that made the vectors of all passages of the live generation; absent: some lack theirs. */
+  embedded_by?: string;
+  embedded_at?: Date;
   pending?: Intent[];
 };
 
@@ -79,6 +82,8 @@ export const DocumentModel = defineModel<Document>(
     created_at: { type: Date, required: true },
     updated_at: { type: Date, required: true },
     indexed_at: Date,
+    embedded_by: String,
+    embedded_at: Date,
     pending: pendingField,
   },
   [
@@ -89,6 +94,7 @@ export const DocumentModel = defineModel<Document>(
       partialFilterExpression: { slot: { $exists: true } },
     },
     { fields: { org_id: 1, _id: -1 } },
+    { fields: { embedded_by: 1, org_id: 1, mode: 1 } },
     pendingIndex,
   ],
 );
@@ -314,6 +320,7 @@ export async function publishDocument(
         updated_at: now,
         indexed_at: now,
       },
+      $unset: { embedded_by: 1, embedded_at: 1 },
     },
     { returnDocument: 'after' },
   );

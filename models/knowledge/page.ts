@@ -39,6 +39,9 @@ export type Page = {
   crawled_at: Date;
   created_at: Date;
   updated_at: Date;
+  /** The model that made the vectors of all passages of the live generation; absent: some lack theirs. */
+  embedded_by?: string;
+  embedded_at?: Date;
   pending?: Intent[];
 };
 
@@ -68,12 +71,15 @@ export const PageModel = defineModel<Page>(
     crawled_at: { type: Date, required: true },
     created_at: { type: Date, required: true },
     updated_at: { type: Date, required: true },
+    embedded_by: String,
+    embedded_at: Date,
     pending: pendingField,
   },
   [
     { fields: { org_id: 1, mode: 1, live: 1, url: 1 }, unique: true },
     { fields: { org_id: 1, _id: -1 } },
     { fields: { org_id: 1, mode: 1, live: 1, content_sha256: 1 } },
+    { fields: { embedded_by: 1, org_id: 1, mode: 1 } },
     pendingIndex,
   ],
 );

@@ -5,7 +5,6 @@ import { DefaultLogger } from '@temporalio/worker';
 import { createPageStore, type FreshPage } from '../../activities/crawl/pagestore.ts';
 import { createPruningActivities, removeOrphans } from '../../activities/knowledge/pruning.ts';
 import { findOrphans } from '../../api/knowledge/prune.ts';
-import type { Ai } from '../../clients/ai/ai.ts';
 import type { IndexRow, Search } from '../../clients/search/search.ts';
 import { ChunkModel } from '../../models/knowledge/chunk.ts';
 import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
@@ -15,6 +14,7 @@ import { addToFrontier, nextDue, nextOfFrontier, putBack } from '../../models/cr
 import { createOrganization, newOrganization } from '../../models/access/organization.ts';
 import { createPruning, findPruning, type Orphan } from '../../models/knowledge/pruning.ts';
 import type { PruningRef } from '../../workflows/pruning.ts';
+import { countPagesLacking, EmbeddingWorkModel } from '../../models/knowledge/embedding.ts';
 import { PageModel } from '../../models/knowledge/page.ts';
 
 beforeAll(async () => {
@@ -45,7 +45,7 @@ function newIndex() {
   } as unknown as Search;
   return { search, rows: () => rows };
 }
-const noModel = { embeddingModel: undefined } as Ai;
+const noModel = { model: undefined };
 
 async function begin(orgId = newId('org')): Promise<Crawl> {
   const crawl = newCrawl(
@@ -77,48 +77,43 @@ const stored = async ({ org_id }: Crawl) => {
 describe('a page', () => {
   it('is one in all spellings of its address, and takes that in which it was found last', async () => {
     const index = newIndex();
-    const store = createPageStore({ search: index.search, ai: noModel, quotas, clock: () => new Date() });
+    const store = createPageStore({ search: index.search, embedding: noModel, quotas, clock: () => new Date() });
     const first = await begin();
-    await store.save(first, { fresh: [read('http://a.example/fees', 'five')], settled: [] }, signal);
+    await store.save(first, { fresh: [read('http://a.example/fees', 'five')], settled: [] });
     await end(first);
     const before = await PageModel.findOne({ org_id: first.org_id }).lean();
     // Older crawls could leave this: the same page twice.
     await PageModel.create([{ ...before, _id: newId('page'), url: 'http://www.a.example/fees' }]);
     const second = await begin(first.org_id);
-    await store.save(second, { fresh: [read('https://a.example/fees', 'nine')], settled: [] }, signal);
+    await store.save(second, { fresh: [read('https://a.example/fees', 'nine')], settled: [] });
     expect(await stored(second)).toEqual([['https://a.example/fees', ['nine']]]);
     await end(second);
     const third = await begin(first.org_id);
-    const { settled } = await store.save(
-      third,
-      { fresh: [read('https://www.a.example/fees', 'nine')], settled: [] },
-      signal,
-    );
+    const { settled } = await store.save(third, { fresh: [read('https://www.a.example/fees', 'nine')], settled: [] });
     expect(settled).toEqual([{ url: 'https://www.a.example/fees', outcome: 'unchanged' }]);
     expect(await stored(third)).toEqual([['https://www.a.example/fees', ['nine']]]);
   });
 
   it('is not written for a crawl that has ended', async () => {
     const index = newIndex();
-    const store = createPageStore({ search: index.search, ai: noModel, quotas, clock: () => new Date() });
+    const store = createPageStore({ search: index.search, embedding: noModel, quotas, clock: () => new Date() });
     const crawl = await begin();
     await end(crawl);
-    const late = store.save(crawl, { fresh: [read('https://a.example/late', 'late')], settled: [] }, signal);
+    const late = store.save(crawl, { fresh: [read('https://a.example/late', 'late')], settled: [] });
     await expect(late).rejects.toThrow('ended');
     expect([await stored(crawl), index.rows()]).toEqual([[], []]);
   });
 
-  it('leaves nothing behind when the embedding model fails', async () => {
+  it('asks for its vectors, and waits for none', async () => {
     const index = newIndex();
-    const embed = () => Promise.reject(new Error('The model is away.'));
-    const ai = { embeddingModel: 'm', embed } as unknown as Ai;
-    const store = createPageStore({ search: index.search, ai, quotas, clock: () => new Date() });
+    const embedding = { model: 'm' };
+    const store = createPageStore({ search: index.search, embedding, quotas, clock: () => new Date() });
     const crawl = await begin();
-    await expect(
-      store.save(crawl, { fresh: [read('https://a.example/', 'one')], settled: [] }, signal),
-    ).rejects.toThrow('away');
-    await expect(store.ready(signal)).rejects.toThrow('away');
-    expect([await stored(crawl), await ChunkModel.countDocuments({ org_id: crawl.org_id })]).toEqual([[], 0]);
+    await store.save(crawl, { fresh: [read('https://a.example/', 'one')], settled: [] });
+    expect(await stored(crawl)).toEqual([['https://a.example/', ['one']]]);
+    const wanted = await EmbeddingWorkModel.find({ org_id: crawl.org_id }).lean();
+    expect(wanted).toMatchObject([{ mode: 'test', pending: [{ workflow: 'embedPassages', signal: 'wake' }] }]);
+    expect(await countPagesLacking(crawl, crawl._id, 'm')).toBe(1);
   });
 });
 
@@ -129,11 +124,11 @@ const prune = (search: Search, org_id: string, orphans: Orphan[]) =>
 describe('pruning while a crawl begins', () => {
   it('removes nothing of what the crawl has written since the look', async () => {
     const index = newIndex();
-    const store = createPageStore({ search: index.search, ai: noModel, quotas, clock: () => new Date() });
+    const store = createPageStore({ search: index.search, embedding: noModel, quotas, clock: () => new Date() });
     const urls = Array.from({ length: 5 }, (_, i) => `https://a.example/${i}`);
     const round = (what: string) => ({ fresh: urls.map((url) => read(url, `${what} ${url}`)), settled: [] });
     const first = await begin();
-    await store.save(first, round('old'), signal);
+    await store.save(first, round('old'));
     await end(first);
     const [half, old] = await PageModel.find({ org_id: first.org_id }).sort({ url: 1 }).lean();
     await ChunkModel.deleteMany({ source_id: half!._id });
@@ -144,7 +139,7 @@ describe('pruning while a crawl begins', () => {
     await ChunkModel.deleteMany({ generation: 2 });
 
     const second = await begin(first.org_id);
-    await store.save(second, round('new'), signal);
+    await store.save(second, round('new'));
     expect(await prune(index.search, first.org_id, orphaned)).toBe(0);
     expect(await stored(second)).toEqual(urls.map((url) => [url, [`new ${url}`]]));
     expect(index.rows().length).toBe(5);
@@ -152,9 +147,9 @@ describe('pruning while a crawl begins', () => {
 
   it('leaves a page alone that a crawl has found unchanged since the look', async () => {
     const index = newIndex();
-    const store = createPageStore({ search: index.search, ai: noModel, quotas, clock: () => new Date() });
+    const store = createPageStore({ search: index.search, embedding: noModel, quotas, clock: () => new Date() });
     const first = await begin();
-    await store.save(first, { fresh: [read('https://a.example/', 'same')], settled: [] }, signal);
+    await store.save(first, { fresh: [read('https://a.example/', 'same')], settled: [] });
     await end(first);
     const chunks = await ChunkModel.find({ org_id: first.org_id }).lean();
     await ChunkModel.deleteMany({ org_id: first.org_id });
@@ -162,7 +157,7 @@ describe('pruning while a crawl begins', () => {
     expect(orphaned.length).toBe(1);
     await ChunkModel.insertMany(chunks);
     const second = await begin(first.org_id);
-    await store.save(second, { fresh: [read('https://a.example/', 'same')], settled: [] }, signal);
+    await store.save(second, { fresh: [read('https://a.example/', 'same')], settled: [] });
     expect(await prune(index.search, first.org_id, orphaned)).toBe(0);
     expect(await stored(second)).toEqual([['https://a.example/', ['same']]]);
   });
@@ -179,15 +174,15 @@ describe('pruning while a crawl begins', () => {
           await prune(index.search, crawl.org_id, orphaned);
         },
       },
-      ai: noModel,
+      embedding: noModel,
       quotas,
       clock: () => new Date(),
     });
-    const steady = createPageStore({ search: index.search, ai: noModel, quotas, clock: () => new Date() });
-    await steady.save(crawl, { fresh: [read('https://a.example/', 'old')], settled: [] }, signal);
+    const steady = createPageStore({ search: index.search, embedding: noModel, quotas, clock: () => new Date() });
+    await steady.save(crawl, { fresh: [read('https://a.example/', 'old')], settled: [] });
     await end(crawl);
     const second = await begin(crawl.org_id);
-    await store.save(second, { fresh: [read('https://a.example/', 'new')], settled: [] }, signal);
+    await store.save(second, { fresh: [read('https://a.example/', 'new')], settled: [] });
     expect(await stored(second)).toEqual([['https://a.example/', ['old']]]);
   });
 });
@@ -196,7 +191,7 @@ describe('test mode of an organization that is live', () => {
   it('has the allowance of the sandbox', async () => {
     const index = newIndex();
     const few = { sandbox: { ...room, knowledge_pages: 1 }, production: room };
-    const store = createPageStore({ search: index.search, ai: noModel, quotas: few, clock: () => new Date() });
+    const store = createPageStore({ search: index.search, embedding: noModel, quotas: few, clock: () => new Date() });
     const crawl = await begin();
     await createOrganization({
       ...newOrganization(crawl.org_id, 'Live', newId('user'), new Date()),
@@ -204,7 +199,7 @@ describe('test mode of an organization that is live', () => {
     });
     expect(await store.spare(crawl)).toBe(1);
     const fresh = [read('https://a.example/1', 'one'), read('https://a.example/2', 'two')];
-    const { settled, full } = await store.save(crawl, { fresh, settled: [] }, signal);
+    const { settled, full } = await store.save(crawl, { fresh, settled: [] });
     expect([settled.length, full]).toEqual([1, expect.stringContaining('sandbox allowance of 1 pages')]);
     expect(await store.spare(crawl)).toBe(0);
     expect(await store.spare({ ...crawl, mode: 'live' })).toBe(1_000);
@@ -214,25 +209,21 @@ describe('test mode of an organization that is live', () => {
 describe('the version that a site names', () => {
   it('is that of the page as it was read last; one that is unchanged was not read', async () => {
     const index = newIndex();
-    const store = createPageStore({ search: index.search, ai: noModel, quotas, clock: () => new Date() });
+    const store = createPageStore({ search: index.search, embedding: noModel, quotas, clock: () => new Date() });
     const url = 'https://a.example/';
     const crawl = await begin();
     const version = async () => {
       const { etag, last_modified } = (await PageModel.findOne({ org_id: crawl.org_id }).lean())!;
       return [etag, last_modified];
     };
-    await store.save(
-      crawl,
-      { fresh: [{ ...read(url, 'one'), etag: '"1"', lastModified: 'then' }], settled: [] },
-      signal,
-    );
-    await store.save(crawl, { fresh: [], settled: [{ url, outcome: 'unchanged' }] }, signal);
+    await store.save(crawl, { fresh: [{ ...read(url, 'one'), etag: '"1"', lastModified: 'then' }], settled: [] });
+    await store.save(crawl, { fresh: [], settled: [{ url, outcome: 'unchanged' }] });
     expect(await version()).toEqual(['"1"', 'then']);
-    await store.save(crawl, { fresh: [{ ...read(url, 'one'), lastModified: 'later' }], settled: [] }, signal);
+    await store.save(crawl, { fresh: [{ ...read(url, 'one'), lastModified: 'later' }], settled: [] });
     expect(await version()).toEqual([undefined, 'later']);
-    await store.save(crawl, { fresh: [{ ...read(url, 'two'), etag: '"2"' }], settled: [] }, signal);
+    await store.save(crawl, { fresh: [{ ...read(url, 'two'), etag: '"2"' }], settled: [] });
     expect(await version()).toEqual(['"2"', undefined]);
-    await store.save(crawl, { fresh: [read(url, 'three')], settled: [] }, signal);
+    await store.save(crawl, { fresh: [read(url, 'three')], settled: [] });
     expect(await version()).toEqual([undefined, undefined]);
   });
 });
@@ -274,10 +265,10 @@ describe('pruning that is killed half-way', () => {
 
   it.each(['removeBatch', 'removeSources'] as const)('at %s is finished by the next attempt', async (step) => {
     const index = newIndex();
-    const store = createPageStore({ search: index.search, ai: noModel, quotas, clock: () => new Date() });
+    const store = createPageStore({ search: index.search, embedding: noModel, quotas, clock: () => new Date() });
     const crawl = await begin();
     const urls = ['https://a.example/half', 'https://a.example/old', 'https://a.example/whole'];
-    await store.save(crawl, { fresh: urls.map((url) => read(url, url)), settled: [] }, signal);
+    await store.save(crawl, { fresh: urls.map((url) => read(url, url)), settled: [] });
     await end(crawl);
     const { org_id } = crawl;
     const [half, old] = await PageModel.find({ org_id }).sort({ url: 1 }).lean();

@@ -8,7 +8,6 @@ import { DefaultLogger } from '@temporalio/worker';
 import { pino } from 'pino';
 import { createDocumentActivities } from '../../activities/knowledge/document.ts';
 import { createMaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
-import { createAi, type Ai } from '../../clients/ai/ai.ts';
 import { createFiles, type Files } from '../../clients/files/files.ts';
 import { createSearch, type IndexTable, type Search } from '../../clients/search/search.ts';
 import { ChunkModel, chunksOf, listChunks, removeChunks, writeChunks } from '../../models/knowledge/chunk.ts';
@@ -21,6 +20,7 @@ import { generationOf } from '../../models/rules/knowledge/reconcile.ts';
 const log = pino({ level: 'silent' });
 const clock = () => new Date();
 const mode = 'test' as const;
+const embedding = { model: undefined };
 let folder: string;
 let search: Search;
 let files: Files;
@@ -99,8 +99,8 @@ const indexed = async (orgId: string, by = search) =>
     .map(({ source_id, generation, segments }) => [source_id, generationOf(generation), segments.join()])
     .toSorted();
 
-const repairWith = (deps: { search?: Search; ai?: Ai; log?: typeof log } = {}) =>
-  run(createMaintenanceActivities({ search, ai: createAi({}), clock, log, ...deps }).repairIndexes);
+const repairWith = (deps: { search?: Search; embedding?: { model: string | undefined }; log?: typeof log } = {}) =>
+  run(createMaintenanceActivities({ search, embedding, clock, log, ...deps }).repairIndexes);
 const repair = () => repairWith();
 
 describe('an index that was lost', () => {
@@ -280,7 +280,7 @@ describe('a fault of one organization', () => {
     const late: Search = {
       ...search,
       add: async (table, rows) => {
-        if (rows[0]?.source_id === docs[1]) throw new Error('The endpoint refused this text.');
+        if (rows[0]?.source_id === docs[1]) throw new Error('The disk refused this text.');
         return search.add(table, rows);
       },
     };
@@ -311,7 +311,7 @@ describe('rows of one document', () => {
       },
     };
     const reading = { ...files, chunk: async () => passages('One.', 'Two.', 'Three.') } as unknown as Files;
-    const activities = createDocumentActivities({ files: reading, search: together, ai: createAi({}), clock, log });
+    const activities = createDocumentActivities({ files: reading, search: together, embedding, clock, log });
     const ref = { orgId, docId, generation: 1 };
     const outcomes = await Promise.all([1, 2].map(() => run(activities.readDocument, ref)));
     expect(outcomes).toContain('indexed');
@@ -350,7 +350,7 @@ describe('rows of one document', () => {
 
 describe('an attempt at a document that was deleted', () => {
   it.each(['readDocument', 'indexDocument'] as const)('%s removes what attempts before it left', async (name) => {
-    const activities = createDocumentActivities({ files, search, ai: createAi({}), clock, log });
+    const activities = createDocumentActivities({ files, search, embedding, clock, log });
     const orgId = newId('org');
     const docId = newId('document');
     const source = sourceOf(orgId, docId);
@@ -374,12 +374,10 @@ describe('an attempt at a document that was deleted', () => {
 });
 
 describe('a late attempt', () => {
-  const embedding = { embeddingModel: 'm', embed: async (texts: string[]) => texts.map(() => [1, 0]) } as unknown as Ai;
-
   it.each([
-    ['without a model', createAi({})],
-    ['with an embedding model', embedding],
-  ])('at a document that was processed anew since leaves nothing, %s', async (_, ai) => {
+    ['without a model', { model: undefined }],
+    ['with an embedding model', { model: 'm' }],
+  ])('at a document that was processed anew since leaves nothing, %s', async (_, embedding) => {
     const orgId = newId('org');
     const docId = await unindexed(orgId, { status: 'uploaded' });
     const slow = {
@@ -394,7 +392,7 @@ describe('a late attempt', () => {
         return passages('What it said before.');
       },
     } as unknown as Files;
-    const activities = createDocumentActivities({ files: slow, search, ai, clock, log });
+    const activities = createDocumentActivities({ files: slow, search, embedding, clock, log });
     expect(await run(activities.readDocument, { orgId, docId, generation: 1 })).toBe('gone');
     expect(await ChunkModel.distinct('generation', { source_id: docId })).toEqual([2]);
     expect(await indexed(orgId)).toEqual([[docId, 2, '']]);
@@ -409,7 +407,7 @@ describe('a late attempt', () => {
         throw new Unreadable('encrypted');
       },
     } as unknown as Files;
-    const activities = createDocumentActivities({ files: broken, search, ai: createAi({}), clock, log });
+    const activities = createDocumentActivities({ files: broken, search, embedding, clock, log });
     const read = () => run(activities.readDocument, { orgId, docId, generation: 1 });
     const outcomes = [await read(), await read()];
     const failed = { failed: unreadableReasons.encrypted };
@@ -429,7 +427,7 @@ describe('a late attempt', () => {
         throw new Unreadable('encrypted');
       },
     } as unknown as Files;
-    const activities = createDocumentActivities({ files: waiting, search, ai: createAi({}), clock, log });
+    const activities = createDocumentActivities({ files: waiting, search, embedding, clock, log });
     const read = async (orgId: string) => {
       const docId = await unindexed(orgId, { status: 'uploaded' });
       return run(activities.readDocument, { orgId, docId, generation: 1 });
@@ -442,7 +440,7 @@ describe('a late attempt', () => {
     const orgId = newId('org');
     const docId = await unindexed(orgId, { status: 'processing', generation: 2 });
     await search.add(tableOf(orgId), [rowOf(docId, 1)]);
-    const activities = createDocumentActivities({ files, search, ai: createAi({}), clock, log });
+    const activities = createDocumentActivities({ files, search, embedding, clock, log });
     for (const name of ['readDocument', 'indexDocument'] as const)
       expect(await run(activities[name], { orgId, docId, generation: 1 })).toBe('gone');
     expect(await listChunks(orgId, docId, 1)).toHaveLength(2);

@@ -155,8 +155,8 @@ describe('the search by meaning', () => {
     });
     expect(candidates.map(({ id }) => id).toSorted()).toEqual(['a:1:0', 'a:2:0', 'b:1:0', 'c:1:0']);
     expect(candidates.find(({ id }) => id === 'a:1:0')).toMatchObject({ cosines: [-1] });
-    expect(await search.chunksWithVectors(vectors, 'a', 1)).toEqual(new Set(['a:1:0']));
-    expect(await search.chunksWithVectors(vectors, 'z', 1)).toEqual(new Set());
+    expect(await search.chunksWithVectors(vectors, ['a', 'c', 'z'])).toEqual(new Set(['a:1:0', 'a:2:0', 'c:1:0']));
+    expect(await search.chunksWithVectors(vectors, [])).toEqual(new Set());
   });
 });
 

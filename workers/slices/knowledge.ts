@@ -1,16 +1,24 @@
 /** Documents, the sources of answers, and the maintenance of the stores. */
 import { launchable, type Slice } from './slice.ts';
 import { createDocumentActivities } from '../../activities/knowledge/document.ts';
+import { createEmbeddingActivities } from '../../activities/knowledge/embedding.ts';
 import { createMaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
 import { createPruningActivities } from '../../activities/knowledge/pruning.ts';
 import { createSourceActivities } from '../../activities/knowledge/source.ts';
 import { DocumentModel } from '../../models/knowledge/document.ts';
+import { EmbeddingWorkModel } from '../../models/knowledge/embedding.ts';
 import { PageModel } from '../../models/knowledge/page.ts';
 import { PruningModel } from '../../models/knowledge/pruning.ts';
 import { RemovalModel } from '../../models/knowledge/removal.ts';
 
 export const knowledge = {
-  launchable: [launchable(DocumentModel), launchable(PageModel), launchable(PruningModel), launchable(RemovalModel)],
+  launchable: [
+    launchable(DocumentModel),
+    launchable(EmbeddingWorkModel),
+    launchable(PageModel),
+    launchable(PruningModel),
+    launchable(RemovalModel),
+  ],
   fleets: {
     documents: {
       // The source activities are here too, for workflows that began on this queue before sources had one of their own.
@@ -31,6 +39,12 @@ export const knowledge = {
       // leave the index.
       activities: (deps) => ({ ...createSourceActivities(deps), ...createPruningActivities(deps) }),
       maxActivities: 10,
+      maxWorkflowTasks: 5,
+    },
+    embedding: {
+      activities: createEmbeddingActivities,
+      // One process makes all vectors; a few organizations share it, so that a small one need not wait for a large one.
+      maxActivities: 4,
       maxWorkflowTasks: 5,
     },
     maintenance: {

@@ -92,6 +92,20 @@ export function compareIndex(standing: readonly Standing[], rows: readonly Index
   return { outdated: [...outdated.values()], retagged: [...retagged], miscounted };
 }
 
+/**
+ * The same for vectors, which are of a generation, whichever attempt indexed its words. Only those of `embedded` have to be
+ * complete: the others are still waiting for theirs.
+ */
+export function compareVectors(
+  standing: readonly Standing[],
+  embedded: ReadonlySet<string>,
+  rows: readonly IndexedSource[],
+): Differences {
+  const sources = standing.map(({ claimed: _claimed, live_attempt: _attempt, ...source }) => source);
+  const { outdated, retagged, miscounted } = compareIndex(sources, rows);
+  return { outdated, retagged, miscounted: miscounted.filter(({ source_id }) => embedded.has(source_id)) };
+}
+
 function sameTags(record: Standing, row: IndexedSource): boolean {
   const inOrder = (tags: readonly string[]) => [...new Set(tags)].sort().join('\n');
   return record.authority === row.authority && inOrder(record.segments) === inOrder(row.segments);

@@ -34,13 +34,6 @@ export type Meaning = QuestionVector & {
   weights: readonly number[];
 };
 
-/** A vector of length 1. */
-export function unit(vector: readonly number[] | Float32Array): Float32Array {
-  const values = Float32Array.from(vector);
-  const length = Math.hypot(...values);
-  return length === 0 ? values : values.map((value) => value / length);
-}
-
 /** What a search found. */
 export type Proposed = {
   candidates: Candidate[];

@@ -1,0 +1,207 @@
+/**
+ * Makes vectors of the passages that lack them. It may run again at any point: what has a vector is not embedded again, and a
+ * source is read again after its vectors were written, since it may have been deleted, replaced or tagged meanwhile.
+ */
+import type { Logger } from 'pino';
+import { withHeartbeat } from '../base/heartbeat.ts';
+import { syncTags } from './source.ts';
+import type { Embedding } from '../../clients/embedding/embedding.ts';
+import type { Search, VectorRow } from '../../clients/search/search.ts';
+import { listChunks, type Chunk } from '../../models/knowledge/chunk.ts';
+import { listLacking, markEmbedded, type Lacking, type Owner } from '../../models/knowledge/embedding.ts';
+import { findSource } from '../../models/knowledge/source.ts';
+
+/** Texts of one request: some seconds of work for the embedded models. */
+const textsARequest = 32;
+/** Vectors are written when this many are made or so much time has passed: each write is a file that questions open. */
+const rowsAWrite = 500;
+const writeAfterMs = 15_000;
+/** Sources looked at together. */
+const sourcesAtOnce = 100;
+/** One run works about so long, so that its workflow is seen to go on and a new worker soon gets its share. */
+const runMs = 30_000;
+/** When this many sources fail in a row, the cause is shared: the process, or the endpoint. */
+const failuresInARow = 3;
+
+export type EmbeddingDeps = { search: Search; embedding: Embedding; clock: () => Date; log: Logger };
+export type EmbeddingActivities = ReturnType<typeof createEmbeddingActivities>;
+
+export function createEmbeddingActivities(deps: EmbeddingDeps) {
+  return {
+    /**
+     * `left`: there may be more to do. Fails when vectors cannot be had; sources whose own texts are the reason do not keep
+     * the others from theirs.
+     */
+    async embedSome({ orgId, mode }: { orgId: string; mode: Owner['mode'] }): Promise<{ left: boolean }> {
+      const { model } = deps.embedding;
+      if (model === undefined) return { left: false };
+      const owner = { org_id: orgId, mode };
+      return withHeartbeat(async (signal) => {
+        const left = await embedFor(deps, owner, model, signal);
+        if (!left) await dropFormer(deps, owner, model);
+        return { left };
+      });
+    },
+  };
+}
+
+/** A passage without a vector. */
+type Item = { source: Lacking; chunk: Chunk };
+
+async function embedFor(deps: EmbeddingDeps, owner: Owner, model: string, signal: AbortSignal): Promise<boolean> {
+  const { search, clock } = deps;
+  const until = clock().getTime() + runMs;
+  const failures: Failures = { reasons: new Map(), inARow: 0 };
+  for (;;) {
+    const sources = await listLacking(owner, model, sourcesAtOnce, [...failures.reasons.keys()]);
+    if (sources.length === 0) break;
+    const having = await search.chunksWithVectors(
+      { ...owner, model },
+      sources.map(({ _id }) => _id),
+    );
+    const written = createWriter(deps, owner, model);
+    for await (const items of inRequests(sources, having, written.begin)) {
+      signal.throwIfAborted();
+      for (const [source, vectors] of await vectorsOf(deps, items, failures, signal))
+        await written.add(source, vectors);
+      if (clock().getTime() >= until) break;
+    }
+    await written.flush();
+    if (clock().getTime() >= until) return true;
+  }
+  const { size } = failures.reasons;
+  const [reason] = failures.reasons.values();
+  if (size > 0) throw new Error(`${size} sources could not be embedded, see the log; the first: ${String(reason)}`);
+  return false;
+}
+
+/** The passages that have no vectors yet, in portions for one request each. `begin` is told how many each source has. */
+async function* inRequests(
+  sources: readonly Lacking[],
+  having: ReadonlySet<string>,
+  begin: (source: Lacking, passages: number) => void,
+): AsyncGenerator<Item[]> {
+  let items: Item[] = [];
+  for (const source of sources) {
+    const chunks = await listChunks(source.org_id, source._id, source.live_generation);
+    const missing = chunks.filter(({ _id }) => !having.has(_id));
+    begin(source, missing.length);
+    for (const chunk of missing) {
+      items.push({ source, chunk });
+      if (items.length < textsARequest) continue;
+      yield items;
+      items = [];
+    }
+  }
+  if (items.length > 0) yield items;
+}
+
+type Embedded = { chunk: Chunk; vector: Float32Array }[];
+
+/** The sources that could not be embedded by themselves, and how many of them followed each other. */
+type Failures = { reasons: Map<string, unknown>; inARow: number };
+
+/** The vectors of passages, by source. When they cannot be had together, each source is tried by itself. */
+async function vectorsOf(
+  deps: EmbeddingDeps,
+  items: readonly Item[],
+  failures: Failures,
+  signal: AbortSignal,
+): Promise<[Lacking, Embedded][]> {
+  const wanted = items.filter(({ source }) => !failures.reasons.has(source._id));
+  const bySource = [...Map.groupBy(wanted, ({ source }) => source)];
+  if (bySource.length > 1) {
+    try {
+      return await embedTogether(deps, wanted, signal);
+    } catch {
+      signal.throwIfAborted();
+    }
+  }
+  const made: [Lacking, Embedded][] = [];
+  for (const [{ _id: source_id, org_id, mode }, some] of bySource) {
+    try {
+      made.push(...(await embedTogether(deps, some, signal)));
+      failures.inARow = 0;
+    } catch (error) {
+      signal.throwIfAborted();
+      failures.reasons.set(source_id, error);
+      failures.inARow += 1;
+      deps.log.warn({ org_id, mode, source_id, reason: String(error) }, 'a source was not embedded; it is tried again');
+      if (failures.inARow >= failuresInARow) throw error;
+    }
+  }
+  return made;
+}
+
+async function embedTogether(
+  { embedding }: EmbeddingDeps,
+  items: readonly Item[],
+  signal: AbortSignal,
+): Promise<[Lacking, Embedded][]> {
+  const vectors = await embedding.passages(
+    items.map(({ chunk: { heading, text } }) => ({ heading, text })),
+    signal,
+  );
+  const made = items.map(({ source, chunk }, at) => ({ source, chunk, vector: vectors[at]! }));
+  return [...Map.groupBy(made, ({ source }) => source)];
+}
+
+/** Gathers vectors and writes many at once. A source is noted as embedded when the last of its passages is written. */
+function createWriter({ search, clock }: EmbeddingDeps, owner: Owner, model: string) {
+  const table = { ...owner, model };
+  /** Passages of each source that are not written yet. */
+  const open = new Map<Lacking, number>();
+  let rows: VectorRow[] = [];
+  let written = new Set<Lacking>();
+  let since = clock().getTime();
+
+  async function flush(): Promise<void> {
+    await search.addVectors(table, rows);
+    const counts = Map.groupBy(rows, ({ source_id }) => source_id);
+    const touched = [...written, ...[...open].flatMap(([source, left]) => (left === 0 ? [source] : []))];
+    rows = [];
+    written = new Set();
+    since = clock().getTime();
+    for (const source of new Set(touched)) {
+      const left = (open.get(source) ?? 0) - (counts.get(source._id)?.length ?? 0);
+      open.set(source, left);
+      await settle(source, left === 0);
+      if (left === 0) open.delete(source);
+    }
+  }
+
+  /** Makes the vectors that were just written agree with their source as it is now. */
+  async function settle(source: Lacking, complete: boolean): Promise<void> {
+    const { _id, org_id, live_generation, tags_version } = source;
+    const now = await findSource(org_id, _id);
+    if (now === null) return search.removeSource(owner, _id);
+    if (now.live_generation === live_generation) {
+      if (now.tags_version !== tags_version) await syncTags(search, { orgId: org_id, sourceId: _id }, tags_version);
+      if (!complete || (await markEmbedded(source, model, clock()))) return undefined;
+    }
+    return search.removeBatch(table, _id, String(live_generation));
+  }
+
+  return {
+    begin: (source: Lacking, passages: number): void => void open.set(source, passages),
+    async add(source: Lacking, vectors: Embedded): Promise<void> {
+      const { segments, authority } = source;
+      written.add(source);
+      for (const { chunk, vector } of vectors) {
+        const { _id: id, source_id, generation } = chunk;
+        rows.push({ id, source_id, generation, segments, authority, vector });
+      }
+      if (rows.length >= rowsAWrite || clock().getTime() - since >= writeAfterMs) await flush();
+    },
+    flush,
+  };
+}
+
+/** Drops what former models made, now that the present one has made vectors of everything. */
+async function dropFormer({ search, log }: EmbeddingDeps, owner: Owner, model: string): Promise<void> {
+  for (const table of await search.vectorTables(owner)) {
+    if (search.isSameTable(table, { ...owner, model })) continue;
+    log.info(table, 'the vectors of a former embedding model are dropped');
+    await search.dropTable(table);
+  }
+}

@@ -1,0 +1,72 @@
+/** Makes the tables of vectors agree with MongoDB. What lacks vectors afterwards is embedded by the workflow of its organization. */
+import type { Logger } from 'pino';
+import { syncTags } from './source.ts';
+import { DamagedIndex } from '../../clients/search/damage.ts';
+import type { IndexTable, Search } from '../../clients/search/search.ts';
+import { listEmbedded, unmarkEmbedded, type Owner } from '../../models/knowledge/embedding.ts';
+import { findSource, listStanding } from '../../models/knowledge/source.ts';
+import { compareVectors, isCurrent, type IndexedSource } from '../../models/rules/knowledge/reconcile.ts';
+
+type Deps = { search: Search; log: Logger };
+
+/** A mend of one source in one table; false when it turned out that there was nothing to mend. */
+type Mend = Owner & { source_id: string; mend(): Promise<boolean> };
+
+/** What to mend in the tables of an organization and mode. `model`: the present one; those of former models only lose what is gone. */
+export async function vectorsToMend({ search, log }: Deps, owner: Owner, model: string | undefined): Promise<Mend[]> {
+  const present = model === undefined ? undefined : { ...owner, model };
+  const tables = await search.vectorTables(owner);
+  const isPresent = (table: IndexTable): boolean => present !== undefined && search.isSameTable(table, present);
+  const missing = present !== undefined && !tables.some(isPresent) ? [present] : [];
+  const work: Mend[] = [];
+  for (const table of [...tables, ...missing]) {
+    // Records are listed before vectors: what is embedded in between is simply not compared.
+    const embedded = isPresent(table) ? await listEmbedded(owner, model!) : new Set<string>();
+    const standing = await listStanding(owner);
+    const rows = await readTable(table);
+    const { outdated, retagged, miscounted } = compareVectors(standing, embedded, rows);
+    work.push(
+      ...outdated.map((one) => ({ ...one, ...owner, mend: () => dropOutdated(table, one.source_id, one.batch) })),
+      ...retagged.map((source_id) => ({ source_id, ...owner, mend: () => retag(source_id) })),
+      ...miscounted.map(({ source_id, generation }) => ({
+        source_id,
+        ...owner,
+        mend: () => embedAgain(table, source_id, generation),
+      })),
+    );
+  }
+  return work;
+
+  /** A table that cannot be read is dropped: it then has nothing. */
+  async function readTable(table: IndexTable): Promise<IndexedSource[]> {
+    try {
+      await search.check(table);
+      return await search.listSources(table);
+    } catch (error) {
+      if (!(error instanceof DamagedIndex)) throw error;
+      log.error({ ...table, reason: String(error.cause) }, 'a table of vectors is damaged and is made anew');
+      await search.dropTable(table);
+      return [];
+    }
+  }
+
+  async function dropOutdated(table: IndexTable, sourceId: string, generation: string): Promise<boolean> {
+    const source = await findSource(owner.org_id, sourceId);
+    if (source && isCurrent(source, Number(generation))) return false;
+    await search.removeBatch(table, sourceId, generation);
+    return true;
+  }
+
+  async function retag(sourceId: string): Promise<boolean> {
+    await syncTags(search, { orgId: owner.org_id, sourceId }, -1);
+    return true;
+  }
+
+  async function embedAgain(table: IndexTable, sourceId: string, generation: number): Promise<boolean> {
+    const source = await findSource(owner.org_id, sourceId);
+    if (source?.live_generation !== generation) return false;
+    await search.removeBatch(table, sourceId, String(generation));
+    await unmarkEmbedded(owner.org_id, sourceId);
+    return true;
+  }
+}

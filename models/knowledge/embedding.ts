@@ -1,0 +1,161 @@
+/**
+ * Which sources still lack vectors by the present model. `embedded_by` of a document or page names the model that made the
+ * vectors of all passages of its live generation; publishing a generation removes it.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Filter } from 'mongodb';
+import { collectionOf, defineModel } from '../base/define.ts';
+import { DocumentModel } from './document.ts';
+import { PageModel } from './page.ts';
+import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
+import { effectiveAuthority, type Authority } from '../rules/knowledge/authority.ts';
+import { embeddingWork, embeddingWorkflowId } from '../rules/knowledge/embedding.ts';
+import { modes, type Mode } from '../rules/access/keys.ts';
+
+export type Owner = { org_id: string; mode: Mode };
+
+/** The intent to embed what an organization and mode lack. */
+export type EmbeddingWork = Owner & { _id: string; pending?: Intent[] };
+
+export const EmbeddingWorkModel = defineModel<EmbeddingWork>(
+  'EmbeddingWork',
+  'embedding_work',
+  {
+    _id: { type: String, required: true },
+    org_id: { type: String, required: true },
+    mode: { type: String, enum: modes, required: true },
+    pending: pendingField,
+  },
+  [pendingIndex],
+);
+
+/**
+ * Has the passages embedded that now lack vectors: the sweeper starts or wakes the workflow. Call it once the sources are
+ * published. However many are, one intent waits, so that many uploads at once cost one signal.
+ */
+export async function wakeEmbedding({ org_id, mode }: Owner, now: Date): Promise<void> {
+  const id = embeddingWorkflowId(org_id, mode);
+  const { workflow, queue, signal } = embeddingWork;
+  const args = [{ orgId: org_id, mode }];
+  const intent: Intent = { key: randomUUID(), signal, workflow, workflow_id: id, queue, args, next_at: now, tries: 0 };
+  await collectionOf(EmbeddingWorkModel).updateOne(
+    { _id: id },
+    { $set: { org_id, mode, pending: [intent] } },
+    { upsert: true },
+  );
+}
+
+/** A source that lacks vectors, as it was read. */
+export type Lacking = Owner & {
+  _id: string;
+  live_generation: number;
+  segments: string[];
+  /** The one that holds, its type's default included. */
+  authority: Authority;
+  tags_version: number;
+};
+
+type Stored = Omit<Lacking, 'authority'> & {
+  authority?: Authority;
+  live?: boolean;
+  crawl_id?: string;
+  chunk_count: number;
+  embedded_by?: string;
+  embedded_at?: Date;
+};
+const documents = () => collectionOf<Stored>(DocumentModel as never);
+const pages = () => collectionOf<Stored>(PageModel as never);
+
+const lacking = (model: string): Filter<Stored> => ({
+  embedded_by: { $ne: model },
+  live_generation: { $exists: true },
+});
+
+/** Documents first, then pages that answer, then those of a set that a crawl is building, which will answer when it is whole. */
+export async function listLacking(
+  { org_id, mode }: Owner,
+  model: string,
+  limit: number,
+  without: readonly string[],
+): Promise<Lacking[]> {
+  const filter = { ...lacking(model), org_id, mode, _id: { $nin: [...without] } };
+  const projection = { org_id: 1, mode: 1, live_generation: 1, segments: 1, authority: 1, tags_version: 1 };
+  const ask = [
+    ['document', () => documents().find(filter, { projection })],
+    ['website', () => pages().find({ ...filter, live: true }, { projection })],
+    ['website', () => pages().find({ ...filter, live: false }, { projection })],
+  ] as const;
+  const found: Lacking[] = [];
+  for (const [type, find] of ask) {
+    if (found.length === limit) break;
+    const records = await find()
+      .limit(limit - found.length)
+      .toArray();
+    found.push(...records.map((one) => ({ ...one, authority: effectiveAuthority(one.authority, type) })));
+  }
+  return found;
+}
+
+/** Notes that all passages of a generation have vectors; false when another one answers by now, or the source is gone. */
+export async function markEmbedded(
+  { _id, org_id, live_generation }: Pick<Lacking, '_id' | 'org_id' | 'live_generation'>,
+  model: string,
+  now: Date,
+): Promise<boolean> {
+  const marked = { $set: { embedded_by: model, embedded_at: now } };
+  const { matchedCount } = await recordsOf(_id).updateOne({ _id, org_id, live_generation }, marked);
+  return matchedCount === 1;
+}
+
+/** Has a source embedded again: its vectors are not what the record says. */
+export async function unmarkEmbedded(orgId: string, sourceId: string): Promise<void> {
+  const gone = { $unset: { embedded_by: 1, embedded_at: 1 } } as const;
+  await recordsOf(sourceId).updateOne({ _id: sourceId, org_id: orgId }, gone);
+}
+
+const recordsOf = (sourceId: string) => (sourceId.startsWith('page_') ? pages() : documents());
+
+/** The sources of which the record says that they have vectors by a model. */
+export async function listEmbedded({ org_id, mode }: Owner, model: string): Promise<Set<string>> {
+  const read = async (records: ReturnType<typeof documents>) =>
+    records.find({ embedded_by: model, org_id, mode }, { projection: { _id: 1 } }).toArray();
+  const [some, others] = await Promise.all([read(documents()), read(pages())]);
+  return new Set([...some, ...others].map(({ _id }) => _id));
+}
+
+/** Whose sources lack vectors. */
+export async function listLackingOwners(model: string): Promise<Owner[]> {
+  const owners = new Map<string, Owner>();
+  for (const records of [documents(), pages()]) {
+    const found = records.aggregate<{ _id: Owner }>([
+      { $match: lacking(model) },
+      { $group: { _id: { org_id: '$org_id', mode: '$mode' } } },
+    ]);
+    for await (const { _id } of found) owners.set(`${_id.org_id} ${_id.mode}`, _id);
+  }
+  return [...owners.values()];
+}
+
+/** How many published pages of a crawl lack vectors. */
+export async function countPagesLacking({ org_id, mode }: Owner, crawlId: string, model: string): Promise<number> {
+  return pages().countDocuments({ ...lacking(model), org_id, mode, crawl_id: crawlId });
+}
+
+/** Sources of each kind that are counted at most: a count of more takes longer, and says no more. */
+const countedSources = 10_000;
+
+/** How many passages lack vectors, of all organizations. */
+export async function countPassagesLacking(model: string): Promise<number> {
+  const count = async (records: ReturnType<typeof documents>): Promise<number> => {
+    const [sum] = await records
+      .aggregate<{ passages: number }>([
+        { $match: lacking(model) },
+        { $limit: countedSources },
+        { $group: { _id: null, passages: { $sum: '$chunk_count' } } },
+      ])
+      .toArray();
+    return sum?.passages ?? 0;
+  };
+  const [ofDocuments, ofPages] = await Promise.all([count(documents()), count(pages())]);
+  return ofDocuments + ofPages;
+}

@@ -1,0 +1,340 @@
+/** Vectors of passages, made in the background by the real models: whatever happens to a source meanwhile, they agree with it. */
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import { pino } from 'pino';
+import { createEmbeddingActivities } from '../../activities/knowledge/embedding.ts';
+import { createMaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
+import { createSourceActivities, indexChunks } from '../../activities/knowledge/source.ts';
+import { createEmbedding, type Embedding } from '../../clients/embedding/embedding.ts';
+import { createSearch, type Search } from '../../clients/search/search.ts';
+import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
+import { newId } from '../../models/base/ids.ts';
+import { chunksOf, removeChunks, writeChunks } from '../../models/knowledge/chunk.ts';
+import { DocumentModel, publishDocument, type Document } from '../../models/knowledge/document.ts';
+import { countPassagesLacking, EmbeddingWorkModel } from '../../models/knowledge/embedding.ts';
+import { deleteSource } from '../../models/knowledge/source.ts';
+import { until } from '../kit/harness.ts';
+
+const log = pino({ level: 'silent' });
+const mode = 'test' as const;
+let folder: string;
+let search: Search;
+let models: Embedding;
+let orgId: string;
+let now: number;
+const clock = () => new Date(now);
+
+beforeAll(async () => {
+  const uri = new URL(process.env['TEST_MONGODB_URI']!);
+  uri.pathname = '/embedded';
+  await connectMongo(uri.href);
+  folder = await mkdtemp(join(tmpdir(), 'embedded-'));
+  search = createSearch({ uri: folder });
+  models = createEmbedding({ obtain: async () => process.env['TEST_EMBEDDING']! });
+  await until(async () => models.state().state === 'ready', 'the models');
+});
+beforeEach(() => {
+  orgId = newId('org');
+  now = Date.now();
+});
+afterAll(async () => {
+  search.close();
+  await models.close();
+  await disconnectMongo();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const run = <A extends unknown[], R>(activity: (...args: A) => Promise<R>, ...args: A): Promise<R> =>
+  new MockActivityEnvironment(undefined, { logger: new DefaultLogger('ERROR') }).run<A, R, (...args: A) => Promise<R>>(
+    activity,
+    ...args,
+  );
+const embed = (embedding: Embedding = models, into = search) =>
+  run(createEmbeddingActivities({ search: into, embedding, clock, log }).embedSome, { orgId, mode });
+const repair = (embedding: Embedding = models) =>
+  run(createMaintenanceActivities({ search, embedding, clock, log }).repairIndexes);
+
+const owner = () => ({ org_id: orgId, mode });
+const table = (model = models.model!) => ({ ...owner(), model });
+
+/** A document that answers by its words. */
+async function stored(texts: readonly string[], fields: Partial<Document> = {}): Promise<string> {
+  const docId = newId('document');
+  await DocumentModel.create({
+    _id: docId,
+    org_id: orgId,
+    mode,
+    filename: 'a.md',
+    file_type: 'md',
+    mime_type: 'text/markdown',
+    file_size: 1,
+    sha256: docId,
+    status: 'processing',
+    segments: [],
+    uploaded_by: 'usr_1',
+    generation: 1,
+    chunk_count: 0,
+    tags_version: 0,
+    created_at: clock(),
+    updated_at: clock(),
+    ...fields,
+  });
+  await publish(docId, texts);
+  return docId;
+}
+
+/** Lets a generation answer in the place of the one before. */
+async function publish(docId: string, texts: readonly string[], generation = 1): Promise<void> {
+  await DocumentModel.updateOne({ _id: docId }, { generation });
+  const source = { org_id: orgId, mode, source_type: 'document' as const, source_id: docId, generation };
+  const chunks = chunksOf(
+    source,
+    texts.map((text, ordinal) => ({ ordinal, heading: '', text })),
+  );
+  await writeChunks(source, chunks);
+  const { segments } = (await DocumentModel.findById(docId).lean())!;
+  await indexChunks(search, owner(), chunks, () => ({ segments, authority: 'normal' }));
+  await publishDocument((await DocumentModel.findById(docId).lean())!, texts.length, clock());
+  await search.removeSource(owner(), docId, String(generation));
+  await removeChunks(orgId, docId, generation);
+}
+
+/** The models, with something done to the sources when the first passages are embedded. */
+function meanwhile(act: () => Promise<unknown>): Embedding & { texts: string[] } {
+  const texts: string[] = [];
+  return {
+    ...models,
+    texts,
+    async passages(some, signal) {
+      const first = texts.length === 0;
+      texts.push(...some.map(({ text }) => text));
+      const vectors = await models.passages(some, signal);
+      if (first) await act();
+      return vectors;
+    },
+  };
+}
+const watched = () => meanwhile(async () => undefined);
+
+const vectors = async (model?: string) =>
+  (await search.listSources(table(model)))
+    .map(({ source_id, generation, chunks, segments }) => [source_id, generation, chunks, segments.join()])
+    .toSorted();
+const embeddedBy = async (docId: string) => (await DocumentModel.findById(docId).lean())?.embedded_by;
+
+async function nearest(question: string, by: Embedding = models): Promise<string | undefined> {
+  const parts = await models.question(question);
+  const meaning = { model: by.model!, parts, weights: [1, 1, 1] };
+  const { candidates } = await search.query(owner(), { text: '', meaning, filter: undefined, limit: 1 });
+  return candidates[0]?.id;
+}
+
+describe('passages that lack vectors', () => {
+  it('are embedded once, and are then found in other words', async () => {
+    const fees = await stored(['The annual charge for the gold card is 49 EUR.']);
+    const hours = await stored(['Our branches open at nine in the morning.', 'On Sundays all of them are closed.']);
+    expect(await countPassagesLacking(models.model!)).toBeGreaterThanOrEqual(3);
+    expect(await embed()).toEqual({ left: false });
+    expect(await vectors()).toEqual([[fees, '1', 1, ''] as const, [hours, '1', 2, ''] as const].toSorted());
+    expect(await DocumentModel.findById(hours).lean()).toMatchObject({
+      embedded_by: 'embedded-1',
+      embedded_at: clock(),
+    });
+    expect(await nearest('Wie sind die Öffnungszeiten?')).toBe(`${hours}:1:0`);
+    expect(await nearest('Was kostet die goldene Karte im Jahr?')).toBe(`${fees}:1:0`);
+    const again = watched();
+    expect(await embed(again)).toEqual({ left: false });
+    expect(again.texts).toEqual([]);
+  });
+
+  it('of one organization and mode are left to their own workflow, and without a model to none', async () => {
+    const docId = await stored(['One.']);
+    expect(await embed({ ...models, model: undefined })).toEqual({ left: false });
+    orgId = newId('org');
+    expect(await embed()).toEqual({ left: false });
+    expect(await embeddedBy(docId)).toBeUndefined();
+  });
+
+  it('are written every now and then: an attempt that dies loses little, and the next one goes on from there', async () => {
+    const docs: string[] = [];
+    for (let at = 0; at < 3; at += 1) docs.push(await stored(Array.from({ length: 40 }, (_, n) => `Fact ${at} ${n}.`)));
+    let written = 0;
+    const dying: Search = {
+      ...search,
+      async addVectors(key, rows) {
+        if (written > 0) throw new Error('killed');
+        written += rows.length;
+        // The next portion comes much later.
+        now += 20_000;
+        await search.addVectors(key, rows);
+      },
+    };
+    now -= 20_000;
+    const first = meanwhile(async () => void (now += 20_000));
+    await expect(embed(first, dying)).rejects.toThrow('killed');
+    expect(written).toBeGreaterThan(0);
+    const next = watched();
+    while ((await embed(next)).left);
+    expect(next.texts).toHaveLength(120 - written);
+    expect(await vectors()).toEqual(docs.map((docId) => [docId, '1', 40, ''] as const).toSorted());
+  });
+
+  it('that cannot be embedded keep no other source from it, and are tried again', async () => {
+    const [good, bad, fine] = [await stored(['Good.']), await stored(['Poison.']), await stored(['Fine.'])];
+    let poisoned = true;
+    const refusing: Embedding = {
+      ...models,
+      passages: async (texts, signal) => {
+        if (poisoned && texts.some(({ text }) => text === 'Poison.')) throw new Error('refused');
+        return models.passages(texts, signal);
+      },
+    };
+    await expect(embed(refusing)).rejects.toThrow(
+      '1 sources could not be embedded, see the log; the first: Error: refused',
+    );
+    expect(await Promise.all([good, bad, fine].map(embeddedBy))).toEqual(['embedded-1', undefined, 'embedded-1']);
+    poisoned = false;
+    await embed(refusing);
+    expect(await embeddedBy(bad)).toBe('embedded-1');
+  });
+
+  it('wait when nothing can be embedded: after a few sources the attempt ends', async () => {
+    for (let at = 0; at < 6; at += 1) await stored([`Fact ${at}.`]);
+    let asked = 0;
+    const away = { ...models, passages: async () => Promise.reject(new Error(`away ${(asked += 1)}`)) };
+    await expect(embed(away)).rejects.toThrow('away 4');
+  });
+});
+
+describe('a document that changes while its vectors are made', () => {
+  it('leaves none when it was deleted', async () => {
+    const docId = await stored(['One.', 'Two.']);
+    const deleting = meanwhile(async () => {
+      await deleteSource(orgId, docId);
+      await search.removeSource(owner(), docId);
+      await removeChunks(orgId, docId);
+    });
+    expect(await embed(deleting)).toEqual({ left: false });
+    expect(await vectors()).toEqual([]);
+  });
+
+  it('has those of the text that replaced it', async () => {
+    const docId = await stored(['The old text.', 'It had a second passage.']);
+    const replacing = meanwhile(async () => publish(docId, ['The new text.'], 2));
+    expect(await embed(replacing)).toEqual({ left: false });
+    expect(await vectors()).toEqual([[docId, '2', 1, '']]);
+    expect(await embeddedBy(docId)).toBe('embedded-1');
+  });
+
+  it('is not called embedded before the text that replaced it is', async () => {
+    const docId = await stored(['The old text.']);
+    await embed();
+    await publish(docId, ['The new text.'], 2);
+    expect(await embeddedBy(docId)).toBeUndefined();
+    expect(await vectors()).toEqual([]);
+  });
+
+  it('has its new tags', async () => {
+    const docId = await stored(['One.'], { segments: ['personal'] });
+    const tagging = meanwhile(async () => {
+      await DocumentModel.updateOne({ _id: docId }, { $set: { segments: ['staff'] }, $inc: { tags_version: 1 } });
+      await run(createSourceActivities({ search }).retagSource, { orgId, sourceId: docId });
+    });
+    await embed(tagging);
+    expect(await vectors()).toEqual([[docId, '1', 1, 'staff']]);
+  });
+});
+
+describe('the process that embeds passages', () => {
+  /** Processes that this one has started, by what they run. */
+  async function children(program: string): Promise<number[]> {
+    const pids = (await readdir('/proc')).filter((name) => /^\d+$/u.test(name));
+    const found = await Promise.all(
+      pids.map(async (pid) => {
+        const read = async (name: string) => readFile(join('/proc', pid, name), 'utf8').catch(() => '');
+        const parent = (await read('stat')).split(') ')[1]?.split(' ')[1];
+        return parent === String(process.pid) && (await read('cmdline')).includes(program) ? [Number(pid)] : [];
+      }),
+    );
+    return found.flat();
+  }
+
+  it('is killed in the middle: the source is embedded all the same', async () => {
+    const docId = await stored(Array.from({ length: 30 }, (_, n) => `Fact ${n}: ${'a long sentence '.repeat(40)}`));
+    const embedding = watched();
+    const done = embed(embedding);
+    await until(async () => embedding.texts.length > 0, 'the passages to be asked for');
+    for (const pid of await children('embedding/child')) process.kill(pid, 'SIGKILL');
+    const outcome = await done.catch((error: unknown) => String(error));
+    if (typeof outcome === 'string') expect(outcome).toContain('could not be embedded');
+    await until(async () => {
+      await embed().catch(() => undefined);
+      return (await embeddedBy(docId)) === 'embedded-1';
+    }, 'the document to be embedded');
+    expect(await vectors()).toEqual([[docId, '1', 30, '']]);
+  });
+});
+
+describe('another model', () => {
+  it('makes vectors of its own; those of the former one stay until all are made, and the two are never mixed', async () => {
+    const docs = [await stored(['The gold card costs 49 EUR.']), await stored(['Branches open at nine.'])];
+    await embed();
+    const parts: string[][] = [];
+    const next: Embedding = {
+      ...meanwhile(async () => {
+        parts.push(await sourcesNear('embedded-1'), await sourcesNear('embedded-2'));
+      }),
+      model: 'embedded-2',
+    };
+    async function sourcesNear(model: string): Promise<string[]> {
+      const meaning = { model, parts: await models.question('the price of a card'), weights: [1, 1, 1] };
+      const { candidates } = await search.query(owner(), { text: '', meaning, filter: undefined, limit: 9 });
+      return candidates.map(({ id }) => id.split(':')[0]!).toSorted();
+    }
+    expect(await embed(next)).toEqual({ left: false });
+    expect(parts).toEqual([docs.toSorted(), []]);
+    expect(await sourcesNear('embedded-1')).toEqual([]);
+    expect(await sourcesNear('embedded-2')).toEqual(docs.toSorted());
+    const names = (await search.listTables()).filter(({ org_id }) => org_id === orgId).map(({ model }) => model);
+    expect(names.toSorted()).toEqual(['embedded-2', undefined]);
+    expect(await Promise.all(docs.map(embeddedBy))).toEqual(['embedded-2', 'embedded-2']);
+  });
+});
+
+describe('maintenance', () => {
+  it('has embedded what never was, and what was lost, damaged or put back from an old copy', async () => {
+    const docs = [await stored(['One.']), await stored(['Two.'], { segments: ['staff'] }), await stored(['Three.'])];
+    const wanted = async () => EmbeddingWorkModel.countDocuments({ org_id: orgId });
+    expect(await repair()).toBe(0);
+    expect(await wanted()).toBe(1);
+    await embed();
+    const whole = await vectors();
+    expect(await repair()).toBe(0);
+    expect(await vectors()).toEqual(whole);
+
+    await search.removeSource(table(), docs[0]!);
+    await search.retag(table(), docs[1]!, { segments: ['everyone'] });
+    const ghost = {
+      id: 'doc_gone:1:0',
+      source_id: 'doc_gone',
+      generation: 1,
+      segments: [],
+      authority: 'normal' as const,
+    };
+    await search.addVectors(table(), [{ ...ghost, vector: (await models.passages([{ heading: '', text: 'x' }]))[0]! }]);
+    expect(await repair()).toBe(3);
+    expect(await embeddedBy(docs[0]!)).toBeUndefined();
+    await embed();
+    expect(await vectors()).toEqual(whole);
+
+    await search.dropTable(table());
+    expect(await repair()).toBe(3);
+    await embed();
+    expect(await vectors()).toEqual(whole);
+    expect(await repair()).toBe(0);
+  });
+});

@@ -1,0 +1,235 @@
+/**
+ * Knowledge that is found by meaning, over HTTP and with the real models: by words at once, by meaning seconds later, and by
+ * neither beyond a segment, an organization or a mode.
+ */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { apiAt, until, type Api } from '../kit/harness.ts';
+import {
+  removeDataDir,
+  startProcess,
+  systemEnv,
+  withEmbedding,
+  type Running,
+  type SystemEnv,
+} from '../kit/processes.ts';
+
+let env: SystemEnv;
+let api: Api;
+const running: Running[] = [];
+
+beforeAll(async () => {
+  env = systemEnv('meaning', { ...withEmbedding(), FLEETS: 'documents,sources', PLAN_DOCUMENTS: '100' });
+  running.push(...(await Promise.all(['api/server.ts', 'test/kit/worker.ts'].map((one) => startProcess(one, env)))));
+  api = apiAt(running[0]!.url);
+});
+afterAll(async () => {
+  await Promise.all(running.map((process) => process.stop()));
+  await removeDataDir(env);
+});
+
+/** The worker that makes vectors. */
+const embedder = async (): Promise<Running> => startProcess('test/kit/worker.ts', { ...env, FLEETS: 'embedding' });
+async function whileEmbedding<T>(work: () => Promise<T>): Promise<T> {
+  const worker = await embedder();
+  try {
+    return await work();
+  } finally {
+    await worker.stop();
+  }
+}
+
+type Upload = { name: string; content: string; segments?: string };
+type Candidate = { source_id: string; name: string; cosines: number[] | null; text_score: number | null };
+
+async function place(
+  files: readonly Upload[] = [],
+  mode: 'test' | 'live' = 'test',
+  of?: Awaited<ReturnType<Api['newOrg']>>,
+) {
+  const org = of ?? (await api.newOrg());
+  const { orgId } = org;
+  const { token } = await api.newKey(org, { mode });
+  const get = async (docId: string) =>
+    (await api.request('GET', `/orgs/${orgId}/documents/${docId}`, { token })).body.document;
+  const it = {
+    org,
+    orgId,
+    token,
+    get,
+    async add({ segments, ...file }: Upload): Promise<string> {
+      const { body } = await api.upload(orgId, token, file, segments === undefined ? {} : { segments });
+      const { doc_id: docId } = body.document;
+      expect((await api.processed(orgId, token, docId)).status).toBe('indexed');
+      return docId;
+    },
+    /** What may answer, in order. */
+    async candidates(query: string, more: object = {}): Promise<Candidate[]> {
+      const { status, body } = await api.request('POST', `/orgs/${orgId}/kb/query`, {
+        token,
+        body: { query, explain: true, ...more },
+      });
+      expect([status, body.explain.degraded]).toEqual([200, false]);
+      return body.explain.candidates;
+    },
+    embedded: async (docId: string) =>
+      until(async () => (await get(docId))?.embedded_at as string | null, `the vectors of ${docId}`),
+  };
+  for (const file of files) await it.add(file);
+  return it;
+}
+
+const hours = { name: 'hours.md', content: 'Our branches open at nine in the morning and close at five.' };
+/** Shares no word with what it is about. */
+const inOtherWords = 'Wie sind die Öffnungszeiten?';
+
+const waiting = async (): Promise<number> => {
+  const text = await (await fetch(new URL('/metrics', running[0]!.url))).text();
+  return Number(/^knowledge_passages_to_embed (\S+)$/mu.exec(text)?.[1]);
+};
+
+describe('an upload', () => {
+  it('answers by its words at once, and by its meaning as soon as the background has come to it, which its status says', async () => {
+    const here = await place();
+    const before = await waiting();
+    const docId = await here.add(hours);
+    expect(await here.get(docId)).toMatchObject({ status: 'indexed', embedded_at: null });
+    expect(await waiting()).toBe(before + 1);
+    expect(await here.candidates('When do branches open?')).toMatchObject([{ source_id: docId, cosines: null }]);
+    expect(await here.candidates(inOtherWords)).toEqual([]);
+    await whileEmbedding(async () => {
+      expect(new Date(await here.embedded(docId)).getTime()).toBeGreaterThan(0);
+      expect(await here.candidates(inOtherWords)).toMatchObject([
+        { source_id: docId, cosines: expect.any(Array), text_score: null },
+      ]);
+      const [both] = await here.candidates('When do branches open?');
+      expect(both).toMatchObject({ source_id: docId, cosines: expect.any(Array), text_score: expect.any(Number) });
+      // The next one wakes the worker that waits, or starts it again.
+      const next = await here.add({ name: 'fees.md', content: 'The gold card costs 49 EUR a year.' });
+      await here.embedded(next);
+      await until(async () => (await waiting()) === 0, 'nothing to wait any more');
+    });
+    const list = await api.request('GET', `/orgs/${here.orgId}/documents`, { token: here.token });
+    expect(list.body.documents.map((one: { embedded_at: unknown }) => one.embedded_at)).toEqual([
+      expect.any(String),
+      expect.any(String),
+    ]);
+  });
+
+  it('that is replaced, tagged or deleted while it waits answers as it is now, and the deleted one not at all', async () => {
+    const here = await place();
+    const [gone, tagged, again] = [
+      await here.add({ name: 'gone.md', content: 'You can visit us from nine to five.' }),
+      await here.add({ ...hours, segments: 'personal' }),
+      await here.add({ name: 'again.md', content: 'The office is closed on Sundays.' }),
+    ];
+    const at = (docId: string) => `/orgs/${here.orgId}/documents/${docId}`;
+    await api.request('DELETE', at(gone), { token: here.token });
+    await api.request('PATCH', `${at(tagged)}/segments`, { token: here.token, body: { segments: ['staff'] } });
+    await api.request('POST', `${at(again)}/reprocess`, { token: here.token, body: {} });
+    await whileEmbedding(async () => {
+      for (const docId of [tagged, again]) await here.embedded(docId);
+      const asked = async (productType: string) =>
+        (await here.candidates(inOtherWords, { context: { productType } }))
+          .map(({ source_id }) => source_id)
+          .toSorted();
+      await until(async () => (await asked('staff')).length === 2, 'both that are left');
+      expect(await asked('staff')).toEqual([tagged, again].toSorted());
+      expect(await asked('personal')).toEqual([again]);
+    });
+  });
+});
+
+describe('what is nearest by meaning', () => {
+  it('is not proposed beyond its segment, its organization or its mode', async () => {
+    const secret = (name: string): Upload => ({
+      name,
+      content: 'Visiting hours are from nine to five; come and see us.',
+    });
+    const [here, neighbour] = [await place(), await place()];
+    await api.goLive(here.org);
+    const live = await place([], 'live', here.org);
+    const own = await here.add({ name: 'own.md', content: 'The gold card costs 49 EUR a year.' });
+    const docs = [
+      [here, await here.add({ ...secret('staff.md'), segments: 'staff' })],
+      [neighbour, await neighbour.add(secret('neighbour.md'))],
+      [live, await live.add(secret('live.md'))],
+    ] as const;
+    await whileEmbedding(async () => {
+      await here.embedded(own);
+      for (const [where, docId] of docs) await where.embedded(docId);
+    });
+    const asked = { context: { productType: 'personal' } };
+    for (const question of [inOtherWords, 'visiting hours'])
+      expect((await here.candidates(question, asked)).map(({ name }) => name)).toEqual(
+        question === inOtherWords ? ['own.md'] : expect.not.arrayContaining(['staff.md', 'neighbour.md', 'live.md']),
+      );
+    for (const [where, docId] of docs) {
+      const [nearest] = await where.candidates(inOtherWords);
+      expect(nearest?.source_id).toBe(docId);
+    }
+    await api.request('PUT', `/support/config/orgs/${here.orgId}`, {
+      token: here.org.owner.token,
+      body: { kb_segment_strict: true },
+    });
+    await until(async () => (await here.candidates(inOtherWords, asked)).length === 0, 'strictness to hold');
+    await api.request('DELETE', `/orgs/${here.orgId}/documents/${docs[0][1]}`, { token: here.token });
+    expect((await here.candidates(inOtherWords)).map(({ name }) => name)).toEqual(['own.md']);
+  });
+});
+
+describe('a worker that embeds', () => {
+  const long = (name: string): Upload => ({
+    name,
+    content: Array.from({ length: 60 }, (_, n) => `# Part ${n}\n\n${`Fact ${n} of many. `.repeat(60)}`).join('\n\n'),
+  });
+
+  /** The processes that embed passages, of the worker. */
+  async function childrenOf(worker: Running): Promise<number[]> {
+    const pids = (await readdir('/proc')).filter((name) => /^\d+$/u.test(name));
+    const found = await Promise.all(
+      pids.map(async (pid) => {
+        const read = async (name: string) => readFile(join('/proc', pid, name), 'utf8').catch(() => '');
+        const parent = (await read('stat')).split(') ')[1]?.split(' ')[1];
+        return parent === String(worker.child.pid) && (await read('cmdline')).includes('embedding')
+          ? [Number(pid)]
+          : [];
+      }),
+    );
+    return found.flat();
+  }
+  const embedding = async (worker: Running) =>
+    until(async () => (await childrenOf(worker))[0], 'the process that embeds');
+
+  it('is killed in the middle: another goes on, and each passage has one vector', async () => {
+    const here = await place();
+    const docId = await here.add(long('long.md'));
+    const worker = await embedder();
+    await embedding(worker);
+    await worker.kill();
+    expect((await here.get(docId)).embedded_at).toBeNull();
+    await whileEmbedding(async () => here.embedded(docId));
+    const candidates = await here.candidates('Fact 7 of many', {});
+    expect(new Set(candidates.map(({ cosines }) => cosines === null))).toEqual(new Set([false]));
+  });
+
+  it('whose process hangs, and is killed then: words answer meanwhile, and the vectors come', async () => {
+    const here = await place();
+    const docId = await here.add(long('hung.md'));
+    const worker = await embedder();
+    try {
+      const child = await embedding(worker);
+      process.kill(child, 'SIGSTOP');
+      expect((await here.candidates('Fact 7 of many')).length).toBeGreaterThan(0);
+      const quick = await here.add(hours);
+      expect((await here.candidates('When do branches open?')).map(({ source_id }) => source_id)).toContain(quick);
+      expect((await here.get(docId)).embedded_at).toBeNull();
+      process.kill(child, 'SIGKILL');
+      await here.embedded(docId);
+      await here.embedded(quick);
+    } finally {
+      await worker.stop();
+    }
+  });
+});
