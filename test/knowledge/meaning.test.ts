@@ -20,7 +20,7 @@ let api: Api;
 const running: Running[] = [];
 
 beforeAll(async () => {
-  env = systemEnv('meaning', { ...withEmbedding(), FLEETS: 'documents,sources', PLAN_DOCUMENTS: '100' });
+  env = systemEnv('meaning', { ...withEmbedding(), FLEETS: 'documents,backlog,sources', PLAN_DOCUMENTS: '100' });
   running.push(...(await Promise.all(['api/server.ts', 'test/kit/worker.ts'].map((one) => startProcess(one, env)))));
   api = apiAt(running[0]!.url);
 });
@@ -99,7 +99,7 @@ describe('an upload', () => {
     expect(await here.candidates('When do branches open?')).toMatchObject([{ source_id: docId, cosines: null }]);
     expect(await here.candidates(inOtherWords)).toEqual([]);
     await whileEmbedding(async () => {
-      expect(new Date(await here.embedded(docId)).getTime()).toBeGreaterThan(0);
+      expect(await here.embedded(docId)).toEqual(expect.any(String));
       expect(await here.candidates(inOtherWords)).toMatchObject([
         { source_id: docId, cosines: expect.any(Array), text_score: null },
       ]);
