@@ -22,7 +22,7 @@ export type Stage = {
 };
 
 /** No limit may affect a measurement; all other settings are the defaults. */
-const unlimited = {
+export const unlimited = {
   SANDBOX_DOCUMENTS: '100000',
   TEST_REPLIES_PER_MINUTE: '100000',
   TEST_CONVERSATIONS_PER_MONTH: '100000',

@@ -18,11 +18,17 @@ export type Stored = { id: string; filename: string; segments: string[]; chunks:
 
 const batch = 250;
 
-export async function storeDocuments(stage: Stage, documents: readonly Stored[]): Promise<IndexStats> {
+/** `vectorOf`: the vector of the passage of this number, by the model `model`; without it passages have none. */
+export async function storeDocuments(
+  stage: Stage,
+  documents: readonly Stored[],
+  vectors?: { model: string; vectorOf(number: number): Float32Array },
+): Promise<IndexStats> {
   await connectMongo(stage.mongodbUri);
   const search = createSearch({ uri: stage.searchUri });
   const table = { org_id: stage.orgId, mode: 'test' as const };
   const now = new Date();
+  let stored = 0;
   for (let at = 0; at < documents.length; at += batch) {
     const part = documents.slice(at, at + batch);
     const records = part.map(({ id, filename, segments, chunks }) => ({
@@ -44,6 +50,7 @@ export async function storeDocuments(stage: Stage, documents: readonly Stored[])
       created_at: now,
       updated_at: now,
       indexed_at: now,
+      ...(vectors === undefined ? {} : { embedded_by: vectors.model, embedded_at: now }),
     }));
     await DocumentModel.insertMany(records, { lean: true });
     const chunks = part.flatMap(({ id, chunks: list }) =>
@@ -73,8 +80,22 @@ export async function storeDocuments(stage: Stage, documents: readonly Stored[])
         text,
       })),
     );
+    if (vectors === undefined) continue;
+    await search.addVectors(
+      { ...table, model: vectors.model },
+      chunks.map(({ _id: id, source_id, generation }, index) => ({
+        id,
+        source_id,
+        generation,
+        segments: segments.get(source_id) ?? [],
+        authority: 'normal' as const,
+        vector: vectors.vectorOf(stored + index),
+      })),
+    );
+    stored += chunks.length;
   }
   const stats = await search.maintain(table);
+  if (vectors !== undefined) await search.maintain({ ...table, model: vectors.model });
   search.close();
   await disconnectMongo();
   return stats;

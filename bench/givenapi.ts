@@ -1,0 +1,20 @@
+/** The API program with question vectors that are given, not computed: for measuring the search without the embedding models. */
+import { startApi } from '../api/server.ts';
+import { vectorsName, widths } from '../clients/embedding/vectors.ts';
+import { readConfig } from '../config.ts';
+import { numbersOf, questionParts } from './vectors.ts';
+
+const api = await startApi(readConfig(process.env), (ctx) => ({
+  ...ctx,
+  embedding: {
+    ...ctx.embedding,
+    model: vectorsName,
+    widths: () => widths,
+    question: async (text) => {
+      const { text: about, asking } = numbersOf(text);
+      return questionParts(about, asking);
+    },
+  },
+}));
+process.on('SIGTERM', () => void api.close().then(() => process.exit(0)));
+process.send?.({ type: 'ready', url: api.url });

@@ -1,0 +1,60 @@
+/**
+ * Made-up vectors with the parts of the embedded models: clustered, as those of texts are, and spread over fewer directions
+ * than they have numbers. The same name gives the same vector in every process.
+ */
+import { widths } from '../clients/embedding/vectors.ts';
+
+/** Subjects of texts, and directions in which texts of a subject differ. */
+const clusters = 400;
+const rank = 24;
+/** How far a text lies from the middle of its subject, and a question from its text. */
+const spread = 0.7;
+const off = 0.35;
+
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = Math.trunc(state + 0x6d_2b_79_f5);
+    let value = Math.imul(state ^ (state >>> 15), 1 | state);
+    value = (value + Math.imul(value ^ (value >>> 7), 61 | value)) ^ value;
+    return ((value ^ (value >>> 14)) >>> 0) / 4_294_967_296 - 0.5;
+  };
+}
+
+const random = seeded(3);
+const many = (count: number): Float32Array => Float32Array.from({ length: count }, random);
+const middles = Array.from({ length: clusters }, () => many(rank));
+const directions = widths.map((width) => Array.from({ length: rank }, () => many(width)));
+
+/** The parts of a vector near a place among the directions. */
+const partsAt = (place: Float32Array): Float32Array[] =>
+  directions.map((of, part) => {
+    const values = new Float32Array(widths[part]!);
+    for (const [at, direction] of of.entries())
+      for (let index = 0; index < values.length; index += 1) values[index]! += place[at]! * direction[index]!;
+    const length = Math.hypot(...values);
+    return values.map((value) => value / length);
+  });
+
+/** The place of a text, by its number. */
+function placeOf(text: number): Float32Array {
+  const own = seeded(text * 2_654_435 + 17);
+  const middle = middles[Math.floor((own() + 0.5) * clusters)]!;
+  return middle.map((value) => value + spread * own());
+}
+
+export const passageVector = (text: number): Float32Array =>
+  Float32Array.from(partsAt(placeOf(text)).flatMap((part) => Array.from(part)));
+
+/** Of a question that asks, in its own way, what a text says. */
+export function questionParts(text: number, asking: number): Float32Array[] {
+  const own = seeded(asking * 40_503 + 29);
+  return partsAt(placeOf(text).map((value) => value + off * own()));
+}
+
+/** The question that a sentence is in the benchmark, by the sentence alone. */
+export function numbersOf(question: string): { text: number; asking: number } {
+  let hash = 7;
+  for (const letter of question) hash = Math.imul(hash, 31) + letter.codePointAt(0)!;
+  return { text: Math.abs(hash) % 100_000, asking: Math.abs(hash) % 9_973 };
+}
