@@ -235,6 +235,20 @@ describe('vectors follow their source', () => {
   });
 });
 
+describe('a table of before, with vectors beside the words', () => {
+  it('goes on taking and finding words, and loses the vectors when it is maintained', async () => {
+    await search.add(table, [wordsOf('a', 'gold')]);
+    const opened = await (await connect(uri)).openTable('org_a.test');
+    await opened.addColumns([{ name: 'vector', valueSql: `arrow_cast(NULL, 'FixedSizeList(4, Float32)')` }]);
+    await search.add(table, [wordsOf('b', 'gold')]);
+    expect(await sources({ text: 'gold' })).toEqual(['a', 'b']);
+    await search.maintain(table);
+    await opened.checkoutLatest();
+    expect((await opened.schema()).fields.map(({ name }) => name)).not.toContain('vector');
+    expect(await sources({ text: 'gold' })).toEqual(['a', 'b']);
+  });
+});
+
 describe('a damaged table of vectors', () => {
   it('leaves the words to answer, says so, and can be made anew', async () => {
     await search.add(table, [wordsOf('a', 'gold')]);

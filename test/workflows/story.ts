@@ -11,6 +11,7 @@ import { until } from '../kit/harness.ts';
 import type { ConversationActivities } from '../../activities/chat/conversation.ts';
 import type { CrawlActivities } from '../../activities/crawl/crawl.ts';
 import type { DocumentActivities } from '../../activities/knowledge/document.ts';
+import type { EmbeddingActivities } from '../../activities/knowledge/embedding.ts';
 import type { ErasureActivities } from '../../activities/chat/erasure.ts';
 import type { MaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
 import type { RecrawlActivities } from '../../activities/crawl/recrawl.ts';
@@ -68,6 +69,7 @@ export function stories() {
       ConversationActivities &
         CrawlActivities &
         DocumentActivities &
+        EmbeddingActivities &
         ErasureActivities &
         MaintenanceActivities &
         RecrawlActivities &
