@@ -222,6 +222,14 @@ describe('with a language model and an embedding model configured', () => {
       { name: 'stork.md', content: 'The stork account has no monthly fee.' },
       { name: 'secret.md', content: 'The stork account is an internal pilot.', segments: 'staff' },
     ]);
+    // It runs for these two alone, so that no test's script for the model is read by it.
+    const embedder = await startProcess('test/kit/worker.ts', { ...configured, FLEETS: 'embedding' });
+    await until(async () => {
+      const { orgId, token } = place;
+      const { body } = await apiAt(api.url).request('GET', `/orgs/${orgId}/documents`, { token });
+      return body.documents.every((one: { embedded_at: string | null }) => one.embedded_at !== null);
+    }, 'the vectors of both');
+    await embedder.stop();
   });
   afterEach(() => model.reset());
   afterAll(async () => {
