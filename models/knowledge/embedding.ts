@@ -3,7 +3,7 @@
  * vectors of all passages of its live generation; publishing a generation removes it.
  */
 import { randomUUID } from 'node:crypto';
-import type { Filter } from 'mongodb';
+import type mongoose from 'mongoose';
 import { collectionOf, defineModel } from '../base/define.ts';
 import { DocumentModel } from './document.ts';
 import { PageModel } from './page.ts';
@@ -66,7 +66,7 @@ type Stored = Omit<Lacking, 'authority'> & {
 const documents = () => collectionOf<Stored>(DocumentModel as never);
 const pages = () => collectionOf<Stored>(PageModel as never);
 
-const lacking = (model: string): Filter<Stored> => ({
+const lacking = (model: string): mongoose.mongo.Filter<Stored> => ({
   embedded_by: { $ne: model },
   live_generation: { $exists: true },
 });
