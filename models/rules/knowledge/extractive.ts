@@ -66,7 +66,7 @@ const figure =
 /** What the kind of a question promises of its answer's form: a sentence of that form comes first among equals. */
 const forms: { asks: RegExp; shows: RegExp }[] = [
   {
-    asks: /\b(?:how much|costs?|prices?|fees?|charges?|wie ?viel|kostet|kosten|geb(?:ü|u)hr|preis|combien|prix|cuesta|costa)\b/u,
+    asks: /\b(?:how much|costs?|prices?|fees?|charges?|wie ?viel|kostet|kosten|geb(?:ü|u)hr|preis|combien|prix|frais|tarifs?|cuesta|costa|comisi(?:ó|o)n(?:es)?|tarifas?)\b/u,
     shows: /\d\s?(?:%|\p{Sc}|[A-Z]{3}\b)|\p{Sc}\s?\d|\b(?:free|no charge|nothing|kostenlos|gratuit|gratis)\b/u,
   },
   { asks: /\b(?:limits?|maximum|minimum|at most|at least|how many|how old|wie viele)\b/u, shows: figure },

@@ -14,7 +14,11 @@ export type Unit = {
   cells: readonly Cell[];
 };
 
-const named = /^([^:;]{1,120}): (.*)$/u;
+/** A column's name is short and no end of a sentence, unless it is a question. */
+const named = /^([^:;]{1,80}|[^:;]{1,200}\?): (.*)$/u;
+const sentenceEnd = /[.!?。！？]\s/u;
+/** A value without a column's name is longer than this only in running text, in characters. */
+const maxBareValue = 80;
 
 /** The cells of a row as chunks write it, `Column: value; Column: value`; none when it is no row. Values may have semicolons. */
 function cellsOf(line: string, known: (name: string) => boolean): Cell[] {
@@ -22,11 +26,14 @@ function cellsOf(line: string, known: (name: string) => boolean): Cell[] {
   for (const part of line.split('; ')) {
     const [, name, value] = named.exec(part) ?? [];
     const last = cells.at(-1);
-    if (name !== undefined && value !== undefined && known(name)) cells.push({ name, value });
+    const isCell = name !== undefined && value !== undefined && !sentenceEnd.test(name) && known(name);
+    if (isCell) cells.push({ name, value });
     else if (last === undefined) cells.push({ name: '', value: part });
     else last.value += `; ${part}`;
   }
-  return cells.length > 1 && cells.some(({ name }, at) => at > 0 && name !== '') ? cells : [];
+  const first = cells[0]!;
+  const isProse = first.name === '' && (first.value.length > maxBareValue || sentenceEnd.test(first.value));
+  return cells.length > 1 && !isProse && cells.some(({ name }, at) => at > 0 && name !== '') ? cells : [];
 }
 
 /** A column that one row alone fills is named as the others are, and shortly. */

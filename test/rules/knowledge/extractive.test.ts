@@ -233,6 +233,15 @@ describe('extract', () => {
         'Plus – Price: 4.90 EUR; Charged: per month; Note: free under 27',
       );
     });
+    it('running text with semicolons and colons is none', () => {
+      const text =
+        'Compare the rate with the public one of the day; a difference of 0.3 percent is normal. If it is worse, look at the receipt: then the shop converted; it says so.';
+      const found = extract('Which difference is normal?', [{ id: 'a', heading: 'The amount looks wrong', text }]);
+      expect(found?.quotes[0]?.text).toBe(
+        'Compare the rate with the public one of the day; a difference of 0.3 percent is normal.',
+      );
+      expect(found?.text).toContain('of the day; a difference');
+    });
     it('a question and its answer in two columns are the answer', () => {
       const text = 'Question: Can I have two cards?; Answer: Yes, up to three\nQuestion: Can I pay in USD?; Answer: No';
       expect(extract('two cards', [{ id: 'a', heading: 'FAQ', text }])?.text).toBe('Answer: Yes, up to three');

@@ -1,0 +1,76 @@
+/** Questions without an answer meet by what they mean: with the real models, in the real database; and what they mean is forgotten. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import mongoose from 'mongoose';
+import { until } from '../kit/harness.ts';
+import { createEmbedding, type Embedding } from '../../clients/embedding/embedding.ts';
+import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
+import { newId } from '../../models/base/ids.ts';
+import { recordCustomerGap } from '../../models/chat/customergap.ts';
+import { findGroup, forgetGaps, listGaps, recordGap, type Asked } from '../../models/knowledge/gap.ts';
+import { gapGroup } from '../../models/rules/knowledge/gap.ts';
+import { terms } from '../../models/rules/language/words.ts';
+
+const orgId = newId('org');
+let embedding: Embedding;
+beforeAll(async () => {
+  const uri = new URL(process.env['TEST_MONGODB_URI']!);
+  uri.pathname = '/gapgroups';
+  await connectMongo(uri.href);
+  embedding = createEmbedding({ obtain: async () => process.env['TEST_EMBEDDING']!, questionMs: 60_000 });
+  await until(async () => embedding.state().state === 'ready', 'the models');
+});
+afterAll(async () => {
+  await embedding.close();
+  await disconnectMongo();
+});
+
+const model = 'embedded-1';
+async function missed(question: string, of = model): Promise<Asked> {
+  const [vector] = await embedding.local!.sentences([question]);
+  const meaning = { model: of, vector: vector! };
+  const stems = terms(question).map(({ stem }) => stem);
+  const group = (await findGroup(orgId, 'test', meaning)) ?? gapGroup(stems, question);
+  return {
+    question,
+    group,
+    meaning,
+    why: 'nothing_found',
+    now: new Date(),
+    near: [{ chunk_id: 'doc_1:1:0', score: 0.1 }],
+  };
+}
+const miss = async (question: string, of?: string) => recordGap(orgId, 'test', await missed(question, of));
+const groups = async () => (await listGaps(orgId, ['test'], 100)).gaps;
+
+describe('questions without an answer', () => {
+  it('meet by what they mean, also in another language; others stay apart', async () => {
+    await miss('How do I close my account?');
+    await miss('Comment fermer mon compte ?');
+    await miss('How do I close my account?');
+    await miss('Do you sell umbrellas?');
+    const found = await groups();
+    expect(found.map(({ count }) => count).toSorted()).toEqual([1, 3]);
+    expect(found.find(({ count }) => count === 3)).toMatchObject({
+      question: 'How do I close my account?',
+      near: [{ chunk_id: 'doc_1:1:0', score: 0.1 }],
+    });
+  });
+
+  it('are not compared with what another model made', async () => {
+    await miss('Wie kann ich mein Konto schließen?', 'embedded-2');
+    expect((await groups()).find(({ question }) => question.startsWith('Wie'))?.count).toBe(1);
+  });
+
+  it('go with all that is known of them when the only customer who asked is forgotten', async () => {
+    const [customerId, messageId] = [newId('customer'), newId('message')];
+    const gaps = mongoose.connection.collection('gaps');
+    await mongoose.connection
+      .collection<{ _id: string }>('messages')
+      .insertOne({ _id: messageId, org_id: orgId } as { _id: string });
+    const question = 'Where is the parcel of Ada Example?';
+    await recordCustomerGap(orgId, 'test', await missed(question), { customerId, messageId });
+    expect(await gaps.findOne({ question })).toMatchObject({ vector_model: model, count: 1 });
+    await forgetGaps(orgId, customerId);
+    expect(await gaps.findOne({ question })).toBeNull();
+  });
+});
