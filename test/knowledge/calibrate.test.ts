@@ -1,0 +1,66 @@
+/** How the numbers of relevance are made: the fit finds what is there, and thresholds keep what is allowed. */
+import { describe, expect, it } from '@jest/globals';
+import { fitLogistic, sigmoid } from '../../bench/calibrate/logistic.ts';
+import { thresholdsOf, type Outcome } from '../../bench/calibrate/relevance.ts';
+import calibrations from '../../models/rules/knowledge/relevance.json' with { type: 'json' };
+
+describe('a logistic model', () => {
+  // Every point of a grid, as often right as the true model says: the fit has to find that model again.
+  const grid = Array.from({ length: 41 }, (_, at) => (at - 20) / 5);
+  const likely = (x: number, y: number): number => sigmoid(-1 + 2 * x - 0.5 * y);
+  const examples = grid.flatMap((x) =>
+    grid.flatMap((y) => [
+      { values: [x, y, 7], right: true, weight: likely(x, y) },
+      { values: [x, y, 7], right: false, weight: 1 - likely(x, y) },
+    ]),
+  );
+
+  it('finds the weights that made the examples, and none for what never changes', () => {
+    const { intercept, weights } = fitLogistic(examples, 1e-6);
+    expect([intercept, ...weights].map((value) => value.toFixed(3))).toEqual(['-1.000', '2.000', '-0.500', '0.000']);
+  });
+
+  it('is held towards 0 by the ridge, and is finite where the examples are separable', () => {
+    const held = fitLogistic(examples, 1_000).weights[0]!;
+    expect(held).toBeGreaterThan(0);
+    expect(held).toBeLessThan(1.9);
+    const separable = [-2, -1, 1, 2].map((x) => ({ values: [x], right: x > 0, weight: 1 }));
+    const { intercept, weights } = fitLogistic(separable);
+    for (const value of [intercept, ...weights]) expect(Number.isFinite(value)).toBe(true);
+  });
+});
+
+describe('thresholds', () => {
+  const outcome = (set: string, kind: string, probability: number, rest: object = {}): Outcome =>
+    ({ probability, right: false, sample: { set, without: false, question: { kind }, ...rest } }) as Outcome;
+  const hundred = (set: string, scale: number) =>
+    Array.from({ length: 100 }, (_, at) => outcome(set, 'unanswered', (scale * at) / 100));
+
+  it('are set in the set where it is hardest to refuse what nothing answers', () => {
+    const all = [...hundred('easy', 0.3), ...hundred('hard', 0.6), ...hundred('left out', 1)];
+    const { answer, offer } = thresholdsOf(all, ({ sample: { set } }) => (set === 'left out' ? undefined : set));
+    const share = (from: number): number =>
+      all.filter((one) => one.sample.set === 'hard' && one.probability >= from).length;
+    expect(share(answer)).toBeLessThanOrEqual(6);
+    expect(share(answer)).toBeGreaterThanOrEqual(5);
+    expect(share(offer)).toBeLessThanOrEqual(50);
+    expect(offer).toBeLessThan(answer);
+  });
+
+  it('do not count what was right all the same, what has an answer, or an answer taken away', () => {
+    const high = [
+      { ...outcome('a', 'unanswered', 0.9), right: true },
+      outcome('a', 'answered', 0.9),
+      outcome('a', 'unanswered', 0.9, { without: true, question: { kind: 'unanswered' } }),
+    ];
+    const set = ({ sample }: Outcome): string => sample.set;
+    expect(thresholdsOf([...hundred('a', 0.5), ...high], set).answer).toBeLessThan(0.5);
+  });
+
+  it('in use lie between 0 and 1, the one to answer above the one to offer', () => {
+    for (const { answer, offer, weights } of Object.values(calibrations)) {
+      expect([0 < offer, offer < answer, answer < 1]).toEqual([true, true, true]);
+      expect([weights.above > 0, weights.share > 0]).toEqual([true, true]);
+    }
+  });
+});
