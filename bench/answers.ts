@@ -185,10 +185,14 @@ async function byScores(set: AnswerSet, passages: readonly Passage[], scores: Sc
     const score = Math.max(...all);
     best.push({ question, score, passage: passages[all.indexOf(score)]! });
   }
-  const vain = best.filter(({ question }) => question.kind !== 'answered').map(({ score }) => score);
-  const threshold = vain.toSorted((a, b) => b - a)[Math.floor(vain.length * allowedFalse)] ?? 0;
+  // Scores of English questions and of others are of different models, so each have a threshold.
+  const threshold = ({ language }: AskedQuestion): number => {
+    const alike = best.filter(({ question }) => (question.language === 'en') === (language === 'en'));
+    const inVain = alike.filter(({ question }) => question.kind !== 'answered').map(({ score }) => score);
+    return inVain.toSorted((a, b) => b - a)[Math.floor(inVain.length * allowedFalse)] ?? 0;
+  };
   return best.map(({ question, score, passage }) => {
-    const answers = score > threshold;
+    const answers = score > threshold(question);
     const accepted = question.accepts(passage);
     if (question.kind === 'answered') return { question, outcome: answers ? (accepted ? 'right' : 'wrong') : 'missed' };
     return { question, outcome: answers && !accepted ? 'false' : 'honest' };
