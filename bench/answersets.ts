@@ -71,7 +71,8 @@ const plain = (text: string): string => text.toLowerCase().replaceAll(/\s+/gu, '
 /** The help centre of the tests, whose questions name the words that answer them. */
 export async function readFixtures(): Promise<AnswerSet> {
   const from = join(import.meta.dirname, '../test/fixtures');
-  const files = ['help.md', 'business.md', 'cards.docx', 'fees.xlsx', 'branches.csv', 'security.txt'];
+  const bank = ['help.md', 'business.md', 'cards.docx', 'fees.xlsx', 'branches.csv', 'security.txt'];
+  const files = [...bank, 'insurance.md', 'hilfe.md'];
   type Table = { answered: [question: string, answer: string][]; unanswered: string[] };
   const { answered, unanswered } = await readJson<Table>(join(from, 'relevance.json'));
   return {

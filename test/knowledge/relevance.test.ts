@@ -10,16 +10,12 @@ const table = JSON.parse(await readFile(new URL('../fixtures/relevance.json', im
   answered: [question: string, part: string][];
   unanswered: string[];
 };
-const insurance =
-  '# Insurance\n\nThe travel insurance covers luggage up to 2,000 EUR. The deductible is 150 EUR for each claim.\n';
-const german =
-  '# Hilfe\n\n## Karte gestohlen\n\nWurde Ihre Karte gestohlen, rufen Sie sofort die Sperrnummer 116 116 an. Die Ersatzkarte kostet 10 EUR.\n\n' +
-  '## Konto kündigen\n\nSie können Ihr Konto jederzeit in der App kündigen. Die Kündigung ist kostenlos.\n\n' +
-  '## Passwort vergessen\n\nHaben Sie Ihr Passwort vergessen, tippen Sie auf der Startseite auf „Neues Passwort“.\n';
+const fixture = async (name: string) => readFile(new URL(`../fixtures/${name}`, import.meta.url), 'utf8');
 const root = mkdtempSync(join(tmpdir(), 'relevance-'));
 let bank: HelpCentre;
 
 beforeAll(async () => {
+  const [insurance, german] = await Promise.all([fixture('insurance.md'), fixture('hilfe.md')]);
   bank = await helpCentre(root, { 'insurance.md': insurance, 'hilfe.md': german });
 });
 afterAll(() => {

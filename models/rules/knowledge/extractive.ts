@@ -2,7 +2,7 @@
  * Answers made of the sources' own sentences, for when no language model is configured. Pure. It chooses and orders; it writes no
  * word of its own but the few of models/rules/language/frame.ts, and the sentence that says that nothing was found.
  */
-import { headingFor, joined, phraseRow, shorten, underHeading } from './phrasing.ts';
+import { headingFor, labelOf, joined, phraseRow, shorten, underHeading } from './phrasing.ts';
 import { choose, following, type Scored } from './choosing.ts';
 import { newerOf } from './disagreement.ts';
 import { termWeights } from './wordmatch.ts';
@@ -173,11 +173,45 @@ export function extract(
   );
   const note = newer && `\n${frames.newer[language].replace('{a}', newer.name).replace('{b}', newer.olderName)}`;
   const text = phrase(units, source, about) + (cut ? '\n…' : '') + (note ?? '');
-  if (!isRepeated(text, said)) return answerOf(units, considered, text);
+  if (!isRepeated(text, said)) {
+    const answer = answerOf(units, considered, text);
+    const other = newer || !closeness ? undefined : besideOf(best, scored, about, considered);
+    return other ? both(answer, other) : answer;
+  }
   const narrow = normal(own) === normal(question) ? undefined : narrowed(own, best.source, scored, considered);
   if (narrow && !isRepeated(narrow.text, said)) return narrow;
   return further(best, scored, about, { source, said, considered }) ?? nothingMore(source, language);
 }
+
+/**
+ * What a second passage says under another heading. By meaning, passages are handed on only when they are nearly as likely to
+ * answer: which of two is meant, or that both are, often only the reader can tell.
+ */
+function besideOf(
+  best: Scored,
+  scored: readonly Scored[],
+  about: Asked,
+  sources: readonly Source[],
+): ExtractiveAnswer | undefined {
+  const at = sources.findIndex(
+    ({ heading }, index) => index !== best.source && heading !== sources[best.source]!.heading,
+  );
+  const source = sources[at];
+  const first = scored
+    .filter((unit) => unit.source === at && unit.score > 0)
+    .reduce<Scored | undefined>((top, unit) => (unit.score > (top?.score ?? 0) ? unit : top), undefined);
+  if (source === undefined || first === undefined) return undefined;
+  const { units, cut } = choose(first, scored, (one, other) => sources[one]!.heading === sources[other]!.heading);
+  const label = labelOf(source.heading);
+  const text = joined(units.map((unit) => ({ unit, text: phraseUnit(unit, about) }))) + (cut ? '\n…' : '');
+  return answerOf(units, sources, label === '' ? text : underHeading(label, text));
+}
+
+const both = (one: ExtractiveAnswer, other: ExtractiveAnswer): ExtractiveAnswer => ({
+  text: `${one.text}\n\n${other.text}`,
+  quotes: [...one.quotes, ...other.quotes],
+  used: [...new Set([...one.used, ...other.used])],
+});
 
 function asking(question: string, closeness?: ReadonlyMap<string, number>): Asked {
   const asked = terms(question);

@@ -42,6 +42,9 @@ function shownCells(cells: readonly Cell[], wanted: (cell: Cell) => boolean): re
   });
 }
 
+/** The last heading of a path, as it stands before what it is about. */
+export const labelOf = (heading: string): string => lastOf(heading).replace(/[:：.\s]+$/u, '');
+
 /**
  * The heading that a quotation has to stand under to be understood: it points back at nothing that is quoted, is a fragment, or
  * does not name its subject, `spoken` being the words of the question that it has, and those of its heading.
@@ -51,7 +54,7 @@ export function headingFor(
   first: Unit,
   spoken: { quoted: number; heading: number; asked: number },
 ): string | undefined {
-  const label = lastOf(heading).replace(/[:：.\s]+$/u, '');
+  const label = labelOf(heading);
   if (label === '' || first.kind === 'row' || isStepOrBullet(first.text)) return undefined;
   const named = terms(label);
   const known = new Set(terms(first.text).map(({ stem }) => stem));

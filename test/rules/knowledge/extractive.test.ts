@@ -336,13 +336,24 @@ describe('extract', () => {
     it('answers with how the passage begins where nothing is known of its sentences', () => {
       expect(extract(question, [transfers], { closeness: new Map() })?.used).toEqual(['transfers']);
     });
-    it('keeps to the first passage where another has a slightly closer sentence', () => {
-      const first: Source = { id: 'first', heading: 'Times', text: 'We are there from nine to four.' };
-      const closeness = new Map([
-        ['We are there from nine to four.', 0.5],
-        ['Our branches open at nine.', 0.6],
-      ]);
-      expect(extract(question, [first, transfers], { closeness })?.used).toEqual(['first']);
+    const first: Source = { id: 'first', heading: 'Times', text: 'We are there from nine to four.' };
+    const near = new Map([
+      ['We are there from nine to four.', 0.5],
+      ['Our branches open at nine.', 0.6],
+    ]);
+    it('keeps to the first passage where another has a slightly closer sentence; that one follows under its heading', () => {
+      const answer = extract(question, [first, transfers], { closeness: near });
+      expect(answer?.used).toEqual(['first', 'transfers']);
+      expect(answer?.text).toMatch(
+        /^We are there from nine to four\.\n\nTransfers abroad: .*Our branches open at nine\./u,
+      );
+    });
+    it('quotes no second passage under the same heading, no third one, and none where words alone decide', () => {
+      const same = { ...transfers, heading: 'Times' };
+      expect(extract(question, [first, same], { closeness: near })?.used).toEqual(['first']);
+      const third = { ...transfers, id: 'third', heading: 'Third' };
+      expect(extract(question, [first, transfers, third], { closeness: near })?.used).toEqual(['first', 'transfers']);
+      expect(extract('When are you there?', [first, transfers])?.used).toHaveLength(1);
     });
     it('compares sentences, rows and names of columns, the first passage first, and no more than allowed', () => {
       expect(comparable([fees, lost], 4)).toEqual([...fees.text.split('\n'), 'Annual fee']);
