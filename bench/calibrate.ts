@@ -22,9 +22,8 @@ const path = 'models/rules/knowledge/relevance.json';
 const embedded: View[] = [{ kind: 'embedded' }];
 const endpoint: View[] = widths.map((_, part) => ({ kind: 'endpoint', part }));
 
-/** Thresholds are set where most is known: by English questions, in each set. */
-const english = ({ sample: { set, question } }: Outcome): string | undefined =>
-  question.language === 'en' ? set : undefined;
+const setAndLanguage = ({ sample: { set, question } }: Outcome): string =>
+  `${set} ${question.language === 'en' ? 'English' : 'others'}`;
 
 async function readCorpora(): Promise<Corpus[]> {
   const banking = await readBanking();
@@ -49,7 +48,7 @@ async function readCorpora(): Promise<Corpus[]> {
 
 function calibrate(title: string, samples: readonly Sample[], views: readonly View[]): Calibration {
   const outcomes = heldOut(samples, views);
-  const calibration = { ...fit(samples, views), ...thresholdsOf(outcomes, english) };
+  const calibration = { ...fit(samples, views), ...thresholdsOf(outcomes, setAndLanguage) };
   console.log(`${title}: ${JSON.stringify(calibration)}`);
   console.log('  questions of intents held out, eight folds');
   report(outcomes, calibration);
@@ -60,7 +59,7 @@ function calibrate(title: string, samples: readonly Sample[], views: readonly Vi
 function transfer(corpora: readonly Corpus[], views: readonly View[]): void {
   for (const corpus of corpora) {
     const others = samplesOf(corpora.filter((other) => other !== corpus));
-    const calibration = { ...fit(others, views), ...thresholdsOf(heldOut(others, views), english) };
+    const calibration = { ...fit(others, views), ...thresholdsOf(heldOut(others, views), setAndLanguage) };
     console.log(`  ${corpus.name}, from the others alone: ${JSON.stringify(calibration)}`);
     report(
       views.flatMap((view) => samplesOf([corpus]).flatMap((sample) => outcomeOf(sample, view, calibration) ?? [])),

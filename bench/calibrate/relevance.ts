@@ -105,22 +105,26 @@ export function heldOut(samples: readonly Sample[], views: readonly View[]): Out
   }).flat();
 }
 
-/** Of what nothing answers, at most these shares are answered, and answered or offered something. */
-const allowed = { answer: 0.065, offer: 0.5 };
+/**
+ * Of what nothing answers, at most these shares are answered, and answered or offered something. There are few such questions in
+ * other languages, all of them hard, so they have a say only in what is answered, and a smaller one.
+ */
+const allowed = { english: { answer: 0.065, offer: 0.5 }, others: { answer: 0.12, offer: 1 } };
 
 /** The lowest thresholds that keep what is allowed, in the set and language where that is hardest to keep. */
 export function thresholdsOf(outcomes: readonly Outcome[], groups: (outcome: Outcome) => string | undefined) {
   const vain = outcomes.filter(({ sample }) => !sample.without && sample.question.kind !== 'answered');
-  const threshold = (share: number): number =>
+  const threshold = (of: 'answer' | 'offer'): number =>
     Math.max(
       ...[...Map.groupBy(vain, groups)].flatMap(([group, members]) => {
         if (group === undefined) return [];
         const sorted = members.filter(({ right }) => !right).map(({ probability }) => probability);
+        const { [of]: share } = allowed[members[0]!.sample.question.language === 'en' ? 'english' : 'others'];
         return sorted.toSorted((a, b) => b - a)[Math.floor(share * members.length)] ?? 0;
       }),
     );
   const up = (value: number): number => Math.ceil(value * 1000 + 1e-6) / 1000;
-  return { answer: up(threshold(allowed.answer)), offer: up(threshold(allowed.offer)) };
+  return { answer: up(threshold('answer')), offer: up(threshold('offer')) };
 }
 
 /** What came of the questions, in percent, for each set and language. */

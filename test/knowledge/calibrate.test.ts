@@ -32,7 +32,11 @@ describe('a logistic model', () => {
 
 describe('thresholds', () => {
   const outcome = (set: string, kind: string, probability: number, rest: object = {}): Outcome =>
-    ({ probability, right: false, sample: { set, without: false, question: { kind }, ...rest } }) as Outcome;
+    ({
+      probability,
+      right: false,
+      sample: { set, without: false, question: { kind, language: 'en' }, ...rest },
+    }) as Outcome;
   const hundred = (set: string, scale: number) =>
     Array.from({ length: 100 }, (_, at) => outcome(set, 'unanswered', (scale * at) / 100));
 

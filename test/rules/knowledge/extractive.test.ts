@@ -345,7 +345,7 @@ describe('extract', () => {
       const answer = extract(question, [first, transfers], { closeness: near });
       expect(answer?.used).toEqual(['first', 'transfers']);
       expect(answer?.text).toMatch(
-        /^We are there from nine to four\.\n\nTransfers abroad: .*Our branches open at nine\./u,
+        /^Times: We are there from nine to four\.\n\nTransfers abroad: Our branches open at nine\./u,
       );
     });
     it('quotes no second passage under the same heading, no third one, and none where words alone decide', () => {
