@@ -1,13 +1,13 @@
 /** Answers and offers in the passages' own words: which sentences are nearest to the question is asked of the embedded models. */
 import type { AgentDeps, Turns } from './deps.ts';
 import type { Retrieval } from './retrieve.ts';
-import { comparable, extract, type ExtractiveAnswer } from '../models/rules/knowledge/extractive.ts';
+import { comparable, extract, wordsSuffice, type ExtractiveAnswer } from '../models/rules/knowledge/extractive.ts';
 import { distinctOffers, isNamed, offerOf, offerText, type Offer } from '../models/rules/knowledge/offers.ts';
 import type { Judged, Passage } from '../models/rules/knowledge/retrieval.ts';
 import type { Language } from '../models/rules/language/language.ts';
 
 /** Sentences compared with a question at most: 0.8 ms each, and the first passages have no more. */
-const maxCompared = 10;
+const maxCompared = 8;
 /** Of the agent's answers before, these are not said again. */
 const remembered = 2;
 
@@ -58,7 +58,7 @@ async function offersFrom(deps: Extracting, found: Found, offered: readonly Judg
 
 /**
  * How close the question is to sentences of the passages. Undefined where words found them; empty where meaning did, and the
- * sentences cannot be compared.
+ * sentences need not or cannot be compared.
  */
 async function closenessOf(
   { embedding }: Extracting,
@@ -66,7 +66,8 @@ async function closenessOf(
   passages: readonly Passage[],
 ): Promise<ReadonlyMap<string, number> | undefined> {
   const byMeaning = embedding.model !== undefined && !degraded;
-  const texts = byMeaning && embedding.local ? comparable(passages, maxCompared) : [];
+  const compares = byMeaning && embedding.local !== undefined && !wordsSuffice(asking, passages);
+  const texts = compares ? comparable(passages, maxCompared) : [];
   if (!byMeaning || texts.length === 0 || !embedding.local) return byMeaning ? new Map() : undefined;
   try {
     const [question, ...sentences] = await embedding.local.sentences([asking, ...texts]);

@@ -105,6 +105,16 @@ export function comparable(sources: readonly Source[], limit: number): string[] 
   return [...new Set(texts)].slice(0, limit);
 }
 
+/** A sentence with this share of the question's words, rare ones counting more, is the answer: none need be compared by meaning. */
+const enoughWords = 0.6;
+
+/** Whether words alone find the answer in the first passage, which is then the best one. */
+export function wordsSuffice(question: string, [first]: readonly Source[]): boolean {
+  if (first === undefined) return true;
+  const about = asking(question);
+  return score(about, [first]).some((unit) => unit.score >= enoughWords);
+}
+
 /** What is known of a question while sentences are compared with it. */
 type Asked = {
   terms: readonly Term[];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { maxQuotes } from '../../../models/rules/knowledge/choosing.ts';
-import { comparable, extract } from '../../../models/rules/knowledge/extractive.ts';
+import { comparable, extract, wordsSuffice } from '../../../models/rules/knowledge/extractive.ts';
 import type { Source } from '../../../models/rules/knowledge/extractive.ts';
 
 const fees: Source = {
@@ -354,6 +354,11 @@ describe('extract', () => {
       const third = { ...transfers, id: 'third', heading: 'Third' };
       expect(extract(question, [first, transfers, third], { closeness: near })?.used).toEqual(['first', 'transfers']);
       expect(extract('Transfers abroad: are we there?', [first, transfers])?.used).toHaveLength(1);
+    });
+    it('needs no meaning where a sentence of the first passage has the words of the question', () => {
+      expect(wordsSuffice('How long do transfers within the euro area take?', [transfers])).toBe(true);
+      expect(wordsSuffice('How long do transfers within the euro area take?', [lost, transfers])).toBe(false);
+      expect(wordsSuffice(question, [transfers])).toBe(false);
     });
     it('compares sentences, rows and names of columns, the first passage first, and no more than allowed', () => {
       expect(comparable([fees, lost], 4)).toEqual([...fees.text.split('\n'), 'Annual fee']);
