@@ -268,7 +268,7 @@ function phraseUnit({ kind, cells, text }: Unit, about: Asked): string {
   return shorten(phraseRow(cells, (cell) => wanted.has(cell)));
 }
 
-/** The cells that were asked for: by the name of their column or, where none is named, by their form or by meaning. */
+/** The cells that were asked for: by the name of their column or, where none is named, by their form and by meaning. */
 function wantedCells(cells: readonly Cell[], { speaksOf, forms: wanted, closeness }: Asked): ReadonlySet<Cell> {
   const named = cells.filter(({ name }) => speaksOf(name).size > 0);
   const spoken = cells.filter(({ value }) => speaksOf(value).size > 0);
@@ -276,11 +276,9 @@ function wantedCells(cells: readonly Cell[], { speaksOf, forms: wanted, closenes
   const formed = cells.filter(({ value }) => wanted.some(({ shows }) => shows.test(value)));
   const near = cells.map(({ name }) => closeness?.get(name) ?? 0);
   const nearest = Math.max(0, ...near);
-  if (nearest > 0) {
-    const close = cells.filter((_, at) => near[at]! >= nearest - closeColumn);
-    return new Set([...close, ...spoken]);
-  }
-  return new Set(formed.length < cells.length && formed.length > 0 ? [...formed, ...spoken] : []);
+  const close = nearest > 0 ? cells.filter((_, at) => near[at]! >= nearest - closeColumn) : [];
+  const chosen = new Set([...(formed.length < cells.length ? formed : []), ...close]);
+  return chosen.size > 0 ? new Set([...chosen, ...spoken]) : chosen;
 }
 
 const normal = (text: string): string => text.replace(/\s+/gu, ' ').trim();

@@ -233,6 +233,14 @@ describe('extract', () => {
         'Plus – Price: 4.90 EUR; Charged: per month; Note: free under 27',
       );
     });
+    it('a price that is asked for is never left out for a column that seems nearer', () => {
+      const closeness = new Map([
+        ['Charged', 0.6],
+        ['Price', 0.2],
+        [plans.text.split('\n')[0]!, 0.5],
+      ]);
+      expect(extract('Was kostet das?', [plans], { closeness })?.text).toContain('Price: 4.90 EUR');
+    });
     it('running text with semicolons and colons is none', () => {
       const text =
         'Compare the rate with the public one of the day; a difference of 0.3 percent is normal. If it is worse, look at the receipt: then the shop converted; it says so.';
