@@ -183,11 +183,10 @@ export function extract(
   );
   const note = newer && `\n${frames.newer[language].replace('{a}', newer.name).replace('{b}', newer.olderName)}`;
   const text = phrase(units, source, about) + (cut ? '\n…' : '') + (note ?? '');
-  if (!isRepeated(text, said)) {
-    const answer = answerOf(units, considered, text);
-    const other = newer || !closeness ? undefined : besideOf(best, scored, about, considered);
-    return other ? both(answer, other) : answer;
-  }
+  const alone = answerOf(units, considered, text);
+  const other = newer || !closeness ? undefined : besideOf(best, scored, about, considered);
+  const answer = other ? both(alone, other) : alone;
+  if (!isRepeated(text, said) && !isRepeated(answer.text, said)) return answer;
   const narrow = normal(own) === normal(question) ? undefined : narrowed(own, best.source, scored, considered);
   if (narrow && !isRepeated(narrow.text, said)) return narrow;
   return further(best, scored, about, { source, said, considered }) ?? nothingMore(source, language);

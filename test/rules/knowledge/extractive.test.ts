@@ -319,6 +319,11 @@ describe('extract', () => {
       expect(next()).toBe('My documents say no more about this than what I have written above.');
       expect(new Set(said).size).toBe(said.length);
     });
+    it('is not answered as before either where a second passage followed', () => {
+      const closeness = new Map([['The heron card costs 12 EUR a year.', 0.5]]);
+      const first = extract(question, [heron, lost], { closeness })!.text;
+      expect(extract(question, [heron, lost], { closeness, said: [first] })?.text).not.toBe(first);
+    });
     it('about one sentence of what was said gets that sentence', () => {
       const asked = `And for students? – ${question}`;
       const before = extract(question, [heron])!.text;
