@@ -34,7 +34,8 @@ beforeAll(async () => {
   await connectMongo(uri.href);
   folder = await mkdtemp(join(tmpdir(), 'embedded-'));
   search = createSearch({ uri: folder });
-  models = createEmbedding({ obtain: async () => process.env['TEST_EMBEDDING']! });
+  // On a busy machine a question may take long.
+  models = createEmbedding({ obtain: async () => process.env['TEST_EMBEDDING']!, questionMs: 60_000 });
   await until(async () => models.state().state === 'ready', 'the models');
 });
 beforeEach(() => {
@@ -128,9 +129,9 @@ const embeddedBy = async (docId: string) => (await DocumentModel.findById(docId)
 
 async function nearest(question: string, by: Embedding = models): Promise<string | undefined> {
   const parts = await models.question(question);
-  const meaning = { model: by.model!, parts, weights: [1, 1, 1] };
+  const meaning = { model: by.model!, parts, weights: parts.map(() => 1) };
   const { candidates } = await search.query(owner(), { text: '', meaning, filter: undefined, limit: 1 });
-  return candidates[0]?.id;
+  return candidates[0]?.id.split(':')[0];
 }
 
 describe('passages that lack vectors', () => {
@@ -141,11 +142,11 @@ describe('passages that lack vectors', () => {
     expect(await embed()).toEqual({ left: false });
     expect(await vectors()).toEqual([[fees, '1', 1, ''] as const, [hours, '1', 2, ''] as const].toSorted());
     expect(await DocumentModel.findById(hours).lean()).toMatchObject({
-      embedded_by: 'embedded-1',
+      embedded_by: models.model,
       embedded_at: clock(),
     });
-    expect(await nearest('Wie sind die Öffnungszeiten?')).toBe(`${hours}:1:0`);
-    expect(await nearest('Was kostet die goldene Karte im Jahr?')).toBe(`${fees}:1:0`);
+    expect(await nearest('Wie sind die Öffnungszeiten?')).toBe(hours);
+    expect(await nearest('Was kostet die goldene Karte im Jahr?')).toBe(fees);
     const again = watched();
     expect(await embed(again)).toEqual({ left: false });
     expect(again.texts).toEqual([]);
@@ -196,10 +197,10 @@ describe('passages that lack vectors', () => {
     await expect(embed(refusing)).rejects.toThrow(
       '1 sources could not be embedded, see the log; the first: Error: refused',
     );
-    expect(await Promise.all([good, bad, fine].map(embeddedBy))).toEqual(['embedded-1', undefined, 'embedded-1']);
+    expect(await Promise.all([good, bad, fine].map(embeddedBy))).toEqual([models.model, undefined, models.model]);
     poisoned = false;
     await embed(refusing);
-    expect(await embeddedBy(bad)).toBe('embedded-1');
+    expect(await embeddedBy(bad)).toBe(models.model);
   });
 
   it('wait when nothing can be embedded: after a few sources the attempt ends', async () => {
@@ -227,7 +228,7 @@ describe('a document that changes while its vectors are made', () => {
     const replacing = meanwhile(async () => publish(docId, ['The new text.'], 2));
     expect(await embed(replacing)).toEqual({ left: false });
     expect(await vectors()).toEqual([[docId, '2', 1, '']]);
-    expect(await embeddedBy(docId)).toBe('embedded-1');
+    expect(await embeddedBy(docId)).toBe(models.model);
   });
 
   it('is not called embedded before the text that replaced it is', async () => {
@@ -273,7 +274,7 @@ describe('the process that embeds passages', () => {
     if (typeof outcome === 'string') expect(outcome).toContain('could not be embedded');
     await until(async () => {
       await embed().catch(() => undefined);
-      return (await embeddedBy(docId)) === 'embedded-1';
+      return (await embeddedBy(docId)) === models.model;
     }, 'the document to be embedded');
     expect(await vectors()).toEqual([[docId, '1', 30, '']]);
   });
@@ -283,25 +284,26 @@ describe('another model', () => {
   it('makes vectors of its own; those of the former one stay until all are made, and the two are never mixed', async () => {
     const docs = [await stored(['The gold card costs 49 EUR.']), await stored(['Branches open at nine.'])];
     await embed();
-    const parts: string[][] = [];
+    const seen: string[][] = [];
     const next: Embedding = {
       ...meanwhile(async () => {
-        parts.push(await sourcesNear('embedded-1'), await sourcesNear('embedded-2'));
+        seen.push(await sourcesNear(models.model!), await sourcesNear('another'));
       }),
-      model: 'embedded-2',
+      model: 'another',
     };
     async function sourcesNear(model: string): Promise<string[]> {
-      const meaning = { model, parts: await models.question('the price of a card'), weights: [1, 1, 1] };
+      const parts = await models.question('the price of a card');
+      const meaning = { model, parts, weights: parts.map(() => 1) };
       const { candidates } = await search.query(owner(), { text: '', meaning, filter: undefined, limit: 9 });
       return candidates.map(({ id }) => id.split(':')[0]!).toSorted();
     }
     expect(await embed(next)).toEqual({ left: false });
-    expect(parts).toEqual([docs.toSorted(), []]);
-    expect(await sourcesNear('embedded-1')).toEqual([]);
-    expect(await sourcesNear('embedded-2')).toEqual(docs.toSorted());
+    expect(seen).toEqual([docs.toSorted(), []]);
+    expect(await sourcesNear(models.model!)).toEqual([]);
+    expect(await sourcesNear('another')).toEqual(docs.toSorted());
     const names = (await search.listTables()).filter(({ org_id }) => org_id === orgId).map(({ model }) => model);
-    expect(names.toSorted()).toEqual(['embedded-2', undefined]);
-    expect(await Promise.all(docs.map(embeddedBy))).toEqual(['embedded-2', 'embedded-2']);
+    expect(names.toSorted()).toEqual(['another', undefined]);
+    expect(await Promise.all(docs.map(embeddedBy))).toEqual(['another', 'another']);
   });
 });
 
