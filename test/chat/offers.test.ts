@@ -116,7 +116,9 @@ describe('POST /orgs/{orgId}/kb/query', () => {
     );
     expect(JSON.stringify(body.offers)).not.toContain(':1:');
     expect((await ask('Kann ich ein Account open für die company?')).body.answer).toContain(frames.mayHelp.de);
-    expect(await gaps()).not.toContain(near[0]);
+    // The first one was asked before there were vectors, and missed.
+    expect((await ask(near[2]!)).body.confidence).toBe('low');
+    expect(await gaps()).not.toContain(near[2]);
   });
 
   it('what is offered is answered for sure when it is asked, whatever was said before', async () => {
@@ -150,8 +152,8 @@ describe('POST /orgs/{orgId}/kb/query', () => {
     });
     expect(JSON.stringify(model.requests.at(-1)?.body)).toContain('opens at nine');
     model.reply = () => JSON.stringify({ answered: false, sources: [], answer: '' });
-    expect((await ask(near[0]!, judging)).body).toMatchObject({ has_context: false, sources: [] });
-    expect(await gaps()).toContain(near[0]);
+    expect((await ask(near[1]!, judging)).body).toMatchObject({ has_context: false, sources: [] });
+    expect(await gaps()).toContain(near[1]);
   });
 });
 
