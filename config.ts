@@ -86,6 +86,7 @@ export const environment = z.object({
   OPENAI_TIMEOUT_MS: positive.default(30_000),
   EMBEDDING: z.enum(['embedded', 'off']).default('embedded'),
   EMBEDDING_FOLDER: z.string().optional(),
+  EMBEDDING_NICENESS: z.coerce.number().int().min(0).max(19).default(10),
   SANDBOX_DOCUMENTS: count.default(25),
   SANDBOX_PAGES: count.default(200),
   PLAN_DOCUMENTS: count.default(50),
@@ -148,7 +149,7 @@ export function readConfig(env: Record<string, string | undefined>) {
       embeddingModel: v.OPENAI_EMBEDDING_MODEL,
       timeoutMs: v.OPENAI_TIMEOUT_MS,
     },
-    embedding: { state: v.EMBEDDING, folder: v.EMBEDDING_FOLDER },
+    embedding: { state: v.EMBEDDING, folder: v.EMBEDDING_FOLDER, niceness: v.EMBEDDING_NICENESS },
     quotas: {
       sandbox: { documents: v.SANDBOX_DOCUMENTS, knowledge_pages: v.SANDBOX_PAGES },
       production: { documents: v.PLAN_DOCUMENTS, knowledge_pages: v.PLAN_PAGES },

@@ -22,6 +22,8 @@ export type LocalOptions = {
   now?: (() => number) | undefined;
   /** How long a question may wait for its vector, ms. */
   questionMs?: number | undefined;
+  /** Of the process for passages, 0 to 19. */
+  niceness?: number | undefined;
   /** How long a process is kept without work, ms. */
   idleMs?: number | undefined;
   meter?: EmbeddingMeter | undefined;
@@ -113,7 +115,7 @@ export function createLocal(options: LocalOptions): Local {
       return process;
     };
     asking = start('questions', hungMs, 0);
-    reading = start('passages', passageMs, 10);
+    reading = start('passages', passageMs, options.niceness ?? 10);
     if (options.warm !== true) become({ state: 'ready' });
     // Its failure is noted as every other.
     else void run(asking, 'question', (it) => it.embed([{ kind: 'question', text: '' }])).catch(() => undefined);

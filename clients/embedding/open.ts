@@ -5,17 +5,18 @@ import { obtainModels } from './obtain.ts';
 import type { AiOptions } from '../ai/ai.ts';
 
 type Settings = {
-  embedding: { state: 'embedded' | 'off'; folder: string | undefined };
+  embedding: { state: 'embedded' | 'off'; folder: string | undefined; niceness: number };
   openai: AiOptions;
 };
 
 export function openEmbedding(
-  { embedding: { state, folder }, openai }: Settings,
+  { embedding: { state, folder, niceness }, openai }: Settings,
   log: Pick<Logger, 'info' | 'warn'>,
   options: Pick<EmbeddingOptions, 'warm' | 'meter'> = {},
 ): Embedding {
   return createEmbedding({
     ...options,
+    niceness,
     endpoint: openai,
     ...(state === 'off' ? {} : { obtain: (report, signal) => obtainModels(folder, report, signal) }),
     onState: (now) => {

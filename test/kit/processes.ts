@@ -62,6 +62,8 @@ export function systemEnv(name: string, extra: Record<string, string> = {}): Sys
 export const withEmbedding = (): Record<string, string> => ({
   EMBEDDING: 'embedded',
   EMBEDDING_FOLDER: process.env['TEST_EMBEDDING']!,
+  // Beside busy cores a process at low priority hardly gets on, and tests wait for its vectors.
+  EMBEDDING_NICENESS: '0',
 });
 
 /** Puts the workflow bundle of the run where a worker of this data folder finds it: making one takes seconds. */
