@@ -61,7 +61,7 @@ const faults: Fault[] = [
 
 describe('a worker killed in each step of a document', () => {
   it('leaves every document to be finished by another worker: indexed, once', async () => {
-    const env = newSystem('workerkill', { FLEETS: 'documents' });
+    const env = newSystem('workerkill', { FLEETS: 'documents,backlog' });
     const api = apiAt((await start('api/server.ts', env)).url);
     const org = await api.newOrg();
     const { token } = await api.newKey(org);
@@ -98,7 +98,7 @@ describe('a worker killed in each step of a document', () => {
 
 describe('an API killed between saving a document and starting its workflow', () => {
   it('leaves the intent to the sweeper: the document ends indexed', async () => {
-    const env = newSystem('apikill', { FLEETS: 'documents' });
+    const env = newSystem('apikill', { FLEETS: 'documents,backlog' });
     const sound = apiAt((await start('api/server.ts', env)).url);
     const org = await sound.newOrg();
     const { token } = await sound.newKey(org);
