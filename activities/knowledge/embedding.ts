@@ -75,17 +75,20 @@ async function embedFor(deps: EmbeddingDeps, owner: Owner, model: string, signal
   return false;
 }
 
-/** The passages that have no vectors yet, in portions for one request each. `begin` is told how many each source has. */
+/**
+ * The passages that have no vectors yet, in portions for one request each. `begin` is told how many each source has, and
+ * whether others of it have vectors already.
+ */
 async function* inRequests(
   sources: readonly Lacking[],
   having: ReadonlySet<string>,
-  begin: (source: Lacking, passages: number) => void,
+  begin: (source: Lacking, passages: number, goesOn: boolean) => void,
 ): AsyncGenerator<Item[]> {
   let items: Item[] = [];
   for (const source of sources) {
     const chunks = await listChunks(source.org_id, source._id, source.live_generation);
     const missing = chunks.filter(({ _id }) => !having.has(_id));
-    begin(source, missing.length);
+    begin(source, missing.length, missing.length < chunks.length);
     for (const chunk of missing) {
       items.push({ source, chunk });
       if (items.length < textsARequest) continue;
@@ -151,6 +154,8 @@ function createWriter({ search, clock }: EmbeddingDeps, owner: Owner, model: str
   const table = { ...owner, model };
   /** Passages of each source that are not written yet. */
   const open = new Map<Lacking, number>();
+  /** Sources with vectors of an attempt before, which may have died before it looked at their tags again. */
+  const resumed = new Set<Lacking>();
   let rows: VectorRow[] = [];
   let written = new Set<Lacking>();
   let since = clock().getTime();
@@ -176,14 +181,18 @@ function createWriter({ search, clock }: EmbeddingDeps, owner: Owner, model: str
     const now = await findSource(org_id, _id);
     if (now === null) return search.removeSource(owner, _id);
     if (now.live_generation === live_generation) {
-      if (now.tags_version !== tags_version) await syncTags(search, { orgId: org_id, sourceId: _id }, tags_version);
+      const known = resumed.delete(source) ? -1 : tags_version;
+      if (now.tags_version !== known) await syncTags(search, { orgId: org_id, sourceId: _id }, known);
       if (!complete || (await markEmbedded(source, model, clock()))) return undefined;
     }
     return search.removeBatch(table, _id, String(live_generation));
   }
 
   return {
-    begin: (source: Lacking, passages: number): void => void open.set(source, passages),
+    begin(source: Lacking, passages: number, goesOn: boolean): void {
+      open.set(source, passages);
+      if (goesOn) resumed.add(source);
+    },
     async add(source: Lacking, vectors: Embedded): Promise<void> {
       const { segments, authority } = source;
       written.add(source);

@@ -250,6 +250,33 @@ describe('a document that changes while its vectors are made', () => {
   });
 });
 
+describe('a document whose tags changed', () => {
+  it('when an attempt had died before it looked at them again, has its new tags', async () => {
+    const docId = await stored(
+      Array.from({ length: 40 }, (_, n) => `Fact ${n}.`),
+      { segments: ['personal'] },
+    );
+    const dying: Search = {
+      ...search,
+      async addVectors(key, rows) {
+        await DocumentModel.updateOne({ _id: docId }, { $set: { segments: ['staff'] }, $inc: { tags_version: 1 } });
+        await run(createSourceActivities({ search }).retagSource, { orgId, sourceId: docId });
+        await search.addVectors(key, rows);
+        throw new Error('killed');
+      },
+    };
+    await expect(
+      embed(
+        meanwhile(async () => void (now += 20_000)),
+        dying,
+      ),
+    ).rejects.toThrow('killed');
+    expect(await vectors()).toEqual([[docId, '1', 32, 'personal']]);
+    await embed();
+    expect(await vectors()).toEqual([[docId, '1', 40, 'staff']]);
+  });
+});
+
 describe('the process that embeds passages', () => {
   /** Processes that this one has started, by what they run. */
   async function children(program: string): Promise<number[]> {
