@@ -322,7 +322,7 @@ describe('support-platform docs, ask, gaps', () => {
     expect(await json('docs', 'reprocess', docId)).toMatchObject({ document: { doc_id: docId, status: 'indexed' } });
     const { stdout } = await withKey('docs', 'list');
     expect(stdout).toMatch(
-      new RegExp(`${docId} +indexed +test +background +\\d+ +[\\d.]+ K?i?B .* web_shop,app +rates\\.csv\n`),
+      new RegExp(`${docId} +indexed +- +test +background +\\d+ +[\\d.]+ K?i?B .* web_shop,app +rates\\.csv\n`),
     );
     expect(await withKey('docs', 'tag', docId, '')).toMatchObject({ stdout: `${docId} is for: everybody\n` });
   });

@@ -251,10 +251,19 @@ describe('PATCH /orgs/{orgId}/documents/{docId}/authority', () => {
     ]);
     const ids = [old, current].map((r) => r.body.document.doc_id);
     for (const id of ids) await api.processed(orgId, token, id);
-    const names = async () =>
-      (await ask(orgId, token, 'How much interest does the walrus account pay?')).body.sources
-        .map((s: { name: string }) => s.name)
-        .toSorted();
+    /** What the answer rests on, and all that might have answered. */
+    const names = async () => {
+      const { body } = await ask(orgId, token, 'How much interest does the walrus account pay?', { explain: true });
+      const { candidates, tier } = body.explain as {
+        candidates: { name: string; authority: string; relevant: boolean }[];
+        tier: string;
+      };
+      const able = candidates.filter(({ authority, relevant }) => relevant && authority === tier);
+      const quoted = body.sources.map((source: { name: string }) => source.name) as string[];
+      expect(quoted).toHaveLength(1);
+      expect(able.map(({ name }) => name)).toContain(quoted[0]);
+      return able.map(({ name }) => name).toSorted();
+    };
     expect(await names()).toEqual(['current.md', 'old.md']);
     await api.request('PATCH', `/orgs/${orgId}/documents/${ids[1]}/authority`, {
       token,
