@@ -7,9 +7,8 @@ import {
   outcomeOf,
   report,
   samplesOf,
-  thresholdsOf,
+  withThresholds,
   writeCalibrations,
-  type Outcome,
   type Sample,
   type View,
 } from './calibrate/relevance.ts';
@@ -21,9 +20,6 @@ import type { Calibration } from '../models/rules/knowledge/relevance.ts';
 const path = 'models/rules/knowledge/relevance.json';
 const embedded: View[] = [{ kind: 'embedded' }];
 const endpoint: View[] = widths.map((_, part) => ({ kind: 'endpoint', part }));
-
-const setAndLanguage = ({ sample: { set, question } }: Outcome): string =>
-  `${set} ${question.language === 'en' ? 'English' : 'others'}`;
 
 async function readCorpora(): Promise<Corpus[]> {
   const banking = await readBanking();
@@ -48,10 +44,10 @@ async function readCorpora(): Promise<Corpus[]> {
 
 function calibrate(title: string, samples: readonly Sample[], views: readonly View[]): Calibration {
   const outcomes = heldOut(samples, views);
-  const calibration = { ...fit(samples, views), ...thresholdsOf(outcomes, setAndLanguage) };
+  const { calibration, english, others } = withThresholds(fit(samples, views), outcomes);
   console.log(`${title}: ${JSON.stringify(calibration)}`);
   console.log('  questions of intents held out, eight folds');
-  report(outcomes, calibration);
+  report(outcomes, english, others);
   return calibration;
 }
 
@@ -59,10 +55,11 @@ function calibrate(title: string, samples: readonly Sample[], views: readonly Vi
 function transfer(corpora: readonly Corpus[], views: readonly View[]): void {
   for (const corpus of corpora) {
     const others = samplesOf(corpora.filter((other) => other !== corpus));
-    const calibration = { ...fit(others, views), ...thresholdsOf(heldOut(others, views), setAndLanguage) };
+    const { calibration } = withThresholds(fit(others, views), heldOut(others, views));
     console.log(`  ${corpus.name}, from the others alone: ${JSON.stringify(calibration)}`);
     report(
       views.flatMap((view) => samplesOf([corpus]).flatMap((sample) => outcomeOf(sample, view, calibration) ?? [])),
+      calibration,
       calibration,
     );
   }

@@ -105,49 +105,71 @@ export function heldOut(samples: readonly Sample[], views: readonly View[]): Out
   }).flat();
 }
 
-/**
- * Of what nothing answers, at most these shares are answered, and answered or offered something. There are few such questions in
- * other languages, all of them hard, so they have a say only in what is answered, and a smaller one.
- */
-const allowed = { english: { answer: 0.065, offer: 0.5 }, others: { answer: 0.12, offer: 1 } };
+/** Of what nothing answers, at most these shares are answered, and answered or offered something. */
+const allowed = {
+  english: { answer: 0.065, offer: 0.5 },
+  // Few, and all of them hard: their say is smaller, and only in what is answered.
+  others: { answer: 0.12, offer: 1 },
+};
+/** So few questions say little about those of other help centres: it takes so much more to answer in other languages. */
+const caution = 0.025;
 
-/** A wrong answer costs more than an offer, and other help centres are asked other questions: it takes so much more to answer. */
-export const caution = 0.025;
+export type Thresholds = Pick<Calibration, 'answer' | 'offer'>;
+const isEnglish = ({ sample: { question } }: Outcome): boolean => question.language === 'en';
 
-/** The lowest thresholds that keep what is allowed, in the set and language where that is hardest to keep. */
-export function thresholdsOf(outcomes: readonly Outcome[], groups: (outcome: Outcome) => string | undefined) {
+/** The lowest thresholds that keep what is allowed, in the set where that is hardest to keep. */
+export function thresholdsOf(
+  outcomes: readonly Outcome[],
+  { answer, offer }: Thresholds = allowed.english,
+): Thresholds {
   const vain = outcomes.filter(({ sample }) => !sample.without && sample.question.kind !== 'answered');
-  const threshold = (of: 'answer' | 'offer'): number =>
+  const threshold = (share: number): number =>
     Math.max(
-      ...[...Map.groupBy(vain, groups)].flatMap(([group, members]) => {
-        if (group === undefined) return [];
+      0,
+      ...[...Map.groupBy(vain, ({ sample: { set } }) => set).values()].map((members) => {
         const sorted = members.filter(({ right }) => !right).map(({ probability }) => probability);
-        const { [of]: share } = allowed[members[0]!.sample.question.language === 'en' ? 'english' : 'others'];
         return sorted.toSorted((a, b) => b - a)[Math.floor(share * members.length)] ?? 0;
       }),
     );
-  const up = (value: number): number => Math.ceil(value * 1000 + 1e-6) / 1000;
-  return { answer: up(threshold('answer') + caution), offer: up(threshold('offer')) };
+  const up = (value: number): number => (value === 0 ? 0 : Math.ceil(value * 1000 + 1e-6) / 1000);
+  return { answer: up(threshold(answer)), offer: up(threshold(offer)) };
+}
+
+const logit = (probability: number): number => Math.log(probability / (1 - probability));
+
+/**
+ * Thresholds of English questions, and the weight of another language so that the same thresholds fit it. With them come the
+ * thresholds that the questions of each language had to reach before.
+ */
+export function withThresholds(fitted: Calibration, outcomes: readonly Outcome[]) {
+  const english = thresholdsOf(outcomes.filter(isEnglish));
+  const asked = thresholdsOf(
+    outcomes.filter((outcome) => !isEnglish(outcome)),
+    allowed.others,
+  );
+  if (asked.answer === 0 || fitted.weights.foreign === 0)
+    return { calibration: { ...fitted, ...english }, english, others: english };
+  const shift = logit(asked.answer + caution) - logit(english.answer);
+  const others = { answer: asked.answer + caution, offer: 1 / (1 + Math.exp(-logit(english.offer) - shift)) };
+  const weights = { ...fitted.weights, foreign: fitted.weights.foreign - shift };
+  return { calibration: { weights, ...english }, english, others };
 }
 
 /** What came of the questions, in percent, for each set and language. */
-export function report(outcomes: readonly Outcome[], thresholds: Pick<Calibration, 'answer' | 'offer'>): void {
+export function report(outcomes: readonly Outcome[], english: Thresholds, others: Thresholds): void {
   const asked = outcomes.filter(({ sample }) => !sample.without);
   const groups = Map.groupBy(asked, ({ sample: { set, question } }) => {
     const kind = question.kind === 'answered' ? 'answered' : 'not answered';
     return `${set}, ${question.language === 'en' ? 'English' : 'others'}, ${kind}`;
   });
   for (const [group, members] of [...groups].toSorted(([a], [b]) => a.localeCompare(b))) {
-    const outcome = Map.groupBy(members, (member) => nameOf(member, thresholds));
+    const outcome = Map.groupBy(members, (member) => nameOf(member, isEnglish(member) ? english : others));
     const shares = [...outcome].map(([name, of]) => `${name} ${Math.round((100 * of.length) / members.length)}`);
     console.log(`    ${group.padEnd(40)} ${String(members.length).padStart(4)}   ${shares.toSorted().join(', ')}`);
   }
 }
 
-function nameOf(
-  { sample, judged, probability, right }: Outcome,
-  { answer, offer }: Pick<Calibration, 'answer' | 'offer'>,
-) {
+function nameOf({ sample, judged, probability, right }: Outcome, { answer, offer }: Thresholds) {
   const wanted = sample.question.kind === 'answered';
   const accepts = ({ passage }: Judged): boolean => sample.accepted.has(passage.id);
   if (probability >= answer) {

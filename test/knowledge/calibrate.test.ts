@@ -1,7 +1,7 @@
 /** How the numbers of relevance are made: the fit finds what is there, and thresholds keep what is allowed. */
 import { describe, expect, it } from '@jest/globals';
 import { fitLogistic, sigmoid } from '../../bench/calibrate/logistic.ts';
-import { caution, thresholdsOf, type Outcome } from '../../bench/calibrate/relevance.ts';
+import { thresholdsOf, withThresholds, type Outcome } from '../../bench/calibrate/relevance.ts';
 import calibrations from '../../models/rules/knowledge/relevance.json' with { type: 'json' };
 
 describe('a logistic model', () => {
@@ -41,12 +41,12 @@ describe('thresholds', () => {
     Array.from({ length: 100 }, (_, at) => outcome(set, 'unanswered', (scale * at) / 100));
 
   it('are set in the set where it is hardest to refuse what nothing answers', () => {
-    const all = [...hundred('easy', 0.3), ...hundred('hard', 0.6), ...hundred('left out', 1)];
-    const { answer, offer } = thresholdsOf(all, ({ sample: { set } }) => (set === 'left out' ? undefined : set));
+    const all = [...hundred('easy', 0.3), ...hundred('hard', 0.6)];
+    const { answer, offer } = thresholdsOf(all);
     const share = (from: number): number =>
       all.filter((one) => one.sample.set === 'hard' && one.probability >= from).length;
-    expect(share(answer - caution)).toBeLessThanOrEqual(6);
-    expect(share(answer - caution)).toBeGreaterThanOrEqual(5);
+    expect(share(answer)).toBeLessThanOrEqual(6);
+    expect(share(answer)).toBeGreaterThanOrEqual(5);
     expect(share(offer)).toBeLessThanOrEqual(50);
     expect(offer).toBeLessThan(answer);
   });
@@ -57,8 +57,23 @@ describe('thresholds', () => {
       outcome('a', 'answered', 0.9),
       outcome('a', 'unanswered', 0.9, { without: true, question: { kind: 'unanswered' } }),
     ];
-    const set = ({ sample }: Outcome): string => sample.set;
-    expect(thresholdsOf([...hundred('a', 0.5), ...high], set).answer).toBeLessThan(0.5);
+    expect(thresholdsOf([...hundred('a', 0.5), ...high]).answer).toBeLessThan(0.5);
+  });
+
+  it('of other languages become a weight, so that one threshold serves all', () => {
+    const foreign = hundred('a', 1).map((one) => ({
+      ...one,
+      sample: { ...one.sample, question: { ...one.sample.question, language: 'de' } },
+    }));
+    const fitted = { weights: { intercept: -4, above: 2, share: 1, foreign: 1 }, answer: 0, offer: 0 };
+    const { calibration, english, others } = withThresholds(fitted, [...hundred('a', 0.5), ...foreign]);
+    expect(others.answer).toBeGreaterThan(english.answer);
+    const logit = (p: number): number => Math.log(p / (1 - p));
+    // A question at the threshold of its own language lies at the common one now.
+    const now = sigmoid(logit(others.answer) - fitted.weights.foreign + calibration.weights.foreign);
+    expect(now).toBeCloseTo(calibration.answer, 6);
+    expect(calibration.answer).toBe(english.answer);
+    expect(withThresholds(fitted, hundred('a', 0.5)).calibration.weights).toEqual(fitted.weights);
   });
 
   it('in use lie between 0 and 1, the one to answer above the one to offer', () => {
