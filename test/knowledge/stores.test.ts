@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { pino } from 'pino';
+import { until } from '../kit/harness.ts';
 import { createDocumentActivities } from '../../activities/knowledge/document.ts';
 import { createMaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
 import { createFiles, type Files } from '../../clients/files/files.ts';
@@ -327,16 +328,8 @@ describe('rows of one document', () => {
     const orgId = newId('org');
     const docId = await unindexed(orgId);
     const rows = (generation: string) => [0, 1].map((n) => ({ ...rowOf(docId), id: `${docId}:1:${n}`, generation }));
-    // The result of two concurrent attempts: neither sees the other's rows.
-    const [one, other] = [createSearch({ uri: folder }), createSearch({ uri: folder })];
-    try {
-      await one.add(tableOf(orgId), rows('0'));
-      await one.removeSource(tableOf(orgId), docId);
-      await Promise.all([one.add(tableOf(orgId), rows(names[0]!)), other.add(tableOf(orgId), rows(names[1]!))]);
-    } finally {
-      one.close();
-      other.close();
-    }
+    // The result of two concurrent attempts: neither saw the other's rows.
+    await search.add(tableOf(orgId), names.flatMap(rows));
     const planted = await search.listSources(tableOf(orgId));
     expect(planted.reduce((sum, { chunks }) => sum + chunks, 0)).toBe(4);
     expect(await repair()).toBe(1);
@@ -414,7 +407,7 @@ describe('a late attempt', () => {
     expect(outcomes).toEqual([failed, failed]);
   });
 
-  it("reads an organization's further files in the background, and another one's single file at once", async () => {
+  it("leaves an organization's further files to the backlog, which reads in the background, and reads another one's single file at once", async () => {
     const [many, single] = [newId('org'), newId('org')];
     const seen: boolean[] = [];
     const all = Promise.withResolvers<void>();
@@ -422,18 +415,28 @@ describe('a late attempt', () => {
       ...files,
       chunk: async (_source: unknown, _type: unknown, { background }: { background: boolean }) => {
         seen.push(background);
-        if (seen.length === 4) all.resolve();
         await all.promise;
         throw new Unreadable('encrypted');
       },
     } as unknown as Files;
-    const activities = createDocumentActivities({ files: waiting, search, embedding, clock, log });
-    const read = async (orgId: string) => {
-      const docId = await unindexed(orgId, { status: 'uploaded' });
-      return run(activities.readDocument, { orgId, docId, generation: 1 });
-    };
-    await Promise.all([read(many), read(many), read(many), read(single)]);
-    expect(seen.toSorted()).toEqual([false, false, true, true]);
+    const deps = { files: waiting, search, embedding, clock, log };
+    const { readDocument } = createDocumentActivities(deps);
+    const backlog = createDocumentActivities(deps, { backlog: true });
+    const stored = async (orgId: string) => ({
+      orgId,
+      docId: await unindexed(orgId, { status: 'uploaded' }),
+      generation: 1,
+    });
+    const first = run(readDocument, await stored(many));
+    await until(async () => seen.length === 1, 'the first file to be read');
+    const further = await stored(many);
+    expect(await run(readDocument, further)).toBe('crowded');
+    const others = [run(backlog.readDocument, further), run(readDocument, await stored(single))];
+    await until(async () => seen.length === 3, 'the other files to be read');
+    expect(seen.toSorted()).toEqual([false, false, true]);
+    all.resolve();
+    const failed = { failed: unreadableReasons.encrypted };
+    expect(await Promise.all([first, ...others])).toEqual([failed, failed, failed]);
   });
 
   it('leaves the generation that answers while the next one is read', async () => {
