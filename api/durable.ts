@@ -3,7 +3,6 @@
  * write. The start that follows is best effort and takes under a second, because the sweeper repeats a start that
  * failed under the same workflow id.
  */
-import { randomUUID } from 'node:crypto';
 import {
   isGrpcServiceError,
   WorkflowExecutionAlreadyStartedError,
@@ -15,7 +14,7 @@ import {
 import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
 import type { Model } from 'mongoose';
 import type { Logger } from 'pino';
-import { settleIntent, sweepAfterMs, type Intent, type Launchable } from '../models/base/pending.ts';
+import { intentFor, settleIntent, type Intent, type Launchable, type Work } from '../models/base/pending.ts';
 import { Problem } from '../models/rules/base/errors.ts';
 import { searchAttributes } from '../workflows/attributes.ts';
 import type { Queue } from '../workflows/queues.ts';
@@ -54,8 +53,8 @@ export type Start<A extends unknown[]> = {
    */
   signal?: SignalDefinition;
 };
-/** A start of any workflow. That `args` fit the workflow is checked where a `Start<…>` is made. */
-type AnyStart = Omit<Start<never[]>, 'args'> & { args: unknown[] };
+/** A start of any workflow, also by names alone. That `args` fit the workflow is checked where a `Start<…>` is made. */
+type AnyStart = (Omit<Start<never[]>, 'args'> & { args: unknown[] }) | Work;
 
 /**
  * Saves a record together with the intents to start workflows for it, one intent per workflow, then starts them. `save`
@@ -82,10 +81,13 @@ export async function launch<
  * The intent to start a workflow, for a record that is saved together with another record; `startSaved` starts it
  * afterwards.
  */
-export function intentTo(ctx: Starter, { workflow, id, queue, args, signal }: AnyStart): Intent {
-  const next_at = new Date(ctx.clock().getTime() + sweepAfterMs);
-  const signals = signal === undefined ? {} : { signal: signal.name, key: randomUUID() };
-  return { workflow: workflow.name, workflow_id: id, queue, args, ...signals, next_at, tries: 0 };
+export function intentTo(ctx: Pick<Starter, 'clock'>, start: AnyStart): Intent {
+  const { workflow, signal, id, queue, args } = start;
+  const names =
+    typeof workflow === 'string'
+      ? { workflow, signal: signal as string | undefined }
+      : { workflow: workflow.name, signal: (signal as SignalDefinition | undefined)?.name };
+  return intentFor({ id, queue, args, ...names }, ctx.clock());
 }
 
 /** Starts what was saved, all at once. A start that fails is left to the sweeper, and the caller is not told. */

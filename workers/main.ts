@@ -8,9 +8,9 @@ import { fleetNames, fleets, type FleetName } from './fleets.ts';
 import { embeddingMeter, histogramBuckets } from './metrics.ts';
 import { createRecrawlSchedules, ensureSchedules } from './schedules.ts';
 import { ensureSearchAttributes } from './searchattributes.ts';
-import type { WorkerDeps } from './slices/slice.ts';
+import type { StartSaved, WorkerDeps } from './slices/slice.ts';
 import { startSweeper } from './sweeper.ts';
-import { connectionTo } from '../api/durable.ts';
+import { connectionTo, startSaved } from '../api/durable.ts';
 import { createLog } from '../api/http/log.ts';
 import { createAi } from '../clients/ai/ai.ts';
 import { openEmbedding } from '../clients/embedding/open.ts';
@@ -97,7 +97,21 @@ export async function startWorkers(
   const schedules = createRecrawlSchedules(temporal, config.taskQueuePrefix);
   const { quotas, testRepliesPerMinute } = config;
   const ai = createAi(config.openai);
-  const deps = adapt({ files, sites, search, ai, embedding, schedules, quotas, testRepliesPerMinute, clock, log });
+  const starter = { temporal, clock, log, config };
+  const start: StartSaved = (model, record, intents) => startSaved(starter, model, record, intents);
+  const deps = adapt({
+    files,
+    sites,
+    search,
+    ai,
+    embedding,
+    schedules,
+    start,
+    quotas,
+    testRepliesPerMinute,
+    clock,
+    log,
+  });
   const workflowBundle = await bundling;
   const workers = await Promise.all(
     names.map((name) =>
@@ -124,7 +138,7 @@ export async function startWorkers(
     void embedWhatLacks(embedding.model, clock()).catch((error: unknown) =>
       log.warn({ err: error }, 'what lacks vectors was not listed; maintenance does it within the hour'),
     );
-  const sweeper = startSweeper({ temporal, clock, log, config });
+  const sweeper = startSweeper(starter);
   log.info({ fleets: names }, 'worker ready');
   return {
     running,

@@ -14,11 +14,9 @@ import {
 } from '@temporalio/workflow';
 import { throughOutages } from './options.ts';
 import type { Attended, ConversationActivities } from '../activities/chat/conversation.ts';
+import { conversationWork } from '../models/rules/chat/work.ts';
 
 export type ConversationRef = { orgId: string; convId: string };
-
-/** The workflow is open while somebody writes in the conversation. */
-export const conversationWorkflowId = (convId: string): string => `conversation:${convId}`;
 
 const { attendTo } = proxyActivities<ConversationActivities>({
   ...throughOutages,
@@ -30,7 +28,7 @@ const { attendTo } = proxyActivities<ConversationActivities>({
 });
 
 /** Something was stored: a message, a member's reply, a change of status. */
-export const attend = defineSignal('attend');
+export const attend = defineSignal(conversationWork.signal);
 
 /** People write again within a minute, or not for a long time. */
 const idle = '1 minute';

@@ -1,3 +1,4 @@
+import { conversationWork } from '../models/rules/chat/work.ts';
 import { embeddingWork } from '../models/rules/knowledge/embedding.ts';
 
 /** The task queues: one per worker fleet, so that each fleet is scaled separately. */
@@ -7,7 +8,7 @@ export const queues = {
   sources: 'sources',
   embedding: embeddingWork.queue,
   crawl: 'crawl',
-  conversations: 'conversations',
+  conversations: conversationWork.queue,
   maintenance: 'maintenance',
 } as const;
 export type Queue = (typeof queues)[keyof typeof queues];

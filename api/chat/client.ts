@@ -1,6 +1,6 @@
 /** What the chat keeps with each of its sockets. */
 import type { EmbedAdmission } from './admission.ts';
-import type { ConversationRef } from './conversation.ts';
+import type { ConversationRef } from '../../models/chat/saying.ts';
 import type { SessionPrincipal } from '../access/auth.ts';
 import type { StreamSocket } from '../live/stream.ts';
 

@@ -4,9 +4,9 @@
  */
 import type { SessionPrincipal } from '../access/auth.ts';
 import type { Context } from '../context.ts';
-import { intentTo, startSaved, type Start } from '../durable.ts';
+import { startSaved } from '../durable.ts';
 import { takeTestConversation } from '../../models/chat/allowance.ts';
-import { actOn, leftIntents } from '../../models/chat/act.ts';
+import { actOn } from '../../models/chat/act.ts';
 import {
   ConversationModel,
   findConversation,
@@ -16,21 +16,11 @@ import {
 import { findStanding, provideConversation } from '../../models/chat/current.ts';
 import { countMissed, uncountMessage } from '../../models/chat/unread.ts';
 import { conversationWriter } from '../../models/chat/log.ts';
-import { newId } from '../../models/base/ids.ts';
-import { ackFrame, findClientMessage, insertMessage, MessageModel, type Message } from '../../models/chat/message.ts';
-import { settleIntent, type Intent } from '../../models/base/pending.ts';
+import { ackFrame, findClientMessage, MessageModel, type Message } from '../../models/chat/message.ts';
+import { storeMessage, type ConversationRef, type Said } from '../../models/chat/saying.ts';
+import { intentFor, settleIntent } from '../../models/base/pending.ts';
+import { attendingWork } from '../../models/rules/chat/work.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
-import { attend, conversation as conversationWorkflow, conversationWorkflowId } from '../../workflows/conversation.ts';
-import { queues } from '../../workflows/queues.ts';
-
-/** Has the conversation's workflow look at it, which begins when none is open. */
-export const attending = (orgId: string, convId: string): Start<Parameters<typeof conversationWorkflow>> => ({
-  workflow: conversationWorkflow,
-  id: conversationWorkflowId(convId),
-  queue: queues.conversations,
-  args: [{ orgId, convId }],
-  signal: attend,
-});
 
 /** The customer's conversation of this id. @throws Problem NOT_FOUND, also when it is another's or of the other mode. */
 export async function ownConversation(customer: SessionPrincipal, convId: string): Promise<Conversation> {
@@ -57,9 +47,6 @@ export async function currentConversation({ orgId, mode, customerId }: SessionPr
   return standing ?? (await listConversations(orgId, mode, customerId, { limit: 1 }))[0] ?? null;
 }
 
-/** Where something is said. */
-export type ConversationRef = Pick<Conversation, '_id' | 'org_id' | 'mode'>;
-export type Said = { body: string; clientMessageId?: string | undefined };
 /** `ackSeq`: the number that the message's `ack` has in the frame log. */
 export type Accepted = { messageId: string; duplicate: boolean; ack: Record<string, unknown>; ackSeq: number };
 
@@ -85,8 +72,9 @@ export async function acceptMessage(
   };
   const standing = clientMessageId === undefined ? null : await findClientMessage(convId, clientMessageId);
   if (standing) return acknowledge(standing, true);
-  const intent = intentTo(ctx, attending(orgId, convId));
-  const { message, acted, left } = await storeMessage(ctx, customer, conversation, said, intent);
+  const spokenAs = { ...customer, session: { id: customer.sessionId, context: customer.context } };
+  const begin = () => checkTestConversations(ctx, conversation);
+  const { message, acted, intent, left } = await storeMessage(conversation, said, spokenAs, ctx.clock(), begin);
   if (!message) {
     // The same message came over another connection meanwhile, so this one was counted in vain.
     await uncountMessage(orgId, convId, acted.reads);
@@ -100,43 +88,6 @@ export async function acceptMessage(
   };
   const [accepted] = await Promise.all([acknowledge(message, false), start(), countMissed(orgId, convId, acted.reads)]);
   return accepted;
-}
-
-/** Counts a message in its conversation, then stores it; `message` is null when it was stored before. */
-async function storeMessage(
-  ctx: Context,
-  customer: SessionPrincipal,
-  conversation: ConversationRef,
-  { body, clientMessageId }: Said,
-  intent: Intent,
-) {
-  const { _id: convId, org_id: orgId, mode } = conversation;
-  const now = ctx.clock();
-  const acted = await actOn(orgId, convId, 'message', {
-    now,
-    message: { body, byCustomer: true },
-    session: { id: customer.sessionId, context: customer.context },
-    begin: () => checkTestConversations(ctx, conversation),
-    // A process that dies before the message is stored has then left no change of status that nobody is shown.
-    intents: ({ moved }) => (moved ? [intent] : []),
-  });
-  const message = await insertMessage({
-    _id: newId('message'),
-    org_id: orgId,
-    conv_id: convId,
-    mode,
-    role: 'customer',
-    body,
-    position: acted.position,
-    at: now,
-    ...(clientMessageId === undefined ? {} : { client_message_id: clientMessageId }),
-    ...(customer.productType === undefined ? {} : { product_type: customer.productType }),
-    verified: customer.verified,
-    state: 'waiting',
-    reply_id: newId('message'),
-    pending: [intent],
-  });
-  return { message, acted, left: leftIntents(acted, [intent]) };
 }
 
 /**
@@ -178,7 +129,7 @@ export async function endConversation(
   { _id: convId, org_id: orgId }: ConversationRef,
   csat: number | undefined,
 ): Promise<void> {
-  const intent = intentTo(ctx, attending(orgId, convId));
+  const intent = intentFor(attendingWork(orgId, convId), ctx.clock());
   const ended = await actOn(orgId, convId, 'end', {
     now: ctx.clock(),
     ...(csat === undefined ? {} : { csat }),

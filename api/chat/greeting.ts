@@ -2,7 +2,7 @@
  * What a chat's socket is told of the past: first where it is, then either the frames it missed or the history; earlier
  * messages when its client asks for them.
  */
-import type { ConversationRef } from './conversation.ts';
+import type { ConversationRef } from '../../models/chat/saying.ts';
 import { pageFrom, readHistory, readHistoryCursor, viewMessage, type HistoryPage } from './history.ts';
 import type { ChatSocket } from './client.ts';
 import { canResume } from '../live/resume.ts';

@@ -1,5 +1,5 @@
 /** What was said in a conversation, page by page backwards, and how a customer sees it. */
-import type { ConversationRef } from './conversation.ts';
+import type { ConversationRef } from '../../models/chat/saying.ts';
 import type { Conversation } from '../../models/chat/conversation.ts';
 import { listMessages, type Message } from '../../models/chat/message.ts';
 import { shownOffer } from '../../models/rules/knowledge/offers.ts';

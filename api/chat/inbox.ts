@@ -2,9 +2,8 @@
  * What members see of conversations and do in them. An act is stored together with the intent to show it, so it reaches the
  * customer's sockets also when this process dies. The tables of models/rules/chat/conversation.ts decide what is allowed.
  */
-import { attending } from './conversation.ts';
 import type { TenantPrincipal } from '../access/auth.ts';
-import { intentTo, launch, startSaved, type Starter } from '../durable.ts';
+import { launch, startSaved, type Starter } from '../durable.ts';
 import { actOn, type ActOptions } from '../../models/chat/act.ts';
 import {
   ConversationModel,
@@ -14,10 +13,11 @@ import {
   type TicketEvent,
 } from '../../models/chat/conversation.ts';
 import type { Customer } from '../../models/chat/customer.ts';
-import { newId } from '../../models/base/ids.ts';
-import { findClientMessage, insertMessage, MessageModel, type Message } from '../../models/chat/message.ts';
+import { findReply, storeReply } from '../../models/chat/saying.ts';
+import { MessageModel, type Message } from '../../models/chat/message.ts';
 import { findOrganization } from '../../models/access/organization.ts';
 import { settleIntent } from '../../models/base/pending.ts';
+import { attendingWork } from '../../models/rules/chat/work.ts';
 import { escalationReasons, type Act } from '../../models/rules/chat/conversation.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { findUser } from '../../models/access/user.ts';
@@ -41,7 +41,7 @@ export async function actShown(
   more: Pick<ActOptions, 'reason' | 'note'> = {},
 ): Promise<Conversation> {
   await conversationOf(caller, convId);
-  return launch(ctx, ConversationModel, [attending(caller.orgId, convId)], (intents) =>
+  return launch(ctx, ConversationModel, [attendingWork(caller.orgId, convId)], (intents) =>
     actOn(caller.orgId, convId, act, { now: ctx.clock(), intents, ...more }),
   );
 }
@@ -76,39 +76,18 @@ export async function replyTo(
   convId: string,
   { body, client_message_id, sender_name }: Reply,
 ): Promise<{ messageId: string; duplicate: boolean }> {
-  const { orgId, actor } = caller;
-  const { mode } = await conversationOf(caller, convId);
+  const { actor } = caller;
+  const conversation = await conversationOf(caller, convId);
   const sender = await senderName(caller, sender_name);
-  const before = async () => client_message_id && (await findClientMessage(convId, client_message_id, actor));
-  const standing = await before();
+  const said = { body, clientMessageId: client_message_id };
+  const standing = await findReply(convId, client_message_id, { id: actor });
   if (standing) return { messageId: standing._id, duplicate: true };
 
-  const now = ctx.clock();
-  const intent = intentTo(ctx, attending(orgId, convId));
-  // In the conversation too, until the message is there: a process that dies in between has changed the status.
-  const conversation = await actOn(orgId, convId, 'reply', {
-    now,
-    message: { body, byCustomer: false },
-    intents: [intent],
-  });
-  const message = await insertMessage({
-    _id: newId('message'),
-    org_id: orgId,
-    conv_id: convId,
-    mode,
-    role: 'agent',
-    body,
-    position: conversation.position,
-    at: now,
-    ...(client_message_id === undefined ? {} : { client_message_id }),
-    sender_id: actor,
-    sender_name: sender,
-    shown: false,
-    pending: [intent],
-  });
+  const from = { id: actor, name: sender };
+  const { message, acted, intent } = await storeReply(conversation, said, from, ctx.clock());
   if (!message) {
-    await startSaved(ctx, ConversationModel, conversation, [intent]);
-    const first = await before();
+    await startSaved(ctx, ConversationModel, acted, [intent]);
+    const first = await findReply(convId, said.clientMessageId, from);
     if (!first) throw new Problem('CONFLICT', { message: 'This reply was stored and removed meanwhile.' });
     return { messageId: first._id, duplicate: true };
   }

@@ -19,6 +19,7 @@ const prefixes = {
   message: 'msg',
   ticket: 'tkt',
   event: 'evt',
+  notification: 'ntf',
 } as const;
 
 /**

@@ -2,6 +2,7 @@
  * The intent to start a workflow, stored inside the record that it is for: one write stores both, so neither is lost.
  * api/durable.ts starts it at once; workers/sweeper.ts starts the intents that were left.
  */
+import { randomUUID } from 'node:crypto';
 import type { Model } from 'mongoose';
 import { embedded, Mixed, type Field, type IndexDefinition } from './define.ts';
 
@@ -18,6 +19,16 @@ export type Intent = {
   next_at: Date;
   tries: number;
 };
+/** What an intent starts, by the names that the workflow, its queue and its signal have. */
+export type Work = {
+  workflow: string;
+  /** `<noun>:<id>` or `<noun>:<id>:<generation>`, the same for the same work. */
+  id: string;
+  queue: string;
+  args: unknown[];
+  /** The signal to send to the workflow that is open under this id, or to a new one. */
+  signal?: string | undefined;
+};
 /** The fields of every record that starts workflows. */
 export type Launchable = { _id: string; org_id: string; mode: string; pending?: Intent[] };
 
@@ -26,6 +37,13 @@ export const sweepAfterMs = 5_000;
 /** A start takes a second at most; settling it takes as long as MongoDB needs. */
 const leaseMs = 5_000;
 const maxWaitMs = 5 * 60_000;
+
+/** The intent to start this work. Whoever stores it starts it at once, so the sweeper waits for `sweepAfterMs`. */
+export function intentFor({ workflow, id, queue, args, signal }: Work, now: Date): Intent {
+  const next_at = new Date(now.getTime() + sweepAfterMs);
+  const signals = signal === undefined ? {} : { signal, key: randomUUID() };
+  return { workflow, workflow_id: id, queue, args, ...signals, next_at, tries: 0 };
+}
 
 /** The field of a record that starts workflows, and the index that finds the intents that were left. */
 export const pendingField: Field = {

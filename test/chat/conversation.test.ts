@@ -6,8 +6,8 @@ import { until } from '../kit/harness.ts';
 import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';
 import { deathOf, startProcess } from '../kit/processes.ts';
 import type { AnswerFault } from '../kit/worker.ts';
-import { attending } from '../../api/chat/conversation.ts';
 import { intentTo, startSaved } from '../../api/durable.ts';
+import { attendingWork } from '../../models/rules/chat/work.ts';
 import { greet } from '../../api/chat/greeting.ts';
 import type { ChatSocket } from '../../api/chat/client.ts';
 import { processTree } from '../../clients/render/browser.ts';
@@ -39,7 +39,7 @@ async function act(
   body?: string,
 ): Promise<void> {
   const now = new Date();
-  const intent = intentTo(ctx(), attending(orgId, convId));
+  const intent = intentTo(ctx(), attendingWork(orgId, convId));
   const done = await actOn(orgId, convId, what, {
     now,
     intents: [intent],
@@ -311,7 +311,7 @@ describe('a message that opens a resolved conversation', () => {
     await actOn(orgId, convId, 'message', {
       now: new Date(),
       message: { body: 'Again.', byCustomer: true },
-      intents: ({ moved }) => (moved ? [intentTo(ctx(), attending(orgId, convId))] : []),
+      intents: ({ moved }) => (moved ? [intentTo(ctx(), attendingWork(orgId, convId))] : []),
     });
     await customer.settled();
     expect((await customer.frames()).at(-1)).toMatchObject({ type: 'status', body: { status: 'open' } });

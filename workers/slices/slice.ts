@@ -9,9 +9,18 @@ import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { Files } from '../../clients/files/files.ts';
 import type { Search } from '../../clients/search/search.ts';
 import type { Sites } from '../../clients/site/site.ts';
-import type { Launchable } from '../../models/base/pending.ts';
+import type { Intent, Launchable } from '../../models/base/pending.ts';
 import type { Quotas } from '../../models/rules/knowledge/quota.ts';
 import type { Queue } from '../../workflows/queues.ts';
+
+/**
+ * Starts the workflows that a saved record asks for, at once. It never fails: what is not started is left to the sweeper.
+ */
+export type StartSaved = <T extends Launchable>(
+  model: Model<T>,
+  record: Launchable,
+  intents: readonly Intent[],
+) => Promise<void>;
 
 /** The dependencies of activities; a test passes its own. */
 export type WorkerDeps = {
@@ -21,6 +30,7 @@ export type WorkerDeps = {
   ai: Ai;
   embedding: Embedding;
   schedules: RecrawlSchedules;
+  start: StartSaved;
   quotas: Quotas;
   testRepliesPerMinute: number;
   clock: () => Date;

@@ -1,0 +1,30 @@
+/** Notifications: each member has one an occasion, whoever else tells the members at the same time. */
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { notifyMembers, NotificationModel } from '../../models/access/notification.ts';
+import { addMember, createOrganization, newOrganization } from '../../models/access/organization.ts';
+import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
+import { newId } from '../../models/base/ids.ts';
+
+beforeAll(async () => {
+  const uri = new URL(process.env['TEST_MONGODB_URI']!);
+  uri.pathname = '/notifications';
+  await connectMongo(uri.href);
+});
+afterAll(disconnectMongo);
+
+it('a notice reaches each member once an occasion, also when many tell it at once', async () => {
+  const now = new Date('2026-01-01T00:00:00Z');
+  const [orgId, owner, other] = [newId('org'), newId('user'), newId('user')];
+  await createOrganization(newOrganization(orgId, 'Plover', owner, now));
+  await addMember(orgId, owner, { user_id: other, role: 'member', joined_at: now });
+  const notice = { key: 'broken:1', kind: 'integration_broken', title: 'Slack is broken', body: 'Connect it again.' };
+  await Promise.all(Array.from({ length: 8 }, () => notifyMembers(orgId, notice, new Date())));
+  await notifyMembers(orgId, { ...notice, key: 'broken:2' }, new Date());
+  const found = await NotificationModel.find({ org_id: orgId }).lean();
+  const told = found.map(({ user_id, key, read }) => [user_id, key, read]);
+  const each = [owner, other].flatMap((id) => [
+    [id, 'broken:1', false],
+    [id, 'broken:2', false],
+  ]);
+  expect(told.toSorted()).toEqual(each.toSorted());
+});
