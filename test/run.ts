@@ -8,8 +8,9 @@
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
 import { EngineError } from '../engines/cache.ts';
 import { runChecks } from '../engines/check.ts';
 import { findChromium } from '../engines/chromium.ts';
@@ -34,6 +35,12 @@ type Report = {
   numFailedTests: number;
   /** Files that could not be run at all; their tests are not among the failed ones. */
   numRuntimeErrorTestSuites: number;
+  testResults: {
+    name: string;
+    /** Of a file that could not be run. */
+    message: string;
+    assertionResults: { fullName: string; status: string; failureMessages: string[] }[];
+  }[];
 };
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -53,6 +60,19 @@ async function obtainEngines(): Promise<NodeJS.ProcessEnv> {
     TEST_EMBEDDING: embedding,
   };
 }
+
+/** The failed tests in short, for a reader who sees only the end of a long output. */
+function failuresOf({ testResults }: Report): string[] {
+  return testResults.flatMap(({ name, message, assertionResults }) => {
+    const file = relative(root, name);
+    const failed = assertionResults.filter(({ status }) => status === 'failed');
+    if (failed.length === 0) return assertionResults.length === 0 && message ? [`${file}: ${inShort(message)}`] : [];
+    return failed.map((test) => `${file} › ${test.fullName}: ${inShort(test.failureMessages.join(' '))}`);
+  });
+}
+
+/** The beginning of a message on one line, without the colours of a terminal. */
+const inShort = (message: string): string => stripVTControlCharacters(message).replaceAll(/\s+/g, ' ').slice(0, 600);
 
 /** Runs jest to its end, or until its time is up, and counts. A run that left no report counts as one failure. */
 async function runJest(
@@ -90,6 +110,7 @@ async function runJest(
       return { passed: 0, failed: 1, code: code || 1 };
     }
     const report = JSON.parse(text) as Report;
+    for (const failure of failuresOf(report)) print(`failed: ${failure}`);
     return { passed: report.numPassedTests, failed: report.numFailedTests + report.numRuntimeErrorTestSuites, code };
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -90,6 +90,13 @@ function failureOf(error: unknown): unknown {
   return new RenderError(reason ?? 'unreachable', undefined, { cause: error });
 }
 
+/**
+ * Whether an error was caused by the end of the page or of its browser. A failed request has a code of Chromium, such as
+ * `net::ERR_CONNECTION_CLOSED`.
+ */
+const cameWithTheEnd = (error: unknown): boolean =>
+  /clos|crash|disconnect|detach/i.test(String(error)) && !String(error).includes('net::');
+
 /** Opens the page, waits until it has settled and takes its document; `over` ends it. */
 async function readPage(
   context: BrowserContext,
@@ -107,6 +114,7 @@ async function readPage(
     await tab.goto(url, { waitUntil: 'domcontentloaded', timeout: limits.settleMs });
   } catch (error) {
     if (traffic.failure !== undefined) throw failureOf(traffic.failure);
+    if (cameWithTheEnd(error)) throw error;
     // The document arrived, but may have been replaced by its own script, or still wait for one.
     if (!traffic.delivered) throw new RenderError('unreachable', undefined, { cause: error });
   }
@@ -139,7 +147,7 @@ export async function renderPage(context: BrowserContext, deps: TabDeps, ask: Ta
         // An error caused by the end of the page says less than the reason for that end; a lost connection reports its
         // reason a moment later.
         if (error instanceof RenderError) reject(error);
-        else if (/clos|crash|disconnect|detach/i.test(String(error))) setTimeout(onGone, 100);
+        else if (cameWithTheEnd(error)) setTimeout(onGone, 100);
         else reject(error);
       });
     });
