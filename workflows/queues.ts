@@ -9,6 +9,7 @@ export const queues = {
   embedding: embeddingWork.queue,
   crawl: 'crawl',
   conversations: conversationWork.queue,
+  interviews: 'interviews',
   maintenance: 'maintenance',
 } as const;
 export type Queue = (typeof queues)[keyof typeof queues];

@@ -8,6 +8,7 @@ import { documentRoutes } from './documents.ts';
 import { inboxRoutes } from './inbox.ts';
 import { keyRoutes } from './keys.ts';
 import { knowledgeRoutes } from './knowledge.ts';
+import { meetingRoutes } from './meetings.ts';
 import { orgRoutes } from './orgs.ts';
 import { pageRoutes } from './pages.ts';
 import { recrawlRoutes } from './recrawl.ts';
@@ -28,4 +29,5 @@ export const routeGroups = {
   'Support sessions': sessionRoutes,
   'Support inbox': inboxRoutes,
   'Customer data': customerRoutes,
+  Meetings: meetingRoutes,
 } satisfies RouteGroups;

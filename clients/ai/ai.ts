@@ -5,10 +5,12 @@
  */
 import type { Answer, AnswerEvent, AnswerOptions } from './answers.ts';
 import type { AnswerAsk, RewriteAsk } from './prompt.ts';
+import type { Structured } from './structured.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 export type { Answer, AnswerEvent, AnswerOptions } from './answers.ts';
 export type { AnswerAsk, RewriteAsk } from './prompt.ts';
+export type { StructuredAsk } from './structured.ts';
 
 export type AiOptions = {
   /** `…/v1`; the library's own default when only a key is given. */
@@ -28,7 +30,7 @@ export type AiOptions = {
   sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 };
 
-export type Ai = {
+export type Ai = Structured & {
   /** Undefined: no model is configured; `answer` and `stream` throw. */
   model: string | undefined;
   embeddingModel: string | undefined;
@@ -70,6 +72,7 @@ export function createAi(options: AiOptions = {}): Ai {
       yield* (await loading).stream(...asked);
     },
     rewrite: async (...asked) => (await loading).rewrite(...asked),
+    structured: async (ask) => (await loading).structured(ask),
     embed: async (...asked) => (await loading).embed(...asked),
     embedQuestion: async (...asked) => (await loading).embedQuestion(...asked),
   };
@@ -85,6 +88,7 @@ const unconfigured: Calls = {
     yield await Promise.reject<AnswerEvent>(notConfigured());
   },
   rewrite: async () => Promise.reject(notConfigured()),
+  structured: async () => Promise.reject(notConfigured()),
   embed: async () => Promise.reject(notConfigured()),
   embedQuestion: async () => Promise.reject(notConfigured()),
 };

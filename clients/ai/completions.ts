@@ -2,7 +2,7 @@
 import { APIError } from 'openai';
 import type { Endpoint } from './endpoint.ts';
 import { failed } from './failures.ts';
-import type { Message, responseFormat, rewriteFormat } from './prompt.ts';
+import type { Message } from './prompt.ts';
 import { abortable } from '../base/abortable.ts';
 
 /** A stream that never ends is cut off after so many times `timeoutMs` … */
@@ -10,7 +10,8 @@ const longestStream = 6;
 /** … or characters: three times what an answer may have. */
 const maxReplyLength = 60_000;
 
-type Format = typeof responseFormat | typeof rewriteFormat;
+/** The form of a reply, as endpoints take it. */
+type Format = { type: 'json_schema'; json_schema: { name: string; strict: boolean; schema: Record<string, unknown> } };
 
 export type Completions = {
   /** @throws Problem MODEL_FAILED, or what `outer` was aborted with. `deadline`: ms since 1970. */

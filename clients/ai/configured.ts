@@ -4,6 +4,7 @@ import { createAnswerer } from './answers.ts';
 import { createCompletions } from './completions.ts';
 import { createEmbedder } from './embeddings.ts';
 import { createEndpoint, type EndpointOptions } from './endpoint.ts';
+import { createStructured } from './structured.ts';
 
 type ConfiguredOptions = Pick<EndpointOptions, 'baseUrl' | 'apiKey' | 'sleep'> & {
   timeoutMs?: number | undefined;
@@ -19,8 +20,10 @@ export function createConfigured(options: ConfiguredOptions) {
   const { timeoutMs = 30_000, now = Date.now, nonce = () => randomBytes(9).toString('base64url') } = options;
   const { baseUrl, apiKey, sleep, budgetMs = 2 * timeoutMs, model, embeddingModel } = options;
   const endpoint = createEndpoint({ baseUrl, apiKey, timeoutMs, budgetMs, sleep });
+  const limits = { timeoutMs, budgetMs, nonce };
+  const completions = model === undefined ? undefined : createCompletions(endpoint, model);
   return {
-    ...(model === undefined ? {} : createAnswerer(createCompletions(endpoint, model), { timeoutMs, budgetMs, nonce })),
+    ...(completions && { ...createAnswerer(completions, limits), ...createStructured(completions, limits) }),
     ...(embeddingModel === undefined ? {} : createEmbedder(endpoint, embeddingModel, now)),
   };
 }

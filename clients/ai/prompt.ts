@@ -145,7 +145,7 @@ export const repairMessage = (problem: string): Message => ({
 });
 
 /** Reads a reply, even one that wraps its JSON in a code fence or a sentence; undefined when it contains no JSON. */
-function parseJson(raw: string): unknown {
+export function parseJson(raw: string): unknown {
   const [from, to] = [raw.indexOf('{'), raw.lastIndexOf('}')];
   try {
     return JSON.parse(from >= 0 && to > from ? raw.slice(from, to + 1) : raw);

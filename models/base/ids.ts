@@ -20,6 +20,10 @@ const prefixes = {
   ticket: 'tkt',
   event: 'evt',
   notification: 'ntf',
+  meeting: 'mtg',
+  interview: 'int',
+  question: 'q',
+  segment: 'seg',
 } as const;
 
 /**

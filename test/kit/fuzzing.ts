@@ -21,7 +21,7 @@ export type Effort = { phases: string; examples: number; stateful?: number };
 /**
  * Where what the schema allows is refused for a reason no schema states: what is in a file, a moment that is over, an
  * address that is none or not public, a tag without a letter, a customer without a name of any kind, somebody who is no
- * member, a name that is not one's own, a cursor that we never gave out.
+ * member, a time zone that does not exist, a year long ago, a name that is not one's own, a cursor that we never gave out.
  */
 const rulesBeyondTheSchema = [
   'uploadDocument',
@@ -34,6 +34,9 @@ const rulesBeyondTheSchema = [
   'mintSession',
   'replyToConversation',
   'assignConversation',
+  'createMeeting',
+  'updateMeetingSettings',
+  'addTranscript',
   ...routes.filter((route) => 'cursor' in (route.query?.shape ?? {})).map(({ name }) => name),
 ];
 

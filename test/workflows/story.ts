@@ -13,6 +13,7 @@ import type { CrawlActivities } from '../../activities/crawl/crawl.ts';
 import type { DocumentActivities } from '../../activities/knowledge/document.ts';
 import type { EmbeddingActivities } from '../../activities/knowledge/embedding.ts';
 import type { ErasureActivities } from '../../activities/chat/erasure.ts';
+import type { MeetingActivities } from '../../activities/interviews/meeting.ts';
 import type { MaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
 import type { RecrawlActivities } from '../../activities/crawl/recrawl.ts';
 import type { SourceActivities } from '../../activities/knowledge/source.ts';
@@ -72,6 +73,7 @@ export function stories() {
         EmbeddingActivities &
         ErasureActivities &
         MaintenanceActivities &
+        MeetingActivities &
         RecrawlActivities &
         SourceActivities
     >,

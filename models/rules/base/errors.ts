@@ -27,6 +27,7 @@ export const errorTable = {
   CONFLICT: { status: 409, message: 'The resource is not in a state that allows this.' },
   ILLEGAL_TRANSITION: { status: 409, message: 'The state it is in does not allow this; see details.' },
   CRAWL_RUNNING: { status: 409, message: 'A crawl is already running; wait for it to end, or cancel it.' },
+  NO_TRANSCRIPT: { status: 409, message: 'There is no transcript yet.' },
   EMAIL_TAKEN: { status: 409, message: 'An account with this e-mail exists; log in instead.' },
   ALREADY_MEMBER: { status: 409, message: 'This person is already a member of the organization.' },
   LAST_OWNER: {

@@ -1,0 +1,26 @@
+/** The end of a meeting's data. Every step may run again; logs contain ids only. */
+import type { Logger } from 'pino';
+import { withHeartbeat } from '../base/heartbeat.ts';
+import { beginRemoval, forgetMeeting, removeMeetingContents } from '../../models/interviews/meeting.ts';
+
+export type MeetingDeps = { log: Logger };
+type Ref = { meetingId: string };
+export type MeetingActivities = ReturnType<typeof createMeetingActivities>;
+
+export function createMeetingActivities({ log }: MeetingDeps) {
+  return {
+    /** Hides the meeting and removes its transcript and summaries. */
+    async removeMeeting({ meetingId }: Ref): Promise<void> {
+      await withHeartbeat(async () => {
+        await beginRemoval(meetingId);
+        await removeMeetingContents(meetingId);
+      });
+    },
+
+    /** Removes the record, once nothing is left that belongs to it. */
+    async forgetMeeting({ meetingId }: Ref): Promise<void> {
+      await forgetMeeting(meetingId);
+      log.info({ meeting_id: meetingId }, 'meeting removed');
+    },
+  };
+}

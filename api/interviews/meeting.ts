@@ -1,0 +1,143 @@
+/** Meetings as their owners see them, and what is done to them in more than one step. */
+import type { Context } from '../context.ts';
+import type { Start } from '../durable.ts';
+import {
+  admitSpeech,
+  findMeeting,
+  keepSummary,
+  setMadeTitle,
+  type Meeting,
+  type StoredSummary,
+} from '../../models/interviews/meeting.ts';
+import {
+  countSegments,
+  readTranscript,
+  removeSegments,
+  storeSegments,
+  unstored,
+  type Segment,
+} from '../../models/interviews/transcript.ts';
+import { summarize } from '../../agent/summary.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+import { titleOf, utterancesOf } from '../../models/rules/interviews/digest.ts';
+import { untitled } from '../../models/rules/interviews/meeting.ts';
+import type { SummaryMode } from '../../models/rules/interviews/summary.ts';
+import { participantsOf, sizeOf, transcriptFull, type Said } from '../../models/rules/interviews/transcript.ts';
+import { meeting, meetingWorkflowId } from '../../workflows/meeting.ts';
+import { queues } from '../../workflows/queues.ts';
+
+export const noMeeting = (): Problem => new Problem('NOT_FOUND', { message: 'There is no such meeting.' });
+
+/** The workflow that keeps a meeting until its day. */
+export const keeping = ({
+  _id,
+  org_id,
+  expires_at,
+}: Pick<Meeting, '_id' | 'org_id' | 'expires_at'>): Start<Parameters<typeof meeting>> => ({
+  workflow: meeting,
+  id: meetingWorkflowId(_id),
+  queue: queues.interviews,
+  args: [{ owner: org_id, meetingId: _id, expiresAt: expires_at.toISOString() }],
+});
+
+export const viewSegment = ({ at, ...rest }: Segment) => ({ ...rest, timestamp: at.toISOString() });
+
+/** A meeting in a list. */
+export function viewItem({ _id, title, status, started_at, ended_at, speakers, summaries }: Meeting) {
+  return {
+    meeting_id: _id,
+    title,
+    status,
+    started_at: started_at.toISOString(),
+    ended_at: ended_at?.toISOString() ?? null,
+    participant_count: speakers.length,
+    has_summary: Object.keys(summaries ?? {}).length > 0,
+  };
+}
+
+/** A meeting with its transcript. */
+export async function viewMeeting(record: Meeting) {
+  const said = await readTranscript(record._id);
+  const { segments, characters } = sizeOf(said);
+  const [first, last] = [said[0]?.at, said.at(-1)?.at];
+  return {
+    ...viewItem(record),
+    transcript: said.map(viewSegment),
+    participants: participantsOf(said),
+    metadata: {
+      segment_count: segments,
+      character_count: characters,
+      duration_seconds: first && last ? Math.round((last.getTime() - first.getTime()) / 1_000) : 0,
+      title_generated: !record.title_given,
+      updated_at: record.updated_at.toISOString(),
+    },
+    settings: record.settings,
+    ttl_days: record.ttl_days,
+    expires_at: record.expires_at.toISOString(),
+  };
+}
+
+/**
+ * Stores what was said, each segment once. Gives how many were new, and how many there are.
+ * @throws Problem NOT_FOUND, TOO_LARGE
+ */
+export async function takeSpeech(
+  owner: string,
+  meetingId: string,
+  said: readonly Said[],
+  now: Date,
+): Promise<{ accepted: number; count: number }> {
+  const record = await findMeeting(owner, meetingId);
+  if (!record) throw noMeeting();
+  const fresh = await unstored(meetingId, said);
+  if (fresh.length > 0) {
+    const speakers = [...new Set(fresh.map(({ speaker }) => speaker))];
+    const admitted = await admitSpeech(owner, meetingId, sizeOf(fresh), speakers, now);
+    if (admitted === 'full') throw transcriptFull();
+    if (admitted === null) throw noMeeting();
+    await storeSegments(meetingId, fresh);
+    if (!(await findMeeting(owner, meetingId))) {
+      // The meeting was deleted meanwhile; its removal may have passed by here already.
+      await removeSegments(meetingId, fresh);
+      throw noMeeting();
+    }
+  }
+  const count = await countSegments(meetingId);
+  // Made again each time when the transcript has grown by half, so that a long meeting is not read for each sentence.
+  if (!record.title_given && count >= record.title_version * 1.5 && fresh.length > 0) await makeTitle(record);
+  return { accepted: fresh.length, count };
+}
+
+/** How much of a transcript a title is made of, in segments. */
+const titleSegments = 500;
+
+/** Gives a meeting the title that its transcript suggests. */
+export async function makeTitle({ _id, title_given, started_at }: Meeting): Promise<void> {
+  if (title_given) return;
+  const version = await countSegments(_id);
+  const title = titleOf(utterancesOf(await readTranscript(_id, titleSegments)));
+  await setMadeTitle(_id, title ?? untitled(started_at), version);
+}
+
+/**
+ * The summary that is kept of the transcript as it is now, or a new one.
+ * @throws Problem NO_TRANSCRIPT
+ */
+export async function provideSummary(
+  ctx: Pick<Context, 'ai' | 'clock' | 'log'>,
+  record: Meeting,
+  mode: SummaryMode,
+  regenerate: boolean,
+): Promise<StoredSummary & { cached: boolean }> {
+  const version = await countSegments(record._id);
+  if (version === 0) throw new Problem('NO_TRANSCRIPT', { message: 'This meeting has no transcript yet.' });
+  const kept = record.summaries?.[mode];
+  if (kept?.version === version && !regenerate) return { ...kept, cached: true };
+  const said = await readTranscript(record._id);
+  const made = await summarize(ctx.ai, mode, { startedAt: record.started_at, said }, (error) =>
+    ctx.log.warn({ err: error, meeting_id: record._id }, 'the model made no summary; the transcript itself did'),
+  );
+  const summary = { ...made, version: said.length, generated_at: ctx.clock() };
+  await keepSummary(record._id, mode, summary);
+  return { ...summary, cached: false };
+}

@@ -1,0 +1,198 @@
+/**
+ * Meetings. A meeting belongs to the person who made it, who stands where an organization stands elsewhere; nobody else
+ * finds it. One that is being removed is found by nobody.
+ */
+import { removeSegments } from './transcript.ts';
+import { collectionOf, defined, defineModel, embedded, Mixed } from '../base/define.ts';
+import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
+import { meetingStatuses, type MeetingSettings, type MeetingStatus } from '../rules/interviews/meeting.ts';
+import type { SummaryMode, SummaryText } from '../rules/interviews/summary.ts';
+import { transcriptBounds, type TranscriptSize } from '../rules/interviews/transcript.ts';
+
+export type StoredSummary = SummaryText & {
+  /** The transcript it was made of. */
+  version: number;
+  generated_by: 'extractive' | 'model';
+  generated_at: Date;
+};
+
+export type Meeting = {
+  _id: string;
+  /** The owner's user id: what starts workflows names an organization here. */
+  org_id: string;
+  mode: 'live';
+  title: string;
+  /** Whether a person chose the title; otherwise it follows the transcript. */
+  title_given: boolean;
+  /** The version of the transcript that the title was made of. */
+  title_version: number;
+  status: MeetingStatus;
+  settings: MeetingSettings;
+  ttl_days: number;
+  started_at: Date;
+  ended_at?: Date;
+  expires_at: Date;
+  updated_at: Date;
+  /** What was taken in, at least as much as is stored: a request that died may have stored less. */
+  size: TranscriptSize;
+  /** Names of those who spoke. */
+  speakers: string[];
+  summaries?: Partial<Record<SummaryMode, StoredSummary>>;
+  /** Its removal is decided. */
+  removing?: true;
+  pending?: Intent[];
+};
+
+export const MeetingModel = defineModel<Meeting>(
+  'Meeting',
+  'meetings',
+  {
+    _id: { type: String, required: true },
+    org_id: { type: String, required: true },
+    mode: { type: String, enum: ['live'], required: true },
+    title: { type: String, required: true },
+    title_given: { type: Boolean, required: true },
+    title_version: { type: Number, required: true },
+    status: { type: String, enum: meetingStatuses, required: true },
+    settings: { type: Mixed, required: true },
+    ttl_days: { type: Number, required: true },
+    started_at: { type: Date, required: true },
+    ended_at: Date,
+    expires_at: { type: Date, required: true },
+    updated_at: { type: Date, required: true },
+    size: embedded<TranscriptSize>({
+      segments: { type: Number, required: true },
+      characters: { type: Number, required: true },
+    }),
+    speakers: { type: [String], required: true },
+    summaries: { type: Mixed },
+    removing: Boolean,
+    pending: pendingField,
+  },
+  [{ fields: { org_id: 1, _id: -1 } }, pendingIndex],
+);
+
+const standing = (owner: string, meetingId: string) => ({
+  _id: meetingId,
+  org_id: owner,
+  removing: { $exists: false },
+});
+
+export async function createMeeting(meeting: Meeting): Promise<Meeting> {
+  await collectionOf(MeetingModel).insertOne(defined(meeting) as Meeting);
+  return meeting;
+}
+
+export async function findMeeting(owner: string, meetingId: string): Promise<Meeting | null> {
+  return collectionOf(MeetingModel).findOne(standing(owner, meetingId));
+}
+
+/** A person's meetings, the newest first, after the one with this id. */
+export async function listMeetings(owner: string, limit: number, after: string | undefined): Promise<Meeting[]> {
+  return collectionOf(MeetingModel)
+    .find({ org_id: owner, removing: { $exists: false }, ...(after === undefined ? {} : { _id: { $lt: after } }) })
+    .sort({ _id: -1 })
+    .limit(limit)
+    .toArray();
+}
+
+type Change = Partial<Pick<Meeting, 'title' | 'title_given' | 'settings'>>;
+
+/** Null when there is no such meeting, or none in this state. */
+export async function changeMeeting(
+  owner: string,
+  meetingId: string,
+  change: Change,
+  now: Date,
+  status?: MeetingStatus,
+): Promise<Meeting | null> {
+  return collectionOf(MeetingModel).findOneAndUpdate(
+    { ...standing(owner, meetingId), ...(status === undefined ? {} : { status }) },
+    { $set: { ...change, updated_at: now } },
+    { returnDocument: 'after' },
+  );
+}
+
+/** Ends a meeting; one that has ended keeps its end. Null when there is none. */
+export async function endMeeting(owner: string, meetingId: string, now: Date): Promise<Meeting | null> {
+  return collectionOf(MeetingModel).findOneAndUpdate(
+    standing(owner, meetingId),
+    [{ $set: { status: 'completed', ended_at: { $ifNull: ['$ended_at', now] }, updated_at: now } }],
+    { returnDocument: 'after' },
+  );
+}
+
+/** Makes room for further speech. Null when there is no such meeting, `full` when there is no room. */
+export async function admitSpeech(
+  owner: string,
+  meetingId: string,
+  { segments, characters }: TranscriptSize,
+  speakers: readonly string[],
+  now: Date,
+): Promise<Meeting | 'full' | null> {
+  const bounds = transcriptBounds;
+  const all = { $setUnion: ['$speakers', { $literal: speakers }] };
+  const fits = {
+    'size.segments': { $lte: bounds.segments - segments },
+    'size.characters': { $lte: bounds.characters - characters },
+    $expr: { $lte: [{ $size: all }, bounds.speakers] },
+  };
+  const admitted = await collectionOf(MeetingModel).findOneAndUpdate(
+    { ...standing(owner, meetingId), ...fits },
+    {
+      $inc: { 'size.segments': segments, 'size.characters': characters },
+      $addToSet: { speakers: { $each: [...speakers] } },
+      $set: { updated_at: now },
+    },
+    { returnDocument: 'after' },
+  );
+  if (admitted) return admitted;
+  return (await findMeeting(owner, meetingId)) ? 'full' : null;
+}
+
+/** Sets the title that a transcript of this version gives, unless a person or a later version has given one. */
+export async function setMadeTitle(meetingId: string, title: string, version: number): Promise<void> {
+  await collectionOf(MeetingModel).updateOne(
+    { _id: meetingId, title_given: false, title_version: { $lte: version }, removing: { $exists: false } },
+    { $set: { title, title_version: version } },
+  );
+}
+
+/** Keeps a summary, unless one of a later transcript is kept. */
+export async function keepSummary(meetingId: string, mode: SummaryMode, summary: StoredSummary): Promise<void> {
+  const path = `summaries.${mode}`;
+  await collectionOf(MeetingModel).updateOne(
+    {
+      _id: meetingId,
+      removing: { $exists: false },
+      $or: [{ [path]: { $exists: false } }, { [`${path}.version`]: { $lte: summary.version } }],
+    },
+    { $set: { [path]: summary } },
+  );
+}
+
+/**
+ * Decides the removal: from here on nobody finds the meeting, and what it said of anybody is gone from its record. False
+ * when there is none. `intent`: to wake the workflow that removes what is left.
+ */
+export async function beginRemoval(meetingId: string, owner?: string, intent?: Intent): Promise<Meeting | null> {
+  return collectionOf(MeetingModel).findOneAndUpdate(
+    owner === undefined ? { _id: meetingId } : standing(owner, meetingId),
+    {
+      $set: { removing: true, title: '', speakers: [] },
+      $unset: { summaries: 1 },
+      ...(intent ? { $push: { pending: intent } } : {}),
+    },
+    { returnDocument: 'after' },
+  );
+}
+
+/** Removes what belongs to a meeting and is kept elsewhere. Safe to repeat. */
+export async function removeMeetingContents(meetingId: string): Promise<void> {
+  await removeSegments(meetingId);
+}
+
+/** Removes the record of a meeting whose removal was decided. */
+export async function forgetMeeting(meetingId: string): Promise<void> {
+  await collectionOf(MeetingModel).deleteOne({ _id: meetingId, removing: true });
+}

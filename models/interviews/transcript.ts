@@ -1,0 +1,83 @@
+/**
+ * What was said in meetings and interviews: a document for each segment, so that hours of speech are no large document.
+ * A segment is stored once and never changes, so the number of segments is the version of a transcript.
+ */
+import { collectionOf, defined, defineModel } from '../base/define.ts';
+import { isDuplicate } from '../base/connect.ts';
+import { newId } from '../base/ids.ts';
+import { speakerRoles, type Said } from '../rules/interviews/transcript.ts';
+
+export type Segment = Said & {
+  /** `<stream>:<id>` */
+  _id: string;
+  /** The id of the meeting or the interview. */
+  stream: string;
+  /** Sorts segments of the same moment in the order in which they were sent. */
+  place: string;
+};
+
+export const SegmentModel = defineModel<Segment>(
+  'Segment',
+  'transcript_segments',
+  {
+    _id: { type: String, required: true },
+    stream: { type: String, required: true },
+    id: { type: String, required: true },
+    speaker: { type: String, required: true },
+    text: { type: String, required: true },
+    at: { type: Date, required: true },
+    is_ai: { type: Boolean, required: true },
+    role: { type: String, enum: speakerRoles },
+    question_id: String,
+    place: { type: String, required: true },
+  },
+  [{ fields: { stream: 1, at: 1, place: 1 } }],
+);
+
+const idOf = (stream: string, id: string): string => `${stream}:${id}`;
+
+/** Those of these segments that are not stored yet, each id once. */
+export async function unstored(stream: string, said: readonly Said[]): Promise<Said[]> {
+  const first = [...new Map(said.toReversed().map((one) => [one.id, one])).values()].toReversed();
+  const stored = await collectionOf(SegmentModel)
+    .find({ _id: { $in: first.map(({ id }) => idOf(stream, id)) } }, { projection: { id: 1 } })
+    .toArray();
+  const known = new Set(stored.map(({ id }) => id));
+  return first.filter(({ id }) => !known.has(id));
+}
+
+/** Stores segments; one whose id is stored already stays as it is. */
+export async function storeSegments(stream: string, said: readonly Said[]): Promise<void> {
+  if (said.length === 0) return;
+  const batch = newId('segment');
+  const segments = said.map(
+    (one, index) =>
+      defined({
+        ...one,
+        _id: idOf(stream, one.id),
+        stream,
+        place: `${batch}:${String(index).padStart(5, '0')}`,
+      }) as Segment,
+  );
+  try {
+    await collectionOf(SegmentModel).insertMany(segments, { ordered: false });
+  } catch (error) {
+    if (!isDuplicate(error)) throw error;
+  }
+}
+
+/** The version of a transcript. */
+export async function countSegments(stream: string): Promise<number> {
+  return collectionOf(SegmentModel).countDocuments({ stream });
+}
+
+/** A whole transcript in the order in which it was spoken; `limit`: only its first segments. */
+export async function readTranscript(stream: string, limit = 0): Promise<Segment[]> {
+  return collectionOf(SegmentModel).find({ stream }).sort({ at: 1, place: 1 }).limit(limit).toArray();
+}
+
+/** Removes segments with these ids, or all. Safe to repeat. */
+export async function removeSegments(stream: string, said?: readonly Said[]): Promise<void> {
+  const which = said === undefined ? {} : { _id: { $in: said.map(({ id }) => idOf(stream, id)) } };
+  await collectionOf(SegmentModel).deleteMany({ stream, ...which });
+}

@@ -1,0 +1,136 @@
+/**
+ * A transcript in few words, made of its own sentences: which sentences tell most of it, what was promised, and which
+ * phrase names it. Pure. It invents nothing; a language model does the same job where one is configured.
+ */
+import type { Said } from './transcript.ts';
+import { sentences } from '../language/sentences.ts';
+import { fold, terms } from '../language/words.ts';
+
+/** A sentence of a transcript: who said it, and where it stands among all sentences. */
+export type Utterance = { speaker: string; text: string; at: number; stems: readonly string[] };
+
+/** What is shorter says too little by itself, what is longer is no summary; in characters. */
+const usefulLength = { min: 25, max: 320 } as const;
+/** Sentences that are looked at; of a longer transcript an even selection. */
+const maxUtterances = 4_000;
+
+/** Every sentence of a transcript that says something. */
+export function utterancesOf(said: readonly Pick<Said, 'speaker' | 'text'>[]): Utterance[] {
+  const all = said.flatMap(({ speaker, text }) => sentences(text).map((sentence) => ({ speaker, text: sentence })));
+  const step = Math.max(1, all.length / maxUtterances);
+  const taken = step === 1 ? all : Array.from({ length: maxUtterances }, (_, n) => all[Math.floor(n * step)]!);
+  return taken.map(({ speaker, text }, at) => ({ speaker, text, at, stems: terms(text).map(({ stem }) => stem) }));
+}
+
+/** Words by which people say what was decided, and what is to be done: en, de, fr, es. */
+const decisive =
+  /\b(?:decid\w+|decision|agree\w*|approved?|deadline|budget|launch|ship|next steps?|in summary|to sum up|conclusion|beschlossen|entschieden|einig\w*|frist|décid\w+|d'accord|échéance|decidi\w+|acord\w+|plazo)\b/iu;
+const smallTalk =
+  /^(?:hi|hello|hey|good (?:morning|afternoon|evening)|thanks?|thank you|ok(?:ay)?|yes|no|sure|great|bye|goodbye|see you|can you hear|how are you|hallo|guten|danke|tschüss|bonjour|merci|au revoir|hola|gracias|adiós)\b/iu;
+
+/** How much a sentence tells of the whole: the average weight of its words, by how many other sentences speak of them. */
+function weigh(utterances: readonly Utterance[]): number[] {
+  const spread = new Map<string, number>();
+  for (const { stems } of utterances) for (const stem of stems) spread.set(stem, (spread.get(stem) ?? 0) + 1);
+  return utterances.map(({ text, stems }) => {
+    if (stems.length === 0) return 0;
+    const known = stems.reduce((sum, stem) => sum + Math.log(1 + spread.get(stem)!), 0);
+    let weight = known / Math.sqrt(stems.length + 2);
+    if (text.length < usefulLength.min || text.length > usefulLength.max) weight *= 0.3;
+    if (/[?？]$/u.test(text)) weight *= 0.5;
+    if (smallTalk.test(text)) weight *= 0.3;
+    if (decisive.test(text)) weight *= 1.5;
+    if (/\d/u.test(text)) weight *= 1.15;
+    return weight;
+  });
+}
+
+/** The `count` sentences that tell most, none like another, in the order in which they were said. */
+export function tellingSentences(utterances: readonly Utterance[], count: number): Utterance[] {
+  const weights = weigh(utterances);
+  const left = utterances.map((utterance, index) => ({ utterance, weight: weights[index]! }));
+  const chosen: Utterance[] = [];
+  while (chosen.length < count && left.length > 0) {
+    let best = 0;
+    for (let index = 1; index < left.length; index += 1) if (left[index]!.weight > left[best]!.weight) best = index;
+    const [{ utterance }] = left.splice(best, 1) as [(typeof left)[number]];
+    chosen.push(utterance);
+    for (const other of left) other.weight *= 1 - likeness(utterance, other.utterance);
+  }
+  return chosen.toSorted((a, b) => a.at - b.at);
+}
+
+/** The share of the words of the shorter one that the other has too. */
+function likeness(one: Utterance, other: Utterance): number {
+  const smaller = Math.min(one.stems.length, other.stems.length);
+  if (smaller === 0) return fold(one.text) === fold(other.text) ? 1 : 0;
+  const has = new Set(one.stems);
+  return other.stems.filter((stem) => has.has(stem)).length / smaller;
+}
+
+/** How people promise something, or are asked to do it: en, de, fr, es. */
+const promise =
+  /\b(?:I(?:'|’)?ll|I will|I(?:'m| am) going to|we(?:'|’)?ll|we will|we need to|we should|let(?:'|’)s|can you|could you|please|you need to|action item|to-?do|ich werde|ich mache|ich schicke|wir müssen|wir werden|kannst du|bitte|je vais|nous devons|on doit|peux-tu|pouvez-vous|voy a|vamos a|tenemos que|puedes|por favor)\b/iu;
+const done = /\b(?:already|bereits|schon|déjà|ya (?:lo|la|está))\b/iu;
+
+/** What somebody promised or was asked to do, with who said it, word for word. */
+export function actionItems(utterances: readonly Utterance[], limit = 20): string[] {
+  return utterances
+    .filter(({ text, stems }) => promise.test(text) && !done.test(text) && !smallTalk.test(text) && stems.length >= 3)
+    .slice(0, limit)
+    .map(({ speaker, text }) => `${speaker}: ${text}`);
+}
+
+/** Runs of words that carry a subject, as people say them: `budget for marketing` gives `budget` and `marketing`. */
+function phrasesOf(text: string): string[][] {
+  const runs: string[][] = [[]];
+  for (const piece of text.split(/([^\p{L}\p{M}\p{N}'’&-]+)/u)) {
+    if (/^\s+$/u.test(piece)) continue;
+    const carries = /\p{L}/u.test(piece) && terms(piece).some(({ weight }) => weight === 1);
+    if (carries) runs.at(-1)!.push(piece);
+    else runs.push([]);
+  }
+  return runs.filter((run) => run.length > 0);
+}
+
+const maxTitleWords = 6;
+/** What titles are made of, in sentences: what a meeting is about is said early, and a title costs little then. */
+const titleSentences = 400;
+
+/**
+ * The phrase that names a transcript, in its own words: a run of subject words, each counting by how often it is said and
+ * how many others stand beside it. Undefined when nothing is said that names anything.
+ */
+export function titleOf(utterances: readonly Utterance[]): string | undefined {
+  const runs = utterances
+    .filter(({ text }) => !smallTalk.test(text))
+    .slice(0, titleSentences)
+    .flatMap(({ text }) => phrasesOf(text));
+  const known = new Map<string, { said: number; beside: number }>();
+  const keyOf = (word: string): string => terms(word)[0]?.stem ?? fold(word);
+  for (const run of runs)
+    for (const word of run) {
+      const entry = known.get(keyOf(word)) ?? { said: 0, beside: 0 };
+      known.set(keyOf(word), { said: entry.said + 1, beside: entry.beside + run.length - 1 });
+    }
+  const scored = new Map<string, { words: string[]; score: number }>();
+  for (const run of runs) {
+    const words = run.slice(0, maxTitleWords);
+    const worth = words.reduce((sum, word) => {
+      const { said, beside } = known.get(keyOf(word))!;
+      // A word that is said once counts little, however many words stand beside it.
+      return sum + Math.log2(said) * (1 + beside / said) + 0.1;
+    }, 0);
+    const key = words.map(keyOf).join(' ');
+    const standing = scored.get(key);
+    if (standing) standing.score += worth;
+    else scored.set(key, { words, score: worth });
+  }
+  const [first, ...others] = [...scored.values()].toSorted((a, b) => b.score - a.score);
+  if (!first) return undefined;
+  const named = new Set(first.words.map(keyOf));
+  const second = others.find(({ words }) => !words.some((word) => named.has(keyOf(word))));
+  const alone = first.words.join(' ');
+  const title = first.words.length > 1 || !second ? alone : `${alone}, ${second.words.join(' ')}`;
+  return title.slice(0, 120).replace(/^\p{Ll}/u, (letter) => letter.toUpperCase());
+}
