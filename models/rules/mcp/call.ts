@@ -1,0 +1,72 @@
+/**
+ * The life of one call of a tool, from the agent's wish to its outcome. Somebody's agreement belongs to one call: to the
+ * exact arguments, once, within its time.
+ */
+import type { Verdict } from './policy.ts';
+import type { Outcome } from './tool.ts';
+
+/**
+ * `new`: nothing was decided yet. `waiting`: somebody is asked. `agreed`: it may be sent. `calling`: it was sent, or is
+ * about to be; who finds it so after a death does not know whether it was. `ended`: `outcome` says how.
+ */
+export const callStates = ['new', 'waiting', 'agreed', 'calling', 'ended'] as const;
+export type CallState = (typeof callStates)[number];
+
+export const awaitedOnes = ['customer', 'step_up', 'member'] as const;
+/** Who is asked: the customer, the customer with a step-up token, or a member. */
+export type Awaited = (typeof awaitedOnes)[number];
+
+const minuteMs = 60_000;
+/** How long somebody has to answer, in ms. */
+export const waitMs: Readonly<Record<Awaited, number>> = {
+  customer: 10 * minuteMs,
+  step_up: 10 * minuteMs,
+  member: 24 * 60 * minuteMs,
+};
+
+export const awaitedBy: Readonly<Partial<Record<Verdict, Awaited>>> = {
+  ask_customer: 'customer',
+  ask_step_up: 'step_up',
+  ask_member: 'member',
+};
+
+/** What may happen to a call, and to which states it then leads; a state that is missing refuses it. */
+export const callMoves = {
+  ask: { new: 'waiting' },
+  agree: { new: 'agreed', waiting: 'agreed' },
+  refuse: { waiting: 'ended' },
+  expire: { waiting: 'ended' },
+  send: { agreed: 'calling' },
+  /** It is not sent: policy, the pin, a limit or a removed server forbid it. */
+  drop: { new: 'ended', waiting: 'ended', agreed: 'ended' },
+  finish: { calling: 'ended' },
+} as const satisfies Record<string, Partial<Record<CallState, CallState>>>;
+export type CallMove = keyof typeof callMoves;
+
+/** The states from which a move is possible. */
+export const movableFrom = (move: CallMove): CallState[] => Object.keys(callMoves[move]) as CallState[];
+/** Where a move leads, from wherever it is possible. */
+export const leadsTo = (move: CallMove): CallState => Object.values(callMoves[move])[0]!;
+
+/** What a decision is held against. */
+export type Asked = { state: CallState; awaited?: Awaited; ask_until?: Date; arguments_sha256: string };
+export type Decision = { by: Awaited; approved: boolean; at: Date };
+
+/** Why a decision does not count; undefined: it does. */
+export type Refusal = 'not_asked' | 'decided' | 'expired';
+
+export function refusalOf(asked: Asked, { by, at }: Decision): Refusal | undefined {
+  if (asked.state !== 'waiting') return asked.awaited === undefined ? 'not_asked' : 'decided';
+  if (asked.awaited !== by) return 'not_asked';
+  return asked.ask_until === undefined || at >= asked.ask_until ? 'expired' : undefined;
+}
+
+/** How a call ends that somebody refused. */
+export const refusedOutcome: Readonly<Record<Awaited, Outcome>> = {
+  customer: 'declined',
+  step_up: 'declined',
+  member: 'denied',
+};
+
+/** Whether what is about to be sent is what was agreed to. */
+export const isAgreedTo = (agreed: string | undefined, argumentsNow: string): boolean => agreed === argumentsNow;

@@ -1,0 +1,102 @@
+/**
+ * What a server's tools are now against what was approved of them: the text whose hash pins an approved tool, and the
+ * differences, field by field, for the member who decides.
+ */
+import { canonicalJson } from './canonical.ts';
+import { suggestedName, type ApprovedTool, type JsonSchema, type ListedTool } from './tool.ts';
+
+/** What the pin of a tool is the SHA-256 of: everything a server may change about what a call means. */
+export const pinText = ({ name, description, input_schema, output_schema }: ListedTool): string =>
+  canonicalJson({ name, description, input_schema, output_schema: output_schema ?? null });
+
+/** A tool as it was approved, in the server's words. */
+export const listedOf = (tool: Omit<ApprovedTool, 'pin'>): ListedTool => ({
+  name: tool.source_name,
+  description: tool.description,
+  input_schema: tool.input_schema,
+  output_schema: tool.output_schema,
+});
+
+/** `field` is the path to what differs: `description`, `input_schema.properties.amount.maximum`. */
+export type Difference = { field: string; change: 'added' | 'removed' | 'changed'; before?: unknown; after?: unknown };
+
+/** Differences told of one tool; a member who sees as many looks at the whole schema. */
+const maxDifferences = 50;
+
+export function differences(before: ListedTool, after: ListedTool): Difference[] {
+  const all: Difference[] = [];
+  if (before.description !== after.description)
+    all.push({ field: 'description', change: 'changed', before: before.description, after: after.description });
+  compare('input_schema', before.input_schema, after.input_schema, all);
+  compare('output_schema', before.output_schema, after.output_schema, all);
+  return all.slice(0, maxDifferences);
+}
+
+function compare(field: string, before: unknown, after: unknown, all: Difference[]): void {
+  if (canonicalJson(before) === canonicalJson(after)) return;
+  if (before === undefined) all.push({ field, change: 'added', after });
+  else if (after === undefined) all.push({ field, change: 'removed', before });
+  else if (isObject(before) && isObject(after)) {
+    const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
+    for (const name of names) compare(`${field}.${name}`, before[name], after[name], all);
+  } else all.push({ field, change: 'changed', before, after });
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export type DiscoveryStatus = 'approved' | 'new' | 'changed' | 'removed';
+export type DiscoveredTool = {
+  source_name: string;
+  description: string;
+  input_schema: JsonSchema;
+  output_schema?: JsonSchema | undefined;
+  suggested_tool_name: string;
+  status: DiscoveryStatus;
+  changed_since_approval: boolean;
+  diff?: Difference[];
+};
+
+/**
+ * Each tool of the server, then each approved one that the server no longer has. Nothing is approved by this. `pinOf` gives
+ * the pin of a listed tool.
+ */
+export function discovered(
+  approved: readonly ApprovedTool[],
+  listed: readonly ListedTool[],
+  pinOf: (tool: ListedTool) => string,
+): DiscoveredTool[] {
+  const bySource = new Map(approved.map((tool) => [tool.source_name, tool]));
+  const taken = new Set(approved.map(({ tool_name }) => tool_name));
+  const now = listed.map((tool): DiscoveredTool => {
+    const standing = bySource.get(tool.name);
+    const name = standing?.tool_name ?? suggestedName(tool.name, taken);
+    taken.add(name);
+    const common = { ...described(tool), suggested_tool_name: name };
+    if (!standing) return { ...common, status: 'new', changed_since_approval: false };
+    if (standing.pin === pinOf(tool)) return { ...common, status: 'approved', changed_since_approval: false };
+    return {
+      ...common,
+      status: 'changed',
+      changed_since_approval: true,
+      diff: differences(listedOf(standing), tool),
+    };
+  });
+  const names = new Set(listed.map(({ name }) => name));
+  const gone = approved
+    .filter(({ source_name }) => !names.has(source_name))
+    .map((tool): DiscoveredTool => ({
+      ...described(listedOf(tool)),
+      suggested_tool_name: tool.tool_name,
+      status: 'removed',
+      changed_since_approval: true,
+    }));
+  return [...now, ...gone];
+}
+
+const described = ({ name, description, input_schema, output_schema }: ListedTool) => ({
+  source_name: name,
+  description,
+  input_schema,
+  ...(output_schema === undefined ? {} : { output_schema }),
+});

@@ -1,0 +1,89 @@
+/** Agreement to a call: for these arguments, once, in time, by the one who was asked. */
+import { describe, expect, it } from '@jest/globals';
+import {
+  awaitedBy,
+  awaitedOnes,
+  callMoves,
+  callStates,
+  isAgreedTo,
+  leadsTo,
+  movableFrom,
+  refusalOf,
+  refusedOutcome,
+  waitMs,
+  type Asked,
+  type CallMove,
+  type CallState,
+} from '../../../models/rules/mcp/call.ts';
+
+const now = new Date('2026-11-22T10:00:00Z');
+const asked: Asked = {
+  state: 'waiting',
+  awaited: 'customer',
+  ask_until: new Date(now.getTime() + waitMs.customer),
+  arguments_sha256: 'a'.repeat(64),
+};
+
+describe('the moves of a call', () => {
+  const table: Record<CallMove, Partial<Record<CallState, CallState>>> = {
+    ask: { new: 'waiting' },
+    agree: { new: 'agreed', waiting: 'agreed' },
+    refuse: { waiting: 'ended' },
+    expire: { waiting: 'ended' },
+    send: { agreed: 'calling' },
+    drop: { new: 'ended', waiting: 'ended', agreed: 'ended' },
+    finish: { calling: 'ended' },
+  };
+  const rows = (Object.keys(table) as CallMove[]).flatMap((move) =>
+    callStates.map((state) => [move, state, table[move][state]] as const),
+  );
+  it.each(rows)('%s from %s leads to %s', (move, state, to) => {
+    expect((callMoves[move] as Partial<Record<CallState, CallState>>)[state]).toBe(to);
+    expect(movableFrom(move).includes(state)).toBe(to !== undefined);
+    if (to !== undefined) expect(leadsTo(move)).toBe(to);
+  });
+
+  it('never leads from its end anywhere, nor to being sent a second time', () => {
+    for (const move of Object.keys(callMoves) as CallMove[]) {
+      expect(movableFrom(move)).not.toContain('ended');
+      if (leadsTo(move) === 'calling') expect(movableFrom(move)).toEqual(['agreed']);
+      if (movableFrom(move).includes('calling')) expect(leadsTo(move)).toBe('ended');
+    }
+  });
+});
+
+describe('refusalOf', () => {
+  const end = asked.ask_until!.getTime();
+  it.each([
+    ['the one who was asked, in time', asked, 'customer', now, undefined],
+    ['a moment before its end', asked, 'customer', new Date(end - 1), undefined],
+    ['at its end', asked, 'customer', new Date(end), 'expired'],
+    ['long after', asked, 'customer', new Date(end + 1), 'expired'],
+    ['a member, where the customer was asked', asked, 'member', now, 'not_asked'],
+    ['a customer, where a member was asked', { ...asked, awaited: 'member' }, 'customer', now, 'not_asked'],
+    ['a plain confirmation, where a step-up was asked', { ...asked, awaited: 'step_up' }, 'customer', now, 'not_asked'],
+    ['a second time', { ...asked, state: 'agreed' }, 'customer', now, 'decided'],
+    ['while it is being called', { ...asked, state: 'calling' }, 'customer', now, 'decided'],
+    ['after its end', { ...asked, state: 'ended' }, 'customer', now, 'decided'],
+    ['before anybody was asked', { ...asked, state: 'new', awaited: undefined }, 'customer', now, 'not_asked'],
+  ] as const)('%s', (_who, record, by, at, refusal) => {
+    for (const approved of [true, false]) expect(refusalOf(record as Asked, { by, approved, at })).toBe(refusal);
+  });
+});
+
+describe('waiting', () => {
+  it('is ten minutes for a customer and a day for a member', () =>
+    expect(waitMs).toEqual({ customer: 600_000, step_up: 600_000, member: 86_400_000 }));
+  it('is for whom the verdict names', () =>
+    expect(awaitedBy).toEqual({ ask_customer: 'customer', ask_step_up: 'step_up', ask_member: 'member' }));
+  it.each(awaitedOnes)('that %s refuses has an outcome', (one) =>
+    expect(['declined', 'denied']).toContain(refusedOutcome[one]),
+  );
+  it.each([
+    ['a', 'a', true],
+    ['a', 'b', false],
+    [undefined, 'a', false],
+  ] as const)('agreement to %s for %s counts: %s', (agreed, sent, counts) =>
+    expect(isAgreedTo(agreed, sent)).toBe(counts),
+  );
+});

@@ -1,0 +1,58 @@
+/** Every combination of tier, scope and customer, and what is done when the agent wants such a call. */
+import { describe, expect, it } from '@jest/globals';
+import { identities, identityOf, verdictOn, type Identity, type Verdict } from '../../../models/rules/mcp/policy.ts';
+import { authScopes, riskTiers, type AuthScope, type RiskTier } from '../../../models/rules/mcp/tool.ts';
+
+/** For public, verified_visitor and verified_customer, each for an anonymous, a visiting and a verified customer. */
+const always = (verdict: Verdict) => [verdict, verdict, verdict] as const;
+const scoped = (verdict: Verdict) =>
+  [
+    [verdict, verdict, verdict],
+    ['deny', verdict, verdict],
+    ['deny', 'deny', verdict],
+  ] as const;
+const anyScope = (verdict: Verdict) => [always(verdict), always(verdict), always(verdict)] as const;
+
+const table: Record<RiskTier, readonly (readonly Verdict[])[]> = {
+  read_public: anyScope('call'),
+  read_private: scoped('call'),
+  safe_write: scoped('call'),
+  customer_confirm: scoped('ask_customer'),
+  step_up: scoped('ask_step_up'),
+  admin_approve: scoped('ask_member'),
+  human_only: anyScope('hand_off'),
+};
+
+const rows = riskTiers.flatMap((tier) =>
+  authScopes.flatMap((scope, s) =>
+    identities.map((identity, i) => [tier, scope, identity, table[tier][s]![i]!] as const),
+  ),
+);
+
+describe('verdictOn', () => {
+  it('has a row for each of 7 tiers, 3 scopes and 3 kinds of customer', () => expect(rows).toHaveLength(63));
+
+  it.each(rows)('%s with scope %s for one who is %s: %s', (risk_tier, auth_scope, identity, verdict) => {
+    expect(verdictOn({ risk_tier, auth_scope }, identity)).toBe(verdict);
+  });
+
+  it('never becomes laxer when a tool asks for a higher scope or the customer is less known', () => {
+    const asks = (scope: AuthScope, identity: Identity) =>
+      verdictOn({ risk_tier: 'safe_write', auth_scope: scope }, identity) === 'deny' ? 1 : 0;
+    for (const [s, scope] of authScopes.entries())
+      for (const [i, identity] of identities.entries()) {
+        if (s > 0) expect(asks(scope, identity)).toBeGreaterThanOrEqual(asks(authScopes[s - 1]!, identity));
+        if (i > 0) expect(asks(scope, identity)).toBeLessThanOrEqual(asks(scope, identities[i - 1]!));
+      }
+  });
+});
+
+describe('identityOf', () => {
+  it.each([
+    [undefined, 'anonymous'],
+    [{ kind: 'embed', verified: false }, 'anonymous'],
+    [{ kind: 'embed', verified: true }, 'visitor'],
+    [{ kind: 'minted', verified: true }, 'verified'],
+    [{ kind: 'minted', verified: false }, 'anonymous'],
+  ] as const)('%j is %s', (session, identity) => expect(identityOf(session)).toBe(identity));
+});
