@@ -94,6 +94,8 @@ export const environment = z.object({
   TEST_REPLIES_PER_MINUTE: positive.default(10),
   TEST_CONVERSATIONS_PER_MONTH: positive.default(500),
   MAX_UPLOAD_BYTES: positive.max(maxFileBytes).default(maxFileBytes),
+  LINEAR_API_URL: z.url().default('https://api.linear.app/graphql'),
+  LINEAR_WEBHOOK_SECRET: z.string().min(1).optional(),
   ...rateVariables,
   MAX_SOCKETS: positive.default(10_000),
   SOCKETS_PER_ADDRESS: positive.default(200),
@@ -157,12 +159,21 @@ export function readConfig(env: Record<string, string | undefined>) {
     testRepliesPerMinute: v.TEST_REPLIES_PER_MINUTE,
     testConversationsPerMonth: v.TEST_CONVERSATIONS_PER_MONTH,
     maxUploadBytes: v.MAX_UPLOAD_BYTES,
+    linearApiUrl: withPath(v.LINEAR_API_URL, '/graphql'),
+    linearWebhookSecret: v.LINEAR_WEBHOOK_SECRET,
     rates: Object.freeze(ratesOf(v)),
     maxSockets: v.MAX_SOCKETS,
     socketsPerAddress: v.SOCKETS_PER_ADDRESS,
     drainSeconds: v.DRAIN_SECONDS,
     logLevel: v.LOG_LEVEL,
   });
+}
+
+/** An address without a path is given one: of a proxy or an emulator often only the host is known. */
+function withPath(address: string, path: string): string {
+  const url = new URL(address);
+  if (url.pathname === '/') url.pathname = path;
+  return url.href;
 }
 
 /** How many points each rate has, and over how many seconds. */

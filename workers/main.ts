@@ -16,12 +16,14 @@ import { createAi } from '../clients/ai/ai.ts';
 import { openEmbedding } from '../clients/embedding/open.ts';
 import { createFiles } from '../clients/files/files.ts';
 import { createHttp } from '../clients/http/http.ts';
+import { createLinear } from '../clients/linear/linear.ts';
 import { createPages } from '../clients/site/pages.ts';
 import { createRenderer } from '../clients/render/render.ts';
 import { createSearch } from '../clients/search/search.ts';
 import { createSites } from '../clients/site/site.ts';
 import { ConfigError, readConfig, type Config } from '../config.ts';
 import { connectMongo, disconnectMongo } from '../models/base/connect.ts';
+import { createSecretBox } from '../models/base/secretbox.ts';
 import { listLackingOwners, wakeEmbedding } from '../models/knowledge/embedding.ts';
 import { hostPort } from '../models/rules/base/address.ts';
 
@@ -97,6 +99,14 @@ export async function startWorkers(
   const schedules = createRecrawlSchedules(temporal, config.taskQueuePrefix);
   const { quotas, testRepliesPerMinute } = config;
   const ai = createAi(config.openai);
+  // Addresses that the operator configured, wherever they are; organizations choose none of them.
+  const services = createHttp({
+    userAgent: userAgent(config),
+    egressAllow: [...config.egressAllow, ...[config.linearApiUrl].map((url) => new URL(url).host)],
+    connectionsPerOrigin: 20,
+  });
+  const linear = createLinear({ http: services, url: config.linearApiUrl });
+  const secrets = createSecretBox(config.secretKey);
   const starter = { temporal, clock, log, config };
   const start: StartSaved = (model, record, intents) => startSaved(starter, model, record, intents);
   const deps = adapt({
@@ -105,6 +115,8 @@ export async function startWorkers(
     search,
     ai,
     embedding,
+    linear,
+    secrets,
     schedules,
     start,
     quotas,
@@ -151,6 +163,7 @@ export async function startWorkers(
       await renderer.close();
       await pages.close();
       await http.close();
+      await services.close();
       search.close();
       await connection.close();
       await clientConnection.close();

@@ -4,6 +4,7 @@ export { crawlSite } from './crawl.ts';
 export { processDocument } from './document.ts';
 export { embedPassages } from './embed.ts';
 export { eraseCustomer } from './erasure.ts';
+export { inbound } from './inbound.ts';
 export { maintainStores } from './maintenance.ts';
 export { meeting } from './meeting.ts';
 export { pruneKnowledge } from './pruning.ts';

@@ -1,4 +1,5 @@
 import { conversationWork } from '../models/rules/chat/work.ts';
+import { inboundWork } from '../models/rules/events/inbound.ts';
 import { embeddingWork } from '../models/rules/knowledge/embedding.ts';
 
 /** The task queues: one per worker fleet, so that each fleet is scaled separately. */
@@ -10,6 +11,7 @@ export const queues = {
   crawl: 'crawl',
   conversations: conversationWork.queue,
   interviews: 'interviews',
+  inbound: inboundWork.queue,
   maintenance: 'maintenance',
 } as const;
 export type Queue = (typeof queues)[keyof typeof queues];

@@ -5,6 +5,7 @@ import { supportConfigRoutes } from './supportconfig.ts';
 import { crawlRoutes } from './crawl.ts';
 import { customerRoutes } from './customers.ts';
 import { documentRoutes } from './documents.ts';
+import { inboundRoutes } from './inbound.ts';
 import { inboxRoutes } from './inbox.ts';
 import { keyRoutes } from './keys.ts';
 import { knowledgeRoutes } from './knowledge.ts';
@@ -13,6 +14,7 @@ import { orgRoutes } from './orgs.ts';
 import { pageRoutes } from './pages.ts';
 import { recrawlRoutes } from './recrawl.ts';
 import { sessionRoutes } from './sessions.ts';
+import { webhookRoutes } from './webhooks.ts';
 import type { Route } from '../http/route.ts';
 
 export type RouteGroups = Record<string, readonly Route[]>;
@@ -30,4 +32,5 @@ export const routeGroups = {
   'Support inbox': inboxRoutes,
   'Customer data': customerRoutes,
   Meetings: meetingRoutes,
+  'Inbound events': [...webhookRoutes, ...inboundRoutes],
 } satisfies RouteGroups;

@@ -24,6 +24,7 @@ const prefixes = {
   interview: 'int',
   question: 'q',
   segment: 'seg',
+  inbound: 'inb',
 } as const;
 
 /**

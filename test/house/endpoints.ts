@@ -69,7 +69,7 @@ const rows = {
   'PATCH /support/developer-keys/orgs/{orgId}/keys/{keyId}': 'built',
   'DELETE /support/developer-keys/orgs/{orgId}/keys/{keyId}': 'built',
   'GET /support/developer-keys/self': 'built',
-  'POST /webhooks/linear': 'pending',
+  'POST /webhooks/linear': 'built',
   'POST /webhooks/slack': 'pending',
   'POST /webhooks/teams': 'pending',
   'POST /webhooks/email/inbound': 'pending',

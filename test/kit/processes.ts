@@ -53,6 +53,7 @@ export function systemEnv(name: string, extra: Record<string, string> = {}): Sys
     RATE_ADDRESS_MESSAGES_PER_MINUTE: '100000',
     TEST_REPLIES_PER_MINUTE: '100000',
     TEST_CONVERSATIONS_PER_MONTH: '100000',
+    LINEAR_WEBHOOK_SECRET: 'linear-deployment-secret',
     LOG_LEVEL: 'info',
     ...extra,
   };

@@ -1,9 +1,10 @@
 /** All slices. The fleets of worker processes and what the sweeper looks at are made of this list. */
 import { chat } from './chat.ts';
 import { crawl } from './crawl.ts';
+import { events } from './events.ts';
 import { interviews } from './interviews.ts';
 import { knowledge } from './knowledge.ts';
 import type { Slice } from './slice.ts';
 
 /** In the order in which the sweeper works: people who wait for an answer come first. */
-export const slices = [chat, interviews, knowledge, crawl] as const satisfies readonly Slice[];
+export const slices = [chat, events, interviews, knowledge, crawl] as const satisfies readonly Slice[];

@@ -7,9 +7,11 @@ import type { RecrawlSchedules } from '../../activities/crawl/recrawl.ts';
 import type { Ai } from '../../clients/ai/ai.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { Files } from '../../clients/files/files.ts';
+import type { Linear } from '../../clients/linear/linear.ts';
 import type { Search } from '../../clients/search/search.ts';
 import type { Sites } from '../../clients/site/site.ts';
 import type { Intent, Launchable } from '../../models/base/pending.ts';
+import type { SecretBox } from '../../models/base/secretbox.ts';
 import type { Quotas } from '../../models/rules/knowledge/quota.ts';
 import type { Queue } from '../../workflows/queues.ts';
 
@@ -29,6 +31,8 @@ export type WorkerDeps = {
   search: Search;
   ai: Ai;
   embedding: Embedding;
+  linear: Linear;
+  secrets: SecretBox;
   schedules: RecrawlSchedules;
   start: StartSaved;
   quotas: Quotas;

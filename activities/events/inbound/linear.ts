@@ -1,0 +1,76 @@
+/**
+ * Events of Linear's issues. They move what is linked to the issue: a ticket, or what another part of the system has linked.
+ * What this system did itself comes back as an event, too, and changes nothing.
+ */
+import type { Handled } from './handled.ts';
+import { resolveTicket, type TicketDeps } from './ticket.ts';
+import type { Linear, LinearState } from '../../../clients/linear/linear.ts';
+import type { SecretBox } from '../../../models/base/secretbox.ts';
+import type { Inbound } from '../../../models/events/inbound.ts';
+import { findIntegration } from '../../../models/events/integration.ts';
+import { findLink, noteRemoved, noteState, type Link, type LinkKind } from '../../../models/events/link.ts';
+import { isStale, readIssueEvent, type IssueEvent } from '../../../models/rules/events/linear.ts';
+
+export type LinearDeps = TicketDeps & { linear: Linear; secrets: SecretBox };
+
+/** What a move of an issue does to what is linked to it. It may be called again for the same event. */
+export type IssuePort = {
+  moved(
+    link: Link,
+    state: LinearState,
+    event: IssueEvent,
+    inbound: Inbound,
+    deps: LinearDeps,
+    signal: AbortSignal,
+  ): Promise<Handled>;
+  removed(link: Link, inbound: Inbound, deps: LinearDeps): Promise<Handled>;
+};
+
+/** By kind of what is linked; a kind that is missing takes no part. */
+const ports: Readonly<Partial<Record<LinkKind, IssuePort>>> = {
+  ticket: {
+    async moved(link, state, _event, inbound, deps) {
+      if (state.type !== 'completed' && state.type !== 'canceled')
+        return { ignored: `A move to “${state.name}” does not change a ticket.` };
+      return resolveTicket(link, state.type, { key: `inbound:${inbound._id}`, by: 'linear' }, deps);
+    },
+    removed: () => Promise.resolve({ outcome: 'The issue is gone; the ticket stays as it is.' }),
+  },
+};
+
+export async function handleLinear(inbound: Inbound, deps: LinearDeps, signal: AbortSignal): Promise<Handled> {
+  const event = readIssueEvent(inbound.body);
+  if (!event) return { ignored: 'Only events of issues are followed.' };
+  const link = await findLink('linear', event.issueId);
+  if (!link || link.org_id !== inbound.org_id) return { ignored: 'Nothing here is linked to this issue.' };
+  const port = ports[link.kind];
+  if (!port) return { ignored: `Nothing here follows issues of a ${link.kind}.` };
+  if (event.action === 'remove') {
+    const handled = await port.removed(link, inbound, deps);
+    await noteRemoved(link._id, deps.clock());
+    return handled;
+  }
+  if (event.action !== 'update') return { ignored: 'The issue was made here.' };
+  if (!event.moves || event.stateId === undefined) return { ignored: 'The state of the issue did not change.' };
+  if (event.stateId === link.state_id || isStale(event, link.seen_at))
+    return { ignored: 'This state of the issue is known already.' };
+  const state = event.state ?? (await stateOf(inbound.org_id, event.stateId, deps, signal));
+  if (!state) return { ignored: 'Linear does not know the state of the issue.' };
+  const handled = await port.moved(link, state, event, inbound, deps, signal);
+  // Noted last: an attempt that dies before is made again, and the port knows what it did.
+  await noteState(link._id, { stateId: event.stateId, seenAt: event.updatedAt });
+  return handled;
+}
+
+/** Events may name a state by its id alone. */
+async function stateOf(
+  orgId: string,
+  stateId: string,
+  { linear, secrets }: LinearDeps,
+  signal: AbortSignal,
+): Promise<LinearState | null> {
+  const integration = await findIntegration(orgId, 'linear');
+  if (integration?.sealed === undefined) return null;
+  const { api_key: key } = JSON.parse(secrets.open(integration.sealed)) as { api_key: string };
+  return linear.state(key, stateId, signal);
+}

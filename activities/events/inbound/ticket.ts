@@ -1,0 +1,57 @@
+/** What events of other services do to tickets, in the same acts as members do. */
+import type { Handled, Starter } from './handled.ts';
+import { findOrganization } from '../../../models/access/organization.ts';
+import { intentFor, settleIntent } from '../../../models/base/pending.ts';
+import { actOn } from '../../../models/chat/act.ts';
+import { ConversationModel, findConversation } from '../../../models/chat/conversation.ts';
+import { listMessages, MessageModel } from '../../../models/chat/message.ts';
+import { findReply, storeReply } from '../../../models/chat/saying.ts';
+import type { Link } from '../../../models/events/link.ts';
+import { Problem } from '../../../models/rules/base/errors.ts';
+import { attendingWork } from '../../../models/rules/chat/work.ts';
+import { closingSentence, type Closing } from '../../../models/rules/events/closing.ts';
+
+export type TicketDeps = Starter & { clock: () => Date };
+
+/** Messages that are looked at to tell the customer's language. */
+const rememberedMessages = 20;
+
+/**
+ * Resolves the conversation of a linked ticket, once, and tells the customer so: a status alone says little, and nothing at
+ * all to who has left. `key` is the same whenever this is done for the same event.
+ */
+export async function resolveTicket(
+  { org_id: orgId, conv_id: convId }: Pick<Link, 'org_id' | 'conv_id'>,
+  closing: Closing,
+  { key, by }: { key: string; by: string },
+  { clock, start }: TicketDeps,
+): Promise<Handled> {
+  const conversation = convId === undefined ? null : await findConversation(orgId, convId);
+  if (!conversation) return { ignored: 'The conversation of this ticket is gone.' };
+  const said = { clientMessageId: key, id: by };
+  const told = await findReply(conversation._id, said.clientMessageId, said);
+  if (conversation.status === 'resolved')
+    return told ? { outcome: resolvedOutcome } : { ignored: 'The ticket is resolved already.' };
+  try {
+    if (!told) {
+      const messages = await listMessages(orgId, conversation._id, { limit: rememberedMessages });
+      const spoken = messages.filter(({ role }) => role === 'customer').map(({ body }) => body);
+      const name = (await findOrganization(orgId))?.name ?? 'Support';
+      const body = closingSentence(closing, spoken.toReversed());
+      const stored = await storeReply(conversation, { body, clientMessageId: key }, { id: by, name }, clock());
+      if (stored.message) await start(MessageModel, stored.message, [stored.intent]);
+      else await start(ConversationModel, stored.acted, [stored.intent]);
+      await settleIntent(ConversationModel, conversation._id, stored.intent);
+    }
+    const intent = intentFor(attendingWork(orgId, conversation._id), clock());
+    const resolved = await actOn(orgId, conversation._id, 'resolve', { now: clock(), intents: [intent] });
+    await start(ConversationModel, resolved, [intent]);
+    return { outcome: resolvedOutcome };
+  } catch (error) {
+    // A member was faster, or the ticket was taken up too often.
+    if (error instanceof Problem && error.code === 'CONFLICT') return { ignored: error.message };
+    throw error;
+  }
+}
+
+const resolvedOutcome = 'The ticket was resolved, and the customer was told.';

@@ -1,0 +1,108 @@
+/**
+ * Takes in what another service sent, once it is verified: one record with its intent, then the answer. Whose it is comes
+ * from what was connected. The workflow is told a moment later, of many at once; the sweeper does what this process leaves.
+ */
+import type { Context } from '../context.ts';
+import { startIntent } from '../durable.ts';
+import { perConfig } from '../http/perconfig.ts';
+import { newId } from '../../models/base/ids.ts';
+import { intentFor } from '../../models/base/pending.ts';
+import { cached } from '../../models/base/cached.ts';
+import { findOrganization } from '../../models/access/organization.ts';
+import { InboundModel, settleArrivals, storeInbound, type Inbound } from '../../models/events/inbound.ts';
+import { effectiveMode, type Mode } from '../../models/rules/access/keys.ts';
+import { inboundKeptUntil, processingWork, type InboundProvider } from '../../models/rules/events/inbound.ts';
+
+/** Whose it is. `unknown`: nobody's who is connected; the sentence says why. */
+export type Owner = { orgId: string; mode: Mode } | { unknown: string };
+
+export type Arrival = {
+  provider: InboundProvider;
+  /** Who signed it. Deliveries of two senders are never repeats of each other. */
+  sender: string;
+  /** What a repeat shares with it: the provider's id of the delivery, a hash of what was signed. */
+  keys: readonly string[];
+  owner: Owner;
+  /** Those of one lane are processed in the order of their arrival. */
+  lane: string;
+  type: string;
+  /** JSON. */
+  body: string;
+};
+
+/** Stores what arrived, and has it processed; false when it was there before. */
+export async function takeIn(
+  ctx: Context,
+  { provider, sender, keys, owner, lane, type, body }: Arrival,
+): Promise<boolean> {
+  const now = ctx.clock();
+  const record = {
+    _id: newId('inbound'),
+    provider,
+    keys: keys.map((key) => `${sender} ${key}`),
+    lane,
+    type: type.slice(0, maxTypeLength),
+    attempts: 0,
+    received_at: now,
+    expires_at: inboundKeptUntil(now),
+  };
+  if ('unknown' in owner) {
+    ctx.log.info({ provider, type: record.type, reason: owner.unknown }, 'an event of nobody who is connected');
+    const ignored = { status: 'ignored', reason: owner.unknown, settled_at: now } as const;
+    return storeInbound({ ...record, ...ignored, org_id: '', mode: 'test', body: '' });
+  }
+  const intent = intentFor(processingWork(owner.orgId), now);
+  const inbound: Inbound = {
+    ...record,
+    org_id: owner.orgId,
+    mode: owner.mode,
+    body,
+    status: 'stored',
+    pending: [intent],
+  };
+  if (!(await storeInbound(inbound))) return false;
+  wakers(ctx.config).wake(ctx, inbound);
+  return true;
+}
+const maxTypeLength = 100;
+
+/** The pause after a signal to an organization's workflow; what arrives within it shares the next one. */
+const gatherMs = 20;
+
+/** Tells workflows, and no request waits for it: one signal an organization at a time, which tells of all that arrived. */
+const wakers = perConfig(() => {
+  const waiting = new Map<string, Inbound[]>();
+  async function tell(ctx: Context, orgId: string): Promise<void> {
+    for (;;) {
+      const arrived = waiting.get(orgId)!;
+      if (arrived.length === 0) break;
+      waiting.set(orgId, []);
+      const [first] = arrived;
+      try {
+        await startIntent(ctx, InboundModel, first!, first!.pending![0]!);
+        await settleArrivals(arrived.map(({ _id }) => _id));
+      } catch (error) {
+        ctx.log.warn({ err: error, org_id: orgId }, 'workflow not started; the sweeper will');
+      }
+      await new Promise((resolve) => setTimeout(resolve, gatherMs));
+    }
+    waiting.delete(orgId);
+  }
+  return {
+    wake(ctx: Context, inbound: Inbound): void {
+      const arrived = waiting.get(inbound.org_id);
+      if (arrived) return void arrived.push(inbound);
+      waiting.set(inbound.org_id, [inbound]);
+      void tell(ctx, inbound.org_id);
+    },
+  };
+});
+
+const environments = perConfig(() => cached(async (orgId) => (await findOrganization(orgId))?.environment));
+
+/** An organization as the owner of what arrived, in the mode that it is in. */
+export async function ownedBy({ config }: Pick<Context, 'config'>, orgId: string): Promise<Owner> {
+  const environment = await environments(config).read(orgId);
+  if (environment === undefined) return { unknown: 'The organization is gone.' };
+  return { orgId, mode: effectiveMode('legacy', environment).mode };
+}

@@ -1,0 +1,125 @@
+/**
+ * Webhooks of Linear: who signed one, and whose it is. A request is signed with the secret of the deployment, or with one
+ * that an organization gave when it connected. The body is looked into before that only for the ids by which the secrets to
+ * try are found; nothing else is done with it.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { SignatureProvider } from '../access/auth.ts';
+import type { Context } from '../context.ts';
+import { ownedBy, type Arrival, type Owner } from './inbound.ts';
+import { isHmac, jsonIn, member, sha256, textMember, unsigned } from './signing.ts';
+import { perConfig } from '../http/perconfig.ts';
+import { cached } from '../../models/base/cached.ts';
+import { findOwner, listOwn, listSigning, type Integration } from '../../models/events/integration.ts';
+import { findLink } from '../../models/events/link.ts';
+import { withinWindow } from '../../models/rules/events/inbound.ts';
+import { linearExternal, linearVerb } from '../../models/rules/events/linear.ts';
+
+/** `id`: `deployment`, or the organization whose own secret signed. */
+export type LinearSender = { id: string; own?: string; event: unknown; /** Not signed. */ delivery?: string };
+
+/** Beside those that the ids in the body point to, this many secrets are tried; a long body is not hashed as often. */
+const otherSecrets = 50;
+const maxBytesForOthers = 64 * 1024;
+
+const others = perConfig(() => cached(() => listSigning('linear', otherSecrets)));
+
+export const linear: SignatureProvider<LinearSender> = {
+  name: 'linear',
+  header: 'linear-signature',
+  async verify({ headers, body, now }, ctx) {
+    const given = signatureIn(headers);
+    const event = jsonIn(body);
+    const signer = await signerOf(ctx, given, body, event);
+    const at = member(event, 'webhookTimestamp');
+    if (typeof at !== 'number' || !withinWindow(at, now))
+      throw unsigned('webhookTimestamp in the body is missing, or more than 5 minutes from now.');
+    const delivery = headers['linear-delivery'];
+    return { ...signer, event, ...(typeof delivery === 'string' ? { delivery } : {}) };
+  },
+};
+
+/** Linear's own header, or the one that the specification names; of both, only when they agree. */
+function signatureIn(headers: IncomingHttpHeaders): string {
+  const named = [headers['linear-signature'], headers['x-linear-signature']].filter((value) => value !== undefined);
+  const [given] = named;
+  if (typeof given !== 'string' || !/^[0-9a-f]{64}$/.test(given))
+    throw unsigned('linear-signature must be the HMAC-SHA256 of the body, in lower-case hexadecimal.');
+  if (named.some((value) => value !== given))
+    throw unsigned('linear-signature and x-linear-signature are different signatures.');
+  return given;
+}
+
+async function signerOf(
+  { config, secrets }: Context,
+  given: string,
+  body: Buffer,
+  event: unknown,
+): Promise<Pick<LinearSender, 'id' | 'own'>> {
+  const { linearWebhookSecret } = config;
+  if (linearWebhookSecret !== undefined && isHmac(given, linearWebhookSecret, [body])) return { id: 'deployment' };
+  const team = teamOf(event);
+  const named = await listOwn('linear', {
+    workspace: textMember(event, 'organizationId'),
+    external: team === undefined ? undefined : linearExternal(team),
+  });
+  const signed = ({ sealed_signing: sealed }: Integration): boolean => {
+    try {
+      return sealed !== undefined && isHmac(given, secrets.open(sealed), [body]);
+    } catch {
+      // Sealed with another key than this process has.
+      return false;
+    }
+  };
+  const found =
+    named.find(signed) ??
+    (body.length > maxBytesForOthers ? undefined : (await others(config).read('all')).find(signed));
+  if (!found) throw unsigned('This signature is not made with the secret of a connected workspace.');
+  return { id: found.org_id, own: found.org_id };
+}
+
+const dataOf = (event: unknown): unknown => member(event, 'data');
+const teamOf = (event: unknown): string | undefined =>
+  textMember(dataOf(event), 'teamId') ?? textMember(member(dataOf(event), 'team'), 'id');
+
+/** What a verified request is, and whose. */
+export async function linearArrival(
+  ctx: Context,
+  { id: sender, own, event, delivery }: LinearSender,
+  body: Buffer,
+): Promise<Arrival> {
+  const issue = textMember(dataOf(event), 'id');
+  const type = `${textMember(event, 'type') ?? 'unknown'}.${linearVerb(textMember(event, 'action'))}`;
+  return {
+    provider: 'linear',
+    sender,
+    // The header is not signed: a request that was recorded and sent again under another id is known by its body.
+    keys: [...(delivery === undefined ? [] : [delivery.slice(0, 200)]), sha256(body)],
+    owner: await ownerOf(ctx, own, event, issue),
+    lane: `linear:${issue ?? 'workspace'}`,
+    type,
+    body: body.toString('utf8'),
+  };
+}
+
+/**
+ * An organization's own secret signs for that organization alone. What the deployment's secret signed belongs to who made
+ * the issue, else to who connected the team.
+ */
+async function ownerOf(
+  ctx: Context,
+  own: string | undefined,
+  event: unknown,
+  issue: string | undefined,
+): Promise<Owner> {
+  if (own !== undefined) return ownedBy(ctx, own);
+  const team = teamOf(event);
+  const [link, owner] = await Promise.all([
+    issue === undefined ? null : findLink('linear', issue),
+    team === undefined ? null : findOwner('linear', linearExternal(team)),
+  ]);
+  const orgId = link?.org_id ?? owner?.org_id;
+  return orgId === undefined
+    ? { unknown: 'No connected organization has this issue or this team.' }
+    : ownedBy(ctx, orgId);
+}

@@ -1,0 +1,22 @@
+/** Where other services send their events. Each request is verified by its bytes, stored, and answered at once. */
+import { signature } from '../access/auth.ts';
+import * as contract from '../contract/inbound.ts';
+import { takeIn } from '../events/inbound.ts';
+import { linear, linearArrival } from '../events/linear.ts';
+import { route } from '../http/route.ts';
+
+export const webhookRoutes = [
+  route({
+    name: 'receiveLinear',
+    method: 'POST',
+    path: '/webhooks/linear',
+    summary: 'An event of Linear, signed with the deployment’s secret or with one of an organization.',
+    auth: signature(linear),
+    raw: true,
+    reply: contract.received,
+    async handle({ raw, principal }, ctx) {
+      const stored = await takeIn(ctx, await linearArrival(ctx, principal.sender, raw));
+      return { received: true, repeated: !stored } as const;
+    },
+  }),
+];

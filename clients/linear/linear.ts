@@ -1,0 +1,188 @@
+/**
+ * Linear's GraphQL API, as far as tickets and tasks need it. Our own documents over the outbound client: Linear's library
+ * fetches whole models with hundreds of fields, and would connect without the checks of clients/http.
+ */
+import type { Http } from '../http/http.ts';
+import { headerOf } from '../http/exchange.ts';
+
+/** A request that Linear refused, or did not answer. The message is Linear's own, and is shown to members. */
+export class LinearError extends Error {
+  override readonly name = 'LinearError';
+  /** The credential is not taken (any more). */
+  readonly unauthorized: boolean;
+  /** The same request would be refused again. */
+  readonly permanent: boolean;
+  readonly retryAfterMs: number | undefined;
+  readonly status: number | undefined;
+  /** The schema there does not know a field that was sent. */
+  readonly unknownField: boolean;
+
+  constructor(
+    message: string,
+    about: {
+      unauthorized?: boolean;
+      permanent?: boolean;
+      retryAfterMs?: number | undefined;
+      status?: number;
+      unknownField?: boolean;
+      cause?: unknown;
+    } = {},
+  ) {
+    super(message, { cause: about.cause });
+    this.unauthorized = about.unauthorized ?? false;
+    this.permanent = about.permanent ?? false;
+    this.retryAfterMs = about.retryAfterMs;
+    this.status = about.status;
+    this.unknownField = about.unknownField ?? false;
+  }
+}
+
+export type LinearState = { id: string; name: string; type: string };
+export type LinearIssue = {
+  id: string;
+  identifier: string;
+  url: string;
+  /** ISO 8601. */
+  updatedAt: string;
+  state: LinearState;
+};
+export type NewIssue = {
+  /** Chosen by the caller: creating it again gives the issue that is there. */
+  id?: string;
+  teamId: string;
+  title: string;
+  /** Markdown. */
+  description: string;
+  /** 0 none, 1 urgent, 2 high, 3 medium, 4 low. */
+  priority?: number;
+  /** A date, `YYYY-MM-DD`. */
+  dueDate?: string;
+  assigneeId?: string;
+};
+
+export const issueFields = 'id identifier url updatedAt state { id name type }';
+
+/** Every document that is sent, by name. */
+export const documents = {
+  account:
+    'query Account($team: String!) { viewer { id name } organization { id name urlKey } team(id: $team) { id key name } }',
+  state: 'query State($id: String!) { workflowState(id: $id) { id name type } }',
+  states: 'query States($team: String!) { team(id: $team) { states(first: 100) { nodes { id name type position } } } }',
+  issue: `query Issue($id: String!) { issue(id: $id) { ${issueFields} } }`,
+  newest: 'query Newest { issues(first: 50) { nodes { id description } } }',
+  createIssue: `mutation CreateIssue($input: IssueCreateInput!) { issueCreate(input: $input) { success issue { ${issueFields} } } }`,
+  moveIssue: `mutation MoveIssue($id: String!, $input: IssueUpdateInput!) { issueUpdate(id: $id, input: $input) { success issue { ${issueFields} } } }`,
+  comment: 'mutation Comment($input: CommentCreateInput!) { commentCreate(input: $input) { success comment { id } } }',
+} as const;
+
+export type LinearAccount = {
+  viewer: { id: string; name: string };
+  organization: { id: string; name: string; urlKey: string };
+  team: { id: string; key: string; name: string } | null;
+};
+
+export type Linear = ReturnType<typeof createLinear>;
+
+/** Linear answers within a second as a rule. */
+const timeoutMs = 15_000;
+const maxReplyBytes = 1024 * 1024;
+
+/** `url`: of the GraphQL endpoint. Keys are passed with each call, so that one client serves all organizations. */
+export function createLinear({ http, url }: { http: Http; url: string }) {
+  async function ask<T>(
+    key: string,
+    name: keyof typeof documents,
+    variables: Record<string, unknown>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    const reply = await http
+      .request(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: authorization(key) },
+        body: JSON.stringify({ query: documents[name], variables }),
+        maxBytes: maxReplyBytes,
+        totalTimeoutMs: timeoutMs,
+        headersTimeoutMs: timeoutMs,
+        signal,
+      })
+      .catch((error: unknown) => {
+        signal?.throwIfAborted();
+        throw new LinearError((error as Error).message, { cause: error });
+      });
+    const said = parse(reply.body);
+    const refusal = refusalOf(reply.status, said, headerOf(reply.headers, 'retry-after'));
+    if (refusal) throw refusal;
+    return said!.data as T;
+  }
+
+  return {
+    /** Whose key this is, its workspace and the team. @throws LinearError, also when there is no such team. */
+    async account(key: string, teamId: string, signal?: AbortSignal): Promise<LinearAccount> {
+      return ask<LinearAccount>(key, 'account', { team: teamId }, signal);
+    },
+    async state(key: string, id: string, signal?: AbortSignal): Promise<LinearState | null> {
+      const { workflowState } = await ask<{ workflowState: LinearState | null }>(key, 'state', { id }, signal);
+      return workflowState;
+    },
+    /** A team's states, in its own order. */
+    async states(key: string, teamId: string, signal?: AbortSignal): Promise<LinearState[]> {
+      type Found = { team: { states: { nodes: (LinearState & { position: number })[] } } | null };
+      const { team } = await ask<Found>(key, 'states', { team: teamId }, signal);
+      return (team?.states.nodes ?? []).toSorted((a, b) => a.position - b.position);
+    },
+    async issue(key: string, id: string, signal?: AbortSignal): Promise<LinearIssue | null> {
+      return (await ask<{ issue: LinearIssue | null }>(key, 'issue', { id }, signal)).issue;
+    },
+    /** The newest issue whose description has this in it, among the last fifty. */
+    async findByMark(key: string, mark: string, signal?: AbortSignal): Promise<string | undefined> {
+      type Found = { issues: { nodes: { id: string; description: string | null }[] } };
+      const { issues } = await ask<Found>(key, 'newest', {}, signal);
+      return issues.nodes.find(({ description }) => description?.includes(mark))?.id;
+    },
+    async createIssue(key: string, input: NewIssue, signal?: AbortSignal): Promise<LinearIssue> {
+      type Made = { issueCreate: { issue: LinearIssue } };
+      return (await ask<Made>(key, 'createIssue', { input }, signal)).issueCreate.issue;
+    },
+    async moveIssue(key: string, id: string, stateId: string, signal?: AbortSignal): Promise<LinearIssue> {
+      type Made = { issueUpdate: { issue: LinearIssue } };
+      return (await ask<Made>(key, 'moveIssue', { id, input: { stateId } }, signal)).issueUpdate.issue;
+    },
+    async comment(
+      key: string,
+      input: { id?: string; issueId: string; body: string },
+      signal?: AbortSignal,
+    ): Promise<string> {
+      type Made = { commentCreate: { comment: { id: string } } };
+      return (await ask<Made>(key, 'comment', { input }, signal)).commentCreate.comment.id;
+    },
+  };
+}
+
+/** Personal keys are sent as they are, access tokens of an OAuth grant as bearer tokens. */
+const authorization = (key: string): string => (key.startsWith('lin_oauth_') ? `Bearer ${key}` : key);
+
+type Said = { data?: unknown; errors?: { message?: string; extensions?: Record<string, unknown> }[]; message?: string };
+
+function parse(body: Buffer): Said | undefined {
+  try {
+    const said = JSON.parse(body.toString('utf8')) as unknown;
+    return typeof said === 'object' && said !== null ? said : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function refusalOf(status: number, said: Said | undefined, retryAfter: string | undefined): LinearError | undefined {
+  const [error] = said?.errors ?? [];
+  if (status === 200 && said?.data !== undefined && !error) return undefined;
+  const { code, userPresentableMessage: presentable } = error?.extensions ?? {};
+  const word = typeof presentable === 'string' ? presentable : (error?.message ?? said?.message);
+  const message = `Linear says: ${(word ?? `status ${status}`).slice(0, 300)}`;
+  const unauthorized = status === 401 || code === 'AUTHENTICATION_ERROR';
+  const limited = status === 429 || code === 'RATELIMITED';
+  const unknownField = /is not defined by type/i.test(error?.message ?? '');
+  const permanent = !limited && !unauthorized && (status < 500 || unknownField);
+  const seconds = Number(retryAfter);
+  const retryAfterMs = limited && seconds > 0 ? seconds * 1000 : undefined;
+  return new LinearError(message, { status, unauthorized, permanent, retryAfterMs, unknownField });
+}

@@ -1,0 +1,183 @@
+/**
+ * Connections of an organization to other services: one record for each provider. Credentials are sealed. `external` is what
+ * decides whose an event of that provider is; at most one organization has it, the one that connected it first.
+ */
+import { isDuplicate } from '../base/connect.ts';
+import { collectionOf, defineModel, Mixed } from '../base/define.ts';
+import { integrationProviders, integrationStatuses } from '../rules/events/integration.ts';
+import type { IntegrationProvider, IntegrationStatus } from '../rules/events/integration.ts';
+
+export type Integration = {
+  /** `<org_id>:<provider>`. */
+  _id: string;
+  org_id: string;
+  provider: IntegrationProvider;
+  status: IntegrationStatus;
+  /** Whose account it is at the provider, in the provider's words. */
+  account?: string;
+  /** Shown to members; never holds a secret. */
+  settings: Record<string, unknown>;
+  /** The provider's own ids of the account: Linear's workspace, Slack's team. Several organizations may share one. */
+  workspace?: string;
+  /** The credentials as JSON, sealed; absent once it is disconnected. */
+  sealed?: string;
+  /** A secret of the organization's own that signs what it is sent, sealed. */
+  sealed_signing?: string;
+  /** Whose events come to this organization: `team:<id>`. Absent when another organization has them. */
+  external?: string;
+  /** Counts the connections made; a refusal that belongs to an older one breaks nothing. */
+  generation: number;
+  connected_at?: Date;
+  broken_at?: Date;
+  broken_reason?: string;
+  updated_at: Date;
+};
+
+export const IntegrationModel = defineModel<Integration>(
+  'Integration',
+  'integrations',
+  {
+    _id: { type: String, required: true },
+    org_id: { type: String, required: true },
+    provider: { type: String, enum: integrationProviders, required: true },
+    status: { type: String, enum: integrationStatuses, required: true },
+    account: String,
+    settings: { type: Mixed },
+    workspace: String,
+    sealed: String,
+    sealed_signing: String,
+    external: String,
+    generation: { type: Number, required: true },
+    connected_at: Date,
+    broken_at: Date,
+    broken_reason: String,
+    updated_at: { type: Date, required: true },
+  },
+  [
+    { fields: { org_id: 1 } },
+    { fields: { provider: 1, external: 1 }, unique: true, partialFilterExpression: { external: { $exists: true } } },
+    { fields: { provider: 1, workspace: 1 }, partialFilterExpression: { workspace: { $exists: true } } },
+    {
+      fields: { provider: 1, updated_at: -1 },
+      partialFilterExpression: { sealed_signing: { $exists: true } },
+    },
+  ],
+);
+
+const idOf = (orgId: string, provider: IntegrationProvider): string => `${orgId}:${provider}`;
+
+export async function findIntegration(orgId: string, provider: IntegrationProvider): Promise<Integration | null> {
+  return collectionOf(IntegrationModel).findOne({ _id: idOf(orgId, provider) });
+}
+
+export async function listIntegrations(orgId: string): Promise<Integration[]> {
+  return collectionOf(IntegrationModel).find({ org_id: orgId }).toArray();
+}
+
+/** The organization whose events these are. */
+export async function findOwner(provider: IntegrationProvider, external: string): Promise<Integration | null> {
+  return collectionOf(IntegrationModel).findOne({ provider, external });
+}
+
+const signing = { sealed_signing: { $exists: true } } as const;
+/** Organizations that share one workspace and sign for themselves: the cost of a request is bounded by it. */
+const maxNamed = 50;
+
+/** Connections with a signing secret of their own, of this workspace or with these events. */
+export async function listOwn(
+  provider: IntegrationProvider,
+  { workspace, external }: { workspace?: string | undefined; external?: string | undefined },
+): Promise<Integration[]> {
+  const either = [
+    ...(workspace === undefined ? [] : [{ workspace }]),
+    ...(external === undefined ? [] : [{ external }]),
+  ];
+  if (either.length === 0) return [];
+  return collectionOf(IntegrationModel)
+    .find({ provider, ...signing, $or: either })
+    .limit(maxNamed)
+    .toArray();
+}
+
+/** Connections with a signing secret of their own, those that were connected last. */
+export async function listSigning(provider: IntegrationProvider, limit: number): Promise<Integration[]> {
+  return collectionOf(IntegrationModel)
+    .find({ provider, ...signing })
+    .sort({ updated_at: -1 })
+    .limit(limit)
+    .toArray();
+}
+
+export type Connected = Pick<Integration, 'account' | 'settings' | 'sealed'> &
+  Partial<Pick<Integration, 'workspace' | 'sealed_signing' | 'external'>>;
+
+/** Stores a connection whose credential was just taken. `external` is left out when another organization has it. */
+export async function connectIntegration(
+  orgId: string,
+  provider: IntegrationProvider,
+  { external, ...connected }: Connected,
+  now: Date,
+): Promise<Integration> {
+  const write = (claimed: { external?: string }) => {
+    const optional = { workspace: undefined, sealed_signing: undefined, external: undefined };
+    const set = { ...optional, ...connected, ...claimed };
+    const entries = Object.entries(set);
+    return collectionOf(IntegrationModel).findOneAndUpdate(
+      { _id: idOf(orgId, provider) },
+      {
+        $set: {
+          org_id: orgId,
+          provider,
+          status: 'connected',
+          connected_at: now,
+          updated_at: now,
+          ...Object.fromEntries(entries.filter(([, value]) => value !== undefined)),
+        },
+        $unset: {
+          broken_at: '',
+          broken_reason: '',
+          ...Object.fromEntries(entries.filter(([, value]) => value === undefined).map(([name]) => [name, ''])),
+        },
+        $inc: { generation: 1 },
+      },
+      { upsert: true, returnDocument: 'after' },
+    );
+  };
+  try {
+    return (await write(external === undefined ? {} : { external }))!;
+  } catch (error) {
+    // Either another organization has it, or the same record was made at once by another request.
+    if (!isDuplicate(error)) throw error;
+    const owner = external === undefined ? null : await findOwner(provider, external);
+    return (await write(external === undefined || (owner && owner.org_id !== orgId) ? {} : { external }))!;
+  }
+}
+
+/** Forgets the credentials and whose events come here. Null when it was not connected. */
+export async function disconnectIntegration(
+  orgId: string,
+  provider: IntegrationProvider,
+  now: Date,
+): Promise<Integration | null> {
+  return collectionOf(IntegrationModel).findOneAndUpdate(
+    { _id: idOf(orgId, provider), status: { $ne: 'disconnected' } },
+    {
+      $set: { status: 'disconnected', updated_at: now },
+      $unset: { sealed: '', sealed_signing: '', external: '', workspace: '', broken_at: '', broken_reason: '' },
+    },
+    { returnDocument: 'before' },
+  );
+}
+
+/** Marks the connection that was used as refused by the provider; false when it is not the one that stands. */
+export async function breakIntegration(
+  { _id, generation }: Pick<Integration, '_id' | 'generation'>,
+  reason: string,
+  now: Date,
+): Promise<boolean> {
+  const { modifiedCount } = await collectionOf(IntegrationModel).updateOne(
+    { _id, generation, status: 'connected' },
+    { $set: { status: 'broken', broken_at: now, broken_reason: reason, updated_at: now } },
+  );
+  return modifiedCount === 1;
+}

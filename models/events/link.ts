@@ -1,0 +1,112 @@
+/**
+ * What of ours stands behind a thing of another service: a ticket behind an issue, a ticket behind a thread. By it an event
+ * of that service finds its way back. Unique by what it stands for there.
+ */
+import { isDuplicate } from '../base/connect.ts';
+import { collectionOf, defined, defineModel } from '../base/define.ts';
+import { modes, type Mode } from '../rules/access/keys.ts';
+import { integrationProviders, type IntegrationProvider } from '../rules/events/integration.ts';
+
+export const linkKinds = ['ticket', 'task'] as const;
+export type LinkKind = (typeof linkKinds)[number];
+
+export type Link = {
+  /** `<provider>:<external>`. */
+  _id: string;
+  org_id: string;
+  mode: Mode;
+  provider: IntegrationProvider;
+  /** The issue's id; `<team>:<channel>:<ts>` of a thread. */
+  external: string;
+  kind: LinkKind;
+  /** The ticket's or the task's id. */
+  subject_id: string;
+  /** Of a ticket. */
+  conv_id?: string;
+  customer_id?: string;
+  /** The state it was last known to be in there, by the provider's id of it. */
+  state_id?: string;
+  /** The time of the last change that an event told of: an event of an earlier one tells nothing new. */
+  seen_at?: Date;
+  removed_at?: Date;
+  created_at: Date;
+};
+
+export const LinkModel = defineModel<Link>(
+  'Link',
+  'links',
+  {
+    _id: { type: String, required: true },
+    org_id: { type: String, required: true },
+    mode: { type: String, enum: modes, required: true },
+    provider: { type: String, enum: integrationProviders, required: true },
+    external: { type: String, required: true },
+    kind: { type: String, enum: linkKinds, required: true },
+    subject_id: { type: String, required: true },
+    conv_id: String,
+    customer_id: String,
+    state_id: String,
+    seen_at: Date,
+    removed_at: Date,
+    created_at: { type: Date, required: true },
+  },
+  [
+    { fields: { org_id: 1, provider: 1, subject_id: 1 } },
+    { fields: { org_id: 1, customer_id: 1 }, partialFilterExpression: { customer_id: { $exists: true } } },
+  ],
+);
+
+const idOf = (provider: IntegrationProvider, external: string): string => `${provider}:${external}`;
+
+export async function findLink(provider: IntegrationProvider, external: string): Promise<Link | null> {
+  return collectionOf(LinkModel).findOne({ _id: idOf(provider, external) });
+}
+
+/** What stands for this ticket or task at the provider, the newest. */
+export async function findLinkOf(
+  orgId: string,
+  provider: IntegrationProvider,
+  subjectId: string,
+): Promise<Link | null> {
+  const [newest] = await collectionOf(LinkModel)
+    .find({ org_id: orgId, provider, subject_id: subjectId, removed_at: { $exists: false } })
+    .sort({ created_at: -1 })
+    .limit(1)
+    .toArray();
+  return newest ?? null;
+}
+
+/** Stores a link unless it is there; the first one stays. */
+export async function createLink(link: Omit<Link, '_id'>): Promise<void> {
+  try {
+    await collectionOf(LinkModel).insertOne({
+      ...(defined(link) as Omit<Link, '_id'>),
+      _id: idOf(link.provider, link.external),
+    });
+  } catch (error) {
+    if (!isDuplicate(error)) throw error;
+  }
+}
+
+/** Notes what the provider said of it, never back in time. */
+export async function noteState(
+  id: string,
+  { stateId, seenAt }: { stateId?: string | undefined; seenAt?: Date | undefined },
+): Promise<void> {
+  if (stateId === undefined && seenAt === undefined) return;
+  await collectionOf(LinkModel).updateOne(
+    { _id: id },
+    {
+      ...(stateId === undefined ? {} : { $set: { state_id: stateId } }),
+      ...(seenAt === undefined ? {} : { $max: { seen_at: seenAt } }),
+    },
+  );
+}
+
+export async function noteRemoved(id: string, now: Date): Promise<boolean> {
+  const { modifiedCount } = await collectionOf(LinkModel).updateOne(
+    { _id: id, removed_at: { $exists: false } },
+    { $set: { removed_at: now } },
+  );
+  return modifiedCount === 1;
+}

@@ -1,0 +1,8 @@
+/** Connections to other services: which there are, and their states. Pure. */
+
+export const integrationProviders = ['linear', 'slack', 'github', 'email'] as const;
+export type IntegrationProvider = (typeof integrationProviders)[number];
+
+/** `broken`: the provider refuses the credential; it has to be connected again. */
+export const integrationStatuses = ['connected', 'broken', 'disconnected'] as const;
+export type IntegrationStatus = (typeof integrationStatuses)[number];

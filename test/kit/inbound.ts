@@ -1,0 +1,91 @@
+/** What tests send to the inbound routes: signed as the services sign, and connections as members make them. */
+import { createHmac, randomUUID } from 'node:crypto';
+import type { Api, Reply } from './harness.ts';
+import { until } from './harness.ts';
+import { createSecretBox } from '../../models/base/secretbox.ts';
+import { connectIntegration } from '../../models/events/integration.ts';
+import { linearExternal } from '../../models/rules/events/linear.ts';
+
+/** Of every system that `systemEnv` describes. */
+export const linearSecret = 'linear-deployment-secret';
+/** Seals as processes with the key of `systemEnv` do. */
+export const box = createSecretBox(Buffer.from('a1'.repeat(32), 'hex'));
+
+export const hmac = (secret: string, ...parts: (string | Uint8Array)[]): string => {
+  const made = createHmac('sha256', secret);
+  for (const part of parts) made.update(part);
+  return made.digest('hex');
+};
+
+export type LinearOptions = {
+  secret?: string;
+  delivery?: string;
+  /** In place of the headers that go with the body. */
+  headers?: Record<string, string>;
+  /** Sent in place of what was signed. */
+  sent?: string;
+};
+
+/** An event as Linear sends it; `webhookTimestamp` is now unless told. */
+export const linearEvent = (event: Record<string, unknown>): string =>
+  JSON.stringify({ webhookTimestamp: Date.now(), webhookId: 'hook', createdAt: new Date().toISOString(), ...event });
+
+export function sendLinear(api: Api, body: string, options: LinearOptions = {}): Promise<Reply> {
+  const { secret = linearSecret, delivery = randomUUID(), sent = body } = options;
+  return api.request('POST', '/webhooks/linear', {
+    raw: sent,
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      'linear-delivery': delivery,
+      ...(options.headers ?? { 'linear-signature': hmac(secret, body) }),
+    },
+  });
+}
+
+/** A connection to Linear as it is stored, without asking Linear. */
+export function connectLinear(
+  orgId: string,
+  {
+    team,
+    workspace = randomUUID(),
+    secret,
+    apiKey = 'lin_api_test',
+  }: {
+    team: string;
+    workspace?: string;
+    secret?: string;
+    apiKey?: string;
+  },
+) {
+  return connectIntegration(
+    orgId,
+    'linear',
+    {
+      account: 'Test',
+      settings: { team_id: team },
+      sealed: box.seal(JSON.stringify({ api_key: apiKey })),
+      workspace,
+      external: linearExternal(team),
+      ...(secret === undefined ? {} : { sealed_signing: box.seal(secret) }),
+    },
+    new Date(),
+  );
+}
+
+/** What arrived for an organization, the newest first, once `count` of them are settled. */
+export async function arrivedAt(api: Api, orgId: string, token: string, count: number) {
+  let seen: Reply | undefined;
+  return until(
+    async () => {
+      seen = await api.request('GET', `/support/inbound/orgs/${orgId}?limit=100`, { token });
+      const all = seen.body.inbound as {
+        status: string;
+        reason: string | null;
+        outcome: string | null;
+        type: string;
+      }[];
+      return all.length >= count && all.every(({ status }) => status !== 'stored') && all;
+    },
+    () => `${count} events to be processed; last seen: ${JSON.stringify(seen?.body)}`,
+  );
+}
