@@ -8,7 +8,8 @@ import { fleetNames, fleets, type FleetName } from './fleets.ts';
 import { embeddingMeter, histogramBuckets } from './metrics.ts';
 import { createRecrawlSchedules, ensureSchedules } from './schedules.ts';
 import { ensureSearchAttributes } from './searchattributes.ts';
-import type { StartSaved, WorkerDeps } from './slices/slice.ts';
+import { slices } from './slices/index.ts';
+import type { Slice, StartSaved, WorkerDeps } from './slices/slice.ts';
 import { startSweeper } from './sweeper.ts';
 import { connectionTo, startSaved } from '../api/durable.ts';
 import { createLog } from '../api/http/log.ts';
@@ -83,6 +84,12 @@ export async function startWorkers(
     // A request's time limit includes its wait for a connection; the crawler's own queue comes before that.
     connectionsPerOrigin: Math.max(4, config.crawlConcurrency),
   });
+  const outbound = createHttp({
+    userAgent: userAgent(config, 'SupportPlatform'),
+    egressAllow: config.egressAllow,
+    // Many organizations' endpoints may have one origin; attempts are bounded by destination before they come here.
+    connectionsPerOrigin: 64,
+  });
   const pages = createPages({ agent: crawlerName });
   const embedding = openEmbedding(config, log, { meter: embeddingMeter(Runtime.instance().metricMeter) });
   const search = createSearch({ uri: config.searchUri, model: embedding.model });
@@ -118,7 +125,10 @@ export async function startWorkers(
     linear,
     secrets,
     schedules,
+    http: outbound,
+    egressAllow: config.egressAllow,
     start,
+    erasers: slices.flatMap((slice: Slice) => slice.erasers ?? []),
     quotas,
     testRepliesPerMinute,
     clock,
@@ -164,6 +174,7 @@ export async function startWorkers(
       await pages.close();
       await http.close();
       await services.close();
+      await outbound.close();
       search.close();
       await connection.close();
       await clientConnection.close();
@@ -189,8 +200,8 @@ async function embedWhatLacks(model: string, now: Date): Promise<void> {
 const crawlerName = 'SupportPlatformBot';
 
 /** Says who sends the requests, and how to reach them. */
-function userAgent({ crawlerContact }: Config): string {
-  return `${crawlerName}/1.0${crawlerContact === undefined ? '' : ` (+${crawlerContact})`}`;
+function userAgent({ crawlerContact }: Config, name = crawlerName): string {
+  return `${name}/1.0${crawlerContact === undefined ? '' : ` (+${crawlerContact})`}`;
 }
 
 function chosenFleets(wanted: string[] | undefined): FleetName[] {

@@ -9,4 +9,6 @@ export { maintainStores } from './maintenance.ts';
 export { meeting } from './meeting.ts';
 export { pruneKnowledge } from './pruning.ts';
 export { arrangeRecrawl, recrawlSite } from './recrawl.ts';
+export { sendLine } from './sendline.ts';
 export { eraseSource, retagSource } from './source.ts';
+export { ticketEvents } from './ticketevents.ts';

@@ -1,4 +1,5 @@
 import { conversationWork } from '../models/rules/chat/work.ts';
+import { deliveryWork, slowQueue } from '../models/rules/events/work.ts';
 import { inboundWork } from '../models/rules/events/inbound.ts';
 import { embeddingWork } from '../models/rules/knowledge/embedding.ts';
 
@@ -10,6 +11,8 @@ export const queues = {
   embedding: embeddingWork.queue,
   crawl: 'crawl',
   conversations: conversationWork.queue,
+  deliveries: deliveryWork.queue,
+  slowdeliveries: slowQueue,
   interviews: 'interviews',
   inbound: inboundWork.queue,
   maintenance: 'maintenance',

@@ -9,9 +9,9 @@ import { takeTurn, type TurnAnswer } from '../../agent/turn.ts';
 import type { Ai } from '../../clients/ai/ai.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { Search } from '../../clients/search/search.ts';
-import { actOn } from '../../models/chat/act.ts';
+import { actOn, eventIntents } from '../../models/chat/act.ts';
 import { takeTestReply } from '../../models/chat/allowance.ts';
-import { placeAnswer, type Conversation } from '../../models/chat/conversation.ts';
+import { ConversationModel, placeAnswer, type Conversation } from '../../models/chat/conversation.ts';
 import { conversationWriter } from '../../models/chat/log.ts';
 import {
   ackFrame,
@@ -23,6 +23,7 @@ import {
   settleMessage,
   type Message,
 } from '../../models/chat/message.ts';
+import type { Intent } from '../../models/base/pending.ts';
 import { hasFrame, Superseded, type FrameWriter, type NewFrame } from '../../models/live/frame.ts';
 import { productTypeOf } from '../../models/rules/access/session.ts';
 import { shownOffer } from '../../models/rules/knowledge/offers.ts';
@@ -35,12 +36,16 @@ import {
   type EscalationReason,
 } from '../../models/rules/chat/conversation.ts';
 
+/** Starts what a saved record asks for, at once; what is not started is left to the sweeper. */
+type Start = (model: typeof ConversationModel, record: Conversation, intents: readonly Intent[]) => Promise<void>;
+
 export type AnsweringDeps = {
   search: Search;
   ai: Ai;
   embedding: Embedding;
   /** How many answers per minute an organization gets in test mode. */
   testRepliesPerMinute: number;
+  start: Start;
   clock: () => Date;
   log: Logger;
 };
@@ -54,7 +59,7 @@ const countsMisses = ({ status }: Conversation): boolean => status === 'open';
 const rememberedMessages = 10;
 
 /** Answers messages. `answer` returns whether there is still something to show. */
-export function createAnswering({ search, ai, embedding, testRepliesPerMinute, clock, log }: AnsweringDeps) {
+export function createAnswering({ search, ai, embedding, testRepliesPerMinute, start, clock, log }: AnsweringDeps) {
   /** Takes the right to answer, and answers. @throws Superseded when another attempt has taken that right. */
   async function answer(
     conversation: Conversation,
@@ -189,7 +194,8 @@ export function createAnswering({ search, ai, embedding, testRepliesPerMinute, c
     from: readonly ConversationStatus[],
   ): Promise<void> {
     try {
-      await actOn(orgId, convId, 'escalate', { now: clock(), reason, from });
+      const acted = await actOn(orgId, convId, 'escalate', { now: clock(), reason, from });
+      await start(ConversationModel, acted, eventIntents(acted));
     } catch (error) {
       // A person has taken over, or the conversation is resolved.
       if (!(error instanceof Problem && error.code === 'CONFLICT')) throw error;

@@ -6,7 +6,7 @@ import type { SessionPrincipal } from '../access/auth.ts';
 import type { Context } from '../context.ts';
 import { startSaved } from '../durable.ts';
 import { takeTestConversation } from '../../models/chat/allowance.ts';
-import { actOn } from '../../models/chat/act.ts';
+import { actOn, eventIntents } from '../../models/chat/act.ts';
 import {
   ConversationModel,
   findConversation,
@@ -78,11 +78,14 @@ export async function acceptMessage(
   if (!message) {
     // The same message came over another connection meanwhile, so this one was counted in vain.
     await uncountMessage(orgId, convId, acted.reads);
-    await startSaved(ctx, ConversationModel, acted, left);
+    await startSaved(ctx, ConversationModel, acted, [...left, ...eventIntents(acted)]);
     return acknowledge((await findClientMessage(convId, clientMessageId!))!, true);
   }
   const start = async () => {
-    await startSaved(ctx, MessageModel, message, [intent]);
+    await Promise.all([
+      startSaved(ctx, MessageModel, message, [intent]),
+      startSaved(ctx, ConversationModel, acted, eventIntents(acted)),
+    ]);
     // The message carries the intent now. One that stays in the conversation is sent once more, which shows nothing twice.
     if (left.length > 0) await settleIntent(ConversationModel, convId, intent).catch(() => undefined);
   };
@@ -135,5 +138,5 @@ export async function endConversation(
     ...(csat === undefined ? {} : { csat }),
     intents: [intent],
   });
-  await startSaved(ctx, ConversationModel, ended, [intent]);
+  await startSaved(ctx, ConversationModel, ended, [intent, ...eventIntents(ended)]);
 }

@@ -3,8 +3,8 @@
  * customer's sockets also when this process dies. The tables of models/rules/chat/conversation.ts decide what is allowed.
  */
 import type { TenantPrincipal } from '../access/auth.ts';
-import { launch, startSaved, type Starter } from '../durable.ts';
-import { actOn, type ActOptions } from '../../models/chat/act.ts';
+import { startSaved, type Starter } from '../durable.ts';
+import { actOn, eventIntents, type ActOptions } from '../../models/chat/act.ts';
 import {
   ConversationModel,
   findConversation,
@@ -16,7 +16,7 @@ import type { Customer } from '../../models/chat/customer.ts';
 import { findReply, storeReply } from '../../models/chat/saying.ts';
 import { MessageModel, type Message } from '../../models/chat/message.ts';
 import { findOrganization } from '../../models/access/organization.ts';
-import { settleIntent } from '../../models/base/pending.ts';
+import { intentFor, settleIntent } from '../../models/base/pending.ts';
 import { attendingWork } from '../../models/rules/chat/work.ts';
 import { escalationReasons, type Act } from '../../models/rules/chat/conversation.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
@@ -41,9 +41,11 @@ export async function actShown(
   more: Pick<ActOptions, 'reason' | 'note'> = {},
 ): Promise<Conversation> {
   await conversationOf(caller, convId);
-  return launch(ctx, ConversationModel, [attendingWork(caller.orgId, convId)], (intents) =>
-    actOn(caller.orgId, convId, act, { now: ctx.clock(), intents, ...more }),
-  );
+  const now = ctx.clock();
+  const intent = intentFor(attendingWork(caller.orgId, convId), now);
+  const acted = await actOn(caller.orgId, convId, act, { now, intents: [intent], ...more });
+  await startSaved(ctx, ConversationModel, acted, [intent, ...eventIntents(acted)]);
+  return acted;
 }
 
 /** Gives a conversation to a member, or to nobody; customers are not shown. @throws Problem NOT_FOUND, VALIDATION. */

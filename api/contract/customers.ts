@@ -74,6 +74,7 @@ export const erasureReply = z.object({
       sessions: z.number().int(),
       gaps: z.number().int(),
     })
+    .catchall(z.number().int())
     .meta({ description: 'How many records there were.' }),
   requested_by: id,
   requested_at: timestamp,

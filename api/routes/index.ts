@@ -10,6 +10,7 @@ import { inboxRoutes } from './inbox.ts';
 import { keyRoutes } from './keys.ts';
 import { knowledgeRoutes } from './knowledge.ts';
 import { meetingRoutes } from './meetings.ts';
+import { outboxRoutes } from './outbox.ts';
 import { orgRoutes } from './orgs.ts';
 import { pageRoutes } from './pages.ts';
 import { recrawlRoutes } from './recrawl.ts';
@@ -30,6 +31,7 @@ export const routeGroups = {
   'Support configuration': supportConfigRoutes,
   'Support sessions': sessionRoutes,
   'Support inbox': inboxRoutes,
+  'Ticket events': outboxRoutes,
   'Customer data': customerRoutes,
   Meetings: meetingRoutes,
   'Inbound events': [...webhookRoutes, ...inboundRoutes],

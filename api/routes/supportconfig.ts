@@ -8,7 +8,12 @@ import { setEnvironment } from '../../models/access/organization.ts';
 import type { Environment } from '../../models/rules/access/keys.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { hasRole } from '../../models/rules/access/roles.ts';
-import { applySettings, checkWebhookSecret, type SettingsPatch } from '../../models/rules/knowledge/supportconfig.ts';
+import {
+  applySettings,
+  checkWebhookSecret,
+  outboxAfter,
+  type SettingsPatch,
+} from '../../models/rules/knowledge/supportconfig.ts';
 import {
   findSupportConfig,
   listConnectedIntegrations,
@@ -35,14 +40,27 @@ function checkMayGoLive(principal: TenantPrincipal): void {
   });
 }
 
+/** What of a patch changes something: a secret that is the same as before is not replaced, so nothing signs beside it. */
+function changesOf(
+  { secrets }: Context,
+  current: SupportConfig,
+  { outbox_webhook_secret: secret, ...rest }: SettingsPatch,
+) {
+  if (!secret) return { ...rest, outbox_webhook_secret: secret };
+  const { outbox_webhook_secret: before } = current;
+  const same = before !== null && secrets.open(before) === secret;
+  return { ...rest, outbox_webhook_secret: same ? before : secrets.seal(secret) };
+}
+
 /** Applies a patch to what is stored, again when somebody else stored meanwhile, so that rules over two fields hold. */
-async function patchSupportConfig(ctx: Context, orgId: string, patch: SettingsPatch): Promise<SupportConfig> {
+async function patchSupportConfig(ctx: Context, orgId: string, given: SettingsPatch): Promise<SupportConfig> {
   const around = { integrations: await listConnectedIntegrations(orgId), egressAllow: ctx.config.egressAllow };
   for (;;) {
     const current = await findSupportConfig(orgId);
-    if (Object.values(patch).every((value) => value === undefined)) return current;
-    const next = applySettings(current, patch, around);
+    if (Object.values(given).every((value) => value === undefined)) return current;
+    const patch = changesOf(ctx, current, given);
     const now = ctx.clock();
+    const next = { ...applySettings(current, patch, around), ...outboxAfter(current, patch, now) };
     if (await saveSupportConfig(orgId, current.version, next, now))
       return { ...current, ...next, version: current.version + 1, updated_at: now };
   }
@@ -73,13 +91,10 @@ export const supportConfigRoutes = [
     limit: 'writes',
     errors: ['MISSING_ROLE', 'PROVIDER_NOT_CONNECTED'],
     async handle({ body, principal }, ctx) {
-      const { environment, outbox_webhook_secret: secret, ...rest } = body;
+      const { environment, ...rest } = body;
       if (environment) checkMayGoLive(principal);
-      checkWebhookSecret(secret);
-      const supportConfig = await patchSupportConfig(ctx, principal.orgId, {
-        ...rest,
-        outbox_webhook_secret: secret ? ctx.secrets.seal(secret) : secret,
-      });
+      checkWebhookSecret(rest.outbox_webhook_secret);
+      const supportConfig = await patchSupportConfig(ctx, principal.orgId, rest);
       if (environment) await setEnvironment(principal.orgId, environment);
       return view(supportConfig, environment ?? principal.environment);
     },

@@ -19,6 +19,7 @@ const prefixes = {
   message: 'msg',
   ticket: 'tkt',
   event: 'evt',
+  delivery: 'dlv',
   notification: 'ntf',
   meeting: 'mtg',
   interview: 'int',

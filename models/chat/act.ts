@@ -13,7 +13,7 @@ import {
 } from './conversation.ts';
 import { collectionOf } from '../base/define.ts';
 import { newId } from '../base/ids.ts';
-import { isSameIntent, type Intent } from '../base/pending.ts';
+import { intentFor, isSameIntent, type Intent } from '../base/pending.ts';
 import {
   conversationMoves,
   eventsOf,
@@ -26,6 +26,7 @@ import {
 } from '../rules/chat/conversation.ts';
 import { Problem } from '../rules/base/errors.ts';
 import { keptUntil } from '../rules/chat/retention.ts';
+import { ticketEventsWork, ticketWork } from '../rules/chat/work.ts';
 
 export type ActOptions = {
   now: Date;
@@ -51,8 +52,8 @@ export type ActOptions = {
 export type Made = { moved: boolean; events: readonly TicketEvent[] };
 
 /**
- * Does an act, at once with its ticket, its events and the intent to show it, as the tables say; `position` of what is
- * returned is the message's.
+ * Does an act, at once with its ticket, its events and the intents to show it and to send its events, as the tables say;
+ * `position` of what is returned is the message's. Start the latter at once: `eventIntents`.
  * @throws Problem NOT_FOUND, or CONFLICT when the status, or `withinBounds`, does not allow it; what `begin` throws.
  */
 export async function actOn(orgId: string, convId: string, act: Act, options: ActOptions): Promise<Conversation> {
@@ -101,7 +102,6 @@ function change(
     ticket_status: after!,
     at: now,
   }));
-  const pending = typeof intents === 'function' ? intents({ moved: status !== standing.status, events }) : intents;
   const ticket: Ticket | undefined =
     after === undefined
       ? undefined
@@ -112,6 +112,8 @@ function change(
           created_at: standing.ticket?.created_at ?? now,
           updated_at: after === before && reason === undefined ? standing.ticket!.updated_at : now,
         };
+  const given = typeof intents === 'function' ? intents({ moved: status !== standing.status, events }) : intents;
+  const pending = [...given, ...(ticket && events.length > 0 ? [toSend(standing, ticket, now)] : [])];
   return {
     $set: {
       status,
@@ -123,6 +125,8 @@ function change(
       ...(message ? { preview: previewOf(message.body) } : {}),
       ...(message?.byCustomer ? { customer_preview: previewOf(message.body) } : {}),
       ...(status !== standing.status ? { misses: 0 } : {}),
+      // What happened before events were sent anywhere stays unsent.
+      ...(events.length > 0 && standing.events_planned === undefined ? { events_planned: standing.events.length } : {}),
       ...(context ? { session_context: context } : {}),
     },
     ...(act === 'unassign' ? { $unset: { assigned_to: '' } } : {}),
@@ -139,7 +143,7 @@ function change(
       ? {
           $push: {
             ...(events.length > 0 ? { events: { $each: events } } : {}),
-            ...(pending.length > 0 ? { pending: { $each: [...pending] } } : {}),
+            ...(pending.length > 0 ? { pending: { $each: pending } } : {}),
           },
         }
       : {}),
@@ -168,6 +172,13 @@ function whyEscalated(
   // A customer's message makes a ticket only where a person has spoken.
   return { reason: reason ?? (act === 'message' ? 'replied' : 'member'), ...(note ? { note } : {}) };
 }
+
+const toSend = ({ _id, org_id }: Conversation, { ticket_id }: Ticket, now: Date): Intent =>
+  intentFor(ticketWork(org_id, _id, ticket_id), now);
+
+/** The intents to send events that are with a conversation after an act; whoever acted starts them. */
+export const eventIntents = ({ pending = [] }: Pick<Conversation, 'pending'>): Intent[] =>
+  pending.filter(({ workflow }) => workflow === ticketEventsWork.workflow);
 
 /** Which of these intents an act left with the conversation. */
 export const leftIntents = ({ pending = [] }: Conversation, intents: readonly Intent[]): Intent[] =>

@@ -75,6 +75,8 @@ export type Conversation = {
   last_message_at?: Date;
   ticket?: Ticket;
   events: TicketEvent[];
+  /** `seq` of the last event whose deliveries are stored. */
+  events_planned?: number;
   created_at: Date;
   updated_at: Date;
   /** Test conversations only. */
@@ -138,6 +140,7 @@ export const ConversationModel = defineModel<Conversation>(
       ],
       required: true,
     },
+    events_planned: Number,
     created_at: { type: Date, required: true },
     updated_at: { type: Date, required: true },
     expires_at: Date,
@@ -162,6 +165,11 @@ export async function settleShown(orgId: string, convId: string, version: number
     { _id: convId, org_id: orgId, shown_version: { $lt: version } },
     { $set: { shown_version: version } },
   );
+}
+
+/** Notes that the deliveries of events up to this one are stored. */
+export async function settlePlanned(orgId: string, convId: string, seq: number): Promise<void> {
+  await collectionOf(ConversationModel).updateOne({ _id: convId, org_id: orgId }, { $max: { events_planned: seq } });
 }
 
 /**

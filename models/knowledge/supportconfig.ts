@@ -1,21 +1,25 @@
 /** What an organization configured about support. A record exists once something was changed; until then the defaults hold. */
 import { cached } from '../base/cached.ts';
-import { collectionOf, defineModel } from '../base/define.ts';
+import { collectionOf, defineModel, embedded } from '../base/define.ts';
 import { isDuplicate } from '../base/connect.ts';
 import {
+  defaultOutboxState,
   defaultSettings,
   outboxProviders,
+  type OldSecret,
   type OutboxProvider,
+  type OutboxState,
   type SupportSettings,
 } from '../rules/knowledge/supportconfig.ts';
 
-export type SupportConfig = SupportSettings & {
-  /** The organization's id. */
-  _id: string;
-  /** Counts changes; 0 while nothing was stored. */
-  version: number;
-  updated_at: Date | null;
-};
+export type SupportConfig = SupportSettings &
+  OutboxState & {
+    /** The organization's id. */
+    _id: string;
+    /** Counts changes; 0 while nothing was stored. */
+    version: number;
+    updated_at: Date | null;
+  };
 
 const SupportConfigModel = defineModel<SupportConfig>('SupportConfig', 'support_configs', {
   _id: { type: String, required: true },
@@ -24,13 +28,18 @@ const SupportConfigModel = defineModel<SupportConfig>('SupportConfig', 'support_
   outbox_providers: { type: [String], enum: outboxProviders, required: true },
   outbox_webhook_url: { type: String, default: null },
   outbox_webhook_secret: { type: String, default: null },
+  outbox_version: { type: Number, default: 0 },
+  outbox_webhook_old_secrets: {
+    type: [embedded<OldSecret>({ secret: { type: String, required: true }, until: { type: Date, required: true } })],
+    default: [],
+  },
   allowed_origins: { type: [String], required: true },
   updated_at: Date,
 });
 
 export async function findSupportConfig(orgId: string): Promise<SupportConfig> {
   const stored = await collectionOf(SupportConfigModel).findOne({ _id: orgId });
-  return { ...defaultSettings, _id: orgId, version: 0, updated_at: null, ...stored };
+  return { ...defaultSettings, ...defaultOutboxState, _id: orgId, version: 0, updated_at: null, ...stored };
 }
 
 const recent = cached(findSupportConfig);
@@ -44,15 +53,18 @@ export async function recentSupportConfig(orgId: string): Promise<SupportConfig>
 export async function saveSupportConfig(
   orgId: string,
   version: number,
-  next: SupportSettings,
+  next: SupportSettings & OutboxState,
   now: Date,
 ): Promise<boolean> {
   const { kb_segment_strict, outbox_providers, outbox_webhook_url, outbox_webhook_secret, allowed_origins } = next;
+  const { outbox_version, outbox_webhook_old_secrets } = next;
   const fields = {
     kb_segment_strict,
     outbox_providers,
     outbox_webhook_url,
     outbox_webhook_secret,
+    outbox_version,
+    outbox_webhook_old_secrets,
     allowed_origins,
     version: version + 1,
     updated_at: now,

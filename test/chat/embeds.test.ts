@@ -18,7 +18,7 @@ import { newToken } from '../../models/access/key.ts';
 import { createOrganization, newOrganization, setEnvironment } from '../../models/access/organization.ts';
 import { providePublishableKey, rotatePublishableKey } from '../../models/access/publishablekey.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
-import { defaultSettings } from '../../models/rules/knowledge/supportconfig.ts';
+import { defaultOutboxState, defaultSettings } from '../../models/rules/knowledge/supportconfig.ts';
 import { createSecretBox, type SecretBox } from '../../models/base/secretbox.ts';
 import {
   consumeStepUp,
@@ -67,7 +67,7 @@ beforeEach(async () => {
 async function newOrg(): Promise<string> {
   const id = newId('org');
   await createOrganization(newOrganization(id, 'Test', 'usr_1', now));
-  await saveSupportConfig(id, 0, { ...defaultSettings, allowed_origins: [page] }, now);
+  await saveSupportConfig(id, 0, { ...defaultSettings, ...defaultOutboxState, allowed_origins: [page] }, now);
   return id;
 }
 async function secretOf(mode: Mode, formerUntil = now): Promise<string> {
@@ -195,7 +195,7 @@ describe('a page', () => {
     pk = (await providePublishableKey(orgId, 'live', now)).key;
     expect(await visit()).toMatchObject({ mode: 'live' });
     expect(await refusal(visit({ origin: local }))).toMatchObject({ code: 'ORIGIN_NOT_ALLOWED' });
-    await saveSupportConfig(orgId, 1, defaultSettings, now);
+    await saveSupportConfig(orgId, 1, { ...defaultSettings, ...defaultOutboxState }, now);
     expect(await refusal(visit())).toMatchObject({ code: 'ORIGIN_NOT_ALLOWED' });
   });
 
@@ -294,7 +294,7 @@ describe('what let an embed in', () => {
   });
 
   it('no longer does once the origin is off the list', async () => {
-    await saveSupportConfig(orgId, 1, defaultSettings, now);
+    await saveSupportConfig(orgId, 1, { ...defaultSettings, ...defaultOutboxState }, now);
     expect(await refusal(check({}))).toMatchObject({ code: 'ORIGIN_NOT_ALLOWED' });
     await check({ origin: local });
   });

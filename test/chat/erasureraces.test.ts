@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(disconnectMongo);
 
 const clock = () => new Date();
-const activities = createErasureActivities({ clock, log: pino({ level: 'silent' }) });
+const activities = createErasureActivities({ erasers: [], clock, log: pino({ level: 'silent' }) });
 const orgId = newId('org');
 const run = (what: keyof typeof activities, customerId: string, ofOrg = orgId) =>
   new MockActivityEnvironment(undefined, { logger: new DefaultLogger('ERROR') }).run(activities[what], {

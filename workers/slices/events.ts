@@ -1,11 +1,26 @@
 /** What is sent to other services, and what arrives from them. */
 import { launchable, type Slice } from './slice.ts';
+import { createDeliveryActivities } from '../../activities/events/deliver.ts';
 import { createInboundActivities } from '../../activities/events/inbound/index.ts';
+import { deliveryEraser, DeliveryModel } from '../../models/events/delivery.ts';
 import { InboundModel } from '../../models/events/inbound.ts';
 
 export const events = {
-  launchable: [launchable(InboundModel)],
+  launchable: [launchable(InboundModel), launchable(DeliveryModel)],
+  erasers: [deliveryEraser],
   fleets: {
+    deliveries: {
+      activities: (deps) => createDeliveryActivities(deps),
+      // An attempt waits for its receiver, and of one destination no more than eight are under way.
+      maxActivities: 40,
+      maxWorkflowTasks: 20,
+    },
+    slowdeliveries: {
+      // Each of these attempts may take the full 15 s.
+      activities: (deps) => createDeliveryActivities(deps, { slow: true }),
+      maxActivities: 20,
+      maxWorkflowTasks: 2,
+    },
     inbound: {
       activities: (deps) => createInboundActivities(deps),
       // One activity works for one organization, on ten of its lanes at once; most of it waits.

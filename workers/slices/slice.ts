@@ -7,9 +7,11 @@ import type { RecrawlSchedules } from '../../activities/crawl/recrawl.ts';
 import type { Ai } from '../../clients/ai/ai.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { Files } from '../../clients/files/files.ts';
+import type { Http } from '../../clients/http/http.ts';
 import type { Linear } from '../../clients/linear/linear.ts';
 import type { Search } from '../../clients/search/search.ts';
 import type { Sites } from '../../clients/site/site.ts';
+import type { Eraser } from '../../models/chat/erasure.ts';
 import type { Intent, Launchable } from '../../models/base/pending.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
 import type { Quotas } from '../../models/rules/knowledge/quota.ts';
@@ -34,7 +36,12 @@ export type WorkerDeps = {
   linear: Linear;
   secrets: SecretBox;
   schedules: RecrawlSchedules;
+  /** For addresses that organizations gave, other than sites. */
+  http: Http;
+  /** Private hosts that requests may reach. */
+  egressAllow: readonly string[];
   start: StartSaved;
+  erasers: readonly Eraser[];
   quotas: Quotas;
   testRepliesPerMinute: number;
   clock: () => Date;
@@ -55,6 +62,8 @@ export type Fleet = {
 export type Slice = {
   /** Every model whose records start workflows; the sweeper starts the intents that were left. */
   launchable: readonly Model<Launchable>[];
+  /** What it holds of customers, beside what models/chat/erasure.ts removes. */
+  erasers?: readonly Eraser[];
   /** The fleets, by the queue that each one polls. */
   fleets: { readonly [Q in Queue]?: Fleet };
 };

@@ -11,3 +11,15 @@ export const attendingWork = (orgId: string, convId: string) => ({
   id: conversationWorkflowId(convId),
   args: [{ orgId, convId }],
 });
+
+export const ticketEventsWork = { workflow: 'ticketEvents', queue: 'deliveries', signal: 'ticketEvent' } as const;
+
+/** The workflow is open while events of the ticket are to be sent. */
+export const ticketWorkflowId = (ticketId: string): string => `ticket:${ticketId}`;
+
+/** Has the events of a ticket sent that were not sent before; it begins when none is open. */
+export const ticketWork = (orgId: string, convId: string, ticketId: string) => ({
+  ...ticketEventsWork,
+  id: ticketWorkflowId(ticketId),
+  args: [{ orgId, convId, ticketId }],
+});

@@ -13,6 +13,10 @@ export type OutboxProvider = (typeof outboxProviders)[number];
 export const maxWebhookUrlLength = 2048;
 export const maxAllowedOrigins = 50;
 export const webhookSecretLength = { min: 16, max: 256 } as const;
+/** How long a replaced secret still signs beside the new one, in ms; receivers change theirs within it. */
+const oldSecretMs = 24 * 3_600_000;
+/** Replaced secrets that sign at a time; each makes the header longer. */
+const maxOldSecrets = 4;
 /** Bytes of a key after `whsec_`: Standard Webhooks asks for 24 to 64; fewer than 16 can be guessed. */
 const minWebhookKeyBytes = 16;
 
@@ -33,6 +37,20 @@ export const defaultSettings: Readonly<SupportSettings> = Object.freeze({
   outbox_webhook_url: null,
   outbox_webhook_secret: null,
   allowed_origins: [],
+});
+
+/** A secret that was replaced, and until when it signs beside its successor. */
+export type OldSecret = { secret: string; until: Date };
+/** What follows from saving settings about ticket events; nobody sets it. */
+export type OutboxState = {
+  /** Counts how often address, secret or destinations were saved: what failed before is then given another chance. */
+  outbox_version: number;
+  outbox_webhook_old_secrets: OldSecret[];
+};
+
+export const defaultOutboxState: Readonly<OutboxState> = Object.freeze({
+  outbox_version: 0,
+  outbox_webhook_old_secrets: [],
 });
 
 export type SettingsPatch = { [K in keyof SupportSettings]?: SupportSettings[K] | undefined };
@@ -86,6 +104,35 @@ export function applySettings(current: SupportSettings, patch: SettingsPatch, ar
   return next;
 }
 
+/** What saving a patch makes of the state. A secret that is removed signs no more, neither does any before it. */
+export function outboxAfter(
+  current: Pick<SupportSettings, 'outbox_webhook_secret'> & OutboxState,
+  patch: SettingsPatch,
+  now: Date,
+): OutboxState {
+  const { outbox_webhook_secret: before, outbox_version, outbox_webhook_old_secrets } = current;
+  const { outbox_providers, outbox_webhook_url, outbox_webhook_secret: after } = patch;
+  const saved = [outbox_providers, outbox_webhook_url, after].some((value) => value !== undefined);
+  const standing = outbox_webhook_old_secrets.filter(({ until }) => until > now);
+  const replaces = after !== undefined && after !== before;
+  const replaced = before === null ? [] : [{ secret: before, until: new Date(now.getTime() + oldSecretMs) }];
+  return {
+    outbox_version: outbox_version + (saved ? 1 : 0),
+    outbox_webhook_old_secrets:
+      after === null ? [] : replaces ? [...replaced, ...standing].slice(0, maxOldSecrets) : standing,
+  };
+}
+
+/** The sealed secrets that an event is signed with now, the newest first; none while no secret is set. */
+export function validSecrets(
+  { outbox_webhook_secret, outbox_webhook_old_secrets }: Pick<SupportSettings, 'outbox_webhook_secret'> & OutboxState,
+  now: Date,
+): string[] {
+  if (outbox_webhook_secret === null) return [];
+  const old = outbox_webhook_old_secrets.filter(({ until }) => until > now);
+  return [outbox_webhook_secret, ...old.map(({ secret }) => secret)];
+}
+
 /** A receiver can only tell our events from forged ones by their signature, so the webhook is never used without a secret. */
 function checkSigned({ outbox_providers, outbox_webhook_secret }: SupportSettings): void {
   if (!outbox_providers.includes('webhook') || outbox_webhook_secret !== null) return;
@@ -134,14 +181,14 @@ export function checkWebhookSecret(secret: string | null | undefined): void {
 export function webhookUrlProblem(text: string, egressAllow: readonly string[]): string | undefined {
   if (!URL.canParse(text)) return 'must be an address such as https://example.com/hooks';
   const url = new URL(text);
-  if (url.protocol !== 'https:') return 'must begin with https://';
+  const allowed = isEgressAllowed(url.hostname, portOf(url), egressAllow);
+  if (url.protocol !== 'https:' && !(allowed && url.protocol === 'http:')) return 'must begin with https://';
   if (url.username !== '' || url.password !== '')
     return 'must not carry a user name or password; requests are signed instead';
   if (url.hostname.includes('*')) return 'must name one host; * stands for nothing here';
   if (badPorts.has(portOf(url))) return `must not use port ${portOf(url)}, which belongs to another protocol`;
   if (url.href.length > maxWebhookUrlLength) return `may have ${maxWebhookUrlLength} characters`;
-  if (!isEgressAllowed(url.hostname, portOf(url), egressAllow) && !isPublicHost(url.hostname))
-    return 'must be a public address, not one inside a private network';
+  if (!allowed && !isPublicHost(url.hostname)) return 'must be a public address, not one inside a private network';
   return undefined;
 }
 

@@ -1,0 +1,166 @@
+/**
+ * One attempt at a delivery: sent, written down, and counted for or against its destination. It may run again at any point:
+ * the receiver then gets the same `webhook-id` again, and of two attempts only the later one is written down.
+ */
+import type { Logger } from 'pino';
+import { senders as allSenders } from './senders/index.ts';
+import type { Sender, SenderDeps } from './senders/sender.ts';
+import { notifyMembers } from '../../models/access/notification.ts';
+import { settleDelivery, type Attempt, type Delivery } from '../../models/events/delivery.ts';
+import {
+  disableDestination,
+  noteFailure,
+  noteSuccess,
+  type Destination,
+  type DestinationRef,
+} from '../../models/events/destination.ts';
+import {
+  DeliveryRefused,
+  maskHeaders,
+  maxResponseHead,
+  type DeliveryKind,
+  type OutgoingRequest,
+  type Refusal,
+} from '../../models/rules/events/delivery.ts';
+import { isHopeless, nextWaitMs } from '../../models/rules/events/schedule.ts';
+
+export type AttemptDeps = SenderDeps & {
+  senders?: Readonly<Partial<Record<DeliveryKind, Sender>>>;
+  random?: () => number;
+  log: Logger;
+};
+
+/** What is known of where it goes. `standing` is missing until something was sent there. */
+export type Whereto = { ref: DestinationRef; standing: Destination | undefined };
+
+/** `retrying`: another attempt follows after `waitMs`. `slow`: that one must not hold up others. */
+export type Tried =
+  | { kind: 'settled' }
+  | { kind: 'failed'; error: string }
+  | { kind: 'retrying'; error: string; tries: number; waitMs: number; slow: boolean };
+
+const stored = (request: OutgoingRequest | undefined) =>
+  request && { ...request, headers: maskHeaders(request.headers) };
+const cut = (text: string | undefined) => text?.slice(0, maxResponseHead);
+
+export const disabledMessage =
+  'The destination is disabled. Save its address or outbox_providers again, then recover what was not sent.';
+
+/** Failures of the database are not the receiver's: the activity fails, and is repeated. */
+const isOutage = (error: unknown): boolean => error instanceof Error && error.name.startsWith('Mongo');
+
+export function createAttempts(deps: AttemptDeps) {
+  const { senders = allSenders, random = Math.random, clock, log } = deps;
+
+  /** Makes the attempt that was claimed. @throws what is an outage of ours. */
+  async function make(delivery: Delivery, whereto: Whereto, signal: AbortSignal): Promise<Tried> {
+    const sender = senders[delivery.kind];
+    if (!sender) return giveUp(delivery, 'Nothing in this system sends deliveries of this kind.');
+    if (delivery.mode === 'test') return suppress(delivery, sender);
+    if (whereto.standing?.status === 'disabled') return giveUp(delivery, disabledMessage);
+    const at = clock();
+    const began = performance.now();
+    const lasted = () => Math.round(performance.now() - began);
+    try {
+      const sent = await sender.send(delivery, deps, signal);
+      const attempt = attemptOf(at, lasted(), sent);
+      const { result } = sent;
+      const request = stored(sent.request);
+      await settleDelivery(delivery, { status: 'delivered', attempt, request, result }, clock());
+      const { standing, ref } = whereto;
+      if (standing?.status !== 'active' || standing.slow) await noteSuccess(ref, clock());
+      return { kind: 'settled' };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (isOutage(error)) throw error;
+      const refused = error instanceof DeliveryRefused ? error : unexpected(delivery, error);
+      return fail(delivery, whereto, refused, { at, duration: lasted() });
+    }
+  }
+
+  /** A fault of ours in sending; it is shown without its words, which nobody chose for members. */
+  function unexpected({ _id, org_id, kind }: Delivery, error: unknown): DeliveryRefused {
+    log.error({ err: error, org_id, delivery_id: _id, kind }, 'a delivery could not be sent because of a fault here');
+    return new DeliveryRefused('Sending failed on our side.', { cause: error });
+  }
+
+  async function fail(
+    delivery: Delivery,
+    { ref }: Whereto,
+    { message: error, refusal }: DeliveryRefused,
+    { at, duration }: { at: Date; duration: number },
+  ): Promise<Tried> {
+    const now = clock();
+    const { permanent = false, broken = false, timedOut = false, retryAfterMs } = refusal;
+    const tries = delivery.tries + 1;
+    const waitMs = permanent || broken ? undefined : nextWaitMs(tries, retryAfterMs, random());
+    const next = waitMs === undefined ? undefined : new Date(now.getTime() + waitMs);
+    await settleDelivery(
+      delivery,
+      {
+        status: next ? 'retrying' : 'failed',
+        attempt: { ...attemptOf(at, duration, refusal), error },
+        next_attempt_at: next,
+        request: stored(refusal.request),
+      },
+      now,
+    );
+    const { org_id, _id, kind, mode } = delivery;
+    log.info({ org_id, delivery_id: _id, kind, mode, tries, reason: error }, 'delivery failed');
+    const since = await noteFailure(ref, { error, timedOut }, now);
+    if (broken || isHopeless(since, now)) await disable(delivery, ref, error, broken);
+    if (waitMs === undefined) return { kind: 'failed', error };
+    return { kind: 'retrying', error, tries, waitMs, slow: timedOut };
+  }
+
+  /** The members are told first: a process that dies in between tells them no second time. */
+  async function disable(
+    { destination }: Delivery,
+    ref: DestinationRef,
+    error: string,
+    broken: boolean,
+  ): Promise<void> {
+    const { org_id, mode, kind, version } = ref;
+    const why = broken ? error : `For five days it took nothing. The last failure: ${error}`;
+    const notice = {
+      key: `destination_disabled:${mode}:${kind}:${version}`,
+      kind: 'destination_disabled',
+      title: `Ticket events are no longer sent to ${destination}`,
+      body: `${why} Save its address or outbox_providers in the support configuration to send to it again.`,
+    };
+    await notifyMembers(org_id, notice, clock());
+    await disableDestination(ref, error, clock());
+    log.warn({ org_id, mode, kind, reason: error }, 'destination disabled');
+  }
+
+  /** Test mode: what would be sent is stored, and nothing leaves. */
+  async function suppress(delivery: Delivery, sender: Sender): Promise<Tried> {
+    try {
+      const request = stored(await sender.preview(delivery, deps));
+      await settleDelivery(delivery, { status: 'suppressed', request }, clock());
+      return { kind: 'settled' };
+    } catch (error) {
+      if (isOutage(error)) throw error;
+      const refused = error instanceof DeliveryRefused ? error : unexpected(delivery, error);
+      return giveUp(delivery, refused.message);
+    }
+  }
+
+  /** Ends a delivery without an attempt. */
+  async function giveUp(delivery: Delivery, error: string): Promise<Tried> {
+    await settleDelivery(delivery, { status: 'failed', error }, clock());
+    return { kind: 'failed', error };
+  }
+
+  return { make };
+}
+
+function attemptOf(at: Date, duration: number, { status_code, response_head }: Omit<Refusal, 'cause'>): Attempt {
+  const head = cut(response_head);
+  return {
+    at,
+    ...(status_code === undefined ? {} : { status_code }),
+    duration_ms: duration,
+    ...(head === undefined ? {} : { response_head: head }),
+  };
+}

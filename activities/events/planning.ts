@@ -1,0 +1,90 @@
+/**
+ * What a ticket's events are sent as: one delivery for each event and each destination that the organization has selected
+ * when the event is planned. The body is written here, once.
+ */
+import type { Sender, SenderDeps, TicketNews } from './senders/sender.ts';
+import type { Conversation, Ticket, TicketEvent } from '../../models/chat/conversation.ts';
+import type { Customer } from '../../models/chat/customer.ts';
+import type { NewDelivery } from '../../models/events/delivery.ts';
+import type { SupportConfig } from '../../models/knowledge/supportconfig.ts';
+import { ticketLine, type DeliveryKind } from '../../models/rules/events/delivery.ts';
+import { descriptionOf, eventBody, type EventData } from '../../models/rules/events/ticketevent.ts';
+
+export type Senders = Readonly<Partial<Record<DeliveryKind, Sender>>>;
+/** What is known when events are planned. */
+export type Known = {
+  conversation: Conversation & { ticket: Ticket };
+  supportConfig: SupportConfig;
+  customer: Readonly<Customer> | null;
+};
+
+/** The deliveries of these events, in their order. */
+export async function composeEvents(
+  events: readonly TicketEvent[],
+  known: Known,
+  senders: Senders,
+  deps: SenderDeps,
+): Promise<NewDelivery[]> {
+  const all: NewDelivery[] = [];
+  for (const event of events) all.push(...(await composeEvent(event, known, senders, deps)));
+  return all;
+}
+
+async function composeEvent(
+  event: TicketEvent,
+  known: Known,
+  senders: Senders,
+  deps: SenderDeps,
+): Promise<NewDelivery[]> {
+  const { conversation, supportConfig, customer } = known;
+  const ticket = { ...conversation.ticket, status: event.ticket_status };
+  const body = eventBody(event.type, event.at, dataOf(event, ticket, known));
+  const news: TicketNews = { event, ticket, conversation, customer, supportConfig, body };
+  const { ticket_id } = ticket;
+  const composed = supportConfig.outbox_providers.map(async (kind): Promise<NewDelivery | null> => {
+    const made = await senders[kind]?.compose?.(news, deps);
+    if (!made) return null;
+    return {
+      org_id: conversation.org_id,
+      mode: conversation.mode,
+      kind,
+      event_id: event.event_id,
+      event_type: event.type,
+      lane: kind,
+      line: ticketLine(ticket_id, kind),
+      ...made,
+      subject: { conv_id: conversation._id, ticket_id, seq: event.seq, customer_id: conversation.customer_id },
+    };
+  });
+  return (await Promise.all(composed)).filter((delivery) => delivery !== null);
+}
+
+function dataOf({ seq }: TicketEvent, ticket: Ticket, { conversation, customer }: Known): EventData {
+  const { _id, org_id, mode, status, preview, customer_preview, last_message_at, created_at } = conversation;
+  return {
+    org_id,
+    mode,
+    ticket: {
+      ticket_id: ticket.ticket_id,
+      status: ticket.status,
+      event_seq: seq,
+      reason: ticket.reason,
+      description: descriptionOf(ticket),
+      created_at: ticket.created_at.toISOString(),
+    },
+    conversation: {
+      conv_id: _id,
+      status,
+      preview: customer_preview ?? preview,
+      last_message_at: last_message_at?.toISOString() ?? null,
+      created_at: created_at.toISOString(),
+    },
+    customer: customer && {
+      customer_id: customer._id,
+      external_id: customer.external_id ?? null,
+      email: customer.email ?? null,
+      name: customer.name ?? null,
+      verified: customer.verified,
+    },
+  };
+}

@@ -1,0 +1,6 @@
+/** The senders, by the kind of destination. */
+import type { Sender } from './sender.ts';
+import { webhook } from './webhook.ts';
+import type { DeliveryKind } from '../../../models/rules/events/delivery.ts';
+
+export const senders: Readonly<Partial<Record<DeliveryKind, Sender>>> = { webhook };

@@ -1,0 +1,51 @@
+/**
+ * What a kind of destination is to the machinery that delivers (../deliver.ts): how a ticket's event is written for it, and how
+ * a delivery is sent. Claims, attempts, retries, disabling and test mode are the machinery's, not a sender's.
+ */
+import type { Logger } from 'pino';
+import type { Http } from '../../../clients/http/http.ts';
+import type { SecretBox } from '../../../models/base/secretbox.ts';
+import type { Conversation, Ticket, TicketEvent } from '../../../models/chat/conversation.ts';
+import type { Customer } from '../../../models/chat/customer.ts';
+import type { Delivery } from '../../../models/events/delivery.ts';
+import type { SupportConfig } from '../../../models/knowledge/supportconfig.ts';
+import type { OutgoingRequest, Sent } from '../../../models/rules/events/delivery.ts';
+
+export type SenderDeps = {
+  /** For addresses that organizations gave: it checks each one when it connects. */
+  http: Http;
+  secrets: SecretBox;
+  /** Private hosts that requests may reach, also over plain http. */
+  egressAllow: readonly string[];
+  clock: () => Date;
+  log: Logger;
+};
+
+/** An event that is being planned. `customer` is missing once it was erased. */
+export type TicketNews = {
+  event: TicketEvent;
+  /** As the event left it. */
+  ticket: Ticket;
+  conversation: Conversation;
+  customer: Readonly<Customer> | null;
+  supportConfig: SupportConfig;
+  /** The event's body as webhooks get it; it is written once. */
+  body: string;
+};
+
+/** A ticket's event as one destination gets it. */
+export type Composed = {
+  /** Shown to members, without secrets. */
+  destination: string;
+  /** Stored; all that `send` needs to make the same request again. */
+  payload: unknown;
+};
+
+export type Sender = {
+  /** Null: there is nowhere to send it. A sender without this sends no ticket's events. */
+  compose?(news: TicketNews, deps: SenderDeps): Promise<Composed | null>;
+  /** @throws DeliveryRefused when the receiver did not take it. */
+  send(delivery: Delivery, deps: SenderDeps, signal: AbortSignal): Promise<Sent>;
+  /** The request that `send` would make now; in test mode it is stored instead of being sent. */
+  preview(delivery: Delivery, deps: SenderDeps): Promise<OutgoingRequest>;
+};

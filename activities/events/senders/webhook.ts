@@ -1,0 +1,88 @@
+/**
+ * Sends to the HTTPS endpoint that an organization configured, signed after Standard Webhooks. Address and secrets are those
+ * of the moment of the attempt, so that correcting them also mends what is being retried; the body never changes.
+ */
+import type { Sender, SenderDeps } from './sender.ts';
+import { headerOf, type HttpResponse } from '../../../clients/http/http.ts';
+import { signedHeaders } from '../../../clients/webhook/signature.ts';
+import type { Delivery } from '../../../models/events/delivery.ts';
+import { findSupportConfig } from '../../../models/knowledge/supportconfig.ts';
+import { HttpError } from '../../../models/rules/base/http.ts';
+import { DeliveryRefused, maskUrl, type OutgoingRequest } from '../../../models/rules/events/delivery.ts';
+import { readRetryAfter } from '../../../models/rules/events/schedule.ts';
+import { validSecrets, webhookUrlProblem } from '../../../models/rules/knowledge/supportconfig.ts';
+
+/** Time for an attempt, from its beginning to the end of the reply. */
+const totalTimeoutMs = 15_000;
+/** Of a reply's body; more is not read. */
+const maxBytes = 2_048;
+
+type Payload = { body: string };
+
+async function requestOf(delivery: Delivery, { secrets, egressAllow, clock }: SenderDeps): Promise<OutgoingRequest> {
+  const supportConfig = await findSupportConfig(delivery.org_id);
+  const url = supportConfig.outbox_webhook_url;
+  if (url === null) throw new DeliveryRefused('outbox_webhook_url is not set any more.', { permanent: true });
+  const problem = webhookUrlProblem(url, egressAllow);
+  if (problem) throw new DeliveryRefused(`outbox_webhook_url ${problem}.`, { permanent: true });
+  const { body } = delivery.payload as Payload;
+  const now = clock();
+  const [newest, ...older] = validSecrets(supportConfig, now).map((sealed) => secrets.open(sealed));
+  if (newest === undefined)
+    throw new DeliveryRefused('outbox_webhook_secret is not set any more.', { permanent: true });
+  const headers = {
+    'content-type': 'application/json',
+    ...signedHeaders(delivery.event_id, now, body, [newest, ...older]),
+  };
+  return { method: 'POST', url, headers, body };
+}
+
+function headOf({ body }: HttpResponse): string | undefined {
+  const text = body.toString('utf8').trim();
+  return text === '' ? undefined : text;
+}
+
+export const webhook: Sender = {
+  async compose({ supportConfig, body }) {
+    const url = supportConfig.outbox_webhook_url;
+    return url === null ? null : { destination: maskUrl(url), payload: { body } satisfies Payload };
+  },
+
+  preview: requestOf,
+
+  async send(delivery, deps, signal) {
+    const request = await requestOf(delivery, deps);
+    const { url, headers, body } = request;
+    let response: HttpResponse;
+    try {
+      response = await deps.http.request(url, {
+        method: 'POST',
+        headers,
+        body,
+        headersTimeoutMs: totalTimeoutMs,
+        totalTimeoutMs,
+        maxBytes,
+        cut: true,
+        signal,
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof HttpError)) throw error;
+      throw new DeliveryRefused(error.message, { request, timedOut: error.reason === 'timed_out', cause: error });
+    }
+    const { status, headers: replied } = response;
+    const reply = { request, status_code: status, response_head: headOf(response) };
+    if (status >= 200 && status < 300) return reply;
+    throw new DeliveryRefused(refusalOf(status), {
+      ...reply,
+      broken: status === 410,
+      retryAfterMs: readRetryAfter(headerOf(replied, 'retry-after'), deps.clock()),
+    });
+  },
+};
+
+function refusalOf(status: number): string {
+  if (status === 410) return 'The receiver answered 410: it is gone for good.';
+  if (status >= 300 && status < 400) return `The receiver answered ${status}; redirects are not followed.`;
+  return `The receiver answered ${status}.`;
+}

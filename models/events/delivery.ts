@@ -1,0 +1,428 @@
+/**
+ * Deliveries: one record for each event and destination, with its attempts. Deliveries of one line are sent in order, by the
+ * workflow that carries the line (workflows/ticketevents.ts, workflows/sendline.ts). An attempt is claimed and settled by
+ * compare-and-set, so it may run again at any point.
+ */
+import { randomUUID } from 'node:crypto';
+import type mongoose from 'mongoose';
+import { isDuplicate } from '../base/connect.ts';
+import { collectionOf, defined, defineModel, embedded, Mixed } from '../base/define.ts';
+import { newId } from '../base/ids.ts';
+import { intentFor, pendingField, pendingIndex, type Intent, type Work } from '../base/pending.ts';
+import type { Erased, Eraser } from '../chat/erasure.ts';
+import { modes, type Mode } from '../rules/access/keys.ts';
+import { ticketWork } from '../rules/chat/work.ts';
+import {
+  deliveryDays,
+  deliveryKinds,
+  deliveryStatuses,
+  maxAttempts,
+  outstanding,
+  type DeliveryKind,
+  type DeliveryStatus,
+  type OutgoingRequest,
+} from '../rules/events/delivery.ts';
+import { sendingWork, tryNowSignal } from '../rules/events/work.ts';
+
+export type Attempt = {
+  at: Date;
+  status_code?: number;
+  duration_ms: number;
+  error?: string;
+  /** How the reply's body begins. */
+  response_head?: string;
+};
+
+/** What a delivery is about; `customer_id` of everything that tells about a customer, whose erasure removes it. */
+export type Subject = { conv_id?: string; ticket_id?: string; seq?: number; customer_id?: string };
+
+export type Delivery = {
+  _id: string;
+  org_id: string;
+  mode: Mode;
+  kind: DeliveryKind;
+  event_id: string;
+  event_type: string;
+  /** Where the event goes: `webhook`, `slack`, `email:<convId>`. One event goes to one lane once. */
+  lane: string;
+  /** Deliveries of one line are sent one after the other, in the order of `subject.seq`, then of their ids. */
+  line: string;
+  /** The line it was made for; a redelivery has a line of its own. */
+  home: string;
+  /** Shown to members, without secrets. */
+  destination: string;
+  subject: Subject;
+  /** What the sender of this kind needs to make the request again, byte for byte. */
+  payload: unknown;
+  status: DeliveryStatus;
+  /** Failed attempts since it was made, or asked for again. */
+  tries: number;
+  attempts: Attempt[];
+  next_attempt_at?: Date;
+  /** The attempt that is under way; one that died leaves it. */
+  claim?: { id: string; at: Date };
+  request?: OutgoingRequest;
+  /** Why it was not delivered, as far as that is known. */
+  error?: string;
+  /** What the receiver made: an issue, a message. */
+  result?: { id?: string; url?: string };
+  created_at: Date;
+  delivered_at?: Date;
+  expires_at: Date;
+  pending?: Intent[];
+};
+
+export const DeliveryModel = defineModel<Delivery>(
+  'Delivery',
+  'deliveries',
+  {
+    _id: { type: String, required: true },
+    org_id: { type: String, required: true },
+    mode: { type: String, enum: modes, required: true },
+    kind: { type: String, enum: deliveryKinds, required: true },
+    event_id: { type: String, required: true },
+    event_type: { type: String, required: true },
+    lane: { type: String, required: true },
+    line: { type: String, required: true },
+    home: { type: String, required: true },
+    destination: { type: String, required: true },
+    subject: { type: Mixed, required: true },
+    payload: { type: Mixed },
+    status: { type: String, enum: deliveryStatuses, required: true },
+    tries: { type: Number, required: true },
+    attempts: {
+      type: [
+        embedded<Attempt>({
+          at: { type: Date, required: true },
+          status_code: Number,
+          duration_ms: { type: Number, required: true },
+          error: String,
+          response_head: String,
+        }),
+      ],
+      required: true,
+    },
+    next_attempt_at: Date,
+    claim: { type: Mixed },
+    request: { type: Mixed },
+    error: String,
+    result: { type: Mixed },
+    created_at: { type: Date, required: true },
+    delivered_at: Date,
+    expires_at: { type: Date, required: true },
+    pending: pendingField,
+  },
+  [
+    { fields: { event_id: 1, lane: 1 }, unique: true },
+    { fields: { org_id: 1, _id: -1 } },
+    { fields: { org_id: 1, status: 1, _id: -1 } },
+    { fields: { line: 1, status: 1 } },
+    {
+      fields: { org_id: 1, 'subject.customer_id': 1 },
+      partialFilterExpression: { 'subject.customer_id': { $exists: true } },
+    },
+    { fields: { expires_at: 1 }, expireAfterSeconds: 0 },
+    pendingIndex,
+  ],
+);
+
+const deliveries = () => collectionOf(DeliveryModel);
+const dayMs = 86_400_000;
+const expiry = (now: Date): Date => new Date(now.getTime() + deliveryDays * dayMs);
+
+/** A delivery before it is stored. */
+export type NewDelivery = Pick<
+  Delivery,
+  'org_id' | 'mode' | 'kind' | 'event_id' | 'event_type' | 'lane' | 'destination' | 'subject' | 'payload'
+> & {
+  /** Deliveries of the same line are sent in order; without one, at once and beside all others. */
+  line?: string;
+};
+
+/** The records of new deliveries, whose ids are in this order. `claimed`: whoever stores it makes the first attempt at once. */
+export function deliveryRecords(
+  fresh: readonly NewDelivery[],
+  now: Date,
+  claimed: (delivery: NewDelivery) => boolean = () => false,
+): Delivery[] {
+  const ids = fresh.map(() => newId('delivery')).toSorted();
+  return fresh.map((one, index) => {
+    const _id = ids[index]!;
+    const line = one.line ?? _id;
+    return {
+      ...one,
+      _id,
+      line,
+      home: line,
+      status: 'pending',
+      tries: 0,
+      attempts: [],
+      next_attempt_at: now,
+      ...(claimed(one) ? { claim: { id: randomUUID(), at: now } } : {}),
+      created_at: now,
+      expires_at: expiry(now),
+    };
+  });
+}
+
+/** Has a delivery's workflow look at it: the ticket's, where it is one of a ticket's own line. */
+export function carrierOf({
+  org_id,
+  line,
+  home,
+  subject,
+}: Pick<Delivery, 'org_id' | 'line' | 'home' | 'subject'>): Work {
+  const { ticket_id, conv_id } = subject;
+  return line === home && ticket_id !== undefined && conv_id !== undefined
+    ? ticketWork(org_id, conv_id, ticket_id)
+    : sendingWork(org_id, line);
+}
+
+/**
+ * Stores a delivery that belongs to no ticket's line, with the intent to send it, which the caller starts (`WorkerDeps.start`
+ * or `startSaved`) or leaves to the sweeper. `created` is false when this event was given to this lane before; then
+ * `delivery` is that one, and `intents` are those that it still has.
+ */
+export async function createDelivery(
+  fresh: NewDelivery,
+  now: Date,
+): Promise<{ delivery: Delivery; created: boolean; intents: Intent[] }> {
+  const record = deliveryRecords([fresh], now)[0]!;
+  const delivery = { ...record, pending: [intentFor(sendingWork(record.org_id, record.line), now)] };
+  try {
+    await deliveries().insertOne(delivery);
+    return { delivery, created: true, intents: delivery.pending };
+  } catch (error) {
+    if (!isDuplicate(error)) throw error;
+    const standing = await deliveries().findOne({ event_id: fresh.event_id, lane: fresh.lane });
+    // It was removed meanwhile, with its customer.
+    if (!standing) return { delivery: record, created: false, intents: [] };
+    return { delivery: standing, created: false, intents: standing.pending ?? [] };
+  }
+}
+
+/** Stores those whose event was not given to their lane before; tells which ones they were. */
+export async function insertDeliveries(records: readonly Delivery[]): Promise<(delivery: Delivery) => boolean> {
+  if (records.length === 0) return () => false;
+  try {
+    await deliveries().insertMany([...records], { ordered: false });
+    return () => true;
+  } catch (error) {
+    if (!isDuplicate(error)) throw error;
+    const ids = records.map(({ _id }) => _id);
+    const stored = await deliveries()
+      .find({ _id: { $in: ids } }, { projection: { _id: 1 } })
+      .toArray();
+    const fresh = new Set(stored.map(({ _id }) => _id));
+    return ({ _id }) => fresh.has(_id);
+  }
+}
+
+const inOrder = { 'subject.seq': 1, _id: 1 } as const;
+
+/** What is still to be sent of a line, in order; `limit` of them at most. */
+export async function outstandingOf(orgId: string, line: string, limit: number): Promise<Delivery[]> {
+  return deliveries()
+    .find({ org_id: orgId, line, status: { $in: [...outstanding] } })
+    .sort(inOrder)
+    .limit(limit)
+    .toArray();
+}
+
+/** What is still to be sent of a ticket's lines, in the order of its events. */
+export async function outstandingOfTicket(orgId: string, ticketId: string): Promise<Delivery[]> {
+  return deliveries()
+    .find({
+      org_id: orgId,
+      // All lines that begin with the ticket's id.
+      line: { $gte: `${ticketId}:`, $lt: `${ticketId};` },
+      status: { $in: [...outstanding] },
+    })
+    .sort(inOrder)
+    .toArray();
+}
+
+/** What an attempt that was begun and never ended is shown as. */
+const interrupted = 'The process that made this attempt died; whether the receiver got it is not known.';
+
+/** Takes the right to make the next attempt; null when another attempt has begun or the delivery is settled. */
+export async function claimDelivery(delivery: Delivery, now: Date): Promise<Delivery | null> {
+  const { _id, org_id, claim: before } = delivery;
+  const died: Attempt[] = before
+    ? [{ at: before.at, duration_ms: Math.max(0, now.getTime() - before.at.getTime()), error: interrupted }]
+    : [];
+  return deliveries().findOneAndUpdate(
+    { _id, org_id, status: { $in: [...outstanding] }, 'claim.id': before?.id ?? { $exists: false } },
+    {
+      $set: { claim: { id: randomUUID(), at: now } },
+      ...(died.length > 0 ? { $push: { attempts: { $each: died, $slice: -maxAttempts } } } : {}),
+    },
+    { returnDocument: 'after' },
+  );
+}
+
+/** What an attempt brought. Without `attempt` none was made. */
+export type Settling = {
+  status: DeliveryStatus;
+  attempt?: Attempt;
+  next_attempt_at?: Date | undefined;
+  request?: OutgoingRequest | undefined;
+  result?: Delivery['result'];
+  /** Why no attempt was made, or what the attempt failed with. */
+  error?: string;
+};
+
+/**
+ * Writes down what the claimed attempt brought. One that another attempt has overtaken only counts when it was delivered,
+ * which stays true. Returns whether it was written.
+ */
+export async function settleDelivery(delivery: Delivery, settling: Settling, now: Date): Promise<boolean> {
+  const { _id, org_id, claim } = delivery;
+  const { status, attempt, next_attempt_at, request, result, error = attempt?.error } = settling;
+  const failed = status === 'retrying' || status === 'failed';
+  const gone = {
+    claim: '',
+    ...(next_attempt_at === undefined ? { next_attempt_at: '' } : {}),
+    ...(error === undefined ? { error: '' } : {}),
+  };
+  const change: mongoose.mongo.UpdateFilter<Delivery> = {
+    $set: defined({
+      status,
+      next_attempt_at,
+      request,
+      result,
+      error,
+      delivered_at: status === 'delivered' ? now : undefined,
+    }) as Partial<Delivery>,
+    $unset: gone as never,
+    ...(attempt ? { $push: { attempts: { $each: [attempt], $slice: -maxAttempts } } } : {}),
+    ...(failed && attempt ? { $inc: { tries: 1 } } : {}),
+  };
+  const own = { _id, org_id, ...(claim ? { 'claim.id': claim.id } : {}) };
+  const { matchedCount } = await deliveries().updateOne({ ...own, status: { $in: [...outstanding] } }, change);
+  if (matchedCount === 1 || status !== 'delivered') return matchedCount === 1;
+  const late = await deliveries().updateOne({ _id, org_id, status: { $in: [...outstanding] } }, change);
+  return late.matchedCount === 1;
+}
+
+/**
+ * Has a delivery made now: one that waits gets its next attempt, one that is settled begins anew on a line of its own, beside
+ * others. Null when there is none. The caller starts the last of its intents.
+ */
+export async function redeliver(orgId: string, deliveryId: string, now: Date): Promise<Delivery | null> {
+  for (;;) {
+    const standing = await findDelivery(orgId, deliveryId);
+    if (!standing) return null;
+    const waits = outstanding.includes(standing.status);
+    const line = waits ? standing.line : deliveryId;
+    const work = { ...carrierOf({ ...standing, line }), ...(waits ? { signal: tryNowSignal } : {}) };
+    const anew = { status: 'pending', tries: 0, line, expires_at: expiry(now) } as const;
+    const done = await deliveries().findOneAndUpdate(
+      { _id: deliveryId, org_id: orgId, status: standing.status },
+      {
+        $set: { next_attempt_at: now, ...(waits ? {} : anew) },
+        ...(waits ? {} : { $unset: { delivered_at: '' } }),
+        $push: { pending: intentFor(work, now) },
+      },
+      { returnDocument: 'after' },
+    );
+    if (done) return done;
+  }
+}
+
+/**
+ * Has everything sent again that failed of what was made since then, each in its ticket's order; returns how many these are.
+ * The sweeper starts it, since it may be much.
+ */
+export async function recoverDeliveries(
+  orgId: string,
+  { modes: seen, kinds, since }: { modes: readonly Mode[]; kinds: readonly DeliveryKind[]; since: Date },
+  now: Date,
+): Promise<number> {
+  const ofTicket = { $and: ['$subject.ticket_id', '$subject.conv_id'] };
+  const [ticket, alone] = [ticketWork('', '', ''), sendingWork('', '')];
+  const intent = {
+    key: { $concat: ['$_id', ':', now.toISOString()] },
+    signal: tryNowSignal,
+    workflow: { $cond: [ofTicket, ticket.workflow, alone.workflow] },
+    workflow_id: {
+      $cond: [ofTicket, { $concat: [ticket.id, '$subject.ticket_id'] }, { $concat: [alone.id, '$home'] }],
+    },
+    queue: { $cond: [ofTicket, ticket.queue, alone.queue] },
+    args: [
+      {
+        $cond: [
+          ofTicket,
+          { orgId, convId: '$subject.conv_id', ticketId: '$subject.ticket_id' },
+          { orgId, line: '$home' },
+        ],
+      },
+    ],
+    next_at: now,
+    tries: 0,
+  };
+  const { modifiedCount } = await deliveries().updateMany(
+    {
+      org_id: orgId,
+      mode: { $in: [...seen] },
+      kind: { $in: [...kinds] },
+      status: 'failed',
+      created_at: { $gte: since },
+    },
+    [
+      {
+        $set: {
+          status: 'pending',
+          tries: 0,
+          line: '$home',
+          next_attempt_at: now,
+          expires_at: expiry(now),
+          pending: [intent],
+        },
+      },
+    ],
+  );
+  return modifiedCount;
+}
+
+export async function findDelivery(orgId: string, deliveryId: string): Promise<Delivery | null> {
+  return deliveries().findOne({ _id: deliveryId, org_id: orgId });
+}
+
+export type DeliveryFilter = {
+  modes: readonly Mode[];
+  status?: DeliveryStatus | undefined;
+  kind?: DeliveryKind | undefined;
+  eventType?: string | undefined;
+};
+
+/** The newest first, from before `after` on. */
+export async function listDeliveries(
+  orgId: string,
+  { modes: seen, status, kind, eventType }: DeliveryFilter,
+  { limit, after }: { limit: number; after: string | undefined },
+): Promise<Delivery[]> {
+  return deliveries()
+    .find({
+      org_id: orgId,
+      mode: { $in: [...seen] },
+      ...(status === undefined ? {} : { status }),
+      ...(kind === undefined ? {} : { kind }),
+      ...(eventType === undefined ? {} : { event_type: eventType }),
+      ...(after === undefined ? {} : { _id: { $lt: after } }),
+    })
+    .sort({ _id: -1 })
+    .limit(limit)
+    .toArray();
+}
+
+const ofCustomer = ({ orgId, customerId }: Erased) => ({ org_id: orgId, 'subject.customer_id': customerId });
+
+/** Deliveries that tell about a customer go with it; what is outstanding of them is not sent any more. */
+export const deliveryEraser: Eraser = {
+  kind: 'deliveries',
+  count: (erased) => deliveries().countDocuments(ofCustomer(erased)),
+  async remove(erased) {
+    await deliveries().deleteMany(ofCustomer(erased));
+  },
+};

@@ -1,0 +1,141 @@
+/** A receiver of webhooks on loopback, and what tests of deliveries do: organizations with one, tickets with events. */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach } from '@jest/globals';
+import { until, type Api, type TestOrg } from './harness.ts';
+
+export type Received = {
+  at: number;
+  headers: IncomingHttpHeaders;
+  /** The bytes as they came. */
+  body: string;
+  // oxlint-disable-next-line typescript/no-explicit-any -- what it holds is what its test finds out
+  event: any;
+};
+/** How a request is answered; 204 unless told. */
+export type Answer = (received: Received, response: ServerResponse) => void;
+export type Receiver = {
+  url: string;
+  received: Received[];
+  answer: Answer;
+  close(): Promise<void>;
+};
+
+export const status =
+  (code: number, headers: Record<string, string> = {}, body = ''): Answer =>
+  (_, response) =>
+    void response.writeHead(code, headers).end(body);
+/** Takes the request and never answers. */
+export const hang: Answer = () => undefined;
+
+export async function startReceiver(answer: Answer = status(204)): Promise<Receiver> {
+  const received: Received[] = [];
+  const receiver = { received, answer };
+  const server = createServer((request, response) => {
+    const pieces: Buffer[] = [];
+    request.on('data', (piece: Buffer) => pieces.push(piece));
+    request.on('end', () => {
+      const body = Buffer.concat(pieces).toString('utf8');
+      const one: Received = { at: Date.now(), headers: request.headers, body, event: JSON.parse(body) };
+      received.push(one);
+      receiver.answer(one, response);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return Object.assign(receiver, {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  });
+}
+
+/** Starts receivers; each is closed when the test ends that started it. */
+export function receiversOfTest(): (answer?: Answer) => Promise<Receiver> {
+  const open: Receiver[] = [];
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((receiver) => receiver.close()));
+  });
+  return async (answer) => {
+    const receiver = await startReceiver(answer);
+    open.push(receiver);
+    return receiver;
+  };
+}
+
+export const newSecret = (): string => `whsec_${Buffer.from(randomUUID() + randomUUID()).toString('base64')}`;
+
+/** What tests ask of the outbox of organizations. */
+export function outboxOf(api: Api) {
+  const configure = async (org: TestOrg, body: Record<string, unknown>) => {
+    const reply = await api.request('PUT', `/support/config/orgs/${org.orgId}`, { token: org.owner.token, body });
+    if (reply.status !== 200) throw new Error(`config: ${reply.status} ${JSON.stringify(reply.body)}`);
+    return reply.body;
+  };
+  /** An organization whose ticket events go to this address; live unless told. */
+  async function newOrg(url: string, { secret = newSecret(), live = true } = {}) {
+    const org = await api.newOrg();
+    if (live) await api.goLive(org);
+    const mode = live ? ('live' as const) : ('test' as const);
+    const key = (await api.newKey(org, { mode })).token;
+    await configure(org, {
+      outbox_providers: ['webhook'],
+      outbox_webhook_url: url,
+      outbox_webhook_secret: secret,
+    });
+    return { ...org, key, secret };
+  }
+  type Org = TestOrg & { key: string };
+  const outbox = (org: Org, method: string, rest: string, body?: unknown, token = org.key) =>
+    api.request(method, `/support/outbox/orgs/${org.orgId}${rest}`, { token, ...(body === undefined ? {} : { body }) });
+  /** A conversation of a new customer that somebody has written in. */
+  async function newConversation(org: Org, customer: Record<string, unknown> = {}) {
+    const email = `${randomUUID()}@customer.example`;
+    const session = await api.newSession(org, { key: org.key, body: { customer: { email, ...customer } } });
+    const sent = await api.request('POST', `/support/chat/messages/${org.orgId}`, {
+      token: session.token,
+      body: { body: 'Where is my card?' },
+    });
+    if (sent.status !== 202) throw new Error(`message: ${sent.status}`);
+    return { convId: sent.body.conv_id as string, customerId: session.customerId, email };
+  }
+  /** A member's act: `escalate`, `resolve` or `reopen`. */
+  async function act(org: Org, convId: string, name: string, body: unknown = {}) {
+    const path = `/support/inbox/orgs/${org.orgId}/${convId}/${name}`;
+    const reply = await api.request('POST', path, { token: org.key, body });
+    if (reply.status !== 200) throw new Error(`${name}: ${reply.status} ${JSON.stringify(reply.body)}`);
+    return reply.body.conversation;
+  }
+  /** A ticket, whose first two events are on their way. */
+  async function newTicket(org: Org, customer: Record<string, unknown> = {}) {
+    const conversation = await newConversation(org, customer);
+    const { ticket } = await act(org, conversation.convId, 'escalate', { reason: 'Needs a person.' });
+    return { ...conversation, ticketId: ticket.ticket_id as string };
+  }
+  /** The deliveries once they are as `want` says, oldest first. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- as above
+  async function deliveries(org: Org, want: (all: any[]) => boolean = () => true, query = ''): Promise<any[]> {
+    // oxlint-disable-next-line typescript/no-explicit-any -- as above
+    let last: any[] = [];
+    return until(
+      async () => {
+        const reply = await outbox(org, 'GET', `/deliveries?limit=100${query}`);
+        last = (reply.body.deliveries ?? []).toReversed();
+        return want(last) && last;
+      },
+      () => `deliveries; the last ones were ${JSON.stringify(last).slice(0, 3_000)}`,
+    );
+  }
+  return { configure, newOrg, outbox, newConversation, act, newTicket, deliveries };
+}
+
+/** All of them have this status, and there are this many. */
+export const all =
+  (count: number, wanted: string) =>
+  (found: { status: string }[]): boolean =>
+    found.length === count && found.every((one) => one.status === wanted);

@@ -1,0 +1,140 @@
+/**
+ * Lines of deliveries as a workflow carries them: each is sent in order, beside the others. The waits for further attempts are
+ * timers here; what is outstanding, and when it is due, is in MongoDB. Operators see each line that waits.
+ */
+import {
+  condition,
+  defineSignal,
+  proxyActivities,
+  setCurrentDetails,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { searchAttributes } from './attributes.ts';
+import { throughOutages } from './options.ts';
+import { queueBeside, queues } from './queues.ts';
+import type { DeliveryActivities, LineLeft, Shown } from '../activities/events/deliver.ts';
+import { tryNowSignal } from '../models/rules/events/work.ts';
+
+const sending = {
+  ...throughOutages,
+  // An attempt takes 15 s at most, and an activity begins no further one after half a minute.
+  startToCloseTimeout: '3 minutes',
+} as const;
+
+export const { sendEvents, sendSome } = proxyActivities<DeliveryActivities>(sending);
+
+/** The same where only slow destinations are sent to. */
+const sendSlowly = (): DeliveryActivities['sendSome'] =>
+  proxyActivities<DeliveryActivities>({
+    ...sending,
+    taskQueue: queueBeside(workflowInfo().taskQueue, queues.deliveries, queues.slowdeliveries),
+  }).sendSome;
+
+/** Makes the next attempt of everything that waits now. */
+export const tryNow = defineSignal(tryNowSignal);
+
+export type Carried = ReturnType<typeof carryLines>;
+
+export function carryLines(orgId: string) {
+  /** `again`: something was stored for the line while an activity was at it. */
+  const lines = new Map<string, { again: boolean }>();
+  const waits = new Map<string, Shown>();
+  const failures = new Set<string>();
+  let nudges = 0;
+  let stopping = false;
+  let wasShown = false;
+  let broken: unknown;
+
+  async function carry(line: string, begun: LineLeft): Promise<void> {
+    const state = { again: false };
+    lines.set(line, state);
+    for (let left = begun; ;) {
+      note(line, left);
+      if (left.kind === 'waiting') {
+        const before = nudges;
+        await condition(() => nudges !== before, left.waitMs);
+      }
+      if (stopping || (left.kind === 'done' && !state.again)) break;
+      // What was stored up to now, the activity finds.
+      state.again = false;
+      const slow = left.kind !== 'done' && left.slow;
+      left = await (slow ? sendSlowly() : sendSome)({ orgId, line });
+    }
+    lines.delete(line);
+  }
+
+  /** Shows what waits. While everything is delivered nothing is shown, since each change of the status is an action. */
+  function note(line: string, left: LineLeft): void {
+    if (left.kind === 'done' && left.failed !== undefined) failures.add(left.failed);
+    const before = waits.size;
+    if (left.kind === 'waiting' && left.shown) waits.set(line, left.shown);
+    else waits.delete(line);
+    if (waits.size === 0 && !wasShown) return;
+    setCurrentDetails(describe([...waits.values()], failures));
+    if (waits.size > 0 && before === 0) setStatus('retrying');
+  }
+
+  function setStatus(status: string): void {
+    wasShown = true;
+    upsertSearchAttributes([{ key: searchAttributes.status, value: status }]);
+  }
+
+  return {
+    names: (): string[] => [...lines.keys()],
+    /** Goes on with a line; one that is carried already is looked at once more. */
+    take(line: string, left: LineLeft): void {
+      const state = lines.get(line);
+      if (state) state.again = true;
+      else
+        carry(line, left).catch((error: unknown) => {
+          broken = error;
+          lines.delete(line);
+        });
+    },
+    /** A delivery was given up, outside of a line that is carried. */
+    failed: (reason: string): void => void failures.add(reason),
+    nudge: (): void => void (nudges += 1),
+    /** Nothing is left to carry. @throws what broke a line. */
+    idle(): boolean {
+      if (broken !== undefined) throw broken;
+      return lines.size === 0;
+    },
+    /** Lets activities end and leaves the waits, for a run that continues as new. */
+    async stop(): Promise<void> {
+      stopping = true;
+      nudges += 1;
+      await condition(() => lines.size === 0);
+    },
+    /** The last thing that operators see. */
+    end(): void {
+      if (failures.size > 0) setCurrentDetails(describe([], failures));
+      if (failures.size > 0 || wasShown) setStatus(failures.size > 0 ? 'failed' : 'delivered');
+    },
+  };
+}
+
+/** What operators see in the Temporal UI. */
+function describe(waits: readonly Shown[], failures: ReadonlySet<string>): string {
+  const table = waits.map(
+    ({ destination, event, attempt, attempts, nextAt, error, deliveryId }) =>
+      `| ${destination} | ${event} | ${attempt} of ${attempts} | ${nextAt} | ${error} | ${deliveryId} |`,
+  );
+  const given = [...failures].map((reason) => `given up: ${reason}`);
+  const parts = [
+    ...(table.length > 0
+      ? [
+          [
+            '| destination | event | attempts made | next attempt | last error | delivery |',
+            '| --- | --- | --- | --- | --- | --- |',
+            ...table,
+          ].join('\n'),
+          `To try now, send the signal \`${tryNowSignal}\`, or redeliver the delivery (docs/deliveries.md). To stop, terminate this workflow: its deliveries stay recorded and can be redelivered.`,
+        ]
+      : []),
+    ...(given.length > 0
+      ? [`${given.join('\n')}\n\nOnce the receiver works again: \`POST /v1/support/outbox/orgs/{orgId}/recover\`.`]
+      : []),
+  ];
+  return parts.join('\n\n');
+}
