@@ -7,6 +7,7 @@ import { customerRoutes } from './customers.ts';
 import { documentRoutes } from './documents.ts';
 import { inboundRoutes } from './inbound.ts';
 import { inboxRoutes } from './inbox.ts';
+import { interviewAidRoutes } from './interviewaids.ts';
 import { keyRoutes } from './keys.ts';
 import { knowledgeRoutes } from './knowledge.ts';
 import { meetingRoutes } from './meetings.ts';
@@ -35,4 +36,5 @@ export const routeGroups = {
   'Customer data': customerRoutes,
   Meetings: meetingRoutes,
   'Inbound events': [...webhookRoutes, ...inboundRoutes],
+  Interviews: interviewAidRoutes,
 } satisfies RouteGroups;

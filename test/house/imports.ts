@@ -53,7 +53,7 @@ export const rooms: readonly Room[] = [
     at: 'agent/',
     files: ['agent/', 'models/', 'clients/ai', 'clients/embedding/', 'clients/search/reader.ts'],
     // The forms of what a model is to reply.
-    packages: ['zod'],
+    packages: ['zod', 'chrono-node', 'luxon'],
     node: true,
   },
   {

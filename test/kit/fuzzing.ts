@@ -37,6 +37,7 @@ const rulesBeyondTheSchema = [
   'createMeeting',
   'updateMeetingSettings',
   'addTranscript',
+  'draftInterview',
   ...routes.filter((route) => 'cursor' in (route.query?.shape ?? {})).map(({ name }) => name),
 ];
 

@@ -51,7 +51,8 @@ export function changedSettings(
   return { ...settings, ...set };
 }
 
-function isTimeZone(name: string): boolean {
+/** Whether this is the name of a time zone. */
+export function isTimeZone(name: string): boolean {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
   } catch {

@@ -1,0 +1,180 @@
+/**
+ * Questions for an interview that are made without a language model: of the role, its skills, the criteria, the level, and
+ * of what stands in a resume, word for word. Pure; the same order gives the same questions. It says nothing about the
+ * candidate that the resume does not say.
+ */
+import {
+  aboutAspect,
+  aboutCriterion,
+  aboutQuote,
+  aboutSkill,
+  aspects,
+  general,
+  opening,
+  questionCategories,
+  type Level,
+  type QuestionCategory,
+  type Template,
+} from './questionbank.ts';
+import { resumePoints, type ResumePoint } from './resume.ts';
+import { mentions } from './skills.ts';
+import { inTurns } from '../base/turns.ts';
+import { fold } from '../language/words.ts';
+
+export { questionCategories, type QuestionCategory } from './questionbank.ts';
+
+/** `category`: one of `questionCategories`, or another one that was asked for. */
+export type NewQuestion = { category: string; body: string };
+export type Question = NewQuestion & { question_id: string };
+
+export type QuestionOrder = {
+  role_title: string;
+  skills: readonly string[];
+  criteria: readonly string[];
+  count: number;
+  /** As people say it: `senior`, `3 years`, `graduate`. */
+  experience_level?: string | undefined;
+  /** Only questions of these; of all usual ones unless told. */
+  categories?: readonly string[] | undefined;
+  /** The text of the candidate's resume. */
+  resume?: string | undefined;
+};
+
+/** The categories of an interview for which nobody chose, in the order in which they take turns. */
+const usualTurns = ['technical', 'behavioral', 'technical', 'situational', 'behavioral', 'motivation'] as const;
+/** At most this share of the questions is about the resume. */
+const resumeShare = 0.5;
+
+/** So many questions, each another one: first of the person, then of categories in turns. */
+export function questionsFor(order: QuestionOrder): NewQuestion[] {
+  const asked = namesOf(order.categories ?? []);
+  const turns = asked.length > 0 ? asked : [...usualTurns];
+  const opens = asked.length === 0 || asked.some((name) => kindOf(name) === 'introduction');
+  const points = order.resume === undefined ? [] : resumePoints(order.resume);
+  const carriers = carriersOf(turns);
+  const pools = new Map(
+    turns.map((name) => {
+      const ofResume = carriers.includes(name) ? inShares(aboutResume(order, points), carriers, name) : [];
+      return [name, poolOf(name, order, ofResume)] as const;
+    }),
+  );
+  const first = asked.find((name) => kindOf(name) === 'introduction') ?? 'introduction';
+  const found = new Map<string, NewQuestion>();
+  const add = (category: string, body: string): boolean => {
+    const filled = body.replaceAll('{role}', () => order.role_title);
+    if (found.has(fold(filled))) return false;
+    found.set(fold(filled), { category, body: filled });
+    return true;
+  };
+  if (opens) add(first, opening);
+  for (let turn = 0; found.size < order.count && [...pools.values()].some(({ length }) => length > 0); turn += 1) {
+    const name = turns[turn % turns.length]!;
+    const pool = pools.get(name)!;
+    while (pool.length > 0 && !add(name, pool.shift()!));
+  }
+  return [...found.values()].slice(0, order.count);
+}
+
+/** Names trimmed, each once, whatever its case. */
+const namesOf = (names: readonly string[]): string[] => [
+  ...new Map(names.map((name) => [fold(name.trim()), name.trim()])).values(),
+];
+
+/** Words by which a category that is none of ours is one of ours. */
+const kinds: readonly [QuestionCategory, RegExp][] = [
+  ['introduction', /intro|background|general|experience|resume|warm/],
+  ['technical', /techni|coding|code|system|architect|domain|skill|knowledge|tool/],
+  ['situational', /situat|problem|case|scenario|hypothe|analy/],
+  ['motivation', /motiv|career|goal|ambition/],
+];
+
+function kindOf(name: string): QuestionCategory {
+  const own = questionCategories.find((category) => category === fold(name));
+  return own ?? kinds.find(([, pattern]) => pattern.test(fold(name)))?.[0] ?? 'behavioral';
+}
+
+/** The categories in which the resume is asked about: the technical and the behavioral ones, or all. */
+function carriersOf(turns: readonly string[]): string[] {
+  const each = [...new Set(turns)];
+  const fit = each.filter((name) => ['technical', 'behavioral', 'introduction'].includes(kindOf(name)));
+  return fit.length > 0 ? fit : each;
+}
+
+/** What falls to one of several that take turns. */
+const inShares = <T>(items: readonly T[], owners: readonly string[], owner: string): T[] =>
+  items.filter((_, index) => owners[index % owners.length] === owner);
+
+/** Everything that can be asked in a category, what suits best first. */
+function poolOf(name: string, order: QuestionOrder, ofResume: readonly string[]): string[] {
+  const kind = kindOf(name);
+  const level = levelOf(order.experience_level);
+  const suits = ({ for: suited }: Template): boolean => level === undefined || !suited || suited.includes(level);
+  const fill = (templates: readonly Template[], slot: string, values: readonly string[]): string[] =>
+    templates.filter(suits).flatMap(({ body }) => values.map((value) => body.replaceAll(slot, () => value)));
+  const known = new Set(order.skills.map(fold));
+  const isOwn = questionCategories.some((category) => category === fold(name));
+  const criteria = order.criteria.filter((criterion) => !known.has(fold(criterion)));
+  const ofWork = mixed([
+    isOwn ? [] : fill(aboutCriterion, '{criterion}', [name.replaceAll(/[_-]+/g, ' ').toLowerCase()]),
+    fill(aboutSkill[kind], '{skill}', order.skills),
+    kind === 'behavioral' ? fill(aboutCriterion, '{criterion}', criteria.map(inSentence)) : [],
+    general[kind].filter(suits).map(({ body }) => body),
+  ]);
+  const rest = aboutAspect[kind].flatMap((body) => aspects.map((aspect) => body.replaceAll('{aspect}', aspect)));
+  return [...mixed([ofResume, ofWork]), ...rest];
+}
+
+/** A name as it stands inside a sentence: `Problem solving` is `problem solving`, `SQL` stays. */
+const inSentence = (name: string): string => name.replace(/^\p{Lu}(?=\p{Ll})/u, (letter) => letter.toLowerCase());
+
+/** One of each list in turn. */
+const mixed = (lists: readonly (readonly string[])[]): string[] =>
+  inTurns(
+    lists.flatMap((bodies, list) => bodies.map((body) => ({ body, list }))),
+    ({ list }) => String(list),
+  ).map(({ body }) => body);
+
+/** What the resume gives reason to ask: skills that it names, what was achieved, positions, and skills that it lacks. */
+function aboutResume({ skills, count, resume = '' }: QuestionOrder, points: readonly ResumePoint[]): string[] {
+  if (resume.trim() === '') return [];
+  const put = (body: string, quote: string, skill = ''): string =>
+    body.replaceAll('{quote}', () => quote).replaceAll('{skill}', () => skill);
+  const quoted = new Set<string>();
+  const ofSkills = skills.flatMap((skill) => {
+    const point = points.find(({ text }) => !quoted.has(text) && mentions(text, skill));
+    if (!point) return [];
+    quoted.add(point.text);
+    return [put(aboutQuote.skill, point.text, skill)];
+  });
+  const left = points.filter(({ text }) => !quoted.has(text));
+  const ofKind = (kind: ResumePoint['kind']): string[] =>
+    left
+      .filter((point) => point.kind === kind)
+      .map(({ text }, index) => {
+        const templates = aboutQuote[kind];
+        return put(templates[index % templates.length]!, text);
+      });
+  const lacking = skills.filter((skill) => !mentions(resume, skill)).map((skill) => put(aboutQuote.missing, '', skill));
+  const all = mixed([ofSkills, lacking, ofKind('achievement'), ofKind('position')]);
+  return all.slice(0, Math.max(1, Math.floor(count * resumeShare)));
+}
+
+const levelWords: readonly [Level, RegExp][] = [
+  ['lead', /\b(?:lead\w*|manag\w+|head|director|vp|chief|executive|leitung|leiter\w*|chef)\b/],
+  ['senior', /\b(?:senior|sr|staff|principal|expert\w*|advanced|confirme|erfahren\w*)\b/],
+  [
+    'junior',
+    /\b(?:junior|jr|entry\w*|intern\w*|graduate|beginner|trainee|apprentice|einsteiger\w*|debutant\w*|student)\b/,
+  ],
+  ['mid', /\b(?:mid\w*|intermediate|regular|medior|professional)\b/],
+];
+
+/** The level that somebody names; undefined where none is meant, and then questions of every level suit. */
+export function levelOf(text: string | undefined): Level | undefined {
+  const said = fold(text ?? '');
+  const named = levelWords.find(([, pattern]) => pattern.test(said))?.[0];
+  if (named !== undefined) return named;
+  const years = /(\d{1,2})\s*(?:\+|-|–|to|or more)?\s*(?:\d{1,2}\s*)?(?:years?|yrs?|jahre?n?|ans|anos)/.exec(said)?.[1];
+  if (years === undefined) return undefined;
+  return Number(years) < 2 ? 'junior' : Number(years) < 5 ? 'mid' : 'senior';
+}

@@ -1,0 +1,80 @@
+/** What a prompt says of an interview: every field from its own words, and nothing that it does not say. */
+import { describe, expect, it } from '@jest/globals';
+import { findDate } from '../../../agent/dates.ts';
+import { draftWords } from '../../../models/rules/interviews/draft.ts';
+
+const now = new Date('2026-11-18T10:00:00Z');
+
+describe('draftWords', () => {
+  it('reads every field', () => {
+    const prompt =
+      'Schedule a copilot interview for a senior backend engineer with Go and PostgreSQL next Tuesday at 3pm with Ana Gomez (ana@example.com), 6 questions, evaluate communication and system design. https://meet.example.com/abc-def.';
+    expect(draftWords(prompt)).toEqual({
+      role_title: 'Senior backend engineer',
+      skills: ['Go', 'PostgreSQL'],
+      evaluation_criteria: ['Communication', 'System design'],
+      question_count: 6,
+      mode: 'copilot',
+      meeting_url: 'https://meet.example.com/abc-def',
+      candidate_email: 'ana@example.com',
+      candidate_name: 'Ana Gomez',
+    });
+  });
+  it('leaves out what was not said', () => {
+    expect(draftWords('Please create an interview')).toEqual({ skills: [], evaluation_criteria: [] });
+  });
+  it.each([
+    ['I want to hire a Product Manager.', 'Product Manager'],
+    ['Interview for the position of Head of Customer Success on Monday', 'Head of Customer Success'],
+    ['We need someone for our React frontend developer role.', 'React frontend developer'],
+    ['Set up a data scientist screening', 'Data scientist'],
+    ['Ein Interview für einen Softwareentwickler mit Java', 'Softwareentwickler'],
+    ['Role: QA Lead', 'QA Lead'],
+    ['Tell the hiring manager that we interview a Nurse', 'Nurse'],
+    ['Interview for the falconry keeper position tomorrow', 'Falconry keeper'],
+  ])('finds the role in %j', (prompt, role) => expect(draftWords(prompt).role_title).toBe(role));
+  it.each([
+    ['The AI should run it autonomously', 'solo'],
+    ['let the bot assist me', 'copilot'],
+    ['silently observe', 'shadow'],
+    ['just talk', undefined],
+  ])('finds the mode in %j', (prompt, mode) => expect(draftWords(prompt).mode).toBe(mode));
+  it.each([
+    ['10 questions', 10],
+    ['five technical questions', 5],
+    ['999 questions', 50],
+    ['0 questions', 1],
+    ['5 years of experience', undefined],
+  ])('finds the count in %j', (prompt, count) => expect(draftWords(prompt).question_count).toBe(count));
+  it('is quick with hostile text', () => {
+    for (const part of ['a ', 'for a ', 'skills in x, ', 'a@', 'https://', 'Aa ', 'head of ', 'criteria '])
+      // An expression that tries every split would not come to an end.
+      expect(draftWords(part.repeat(4_000)).candidate_email).toBeUndefined();
+  });
+});
+
+describe('findDate', () => {
+  it.each([
+    ['next Tuesday at 3pm', 'UTC', '2026-11-24T15:00:00.000Z', true],
+    ['tomorrow 14:30', 'America/Los_Angeles', '2026-11-19T22:30:00.000Z', true],
+    // Summer time begins on the day before.
+    ['29 March 2027 at 9am', 'Europe/Berlin', '2027-03-29T07:00:00.000Z', true],
+    ['December 3rd', 'UTC', '2026-12-03T09:00:00.000Z', false],
+    ['Wednesday', 'UTC', '2026-11-25T09:00:00.000Z', false],
+    ['03/04/2027', 'UTC', '2027-04-03T09:00:00.000Z', false],
+    ['in 30 minutes', 'Asia/Tokyo', '2026-11-18T10:30:00.000Z', true],
+    ['Call it X. Then on 2026-12-01 at 09:00 UTC.', 'Europe/Berlin', '2026-12-01T09:00:00.000Z', true],
+  ])('reads %j in %s', (text, zone, at, timed) =>
+    expect(findDate(text, now, zone, 9)).toMatchObject({ at: new Date(at), timed }),
+  );
+  it('takes a weekday of today while its hour is still to come', () => {
+    expect(findDate('on Wednesday', now, 'UTC', 17)?.at).toEqual(new Date('2026-11-18T17:00:00Z'));
+  });
+  it.each(['every Monday', 'the Friday after Christmas', 'a 45 minute interview', '5 years', 'yesterday', 'soon', ''])(
+    'gives nothing for %j',
+    (text) => expect(findDate(text, now, 'UTC', 9)).toBeUndefined(),
+  );
+  it('is quick with blanks', () => {
+    expect(findDate(`mon${' '.repeat(100_000)}x ${'mon '.repeat(5_000)}`, now, 'UTC', 9)).toBeDefined();
+  });
+});
