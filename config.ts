@@ -94,6 +94,11 @@ export const environment = z.object({
   TEST_REPLIES_PER_MINUTE: positive.default(10),
   TEST_CONVERSATIONS_PER_MONTH: positive.default(500),
   MAX_UPLOAD_BYTES: positive.max(maxFileBytes).default(maxFileBytes),
+  SLACK_API_URL: z.url().default('https://slack.com/api/'),
+  SLACK_AUTHORIZE_URL: z.url().default('https://slack.com/oauth/v2/authorize'),
+  SLACK_CLIENT_ID: z.string().min(1).optional(),
+  SLACK_CLIENT_SECRET: z.string().min(1).optional(),
+  SLACK_SIGNING_SECRET: z.string().min(1).optional(),
   LINEAR_API_URL: z.url().default('https://api.linear.app/graphql'),
   LINEAR_WEBHOOK_SECRET: z.string().min(1).optional(),
   ...rateVariables,
@@ -159,6 +164,7 @@ export function readConfig(env: Record<string, string | undefined>) {
     testRepliesPerMinute: v.TEST_REPLIES_PER_MINUTE,
     testConversationsPerMonth: v.TEST_CONVERSATIONS_PER_MONTH,
     maxUploadBytes: v.MAX_UPLOAD_BYTES,
+    slack: slackOf(v),
     linearApiUrl: withPath(v.LINEAR_API_URL, '/graphql'),
     linearWebhookSecret: v.LINEAR_WEBHOOK_SECRET,
     rates: Object.freeze(ratesOf(v)),
@@ -167,6 +173,17 @@ export function readConfig(env: Record<string, string | undefined>) {
     drainSeconds: v.DRAIN_SECONDS,
     logLevel: v.LOG_LEVEL,
   });
+}
+
+/** Slack's addresses, and the app by which organizations connect; it needs both its id and its secret. */
+function slackOf(v: z.infer<typeof environment>) {
+  const { SLACK_CLIENT_ID: clientId, SLACK_CLIENT_SECRET: clientSecret } = v;
+  return {
+    apiUrl: withPath(v.SLACK_API_URL, '/api/').replace(/\/?$/, '/'),
+    authorizeUrl: withPath(v.SLACK_AUTHORIZE_URL, '/oauth/v2/authorize'),
+    app: clientId === undefined || clientSecret === undefined ? undefined : { clientId, clientSecret },
+    signingSecret: v.SLACK_SIGNING_SECRET,
+  };
 }
 
 /** An address without a path is given one: of a proxy or an emulator often only the host is known. */

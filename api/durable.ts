@@ -143,6 +143,49 @@ export async function startIntent<T extends Launchable>(
   await settleIntent(model, record._id, intent);
 }
 
+/** How long a caller waits for what a workflow finds out, in ms. */
+const askDeadlineMs = 20_000;
+
+/** Runs a workflow for the caller who waits for its outcome. @throws Problem UNAVAILABLE when there is none in time. */
+export async function ask<A extends unknown[], R>(
+  ctx: Pick<Starter, 'temporal' | 'config'>,
+  work: Omit<Start<A>, 'workflow' | 'signal'> & { workflow: (...args: A) => Promise<R> },
+  orgId: string,
+): Promise<R> {
+  try {
+    return (await ctx.temporal.withDeadline(Date.now() + askDeadlineMs, () =>
+      ctx.temporal.workflow.execute(work.workflow, optionsOf<A>(ctx, work, orgId)),
+    )) as R;
+  } catch (cause) {
+    throw new Problem('UNAVAILABLE', { cause });
+  }
+}
+
+/** Starts a workflow that no record waits for; one that cannot be started is not missed. */
+export async function begin<A extends unknown[], R>(
+  ctx: Pick<Starter, 'temporal' | 'config' | 'log'>,
+  work: Omit<Start<A>, 'workflow' | 'signal'> & { workflow: (...args: A) => Promise<R> },
+  orgId: string,
+): Promise<void> {
+  await ctx.temporal
+    .withDeadline(Date.now() + startDeadlineMs, () =>
+      ctx.temporal.workflow.start(work.workflow, optionsOf<A>(ctx, work, orgId)),
+    )
+    .catch((error: unknown) => ctx.log.warn({ err: error, workflow_id: work.id }, 'workflow not started'));
+}
+
+const optionsOf = <A extends unknown[]>(
+  { config }: Pick<Starter, 'config'>,
+  { id, queue, args }: { id: string; queue: Queue; args: A },
+  orgId: string,
+) => ({
+  workflowId: id,
+  taskQueue: `${config.taskQueuePrefix}${queue}`,
+  args,
+  typedSearchAttributes: [{ key: searchAttributes.organization, value: orgId }],
+  priority: { fairnessKey: orgId },
+});
+
 /** gRPC status codes by which Temporal says that the request itself is wrong: repeating it never succeeds. */
 const refusals: readonly number[] = Object.values({ INVALID_ARGUMENT: 3, OUT_OF_RANGE: 11, UNIMPLEMENTED: 12 });
 

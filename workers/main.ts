@@ -21,6 +21,7 @@ import { createLinear } from '../clients/linear/linear.ts';
 import { createPages } from '../clients/site/pages.ts';
 import { createRenderer } from '../clients/render/render.ts';
 import { createSearch } from '../clients/search/search.ts';
+import { createSlack } from '../clients/slack/slack.ts';
 import { createSites } from '../clients/site/site.ts';
 import { ConfigError, readConfig, type Config } from '../config.ts';
 import { connectMongo, disconnectMongo } from '../models/base/connect.ts';
@@ -109,10 +110,11 @@ export async function startWorkers(
   // Addresses that the operator configured, wherever they are; organizations choose none of them.
   const services = createHttp({
     userAgent: userAgent(config),
-    egressAllow: [...config.egressAllow, ...[config.linearApiUrl].map((url) => new URL(url).host)],
+    egressAllow: [...config.egressAllow, ...[config.linearApiUrl, config.slack.apiUrl].map((url) => new URL(url).host)],
     connectionsPerOrigin: 20,
   });
   const linear = createLinear({ http: services, url: config.linearApiUrl });
+  const slack = createSlack({ http: services, respond: outbound, url: config.slack.apiUrl });
   const secrets = createSecretBox(config.secretKey);
   const starter = { temporal, clock, log, config };
   const start: StartSaved = (model, record, intents) => startSaved(starter, model, record, intents);
@@ -123,6 +125,8 @@ export async function startWorkers(
     ai,
     embedding,
     linear,
+    slack,
+    slackApp: config.slack.app,
     secrets,
     schedules,
     http: outbound,

@@ -5,6 +5,7 @@ export { processDocument } from './document.ts';
 export { embedPassages } from './embed.ts';
 export { eraseCustomer } from './erasure.ts';
 export { inbound } from './inbound.ts';
+export { tryIntegration } from './integration.ts';
 export { maintainStores } from './maintenance.ts';
 export { meeting } from './meeting.ts';
 export { pruneKnowledge } from './pruning.ts';

@@ -16,6 +16,7 @@ import { openApiDocument } from './openapi.ts';
 import { serve } from './serve.ts';
 import { routeGroups, type RouteGroups } from '../routes/index.ts';
 import { mountWidget } from '../chat/widget.ts';
+import { mountOutcome } from '../events/outcome.ts';
 import { newId } from '../../models/base/ids.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
@@ -119,6 +120,7 @@ export function createApp(
   }
 
   mountWidget(outside);
+  mountOutcome(outside);
 
   const inside = new Router({ prefix: '/v1' });
   const routes = Object.values(groups).flat();

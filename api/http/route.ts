@@ -9,7 +9,7 @@ import type { UploadedFile } from './upload.ts';
 import type { ErrorCode } from '../../models/rules/base/errors.ts';
 import type { RateName } from '../../models/rules/base/rates.ts';
 
-/** A browser's cookies, which sign-in needs: on open routes only. */
+/** A browser's cookies, which tie a sign-in or a connection to it: on open routes and those of members. */
 export type Cookies = {
   get(name: string): string | undefined;
   set(name: string, value: string, maxAgeSeconds: number): void;
@@ -71,7 +71,7 @@ type Definition<
       raw: W extends true ? Buffer : undefined;
       principal: PrincipalOf<G>;
       /** Parts of the raw request; most handlers need none. */
-      cookies: G extends { kind: 'open' } ? Cookies : undefined;
+      cookies: G extends { kind: 'open' | 'member' } ? Cookies : undefined;
     },
     ctx: Context,
   ): Promise<z.input<R> | WithStatus<z.input<R>> | Redirect>;

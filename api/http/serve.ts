@@ -58,7 +58,7 @@ export function serve(
     const { fields, file, raw } = signed ? readAgain(route, signed.body) : await readBody(koa);
     try {
       const input = { params, query, body: parseBody(route, fields), file, raw };
-      const cookies = route.auth.kind === 'open' ? cookiesOf(koa, ctx) : undefined;
+      const cookies = ['open', 'member'].includes(route.auth.kind) ? cookiesOf(koa, ctx) : undefined;
       const answer = () => answerOf(route, principal, () => handle({ ...input, principal, cookies }, ctx));
       send(koa, await answerOnce(ctx, route, { koa, principal, input }, answer));
     } finally {

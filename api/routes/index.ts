@@ -8,6 +8,7 @@ import { documentRoutes } from './documents.ts';
 import { inboundRoutes } from './inbound.ts';
 import { inboxRoutes } from './inbox.ts';
 import { interviewAidRoutes } from './interviewaids.ts';
+import { integrationRoutes } from './integrations.ts';
 import { keyRoutes } from './keys.ts';
 import { knowledgeRoutes } from './knowledge.ts';
 import { meetingRoutes } from './meetings.ts';
@@ -35,6 +36,7 @@ export const routeGroups = {
   'Ticket events': outboxRoutes,
   'Customer data': customerRoutes,
   Meetings: meetingRoutes,
+  Integrations: integrationRoutes,
   'Inbound events': [...webhookRoutes, ...inboundRoutes],
   Interviews: interviewAidRoutes,
 } satisfies RouteGroups;

@@ -14,12 +14,8 @@ import {
   outboxAfter,
   type SettingsPatch,
 } from '../../models/rules/knowledge/supportconfig.ts';
-import {
-  findSupportConfig,
-  listConnectedIntegrations,
-  saveSupportConfig,
-  type SupportConfig,
-} from '../../models/knowledge/supportconfig.ts';
+import { listConnectedIntegrations } from '../../models/events/integration.ts';
+import { findSupportConfig, saveSupportConfig, type SupportConfig } from '../../models/knowledge/supportconfig.ts';
 
 function view(supportConfig: SupportConfig, environment: Environment) {
   const fields = {

@@ -180,7 +180,7 @@ function refusalOf(status: number, said: Said | undefined, retryAfter: string | 
   const message = `Linear says: ${(word ?? `status ${status}`).slice(0, 300)}`;
   const unauthorized = status === 401 || code === 'AUTHENTICATION_ERROR';
   const limited = status === 429 || code === 'RATELIMITED';
-  const unknownField = /is not defined by type/i.test(error?.message ?? '');
+  const unknownField = /is not defined by type|unknown field/i.test(error?.message ?? '');
   const permanent = !limited && !unauthorized && (status < 500 || unknownField);
   const seconds = Number(retryAfter);
   const retryAfterMs = limited && seconds > 0 ? seconds * 1000 : undefined;

@@ -26,6 +26,7 @@ const prefixes = {
   question: 'q',
   segment: 'seg',
   inbound: 'inb',
+  candidate: 'try',
 } as const;
 
 /**

@@ -6,6 +6,7 @@ import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, Mixed } from '../base/define.ts';
 import { integrationProviders, integrationStatuses } from '../rules/events/integration.ts';
 import type { IntegrationProvider, IntegrationStatus } from '../rules/events/integration.ts';
+import { outboxProviders, type OutboxProvider } from '../rules/knowledge/supportconfig.ts';
 
 export type Integration = {
   /** `<org_id>:<provider>`. */
@@ -180,4 +181,15 @@ export async function breakIntegration(
     { $set: { status: 'broken', broken_at: now, broken_reason: reason, updated_at: now } },
   );
   return modifiedCount === 1;
+}
+
+/** Organizations that are connected to this workspace. */
+export async function countWorkspace(provider: IntegrationProvider, workspace: string): Promise<number> {
+  return collectionOf(IntegrationModel).countDocuments({ provider, workspace });
+}
+
+/** The destinations of tickets that are connected. */
+export async function listConnectedIntegrations(orgId: string): Promise<OutboxProvider[]> {
+  const connected = (await listIntegrations(orgId)).filter(({ status }) => status === 'connected');
+  return outboxProviders.filter((one) => connected.some(({ provider }) => provider === one));
 }

@@ -7,7 +7,6 @@ import {
   defaultSettings,
   outboxProviders,
   type OldSecret,
-  type OutboxProvider,
   type OutboxState,
   type SupportSettings,
 } from '../rules/knowledge/supportconfig.ts';
@@ -82,12 +81,4 @@ export async function saveSupportConfig(
     if (isDuplicate(error)) return false;
     throw error;
   }
-}
-
-/**
- * Destinations connected by an integration of their own. Slack and Linear keep their connections in the integrations'
- * slice; as long as this system has none of that kind, none can be selected.
- */
-export async function listConnectedIntegrations(_orgId: string): Promise<OutboxProvider[]> {
-  return [];
 }

@@ -2,6 +2,7 @@
 import { launchable, type Slice } from './slice.ts';
 import { createDeliveryActivities } from '../../activities/events/deliver.ts';
 import { createInboundActivities } from '../../activities/events/inbound/index.ts';
+import { createIntegrationActivities } from '../../activities/events/integration.ts';
 import { deliveryEraser, DeliveryModel } from '../../models/events/delivery.ts';
 import { InboundModel } from '../../models/events/inbound.ts';
 
@@ -22,7 +23,7 @@ export const events = {
       maxWorkflowTasks: 2,
     },
     inbound: {
-      activities: (deps) => createInboundActivities(deps),
+      activities: (deps) => ({ ...createInboundActivities(deps), ...createIntegrationActivities(deps) }),
       // One activity works for one organization, on ten of its lanes at once; most of it waits.
       maxActivities: 20,
       maxWorkflowTasks: 10,

@@ -10,6 +10,7 @@ import type { Files } from '../../clients/files/files.ts';
 import type { Http } from '../../clients/http/http.ts';
 import type { Linear } from '../../clients/linear/linear.ts';
 import type { Search } from '../../clients/search/search.ts';
+import type { Slack } from '../../clients/slack/slack.ts';
 import type { Sites } from '../../clients/site/site.ts';
 import type { Eraser } from '../../models/chat/erasure.ts';
 import type { Intent, Launchable } from '../../models/base/pending.ts';
@@ -34,6 +35,8 @@ export type WorkerDeps = {
   ai: Ai;
   embedding: Embedding;
   linear: Linear;
+  slack: Slack;
+  slackApp: { clientId: string; clientSecret: string } | undefined;
   secrets: SecretBox;
   schedules: RecrawlSchedules;
   /** For addresses that organizations gave, other than sites. */

@@ -6,6 +6,7 @@ export const errorTable = {
   VALIDATION: { status: 400, message: 'The request is not valid.' },
   MALFORMED_JSON: { status: 400, message: 'The body is not valid JSON.' },
   PROVIDER_NOT_CONNECTED: { status: 400, message: 'A selected destination is not connected.' },
+  PROVIDER_REFUSED: { status: 400, message: 'The provider refused this.' },
   UNAUTHENTICATED: { status: 401, message: 'Send a valid credential as `Authorization: Bearer …`.' },
   WRONG_CREDENTIAL_KIND: { status: 401, message: 'This route does not take this kind of credential.' },
   BAD_LOGIN: { status: 401, message: 'The e-mail or the password is wrong.' },

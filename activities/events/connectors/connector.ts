@@ -1,0 +1,39 @@
+/** What a service is to the machinery that connects: how a credential is tried, and what is kept of it. Types only. */
+import type { Linear } from '../../../clients/linear/linear.ts';
+import type { Slack } from '../../../clients/slack/slack.ts';
+import type { SecretBox } from '../../../models/base/secretbox.ts';
+import type { Candidate } from '../../../models/events/candidate.ts';
+import type { Connected, Integration } from '../../../models/events/integration.ts';
+
+export type ConnectorDeps = {
+  linear: Linear;
+  slack: Slack;
+  slackApp: { clientId: string; clientSecret: string } | undefined;
+  secrets: SecretBox;
+  clock: () => Date;
+};
+
+/** The service refused; the message has its own word. `unauthorized`: it does not take the credential. */
+export class ConnectionRefused extends Error {
+  override readonly name = 'ConnectionRefused';
+  readonly unauthorized: boolean;
+
+  constructor(message: string, { unauthorized = false, cause }: { unauthorized?: boolean; cause?: unknown } = {}) {
+    super(message, { cause });
+    this.unauthorized = unauthorized;
+  }
+}
+
+export type Connector = {
+  /** Tries the credentials. @throws ConnectionRefused; anything else means that the service did not answer. */
+  connect(
+    candidate: Candidate,
+    standing: Integration | null,
+    deps: ConnectorDeps,
+    signal: AbortSignal,
+  ): Promise<Connected>;
+  /** Tries what is stored; the sentence says what was found. */
+  test(integration: Integration, deps: ConnectorDeps, signal: AbortSignal): Promise<string>;
+  /** Gives the credential back where the service wants that. It must not fail. */
+  release?(integration: Integration, deps: ConnectorDeps): Promise<void>;
+};

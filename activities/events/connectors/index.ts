@@ -1,0 +1,10 @@
+/** The services that can be connected, by provider. */
+import type { Connector } from './connector.ts';
+import { linearConnector } from './linear.ts';
+import { slackConnector } from './slack.ts';
+import type { IntegrationProvider } from '../../../models/rules/events/integration.ts';
+
+export const connectors: Readonly<Partial<Record<IntegrationProvider, Connector>>> = {
+  linear: linearConnector,
+  slack: slackConnector,
+};

@@ -1,0 +1,146 @@
+/**
+ * Connections to other services, as members make and see them. Credentials are tried by an activity: they are sealed in
+ * MongoDB, and the workflow carries only where they are.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import type { Context } from '../context.ts';
+import { ask, begin } from '../durable.ts';
+import { newId } from '../../models/base/ids.ts';
+import { createCandidate, removeCandidate } from '../../models/events/candidate.ts';
+import { disconnectIntegration, findIntegration, type Integration } from '../../models/events/integration.ts';
+import { keepOauthState, oauthStateSeconds, takeOauthState } from '../../models/events/oauthstate.ts';
+import { findOrganization } from '../../models/access/organization.ts';
+import { hasRole } from '../../models/rules/access/roles.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+import type { IntegrationProvider } from '../../models/rules/events/integration.ts';
+import { trialWorkflowId, type Trial, type Tried } from '../../models/rules/events/integrationwork.ts';
+import { slackChannelScope, slackScopes } from '../../models/rules/events/slack.ts';
+import { tryIntegration } from '../../workflows/integration.ts';
+
+/** A connection as members see it; one that was never made is disconnected. */
+export function viewIntegration(provider: IntegrationProvider, found: Integration | null | undefined) {
+  const status = found?.status ?? 'disconnected';
+  const connected = status !== 'disconnected';
+  return {
+    provider,
+    status,
+    account: (connected && found?.account) || null,
+    settings: connected ? (found?.settings ?? {}) : {},
+    receives_events: connected && found?.external !== undefined,
+    connected_at: (connected && found?.connected_at?.toISOString()) || null,
+    ...(found?.broken_reason === undefined ? {} : { broken_reason: found.broken_reason }),
+  };
+}
+
+const workOf = (trial: Trial) => ({
+  workflow: tryIntegration,
+  id: trialWorkflowId(trial.orgId, trial.provider, trial.candidateId ?? newId('candidate')),
+  queue: 'inbound' as const,
+  args: [trial] as [Trial],
+});
+
+/** @throws Problem PROVIDER_REFUSED with the provider's own word; UNAVAILABLE when it could not be asked. */
+async function outcomeOf(ctx: Context, trial: Trial): Promise<string> {
+  const tried: Tried = await ask(ctx, workOf(trial), trial.orgId);
+  if ('said' in tried) return tried.said;
+  if ('refused' in tried) throw new Problem('PROVIDER_REFUSED', { message: tried.refused });
+  throw new Problem('UNAVAILABLE', { message: `The provider could not be asked. ${tried.unanswered}` });
+}
+
+type Tries = { orgId: string; provider: IntegrationProvider; credentials: object; settings: Record<string, unknown> };
+
+/** Tries credentials and stores them if the provider takes them; what stood before stays if it does not. */
+export async function connect(ctx: Context, { orgId, provider, credentials, settings }: Tries): Promise<Integration> {
+  const candidateId = newId('candidate');
+  const sealed = ctx.secrets.seal(JSON.stringify(credentials));
+  await createCandidate({ _id: candidateId, org_id: orgId, provider, sealed, settings }, ctx.clock());
+  try {
+    await outcomeOf(ctx, { orgId, provider, what: 'connect', candidateId });
+  } finally {
+    await removeCandidate(orgId, candidateId);
+  }
+  const connected = await findIntegration(orgId, provider);
+  if (!connected) throw new Problem('CONFLICT', { message: 'It was disconnected meanwhile.' });
+  return connected;
+}
+
+/** Tries what is connected. @throws Problem PROVIDER_NOT_CONNECTED, PROVIDER_REFUSED, UNAVAILABLE. */
+export async function testConnection(ctx: Context, orgId: string, provider: IntegrationProvider): Promise<string> {
+  const standing = await findIntegration(orgId, provider);
+  if (standing?.sealed === undefined)
+    throw new Problem('PROVIDER_NOT_CONNECTED', { message: `${provider} is not connected.` });
+  return outcomeOf(ctx, { orgId, provider, what: 'test' });
+}
+
+/** Forgets the credentials; where the provider wants them back, a workflow does that. Twice is the same as once. */
+export async function disconnect(ctx: Context, orgId: string, provider: IntegrationProvider): Promise<void> {
+  const now = ctx.clock();
+  const before = await disconnectIntegration(orgId, provider, now);
+  if (before?.sealed === undefined) return;
+  const { sealed, workspace } = before;
+  const candidateId = newId('candidate');
+  const settings = workspace === undefined ? {} : { workspace };
+  await createCandidate({ _id: candidateId, org_id: orgId, provider, sealed, settings }, now);
+  await begin(ctx, workOf({ orgId, provider, what: 'release', candidateId }), orgId);
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+/** Each connection in progress has a cookie of its own, so that two tabs do not overwrite each other's. */
+const cookieName = (state: string): string => `connect_${sha256(state).slice(0, 16)}`;
+const redirectUri = ({ config }: Pick<Context, 'config'>): string =>
+  `${config.publicUrl}/v1/integrations/slack/callback`;
+
+/** Makes the address at which Slack asks for consent, and the cookie that ties its answer to this browser. */
+export async function beginSlack(
+  ctx: Context,
+  { orgId, userId, channelId }: { orgId: string; userId: string; channelId: string | undefined },
+): Promise<{ url: string; cookie: { name: string; value: string; seconds: number } }> {
+  const { slack } = ctx.config;
+  if (!slack.app)
+    throw new Problem('PROVIDER_NOT_CONNECTED', {
+      message: 'This system has no Slack app: its operator sets SLACK_CLIENT_ID and SLACK_CLIENT_SECRET.',
+    });
+  const [state, browser] = [randomBytes(32).toString('base64url'), randomBytes(32).toString('base64url')];
+  await keepOauthState({
+    _id: sha256(state),
+    org_id: orgId,
+    provider: 'slack',
+    user_id: userId,
+    browser: sha256(browser),
+    settings: channelId === undefined ? {} : { channel_id: channelId },
+    expires_at: new Date(ctx.clock().getTime() + oauthStateSeconds * 1000),
+  });
+  const url = new URL(slack.authorizeUrl);
+  url.searchParams.set('client_id', slack.app.clientId);
+  url.searchParams.set('scope', [...slackScopes, ...(channelId === undefined ? [slackChannelScope] : [])].join(','));
+  url.searchParams.set('redirect_uri', redirectUri(ctx));
+  url.searchParams.set('state', state);
+  return { url: url.href, cookie: { name: cookieName(state), value: browser, seconds: oauthStateSeconds } };
+}
+
+type Answer = { state?: string | undefined; code?: string | undefined; error?: string | undefined };
+type Cookies = { get(name: string): string | undefined; set(name: string, value: string, maxAgeSeconds: number): void };
+
+/** Where Slack's answer leads: `connected`, or why not, in a word that the page knows or Slack's own. */
+export async function finishSlack(ctx: Context, { state, code, error }: Answer, cookies: Cookies): Promise<string> {
+  if (state === undefined) return error ?? 'unknown_state';
+  const name = cookieName(state);
+  const browser = cookies.get(name);
+  cookies.set(name, '', 0);
+  const taken =
+    browser === undefined ? null : await takeOauthState(sha256(state), 'slack', sha256(browser), ctx.clock());
+  if (!taken) return 'unknown_state';
+  if (error !== undefined || code === undefined) return error ?? 'no_code';
+  const org = await findOrganization(taken.org_id);
+  const member = org?.members.find(({ user_id }) => user_id === taken.user_id);
+  if (!member || !hasRole(member.role, 'admin')) return 'no_longer_admin';
+  try {
+    const credentials = { code, redirect_uri: redirectUri(ctx) };
+    await connect(ctx, { orgId: taken.org_id, provider: 'slack', credentials, settings: taken.settings });
+    return 'connected';
+  } catch (problem) {
+    if (problem instanceof Problem && problem.code === 'PROVIDER_REFUSED') return problem.message;
+    if (problem instanceof Problem && problem.code === 'UNAVAILABLE') return 'unavailable';
+    throw problem;
+  }
+}

@@ -1,0 +1,124 @@
+/** Connections of an organization to other services. Only people connect; a key cannot. */
+import { member, open } from '../access/auth.ts';
+import * as contract from '../contract/integrations.ts';
+import {
+  beginSlack,
+  connect,
+  disconnect,
+  finishSlack,
+  testConnection,
+  viewIntegration,
+} from '../events/integrations.ts';
+import { outcomePath } from '../events/outcome.ts';
+import { redirect, route } from '../http/route.ts';
+import { findIntegration, listIntegrations } from '../../models/events/integration.ts';
+import { integrationProviders } from '../../models/rules/events/integration.ts';
+
+const prefix = '/orgs/{orgId}/integrations';
+
+export const integrationRoutes = [
+  route({
+    name: 'listIntegrations',
+    method: 'GET',
+    path: prefix,
+    summary: 'Every service that can be connected, and how it stands.',
+    auth: member(),
+    params: contract.orgParams,
+    reply: contract.integrationList,
+    envelope: true,
+    async handle({ params: { orgId } }) {
+      const found = await listIntegrations(orgId);
+      const of = (provider: string) => found.find((one) => one.provider === provider);
+      return { integrations: integrationProviders.map((provider) => viewIntegration(provider, of(provider))) };
+    },
+  }),
+  route({
+    name: 'connectLinear',
+    method: 'PUT',
+    path: `${prefix}/linear`,
+    summary: 'Connect Linear. The key is tried before it is stored.',
+    auth: member('admin'),
+    params: contract.orgParams,
+    body: contract.linearBody,
+    reply: contract.integrationReply,
+    envelope: true,
+    limit: 'writes',
+    errors: ['PROVIDER_REFUSED', 'UNAVAILABLE'],
+    async handle({ params: { orgId }, body: { team_id, ...credentials } }, ctx) {
+      const connected = await connect(ctx, { orgId, provider: 'linear', credentials, settings: { team_id } });
+      return { integration: viewIntegration('linear', connected) };
+    },
+  }),
+  route({
+    name: 'connectSlack',
+    method: 'PUT',
+    path: `${prefix}/slack`,
+    summary: 'Connect Slack, which begins at `authorization_url`; once it is connected, choose another channel.',
+    auth: member('admin'),
+    params: contract.orgParams,
+    body: contract.slackBody,
+    reply: contract.slackReply,
+    envelope: true,
+    limit: 'writes',
+    errors: ['PROVIDER_NOT_CONNECTED', 'PROVIDER_REFUSED', 'UNAVAILABLE'],
+    async handle({ params: { orgId }, body: { channel_id: channelId }, principal, cookies }, ctx) {
+      const standing = await findIntegration(orgId, 'slack');
+      if (standing?.status === 'connected') {
+        const settings = { channel_id: channelId };
+        const changed =
+          channelId === undefined
+            ? standing
+            : await connect(ctx, { orgId, provider: 'slack', credentials: {}, settings });
+        return { integration: viewIntegration('slack', changed) };
+      }
+      const { url, cookie } = await beginSlack(ctx, { orgId, userId: principal.userId, channelId });
+      cookies.set(cookie.name, cookie.value, cookie.seconds);
+      return { integration: viewIntegration('slack', standing), authorization_url: url };
+    },
+  }),
+  route({
+    name: 'disconnectIntegration',
+    method: 'DELETE',
+    path: `${prefix}/{provider}`,
+    summary: 'Disconnect a service; its credentials are forgotten.',
+    auth: member('admin'),
+    params: contract.integrationParams,
+    reply: contract.integrationReply,
+    envelope: true,
+    limit: 'writes',
+    async handle({ params: { orgId, provider } }, ctx) {
+      await disconnect(ctx, orgId, provider);
+      return { integration: viewIntegration(provider, await findIntegration(orgId, provider)) };
+    },
+  }),
+  route({
+    name: 'testIntegration',
+    method: 'POST',
+    path: `${prefix}/{provider}/test`,
+    summary: 'Try what is connected; nothing is posted there.',
+    auth: member('admin'),
+    params: contract.integrationParams,
+    reply: contract.testReply,
+    envelope: true,
+    limit: 'writes',
+    errors: ['PROVIDER_NOT_CONNECTED', 'PROVIDER_REFUSED', 'UNAVAILABLE'],
+    async handle({ params: { orgId, provider } }, ctx) {
+      return { ok: true, message: await testConnection(ctx, orgId, provider) } as const;
+    },
+  }),
+  route({
+    name: 'finishSlack',
+    method: 'GET',
+    path: '/integrations/slack/callback',
+    summary: 'Where Slack sends the browser back to; leads to a page that says how it ended.',
+    auth: open,
+    query: contract.callbackQuery,
+    status: 302,
+    reply: contract.redirectReply,
+    envelope: true,
+    limit: 'accounts',
+    async handle({ query, cookies }, ctx) {
+      return redirect(outcomePath(await finishSlack(ctx, query, cookies)));
+    },
+  }),
+];

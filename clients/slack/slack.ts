@@ -1,0 +1,258 @@
+/**
+ * Slack's Web API, through its own library over the outbound client. The library's retries are off, because deliveries and
+ * events have a schedule of their own.
+ */
+import {
+  LogLevel,
+  WebAPIHTTPError,
+  WebAPIPlatformError,
+  WebAPIRateLimitedError,
+  WebClient,
+  type ChatPostMessageArguments,
+  type Logger,
+} from '@slack/web-api';
+import type { Http } from '../http/http.ts';
+
+/** A call that Slack refused, or did not answer. The message has Slack's own word, and is shown to members. */
+export class SlackError extends Error {
+  override readonly name = 'SlackError';
+  /** Slack's word, such as `channel_not_found`. */
+  readonly code: string | undefined;
+  /** The token is not taken (any more). */
+  readonly unauthorized: boolean;
+  /** The same call would be refused again. */
+  readonly permanent: boolean;
+  readonly retryAfterMs: number | undefined;
+  readonly status: number | undefined;
+
+  constructor(
+    message: string,
+    about: { code?: string; permanent?: boolean; retryAfterMs?: number; status?: number; cause?: unknown } = {},
+  ) {
+    super(message, { cause: about.cause });
+    this.code = about.code;
+    this.unauthorized = about.code !== undefined && refusedTokens.has(about.code);
+    this.permanent = about.permanent ?? false;
+    this.retryAfterMs = about.retryAfterMs;
+    this.status = about.status;
+  }
+}
+
+/** What Slack says of a token that no longer works. */
+const refusedTokens: ReadonlySet<string> = new Set([
+  'invalid_auth',
+  'not_authed',
+  'token_revoked',
+  'token_expired',
+  'account_inactive',
+  'team_access_not_granted',
+  'org_login_required',
+]);
+/** What may pass by itself. */
+const passing: ReadonlySet<string> = new Set([
+  'internal_error',
+  'fatal_error',
+  'service_unavailable',
+  'request_timeout',
+  'ratelimited',
+  'rate_limited',
+  'team_added_to_org',
+]);
+
+export type SlackGrant = {
+  token: string;
+  team: { id: string; name: string };
+  botUserId: string;
+  scopes: string[];
+  /** The channel that the person chose while granting, if Slack asked. */
+  channel?: { id: string; name: string };
+  /** Whether the token ends by itself: the app has token rotation turned on. */
+  expires: boolean;
+};
+export type SlackMessage = {
+  ts: string;
+  text?: string;
+  user?: string;
+  bot_id?: string;
+  thread_ts?: string;
+  metadata?: { event_type?: string; event_payload?: Record<string, unknown> };
+};
+export type SlackPost = {
+  channel: string;
+  text: string;
+  thread_ts?: string;
+  /** Marks a message of ours, so that it is found again. */
+  metadata?: { event_type: string; event_payload: Record<string, string> };
+};
+
+export type Slack = ReturnType<typeof createSlack>;
+
+const timeoutMs = 15_000;
+const maxReplyBytes = 2 * 1024 * 1024;
+const silent: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  setLevel: () => undefined,
+  getLevel: () => LogLevel.ERROR,
+  setName: () => undefined,
+};
+
+/**
+ * `url`: of the Web API, with `/` at its end. `http` reaches Slack; `respond` reaches the addresses that come with commands.
+ * Tokens are passed with each call, so that one client serves all organizations.
+ */
+export function createSlack({ http, respond, url }: { http: Http; respond: Http; url: string }) {
+  const client = new WebClient(undefined, {
+    slackApiUrl: url,
+    retryConfig: { retries: 0 },
+    rejectRateLimitedCalls: true,
+    logger: silent,
+    allowAbsoluteUrls: false,
+    fetch: async (address, init = {}) => {
+      const { status, headers, body } = await http.request(String(address), {
+        method: 'POST',
+        headers: Object.fromEntries(new Headers(init.headers).entries()),
+        // All that is sent here is a form; the library sends files only with methods that are not used.
+        body: typeof init.body === 'string' ? init.body : '',
+        maxBytes: maxReplyBytes,
+        headersTimeoutMs: timeoutMs,
+        totalTimeoutMs: timeoutMs,
+      });
+      const given = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+        value === undefined ? [] : [[name, String(value)]],
+      );
+      return new Response(new Uint8Array(body), { status, headers: given });
+    },
+  });
+
+  async function call<T>(make: () => Promise<unknown>): Promise<T> {
+    try {
+      return (await make()) as T;
+    } catch (error) {
+      throw readError(error);
+    }
+  }
+
+  return {
+    /** Exchanges the code of a grant. @throws SlackError */
+    async exchange(
+      app: { clientId: string; clientSecret: string },
+      code: string,
+      redirectUri: string,
+    ): Promise<SlackGrant> {
+      type Granted = {
+        access_token: string;
+        bot_user_id: string;
+        scope?: string;
+        team: { id: string; name?: string };
+        incoming_webhook?: { channel?: string; channel_id?: string };
+        expires_in?: number;
+      };
+      const granted = await call<Granted>(() =>
+        client.oauth.v2.access({
+          client_id: app.clientId,
+          client_secret: app.clientSecret,
+          code,
+          redirect_uri: redirectUri,
+        }),
+      );
+      const { team, incoming_webhook: hook } = granted;
+      return {
+        token: granted.access_token,
+        team: { id: team.id, name: team.name ?? team.id },
+        botUserId: granted.bot_user_id,
+        scopes: (granted.scope ?? '').split(',').filter(Boolean),
+        ...(hook?.channel_id === undefined
+          ? {}
+          : { channel: { id: hook.channel_id, name: (hook.channel ?? hook.channel_id).replace(/^#/, '') } }),
+        expires: granted.expires_in !== undefined,
+      };
+    },
+    /** Whether the token is taken, and whose it is. */
+    async whoami(token: string): Promise<{ team_id: string; team: string; user_id: string }> {
+      return call(() => client.auth.test({ token }));
+    },
+    async channel(token: string, channel: string): Promise<{ id: string; name: string }> {
+      const { channel: found } = await call<{ channel: { id: string; name?: string } }>(() =>
+        client.conversations.info({ token, channel }),
+      );
+      return { id: found.id, name: found.name ?? found.id };
+    },
+    /** So that what is said there is sent to us; private channels are joined by invitation only. */
+    async join(token: string, channel: string): Promise<void> {
+      await call(() => client.conversations.join({ token, channel }));
+    },
+    async post(token: string, message: SlackPost): Promise<{ channel: string; ts: string }> {
+      const said = { token, unfurl_links: false, unfurl_media: false, ...message };
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a method of Slack, not of a window
+      return call(() => client.chat.postMessage(said as ChatPostMessageArguments));
+    },
+    async permalink(token: string, channel: string, ts: string): Promise<string> {
+      const { permalink } = await call<{ permalink: string }>(() =>
+        client.chat.getPermalink({ token, channel, message_ts: ts }),
+      );
+      return permalink;
+    },
+    /** The newest messages of a channel, or all of a thread, with what marks them. */
+    async messages(
+      token: string,
+      channel: string,
+      { thread, oldest }: { thread?: string | undefined; oldest?: string | undefined },
+    ): Promise<SlackMessage[]> {
+      const asked = { token, channel, limit: 200, include_all_metadata: true, ...(oldest ? { oldest } : {}) };
+      const { messages } = await call<{ messages?: SlackMessage[] }>(() =>
+        thread === undefined
+          ? client.conversations.history(asked)
+          : client.conversations.replies({ ...asked, ts: thread }),
+      );
+      return messages ?? [];
+    },
+    async user(token: string, user: string): Promise<{ name: string; email?: string }> {
+      type Found = {
+        user: {
+          name?: string;
+          real_name?: string;
+          profile?: { email?: string; display_name?: string; real_name?: string };
+        };
+      };
+      const { user: found } = await call<Found>(() => client.users.info({ token, user }));
+      const { profile = {} } = found;
+      const name = [profile.display_name, profile.real_name, found.real_name, found.name].find(Boolean) ?? user;
+      return { name, ...(profile.email === undefined ? {} : { email: profile.email }) };
+    },
+    async revoke(token: string): Promise<void> {
+      await call(() => client.auth.revoke({ token }));
+    },
+    /** Answers a command at the address that came with it, which takes five answers within half an hour. */
+    async respond(address: string, text: string, signal?: AbortSignal): Promise<void> {
+      const { status, body } = await respond.request(address, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ response_type: 'in_channel', replace_original: false, text }),
+        maxBytes: 4_096,
+        cut: true,
+        headersTimeoutMs: timeoutMs,
+        totalTimeoutMs: timeoutMs,
+        signal,
+      });
+      if (status >= 200 && status < 300) return;
+      const word = body.toString('utf8').slice(0, 100);
+      throw new SlackError(`Slack answered ${status}: ${word}`, { status, permanent: status < 500 && status !== 429 });
+    },
+  };
+}
+
+function readError(error: unknown): SlackError {
+  if (error instanceof WebAPIRateLimitedError)
+    return new SlackError('Slack asks to wait.', { status: 429, retryAfterMs: error.retryAfter * 1000, cause: error });
+  if (error instanceof WebAPIPlatformError) {
+    const code = error.data.error.slice(0, 100);
+    const permanent = !passing.has(code);
+    return new SlackError(`Slack says: ${code}`, { code, permanent, status: 200, cause: error });
+  }
+  if (error instanceof WebAPIHTTPError)
+    return new SlackError(`Slack answered ${error.statusCode}.`, { status: error.statusCode, cause: error });
+  return new SlackError('Slack does not answer.', { cause: error });
+}

@@ -1,0 +1,46 @@
+/**
+ * Credentials that are being tried. They are sealed, and go from here to the activity that tries them, so that no workflow
+ * carries them. A candidate is removed when its trial ends, or after ten minutes.
+ */
+import { collectionOf, defineModel, Mixed } from '../base/define.ts';
+import { integrationProviders, type IntegrationProvider } from '../rules/events/integration.ts';
+
+export type Candidate = {
+  _id: string;
+  org_id: string;
+  provider: IntegrationProvider;
+  /** The credentials as JSON, sealed. */
+  sealed: string;
+  /** What is stored beside them when they are taken; no secret. */
+  settings: Record<string, unknown>;
+  expires_at: Date;
+};
+
+const candidateMs = 10 * 60_000;
+
+const CandidateModel = defineModel<Candidate>(
+  'Candidate',
+  'integration_candidates',
+  {
+    _id: { type: String, required: true },
+    org_id: { type: String, required: true },
+    provider: { type: String, enum: integrationProviders, required: true },
+    sealed: { type: String, required: true },
+    settings: { type: Mixed },
+    expires_at: { type: Date, required: true },
+  },
+  [{ fields: { expires_at: 1 }, expireAfterSeconds: 0 }],
+);
+
+export async function createCandidate(candidate: Omit<Candidate, 'expires_at'>, now: Date): Promise<void> {
+  const expires_at = new Date(now.getTime() + candidateMs);
+  await collectionOf(CandidateModel).insertOne({ ...candidate, expires_at });
+}
+
+export async function findCandidate(orgId: string, id: string): Promise<Candidate | null> {
+  return collectionOf(CandidateModel).findOne({ _id: id, org_id: orgId });
+}
+
+export async function removeCandidate(orgId: string, id: string): Promise<void> {
+  await collectionOf(CandidateModel).deleteOne({ _id: id, org_id: orgId });
+}

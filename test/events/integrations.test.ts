@@ -1,0 +1,310 @@
+/** Connections to Slack and Linear: credentials tried first, a grant that only its own browser finishes, and what breaks. */
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { MongoClient } from 'mongodb';
+import { until, type TestOrg } from '../kit/harness.ts';
+import { systemEnv } from '../kit/processes.ts';
+import { linearTeam, slackCall } from '../kit/services.ts';
+import { serviced, servicesEnv } from '../kit/serviced.ts';
+
+const name = 'integrations';
+const system = serviced((services) => systemEnv('integrations', servicesEnv(services)));
+const { put, grant, list, connectLinear, connectSlack } = system;
+
+let org: TestOrg;
+beforeAll(async () => {
+  org = await system.api().newOrg();
+});
+afterEach(() => {
+  system.slack().heal();
+  system.linear().heal();
+});
+
+async function stored<T>(look: (db: ReturnType<MongoClient['db']>) => Promise<T>): Promise<T> {
+  const client = await MongoClient.connect(process.env['TEST_MONGODB_URI']!);
+  try {
+    return await look(client.db(name));
+  } finally {
+    await client.close();
+  }
+}
+const channelOf = async (wanted: string): Promise<string> => {
+  const { channels } = await slackCall(system.slack(), 'conversations.list');
+  return (channels as { id: string; name: string }[]).find((channel) => channel.name === wanted)!.id;
+};
+const outbox = (of: TestOrg, providers: string[]) =>
+  system.api().request('PUT', `/support/config/orgs/${of.orgId}`, {
+    token: of.owner.token,
+    body: { outbox_providers: providers },
+  });
+const remove = (of: TestOrg, provider: string) =>
+  system.api().request('DELETE', `/orgs/${of.orgId}/integrations/${provider}`, { token: of.owner.token });
+const test = (of: TestOrg, provider: string) =>
+  system.api().request('POST', `/orgs/${of.orgId}/integrations/${provider}/test`, { token: of.owner.token });
+
+describe('GET /orgs/{orgId}/integrations', () => {
+  it('lists every provider, disconnected until it is connected', async () => {
+    expect(await list(await system.api().newOrg())).toEqual(
+      ['linear', 'slack', 'github', 'email'].map((provider) => ({
+        provider,
+        status: 'disconnected',
+        account: null,
+        settings: {},
+        receives_events: false,
+        connected_at: null,
+      })),
+    );
+  });
+
+  it('a member may look and only an admin may change: 403', async () => {
+    const person = await system.api().newUser();
+    const added = await system.api().request('POST', `/orgs/${org.orgId}/members`, {
+      token: org.owner.token,
+      body: { email: person.email, role: 'member' },
+    });
+    expect(added.status).toBe(201);
+    const path = `/orgs/${org.orgId}/integrations`;
+    expect((await system.api().request('GET', path, { token: person.token })).status).toBe(200);
+    const body = { api_key: 'lin_api_1', team_id: 'x' };
+    const refused = await Promise.all([
+      system.api().request('PUT', `${path}/linear`, { token: person.token, body }),
+      system.api().request('PUT', `${path}/slack`, { token: person.token, body: {} }),
+      system.api().request('DELETE', `${path}/linear`, { token: person.token }),
+      system.api().request('POST', `${path}/linear/test`, { token: person.token }),
+    ]);
+    expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
+  });
+});
+
+describe('PUT /orgs/{orgId}/integrations/linear', () => {
+  it('tries the key, stores it sealed, and shows whose it is and never the key', async () => {
+    const own = await system.api().newOrg();
+    const secret = 'a webhook secret';
+    const { status, body } = await connectLinear(own, { webhook_secret: secret });
+    expect([status, body]).toEqual([
+      200,
+      {
+        success: true,
+        data: {
+          integration: {
+            provider: 'linear',
+            status: 'connected',
+            account: 'Demo Bank',
+            settings: { team_id: linearTeam.id, team_key: 'SUP', team_name: 'Support' },
+            receives_events: expect.any(Boolean),
+            connected_at: expect.any(String),
+          },
+        },
+      },
+    ]);
+    const record = await stored((db) => db.collection('integrations').findOne({ org_id: own.orgId }));
+    expect(JSON.stringify(record)).not.toMatch(/lin_api_|webhook secret/);
+    expect(await stored((db) => db.collection('integration_candidates').countDocuments({ org_id: own.orgId }))).toBe(0);
+    expect(system.linear().sent.at(-1)!.headers['authorization']).toBe('lin_api_0123456789');
+    expect(await test(own, 'linear')).toMatchObject({ status: 200, body: { data: { ok: true } } });
+  });
+
+  it.each<[string, { status?: number; body: unknown }, string]>([
+    [
+      '401',
+      { status: 401, body: { errors: [{ message: 'Authentication required, not authenticated' }] } },
+      'Authentication required',
+    ],
+    [
+      'an error in its own words',
+      { body: { errors: [{ message: 'x', extensions: { userPresentableMessage: 'You may not see this team.' } }] } },
+      'You may not see this team.',
+    ],
+    ['no such team', { body: { data: { viewer: {}, organization: {}, team: null } } }, 'no such team'],
+  ])('a refusal by %s is 400 with that word, and what stood before stays', async (_, fault, word) => {
+    const own = await system.api().newOrg();
+    await connectLinear(own);
+    system.linear().fault(fault);
+    const { status, body } = await connectLinear(own, { api_key: 'lin_api_wrong' });
+    expect([status, body.code, body.error]).toEqual([400, 'PROVIDER_REFUSED', expect.stringContaining(word)]);
+    expect(await list(own, 'linear')).toMatchObject([{ status: 'connected' }]);
+    expect((await test(own, 'linear')).status).toBe(200);
+  });
+
+  it('a service that does not answer is 503, and nothing is stored', async () => {
+    const own = await system.api().newOrg();
+    system.linear().lasting({ lose: true });
+    const { status, body } = await connectLinear(own);
+    expect([status, body.code]).toEqual([503, 'UNAVAILABLE']);
+    expect(await list(own, 'linear')).toMatchObject([{ status: 'disconnected' }]);
+  });
+
+  it('no workflow carries a key or a secret, and no log names one', async () => {
+    const { Client, Connection } = await import('@temporalio/client');
+    const connection = await Connection.connect({ address: process.env['TEST_TEMPORAL_ADDRESS']! });
+    const own = await system.api().newOrg();
+    await connectLinear(own, { api_key: 'lin_api_SECRET', webhook_secret: 'SECRET of a webhook' });
+    const channel = await channelOf('support');
+    await connectSlack(own, channel);
+    const client = new Client({ connection });
+    let seen = 0;
+    const query = `Organization = '${own.orgId}'`;
+    await until(async () => {
+      seen = 0;
+      for await (const { workflowId } of client.workflow.list({ query })) {
+        if (!workflowId.startsWith('integration:')) continue;
+        seen += 1;
+        const history = JSON.stringify(
+          await client.workflow.getHandle(workflowId).fetchHistory(),
+          (_key, value: unknown) => (value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : value),
+        );
+        expect(history).toContain(own.orgId);
+        expect(history).not.toMatch(/SECRET|xoxb-|lin_api_/);
+      }
+      return seen >= 2;
+    }, 'the workflows to be listed');
+    await connection.close();
+    for (const { output } of system.processes()) expect(output()).not.toMatch(/SECRET|xoxb-|lin_api_/);
+  });
+});
+
+describe('PUT /orgs/{orgId}/integrations/slack', () => {
+  it('answers where to consent until it is connected, then changes the channel', async () => {
+    const own = await system.api().newOrg();
+    const [support, elsewhere] = [await channelOf('support'), await channelOf('elsewhere')];
+    const begun = await put(own, 'slack', { channel_id: support });
+    const url = new URL(begun.body.data.authorization_url);
+    expect([begun.status, url.origin + url.pathname]).toEqual([200, `${system.slack().url}/oauth/v2/authorize`]);
+    expect(Object.fromEntries(url.searchParams)).toMatchObject({
+      client_id: '111.222',
+      redirect_uri: 'http://127.0.0.1:3000/v1/integrations/slack/callback',
+      scope: expect.stringContaining('chat:write'),
+    });
+    expect(begun.headers.get('set-cookie')).toMatch(/^connect_[0-9a-f]{16}=.*; httponly/i);
+    const finished = await grant(begun);
+    expect([finished.status, finished.headers.get('location')]).toEqual([302, '/connections/slack?outcome=connected']);
+    const standing = {
+      provider: 'slack',
+      status: 'connected',
+      account: 'Demo Bank',
+      settings: { team_id: 'T000000001', channel_id: support, channel_name: 'support' },
+    };
+    expect(await list(own, 'slack')).toMatchObject([standing]);
+    const changed = await put(own, 'slack', { channel_id: elsewhere });
+    expect(changed.body.data).toEqual({
+      integration: expect.objectContaining({
+        settings: { team_id: 'T000000001', channel_id: elsewhere, channel_name: 'elsewhere' },
+      }),
+    });
+    const record = await stored((db) => db.collection('integrations').findOne({ org_id: own.orgId }));
+    expect(JSON.stringify(record)).not.toMatch(/xoxb-/);
+    expect(await test(own, 'slack')).toMatchObject({ status: 200, body: { data: { message: /#elsewhere/ } } });
+    const refused = await put(own, 'slack', { channel_id: 'C0NOTHERE' });
+    expect([refused.status, refused.body.error]).toEqual([400, 'Slack says: channel_not_found']);
+  });
+
+  it.each<[string, { keepCookie?: boolean; answer?: Record<string, string> }, string]>([
+    ['access denied at Slack', { answer: { error: 'access_denied' } }, 'access_denied'],
+    ['another browser', { keepCookie: false }, 'unknown_state'],
+    ['another state', { answer: { state: 'made-up', code: 'c' } }, 'unknown_state'],
+    ['no code', { answer: { nothing: '1' } }, 'no_code'],
+    ['a code that Slack does not know', { answer: { code: 'made-up' } }, 'Slack says: invalid_code'],
+  ])('%s connects nothing, and ends on a page that says why', async (_, options, outcome) => {
+    const own = await system.api().newOrg();
+    const finished = await grant(await put(own, 'slack', {}), options);
+    const location = finished.headers.get('location')!;
+    expect([finished.status, new URLSearchParams(location.split('?')[1]).get('outcome')]).toEqual([302, outcome]);
+    const page = await fetch(`${system.api().url}${location}`);
+    const text = await page.text();
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(text).toContain(outcome);
+    expect(text).toContain('was not connected');
+    expect(await list(own, 'slack')).toMatchObject([{ status: 'disconnected' }]);
+  });
+
+  it('a state is used once, and what the page shows is not run', async () => {
+    const own = await system.api().newOrg();
+    const begun = await put(own, 'slack', {});
+    expect((await grant(begun)).headers.get('location')).toContain('connected');
+    await remove(own, 'slack');
+    expect((await grant(begun)).headers.get('location')).toContain('unknown_state');
+    expect(await list(own, 'slack')).toMatchObject([{ status: 'disconnected' }]);
+    const page = await fetch(
+      `${system.api().url}/connections/slack?outcome=${encodeURIComponent('<script>1</script>')}`,
+    );
+    expect(await page.text()).not.toContain('<script>');
+  });
+
+  it('whoever is no admin by the end connects nothing', async () => {
+    const own = await system.api().newOrg();
+    const person = await system.api().newUser();
+    await system.api().request('POST', `/orgs/${own.orgId}/members`, {
+      token: own.owner.token,
+      body: { email: person.email, role: 'admin' },
+    });
+    const begun = await put(own, 'slack', {}, person.token);
+    await system.api().request('DELETE', `/orgs/${own.orgId}/members/${person.userId}`, { token: own.owner.token });
+    expect((await grant(begun)).headers.get('location')).toContain('no_longer_admin');
+  });
+
+  it('a second organization of the same workspace is connected, and gets none of its events', async () => {
+    const [first, second] = [await system.api().newOrg(), await system.api().newOrg()];
+    await stored((db) => db.collection('integrations').updateMany({}, { $unset: { external: '' } }));
+    await connectSlack(first);
+    await connectSlack(second);
+    expect(await list(first, 'slack')).toMatchObject([{ status: 'connected', receives_events: true }]);
+    expect(await list(second, 'slack')).toMatchObject([{ status: 'connected', receives_events: false }]);
+  });
+});
+
+describe('DELETE /orgs/{orgId}/integrations/{provider}', () => {
+  it('forgets the credentials; twice is 200, and a test then is 400', async () => {
+    const own = await system.api().newOrg();
+    await connectLinear(own);
+    for (const _ of [1, 2]) {
+      const { status, body } = await remove(own, 'linear');
+      expect([status, body.data.integration.status]).toEqual([200, 'disconnected']);
+    }
+    const record = await stored((db) => db.collection('integrations').findOne({ org_id: own.orgId }));
+    expect(Object.keys(record!)).not.toEqual(expect.arrayContaining(['sealed']));
+    const { status, body } = await test(own, 'linear');
+    expect([status, body.code]).toEqual([400, 'PROVIDER_NOT_CONNECTED']);
+  });
+});
+
+describe('outbox_providers', () => {
+  it('takes slack and linear once they are connected, and says which one is not', async () => {
+    const own = await system.api().newOrg();
+    const refused = await outbox(own, ['slack', 'linear']);
+    expect([refused.status, refused.body.code]).toEqual([400, 'PROVIDER_NOT_CONNECTED']);
+    await connectLinear(own);
+    const half = await outbox(own, ['slack', 'linear']);
+    expect(half.body.error).toContain('Not connected: slack.');
+    await connectSlack(own);
+    expect((await outbox(own, ['slack', 'linear'])).body.outbox_providers).toEqual(['slack', 'linear']);
+    await remove(own, 'slack');
+    expect((await outbox(own, ['slack'])).status).toBe(400);
+  });
+});
+
+describe('a credential that is refused later', () => {
+  it.each<['linear' | 'slack', { status?: number; body: unknown }, string]>([
+    ['linear', { status: 401, body: { errors: [{ message: 'Authentication required' }] } }, 'Authentication required'],
+    ['slack', { body: { ok: false, error: 'token_revoked' } }, 'token_revoked'],
+  ])(
+    'of %s breaks the connection, tells each member once, and is mended by connecting again',
+    async (provider, fault, word) => {
+      const own = await system.api().newOrg();
+      const connect = () => (provider === 'linear' ? connectLinear(own) : connectSlack(own));
+      await connect();
+      system[provider]().lasting(fault);
+      for (const _ of [1, 2]) {
+        const { status, body } = await test(own, provider);
+        expect([status, body.code, body.error]).toEqual([400, 'PROVIDER_REFUSED', expect.stringContaining(word)]);
+      }
+      expect(await list(own, provider)).toMatchObject([
+        { status: 'broken', broken_reason: expect.stringContaining(word) },
+      ]);
+      const told = () => stored((db) => db.collection('notifications').find({ org_id: own.orgId }).toArray());
+      expect(await told()).toMatchObject([{ user_id: own.owner.userId, kind: 'integration_broken' }]);
+      system[provider]().heal();
+      await connect();
+      expect(await list(own, provider)).toMatchObject([{ status: 'connected' }]);
+      expect(await told()).toHaveLength(1);
+    },
+  );
+});

@@ -1,0 +1,86 @@
+/** A system whose Slack and Linear are the emulators of services.ts, and what people do to connect to them. */
+import { afterAll, beforeAll } from '@jest/globals';
+import { apiAt, type Api, type Reply, type TestOrg } from './harness.ts';
+import { giveBundle, removeDataDir, startProcess, type Running, type SystemEnv } from './processes.ts';
+import { linearTeam, slackApp, startLinearService, startSlackService, type Service } from './services.ts';
+
+export const slackSecret = 'slack-signing-secret';
+
+export function serviced(env: (services: { slack: Service; linear: Service }) => SystemEnv) {
+  let running: { slack: Service; linear: Service; env: SystemEnv; processes: Running[]; api: Api };
+  beforeAll(async () => {
+    const [slack, linear] = await Promise.all([startSlackService(), startLinearService()]);
+    const own = env({ slack, linear });
+    await giveBundle(own.DATA_DIR);
+    const processes = await Promise.all([startProcess('api/server.ts', own), startProcess('workers/main.ts', own)]);
+    running = { slack, linear, env: own, processes, api: apiAt(processes[0].url) };
+  });
+  afterAll(async () => {
+    await Promise.all(running.processes.map((process) => process.stop()));
+    await Promise.all([running.slack.close(), running.linear.close()]);
+    await removeDataDir(running.env);
+  });
+
+  const put = (org: TestOrg, provider: string, body: unknown, token = org.owner.token) =>
+    running.api.request('PUT', `/orgs/${org.orgId}/integrations/${provider}`, { token, body });
+
+  /** Goes through Slack's consent page as a browser does; the answer is that of the callback. */
+  async function grant(
+    begun: Reply,
+    { keepCookie = true, answer = {} }: { keepCookie?: boolean; answer?: Record<string, string> } = {},
+  ): Promise<Reply> {
+    const url = new URL(begun.body.data.authorization_url);
+    const cookie = (begun.headers.get('set-cookie') ?? '').split(';', 1)[0]!;
+    const [state, redirect] = [url.searchParams.get('state')!, url.searchParams.get('redirect_uri')!];
+    const consent = async (): Promise<Record<string, string>> => {
+      const users = await (
+        await fetch(`${running.slack.url}/api/users.list`, { method: 'POST', headers: { authorization: 'Bearer x' } })
+      ).json();
+      const user = (users as { members: { id: string }[] }).members[0]!.id;
+      const fields = { user_id: user, redirect_uri: redirect, scope: url.searchParams.get('scope')!, state };
+      const allowed = await fetch(`${running.slack.url}/oauth/v2/authorize/callback`, {
+        method: 'POST',
+        body: new URLSearchParams({ ...fields, user_scope: '', client_id: slackApp.clientId }),
+        redirect: 'manual',
+      });
+      const back = new URL(allowed.headers.get('location')!);
+      return Object.fromEntries(back.searchParams);
+    };
+    const query = new URLSearchParams(Object.keys(answer).length > 0 ? { state, ...answer } : await consent());
+    return running.api.request('GET', `/integrations/slack/callback?${query.toString()}`, {
+      headers: keepCookie ? { cookie } : {},
+    });
+  }
+
+  return {
+    api: () => running.api,
+    slack: () => running.slack,
+    linear: () => running.linear,
+    processes: () => running.processes,
+    env: () => running.env,
+    put,
+    grant,
+    connectSlack: async (org: TestOrg, channelId?: string): Promise<Reply> => {
+      const begun = await put(org, 'slack', channelId === undefined ? {} : { channel_id: channelId });
+      return grant(begun);
+    },
+    connectLinear: (org: TestOrg, more: Record<string, unknown> = {}): Promise<Reply> =>
+      put(org, 'linear', { api_key: 'lin_api_0123456789', team_id: linearTeam.id, ...more }),
+    list: async (org: TestOrg, provider?: string) => {
+      const { body } = await running.api.request('GET', `/orgs/${org.orgId}/integrations`, { token: org.owner.token });
+      const all = body.data.integrations as { provider: string; status: string }[];
+      return provider === undefined ? all : all.filter((one) => one.provider === provider);
+    },
+  };
+}
+
+/** What the system of these services has in its environment. */
+export const servicesEnv = ({ slack, linear }: { slack: Service; linear: Service }): Record<string, string> => ({
+  SLACK_API_URL: `${slack.url}/api/`,
+  SLACK_AUTHORIZE_URL: `${slack.url}/oauth/v2/authorize`,
+  SLACK_CLIENT_ID: slackApp.clientId,
+  SLACK_CLIENT_SECRET: slackApp.clientSecret,
+  SLACK_SIGNING_SECRET: slackSecret,
+  LINEAR_API_URL: `${linear.url}/graphql`,
+  FLEETS: 'conversations,inbound,deliveries,slowdeliveries',
+});

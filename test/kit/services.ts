@@ -1,0 +1,184 @@
+/**
+ * Slack and Linear as stateful emulators in this process, each behind a small proxy: a test has the next answers refused,
+ * lost after the service has done what was asked, or held back. What was sent to them is recorded.
+ */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createEmulator } from 'emulate';
+
+export type Sent = { path: string; headers: Record<string, unknown>; body: string };
+/** What happens to the next request that fits; `lose`: it is done, and the connection breaks before the answer. */
+export type Fault = {
+  fits?: (sent: Sent) => boolean;
+  status?: number;
+  headers?: Record<string, string>;
+  body?: unknown;
+  lose?: true;
+  /** The request is answered only after this. */
+  until?: Promise<void>;
+};
+
+export type Service = {
+  url: string;
+  sent: Sent[];
+  /** Faults are used up one by one; one that `lasts` stays until `heal`. */
+  fault(...next: Fault[]): void;
+  lasting(fault: Fault): void;
+  heal(): void;
+  close(): Promise<void>;
+};
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const pieces: Buffer[] = [];
+  for await (const piece of request) pieces.push(piece as Buffer);
+  return Buffer.concat(pieces).toString('utf8');
+}
+
+async function behindProxy(target: { url: string; close(): Promise<void> }): Promise<Service> {
+  const sent: Sent[] = [];
+  const faults: Fault[] = [];
+  let lasting: Fault | undefined;
+  const server = createServer((request, response) => {
+    void (async () => {
+      const body = await bodyOf(request);
+      const one: Sent = { path: request.url ?? '', headers: request.headers, body };
+      sent.push(one);
+      const at = faults.findIndex(({ fits }) => fits?.(one) ?? true);
+      const fault = at === -1 ? (lasting?.fits?.(one) === false ? undefined : lasting) : faults.splice(at, 1)[0];
+      await fault?.until;
+      if (fault && !fault.lose && fault.body !== undefined) {
+        const headers = { 'content-type': 'application/json', ...fault.headers };
+        response.writeHead(fault.status ?? 200, headers).end(JSON.stringify(fault.body));
+        return;
+      }
+      const names = ['content-type', 'authorization'];
+      const passed = names.flatMap((name): [string, string][] =>
+        request.headers[name] === undefined ? [] : [[name, String(request.headers[name])]],
+      );
+      const answer = await fetch(`${target.url}${request.url}`, {
+        method: request.method ?? 'GET',
+        headers: passed,
+        redirect: 'manual',
+        ...(body === '' ? {} : { body }),
+      });
+      const text = await answer.text();
+      if (fault?.lose) return void request.socket.destroy();
+      const location = answer.headers.get('location');
+      response
+        .writeHead(answer.status, {
+          'content-type': answer.headers.get('content-type') ?? 'text/plain',
+          ...(location === null ? {} : { location }),
+        })
+        .end(text);
+    })().catch(() => response.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    sent,
+    fault: (...next) => void faults.push(...next),
+    lasting: (fault) => void (lasting = fault),
+    heal() {
+      faults.length = 0;
+      lasting = undefined;
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await target.close();
+    },
+  };
+}
+
+/** A port that is free now; the emulators cannot choose one themselves. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+export const slackApp = { clientId: '111.222', clientSecret: 'slack-client-secret' };
+export const linearTeam = { id: '11111111-1111-4111-8111-111111111111', key: 'SUP', name: 'Support' };
+export const linearStates = {
+  todo: '22222222-0000-4000-8000-000000000001',
+  doing: '22222222-0000-4000-8000-000000000002',
+  done: '22222222-0000-4000-8000-000000000003',
+  canceled: '22222222-0000-4000-8000-000000000004',
+};
+
+/** `member`: the e-mail address of somebody in the workspace. */
+export async function startSlackService({ member = 'kim@example.com' } = {}): Promise<Service> {
+  const emulator = await createEmulator({
+    service: 'slack',
+    port: await freePort(),
+    seed: {
+      slack: {
+        team: { name: 'Demo Bank', domain: 'demo-bank' },
+        users: [
+          { name: 'kim', real_name: 'Kim Lee', profile: { email: member } },
+          { name: 'robin', real_name: 'Robin Roe' },
+        ],
+        channels: [{ name: 'support' }, { name: 'elsewhere' }],
+        oauth_apps: [
+          {
+            client_id: slackApp.clientId,
+            client_secret: slackApp.clientSecret,
+            name: 'Support',
+            redirect_uris: ['http://127.0.0.1:3000/v1/integrations/slack/callback'],
+          },
+        ],
+      },
+    },
+  });
+  return behindProxy(emulator);
+}
+
+export async function startLinearService(): Promise<Service> {
+  const emulator = await createEmulator({
+    service: 'linear',
+    port: await freePort(),
+    seed: {
+      linear: {
+        organization: { name: 'Demo Bank', url_key: 'demo-bank' },
+        teams: [
+          {
+            ...linearTeam,
+            states: [
+              { id: linearStates.todo, name: 'Todo', type: 'unstarted' },
+              { id: linearStates.doing, name: 'In Progress', type: 'started' },
+              { id: linearStates.done, name: 'Done', type: 'completed' },
+              { id: linearStates.canceled, name: 'Canceled', type: 'canceled' },
+            ],
+          },
+        ],
+      },
+    },
+  });
+  return behindProxy(emulator);
+}
+
+/** Asks a Slack service directly, as somebody else. */
+export async function slackCall(service: Service, method: string, body: Record<string, unknown> = {}) {
+  const reply = await fetch(`${service.url}/api/${method}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: 'Bearer xoxb-of-a-test' },
+    body: JSON.stringify(body),
+  });
+  // oxlint-disable-next-line typescript/no-explicit-any -- what a reply holds is what its test finds out
+  return (await reply.json()) as any;
+}
+
+/** Asks a Linear service directly. */
+export async function linearCall(service: Service, query: string, variables: Record<string, unknown> = {}) {
+  const reply = await fetch(`${service.url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: 'lin_api_of_a_test' },
+    body: JSON.stringify({ query, variables }),
+  });
+  // oxlint-disable-next-line typescript/no-explicit-any -- as above
+  return (await reply.json()) as any;
+}
