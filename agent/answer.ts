@@ -4,6 +4,7 @@
  */
 import type { AgentDeps, Turns } from './deps.ts';
 import { passagesOf, sayExtractive, type Said } from './extracting.ts';
+import { readMessage } from './reading.ts';
 import { retrieve, type RetrieveDeps, type Retrieval } from './retrieve.ts';
 import type { Answer } from '../clients/ai/ai.ts';
 import { recordCustomerGap } from '../models/chat/customergap.ts';
@@ -15,8 +16,8 @@ import { nothingFound } from '../models/rules/knowledge/extractive.ts';
 import { gapGroup, gapReason } from '../models/rules/knowledge/gap.ts';
 import type { Mode } from '../models/rules/access/keys.ts';
 import { plainReply } from '../models/rules/chat/replytext.ts';
-import { languageOfFirst, type Language } from '../models/rules/language/language.ts';
-import { contextualize } from '../models/rules/language/question.ts';
+import type { Language } from '../models/rules/language/language.ts';
+import type { Asking } from '../models/rules/language/question.ts';
 import { holdAgainst, type Held } from '../models/rules/knowledge/grounded.ts';
 import { isNamed, type Offer } from '../models/rules/knowledge/offers.ts';
 import { chosen, stillReachable, type Judged, type Passage } from '../models/rules/knowledge/retrieval.ts';
@@ -48,6 +49,8 @@ const maxNamed = 3;
 /** How the passages were found. */
 export type Found = {
   searched: string;
+  /** What of it is searched for, in the order in which to try it. */
+  askings: readonly Asking[];
   /** Normalised; undefined: everything. */
   asked: string[] | undefined;
   strict: boolean;
@@ -67,10 +70,11 @@ export type KnowledgeAnswer = {
 
 /** Reads and answers; an unanswered question is noted as a gap. @throws Problem MODEL_FAILED from a configured model. */
 export async function answerQuestion(deps: AgentDeps, question: Question): Promise<KnowledgeAnswer> {
-  const searched = contextualize(question.query, question.history);
+  const understood = await readMessage(deps, question.query, question.history);
   const ask = async (settings?: typeof findSupportConfig) => {
-    const found = await findKnowledge(deps, { ...question, body: question.query }, searched, { settings });
-    const given = found.retrieval.confidence === 'none' ? undefined : await compose(deps, question, found);
+    const found = await findKnowledge(deps, { ...question, body: question.query }, understood, { settings });
+    const given =
+      found.retrieval.confidence === 'none' ? undefined : await compose(deps, question, found, understood.language);
     return { found, given, outdated: given !== undefined && (await isOutdated(deps, question, found)) };
   };
   let asked = await ask();
@@ -78,7 +82,9 @@ export async function answerQuestion(deps: AgentDeps, question: Question): Promi
   const { found, outdated } = asked;
   const { strict, retrieval } = found;
   const given = outdated ? undefined : asked.given;
-  if (!asked.given && question.tried !== true) await noteGap(deps, question, found);
+  // A courtesy or a call for a person that comes here by mistake is no question that the documents lack.
+  const isGap = !asked.given && question.tried !== true && understood.intent === 'question';
+  if (isGap) await noteGap(deps, question, found);
   const passages = passagesOf(retrieval);
   return {
     answer: given ? plainReply(given.text, groundsOf(question.query, passages)) : nothingFound,
@@ -86,21 +92,11 @@ export async function answerQuestion(deps: AgentDeps, question: Question): Promi
     has_context: given !== undefined,
     ...(given && (given.offers ? { confidence: 'low', offers: given.offers } : { confidence: 'high' })),
     generated_by: deps.ai.model && passages.length > 0 ? 'model' : 'extractive',
-    searched,
+    searched: understood.searched,
     strict,
     retrieval,
   };
 }
-
-/** That of a message or, when it says too little, of the customer's last one that says enough. */
-export const languageOfCustomer = (body: string, history: Turns): Language =>
-  languageOfFirst([
-    body,
-    ...history
-      .filter(({ role }) => role === 'customer')
-      .map((said) => said.body)
-      .toReversed(),
-  ]);
 
 export type FindOptions = {
   /** A caller that asks again because something has changed must not use cached settings. */
@@ -110,19 +106,19 @@ export type FindOptions = {
 };
 
 /**
- * What may answer, and how it was found; `searched` is the message as it is understood by itself. A message that is the heading of
+ * What may answer, and how it was found; `understood`: the message as it is understood by itself. A message that is the heading of
  * a passage, as one that was offered, is answered by that passage.
  */
 export async function findKnowledge(
   deps: Pick<AgentDeps, 'search' | 'embedding'>,
   question: Pick<Question, 'orgId' | 'mode' | 'segments' | 'everything'> & { body: string },
-  searched: string,
+  { searched, askings }: Pick<Found, 'searched' | 'askings'>,
   { settings = recentSupportConfig, offered }: FindOptions = {},
 ): Promise<Found> {
   const { orgId, mode, segments, everything = false, body } = question;
   const { kb_segment_strict: strict } = await settings(orgId);
   const asked = askedSegments(segments);
-  const ask = { question: searched, asked, strict, everything };
+  const ask = { question: searched, askings, asked, strict, everything };
   const retrieval = await retrieve(retrieveDeps(deps, orgId, mode), ask);
   const named = retrieval.judged.filter(({ passage }) =>
     offered ? passage.id === offered.passage : isNamed(body, passage),
@@ -132,7 +128,7 @@ export async function findKnowledge(
     if (passage && stillReachable(passage, { asked, strict })) named.push(chosen(passage));
   }
   if (named.length > 0) Object.assign(retrieval, answeredBy(named, offered?.question ?? body));
-  return { searched, asked, strict, tier: retrieval.authority, retrieval };
+  return { searched, askings, asked, strict, tier: retrieval.authority, retrieval };
 }
 
 /** A section that was asked for by its name answers, however it was found. */
@@ -175,9 +171,9 @@ function retrieveDeps({ search, embedding }: Pick<AgentDeps, 'search' | 'embeddi
 export async function noteGap(
   deps: AgentDeps,
   { orgId, mode, query, asker }: Pick<Question, 'orgId' | 'mode' | 'query' | 'asker'>,
-  { searched, asked, retrieval }: Found,
+  { searched, askings, asked, retrieval }: Found,
 ): Promise<void> {
-  const open = { question: searched, asked: undefined, strict: false };
+  const open = { question: searched, askings, asked: undefined, strict: false };
   const again = { ...retrieveDeps(deps, orgId, mode), embed: async (text: string) => retrieval.meanings.get(text) };
   const anywhere = asked !== undefined && (await retrieve(again, open)).hits.length > 0;
   const stems = retrieval.terms.map((t) => t.stem);
@@ -220,10 +216,10 @@ async function compose(
   deps: Pick<AgentDeps, 'ai' | 'embedding'>,
   { query, history }: Pick<Question, 'query' | 'history'>,
   { retrieval }: Found,
+  language: Language,
 ): Promise<Said | undefined> {
   if (!deps.ai.model) {
-    const asked = { body: query, history, language: languageOfCustomer(query, history) };
-    return sayExtractive(deps, retrieval, asked);
+    return sayExtractive(deps, retrieval, { body: query, history, language });
   }
   const passages = passagesOf(retrieval);
   const answer = await deps.ai.answer({ question: query, history, hits: passages.map(({ passage }) => passage) });

@@ -21,7 +21,7 @@ import {
 import { partWeights, scaleOf, type Scale } from '../models/rules/knowledge/relevance.ts';
 import { segmentFilter, type SegmentFilter } from '../models/rules/knowledge/segments.ts';
 import { languageOf } from '../models/rules/language/language.ts';
-import { askedIn } from '../models/rules/language/question.ts';
+import type { Asking } from '../models/rules/language/question.ts';
 import { terms, type Term } from '../models/rules/language/words.ts';
 
 export type SearchAsk = {
@@ -48,6 +48,8 @@ export type RetrieveDeps<P extends Passage> = {
 
 export type RetrieveAsk = {
   question: string;
+  /** What the question asks, in the order in which to try it; without it the question is searched for as it stands. */
+  askings?: readonly Asking[];
   /** From `askedSegments`. */
   asked: readonly string[] | undefined;
   strict: boolean;
@@ -95,7 +97,7 @@ export async function retrieve<P extends Passage>(deps: RetrieveDeps<P>, ask: Re
   const meanings = new Map<string, Meaning | undefined>();
   let best: (Answered<P> & { scale: Scale | undefined }) | undefined;
   let degraded = false;
-  for (const asking of askedIn(ask.question)) {
+  for (const asking of ask.askings ?? [asItStands(ask.question)]) {
     if (best?.settles === true && best.hits.length > 0) break;
     const made =
       best?.settles === true ? { meaning: undefined, degraded: false } : await embedOrNot(deps, asking.text, english);
@@ -121,6 +123,8 @@ export async function retrieve<P extends Passage>(deps: RetrieveDeps<P>, ask: Re
     degraded,
   };
 }
+
+const asItStands = (text: string): Asking => ({ text, readings: [{ text, questions: [text] }], settles: true });
 
 /**
  * The candidates of a search that may be shown. The index only proposes: a candidate that was deleted, belongs to another

@@ -2,21 +2,20 @@
  * The agent's turn in a conversation: what it says to a message, whether it calls a person, and how that came about. It
  * stores nothing and sends nothing itself: its caller shows the pieces and stores the answer.
  */
-import { findKnowledge, isOutdated, languageOfCustomer, noteGap, sourcesOf } from './answer.ts';
+import { findKnowledge, isOutdated, noteGap, sourcesOf } from './answer.ts';
 import type { AnswerSource, Found } from './answer.ts';
 import type { AgentDeps, Turns } from './deps.ts';
 import { passagesOf } from './extracting.ts';
+import { readAskings, readMessage, type ReadMessage } from './reading.ts';
 import { recordOf, type Made, type TurnRecord } from './record.ts';
 import { write, writeExtractive, type Listener } from './write.ts';
 import type { Asker } from '../models/knowledge/gap.ts';
 import { findSupportConfig } from '../models/knowledge/supportconfig.ts';
 import type { Mode } from '../models/rules/access/keys.ts';
 import { missesToEscalate, type EscalationReason } from '../models/rules/chat/conversation.ts';
-import { courtesyIn, ownSentences } from '../models/rules/language/escalation.ts';
+import { ownSentences } from '../models/rules/language/escalation.ts';
 import type { Language } from '../models/rules/language/language.ts';
 import { takenOffer, type Offer } from '../models/rules/knowledge/offers.ts';
-import { asksForPerson } from '../models/rules/language/personcall.ts';
-import { contextualize } from '../models/rules/language/question.ts';
 
 /** From this attempt on, a customer is told that the documents cannot be searched. */
 const attemptsToTell = 6;
@@ -36,6 +35,8 @@ export type Asked = {
   misses: number;
   /** Which attempt at this answer it is, from 1. */
   attempt: number;
+  /** A person is awaited whom the customer did not ask for: only what is surely known is said. */
+  onlySure?: boolean;
   /** Whether test mode still allows an answer this minute. */
   allowed: () => Promise<boolean>;
 };
@@ -54,15 +55,19 @@ export type TurnAnswer = {
 };
 
 type Said = Pick<TurnAnswer, 'body' | 'counts' | 'escalate'>;
-/** Answers a message. @throws the error that keeps the documents from being searched, in the first attempts. */
+/**
+ * Answers a message. Undefined: it is left to the person who is awaited. @throws the error that keeps the documents from being
+ * searched, in the first attempts.
+ */
 export async function takeTurn(
   deps: AgentDeps,
   asked: Asked,
   listener: Listener,
   signal?: AbortSignal,
-): Promise<TurnAnswer> {
+): Promise<TurnAnswer | undefined> {
   const began = performance.now();
-  const fixed = async (said: Said): Promise<TurnAnswer> => {
+  const fixed = async (said: Said): Promise<TurnAnswer | undefined> => {
+    if (asked.onlySure) return undefined;
     await listener.piece(said.body);
     return { ...said, sources: [], has_context: false, record: recordOf(asked, began) };
   };
@@ -71,14 +76,16 @@ export async function takeTurn(
     asked.body,
     answers.flatMap(({ offers = [] }) => offers),
   );
-  const alone = offered ? undefined : withoutDocuments(asked.body);
-  if (alone) return fixed(alone);
-  const language = languageOfCustomer(asked.body, asked.history);
+  const message = await readMessage(deps, asked.body, asked.history);
+  const { intent, language } = message;
+  if (!offered && intent !== 'question') return fixed(withoutDocuments(intent, language));
   if (!(await asked.allowed())) return fixed({ body: ownSentences.overTestLimit[language] });
   let found: Found;
   try {
-    const searched = offered ? offered.question : await understand(deps, asked, signal);
-    found = await findKnowledge(deps, asked, searched, { offered });
+    const understood = offered
+      ? { searched: offered.question, askings: await readAskings(deps, offered.question) }
+      : await understand(deps, asked, message, signal);
+    found = await findKnowledge(deps, asked, understood, { offered });
   } catch (error) {
     signal?.throwIfAborted();
     if (asked.attempt < attemptsToTell) throw error;
@@ -87,13 +94,15 @@ export async function takeTurn(
   const refused = answers[0]?.offers !== undefined && !offered;
   // Somebody who was offered something twice and took nothing has found nothing; a person is called before a third offer.
   const last = refused && asked.misses + 1 >= missesToEscalate;
-  if (last && found.retrieval.confidence === 'low' && !deps.ai.model)
+  const unsure = found.retrieval.confidence === 'low';
+  if (unsure && (asked.onlySure || (last && !deps.ai.model)))
     found = { ...found, retrieval: { ...found.retrieval, confidence: 'none' } };
   const made = await answerFrom(deps, { ...asked, language }, found, listener, signal);
   const { text, used, offers } = made.written;
   const said: Said =
     text === undefined ? miss(asked.misses, language) : { body: text, ...counting(offers !== undefined, refused) };
   if (said.counts === 'missed') await noteGap(deps, { ...asked, query: asked.body }, made.found);
+  if (text === undefined && asked.onlySure) return undefined;
   if (text === undefined) await listener.piece(said.body);
   return {
     ...said,
@@ -127,18 +136,16 @@ async function answerFrom(
   if (written.by.generated_by !== 'model' || !(await isOutdated(deps, asked, found)))
     return { found, retrieved, written };
   await listener.again();
-  const anew = await findKnowledge(deps, asked, found.searched, { settings: findSupportConfig });
+  const anew = await findKnowledge(deps, asked, found, { settings: findSupportConfig });
   const rewritten = await writeExtractive(deps, asked, anew, listener);
   const by = { ...rewritten.by, model_error: 'The documents changed while it wrote.' };
   return { found: anew, retrieved, written: { ...rewritten, by } };
 }
 
 /** What needs no document: a call for a person, a courtesy. */
-function withoutDocuments(body: string): Said | undefined {
-  const language = asksForPerson(body);
-  if (language) return { body: ownSentences.called[language], escalate: 'asked' };
-  const courtesy = courtesyIn(body);
-  return courtesy && { body: ownSentences[courtesy.kind][courtesy.language] };
+function withoutDocuments(intent: Exclude<ReadMessage['intent'], 'question'>, language: Language): Said {
+  if (intent === 'person') return { body: ownSentences.called[language], escalate: 'asked' };
+  return { body: ownSentences[intent][language] };
 }
 
 function miss(before: number, language: Language): Said {
@@ -149,13 +156,18 @@ function miss(before: number, language: Language): Said {
 }
 
 /** The message as a question that is understood without the conversation. */
-async function understand({ ai }: AgentDeps, { body, history }: Asked, signal?: AbortSignal): Promise<string> {
-  if (ai.model && history.some(({ role }) => role === 'customer')) {
-    try {
-      return await ai.rewrite({ question: body, history }, { signal });
-    } catch {
-      signal?.throwIfAborted();
-    }
+async function understand(
+  deps: AgentDeps,
+  { body, history }: Asked,
+  message: ReadMessage,
+  signal?: AbortSignal,
+): Promise<Pick<Found, 'searched' | 'askings'>> {
+  if (!deps.ai.model || !history.some(({ role }) => role === 'customer')) return message;
+  try {
+    const searched = await deps.ai.rewrite({ question: body, history }, { signal });
+    return { searched, askings: await readAskings(deps, searched) };
+  } catch {
+    signal?.throwIfAborted();
+    return message;
   }
-  return contextualize(body, history);
 }

@@ -1,5 +1,9 @@
-/** `npm run calibrate`: makes models/rules/knowledge/relevance.json again and prints what it is worth, on each set and from one set to another. */
+/**
+ * `npm run calibrate`: makes models/rules/language/heads.json and models/rules/knowledge/relevance.json again and prints what the
+ * latter is worth, on each set and from one set to another. `npm run calibrate -- reading` makes the former only.
+ */
 import { readBanking, readFixtures } from './answersets.ts';
+import { calibrateHeads } from './calibrate/heads.ts';
 import { readCorpus, type Corpus, type Embed } from './calibrate/corpus.ts';
 import {
   fit,
@@ -13,7 +17,7 @@ import {
   type View,
 } from './calibrate/relevance.ts';
 import { createEmbedder } from '../clients/embedding/embedder.ts';
-import { widths } from '../clients/embedding/vectors.ts';
+import { readingModels, widths } from '../clients/embedding/vectors.ts';
 import { findEmbedding } from '../engines/embedding/embedding.ts';
 import type { Calibration } from '../models/rules/knowledge/relevance.ts';
 
@@ -65,6 +69,22 @@ function transfer(corpora: readonly Corpus[], views: readonly View[]): void {
   }
 }
 
+async function calibrateReading(): Promise<void> {
+  const embedder = createEmbedder({ folder: await findEmbedding((line) => console.log(`  ${line}`)) });
+  const embed = async (texts: readonly string[]) =>
+    embedder.embed(
+      texts.map((text) => ({ kind: 'question', text })),
+      { models: readingModels, patient: true },
+    );
+  try {
+    await calibrateHeads(embed);
+  } finally {
+    await embedder.close();
+  }
+}
+
+await calibrateReading();
+if (process.argv[2] === 'reading') process.exit();
 const corpora = await readCorpora();
 const samples = samplesOf(corpora);
 const calibrations = {

@@ -64,7 +64,7 @@ export function createAnswering({ search, ai, embedding, testRepliesPerMinute, s
   async function answer(
     conversation: Conversation,
     message: Message,
-    after: number,
+    { after, onlySure }: { after: number; onlySure: boolean },
     signal: AbortSignal,
   ): Promise<boolean> {
     const { _id: convId, org_id: orgId } = conversation;
@@ -85,8 +85,14 @@ export function createAnswering({ search, ai, embedding, testRepliesPerMinute, s
       await writer.appendAll(before);
       return finish(conversation, message, stored, conversation.misses, writer);
     }
-    await writer.appendAll([...before, { type: 'typing', transient: true }, replyStart(message)]);
-    const turn = await turnFor(conversation, message, history, writer, signal);
+    // Where only what is sure is said, nothing is announced that may not come: the answer is shown when it stands.
+    const begin: NewFrame[] = onlySure ? [] : [{ type: 'typing', transient: true }, replyStart(message)];
+    await writer.appendAll([...before, ...begin]);
+    const turn = await turnFor(conversation, message, { history, onlySure }, writer, signal);
+    if (turn === undefined) {
+      await settleMessage(orgId, message._id, 'left');
+      return false;
+    }
     const { kept, misses } = await keep(conversation, message, turn);
     return finish(conversation, message, kept, misses, writer);
   }
@@ -95,10 +101,10 @@ export function createAnswering({ search, ai, embedding, testRepliesPerMinute, s
   async function turnFor(
     conversation: Conversation,
     message: Message,
-    history: Message[],
+    { history, onlySure }: { history: Message[]; onlySure: boolean },
     writer: FrameWriter,
     signal: AbortSignal,
-  ): Promise<TurnAnswer> {
+  ): Promise<TurnAnswer | undefined> {
     const { org_id: orgId, mode, refinement = {}, session_context, customer_id: customerId } = conversation;
     const { _id: messageId, body, product_type, reply_id, attempts = 0 } = message;
     const asked = {
@@ -111,13 +117,16 @@ export function createAnswering({ search, ai, embedding, testRepliesPerMinute, s
       situation: situationOf(session_context?.context, conversation.refinement, product_type),
       misses: countsMisses(conversation) ? conversation.misses : 0,
       attempt: attempts + 1,
+      onlySure,
       allowed: async () => mode === 'live' || takeTestReply(orgId, messageId, testRepliesPerMinute, clock()),
     };
     const listener = {
       async piece(text: string) {
+        if (onlySure) return;
         await writer.append({ type: 'reply_chunk', body: { message_id: reply_id, body: text }, transient: true });
       },
       async again() {
+        if (onlySure) return;
         await writer.append(replyStart(message));
       },
     };

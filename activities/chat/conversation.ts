@@ -19,7 +19,7 @@ import {
 } from '../../models/chat/message.ts';
 import { keepTogether } from '../../models/chat/retention.ts';
 import { lastSeq, Superseded, type NewFrame } from '../../models/live/frame.ts';
-import { agentAnswers } from '../../models/rules/chat/conversation.ts';
+import { agentAnswers, answersIfSure } from '../../models/rules/chat/conversation.ts';
 
 type Ref = { orgId: string; convId: string };
 /**
@@ -58,9 +58,11 @@ export function createConversationActivities(deps: AnsweringDeps) {
         // superseded this one.
         if (message.attempt !== undefined && message.attempt !== before) throw new Superseded();
         // An answer that was begun is finished, even when a person took over meanwhile.
-        if (!agentAnswers(conversation.status) && message.attempt === undefined) {
+        const { status, ticket } = conversation;
+        const onlySure = answersIfSure(status, ticket);
+        if (!agentAnswers(status) && !onlySure && message.attempt === undefined) {
           await leave(conversation, message, after);
-        } else more = (await answer(conversation, message, after, signal)) || more;
+        } else more = (await answer(conversation, message, { after, onlySure }, signal)) || more;
       }
       // A message that was stored after the reads above comes with its own signal.
       if (more) continue;

@@ -4,7 +4,7 @@
 import { createEndpointVectors } from './endpoint.ts';
 import { createLocal, type EmbeddingState, type Local, type LocalOptions } from './local.ts';
 import { EmbeddingFailed } from './embedder.ts';
-import { modelNames, vectorsName, widths, type ModelName, type Vectors } from './vectors.ts';
+import { modelNames, readingModels, vectorsName, widths, type Vectors } from './vectors.ts';
 import type { AiOptions } from '../ai/ai.ts';
 
 export type { EmbeddingMeter, EmbeddingState } from './local.ts';
@@ -57,8 +57,6 @@ const embedded = (local: Local): Vectors => ({
   question: async (text, signal) => local.parts(text, modelNames, signal),
   passages: local.passages,
 });
-
-const readingModels: readonly ModelName[] = ['me5', 'use'];
 
 const readingBy = (local: Local): LocalEmbedding => ({
   reading: async (text) => {

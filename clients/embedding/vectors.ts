@@ -34,6 +34,9 @@ export const models = {
 } as const;
 export type ModelName = keyof typeof models;
 
+/** By which messages are read. */
+export const readingModels: readonly ModelName[] = ['me5', 'use'];
+
 /** The models in the order of their parts. */
 export const modelNames = Object.keys(models) as ModelName[];
 

@@ -189,7 +189,7 @@ describe('a message', () => {
     expect(answer.body).toContain('free for students');
   });
 
-  it('that finds nothing is told so, and the second one in a row calls a person; what follows is theirs', async () => {
+  it('that finds nothing is told so, and the second one in a row calls a person', async () => {
     const customer = await newCustomer(orgId);
     const first = await customer.ask('Do you sell umbrellas?');
     expect(first).toMatchObject({ body: ownSentences.notFound.en, has_context: false, sources: [] });
@@ -205,10 +205,26 @@ describe('a message', () => {
     const told = (await customer.frames()).slice(-3);
     expect(typesOf(told)).toEqual(['reply_end', 'escalated', 'status']);
     expect(told.slice(1).map(({ body }) => body)).toEqual([{ ticket_id: ticket!.ticket_id }, { status: 'escalated' }]);
-    const id = await customer.say('What does the gannet card cost?');
-    await customer.settled();
-    expect((await MessageModel.findById(id).lean())?.state).toBe('left');
-    expect(typesOf(await customer.frames()).at(-1)).toBe('ack');
+  });
+
+  it('after misses called a person: what is surely known is still answered, all else is left, until a member takes over', async () => {
+    const customer = await newCustomer(orgId);
+    await customer.ask('Do you sell umbrellas?');
+    await customer.ask('Is there parking for zeppelins?');
+    const left = async (body: string): Promise<void> => {
+      const id = await customer.say(body);
+      await customer.settled();
+      expect((await MessageModel.findById(id).lean())?.state).toBe('left');
+      expect(typesOf(await customer.frames()).at(-1)).toBe('ack');
+    };
+    for (const body of ['Do you rent out elephants?', 'Thanks!', 'I want to talk to a human']) await left(body);
+    const before = (await customer.frames()).length;
+    const answer = await customer.ask('What does the gannet card cost?');
+    expect(answer.body).toContain('12 EUR');
+    expect(typesOf((await customer.frames()).slice(before))).toEqual(['ack', 'reply_end']);
+    expect(await customer.settled()).toMatchObject({ status: 'escalated', ticket: { reason: 'no_context' } });
+    await act(orgId, customer.convId, 'reply', 'Kim here.');
+    await left('What does the gannet card cost?');
   });
 
   it('an answer in between begins the count of misses anew', async () => {
@@ -224,6 +240,9 @@ describe('a message', () => {
     const answer = await customer.ask('Ich möchte mit einem Mitarbeiter sprechen');
     expect(answer).toMatchObject({ body: ownSentences.called.de, record: { searched: null, retrieved: [] } });
     expect(await customer.settled()).toMatchObject({ status: 'escalated', ticket: { reason: 'asked' } });
+    const id = await customer.say('Was kostet die gannet card?');
+    await customer.settled();
+    expect((await MessageModel.findById(id).lean())?.state).toBe('left');
   });
 
   it('that finds nothing is told so in its language, or in that of what was said before when it says too little', async () => {

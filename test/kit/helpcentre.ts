@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { readCsv } from '../../clients/files/csv.ts';
 import { readDocx } from '../../clients/files/docx.ts';
 import { defaultLimits } from '../../clients/files/limits.ts';
+import { readByWords } from '../../models/rules/language/question.ts';
 import type { Blocks, Limits } from '../../clients/files/limits.ts';
 import { readMarkdown, readText } from '../../clients/files/text.ts';
 import { readXlsx } from '../../clients/files/xlsx.ts';
@@ -55,7 +56,7 @@ export async function helpCentre(uri: string, more: Record<string, string> = {})
           search: (ask) => search.query(table, ask),
           hydrate: async (ids) => ids.flatMap((id) => passages.get(id) ?? []),
         },
-        { question, asked: undefined, strict: false },
+        { question, askings: readByWords(question).askings, asked: undefined, strict: false },
       );
       const answer = extract(
         retrieval.asking,

@@ -59,6 +59,18 @@ const ticketMoves: Readonly<Record<Act, Partial<Record<TicketStatus, TicketStatu
 export const agentAnswers = (status: ConversationStatus): boolean => status === 'open' || status === 'resolved';
 
 /**
+ * Whether the agent still says what it surely knows while a person is awaited: where the customer did not ask for one, and no
+ * member has taken over. A ticket that a member has answered, assigned or resolved is no longer `escalated`.
+ */
+export const answersIfSure = (
+  status: ConversationStatus,
+  ticket: { status: TicketStatus; reason: EscalationReason } | undefined,
+): boolean =>
+  status === 'escalated' &&
+  ticket?.status === 'escalated' &&
+  (ticket.reason === 'no_context' || ticket.reason === 'failed');
+
+/**
  * The ticket's status after an act that led the conversation to `status`; undefined: there is none. Every act that
  * leads to `escalated` makes one, so that each customer who waits for a person has a ticket.
  */

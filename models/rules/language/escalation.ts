@@ -1,52 +1,4 @@
-/**
- * Recognises messages that are a courtesy, and holds the agent's own sentences. Pure, based on words, in four
- * languages; a message that it does not recognise is a question.
- */
-import { languages, type Language } from './language.ts';
-
-/** The form in which messages are compared: lower case, plain apostrophes, single blanks. */
-const plainWords = (text: string): string =>
-  text
-    .normalize('NFC')
-    .toLowerCase()
-    .replaceAll('’', "'")
-    .replaceAll(/[\s¡¿]+/gu, ' ')
-    .trim();
-
-const end = String.raw`[ ,.!?)\p{Extended_Pictographic}\u{fe0f}]*$`;
-const courtesies = {
-  greeting: {
-    en: `^(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening|day)|greetings)(?: there| again| everyone| team| all)*${end}`,
-    de: `^(?:hallo|guten (?:tag|morgen|abend)|moin(?: moin)?|servus|grüß gott|grüezi)(?: zusammen| nochmals?)*${end}`,
-    fr: `^(?:bonjour|bonsoir|salut|coucou)(?: à tous| madame| monsieur)*${end}`,
-    es: `^(?:hola|buenos días|buenas(?: tardes| noches)?|saludos)(?: de nuevo| a todos)*${end}`,
-  },
-  thanks: {
-    en: `^(?:ok(?:ay)?|great|perfect|super|cool|got it|alright|nice|awesome|wonderful|[ ,.!])*(?:thanks?(?: you)?|thx|cheers|many thanks|much appreciated)(?: so much| very much| a lot| again| for (?:your|the) help| that helps| that helped|[ ,.!])*${end}`,
-    de: `^(?:ok(?:ay)?|super|prima|perfekt|alles klar|toll|[ ,.!])*(?:danke(?:schön)?|vielen dank|besten dank|herzlichen dank)(?: schön| sehr| für (?:die|ihre) hilfe|[ ,.!])*${end}`,
-    fr: `^(?:ok|parfait|super|d'accord|[ ,.!])*merci(?: beaucoup| bien| à vous| pour votre aide|[ ,.!])*${end}`,
-    es: `^(?:ok|vale|perfecto|genial|[ ,.!])*(?:muchas |mil )?gracias(?: por (?:su|tu|la) ayuda|[ ,.!])*${end}`,
-  },
-  farewell: {
-    en: `^(?:bye(?:[- ]bye)?|goodbye|see you|have a (?:nice|good|great) (?:day|evening|weekend))${end}`,
-    de: `^(?:tschüss|tschüß|auf wiedersehen|schönen (?:tag|abend)(?: noch)?|ciao)${end}`,
-    fr: `^(?:au revoir|bonne journée|bonne soirée|à bientôt)${end}`,
-    es: `^(?:adiós|hasta luego|hasta pronto|que tenga un buen día)${end}`,
-  },
-} as const satisfies Record<string, Record<Language, string>>;
-export type Courtesy = keyof typeof courtesies;
-
-const patterns = (Object.keys(courtesies) as Courtesy[]).flatMap((kind) =>
-  languages.map((language) => ({ kind, language, pattern: new RegExp(courtesies[kind][language], 'u') })),
-);
-
-/** A message that is only a greeting, thanks or a farewell, so that no search is needed. */
-export function courtesyIn(text: string): { kind: Courtesy; language: Language } | undefined {
-  if (text.length > 80) return undefined;
-  const plain = plainWords(text);
-  const found = patterns.find(({ pattern }) => pattern.test(plain));
-  return found && { kind: found.kind, language: found.language };
-}
+import type { Language } from './language.ts';
 
 /** The agent's own sentences: everything that it says without a source document. */
 export const ownSentences = {
@@ -73,6 +25,32 @@ export const ownSentences = {
     de: 'Auf Wiedersehen, und schreiben Sie jederzeit wieder.',
     fr: 'Au revoir, et écrivez-nous quand vous voulez.',
     es: 'Hasta luego, y escriba de nuevo cuando lo necesite.',
+  },
+  /** Asked what it can do, or for help with nothing in particular. */
+  help: {
+    en: 'Of course. I answer questions from the documents I have been given. What would you like to know?',
+    de: 'Natürlich. Ich beantworte Fragen aus den Unterlagen, die mir vorliegen. Was möchten Sie wissen?',
+    fr: 'Bien sûr. Je réponds aux questions à partir des documents dont je dispose. Que souhaitez-vous savoir ?',
+    es: 'Por supuesto. Respondo a preguntas con los documentos que tengo. ¿Qué desea saber?',
+  },
+  small_talk: {
+    en: 'Thank you for asking. I am here for questions about our service. What would you like to know?',
+    de: 'Danke der Nachfrage. Ich bin für Fragen zu unserem Angebot da. Was möchten Sie wissen?',
+    fr: 'Merci de le demander. Je suis là pour les questions sur nos services. Que souhaitez-vous savoir ?',
+    es: 'Gracias por preguntar. Estoy aquí para preguntas sobre nuestro servicio. ¿Qué desea saber?',
+  },
+  /** Asked who or what it is. */
+  bot: {
+    en: 'I am an automated assistant and answer from the documents I have been given. If you would like a person, ask for one, and I will call one.',
+    de: 'Ich bin ein automatischer Assistent und antworte aus den Unterlagen, die mir vorliegen. Wenn Sie lieber mit einer Person sprechen, schreiben Sie es, und ich rufe eine.',
+    fr: "Je suis un assistant automatique et je réponds à partir des documents dont je dispose. Si vous préférez une personne, demandez-la, et je l'appellerai.",
+    es: 'Soy un asistente automático y respondo con los documentos que tengo. Si prefiere una persona, pídala, y la avisaré.',
+  },
+  insult: {
+    en: 'I am sorry that this is not going well. You can ask in other words, or ask for a person, and I will call one.',
+    de: 'Es tut mir leid, dass das nicht gut läuft. Fragen Sie gern mit anderen Worten, oder schreiben Sie, dass Sie mit einer Person sprechen möchten, und ich rufe eine.',
+    fr: "Je suis désolé que cela se passe mal. Vous pouvez le demander autrement, ou demander à parler à une personne, et je l'appellerai.",
+    es: 'Siento que esto no vaya bien. Puede preguntarlo con otras palabras o pedir hablar con una persona, y la avisaré.',
   },
   /** Nothing was found, with advice on how to continue. */
   notFound: {

@@ -18,21 +18,21 @@ const telling: Readonly<Record<Known, string>> = {
   en: `account address anyone back bill blocked bought broken cancel cancelled cannot cant card change charged close couldn
   customer days declined delivered delivery didn doesn don dont ever fee fees find forgot free get gone got haven hello help hi hours
   invoice isn know last let like locked login lost money month monthly need never nobody not open opening order password pay
-  payment phone received refund reset sell send sent shipping someone still stolen thanks today tomorrow twice want week
+  payment phone received refund representative reset sell send sent shipping someone still stolen thanks today tomorrow twice want week
   where won work working wrong year yesterday`,
   de: `abgebucht abgelehnt adresse anmelden ausland bekomme bekommen bestellen bestellt bestellung bezahlen bezahlt bitte brauche brauchen
   buchung danke dich eigentlich einloggen erhalten euro funktioniert gebuhr gebuhren gehen geht geld gern gesperrt gesendet gestern gibts guten habt hallo
-  handy heute hilfe hatte ihre ihren ihnen immer jetzt karte kaufen kostenlos kosten kostet konnte konto kundigen kundigung
+  handy heute hilfe hatte ihre ihren ihnen immer mensch menschen mitarbeiter berater kundenservice sprechen ansprechpartner jetzt karte kaufen kostenlos kosten kostet konnte konto kundigen kundigung
   lange lieferung mehr mochte monat monatlich morgen nie niemand offen offnungszeiten paket passwort preis rechnung rucksendung
   ruckerstattung seit stornieren storniert tag tage uberweisung vergessen verkaufen verloren verstehe vielen vertrag wechseln welche welchen welcher
   welches wieder wieso will woche wurde wurden zahlen zahlung zuruck zweimal`,
-  fr: `acheter adresse aide ai annuler annulee argent as aujourd avez besoin bloque bloquee bonjour bonsoir carte ca chez colis combien commande compte
+  fr: `acheter adresse aide ai annuler annulee argent as aujourd avez besoin bloque bloquee bonjour bonsoir carte ca chez colis conseiller conseillere humain parler quelqu combien commande compte
   compris connecter connexion cout coute depuis deux deja demain encore envoyer envoye essaie etais ete etes etre facture faire
   fait fermer fonctionne frais gratuit gratuite gratuits heure heures hier horaires impossible jamais jours livraison
   mensuel mensuels merci mois monsieur mot numero ouvert ouverts oublie paiement passe payer perdu peut peux plus prix puis quoi
   recevoir recu refuse refusee remboursement remplacer rien sans semaine suis svp telephone toujours trouver va
   virement voudrais veux`,
-  es: `abierto abrir ahora aplicacion ayer ayuda bloqueada bloqueado buenas buenos cambiar cambio cancelar cancelado cerrar cobrado
+  es: `abierto abrir agente ahora alguien asesor atencion hablar humano operador podria persona aplicacion ayer ayuda bloqueada bloqueado buenas buenos cambiar cambio cancelar cancelado cerrar cobrado
   comision compra comprar contrasena cuales cuanta cuantos cuenta cuesta dias dinero dos ellos encontrar encuentro entrar envio
   enviar estan estoy factura fue funciona gracias gratis ha hacer han he hola horario horarios hoy iniciar llega llegado manana
   mensual mes mia mis movil mucho muy nadie necesito ninguna ninguno nunca nuestro olvidado olvide pagar pago paquete pedido perdi

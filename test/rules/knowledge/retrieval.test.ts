@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { authorities } from '../../../models/rules/knowledge/authority.ts';
 import type { Authority } from '../../../models/rules/knowledge/authority.ts';
-import { askedIn } from '../../../models/rules/language/question.ts';
+import { readByWords } from '../../../models/rules/language/question.ts';
 import { retrieve, type SearchAsk } from '../../../agent/retrieve.ts';
 import { partWeights, scaleOf, type Scale } from '../../../models/rules/knowledge/relevance.ts';
 import {
@@ -98,7 +98,7 @@ describe('judge', () => {
   it('judges each question of a message by itself, and what only introduces it not at all', () => {
     const intro = 'Hello, my name is Peter Example and I have been a customer of this bank since 1998.';
     const judged = (message: string) =>
-      judge(askedIn(message)[0].readings[0]!.questions, found([[strong, 'normal', 10]])).map(
+      judge(readByWords(message).askings[0].readings[0]!.questions, found([[strong, 'normal', 10]])).map(
         ({ relevant }) => relevant,
       );
     expect(judged(`${intro} ${question}`)).toEqual([true]);
@@ -395,7 +395,12 @@ describe('retrieve', () => {
     ],
   ])('searches for %s', async (_, message, texts, asking) => {
     const deps = store([passage('a', strong)], [candidate('a', 1)]);
-    const result = await retrieve(deps, { question: message, asked: undefined, strict: false });
+    const result = await retrieve(deps, {
+      question: message,
+      askings: readByWords(message).askings,
+      asked: undefined,
+      strict: false,
+    });
     expect(deps.asked.map(({ text }) => text)).toEqual(texts);
     expect(result.hits.length === 0 ? undefined : result.asking).toBe(asking);
   });
@@ -406,7 +411,15 @@ describe('retrieve', () => {
     const meaning: Meaning = { model: 'm', parts: [Float32Array.of(1)], weights: [1] };
     const embed = async (text: string) => (embedded.push(text), meaning);
     const ask = async (message: string) =>
-      retrieve({ ...deps, embed }, { question: message, asked: undefined, strict: false });
+      retrieve(
+        { ...deps, embed },
+        {
+          question: message,
+          askings: readByWords(message).askings,
+          asked: undefined,
+          strict: false,
+        },
+      );
     const { meanings } = await ask('I am in Rome. Do you rent submarines?');
     expect(embedded).toEqual(['Do you rent submarines?']);
     expect(meanings.get('Do you rent submarines?')).toEqual(meaning);

@@ -2,7 +2,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { ownSentences } from '../../../models/rules/language/escalation.ts';
 import { languageOf, languageOfFirst, languages, type Language } from '../../../models/rules/language/language.ts';
-import { asksForPerson } from '../../../models/rules/language/personcall.ts';
 
 const written: Record<Language, readonly string[]> = {
   en: [
@@ -123,15 +122,5 @@ describe('the agent’s own sentences', () => {
     expect(said.filter(([, , other]) => other === sentence)).toHaveLength(1);
     // Sentences of two words have nothing to tell the language by.
     expect([language, undefined]).toContain(languageOf(sentence));
-  });
-
-  it.each<[Language, string]>([
-    ['de', 'Ich möchte mit einer Person sprechen'],
-    ['fr', 'Je voudrais parler à une personne'],
-    ['es', 'Quiero hablar con una persona'],
-  ])('in %s, what it offers to whom nothing was found is understood: %s', (language, call) => {
-    const words = { de: 'mit einer Person sprechen', fr: 'parler à une personne', es: 'hablar con una persona' };
-    expect(ownSentences.notFound[language]).toContain(words[language as keyof typeof words]);
-    expect(asksForPerson(call)).toBe(language);
   });
 });

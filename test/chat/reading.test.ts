@@ -1,0 +1,70 @@
+/** Messages are read by meaning, with the real models: which tables hold, and what a customer is told. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { answering } from '../kit/answering.ts';
+import { until } from '../kit/harness.ts';
+import { withEmbedding } from '../kit/processes.ts';
+import { readTables, type Outcome } from '../kit/reading.ts';
+import { createEmbedding, type Embedding } from '../../clients/embedding/embedding.ts';
+import { ownSentences } from '../../models/rules/language/escalation.ts';
+
+describe('the tables of sentences', () => {
+  let embedding: Embedding;
+  let tables: Record<string, Outcome>;
+  beforeAll(async () => {
+    // Hundreds of sentences wait for one process.
+    embedding = createEmbedding({ obtain: async () => process.env['TEST_EMBEDDING']!, questionMs: 600_000 });
+    await until(async () => embedding.state().state !== 'starting', 'the models');
+    tables = await readTables(embedding);
+  });
+  afterAll(() => embedding.close());
+
+  it.each([
+    'calls',
+    'calls in capitals',
+    'calls in parted letters',
+    'the language of calls',
+    'no calls',
+    'courtesies',
+    'questions with a courtesy',
+    'questions',
+    'what is searched for',
+  ])('%s: at least 97 %% are read as they are meant', (name) => {
+    const { size, wrong } = tables[name]!;
+    expect({ name, wrong: wrong.length <= 0.03 * size ? [] : wrong }).toEqual({ name, wrong: [] });
+  });
+});
+
+describe('a message, with the embedding models', () => {
+  const { newCustomer, newOrg, startWorker, stopWorkers } = answering('reading');
+  let orgId: string;
+  beforeAll(async () => {
+    await startWorker(withEmbedding());
+    orgId = await newOrg();
+  });
+  afterAll(stopWorkers);
+
+  it.each([
+    ['Thanks, that was great!', ownSentences.thanks.en],
+    ['Das hat mir echt weitergeholfen, danke Ihnen', ownSentences.thanks.de],
+    ['Merci, vous êtes adorable', ownSentences.thanks.fr],
+    ['Buenos días a todo el equipo', ownSentences.greeting.es],
+    ['Grazie di cuore!', ownSentences.thanks.en],
+    ['how are you doing this morning?', ownSentences.small_talk.en],
+    ['Rede ich hier mit einem Computer?', ownSentences.bot.de],
+    ['you are a useless piece of junk', ownSentences.insult.en],
+  ])('that is no question is neither searched nor missed: %s', async (said, answer) => {
+    const customer = await newCustomer(orgId);
+    expect(await customer.ask(said)).toMatchObject({ body: answer, record: { searched: null } });
+    expect(await customer.settled()).toMatchObject({ status: 'open', misses: 0 });
+  });
+
+  it.each([
+    'Chcę rozmawiać z żywym konsultantem',
+    'Beni gerçek bir insana bağlar mısınız?',
+    'ich will nen echten menschen',
+  ])('that calls for a person is heard in many languages: %s', async (said) => {
+    const customer = await newCustomer(orgId);
+    await customer.ask(said);
+    expect(await customer.settled()).toMatchObject({ status: 'escalated', ticket: { reason: 'asked' } });
+  });
+});

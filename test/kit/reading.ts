@@ -1,0 +1,100 @@
+/** Reads the sentences of test/fixtures/reading.json and relevance.json as messages, and says which are taken for something else. */
+import { readFile } from 'node:fs/promises';
+import { readAskings, readMessage } from '../../agent/reading.ts';
+import type { Embedding } from '../../clients/embedding/embedding.ts';
+import { languages, languageOfFirst, type Language } from '../../models/rules/language/language.ts';
+
+type ByLanguage = Record<Language, string[]>;
+/** In `asked`: what a row shows, the message, and what is searched for first or last, or the texts of all readings. */
+export type Sentences = {
+  calls: ByLanguage;
+  noCalls: ByLanguage;
+  courtesies: [text: string, kind: string, language: Language][];
+  comeAlong: string[];
+  languages: ByLanguage;
+  asked: {
+    first: [string, string, string][];
+    last: [string, string, string][];
+    readings: [string, string, string[][]][];
+  };
+};
+
+const read = async <T>(name: string): Promise<T> =>
+  JSON.parse(await readFile(new URL(`../fixtures/${name}`, import.meta.url), 'utf8')) as T;
+
+export const sentencesForReading = async (): Promise<Sentences> => read<Sentences>('reading.json');
+
+export type Outcome = { size: number; wrong: string[] };
+
+const of = <T>(rows: readonly T[], wrong: readonly (string | undefined)[]): Outcome => ({
+  size: rows.length,
+  wrong: wrong.filter((text) => text !== undefined),
+});
+
+const joined = (...outcomes: readonly Outcome[]): Outcome => ({
+  size: outcomes.reduce((sum, { size }) => sum + size, 0),
+  wrong: outcomes.flatMap(({ wrong }) => wrong),
+});
+
+/** By table: how many, and those that are read wrong. */
+export async function readTables(embedding: Pick<Embedding, 'local'>): Promise<Record<string, Outcome>> {
+  const tables = await sentencesForReading();
+  const relevance = await read<{ answered: [string, string][]; unanswered: string[] }>('relevance.json');
+  const intentOf = async (text: string) => (await readMessage({ embedding }, text, [])).intent;
+  const expecting = async (texts: readonly string[], right: (intent: string) => boolean): Promise<Outcome> =>
+    of(texts, await Promise.all(texts.map(async (text) => (right(await intentOf(text)) ? undefined : text))));
+  const flat = (table: ByLanguage): string[] => languages.flatMap((language) => table[language]);
+  const calls = flat(tables.calls);
+  const same = async (
+    rows: readonly (readonly [string, string, unknown])[],
+    get: (message: string) => Promise<unknown>,
+  ) =>
+    of(
+      rows,
+      await Promise.all(
+        rows.map(async ([name, message, expected]) =>
+          JSON.stringify(await get(message)) === JSON.stringify(expected) ? undefined : name,
+        ),
+      ),
+    );
+  const askings = async (message: string) => readAskings({ embedding }, message);
+  return {
+    calls: await expecting(calls, (intent) => intent === 'person'),
+    'calls in capitals': await expecting(
+      calls.map((text) => text.toUpperCase()),
+      (intent) => intent === 'person',
+    ),
+    'calls in parted letters': await expecting(
+      calls.map((text) => text.normalize('NFD')),
+      (intent) => intent === 'person',
+    ),
+    'the language of calls': of(
+      calls,
+      languages.flatMap((language) =>
+        tables.calls[language].map((text) => (languageOfFirst([text]) === language ? undefined : text)),
+      ),
+    ),
+    'no calls': await expecting(flat(tables.noCalls), (intent) => intent !== 'person'),
+    courtesies: of(
+      tables.courtesies,
+      await Promise.all(
+        tables.courtesies.map(async ([text, kind, language]) => {
+          const message = await readMessage({ embedding }, text, []);
+          return message.intent === kind && message.language === language ? undefined : text;
+        }),
+      ),
+    ),
+    'questions with a courtesy': await expecting(tables.comeAlong, (intent) => intent === 'question'),
+    questions: await expecting(
+      [...flat(tables.languages), ...relevance.answered.map(([text]) => text), ...relevance.unanswered],
+      (intent) => intent === 'question',
+    ),
+    'what is searched for': joined(
+      await same(tables.asked.first, async (message) => (await askings(message))[0].text),
+      await same(tables.asked.last, async (message) => (await askings(message)).at(-1)?.text),
+      await same(tables.asked.readings, async (message) =>
+        (await askings(message)).map(({ readings }) => readings.map(({ text }) => text)),
+      ),
+    ),
+  };
+}

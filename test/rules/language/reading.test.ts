@@ -1,0 +1,127 @@
+/** Without embeddings messages are read by their words: less surely, but courtesies and calls for a person are heard. */
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { readMessage } from '../../../agent/reading.ts';
+import { ownSentences } from '../../../models/rules/language/escalation.ts';
+import { classify, likeliest } from '../../../models/rules/language/heads.ts';
+import { languages, languageOf } from '../../../models/rules/language/language.ts';
+import { readByWords } from '../../../models/rules/language/question.ts';
+import { readTables, type Outcome } from '../../kit/reading.ts';
+
+const embedding = { local: undefined };
+const intentOf = (text: string) => readByWords(text).intent;
+
+describe('by words alone', () => {
+  let tables: Record<string, Outcome>;
+  beforeAll(async () => void (tables = await readTables(embedding)));
+
+  it.each([
+    ['calls', 0.85],
+    ['calls in capitals', 0.85],
+    ['the language of calls', 0.97],
+    ['no calls', 0.8],
+    ['courtesies', 0.97],
+    ['questions', 0.97],
+    ['what is searched for', 0.85],
+  ])('of %s a share of %d at least is read as it is meant', (name, least) => {
+    const { size, wrong } = tables[name]!;
+    expect({ name, wrong: size - wrong.length >= least * size ? [] : wrong }).toEqual({ name, wrong: [] });
+  });
+
+  it('a vector that cannot be had is done without', async () => {
+    const failing = { local: { reading: async () => Promise.reject(new Error('gone')), sentences: async () => [] } };
+    const message = await readMessage({ embedding: failing }, 'Ich möchte mit einem Mitarbeiter sprechen', []);
+    expect(message).toMatchObject({ intent: 'person', language: 'de' });
+  });
+
+  it('a courtesy that comes with a question, or is long, is no courtesy', () => {
+    expect(intentOf('Hello! What does the card cost?')).toBe('question');
+    expect(intentOf(`Thanks. ${'I thank you and everybody at the bank very much. '.repeat(5)}`)).toBe('question');
+  });
+
+  it('reads no more than the beginning', () => {
+    expect(intentOf(`${'Thanks. '.repeat(10)}I want to talk to a human`)).toBe('person');
+    expect(intentOf(`${'Thanks. '.repeat(400)}I want to talk to a human`)).not.toBe('person');
+  });
+
+  it.each([
+    'talk to ',
+    'please ',
+    'and ',
+    'human ',
+    ', ',
+    '?',
+    'mit einem ',
+    'svp ',
+    ' - ',
+    '¿',
+    'é',
+    '👍',
+    '\u0000',
+    '\n',
+  ])('reads %j, over and over', (part) => {
+    for (const text of [part.repeat(5_000), `i want to talk to a ${part.repeat(5_000)}`])
+      expect(likeliest(classify(text))).toEqual(expect.any(String));
+    expect(readByWords(part.repeat(5_000)).askings.length).toBeGreaterThan(0);
+  });
+
+  it.each(languages)('in %s what is offered to whom nothing was found is understood', async (language) => {
+    const offered = {
+      en: 'I would like to talk to a person',
+      de: 'Ich möchte mit einer Person sprechen',
+      fr: 'Je voudrais parler à une personne',
+      es: 'Quiero hablar con una persona',
+    };
+    expect(ownSentences.notFound[language]).not.toBe('');
+    expect(languageOf(offered[language])).toBe(language);
+    expect(intentOf(offered[language])).toBe('person');
+  });
+});
+
+describe('a message that leans on the one before', () => {
+  const asked = { role: 'customer', body: 'What does the gold card cost?' };
+  const read = async (text: string, history: { role: string; body: string }[]) =>
+    (await readMessage({ embedding }, text, history)).searched;
+
+  it('is searched for together with it, its own words first', async () => {
+    expect(await read('And for students?', [asked, { role: 'ai', body: '49 EUR.' }])).toBe(
+      'And for students – What does the gold card cost?',
+    );
+    expect(await read('And for students?', [])).toBe('And for students?');
+    expect(await read('How do I block a stolen card?', [asked])).toBe('How do I block a stolen card?');
+  });
+
+  it('leans on the last question, not on a courtesy in between', async () => {
+    expect(await read('And for students?', [asked, { role: 'customer', body: 'Thanks!' }])).toContain('gold card');
+  });
+
+  it('takes of a long message before only what it asks', async () => {
+    const told = 'I am telling you this because it happened to me. '.repeat(40);
+    const before = { role: 'customer', body: `What does the gold card cost? ${told}` };
+    expect((await read('And for students?', [before])).length).toBeLessThan(500);
+  });
+});
+
+describe('what a message asks', () => {
+  it('parts the questions that a sentence joins, and keeps those that name enough', () => {
+    const [{ readings }] = readByWords('How do I freeze my card, and what does a new card by post cost?').askings;
+    expect(readings.map(({ questions }) => questions)).toEqual([
+      [
+        'How do I freeze my card, and what does a new card by post cost?',
+        'how do i freeze my card',
+        'and what does a new card by post cost?',
+      ],
+    ]);
+  });
+
+  it('does not part a question from its condition', () => {
+    const message = 'If I lose my yacht at sea, what does the travel insurance pay?';
+    expect(readByWords(message).askings.flatMap(({ readings }) => readings)).toEqual([
+      { text: message, questions: [message] },
+    ]);
+  });
+
+  it('looks at a bounded number of questions, or of sentences in place of them', () => {
+    const debit = 'How many weeks do I have to return a direct debit?';
+    expect(readByWords(`${debit} `.repeat(50)).askings[0].readings[0]?.questions).toHaveLength(8);
+  });
+});
