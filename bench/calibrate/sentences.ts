@@ -13,9 +13,10 @@ const folder = join(import.meta.dirname, 'reading');
 /** Taken of one line; more where a mistake would silence the agent. */
 const mostOfLine = { no_person: 24, others: 8 };
 /** "and" between two sentences. */
+// prettier-ignore
 const joints: Readonly<Record<string, string>> = {
-  ...{ en: ' and ', de: ' und ', fr: ' et ', es: ' y ', it: ' e ', pt: ' e ', nl: ' en ', pl: ' i ', tr: ' ve ' },
-  ...{ ru: ' и ', sv: ' och ', cs: ' a ', ar: ' و', zh: '，', ja: '、' },
+  en: ' and ', de: ' und ', fr: ' et ', es: ' y ', it: ' e ', pt: ' e ', nl: ' en ', pl: ' i ', tr: ' ve ', ru: ' и ', sv: ' och ', cs: ' a ',
+  ar: ' و', zh: '，', ja: '、',
 };
 
 /** The form in which sentences are compared. */

@@ -26,7 +26,7 @@ export const sentencesForReading = async (): Promise<Sentences> => read<Sentence
 
 export type Outcome = { size: number; wrong: string[] };
 
-const of = <T>(rows: readonly T[], wrong: readonly (string | undefined)[]): Outcome => ({
+const of = (rows: readonly unknown[], wrong: readonly (string | undefined)[]): Outcome => ({
   size: rows.length,
   wrong: wrong.filter((text) => text !== undefined),
 });
