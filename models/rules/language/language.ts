@@ -3,53 +3,16 @@
  * It only chooses the language of the agent's own sentences, and must not decide what is found or whether a person is
  * called.
  */
-import { fold, functionWords } from './words.ts';
+import { fold } from './words.ts';
+import { knownLanguages, wordsOf, type Known } from './words/index.ts';
 
 export const languages = ['en', 'de', 'fr', 'es'] as const;
 export type Language = (typeof languages)[number];
-/** More languages than the agent has, so that Italian is not taken for Spanish. */
-type Known = keyof typeof functionWords;
-
-/**
- * Words that customers write to a help desk besides function words, folded. Words that also occur in messages of
- * another of these languages are left out, because they do not tell the languages apart.
- */
-const telling: Readonly<Record<Known, string>> = {
-  en: `account address anyone back bill blocked bought broken cancel cancelled cannot cant card change charged close couldn
-  customer days declined delivered delivery didn doesn don dont ever fee fees find forgot free get gone got haven hello help hi hours
-  invoice isn know last let like locked login lost money month monthly need never nobody not open opening order password pay
-  payment phone received refund representative reset sell send sent shipping someone still stolen thanks today tomorrow twice want week
-  where won work working wrong year yesterday`,
-  de: `abgebucht abgelehnt adresse anmelden ausland bekomme bekommen bestellen bestellt bestellung bezahlen bezahlt bitte brauche brauchen
-  buchung danke dich eigentlich einloggen erhalten euro funktioniert gebuhr gebuhren gehen geht geld gern gesperrt gesendet gestern gibts guten habt hallo
-  handy heute hilfe hatte ihre ihren ihnen immer mensch menschen mitarbeiter berater kundenservice sprechen ansprechpartner jetzt karte kaufen kostenlos kosten kostet konnte konto kundigen kundigung
-  lange lieferung mehr mochte monat monatlich morgen nie niemand offen offnungszeiten paket passwort preis rechnung rucksendung
-  ruckerstattung seit stornieren storniert tag tage uberweisung vergessen verkaufen verloren verstehe vielen vertrag wechseln welche welchen welcher
-  welches wieder wieso will woche wurde wurden zahlen zahlung zuruck zweimal`,
-  fr: `acheter adresse aide ai annuler annulee argent as aujourd avez besoin bloque bloquee bonjour bonsoir carte ca chez colis conseiller conseillere humain parler quelqu combien commande compte
-  compris connecter connexion cout coute depuis deux deja demain encore envoyer envoye essaie etais ete etes etre facture faire
-  fait fermer fonctionne frais gratuit gratuite gratuits heure heures hier horaires impossible jamais jours livraison
-  mensuel mensuels merci mois monsieur mot numero ouvert ouverts oublie paiement passe payer perdu peut peux plus prix puis quoi
-  recevoir recu refuse refusee remboursement remplacer rien sans semaine suis svp telephone toujours trouver va
-  virement voudrais veux`,
-  es: `abierto abrir agente ahora alguien asesor atencion hablar humano operador podria persona aplicacion ayer ayuda bloqueada bloqueado buenas buenos cambiar cambio cancelar cancelado cerrar cobrado
-  comision compra comprar contrasena cuales cuanta cuantos cuenta cuesta dias dinero dos ellos encontrar encuentro entrar envio
-  enviar estan estoy factura fue funciona gracias gratis ha hacer han he hola horario horarios hoy iniciar llega llegado manana
-  mensual mes mia mis movil mucho muy nadie necesito ninguna ninguno nunca nuestro olvidado olvide pagar pago paquete pedido perdi
-  perdido precio puede pueden puedo quiero quisiera recibido rechazada rechazado reembolso sesion semana siempre sigue
-  soy tambien tarjeta telefono tengo tiene tienen todavia tipo usted ustedes veces venden`,
-  it: `anche arriva carta con conto del dimenticato grazie ha hanno in la lo mia mie nessuno numero o ordine pacco perche perso piu posso potete quali
-  questo si stato un una vorrei`,
-  pt: `a cartao chega conta e encomenda endereco esqueci esta fatura foi ja mais me minhas numero obrigado onde pagamento para perdi por posso
-  que quero recebi se sem senha tem tenho um voces`,
-  nl: `adres bestelling betaling bedankt deze door geen geld graag heb hebt heeft hoeveel kaart kosten krijg kunnen mij moet
-  nog ons pakket rekening uit uw vergeten verloren waarom welke wil worden wordt zonder`,
-};
-
 /** The known languages that have each word: a word that several languages share counts less. */
 const speakers = new Map<string, Set<Known>>();
-for (const language of Object.keys(functionWords) as Known[]) {
-  for (const word of [...functionWords[language], ...telling[language].split(/\s+/u)]) {
+for (const language of knownLanguages) {
+  const { functionWords, telling } = wordsOf[language];
+  for (const word of [...functionWords, ...telling]) {
     speakers.set(word, (speakers.get(word) ?? new Set<Known>()).add(language));
   }
 }
@@ -77,7 +40,7 @@ export function languageOf(text: string): Language | undefined {
     const known = speakers.get(word);
     for (const language of known ?? []) tell(language, 1 / known!.size);
   }
-  for (const language of Object.keys(functionWords) as Known[]) {
+  for (const language of knownLanguages) {
     if (signs[language]?.test(read) === true) tell(language, 1);
     // Letters alone could belong to a language that is not known here.
     if (told.has(language) && letters[language]?.test(read) === true) tell(language, letter);

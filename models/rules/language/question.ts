@@ -5,8 +5,8 @@
  */
 import { classify, likelihood, likeliest, type Classified, type SentenceClass } from './heads.ts';
 import { sentences } from './sentences.ts';
-import { asking, joining, leaning } from './turns.ts';
 import { fold, terms } from './words.ts';
+import { knownLanguages, wordsOf } from './words/index.ts';
 
 /** What a message wants. `help`: what the agent can do, or help with nothing named yet. `bot`: who or what the agent is. */
 export const intents = [
@@ -46,14 +46,15 @@ const sureInLong = 0.9;
 /** In characters. */
 const longestSignature = 80;
 
-const listed = (words: readonly string[]): string => words.join('|');
-const opens = `(?:(?:${listed(joining)})[ ,]+)?(?:${listed(asking)})(?![\\p{L}\\p{M}\\p{N}])`;
+const any = (list: 'asking' | 'joining' | 'leaning'): string =>
+  knownLanguages.flatMap((language) => wordsOf[language][list]).join('|');
+const opens = `(?:(?:${any('joining')})[ ,]+)?(?:${any('asking')})(?![\\p{L}\\p{M}\\p{N}])`;
 /** Where one question of a sentence ends and the next begins. */
 const nextQuestion = new RegExp(`[,;] +(?=${opens})`, 'u');
 const opensQuestion = new RegExp(`^${opens}`, 'u');
 /** Where a sentence ends in a text without capitals, and where a question is introduced by a colon. */
 const smallEnd = new RegExp(`(?<=[!?]) +|(?<=[.:]) +(?=${opens})`, 'iu');
-const leans = new RegExp(`^(?:${listed(joining)})\\b|\\b(?:${listed(leaning)})\\b`, 'u');
+const leans = new RegExp(`^(?:${any('joining')})\\b|\\b(?:${any('leaning')})\\b`, 'u');
 
 const subjects = (text: string): number => terms(text).filter(({ weight }) => weight === 1).length;
 const speaks = (text: string): boolean => /[\p{L}\p{N}]/u.test(text);

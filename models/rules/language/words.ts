@@ -2,38 +2,11 @@
  * Words of a question, for deciding whether a passage is about them: folding, a light stem, and the words without a
  * subject. Pure. It never ranks; the index does. It only has to be consistent with itself.
  */
+import { knownLanguages, wordsOf } from './words/index.ts';
 
-const listed = (words: string): readonly string[] => words.split(/\s+/u);
-
-/**
- * Function words, by language. An answer never has to contain them. The index removes only the English ones; the others
- * are here so that a German or French question is not judged by its articles. Folded.
- */
-export const functionWords = {
-  en: listed(`a about after again all am an and any are as at be been before being but by can could did do does doing for from had has
-  have having he her here hers him his how i if in into is it its itself just long lot lots many me more most much my no nor not now of off often on once
-  only or other our ours out over own per please same she should so some such than that the their theirs them then there
-  these they this those through to too under until up very was we were what when where which while who whom whose why will
-  with without would you your yours s t d ll m re ve`),
-  de: listed(`aber als am an auch auf aus bei bin bis da damit dann das dass dein dem den der des die dies diese dieser doch dort du durch
-  ein eine einem einen einer eines er es euch fur gibt hat habe haben ich ihr im in ins ist ja kann kein keine konnen man
-  mein meine meinem meinen meiner mich mir mit muss nach nicht noch nur ob oder ohne sehr sein sich sie sind so uber um
-  und uns unser unter vom von vor wann war warum was weil wenn wer werden wie wieviel wird wir wo zu zum zur`),
-  fr: listed(`au aux avec c ce ces cette comment dans de des du elle en est et eux il ils j je l la le les leur lui ma mais me mes moi
-  mon n ne nos notre nous on ou par pas pour pourquoi qu quand que quel quelle quels quelles qui sa se ses son sont sur ta te
-  tes toi ton tu un une vos votre vous y`),
-  es: listed(`al como con cual cuando cuanto de del donde el ella en es esta este hay la las lo los me mi mis no para pero por que quien se
-  si sin sobre son su sus tu un una y yo`),
-  it: listed(
-    `che chi come cosa da dei della di dove e gli ho il io le mio nel non per quale quando quanto sono sul tra`,
-  ),
-  pt: listed(`ao aos as com da das do dos em eu fazer meu minha na nas nao nos o os ou pela pelo qual uma`),
-  nl: listed(
-    `aan bij dat de een en hebben het hoe ik is kan maar met mijn naar niet of om op te van voor waar wanneer wat wie zijn`,
-  ),
-};
 const vowel = /[aeiouy]/u;
-const stopWords: ReadonlySet<string> = new Set(Object.values(functionWords).flat());
+/** The index removes only the English ones; the others are here so that a German or French question is not judged by its articles. */
+const stopWords: ReadonlySet<string> = new Set(knownLanguages.flatMap((language) => wordsOf[language].functionWords));
 
 /**
  * Words that shape a support question rather than name its subject. They help to order sentences, but a passage about
