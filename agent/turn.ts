@@ -35,7 +35,10 @@ export type Asked = {
   misses: number;
   /** Which attempt at this answer it is, from 1. */
   attempt: number;
-  /** A person is awaited whom the customer did not ask for: only what is surely known is said. */
+  /**
+   * A person is awaited whom the customer did not ask for: only what is surely known is said, and to a call for a person that
+   * one is called.
+   */
   onlySure?: boolean;
   /** Whether test mode still allows an answer this minute. */
   allowed: () => Promise<boolean>;
@@ -67,7 +70,7 @@ export async function takeTurn(
 ): Promise<TurnAnswer | undefined> {
   const began = performance.now();
   const fixed = async (said: Said): Promise<TurnAnswer | undefined> => {
-    if (asked.onlySure) return undefined;
+    if (asked.onlySure && said.escalate !== 'asked') return undefined;
     await listener.piece(said.body);
     return { ...said, sources: [], has_context: false, record: recordOf(asked, began) };
   };

@@ -11,7 +11,7 @@ import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { Search } from '../../clients/search/search.ts';
 import { actOn, eventIntents } from '../../models/chat/act.ts';
 import { takeTestReply } from '../../models/chat/allowance.ts';
-import { ConversationModel, placeAnswer, type Conversation } from '../../models/chat/conversation.ts';
+import { ConversationModel, noteAsked, placeAnswer, type Conversation } from '../../models/chat/conversation.ts';
 import { conversationWriter } from '../../models/chat/log.ts';
 import {
   ackFrame,
@@ -70,7 +70,7 @@ export function createAnswering({ search, ai, embedding, testRepliesPerMinute, s
     const { _id: convId, org_id: orgId } = conversation;
     const attempt = randomUUID();
     const [claimed, acked, stored, history] = await Promise.all([
-      claimAnswer(message, attempt),
+      claimAnswer(message, attempt, onlySure),
       hasFrame(convId, ackFrame(message).key),
       message.attempt === undefined ? null : findAnswer(orgId, message._id),
       listMessages(orgId, convId, { limit: rememberedMessages, before: message.position }),
@@ -89,12 +89,12 @@ export function createAnswering({ search, ai, embedding, testRepliesPerMinute, s
     const begin: NewFrame[] = onlySure ? [] : [{ type: 'typing', transient: true }, replyStart(message)];
     await writer.appendAll([...before, ...begin]);
     const turn = await turnFor(conversation, message, { history, onlySure }, writer, signal);
-    if (turn === undefined) {
-      await settleMessage(orgId, message._id, 'left');
+    const done = turn && (await keep(conversation, message, turn, onlySure));
+    if (!done) {
+      await settleMessage(orgId, message._id, 'left', attempt);
       return false;
     }
-    const { kept, misses } = await keep(conversation, message, turn);
-    return finish(conversation, message, kept, misses, writer);
+    return finish(conversation, message, done.kept, done.misses, writer);
   }
 
   /** Runs the agent's turn and appends each piece to the log while it is written. */
@@ -133,17 +133,20 @@ export function createAnswering({ search, ai, embedding, testRepliesPerMinute, s
     return takeTurn({ search, ai, embedding, clock }, asked, listener, signal);
   }
 
-  /** Stores the answer; if an earlier attempt has stored one, that one is kept. */
-  async function keep(conversation: Conversation, message: Message, turn: TurnAnswer) {
+  /** Stores the answer; if an earlier attempt has stored one, that one is kept. Undefined: a member has taken over instead. */
+  async function keep(conversation: Conversation, message: Message, turn: TurnAnswer, onlySure: boolean) {
     const { _id: convId, org_id: orgId, mode } = conversation;
     const now = clock();
     const { body, sources, has_context, confidence, offers, counts, escalate, record } = turn;
-    const { position, misses } = await placeAnswer(orgId, convId, {
+    const placed = await placeAnswer(orgId, convId, {
       messageId: message._id,
       body,
       missed: counts === undefined || !countsMisses(conversation) ? undefined : counts === 'missed',
       now,
+      untaken: onlySure,
     });
+    if (!placed) return undefined;
+    const { position, misses } = placed;
     const inserted = await insertMessage({
       _id: message.reply_id!,
       org_id: orgId,
@@ -206,8 +209,9 @@ export function createAnswering({ search, ai, embedding, testRepliesPerMinute, s
       const acted = await actOn(orgId, convId, 'escalate', { now: clock(), reason, from });
       await start(ConversationModel, acted, eventIntents(acted));
     } catch (error) {
-      // A person has taken over, or the conversation is resolved.
+      // A person has been called before or has taken over, or the conversation is resolved.
       if (!(error instanceof Problem && error.code === 'CONFLICT')) throw error;
+      if (reason === 'asked') await noteAsked(orgId, convId, clock());
     }
   }
 

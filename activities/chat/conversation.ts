@@ -11,6 +11,7 @@ import { removeEmpty } from '../../models/chat/current.ts';
 import { conversationWriter } from '../../models/chat/log.ts';
 import {
   ackFrame,
+  isAnswerBegun,
   listUnshown,
   listWaiting,
   markShown,
@@ -59,8 +60,9 @@ export function createConversationActivities(deps: AnsweringDeps) {
         if (message.attempt !== undefined && message.attempt !== before) throw new Superseded();
         // An answer that was begun is finished, even when a person took over meanwhile.
         const { status, ticket } = conversation;
-        const onlySure = answersIfSure(status, ticket);
-        if (!agentAnswers(status) && !onlySure && message.attempt === undefined) {
+        const begun = await isAnswerBegun(message);
+        const onlySure = !begun && answersIfSure(status, ticket);
+        if (!agentAnswers(status) && !onlySure && !begun) {
           await leave(conversation, message, after);
         } else more = (await answer(conversation, message, { after, onlySure }, signal)) || more;
       }

@@ -2,9 +2,11 @@
  * Conversations, and the tickets they become: the record, who has which, and what an answer makes of one. What is done to
  * one is models/chat/act.ts; its frames are appended by the conversation's workflow.
  */
+import type mongoose from 'mongoose';
 import { collectionOf, defineModel, embedded, Mixed } from '../base/define.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import {
+  calledUnasked,
   conversationStatuses,
   previewOf,
   ticketStatuses,
@@ -174,18 +176,19 @@ export async function settlePlanned(orgId: string, convId: string, seq: number):
 
 /**
  * Gives the answer to a message its position in the history, shows its beginning in lists, and counts it: an answer with
- * context sets the count of misses to 0, `hasContext` undefined leaves it. Called again for the same message it gives a new
- * position and counts no second miss.
+ * context sets the count of misses to 0, `missed` undefined leaves it. Called again for the same message it gives a new
+ * position and counts no second miss. `untaken`: only if no member has taken over from the agent, who called one unasked;
+ * null when one has.
  */
 export async function placeAnswer(
   orgId: string,
   convId: string,
-  answer: { messageId: string; body: string; missed: boolean | undefined; now: Date },
-): Promise<{ position: number; misses: number }> {
-  const { messageId, body, missed, now } = answer;
+  answer: { messageId: string; body: string; missed: boolean | undefined; now: Date; untaken?: boolean },
+): Promise<{ position: number; misses: number } | null> {
+  const { messageId, body, missed, now, untaken = false } = answer;
   const oneMore = { $cond: [{ $eq: ['$counted', messageId] }, '$misses', { $add: ['$misses', 1] }] };
   const done = await collectionOf(ConversationModel).findOneAndUpdate(
-    { _id: convId, org_id: orgId },
+    { _id: convId, org_id: orgId, ...(untaken ? untakenCall : {}) },
     [
       {
         $set: {
@@ -200,8 +203,23 @@ export async function placeAnswer(
     ],
     { returnDocument: 'after', projection: { position: 1, misses: 1 } },
   );
-  if (!done) throw new Problem('NOT_FOUND', { message: 'There is no such conversation.' });
+  if (!done && !untaken) throw new Problem('NOT_FOUND', { message: 'There is no such conversation.' });
   return done;
+}
+
+/** As `answersIfSure` decides. */
+const untakenCall = {
+  status: 'escalated',
+  'ticket.status': 'escalated',
+  'ticket.reason': { $in: calledUnasked },
+} satisfies mongoose.mongo.Filter<Conversation>;
+
+/** The customer asks for the person whom the agent has called unasked: the ticket says so, unless a member has taken over. */
+export async function noteAsked(orgId: string, convId: string, now: Date): Promise<void> {
+  await collectionOf(ConversationModel).updateOne(
+    { _id: convId, org_id: orgId, ...untakenCall },
+    { $set: { 'ticket.reason': 'asked', 'ticket.updated_at': now, updated_at: now }, $inc: { version: 1 } },
+  );
 }
 
 /** What a page told about itself, in place of what it told before. */

@@ -35,6 +35,8 @@ export type Message = {
   /** Of a customer: which attempt at an answer may write, and how many there were. */
   attempt?: string;
   attempts?: number;
+  /** Of a customer: the attempt says only what is sure, so nothing has been shown of an answer yet. */
+  quiet?: boolean;
   /** Of the agent: the message it answers. */
   answers?: string;
   sources?: MessageSource[];
@@ -71,6 +73,7 @@ export const MessageModel = defineModel<Message>(
     reply_id: String,
     attempt: String,
     attempts: Number,
+    quiet: Boolean,
     answers: String,
     sources: { type: Mixed },
     has_context: Boolean,
@@ -180,6 +183,7 @@ export async function findAnswer(orgId: string, messageId: string): Promise<Mess
 export async function claimAnswer(
   message: Pick<Message, '_id' | 'org_id' | 'attempt'>,
   attempt: string,
+  quiet = false,
 ): Promise<boolean> {
   const { matchedCount } = await collectionOf(MessageModel).updateOne(
     {
@@ -188,9 +192,15 @@ export async function claimAnswer(
       state: 'waiting',
       attempt: message.attempt ?? { $exists: false },
     },
-    { $set: { attempt }, $inc: { attempts: 1 } },
+    { $set: { attempt, quiet }, $inc: { attempts: 1 } },
   );
   return matchedCount === 1;
+}
+
+/** Whether an answer to it has been announced or stored, so that the customer is owed it, whoever has taken over. */
+export async function isAnswerBegun(message: Message): Promise<boolean> {
+  if (message.attempt === undefined) return false;
+  return message.quiet !== true || (await findAnswer(message.org_id, message._id)) !== null;
 }
 
 /** Whether this attempt still has the right to answer. */
@@ -202,8 +212,17 @@ export async function holdsAnswer(orgId: string, messageId: string, attempt: str
   return found !== null;
 }
 
-export async function settleMessage(orgId: string, messageId: string, state: 'answered' | 'left'): Promise<void> {
-  await collectionOf(MessageModel).updateOne({ _id: messageId, org_id: orgId, state: 'waiting' }, { $set: { state } });
+/** `attempt`: only if this one has the right to answer. */
+export async function settleMessage(
+  orgId: string,
+  messageId: string,
+  state: 'answered' | 'left',
+  attempt?: string,
+): Promise<void> {
+  await collectionOf(MessageModel).updateOne(
+    { _id: messageId, org_id: orgId, state: 'waiting', ...(attempt === undefined ? {} : { attempt }) },
+    { $set: { state } },
+  );
 }
 
 export async function markShown(orgId: string, messageId: string): Promise<void> {

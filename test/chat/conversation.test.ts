@@ -1,4 +1,5 @@
 /** A conversation is attended to: answers, members' replies and changes of status are shown once, in order, whatever dies. */
+import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { answering, expectNothingOfSleeper } from '../kit/answering.ts';
 import { shownBy, typesOf, withoutGaps } from '../kit/conversing.ts';
@@ -60,6 +61,23 @@ async function act(
     });
   }
   await startSaved(ctx(), ConversationModel, done, [intent]);
+}
+
+type Customer = Awaited<ReturnType<typeof newCustomer>>;
+
+/** A customer whose questions found nothing, so that a person was called unasked. */
+async function newMissed(orgId: string): Promise<Customer> {
+  const customer = await newCustomer(orgId);
+  for (const body of ['Do you sell umbrellas?', 'Is there parking for zeppelins?']) await customer.ask(body);
+  expect(await customer.settled()).toMatchObject({ status: 'escalated', ticket: { reason: 'no_context' } });
+  return customer;
+}
+
+/** What becomes of a message, and what the customer is shown after it. */
+async function outcomeOf(customer: Customer, id: string, before: number) {
+  const { ticket } = await customer.settled();
+  const message = await MessageModel.findById(id).lean();
+  return { state: message?.state, reason: ticket?.reason, shown: typesOf((await customer.frames()).slice(before)) };
 }
 
 describe('a message whose conversation is resolved before a worker takes it', () => {
@@ -208,23 +226,38 @@ describe('a message', () => {
   });
 
   it('after misses called a person: what is surely known is still answered, all else is left, until a member takes over', async () => {
-    const customer = await newCustomer(orgId);
-    await customer.ask('Do you sell umbrellas?');
-    await customer.ask('Is there parking for zeppelins?');
-    const left = async (body: string): Promise<void> => {
-      const id = await customer.say(body);
-      await customer.settled();
-      expect((await MessageModel.findById(id).lean())?.state).toBe('left');
-      expect(typesOf(await customer.frames()).at(-1)).toBe('ack');
+    const customer = await newMissed(orgId);
+    const outcome = async (body: string) => {
+      const before = (await customer.frames()).length;
+      return outcomeOf(customer, await customer.say(body), before);
     };
-    for (const body of ['Do you rent out elephants?', 'Thanks!', 'I want to talk to a human']) await left(body);
-    const before = (await customer.frames()).length;
-    const answer = await customer.ask('What does the gannet card cost?');
-    expect(answer.body).toContain('12 EUR');
-    expect(typesOf((await customer.frames()).slice(before))).toEqual(['ack', 'reply_end']);
-    expect(await customer.settled()).toMatchObject({ status: 'escalated', ticket: { reason: 'no_context' } });
+    const reason = 'no_context';
+    for (const body of ['Do you rent out elephants?', 'Thanks!'])
+      expect(await outcome(body)).toEqual({ state: 'left', reason, shown: ['ack'] });
+    const known = 'What does the gannet card cost?';
+    expect(await outcome(known)).toEqual({ state: 'answered', reason, shown: ['ack', 'reply_end'] });
+    expect((await customer.messages()).at(-1)?.body).toContain('12 EUR');
     await act(orgId, customer.convId, 'reply', 'Kim here.');
-    await left('What does the gannet card cost?');
+    await customer.settled();
+    // It waits for Kim now.
+    expect(await outcome(known)).toEqual({ state: 'left', reason, shown: ['ack', 'escalated', 'status'] });
+  });
+
+  it('that calls for a person after misses have called one is told so once, and the ticket says that it was asked for', async () => {
+    const customer = await newMissed(orgId);
+    const { ticket, events } = await customer.conversation();
+    expect((await customer.ask('I want to talk to a human')).body).toBe(ownSentences.called.en);
+    const asked = await customer.settled();
+    expect(asked).toMatchObject({
+      status: 'escalated',
+      ticket: { ...ticket, reason: 'asked', updated_at: expect.any(Date) },
+    });
+    expect(asked.events).toEqual(events);
+    for (const body of ['I want to talk to a human', 'What does the gannet card cost?']) {
+      const before = (await customer.frames()).length;
+      const id = await customer.say(body);
+      expect(await outcomeOf(customer, id, before)).toEqual({ state: 'left', reason: 'asked', shown: ['ack'] });
+    }
   });
 
   it('an answer in between begins the count of misses anew', async () => {
@@ -463,19 +496,19 @@ describe('a worker killed while it answers', () => {
     ['escalated', 'I want to talk to a human'],
     ['before settling', 'I want to talk to a human'],
   ];
-  type Customer = Awaited<ReturnType<typeof newCustomer>>;
   let orgId: string;
   /** Whose answer killed the worker at each fault, and with which signal. */
   const left = new Map<AnswerFault, { customer: Customer; id: string; signal: unknown }>();
 
   /** A worker dies at each fault, each time on the message of one customer; the next worker finds what it left. */
   beforeAll(async () => {
+    await stopWorkers();
     orgId = await newOrg();
     for (const [fault, body] of faults) {
       const customer = await newCustomer(orgId);
       const id = await customer.say(body);
       const faultOf = [customer.convId, id].join(',');
-      const signal = await deathOf(startWorker({ FAULT: fault, faultOf }));
+      const signal = await deathOf(startWorker({ FAULT: fault, FAULT_OF: faultOf }));
       left.set(fault, { customer, id, signal });
     }
     await startWorker();
@@ -504,6 +537,70 @@ describe('a worker killed while it answers', () => {
       await expectNothingOfSleeper(system, orgId, fault, 'sleep');
     },
   );
+});
+
+describe('a worker killed after misses have called a person, while it answers what it surely knows', () => {
+  const known = 'What does the gannet card cost?';
+  const announced = ['typing', 'reply_start', 'reply_chunk'];
+  /** With what the customer is shown then. A stored answer stands in the history, so it is shown. */
+  const cases: [AnswerFault, 'takes over' | 'does nothing', 'left' | 'answered', string[]][] = [
+    ['answer claimed', 'takes over', 'left', []],
+    ['answer unstored', 'takes over', 'left', []],
+    ['answer stored', 'takes over', 'answered', ['reply_end']],
+    ['answer unstored', 'does nothing', 'answered', ['reply_end']],
+  ];
+  type Left = { customer: Customer; id: string; before: number; signal: unknown };
+  const left: Left[] = [];
+
+  beforeAll(async () => {
+    await ensureWorker();
+    const orgId = await newOrg();
+    const customers: Customer[] = [];
+    for (const _ of cases) customers.push(await newMissed(orgId));
+    await stopWorkers();
+    for (const [index, [fault, member]] of cases.entries()) {
+      const customer = customers[index]!;
+      const before = (await customer.frames()).length;
+      const id = await customer.say(known);
+      const signal = await deathOf(startWorker({ FAULT: fault, FAULT_OF: [customer.convId, id].join(',') }));
+      if (member === 'takes over') await act(orgId, customer.convId, 'reply', 'Kim here.');
+      left.push({ customer, id, before, signal });
+    }
+    await startWorker();
+  });
+  afterAll(stopWorkers);
+
+  it.each(cases)('(%s), and a member %s: the message is %s', async (fault, member, state, shown) => {
+    const { customer, id, before, signal } = left[cases.findIndex(([f, m]) => f === fault && m === member)]!;
+    expect(signal).toBe('SIGKILL');
+    const outcome = await outcomeOf(customer, id, before);
+    expect(outcome).toMatchObject({ state, reason: 'no_context' });
+    expect(outcome.shown.filter((type) => type === 'reply_end' || announced.includes(type))).toEqual(shown);
+    const roles = (await customer.messages()).slice(4).map(({ role }) => role);
+    expect(roles.includes('ai')).toBe(state === 'answered');
+  });
+});
+
+describe('a member who takes over while the agent looks whether it surely knows', () => {
+  afterAll(stopWorkers);
+
+  it('keeps it from answering', async () => {
+    await ensureWorker();
+    const orgId = await newOrg();
+    const customer = await newMissed(orgId);
+    await stopWorkers();
+    const slow = await startWorker({ FAULT: 'answer claimed', FAULT_SIGNAL: 'sleep' });
+    const fallen = once(slow.child, 'message');
+    const before = (await customer.frames()).length;
+    const id = await customer.say('What does the gannet card cost?');
+    await fallen;
+    await act(orgId, customer.convId, 'reply', 'Kim here.');
+    slow.child.send({ type: 'wake' });
+    const { state, shown } = await outcomeOf(customer, id, before);
+    await slow.stop();
+    expect([state, shown]).toEqual(['left', ['ack', 'agent_reply', 'status']]);
+    expect((await customer.messages()).map(({ role }) => role).slice(4)).toEqual(['customer', 'agent']);
+  });
 });
 
 describe('with a language model', () => {

@@ -65,10 +65,7 @@ export const agentAnswers = (status: ConversationStatus): boolean => status === 
 export const answersIfSure = (
   status: ConversationStatus,
   ticket: { status: TicketStatus; reason: EscalationReason } | undefined,
-): boolean =>
-  status === 'escalated' &&
-  ticket?.status === 'escalated' &&
-  (ticket.reason === 'no_context' || ticket.reason === 'failed');
+): boolean => status === 'escalated' && ticket?.status === 'escalated' && calledUnasked.includes(ticket.reason);
 
 /**
  * The ticket's status after an act that led the conversation to `status`; undefined: there is none. Every act that
@@ -120,6 +117,8 @@ export const escalationReasons = {
   failed: 'The agent could not look for an answer.',
 } as const;
 export type EscalationReason = keyof typeof escalationReasons;
+/** Where the agent called a person whom the customer did not ask for. */
+export const calledUnasked: readonly EscalationReason[] = ['no_context', 'failed'];
 
 /** Answers without context in a row after which a person is called. */
 export const missesToEscalate = 2;

@@ -3,8 +3,10 @@ import { describe, expect, it } from '@jest/globals';
 import {
   acts,
   agentAnswers,
+  answersIfSure,
   conversationMoves,
   conversationStatuses,
+  escalationReasons,
   eventsOf,
   previewLength,
   previewOf,
@@ -14,6 +16,7 @@ import {
   ticketStatuses,
   type Act,
   type ConversationStatus,
+  type EscalationReason,
   type TicketEventType,
   type TicketStatus,
 } from '../../../models/rules/chat/conversation.ts';
@@ -58,6 +61,22 @@ describe('a conversation', () => {
       ['pending', false],
       ['escalated', false],
       ['resolved', true],
+    ]);
+  });
+
+  it('gets sure answers of the agent only while it waits for a person that the agent called unasked', () => {
+    const reasons = Object.keys(escalationReasons) as EscalationReason[];
+    const sure = conversationStatuses.flatMap((status) => [
+      ...(answersIfSure(status, undefined) ? [[status]] : []),
+      ...ticketStatuses.flatMap((ticket) =>
+        reasons
+          .filter((reason) => answersIfSure(status, { status: ticket, reason }))
+          .map((reason) => [status, ticket, reason]),
+      ),
+    ]);
+    expect(sure).toEqual([
+      ['escalated', 'escalated', 'no_context'],
+      ['escalated', 'escalated', 'failed'],
     ]);
   });
 });
