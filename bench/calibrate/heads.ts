@@ -1,4 +1,4 @@
-/** Makes models/rules/language/heads.json: softmax regressions over the vectors and words of the sentences of reading/. */
+/** Makes models/rules/language/heads.json: softmax regressions over the vectors and words of the sentences of reading/ and words/. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { format } from 'prettier';
@@ -30,7 +30,8 @@ const parts = ['bias', 'words', 'embedding'] as const;
 
 /** Makes the file. `embed` gives the vectors that messages are read by. */
 export async function calibrateHeads(embed: (texts: readonly string[]) => Promise<Float32Array[]>): Promise<void> {
-  const examples = await readExamples(new Set((await heldOut()).map(keyOf)));
+  const without = new Set((await heldOut()).map(keyOf));
+  const examples = await readExamples('all', without);
   const every = [...examples, ...joinedExamples(examples)];
   const counted = Map.groupBy(every, ({ is }) => is);
   console.log(`reading: ${every.length} sentences, ${[...counted].map(([is, of]) => `${is} ${of.length}`).join(', ')}`);
@@ -42,7 +43,8 @@ export async function calibrateHeads(embed: (texts: readonly string[]) => Promis
   const shifted = bias.map(
     (start, k) => start - mean.reduce((sum, value, at) => sum + value * applied[k * mean.length + at]!, 0),
   );
-  const alone = train(rows, 0);
+  const more = (await readExamples('words', without)).map((example) => rowOf(example));
+  const alone = train([...rows, ...more], 0);
   const heads: Heads = {
     embedded: {
       bias: rounded(shifted),
@@ -73,7 +75,11 @@ function meanOf(vectors: readonly Float32Array[]): Float64Array {
 
 const spreadAt = (at: number): number => (at < spread.until ? spread.by : 1);
 
-function rowOf({ is, text }: Example, vector: Float32Array, mean: Float64Array): Row {
+function rowOf(
+  { is, text }: Example,
+  vector: Float32Array = new Float32Array(),
+  mean: Float64Array = new Float64Array(),
+): Row {
   const columns = columnsOf(text);
   return {
     is: sentenceClasses.indexOf(is),

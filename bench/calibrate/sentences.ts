@@ -1,6 +1,7 @@
 /**
  * The sentences that the heads for reading messages are trained on: bench/calibrate/reading/LANGUAGE.txt, a class's name behind
- * `==`, then a sentence a line. `{a|b}` stands for either; of what a line stands for, a few are taken.
+ * `==`, then a sentence a line. `{a|b}` stands for either; of what a line stands for, a few are taken. Those of words/ are for the
+ * head that has the words alone: it knows a kind of sentence only by words that it has met.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +10,7 @@ import { fold } from '../../models/rules/language/words.ts';
 
 export type Example = { language: string; is: SentenceClass; text: string };
 
-const folder = join(import.meta.dirname, 'reading');
+const folders = { all: join(import.meta.dirname, 'reading'), words: join(import.meta.dirname, 'words') };
 /** Taken of one line; more where a mistake would silence the agent. */
 const mostOfLine = { no_person: 24, others: 8 };
 /** "and" between two sentences. */
@@ -47,7 +48,8 @@ function spelledOut(line: string): string[] {
 }
 
 /** The sentences of the files. `without`: keys of sentences that must not be trained on. */
-export async function readExamples(without: ReadonlySet<string>): Promise<Example[]> {
+export async function readExamples(of: keyof typeof folders, without: ReadonlySet<string>): Promise<Example[]> {
+  const folder = folders[of];
   const random = randomNumbers(7);
   const seen = new Set<string>();
   const examples: Example[] = [];

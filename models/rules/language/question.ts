@@ -39,8 +39,8 @@ const wordsOfShort = 30;
  * 0.36, with one exception.
  */
 const sure = {
-  embedding: { call: 0.55, courtesy: 0.45, talk: 0.45, asks: 0.5 },
-  words: { call: 0.55, courtesy: 0.55, talk: 0.68, asks: 0.7 },
+  embedding: { call: 0.55, courtesy: 0.45, talk: 0.45, asks: 0.5, surelyAsks: 0.5 },
+  words: { call: 0.55, courtesy: 0.55, talk: 0.68, asks: 0.7, surelyAsks: 0.95 },
 };
 const sureInLong = 0.9;
 /** In characters. */
@@ -120,13 +120,23 @@ const isCourtesy = (sentence: Sentence): boolean => {
 const courtesyOf = ({ classified }: Sentence): Courtesy =>
   courtesies.toSorted((a, b) => likelihood(classified, b) - likelihood(classified, a))[0]!;
 const is = ({ classified }: Sentence, name: SentenceClass): boolean => likeliest(classified) === name;
-/** What ends in a colon introduces a question and is none. */
-const asks = ({ text, classified, by }: Sentence): boolean => {
-  if (/[?？؟]$/u.test(text)) return true;
+const isMarked = ({ text }: Sentence): boolean => /[?？؟]$/u.test(text);
+
+/** How surely a sentence without a question mark asks. What ends in a colon introduces a question and is none. */
+function asksUnmarked({ text, classified }: Sentence): number {
   const asking = likelihood(classified, 'question', 'no_person', 'person');
   const telling = likelihood(classified, 'tells', 'signature');
-  return !text.endsWith(':') && asking >= sure[by].asks * (asking + telling);
-};
+  return text.endsWith(':') ? 0 : asking / (asking + telling);
+}
+
+/** `marks`: the message has a question mark, so that a sentence without one may only tell. */
+const asks = (sentence: Sentence, marks: boolean): boolean =>
+  isMarked(sentence) || asksUnmarked(sentence) >= sure[sentence.by][marks ? 'surelyAsks' : 'asks'];
+
+const surelyAsks = (sentence: Sentence): boolean =>
+  isMarked(sentence)
+    ? sentence.by === 'embedding' || ['question', 'no_person', 'person'].includes(likeliest(sentence.classified))
+    : asksUnmarked(sentence) >= sure[sentence.by].surelyAsks;
 
 /** A line that is left out wrongly may be what is asked. */
 const sureSignature = 0.88;
@@ -171,7 +181,7 @@ const alone = (text: string): Reading => ({ text, questions: [text, ...parts(tex
 /**
  * What a message asks, in the order in which to try it. If the sentences that ask name enough, each together with the
  * sentence that it refers to, only they are searched for, and the whole message only when they find nothing. If they
- * name too little, or no sentence asks, it is unknown which sentence matters: each is a reading, and so is the whole
+ * name too little, or no sentence surely asks, it is unknown which sentence matters: each is a reading, and so is the whole
  * message. A message of one sentence is searched for unchanged.
  */
 function askingsOf(message: string, lines: readonly (readonly Sentence[])[]): [Asking, ...Asking[]] {
@@ -182,7 +192,9 @@ function askingsOf(message: string, lines: readonly (readonly Sentence[])[]): [A
     const reading = alone(lines.flat().length <= 1 ? message : only);
     return [{ text: reading.text, readings: [reading], settles: true }];
   }
-  const asking = [...content.keys()].filter((at) => asks(content[at]!)).slice(0, maxQuestions);
+  const marks = content.some(isMarked);
+  const asking = [...content.keys()].filter((at) => asks(content[at]!, marks)).slice(0, maxQuestions);
+  const known = asking.some((at) => surelyAsks(content[at]!));
   const named = Math.max(0, ...asking.map((at) => subjects(said[at]!)));
   const chosen = asking.map((at) => (at > 0 && isThin(said[at]!) ? `${said[at - 1]} ${said[at]}` : said[at]!));
   const told = said.filter((sentence) => subjects(sentence) > 0).slice(-maxQuestions);
@@ -190,8 +202,8 @@ function askingsOf(message: string, lines: readonly (readonly Sentence[])[]): [A
     ? { text: chosen.join('\n'), questions: chosen.flatMap((sentence) => [sentence, ...parts(sentence)]) }
     : alone(told.at(-1) ?? only);
   const text = said.join(' ');
-  const settles = named >= 2;
-  const others = named > 0 ? [] : told.map(alone);
+  const settles = known && named >= 2;
+  const others = known && named > 0 ? [] : told.map(alone);
   if (asked.text.replaceAll('\n', ' ') === text) return [{ text, readings: [asked, ...others], settles }];
   return [
     { text: asked.text, readings: [asked], settles },
