@@ -39,8 +39,8 @@ const wordsOfShort = 30;
  * 0.36, with one exception.
  */
 const sure = {
-  embedding: { call: 0.55, courtesy: 0.45, talk: 0.45, asks: 0.5, surelyAsks: 0.5 },
-  words: { call: 0.55, courtesy: 0.55, talk: 0.68, asks: 0.7, surelyAsks: 0.95 },
+  embedding: { call: 0.55, courtesy: 0.45, talk: 0.45, oneWord: 0.45, asks: 0.5, surelyAsks: 0.5 },
+  words: { call: 0.55, courtesy: 0.55, talk: 0.68, oneWord: 0.9, asks: 0.7, surelyAsks: 0.95 },
 };
 const sureInLong = 0.9;
 /** In characters. */
@@ -114,8 +114,11 @@ function intentOf(message: string, all: readonly Sentence[]): Intent {
 }
 
 const isCourtesy = (sentence: Sentence): boolean => {
+  const { text, classified, by } = sentence;
   const talks = ['bot', 'insult', 'small_talk', 'help'].includes(courtesyOf(sentence));
-  return likelihood(sentence.classified, ...courtesies) >= sure[sentence.by][talks ? 'talk' : 'courtesy'];
+  // A single word that training has not met says little by itself: "IBAN?"
+  const kind = talks ? (/\s/u.test(text.trim()) ? 'talk' : 'oneWord') : 'courtesy';
+  return likelihood(classified, ...courtesies) >= sure[by][kind];
 };
 const courtesyOf = ({ classified }: Sentence): Courtesy =>
   courtesies.toSorted((a, b) => likelihood(classified, b) - likelihood(classified, a))[0]!;

@@ -38,6 +38,15 @@ describe('by words alone', () => {
     expect(intentOf(`Thanks. ${'I thank you and everybody at the bank very much. '.repeat(5)}`)).toBe('question');
   });
 
+  it('a word that it has not met is a question; one that it has is what it says', () => {
+    expect(['IBAN?', 'Zertifikat?', 'help', 'hello'].map(intentOf)).toEqual([
+      'question',
+      'question',
+      'help',
+      'greeting',
+    ]);
+  });
+
   it('reads no more than the beginning', () => {
     expect(intentOf(`${'Thanks. '.repeat(10)}I want to talk to a human`)).toBe('person');
     expect(intentOf(`${'Thanks. '.repeat(400)}I want to talk to a human`)).not.toBe('person');
