@@ -43,7 +43,9 @@ export async function calibrateHeads(embed: (texts: readonly string[]) => Promis
   const shifted = bias.map(
     (start, k) => start - mean.reduce((sum, value, at) => sum + value * applied[k * mean.length + at]!, 0),
   );
-  const more = (await readExamples('words', without)).map((example) => rowOf(example));
+  const more = (await readExamples('words', without)).map((example) =>
+    rowOf(example, new Float32Array(), new Float64Array()),
+  );
   const alone = train([...rows, ...more], 0);
   const heads: Heads = {
     embedded: {
@@ -75,11 +77,7 @@ function meanOf(vectors: readonly Float32Array[]): Float64Array {
 
 const spreadAt = (at: number): number => (at < spread.until ? spread.by : 1);
 
-function rowOf(
-  { is, text }: Example,
-  vector: Float32Array = new Float32Array(),
-  mean: Float64Array = new Float64Array(),
-): Row {
+function rowOf({ is, text }: Example, vector: Float32Array, mean: Float64Array): Row {
   const columns = columnsOf(text);
   return {
     is: sentenceClasses.indexOf(is),
