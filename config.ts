@@ -7,6 +7,8 @@ import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { readEgressEntry } from './models/rules/base/address.ts';
+import { readAddress, readMailbox } from './models/rules/events/mailbox.ts';
+import { readSmtpUrl } from './models/rules/events/smtp.ts';
 import {
   rateNames,
   rates,
@@ -25,6 +27,11 @@ const list = z.string().transform((text) =>
     .split(',')
     .map((item) => item.trim())
     .filter(Boolean),
+);
+
+const hosts = list.refine(
+  (entries) => entries.every(readEgressEntry),
+  'must be hosts, each `host` or `host:port`; no ranges or wildcards',
 );
 
 const oidcProviders = z
@@ -59,12 +66,7 @@ export const environment = z.object({
     .default(''),
   FLEETS: list.optional(),
   WORKER_METRICS_PORT: port.optional(),
-  EGRESS_ALLOW: list
-    .refine(
-      (entries) => entries.every(readEgressEntry),
-      'must be hosts, each `host` or `host:port`; no ranges or wildcards',
-    )
-    .default([]),
+  EGRESS_ALLOW: hosts.default([]),
   CRAWLER_CONTACT: z
     .string()
     .regex(/^[\x21-\x7e]+$/, 'must be an address of a page or a mailbox')
@@ -84,13 +86,6 @@ export const environment = z.object({
   OPENAI_MODEL: z.string().optional(),
   OPENAI_EMBEDDING_MODEL: z.string().optional(),
   OPENAI_TIMEOUT_MS: positive.default(30_000),
-  MEETING_BOT_SERVICE: z.enum(['recall', 'attendee']).default('recall'),
-  RECALL_API_KEY: z.string().optional(),
-  RECALL_API_URL: z.url({ protocol: /^https?$/ }).optional(),
-  RECALL_WEBHOOK_SECRET: z
-    .string()
-    .regex(/^whsec_[A-Za-z0-9+/_-]+=*$/, 'must begin with whsec_ and go on in Base64')
-    .optional(),
   EMBEDDING: z.enum(['embedded', 'off']).default('embedded'),
   EMBEDDING_FOLDER: z.string().optional(),
   EMBEDDING_NICENESS: z.coerce.number().int().min(0).max(19).default(10),
@@ -108,6 +103,29 @@ export const environment = z.object({
   SLACK_SIGNING_SECRET: z.string().min(1).optional(),
   LINEAR_API_URL: z.url().default('https://api.linear.app/graphql'),
   LINEAR_WEBHOOK_SECRET: z.string().min(1).optional(),
+  SMTP_URL: z
+    .string()
+    .refine((text) => readSmtpUrl(text) !== undefined, 'must be smtp://host:port or smtps://user:password@host')
+    .optional(),
+  MAIL_FROM: z
+    .string()
+    .refine((text) => readMailbox(text) !== undefined, 'must be an address, or `Name <address>`')
+    .optional(),
+  REPLY_DOMAIN: z
+    .string()
+    .refine((text) => readAddress(`reply@${text}`) !== undefined, 'must be a domain, such as reply.example.com')
+    .optional(),
+  SNS_TOPIC_ARNS: list.default([]),
+  SNS_CERT_HOSTS: hosts.default([]),
+  INBOUND_BUCKETS: list.default([]),
+  S3_ENDPOINT: z.url().optional(),
+  AWS_REGION: z
+    .string()
+    .regex(/^[a-z]{2}(?:-[a-z]+)+-\d$/, 'must be the name of a region, such as eu-central-1')
+    .default('us-east-1'),
+  AWS_ACCESS_KEY_ID: z.string().optional(),
+  AWS_SECRET_ACCESS_KEY: z.string().optional(),
+  AWS_SESSION_TOKEN: z.string().optional(),
   ...rateVariables,
   MAX_SOCKETS: positive.default(10_000),
   SOCKETS_PER_ADDRESS: positive.default(200),
@@ -134,6 +152,8 @@ export function readConfig(env: Record<string, string | undefined>) {
     throw new ConfigError(`The configuration is not valid.\n${lines.join('\n')}\nSee docs/configuration.md.`);
   }
   const v = parsed.data;
+  if (v.SMTP_URL !== undefined && v.MAIL_FROM === undefined && v.REPLY_DOMAIN === undefined)
+    throw new ConfigError('SMTP_URL needs MAIL_FROM, the address that mails come from.\nSee docs/configuration.md.');
   const dataDir = resolve(v.DATA_DIR);
   return Object.freeze({
     port: v.PORT,
@@ -163,12 +183,6 @@ export function readConfig(env: Record<string, string | undefined>) {
       embeddingModel: v.OPENAI_EMBEDDING_MODEL,
       timeoutMs: v.OPENAI_TIMEOUT_MS,
     },
-    meetingBots: {
-      service: v.MEETING_BOT_SERVICE,
-      apiKey: v.RECALL_API_KEY,
-      apiUrl: v.RECALL_API_URL ?? botServices[v.MEETING_BOT_SERVICE],
-      webhookSecret: v.RECALL_WEBHOOK_SECRET,
-    },
     embedding: { state: v.EMBEDDING, folder: v.EMBEDDING_FOLDER, niceness: v.EMBEDDING_NICENESS },
     quotas: {
       sandbox: { documents: v.SANDBOX_DOCUMENTS, knowledge_pages: v.SANDBOX_PAGES },
@@ -180,6 +194,20 @@ export function readConfig(env: Record<string, string | undefined>) {
     slack: slackOf(v),
     linearApiUrl: withPath(v.LINEAR_API_URL, '/graphql'),
     linearWebhookSecret: v.LINEAR_WEBHOOK_SECRET,
+    mail: {
+      server: v.SMTP_URL === undefined ? undefined : readSmtpUrl(v.SMTP_URL),
+      from: v.MAIL_FROM === undefined ? undefined : readMailbox(v.MAIL_FROM),
+      replyDomain: v.REPLY_DOMAIN?.toLowerCase(),
+    },
+    sns: { topicArns: v.SNS_TOPIC_ARNS, certHosts: v.SNS_CERT_HOSTS },
+    inboundBuckets: v.INBOUND_BUCKETS,
+    s3: {
+      endpoint: v.S3_ENDPOINT,
+      region: v.AWS_REGION,
+      accessKeyId: v.AWS_ACCESS_KEY_ID,
+      secretAccessKey: v.AWS_SECRET_ACCESS_KEY,
+      sessionToken: v.AWS_SESSION_TOKEN,
+    },
     rates: Object.freeze(ratesOf(v)),
     maxSockets: v.MAX_SOCKETS,
     socketsPerAddress: v.SOCKETS_PER_ADDRESS,
@@ -205,12 +233,6 @@ function withPath(address: string, path: string): string {
   if (url.pathname === '/') url.pathname = path;
   return url.href;
 }
-
-/** Where the services that send bots into calls are, unless RECALL_API_URL says otherwise. */
-const botServices = {
-  recall: 'https://us-east-1.recall.ai/api/v1',
-  attendee: 'https://app.attendee.dev/api/v1',
-} as const;
 
 /** How many points each rate has, and over how many seconds. */
 function ratesOf(variables: Record<RateVariable, number>) {

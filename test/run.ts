@@ -15,6 +15,7 @@ import { EngineError } from '../engines/cache.ts';
 import { runChecks } from '../engines/check.ts';
 import { findChromium } from '../engines/chromium.ts';
 import { findEmbedding } from '../engines/embedding/embedding.ts';
+import { findGreenMail } from '../engines/greenmail.ts';
 import { findMongod } from '../engines/mongod.ts';
 import { findSchemathesis } from '../engines/schemathesis.ts';
 import { findTemporal } from '../engines/temporal.ts';
@@ -52,12 +53,14 @@ async function obtainEngines(): Promise<NodeJS.ProcessEnv> {
   const schemathesis = await findSchemathesis(print);
   const chromium = await findChromium(print);
   const embedding = await findEmbedding(print);
+  const greenMail = await findGreenMail(print);
   await findTemporal(print);
   return {
     TEST_TEMPORAL_TESTSERVER: testServer,
     TEST_SCHEMATHESIS: schemathesis,
     TEST_CHROMIUM: chromium,
     TEST_EMBEDDING: embedding,
+    TEST_GREENMAIL: greenMail,
   };
 }
 

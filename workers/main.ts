@@ -14,11 +14,12 @@ import { startSweeper } from './sweeper.ts';
 import { connectionTo, startSaved } from '../api/durable.ts';
 import { createLog } from '../api/http/log.ts';
 import { createAi } from '../clients/ai/ai.ts';
-import { openBots } from '../clients/bot/open.ts';
 import { openEmbedding } from '../clients/embedding/open.ts';
 import { createFiles } from '../clients/files/files.ts';
 import { createHttp } from '../clients/http/http.ts';
 import { createLinear } from '../clients/linear/linear.ts';
+import { createMailer } from '../clients/mail/mail.ts';
+import { createObjectStore } from '../clients/s3/s3.ts';
 import { createPages } from '../clients/site/pages.ts';
 import { createRenderer } from '../clients/render/render.ts';
 import { createSearch } from '../clients/search/search.ts';
@@ -106,19 +107,24 @@ export async function startWorkers(
   const concurrency = config.crawlConcurrency;
   const sites = createSites({ http, pages, renderer, agent: crawlerName, clock, concurrency });
   const schedules = createRecrawlSchedules(temporal, config.taskQueuePrefix);
-  const { quotas, testRepliesPerMinute } = config;
+  const { quotas, testRepliesPerMinute, testConversationsPerMonth, inboundBuckets } = config;
   const ai = createAi(config.openai);
   // Addresses that the operator configured, wherever they are; organizations choose none of them.
   const services = createHttp({
     userAgent: userAgent(config),
-    egressAllow: [...config.egressAllow, ...[config.linearApiUrl, config.slack.apiUrl].map((url) => new URL(url).host)],
+    egressAllow: [
+      ...config.egressAllow,
+      ...[
+        config.linearApiUrl,
+        config.slack.apiUrl,
+        ...(config.s3.endpoint === undefined ? [] : [config.s3.endpoint]),
+      ].map((url) => new URL(url).host),
+    ],
     connectionsPerOrigin: 20,
   });
   const linear = createLinear({ http: services, url: config.linearApiUrl });
   const slack = createSlack({ http: services, respond: outbound, url: config.slack.apiUrl });
   const secrets = createSecretBox(config.secretKey);
-  const bots = openBots(config.meetingBots, config.egressAllow);
-  const outsideBot = bots.outside;
   const starter = { temporal, clock, log, config };
   const start: StartSaved = (model, record, intents) => startSaved(starter, model, record, intents);
   const deps = adapt({
@@ -130,6 +136,10 @@ export async function startWorkers(
     linear,
     slack,
     slackApp: config.slack.app,
+    mailer: createMailer({ egressAllow: config.egressAllow }),
+    mail: { ...config.mail, tokenKey: config.secretKey },
+    objects: createObjectStore(services, config.s3),
+    inboundBuckets,
     secrets,
     schedules,
     http: outbound,
@@ -138,9 +148,9 @@ export async function startWorkers(
     erasers: slices.flatMap((slice: Slice) => slice.erasers ?? []),
     quotas,
     testRepliesPerMinute,
+    testConversationsPerMonth,
     clock,
     log,
-    outsideBot,
   });
   const workflowBundle = await bundling;
   const workers = await Promise.all(
@@ -179,7 +189,6 @@ export async function startWorkers(
       await embedding.close();
       await files.close();
       await renderer.close();
-      await bots.close();
       await pages.close();
       await http.close();
       await services.close();

@@ -6,7 +6,7 @@ export { embedPassages } from './embed.ts';
 export { eraseCustomer } from './erasure.ts';
 export { inbound } from './inbound.ts';
 export { tryIntegration } from './integration.ts';
-export { interview } from './interview.ts';
+export { mailReply } from './mailreply.ts';
 export { maintainStores } from './maintenance.ts';
 export { meeting } from './meeting.ts';
 export { pruneKnowledge } from './pruning.ts';

@@ -4,6 +4,7 @@
  * later one writes.
  */
 import { randomUUID } from 'node:crypto';
+import type { Model } from 'mongoose';
 import type { Logger } from 'pino';
 import { takeTurn, type TurnAnswer } from '../../agent/turn.ts';
 import type { Ai } from '../../clients/ai/ai.ts';
@@ -20,10 +21,11 @@ import {
   holdsAnswer,
   insertMessage,
   listMessages,
+  MessageModel,
   settleMessage,
   type Message,
 } from '../../models/chat/message.ts';
-import type { Intent } from '../../models/base/pending.ts';
+import { intentFor, type Intent, type Launchable } from '../../models/base/pending.ts';
 import { hasFrame, Superseded, type FrameWriter, type NewFrame } from '../../models/live/frame.ts';
 import { productTypeOf } from '../../models/rules/access/session.ts';
 import { shownOffer } from '../../models/rules/knowledge/offers.ts';
@@ -35,9 +37,10 @@ import {
   type ConversationStatus,
   type EscalationReason,
 } from '../../models/rules/chat/conversation.ts';
+import { mailingWork } from '../../models/rules/chat/work.ts';
 
 /** Starts what a saved record asks for, at once; what is not started is left to the sweeper. */
-type Start = (model: typeof ConversationModel, record: Conversation, intents: readonly Intent[]) => Promise<void>;
+type Start = <T extends Launchable>(model: Model<T>, record: Launchable, intents: readonly Intent[]) => Promise<void>;
 
 export type AnsweringDeps = {
   search: Search;
@@ -162,7 +165,10 @@ export function createAnswering({ search, ai, embedding, testRepliesPerMinute, s
       ...(confidence === undefined ? {} : { confidence }),
       ...(offers === undefined ? {} : { offers }),
       record: { ...record, ...(escalate === undefined ? {} : { escalate }) },
+      // Who wrote a mail is answered by mail.
+      ...(message.mail ? { unmailed: true, pending: [intentFor(mailingWork(orgId, convId), now)] } : {}),
     });
+    if (inserted) await start(MessageModel, inserted, inserted.pending ?? []);
     const kept = inserted ?? (await findAnswer(orgId, message._id));
     if (!kept) throw new Error(`The answer to ${message._id} is neither new nor there.`);
     return { kept, misses };

@@ -56,7 +56,7 @@ export function createAttempts(deps: AttemptDeps) {
   async function make(delivery: Delivery, whereto: Whereto, signal: AbortSignal): Promise<Tried> {
     const sender = senders[delivery.kind];
     if (!sender) return giveUp(delivery, 'Nothing in this system sends deliveries of this kind.');
-    if (delivery.mode === 'test') return suppress(delivery, sender);
+    if (delivery.mode === 'test' || (await sender.unsendable?.(delivery, deps))) return suppress(delivery, sender);
     if (whereto.standing?.status === 'disabled') return giveUp(delivery, disabledMessage);
     const at = clock();
     const began = performance.now();
@@ -68,7 +68,7 @@ export function createAttempts(deps: AttemptDeps) {
       const request = stored(sent.request);
       await settleDelivery(delivery, { status: 'delivered', attempt, request, result }, clock());
       const { standing, ref } = whereto;
-      if (standing?.status !== 'active' || standing.slow) await noteSuccess(ref, clock());
+      if (!sender.separate && (standing?.status !== 'active' || standing.slow)) await noteSuccess(ref, clock());
       return { kind: 'settled' };
     } catch (error) {
       signal.throwIfAborted();
@@ -107,8 +107,10 @@ export function createAttempts(deps: AttemptDeps) {
     );
     const { org_id, _id, kind, mode } = delivery;
     log.info({ org_id, delivery_id: _id, kind, mode, tries, reason: error }, 'delivery failed');
-    const since = await noteFailure(ref, { error, timedOut }, now);
-    if (broken || isHopeless(since, now)) await disable(delivery, ref, error, broken);
+    if (!senders[kind]?.separate) {
+      const since = await noteFailure(ref, { error, timedOut }, now);
+      if (broken || isHopeless(since, now)) await disable(delivery, ref, error, broken);
+    }
     if (waitMs === undefined) return { kind: 'failed', error };
     return { kind: 'retrying', error, tries, waitMs, slow: timedOut };
   }

@@ -93,7 +93,7 @@ export async function replyTo(
     if (!first) throw new Problem('CONFLICT', { message: 'This reply was stored and removed meanwhile.' });
     return { messageId: first._id, duplicate: true };
   }
-  await startSaved(ctx, MessageModel, message, [intent]);
+  await startSaved(ctx, MessageModel, message, message.pending ?? []);
   await settleIntent(ConversationModel, convId, intent);
   return { messageId: message._id, duplicate: false };
 }

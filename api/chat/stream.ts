@@ -6,6 +6,7 @@ import { createChatAdmission, type EmbedAdmission } from './admission.ts';
 import type { ChatClient, ChatSocket } from './client.ts';
 import { chosenConversation } from './conversation.ts';
 import { createFrameTaker } from './frames.ts';
+import { createPresence } from './presence.ts';
 import { greet } from './greeting.ts';
 import type { SessionPrincipal } from '../access/auth.ts';
 import type { Context } from '../context.ts';
@@ -27,6 +28,7 @@ const expiryCheckMs = 5_000;
 export function createChatStreams(ctx: Context, metrics: SocketMetrics): StreamKind<ChatClient, ClientFrame> {
   const limit = createLimiter(ctx.config);
   const admission = createChatAdmission(ctx, limit);
+  const presence = createPresence(ctx);
 
   /** An embed's session is prolonged by each connection, so its record says whether it is over. */
   async function checkExpiry(socket: ChatSocket, client: ChatClient): Promise<void> {
@@ -87,6 +89,9 @@ export function createChatStreams(ctx: Context, metrics: SocketMetrics): StreamK
     isType: isClientFrameType,
     frame: clientFrame,
     take: createFrameTaker(ctx, limit),
+    came: ({ customer }) => presence.came(customer),
+    left: ({ customer }) => presence.left(customer),
+    close: () => presence.close(),
     logged: ({ customer: { orgId, sessionId } }) => ({ org_id: orgId, session_id: sessionId }),
     check(socket, client) {
       const { customer, embed } = client;

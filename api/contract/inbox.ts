@@ -79,6 +79,16 @@ const inboxMessage = message
       .record(z.string(), z.unknown())
       .optional()
       .meta({ description: 'Of the agent’s answer: how it came about.' }),
+    mail: z
+      .object({
+        subject: z.string(),
+        full_text: z.string().optional().meta({ description: 'With what it quotes, where that is more than `body`.' }),
+        attachments: z.array(z.object({ filename: z.string(), mime_type: z.string(), bytes: z.number().int() })).meta({
+          description: 'What was attached; it is not kept.',
+        }),
+      })
+      .optional()
+      .meta({ description: 'Of a customer’s message that came by mail.' }),
   })
   .meta({ id: 'InboxMessage' });
 const ticketEvent = z.object({

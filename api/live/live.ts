@@ -70,7 +70,10 @@ export function createLive(
     if (socket.readyState !== WebSocket.OPEN) return;
     connections.identify(socket, client);
     socket.stream = await kind.open(socket, client, asked);
-    if (socket.readyState === WebSocket.OPEN) await tail.follow(socket);
+    if (socket.readyState !== WebSocket.OPEN) return;
+    socket.came = true;
+    kind.came?.(client);
+    await tail.follow(socket);
   }
 
   function accept(socket: LiveSocket, request: IncomingMessage, raw: Duplex, network: string): void {
@@ -94,6 +97,7 @@ export function createLive(
     connections.remove(socket);
     tail.unfollow(socket);
     const { kind, client } = socket;
+    if (socket.came) kind!.left?.(client);
     kind!.metrics.open.dec();
     kind!.metrics.closed.inc({ code: isKnownCode(code) ? code : 'other' });
     ctx.log.info({ ...(client === undefined ? {} : kind!.logged(client)), code }, 'socket closed');
@@ -139,7 +143,7 @@ export function createLive(
       }, config.drainSeconds * 1000);
       await Promise.all([...connections.open].map(drain));
       clearTimeout(cutOff);
-      await tail.close();
+      await Promise.all([tail.close(), ...kinds.map((kind) => kind.close?.())]);
     },
   };
 }

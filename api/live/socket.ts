@@ -40,6 +40,8 @@ export class LiveSocket<C = unknown> extends WebSocket implements Follower, Stre
   /** Once it was let in. */
   client: C | undefined;
   kind: StreamKind<C> | undefined;
+  /** Whether its kind was told that it came. */
+  came = false;
   /** Where it comes from, as limits count. */
   network = '';
   /** The connection underneath. */

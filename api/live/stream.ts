@@ -63,6 +63,11 @@ export type StreamKind<C, F extends { type: string } = { type: string }> = {
   take(socket: StreamSocket, client: C, frame: F): Promise<void>;
   /** What the log says of a client. */
   logged(client: C): Record<string, string>;
+  /** Called for each socket that was opened: after `open`, and once it is closed. They start what takes long, and never throw. */
+  came?(client: C): void;
+  left?(client: C): void;
+  /** Called when all sockets are closed and the process ends. */
+  close?(): Promise<void>;
   /** Called for each socket once a second: whether its client may stay. It starts what takes long, and never throws. */
   check(socket: StreamSocket, client: C): void;
 };

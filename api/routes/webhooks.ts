@@ -2,6 +2,7 @@
 import { signature } from '../access/auth.ts';
 import * as contract from '../contract/inbound.ts';
 import { takeIn } from '../events/inbound.ts';
+import { email, emailArrival } from '../events/email.ts';
 import { linear, linearArrival } from '../events/linear.ts';
 import { route } from '../http/route.ts';
 
@@ -16,6 +17,19 @@ export const webhookRoutes = [
     reply: contract.received,
     async handle({ raw, principal }, ctx) {
       const stored = await takeIn(ctx, await linearArrival(ctx, principal.sender, raw));
+      return { received: true, repeated: !stored } as const;
+    },
+  }),
+  route({
+    name: 'receiveEmail',
+    method: 'POST',
+    path: '/webhooks/email/inbound',
+    summary: 'A mail that Amazon SES received, or a confirmation, in a message that Amazon SNS signed.',
+    auth: signature(email),
+    raw: true,
+    reply: contract.received,
+    async handle({ principal }, ctx) {
+      const stored = await takeIn(ctx, await emailArrival(ctx, principal.sender));
       return { received: true, repeated: !stored } as const;
     },
   }),

@@ -8,8 +8,10 @@ import { reasonOf } from '../base/sandbox.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import { readers } from './readers.ts';
 
-/** The parent's request: `chunks` with the document's `title`, or the `blocks` themselves. */
-export type FileJob = { type: FileType; want: 'blocks' | 'chunks'; title: string; maxBytes: number; limits: Limits };
+/** The parent's request: `chunks` with the document's `title`, or the `blocks` themselves; or what a mail says. */
+export type FileJob = { maxBytes: number; limits: Limits } & (
+  { type: FileType; want: 'blocks' | 'chunks'; title: string } | { want: 'mail' }
+);
 export type FileReply = { ok: true; result: unknown } | { ok: false; reason: UnreadableReason; detail: string };
 
 /**
@@ -93,6 +95,14 @@ async function prepare(busy: () => boolean): Promise<void> {
   }
 }
 
+async function resultOf(job: FileJob, bytes: Buffer): Promise<unknown> {
+  if (job.want === 'mail') return (await import('./mail.ts')).readMail(bytes, job.limits);
+  const read = await readers[job.type]();
+  const { list } = await read(bytes, job.limits);
+  const chunks = toChunks(list, { title: job.title });
+  return job.want === 'chunks' ? chunks : list;
+}
+
 async function answer(): Promise<FileReply | undefined> {
   let asked = false;
   const reading = readInput(() => {
@@ -104,11 +114,7 @@ async function answer(): Promise<FileReply | undefined> {
   try {
     const input = await reading;
     if (!input) return undefined;
-    const { type, limits, want, title } = input.job;
-    const read = await readers[type]();
-    const { list } = await read(input.bytes, limits);
-    const chunks = toChunks(list, { title });
-    return { ok: true, result: want === 'chunks' ? chunks : list };
+    return { ok: true, result: await resultOf(input.job, input.bytes) };
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const detail = cause instanceof Error ? `${cause.name}: ${cause.message}` : 'not an error';

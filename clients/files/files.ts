@@ -27,6 +27,7 @@ import {
 import { Problem } from '../../models/rules/base/errors.ts';
 import type { FileJob } from './child.ts';
 import { defaultLimits, type Limits } from './limits.ts';
+import { maxMailBytes, type ReadMail } from './mailformat.ts';
 import {
   deathOf,
   hold,
@@ -64,6 +65,8 @@ export type Files = {
   extract(source: Readable | string, type: FileType, options?: ReadOptions): Promise<Block[]>;
   /** The same, and cut into chunks in that process too, so that the caller's thread stays free. */
   chunk(source: Readable | string, type: FileType, options?: ReadOptions & { filename?: string }): Promise<CutChunk[]>;
+  /** What a mail says, from its bytes. Throws as `extract` does. */
+  mail(source: Readable, options?: ReadOptions): Promise<ReadMail>;
   /** Ends every process, ready or busy; reads in progress fail. */
   close(): Promise<void>;
 };
@@ -82,6 +85,17 @@ const replies = {
     ]),
   ),
   chunks: z.array(z.object({ ordinal: z.int(), heading: z.string(), text: z.string() })),
+  mail: z.object({
+    from: z.object({ name: z.string(), address: z.string() }),
+    subject: z.string(),
+    message_id: z.string(),
+    in_reply_to: z.array(z.string()),
+    references: z.array(z.string()),
+    headers: z.array(z.tuple([z.string(), z.string()])),
+    text: z.string(),
+    full_text: z.string(),
+    attachments: z.array(z.object({ filename: z.string(), mime_type: z.string(), bytes: z.int() })),
+  }),
 };
 const reasons = Object.keys(unreadableReasons) as [UnreadableReason, ...UnreadableReason[]];
 const envelope = z.discriminatedUnion('ok', [
@@ -220,6 +234,9 @@ export function createFiles(options: FilesOptions = {}): Files {
     async chunk(source, type, { filename = '', ...options } = {}) {
       const title = documentTitle(filename);
       return replies.chunks.parse(await run(source, { ...base, type, want: 'chunks', title }, options));
+    },
+    async mail(source, options = {}) {
+      return replies.mail.parse(await run(source, { maxBytes: maxMailBytes, limits, want: 'mail' }, options));
     },
     async close() {
       closed = true;

@@ -3,7 +3,7 @@
  * checked, not to the name, which could resolve to another address a moment later. It must not cache answers of DNS.
  */
 import type { LookupAddress, LookupOptions } from 'node:dns';
-import { isIP, type LookupFunction } from 'node:net';
+import { connect, isIP, type LookupFunction, type Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
 import { isEgressAllowed, isPublicHost, portOf } from '../../models/rules/base/address.ts';
@@ -85,4 +85,35 @@ export function createConnector({ egressAllow, lookup, timeoutMs, ca }: ConnectO
     if (open) return connectPublic(options, callback);
     process.nextTick(callback, new BlockedAddress(hostname, hostname), null);
   };
+}
+
+/**
+ * Opens a connection for a protocol other than HTTP, under the same rules; `anywhere` for an address that the operator
+ * configured. @throws BlockedAddress, or what the connection failed with.
+ */
+export function openSocket(
+  { host, port, anywhere = false }: { host: string; port: number; anywhere?: boolean },
+  { egressAllow, lookup, timeoutMs }: Omit<ConnectOptions, 'ca'>,
+): Promise<Socket> {
+  const bracketed = host.includes(':') ? `[${host}]` : host;
+  const allowed = anywhere || isEgressAllowed(bracketed, port, egressAllow);
+  const open = allowed || (isPublicHost(bracketed) && (isIP(host) === 0 || isPublicAddress(host)));
+  if (!open) return Promise.reject(new BlockedAddress(host, host));
+  const accept = allowed ? (address: string) => isIP(address) !== 0 : isPublicAddress;
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port, lookup: checkedLookup(lookup, accept), autoSelectFamily: true });
+    const fail = (error: Error): void => {
+      socket.destroy();
+      reject(error);
+    };
+    socket.setTimeout(timeoutMs, () =>
+      fail(Object.assign(new Error('connecting took too long'), { code: 'ETIMEDOUT' })),
+    );
+    socket.once('error', fail);
+    socket.once('connect', () => {
+      socket.setTimeout(0);
+      socket.off('error', fail);
+      resolve(socket);
+    });
+  });
 }

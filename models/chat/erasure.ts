@@ -10,6 +10,7 @@ import { FrameModel } from '../live/frame.ts';
 import { countGapsOf, forgetGaps } from '../knowledge/gap.ts';
 import { MessageModel } from './message.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
+import { PresenceModel } from './presence.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { SessionModel } from '../access/session.ts';
 
@@ -123,6 +124,7 @@ export async function removeEverything(
   await collectionOf(SessionModel).deleteMany({ org_id: orgId, customer_id: customerId });
   await forgetGaps(orgId, customerId);
   for (const eraser of erasers) await eraser.remove({ orgId, customerId, convIds });
+  await collectionOf(PresenceModel).deleteOne({ _id: customerId, org_id: orgId });
   await collectionOf(CustomerModel).deleteOne({ _id: customerId, org_id: orgId });
   const remaining = await noteConversations(orgId, customerId, erasers);
   const left = await count(orgId, customerId, remaining, erasers);

@@ -13,6 +13,17 @@ import { keptUntil } from '../rules/chat/retention.ts';
 
 export type MessageSource = { type: 'document' | 'website'; id: string; name: string; url?: string; score: number };
 
+/** How a message came by mail. */
+export type MailOrigin = {
+  subject: string;
+  /** The mail's own id. */
+  message_id?: string;
+  /** The whole text with what it quotes, where that is more than `body`. */
+  full_text?: string;
+  /** What was attached; it is not kept. */
+  attachments: { filename: string; mime_type: string; bytes: number }[];
+};
+
 export type Message = {
   _id: string;
   org_id: string;
@@ -50,6 +61,10 @@ export type Message = {
   sender_id?: string;
   sender_name?: string;
   shown?: boolean;
+  /** Of a customer: it came by mail. */
+  mail?: MailOrigin;
+  /** Of a member, and of the agent who answers a mail: nobody knows yet whether the customer is to be told by mail. */
+  unmailed?: true;
   expires_at?: Date;
   pending?: Intent[];
 };
@@ -83,6 +98,8 @@ export const MessageModel = defineModel<Message>(
     sender_id: String,
     sender_name: String,
     shown: Boolean,
+    mail: { type: Mixed },
+    unmailed: Boolean,
     expires_at: Date,
     pending: pendingField,
   },
@@ -97,6 +114,7 @@ export const MessageModel = defineModel<Message>(
     { fields: { answers: 1 }, unique: true, partialFilterExpression: { answers: { $exists: true } } },
     { fields: { conv_id: 1, state: 1 }, partialFilterExpression: { state: 'waiting' } },
     { fields: { conv_id: 1, shown: 1 }, partialFilterExpression: { shown: false } },
+    { fields: { conv_id: 1, unmailed: 1 }, partialFilterExpression: { unmailed: true } },
     { fields: { expires_at: 1 }, expireAfterSeconds: 0 },
     pendingIndex,
   ],
@@ -227,6 +245,31 @@ export async function settleMessage(
 
 export async function markShown(orgId: string, messageId: string): Promise<void> {
   await collectionOf(MessageModel).updateOne({ _id: messageId, org_id: orgId }, { $set: { shown: true } });
+}
+
+/** What may have to be told by mail, in its order. */
+export async function listUnmailed(orgId: string, convId: string): Promise<Message[]> {
+  return collectionOf(MessageModel)
+    .find({ org_id: orgId, conv_id: convId, unmailed: true })
+    .sort({ position: 1 })
+    .toArray();
+}
+
+/** Notes that these were told, by mail or otherwise. */
+export async function settleMailed(orgId: string, messageIds: readonly string[]): Promise<void> {
+  await collectionOf(MessageModel).updateMany(
+    { _id: { $in: [...messageIds] }, org_id: orgId },
+    { $unset: { unmailed: '' } },
+  );
+}
+
+/** When the customer last wrote in the chat itself. */
+export async function lastWrittenInChat(orgId: string, convId: string): Promise<Date | undefined> {
+  const last = await collectionOf(MessageModel).findOne(
+    { org_id: orgId, conv_id: convId, role: 'customer', mail: { $exists: false } },
+    { sort: { position: -1 }, projection: { at: 1 } },
+  );
+  return last?.at;
 }
 
 /** The frame that acknowledges a customer's message. API and worker append it; its key keeps it from standing twice. */

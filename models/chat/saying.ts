@@ -5,15 +5,15 @@
  */
 import { actOn, leftIntents } from './act.ts';
 import type { Conversation } from './conversation.ts';
-import { findClientMessage, insertMessage, type Message } from './message.ts';
+import { findClientMessage, insertMessage, type MailOrigin, type Message } from './message.ts';
 import { newId } from '../base/ids.ts';
 import { intentFor, type Intent } from '../base/pending.ts';
-import { attendingWork } from '../rules/chat/work.ts';
+import { attendingWork, mailingWork } from '../rules/chat/work.ts';
 
 /** Where something is said. */
 export type ConversationRef = Pick<Conversation, '_id' | 'org_id' | 'mode'>;
 /** `clientMessageId`: the sender's own id for it; the same one of the same sender is the same message. */
-export type Said = { body: string; clientMessageId?: string | undefined };
+export type Said = { body: string; clientMessageId?: string | undefined; mail?: MailOrigin | undefined };
 /** What is known of a customer who says something. */
 export type SpokenAs = {
   /** The session it came with; mail has none. */
@@ -24,7 +24,8 @@ export type SpokenAs = {
 };
 
 /**
- * What was stored. `intent` is in the message, and is started with `startSaved`. `left`: the same intent where it stayed in
+ * What was stored. `intent` attends to the conversation; it is in the message with all others that the message leaves, and
+ * those are started with `startSaved`. `left`: the same intent where it stayed in
  * the conversation as well. `message` is null when it was stored before.
  */
 export type Stored = { message: Message | null; acted: Conversation; intent: Intent; left: Intent[] };
@@ -36,7 +37,7 @@ export type Stored = { message: Message | null; acted: Conversation; intent: Int
  */
 export async function storeMessage(
   { _id: convId, org_id: orgId, mode }: ConversationRef,
-  { body, clientMessageId }: Said,
+  { body, clientMessageId, mail }: Said,
   { session, productType, verified }: SpokenAs,
   now: Date,
   begin: () => Promise<void>,
@@ -62,6 +63,7 @@ export async function storeMessage(
     ...(clientMessageId === undefined ? {} : { client_message_id: clientMessageId }),
     ...(productType === undefined ? {} : { product_type: productType }),
     verified,
+    ...(mail ? { mail } : {}),
     state: 'waiting',
     reply_id: newId('message'),
     pending: [intent],
@@ -107,7 +109,8 @@ export async function storeReply(
     sender_id: id,
     sender_name: name,
     shown: false,
-    pending: [intent],
+    unmailed: true,
+    pending: [intent, intentFor(mailingWork(orgId, convId), now)],
   });
   return { message, acted, intent, left: leftIntents(acted, [intent]) };
 }

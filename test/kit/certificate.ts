@@ -15,10 +15,15 @@ const utcTime = (date: Date): Buffer =>
   der(0x17, Buffer.from(`${date.toISOString().slice(2, 19).replace(/[-:T]/g, '')}Z`));
 const dayMs = 86_400_000;
 
-/** PEM of an ECDSA certificate that names `hostnames`, and of its key. `expired`: it ended yesterday. */
-export function selfSigned(hostnames: readonly string[], { expired = false } = {}): { cert: string; key: string } {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const ecdsaWithSha256 = sequence(oid('2a8648ce3d040302'));
+/** PEM of a certificate that names `hostnames`, and of its key: ECDSA unless told. `expired`: it ended yesterday. */
+export function selfSigned(
+  hostnames: readonly string[],
+  { expired = false, rsa = false } = {},
+): { cert: string; key: string } {
+  const { privateKey, publicKey } = rsa
+    ? generateKeyPairSync('rsa', { modulusLength: 2048 })
+    : generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const algorithm = rsa ? sequence(oid('2a864886f70d01010b'), der(0x05)) : sequence(oid('2a8648ce3d040302'));
   const name = sequence(der(0x31, sequence(oid('550403'), der(0x0c, Buffer.from('test')))));
   const now = Date.now();
   const until = now + (expired ? -dayMs : dayMs);
@@ -26,7 +31,7 @@ export function selfSigned(hostnames: readonly string[], { expired = false } = {
   const body = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
     der(0x02, Buffer.from([1])),
-    ecdsaWithSha256,
+    algorithm,
     name,
     sequence(utcTime(new Date(now - 2 * dayMs)), utcTime(new Date(until))),
     name,
@@ -34,7 +39,7 @@ export function selfSigned(hostnames: readonly string[], { expired = false } = {
     der(0xa3, sequence(sequence(oid('551d11'), der(0x04, alternatives)))),
   );
   const signature = sign('sha256', body, privateKey);
-  const certificate = sequence(body, ecdsaWithSha256, der(0x03, Buffer.from([0]), signature));
+  const certificate = sequence(body, algorithm, der(0x03, Buffer.from([0]), signature));
   const lines = certificate.toString('base64').match(/.{1,64}/g)!;
   return {
     cert: `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`,

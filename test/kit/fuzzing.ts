@@ -38,9 +38,6 @@ const rulesBeyondTheSchema = [
   'updateMeetingSettings',
   'addTranscript',
   'draftInterview',
-  'createInterview',
-  'updateInterview',
-  'startInterview',
   ...routes.filter((route) => 'cursor' in (route.query?.shape ?? {})).map(({ name }) => name),
 ];
 

@@ -13,8 +13,8 @@ import type { CrawlActivities } from '../../activities/crawl/crawl.ts';
 import type { DocumentActivities } from '../../activities/knowledge/document.ts';
 import type { EmbeddingActivities } from '../../activities/knowledge/embedding.ts';
 import type { ErasureActivities } from '../../activities/chat/erasure.ts';
-import type { InterviewActivities } from '../../activities/interviews/interview.ts';
 import type { MeetingActivities } from '../../activities/interviews/meeting.ts';
+import type { MailReplyActivities } from '../../activities/events/mailreply.ts';
 import type { MaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
 import type { RecrawlActivities } from '../../activities/crawl/recrawl.ts';
 import type { SourceActivities } from '../../activities/knowledge/source.ts';
@@ -73,7 +73,7 @@ export function stories() {
         DocumentActivities &
         EmbeddingActivities &
         ErasureActivities &
-        InterviewActivities &
+        MailReplyActivities &
         MaintenanceActivities &
         MeetingActivities &
         RecrawlActivities &
@@ -108,12 +108,5 @@ export function stories() {
     return { calls, result, skippedMs: (await env.currentTimeMs()) - started };
   }
 
-  return {
-    tell,
-    bundle: () => ({ code }),
-    /** The server's clock, which jumps ahead with each story. */
-    now: () => env.currentTimeMs(),
-    /** Lets this time pass on the server's clock, which stands still while nobody waits for a result. */
-    pass: (ms: number) => env.sleep(ms),
-  };
+  return { tell, bundle: () => ({ code }) };
 }

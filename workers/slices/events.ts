@@ -1,17 +1,19 @@
 /** What is sent to other services, and what arrives from them. */
 import { launchable, type Slice } from './slice.ts';
 import { createDeliveryActivities } from '../../activities/events/deliver.ts';
+import { createMailReplyActivities } from '../../activities/events/mailreply.ts';
 import { createInboundActivities } from '../../activities/events/inbound/index.ts';
 import { createIntegrationActivities } from '../../activities/events/integration.ts';
 import { deliveryEraser, DeliveryModel } from '../../models/events/delivery.ts';
+import { mailThreadEraser } from '../../models/events/mailthread.ts';
 import { InboundModel } from '../../models/events/inbound.ts';
 
 export const events = {
   launchable: [launchable(InboundModel), launchable(DeliveryModel)],
-  erasers: [deliveryEraser],
+  erasers: [deliveryEraser, mailThreadEraser],
   fleets: {
     deliveries: {
-      activities: (deps) => createDeliveryActivities(deps),
+      activities: (deps) => ({ ...createDeliveryActivities(deps), ...createMailReplyActivities(deps) }),
       // An attempt waits for its receiver, and of one destination no more than eight are under way.
       maxActivities: 40,
       maxWorkflowTasks: 20,

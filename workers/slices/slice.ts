@@ -4,12 +4,14 @@
 import type { Model } from 'mongoose';
 import type { Logger } from 'pino';
 import type { RecrawlSchedules } from '../../activities/crawl/recrawl.ts';
+import type { MailSettings } from '../../activities/events/mailsettings.ts';
 import type { Ai } from '../../clients/ai/ai.ts';
-import type { Bot } from '../../clients/bot/bot.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { Files } from '../../clients/files/files.ts';
 import type { Http } from '../../clients/http/http.ts';
 import type { Linear } from '../../clients/linear/linear.ts';
+import type { Mailer } from '../../clients/mail/mail.ts';
+import type { ObjectStore } from '../../clients/s3/s3.ts';
 import type { Search } from '../../clients/search/search.ts';
 import type { Slack } from '../../clients/slack/slack.ts';
 import type { Sites } from '../../clients/site/site.ts';
@@ -34,12 +36,15 @@ export type WorkerDeps = {
   sites: Sites;
   search: Search;
   ai: Ai;
-  /** The service that sends bots into outside calls, where one is configured. */
-  outsideBot: Bot | undefined;
   embedding: Embedding;
   linear: Linear;
   slack: Slack;
   slackApp: { clientId: string; clientSecret: string } | undefined;
+  mailer: Mailer;
+  mail: MailSettings;
+  objects: ObjectStore;
+  /** Of which mails that came in may be fetched. */
+  inboundBuckets: readonly string[];
   secrets: SecretBox;
   schedules: RecrawlSchedules;
   /** For addresses that organizations gave, other than sites. */
@@ -50,6 +55,7 @@ export type WorkerDeps = {
   erasers: readonly Eraser[];
   quotas: Quotas;
   testRepliesPerMinute: number;
+  testConversationsPerMonth: number;
   clock: () => Date;
   log: Logger;
 };

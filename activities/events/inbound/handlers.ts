@@ -1,10 +1,11 @@
 /** What the providers' events do, by provider: the one place where a handler is added. */
 import type { Logger } from 'pino';
 import type { InboundHandler } from './handled.ts';
+import { handleEmail, type EmailDeps } from './email.ts';
 import { handleLinear, type LinearDeps } from './linear.ts';
 import type { InboundProvider } from '../../../models/rules/events/inbound.ts';
 
-export type InboundDeps = LinearDeps & { clock: () => Date; log: Logger };
+export type InboundDeps = LinearDeps & EmailDeps & { clock: () => Date; log: Logger };
 export type Handlers = Readonly<Partial<Record<InboundProvider, InboundHandler<InboundDeps>>>>;
 
-export const handlers: Handlers = { linear: handleLinear };
+export const handlers: Handlers = { linear: handleLinear, email: handleEmail };

@@ -1,6 +1,7 @@
 /** The senders, by the kind of destination. */
+import { email } from './email.ts';
 import type { Sender } from './sender.ts';
 import { webhook } from './webhook.ts';
 import type { DeliveryKind } from '../../../models/rules/events/delivery.ts';
 
-export const senders: Readonly<Partial<Record<DeliveryKind, Sender>>> = { webhook };
+export const senders: Readonly<Partial<Record<DeliveryKind, Sender>>> = { webhook, email };

@@ -3,7 +3,9 @@
  * a delivery is sent. Claims, attempts, retries, disabling and test mode are the machinery's, not a sender's.
  */
 import type { Logger } from 'pino';
+import type { MailSettings } from '../mailsettings.ts';
 import type { Http } from '../../../clients/http/http.ts';
+import type { Mailer } from '../../../clients/mail/mail.ts';
 import type { SecretBox } from '../../../models/base/secretbox.ts';
 import type { Conversation, Ticket, TicketEvent } from '../../../models/chat/conversation.ts';
 import type { Customer } from '../../../models/chat/customer.ts';
@@ -17,6 +19,8 @@ export type SenderDeps = {
   secrets: SecretBox;
   /** Private hosts that requests may reach, also over plain http. */
   egressAllow: readonly string[];
+  mailer: Mailer;
+  mail: MailSettings;
   clock: () => Date;
   log: Logger;
 };
@@ -44,6 +48,10 @@ export type Composed = {
 export type Sender = {
   /** Null: there is nowhere to send it. A sender without this sends no ticket's events. */
   compose?(news: TicketNews, deps: SenderDeps): Promise<Composed | null>;
+  /** Whether each of its deliveries has a receiver of its own, so that failures disable nothing. */
+  separate?: true;
+  /** Whether nothing could send it, as without a mail server: it is treated as in test mode. */
+  unsendable?(delivery: Delivery, deps: SenderDeps): Promise<boolean>;
   /** @throws DeliveryRefused when the receiver did not take it. */
   send(delivery: Delivery, deps: SenderDeps, signal: AbortSignal): Promise<Sent>;
   /** The request that `send` would make now; in test mode it is stored instead of being sent. */

@@ -23,3 +23,12 @@ export const ticketWork = (orgId: string, convId: string, ticketId: string) => (
   id: ticketWorkflowId(ticketId),
   args: [{ orgId, convId, ticketId }],
 });
+
+/** A while after something was said to the customer, it is mailed to one who is not there. */
+export const mailingWork = (orgId: string, convId: string) => ({
+  workflow: 'mailReply',
+  queue: 'deliveries',
+  signal: 'replied',
+  id: `mailreply:${convId}`,
+  args: [{ orgId, convId }],
+});

@@ -32,6 +32,12 @@ export const inboundWaitMs = (attempts: number): number | undefined => waits[att
 /** An attempt that takes longer has failed, in ms: an answer that a slow model writes takes less. */
 export const inboundAttemptMs = 90 * second;
 
+/**
+ * What concerns the deployment and no organization, such as the confirmation of a subscription, is processed like what concerns
+ * one; no organization has this id.
+ */
+export const deploymentOwner = { orgId: 'deployment', mode: 'live' } as const;
+
 export const inboundWork = { workflow: 'inbound', queue: 'inbound', signal: 'arrived' } as const;
 export const inboundWorkflowId = (orgId: string): string => `inbound:${orgId}`;
 /** Has the organization's workflow look at what has arrived; it begins when none is open. */

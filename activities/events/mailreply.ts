@@ -1,0 +1,189 @@
+/**
+ * Tells a customer by mail what was said while nobody was there to read it: one mail with all of it. The mail is written once and
+ * kept with its thread until its delivery is stored, so that however often this runs, each message is in one mail.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Logger } from 'pino';
+import { withHeartbeat } from '../base/heartbeat.ts';
+import type { Starter } from './inbound/handled.ts';
+import { fromOf, serverOf, type MailDeps } from './mailsettings.ts';
+import { findOrganization } from '../../models/access/organization.ts';
+import { findConversation, type Conversation } from '../../models/chat/conversation.ts';
+import { findCustomer, type Customer } from '../../models/chat/customer.ts';
+import {
+  lastWrittenInChat,
+  listMessages,
+  listUnmailed,
+  settleMailed,
+  type Message,
+} from '../../models/chat/message.ts';
+import { lastSeen } from '../../models/chat/presence.ts';
+import { createDelivery, DeliveryModel } from '../../models/events/delivery.ts';
+import {
+  findThreadOf,
+  provideThread,
+  settleOutgoing,
+  takeOutgoing,
+  type MailThread,
+  type Outgoing,
+} from '../../models/events/mailthread.ts';
+import { tokenOf } from '../../models/events/replytoken.ts';
+import { domainOf, nameOf, readAddress, type Mailbox } from '../../models/rules/events/mailbox.ts';
+import {
+  automaticHeaders,
+  automaticWaitMs,
+  assistantName,
+  mailEventType,
+  mailSubject,
+  mailText,
+  referencesOf,
+  type Told,
+} from '../../models/rules/events/mailout.ts';
+import { replyAddress } from '../../models/rules/events/replyaddress.ts';
+import { languageOfFirst } from '../../models/rules/language/language.ts';
+
+export type MailReplyDeps = MailDeps &
+  Starter & {
+    clock: () => Date;
+    log: Logger;
+  };
+type Ref = { orgId: string; convId: string };
+export type MailReplyActivities = ReturnType<typeof createMailReplyActivities>;
+
+/** Messages that the language is told from. */
+const readForLanguage = 10;
+
+export function createMailReplyActivities(deps: MailReplyDeps) {
+  const { clock, start, log } = deps;
+
+  /** What the customer has not been told yet; what it has seen in the chat is noted as told. */
+  async function untold(conversation: Conversation): Promise<Message[]> {
+    const { _id: convId, org_id: orgId, customer_id: customerId } = conversation;
+    const messages = await listUnmailed(orgId, convId);
+    if (messages.length === 0) return [];
+    const [seen, wrote] = await Promise.all([lastSeen(orgId, customerId, clock()), lastWrittenInChat(orgId, convId)]);
+    const there = Math.max(seen?.getTime() ?? 0, wrote?.getTime() ?? 0);
+    const told = messages.filter(({ at }) => at.getTime() <= there);
+    if (told.length > 0)
+      await settleMailed(
+        orgId,
+        told.map(({ _id }) => _id),
+      );
+    return messages.filter(({ at }) => at.getTime() > there);
+  }
+
+  /** The mail that tells these messages. */
+  async function write(
+    conversation: Conversation,
+    customer: Readonly<Customer>,
+    to: string,
+    thread: MailThread,
+    messages: readonly Message[],
+  ): Promise<Outgoing> {
+    const { _id: convId, org_id: orgId } = conversation;
+    const [org, history, from] = await Promise.all([
+      findOrganization(orgId),
+      listMessages(orgId, convId, { limit: readForLanguage }),
+      fromOf(deps, orgId),
+    ]);
+    const said = history.filter(({ role }) => role === 'customer').toReversed();
+    const language = languageOfFirst([...said, ...messages].map(({ body }) => body));
+    const name = nameOf(org?.name ?? '') || from.name || domainOf(from.address);
+    const { replyDomain, tokenKey } = deps.mail;
+    const reply: Mailbox | undefined =
+      replyDomain === undefined
+        ? undefined
+        : { name, address: replyAddress(tokenOf(tokenKey, thread._id), replyDomain) };
+    const told = messages.map(({ role, sender_name, body, sources = [] }): Told => ({
+      sender: role === 'ai' ? assistantName(name, language) : (sender_name ?? name),
+      body,
+      sources: sources.map((source) => ({
+        name: source.name,
+        ...(source.url === undefined ? {} : { url: source.url }),
+      })),
+    }));
+    const automatic = messages.every(({ role }) => role === 'ai');
+    const event_id = messages.at(-1)!._id;
+    const id = `<${event_id}.${randomBytes(8).toString('hex')}@${replyDomain ?? domainOf(from.address)}>`;
+    const answered = thread.answered_id ?? thread.mail_ids.at(-1);
+    return {
+      event_id,
+      message_ids: messages.map(({ _id }) => _id),
+      automatic,
+      mail: {
+        from: from.name === '' ? { ...from, name } : from,
+        to: { name: nameOf(customer.name ?? ''), address: to },
+        ...(reply ? { reply_to: reply } : {}),
+        subject: mailSubject(thread.subject, name, language),
+        text: mailText(told, name, language, reply !== undefined),
+        date: clock().toISOString(),
+        message_id: id,
+        ...(answered === undefined ? {} : { in_reply_to: answered }),
+        references: referencesOf(thread.mail_ids),
+        headers: automaticHeaders(convId, automatic),
+      },
+    };
+  }
+
+  /** Hands the mail to its delivery; each step may have been done before. */
+  async function handOver(conversation: Conversation, thread: MailThread, outgoing: Outgoing): Promise<void> {
+    const { _id: convId, org_id: orgId, mode, customer_id } = conversation;
+    const lane = `email:${convId}`;
+    const { event_id, message_ids, mail } = outgoing;
+    const { delivery, intents } = await createDelivery(
+      {
+        org_id: orgId,
+        mode,
+        kind: 'email',
+        event_id,
+        event_type: mailEventType,
+        lane,
+        line: lane,
+        destination: mail.to.address,
+        subject: { conv_id: convId, customer_id },
+        payload: { mail, via: await serverOf(deps, orgId) },
+      },
+      clock(),
+    );
+    await settleMailed(orgId, message_ids);
+    await settleOutgoing(thread, outgoing, clock());
+    await start(DeliveryModel, delivery, intents);
+    log.info({ org_id: orgId, conv_id: convId, delivery_id: delivery._id, messages: message_ids.length }, 'mail made');
+  }
+
+  async function mail({ orgId, convId }: Ref): Promise<{ waitMs?: number }> {
+    const conversation = await findConversation(orgId, convId);
+    if (!conversation) return {};
+    const customer = await findCustomer(orgId, conversation.customer_id);
+    const to = customer?.erasing_at ? undefined : readAddress(customer?.email);
+    if (!customer || to === undefined) {
+      await settleMailed(
+        orgId,
+        (await listUnmailed(orgId, convId)).map(({ _id }) => _id),
+      );
+      return {};
+    }
+    const { mode, customer_id } = conversation;
+    for (;;) {
+      // A process that died may have written a mail and not handed it over.
+      const begun = await findThreadOf(convId);
+      if (begun?.outgoing) {
+        await handOver(conversation, begun, begun.outgoing);
+        continue;
+      }
+      const messages = await untold(conversation);
+      if (messages.length === 0) return {};
+      const thread = await provideThread({ org_id: orgId, mode, conv_id: convId, customer_id }, clock());
+      const waitMs = messages.every(({ role }) => role === 'ai') ? automaticWaitMs(thread.automatic_at, clock()) : 0;
+      if (waitMs > 0) return { waitMs };
+      const outgoing = await write(conversation, customer, to, thread, messages);
+      // Otherwise somebody else told some of these meanwhile.
+      if (await takeOutgoing(thread, begun?.mails ?? 0, outgoing)) await handOver(conversation, thread, outgoing);
+    }
+  }
+
+  return {
+    /** Mails what the customer was not told; `waitMs`: the agent's mails to it have to wait so long. */
+    mailUnsent: (ref: Ref) => withHeartbeat(() => mail(ref)),
+  };
+}

@@ -1,0 +1,64 @@
+/**
+ * Sends mails to customers, by the organization's server or the deployment's. The mail was written before (../mailreply.ts) and is
+ * sent as it is, so that every attempt has the same `Message-ID`.
+ */
+import type { Sender, SenderDeps } from './sender.ts';
+import { MailRefused } from '../../../clients/mail/mail.ts';
+import { routeOf, type MailVia } from '../mailsettings.ts';
+import type { Delivery } from '../../../models/events/delivery.ts';
+import { DeliveryRefused, type OutgoingRequest } from '../../../models/rules/events/delivery.ts';
+import { addressText, type OutgoingMail } from '../../../models/rules/events/mailout.ts';
+
+export type MailPayload = { mail: OutgoingMail; via: MailVia };
+
+/** A mail as members see it, with what its head says. */
+function requestOf({ mail }: MailPayload): OutgoingRequest {
+  const { from, to, reply_to, subject, text, date, message_id, in_reply_to, references, headers } = mail;
+  const head = {
+    From: addressText(from),
+    To: addressText(to),
+    ...(reply_to ? { 'Reply-To': addressText(reply_to) } : {}),
+    Subject: subject,
+    Date: new Date(date).toUTCString(),
+    'Message-ID': message_id,
+    ...(in_reply_to === undefined ? {} : { 'In-Reply-To': in_reply_to }),
+    ...(references.length === 0 ? {} : { References: references.join(' ') }),
+    ...headers,
+  };
+  return { method: 'MAIL', url: `mailto:${to.address}`, headers: head, body: text };
+}
+
+const payloadOf = (delivery: Delivery): MailPayload => delivery.payload as MailPayload;
+
+export const email: Sender = {
+  // One customer's address says nothing about another's.
+  separate: true,
+
+  async unsendable(delivery, deps: SenderDeps) {
+    return (await routeOf(deps, delivery.org_id, payloadOf(delivery))) === undefined;
+  },
+
+  preview: (delivery) => Promise.resolve(requestOf(payloadOf(delivery))),
+
+  async send(delivery, deps, signal) {
+    const payload = payloadOf(delivery);
+    const request = requestOf(payload);
+    const route = await routeOf(deps, delivery.org_id, payload);
+    if (!route) throw new DeliveryRefused('No mail server is configured.', { request, permanent: true });
+    try {
+      const { status, reply } = await deps.mailer.send(route, payload.mail, signal);
+      return { request, status_code: status, response_head: reply, result: { id: payload.mail.message_id } };
+    } catch (error) {
+      if (!(error instanceof MailRefused)) throw error;
+      const { message, what, status, timedOut } = error;
+      if (what === 'credentials') await route.refused?.(message);
+      throw new DeliveryRefused(message, {
+        request,
+        status_code: status,
+        permanent: what === 'message',
+        timedOut,
+        cause: error,
+      });
+    }
+  },
+};

@@ -1,0 +1,165 @@
+/**
+ * Reads a mail (RFC 5322, MIME): who wrote it, what its author wrote in it, and what is attached. It runs only inside a file
+ * process, and in tests of what it reads. The text of the author is what is left without the quoted history and the signature.
+ */
+import EmailReplyParser from 'email-reply-parser';
+import { DOMParser } from 'linkedom';
+import PostalMime, { type Address, type Email } from 'postal-mime';
+import { addHtml } from './html.ts';
+import { Blocks, tidy, type Limits } from './limits.ts';
+import type { Block } from '../../models/rules/knowledge/chunks.ts';
+import { Unreadable } from '../../models/rules/knowledge/document.ts';
+import { maxMailBytes, type ReadMail } from './mailformat.ts';
+import { tellingHeaders, type MailHeader } from '../../models/rules/events/mailin.ts';
+import { markerLine, messageIdsIn } from '../../models/rules/events/mailout.ts';
+
+/** The most that is looked at of a mail's text: the parser of quotes takes seconds for long texts of short lines. */
+const maxText = 64 * 1024;
+const maxLine = 1_000;
+const maxLines = 2_000;
+const maxHtml = 1024 * 1024;
+const maxHeaders = 200;
+const maxAttachments = 50;
+
+export async function readMail(bytes: Buffer, limits: Limits): Promise<ReadMail> {
+  if (bytes.length > maxMailBytes) throw new Unreadable('too_large');
+  const mail = await parse(bytes);
+  const plain = (mail.text ?? '').trim() !== '';
+  const full = plain ? bounded(mail.text!) : htmlText(mail.html ?? '', limits, false);
+  const own = plain ? full : htmlText(mail.html ?? '', limits, true);
+  return {
+    from: mailboxOf(mail.from),
+    subject: tidy((mail.subject ?? '').slice(0, maxLine)).replace(/\s+/g, ' '),
+    message_id: messageIdsIn(mail.messageId)[0] ?? '',
+    in_reply_to: messageIdsIn(mail.inReplyTo),
+    references: messageIdsIn(mail.references),
+    headers: mail.headers
+      .filter(({ key }) => tellingHeaders.has(key))
+      .slice(0, maxHeaders)
+      .map(({ key, value }): MailHeader => [key, value.slice(0, maxLine)]),
+    text: authored(own),
+    full_text: tidy(full),
+    attachments: mail.attachments.slice(0, maxAttachments).map(({ filename, mimeType, content }) => ({
+      filename: tidy((filename ?? '').slice(0, 255)).replace(/\s+/g, ' '),
+      mime_type: mimeType.slice(0, 100),
+      bytes: typeof content === 'string' ? content.length : content.byteLength,
+    })),
+  };
+}
+
+/** Parses it as it declares its encoding, or, where that is provably wrong, as most mails mean it. */
+async function parse(bytes: Buffer): Promise<Email> {
+  const read = (raw: Uint8Array) => PostalMime.parse(raw, { maxNestingDepth: 256 });
+  const declared = await read(bytes);
+  if (!garbled(declared)) return declared;
+  const amended = await read(Buffer.from(asWindows1252(bytes.toString('latin1')), 'latin1'));
+  return garbled(amended) ? declared : amended;
+}
+
+/** Whether more of what is not ASCII was lost than read: then it is not the encoding that is declared, or implied. */
+function garbled({ text = '', html = '' }: Email): boolean {
+  const sample = text.slice(0, maxText) + html.slice(0, maxText);
+  const lost = sample.match(/\ufffd/g)?.length ?? 0;
+  return lost > (sample.match(/[^\0-\x7f\ufffd]/g)?.length ?? 0);
+}
+
+/** Declares the parts of text that have no encoding, or claim to be UTF-8 or ASCII, as what mails without one are written in. */
+const asWindows1252 = (raw: string): string =>
+  (/^content-type:/im.test(raw.slice(0, headEnd(raw)))
+    ? raw
+    : `Content-Type: text/plain; charset=windows-1252\r\n${raw}`
+  )
+    .replace(/\bcharset\s*=\s*"?(?:utf-?8|us-ascii|ascii|unknown-8bit)"?/gi, 'charset=windows-1252')
+    .replace(/^(content-type:\s*text\/(?:plain|html))[ \t]*(?=\r?\n(?![ \t]))/gim, '$1; charset=windows-1252');
+
+/** Where the headers of a mail end. */
+const headEnd = (raw: string): number => {
+  const at = raw.search(/\r?\n\r?\n/);
+  return at === -1 ? raw.length : at;
+};
+
+/** A mail has one author; of several none can be believed. */
+function mailboxOf(from: Address | undefined): { name: string; address: string } {
+  return from?.address === undefined
+    ? { name: '', address: '' }
+    : { name: tidy(from.name), address: from.address.trim() };
+}
+
+/** Within what the parser of quotes takes in milliseconds. */
+const bounded = (text: string): string =>
+  text
+    .slice(0, maxText * 2)
+    .replace(/\r\n?/g, '\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .split('\n', maxLines)
+    .map((line) => line.slice(0, maxLine))
+    .join('\n')
+    .slice(0, maxText);
+
+/** The text without the history that it quotes and the signature; when nothing is left, without the quoted lines only. */
+function authored(text: string): string {
+  const said = tidy(aboveMarker(new EmailReplyParser().read(bounded(text)).getVisibleText()));
+  if (said !== '') return said;
+  // The answer stands below what it quotes; above that it only says whom it quotes.
+  const lines = text.split('\n');
+  const isQuoted = (line: string): boolean => /^\s*>/.test(line);
+  const below = lines.slice(Math.max(0, lines.findIndex(isQuoted)));
+  return tidy(below.filter((line) => !isQuoted(line) && !markerLine.test(line)).join('\n'));
+}
+
+/** What stands above the line that our own mails begin with. */
+function aboveMarker(text: string): string {
+  const at = text.search(markerLine);
+  return at === -1 ? text : text.slice(0, at);
+}
+
+/** What the programs of mail wrap around the history that they quote, and around signatures. */
+const quoted = [
+  '.gmail_quote',
+  '.gmail_attr',
+  'blockquote[type=cite]',
+  '.yahoo_quoted',
+  '.protonmail_quote',
+  '.moz-cite-prefix',
+  '#appendonsend~*',
+  '#divRplyFwdMsg',
+  '#divRplyFwdMsg~*',
+  '.gmail_signature',
+  '.moz-signature',
+].join(',');
+/** Outlook has no name for it: a line above the head of the mail that is quoted. */
+const outlookHead = /^\s*(?:From|Von|De)\s*:/u;
+
+/** What is used of linkedom's DOM, whose own types are a browser's. */
+type Dom = {
+  textContent: string | null;
+  nextSibling: Dom | null;
+  remove(): void;
+  querySelectorAll(selector: string): Iterable<Dom>;
+  toString(): string;
+};
+
+/** The text of a mail in HTML; `own`: without what it quotes. */
+function htmlText(html: string, limits: Limits, own: boolean): string {
+  if (html === '') return '';
+  const blocks = new Blocks(limits);
+  addHtml(blocks, limits, own ? withoutQuotes(html.slice(0, maxHtml)) : html.slice(0, maxHtml));
+  return bounded(blocks.list.map(lineOf).join('\n\n'));
+}
+
+function withoutQuotes(html: string): string {
+  const page = `<!doctype html><html><body>${html}</body></html>`;
+  const document = new DOMParser().parseFromString(page, 'text/html') as unknown as Dom;
+  for (const element of document.querySelectorAll(quoted)) element.remove();
+  for (const element of document.querySelectorAll('div[style*="border-top:solid"]')) {
+    if (!outlookHead.test(element.textContent ?? '')) continue;
+    while (element.nextSibling) element.nextSibling.remove();
+    element.remove();
+  }
+  return document.toString();
+}
+
+function lineOf(block: Block): string {
+  if (block.kind === 'row') return block.cells.map(([, value]) => value).join(' | ');
+  return block.text;
+}

@@ -1,0 +1,134 @@
+/**
+ * What becomes of a mail that came in: which are written by programs, whose sender can be believed, and why one changes
+ * nothing. Pure.
+ */
+import { domainOf } from './mailbox.ts';
+import { loopHeader } from './mailout.ts';
+import { tokensIn } from './replyaddress.ts';
+
+/** Every reason why a mail changes nothing, with the sentence that members see. */
+export const mailReasons = {
+  not_a_mail: 'The notification is not about a mail that was received.',
+  no_recipient: 'No recipient is a reply address of this system, and the mail answers no mail that it sent.',
+  bad_token: 'The reply address was not made by this system.',
+  expired_token: 'The reply address has expired: the conversation ended more than 90 days ago.',
+  spam: 'The mail was judged to be spam.',
+  virus: 'The mail holds a virus.',
+  unverified_sender: 'Neither DKIM nor DMARC confirms the sender’s domain.',
+  not_the_customer: 'The sender is not the customer of this conversation.',
+  own_mail: 'The mail was sent by this system, or comes from one of its own addresses.',
+  bounce: 'The mail reports that another mail could not be delivered, or was delayed.',
+  receipt: 'The mail is a receipt that another mail was read.',
+  automatic: 'The mail was sent by a program, such as an out-of-office notice.',
+  mailing_list: 'The mail came from a mailing list.',
+  unreadable: 'The mail could not be read.',
+  too_large: 'The mail is larger than 10 MiB.',
+  empty: 'Nothing is left of the mail without what it quotes.',
+  foreign_bucket: 'The mail lies in a bucket that INBOUND_BUCKETS does not name.',
+  missing: 'The mail is no longer in its bucket, or may not be read there.',
+  setup: 'The storage announced itself; there is no mail.',
+  gone: 'The customer was removed.',
+  test_limit: 'The conversations that test mode has in a month are used up.',
+} as const satisfies Record<string, string>;
+export type MailReason = keyof typeof mailReasons;
+
+/** A header of a mail, its name in lower case. */
+export type MailHeader = readonly [name: string, value: string];
+
+/** The headers that decide whether a mail is written by a program; only these are taken from a mail. */
+export const tellingHeaders: ReadonlySet<string> = new Set([
+  'auto-submitted',
+  'precedence',
+  'x-autoreply',
+  'x-autorespond',
+  'x-auto-reply',
+  'list-id',
+  'list-unsubscribe',
+  'x-failed-recipients',
+  'return-path',
+  'content-type',
+  'dkim-signature',
+  'authentication-results',
+  loopHeader.toLowerCase(),
+]);
+
+export type MailHead = {
+  headers: readonly MailHeader[];
+  /** Of the header `From`. */
+  from: string;
+  /** Of the envelope; empty for the null sender of bounces. */
+  envelopeFrom: string;
+  subject: string;
+  /** Addresses that this system sends from, in lower case, and the domain of its reply addresses. */
+  own: { addresses: readonly string[]; replyDomain: string | undefined };
+};
+
+const outOfOffice =
+  /^\s*(?:automatic reply|auto(?:matic)?[- ]?reply|out of office|automatische antwort|abwesenheitsnotiz|réponse automatique|respuesta automática)\s*:/iu;
+
+/** Why nobody wrote this mail by hand for us; undefined for a person's. Bounces are told before other automatic mail. */
+export function automaticReason({ headers, from, envelopeFrom, subject, own }: MailHead): MailReason | undefined {
+  const valueOf = (name: string) =>
+    headers
+      .find(([header]) => header === name)?.[1]
+      .trim()
+      .toLowerCase();
+  const type = valueOf('content-type') ?? '';
+  if (valueOf(loopHeader.toLowerCase()) !== undefined) return 'own_mail';
+  if (own.addresses.includes(from) || tokensIn([from], own.replyDomain ?? '').length > 0) return 'own_mail';
+  if (/^multipart\/report\b/.test(type)) {
+    if (/report-type="?delivery-status/.test(type)) return 'bounce';
+    if (/report-type="?disposition-notification/.test(type)) return 'receipt';
+    return 'automatic';
+  }
+  const returnPath = valueOf('return-path');
+  const nullSender = envelopeFrom === '' || envelopeFrom === '<>' || returnPath === '<>';
+  if (nullSender || valueOf('x-failed-recipients') !== undefined) return 'bounce';
+  if (/^(?:mailer-daemon|postmaster)@/.test(from) || /^(?:mailer-daemon|postmaster)@/i.test(envelopeFrom))
+    return 'bounce';
+  const submitted = valueOf('auto-submitted');
+  if (submitted !== undefined && !/^no\s*(?:;|$)/.test(submitted)) return 'automatic';
+  if (/^(?:bulk|list|junk|auto_reply)\b/.test(valueOf('precedence') ?? '')) return 'automatic';
+  if (['x-autoreply', 'x-autorespond', 'x-auto-reply'].some((name) => valueOf(name) !== undefined)) return 'automatic';
+  if (valueOf('list-id') !== undefined || valueOf('list-unsubscribe') !== undefined) return 'mailing_list';
+  return outOfOffice.test(subject) ? 'automatic' : undefined;
+}
+
+/** What the receiving service found out: `PASS`, `FAIL`, `GRAY`, `PROCESSING_FAILED`, `DISABLED`, or nothing. */
+export type Verdicts = Partial<Record<'spam' | 'virus' | 'dkim' | 'dmarc', string | undefined>>;
+
+/**
+ * Why the sender of a mail cannot be believed; undefined when it can. DMARC speaks about the domain that the mail names as its
+ * sender, so what it says decides. Where a domain has no DMARC policy, a DKIM signature counts, unless the mail shows that it is
+ * another domain's.
+ */
+export function distrust(verdicts: Verdicts, from: string, headers: readonly MailHeader[]): MailReason | undefined {
+  const { spam, virus, dkim, dmarc } = verdicts;
+  if (virus === 'FAIL') return 'virus';
+  if (spam === 'FAIL') return 'spam';
+  if (dmarc === 'PASS') return undefined;
+  if (dmarc === 'FAIL' || dkim !== 'PASS') return 'unverified_sender';
+  const signers = signersOf(headers);
+  return signers.length === 0 || signers.some((signer) => alignedWith(domainOf(from), signer))
+    ? undefined
+    : 'unverified_sender';
+}
+
+/** The domains whose signatures hold, as the receiving service says; else those that the mail claims. */
+function signersOf(headers: readonly MailHeader[]): string[] {
+  // The receiving service writes its findings above all that came with the mail.
+  const found = headers.find(([name]) => name === 'authentication-results')?.[1] ?? '';
+  const held = [...found.matchAll(/\bdkim=pass\b[^;]*?\bheader\.[di]=@?([\w.-]{1,253})/gi)].map((match) => match[1]!);
+  if (held.length > 0) return held;
+  return headers.flatMap(([name, value]) => {
+    const domain = name === 'dkim-signature' ? /(?:^|;)\s*d\s*=\s*([\w.-]{1,253})/i.exec(value)?.[1] : undefined;
+    return domain === undefined ? [] : [domain];
+  });
+}
+
+/** Whether a signature of one domain speaks for the other: they are the same, or one lies in the other. */
+function alignedWith(domain: string, signer: string): boolean {
+  const one = domain.toLowerCase();
+  const other = signer.toLowerCase();
+  return one === other || one.endsWith(`.${other}`) || other.endsWith(`.${one}`);
+}

@@ -1,0 +1,146 @@
+/**
+ * The mails that customers are sent: their text, their head, and how they hang together as one thread. Pure; the words are in
+ * the agent's four languages.
+ */
+import type { Mailbox } from './mailbox.ts';
+import type { Language } from '../language/language.ts';
+
+/** A mail as it is stored, so that each attempt to send it sends the same. Times are ISO 8601. */
+export type OutgoingMail = {
+  from: Mailbox;
+  to: Mailbox;
+  reply_to?: Mailbox;
+  subject: string;
+  text: string;
+  date: string;
+  /** With its angle brackets. */
+  message_id: string;
+  in_reply_to?: string;
+  references: string[];
+  headers: Record<string, string>;
+};
+
+/** Marks what this system sends; a mail that comes in with it has come round in a circle. */
+export const loopHeader = 'X-Support-Platform-Loop';
+
+/** The line above which a customer writes; mails that come back are cut at it. */
+const markers: Readonly<Record<Language, string>> = {
+  en: '##- Please write your answer above this line. -##',
+  de: '##- Bitte schreiben Sie Ihre Antwort oberhalb dieser Zeile. -##',
+  fr: '##- Veuillez écrire votre réponse au-dessus de cette ligne. -##',
+  es: '##- Escriba su respuesta por encima de esta línea. -##',
+};
+/** Such a line in a mail that was answered, quoted or not. */
+export const markerLine = /^[\s>|]*##- .{1,100} -##\s*$/mu;
+
+const texts: Readonly<
+  Record<Language, { subject(name: string): string; sources: string; foot(name: string): string }>
+> = {
+  en: {
+    subject: (name) => `Answer from ${name}`,
+    sources: 'Sources',
+    foot: (name) => `${name}. To go on, answer this mail.`,
+  },
+  de: {
+    subject: (name) => `Antwort von ${name}`,
+    sources: 'Quellen',
+    foot: (name) => `${name}. Um fortzufahren, antworten Sie auf diese Mail.`,
+  },
+  fr: {
+    subject: (name) => `Réponse de ${name}`,
+    sources: 'Sources',
+    foot: (name) => `${name}. Pour continuer, répondez à ce courriel.`,
+  },
+  es: {
+    subject: (name) => `Respuesta de ${name}`,
+    sources: 'Fuentes',
+    foot: (name) => `${name}. Para continuar, responda a este correo.`,
+  },
+};
+
+/** The type of the event that a mail tells of. */
+export const mailEventType = 'conversation.replied';
+
+const assistants: Readonly<Record<Language, string>> = {
+  en: 'AI assistant',
+  de: 'KI-Assistent',
+  fr: 'Assistant IA',
+  es: 'Asistente de IA',
+};
+/** How the agent signs, so that nobody takes it for a person. */
+export const assistantName = (name: string, language: Language): string => `${name} (${assistants[language]})`;
+
+/** What is told in a mail: a person's reply, or the agent's answer with its sources. */
+export type Told = { sender: string; body: string; sources: readonly { name: string; url?: string }[] };
+
+/** `answerable`: whether an answer to the mail reaches the conversation. */
+export function mailText(told: readonly Told[], name: string, language: Language, answerable: boolean): string {
+  const { sources: heading, foot } = texts[language];
+  const parts = told.map(({ sender, body, sources }) => {
+    const listed = sources.map((source) => `- ${source.name}${source.url === undefined ? '' : ` ${source.url}`}`);
+    return [`${sender}:`, body.trim(), ...(listed.length > 0 ? [`\n${heading}:`, ...listed] : [])].join('\n');
+  });
+  const said = answerable ? [markers[language], ...parts, `-- \n${foot(name)}`] : [...parts, `-- \n${name}`];
+  return `${said.join('\n\n')}\n`;
+}
+
+const maxSubject = 200;
+
+/** On one line; a thread that came with a subject keeps it, with one `Re:` before it. */
+export function mailSubject(given: string | undefined, name: string, language: Language): string {
+  const own = (given ?? '')
+    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+    .replace(/^(?:\s*(?:re|aw|antw|sv|vs|rv|réf?)(?:\[\d{1,3}\])?\s*:)+/iu, '')
+    .trim();
+  return own === '' ? texts[language].subject(name) : `Re: ${own}`.slice(0, maxSubject).trim();
+}
+
+/** A mailbox as the head of a mail shows it. */
+export const addressText = ({ name, address }: Mailbox): string => (name === '' ? address : `${name} <${address}>`);
+
+/** Ids as heads of mails name them. */
+const messageId = /<[^\s<>"(),;\p{Cc}]{1,250}>/gu;
+/** The ids in the value of such a header, each once, in their order. */
+export const messageIdsIn = (value: string | undefined): string[] => [
+  ...new Set((value ?? '').slice(0, 20_000).match(messageId) ?? []),
+];
+
+const newestReferences = 10;
+const maxReferencesBytes = 2_000;
+
+/** What a mail of this thread refers to: the id that began it and the newest ones, within 2 kB. */
+export function referencesOf(ids: readonly string[]): string[] {
+  const [first, ...others] = ids;
+  if (first === undefined) return [];
+  const kept: string[] = [];
+  let bytes = first.length;
+  for (const id of others.slice(-newestReferences).toReversed()) {
+    bytes += id.length + 1;
+    if (bytes > maxReferencesBytes) break;
+    kept.unshift(id);
+  }
+  return [first, ...kept];
+}
+
+/** `answers`: whether the agent answers a mail with it; otherwise it tells of what a person wrote. */
+export const automaticHeaders = (convId: string, answers: boolean): Record<string, string> => ({
+  // No programs shall answer it (RFC 3834), of which Exchange looks at a header of its own.
+  'Auto-Submitted': answers ? 'auto-replied' : 'auto-generated',
+  'X-Auto-Response-Suppress': 'All',
+  [loopHeader]: convId,
+});
+
+/** After a reply, this long nothing is mailed: the customer may come back, and further replies go into the same mail. */
+export const mailAfterMs = 60_000;
+/** Mails of the agent alone that one customer gets in an hour; two programs that answer each other stay within it. */
+export const automaticMailsPerHour = 3;
+const hourMs = 3_600_000;
+
+/** How long the agent has to wait before the next mail, in ms; 0 for now. `sent`: when its mails to this customer were made. */
+export function automaticWaitMs(sent: readonly Date[], now: Date): number {
+  const recent = sent
+    .filter((at) => now.getTime() - at.getTime() < hourMs)
+    .toSorted((a, b) => a.getTime() - b.getTime());
+  const limiting = recent.at(-automaticMailsPerHour);
+  return limiting ? limiting.getTime() + hourMs - now.getTime() : 0;
+}

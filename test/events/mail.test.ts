@@ -1,0 +1,396 @@
+/** Mail, with a real mail server: what customers are sent when they have left, and what becomes of their answers. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import pino from 'pino';
+import { apiAt, until, type Api, type TestOrg, type TestSession } from '../kit/harness.ts';
+import { startGreenMail, type GreenMail } from '../kit/greenmail.ts';
+import { giveBundle, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
+import { mailOf, sesNotification, type SesMail } from '../kit/ses.ts';
+import { startTopic, type Topic } from '../kit/sns.ts';
+import { ChatClient } from '../kit/socket.ts';
+import { createMailReplyActivities } from '../../activities/events/mailreply.ts';
+import { startSaved } from '../../api/durable.ts';
+import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
+import { ConversationModel } from '../../models/chat/conversation.ts';
+import { MessageModel } from '../../models/chat/message.ts';
+import { DeliveryModel, type Delivery } from '../../models/events/delivery.ts';
+import { InboundModel, type Inbound } from '../../models/events/inbound.ts';
+import { mailReasons, type MailReason } from '../../models/rules/events/mailin.ts';
+import { readMailbox } from '../../models/rules/events/mailbox.ts';
+import type { OutgoingMail } from '../../models/rules/events/mailout.ts';
+
+const replyDomain = 'reply.bank.example';
+let greenMail: GreenMail;
+let topic: Topic;
+let env: SystemEnv;
+let api: Api;
+let running: Running[];
+let temporal: Connection;
+let org: TestOrg;
+let key: string;
+
+beforeAll(async () => {
+  [greenMail, topic] = await Promise.all([startGreenMail(['alice@customer.example']), startTopic()]);
+  env = systemEnv('mail', {
+    FLEETS: 'conversations,deliveries,inbound,documents',
+    SMTP_URL: `smtp://127.0.0.1:${greenMail.smtpPort}`,
+    MAIL_FROM: 'support@bank.example',
+    REPLY_DOMAIN: replyDomain,
+    SNS_TOPIC_ARNS: topic.arn,
+    SNS_CERT_HOSTS: '127.0.0.1',
+  });
+  await giveBundle(env.DATA_DIR);
+  running = await Promise.all([startProcess('api/server.ts', env), startProcess('workers/main.ts', env)]);
+  api = apiAt(running[0]!.url);
+  await connectMongo(env['MONGODB_URI']!);
+  temporal = await Connection.connect({ address: env['TEMPORAL_ADDRESS']! });
+  org = await api.newOrg();
+  await api.goLive(org);
+  key = (await api.newKey(org, { mode: 'live' })).token;
+  const { body } = await api.upload(org.orgId, key, {
+    name: 'gannets.md',
+    content: '# Gannet cards\nThe gannet card costs 12 EUR a year. It is free for students under 26.\n',
+  });
+  await api.processed(org.orgId, key, body.document.doc_id);
+});
+afterAll(async () => {
+  await Promise.all(running.map((one) => one.stop()));
+  await temporal.close();
+  await disconnectMongo();
+  await topic.close();
+  greenMail.close();
+});
+
+const testKey = async () => (await api.newKey(org, { mode: 'test' })).token;
+
+type Customer = TestSession & { email: string; convId: string };
+
+/** A customer who has written in the chat, over REST, and has left. */
+async function customer(options: { email?: string; mode?: 'live' | 'test' } = {}): Promise<Customer> {
+  const email = options.email ?? `${randomUUID()}@customer.example`;
+  const minted = await api.newSession(org, {
+    key: options.mode === 'test' ? await testKey() : key,
+    body: { customer: { email, name: 'Alice Müller' } },
+  });
+  const { body } = await api.request('POST', `/support/chat/messages/${org.orgId}`, {
+    token: minted.token,
+    body: { body: 'I want to talk to a person, please.' },
+  });
+  const convId = body.conv_id as string;
+  await until(
+    async () => (await ConversationModel.findById(convId).lean())?.status === 'escalated',
+    'a person to be called',
+  );
+  return { ...minted, email, convId };
+}
+
+/** Its socket, once it shows the conversation. */
+async function connected({ token }: TestSession): Promise<ChatClient> {
+  const client = await new ChatClient(org.orgId, { sessionToken: token }).connect(api.url);
+  await until(async () => client.convId, 'the conversation to be shown');
+  return client;
+}
+
+const reply = (convId: string, text: string) =>
+  api.request('POST', `/support/inbox/orgs/${org.orgId}/${convId}/reply`, {
+    token: org.owner.token,
+    body: { body: text },
+  });
+
+/** What the workflow does a minute after a reply. */
+async function aMinuteLater(convId: string): Promise<void> {
+  const ctx = {
+    temporal: new Client({ connection: temporal }),
+    clock: () => new Date(),
+    log: pino({ level: 'silent' }),
+    config: { taskQueuePrefix: env['TASK_QUEUE_PREFIX']! },
+  };
+  const { mailUnsent } = createMailReplyActivities({
+    ...ctx,
+    mail: {
+      server: undefined,
+      from: readMailbox(env['MAIL_FROM']!)!,
+      replyDomain,
+      tokenKey: Buffer.from(env['SECRET_KEY']!, 'hex'),
+    },
+    start: (model, record, intents) => startSaved(ctx, model, record, intents),
+  });
+  await new MockActivityEnvironment().run(mailUnsent, { orgId: org.orgId, convId });
+}
+
+const deliveriesOf = (convId: string): Promise<Delivery[]> =>
+  DeliveryModel.find({ kind: 'email', 'subject.conv_id': convId }).sort({ _id: 1 }).lean();
+const mailIn = ({ payload }: Delivery): OutgoingMail => (payload as { mail: OutgoingMail }).mail;
+
+/** The mail that was made last for a conversation, once it was sent or suppressed. */
+const sentMail = (convId: string, status: Delivery['status'] = 'delivered', count = 1): Promise<OutgoingMail> =>
+  until(async () => {
+    const deliveries = await deliveriesOf(convId);
+    return deliveries.length === count && deliveries.at(-1)!.status === status && mailIn(deliveries.at(-1)!);
+  }, `${count} mail to be ${status}`);
+
+/** A customer who was sent a mail, which it may answer. */
+async function mailed(options: Parameters<typeof customer>[0] = {}) {
+  const one = await customer(options);
+  await reply(one.convId, 'Hello, Anna here. Which card is it?');
+  await aMinuteLater(one.convId);
+  return { ...one, mail: await sentMail(one.convId, options.mode === 'test' ? 'suppressed' : 'delivered') };
+}
+
+/** Has a mail arrive as Amazon tells of it; gives what became of it. */
+async function arrives(mail: SesMail): Promise<Inbound> {
+  const body = topic.message({ Message: sesNotification(mail), Subject: 'Amazon SES Email Receipt Notification – ü' });
+  const { status } = await api.request('POST', '/webhooks/email/inbound', { raw: body, headers: topic.headers(body) });
+  expect(status).toBe(200);
+  const { MessageId } = JSON.parse(body) as { MessageId: string };
+  return until(async () => {
+    const inbound = await InboundModel.findOne({ keys: `${topic.arn} ${MessageId}` }).lean<Inbound>();
+    return inbound === null || inbound.status === 'stored' ? undefined : inbound;
+  }, 'the mail to be processed');
+}
+
+const answering = (mail: OutgoingMail, from: string, text: string, head: Record<string, string> = {}): SesMail => ({
+  recipients: [mail.reply_to!.address],
+  mail: mailOf(
+    {
+      From: `Alice <${from}>`,
+      To: mail.reply_to!.address,
+      Subject: `Re: ${mail.subject}`,
+      'In-Reply-To': mail.message_id,
+      References: [...mail.references, mail.message_id].join(' '),
+      'Content-Type': 'text/plain; charset=utf-8',
+      ...head,
+    },
+    `${text}\n\nOn Sun, 22 Nov 2026 at 10:00, Bank <${mail.reply_to!.address}> wrote:\n\n${mail.text
+      .split('\n')
+      .map((line) => `> ${line}`)
+      .join('\n')}`,
+  ),
+});
+
+const messagesOf = (convId: string) => MessageModel.find({ conv_id: convId }).sort({ position: 1 }).lean();
+
+describe('a member’s reply to a customer who has left', () => {
+  it('is mailed: read over IMAP, answered, answered by the agent, in one thread', async () => {
+    const { convId, email } = await customer({ email: 'alice@customer.example' });
+    await reply(convId, 'Grüezi, Anna here. Which card is it?');
+    await reply(convId, 'A photo helps, too.');
+    await until(async () => {
+      const { status } = await new Client({ connection: temporal }).workflow
+        .getHandle(`mailreply:${convId}`)
+        .describe();
+      return status.name === 'RUNNING';
+    }, 'the workflow that waits a minute');
+    await aMinuteLater(convId);
+    const mail = await sentMail(convId);
+    const [received = ''] = await until(async () => {
+      const mails = await greenMail.mailsOf('alice@customer.example');
+      return mails.length > 0 && mails;
+    }, 'the mail');
+    expect(received).toContain('From: Test Organization <support@bank.example>');
+    expect(received).toMatch(/^To: =\?UTF-8\?Q\?Alice_M=C3=BCller\?= <alice@customer\.example>/m);
+    expect(received).toMatch(new RegExp(`^Message-ID:\\s+${mail.message_id}`, 'm'));
+    expect(received).toContain('Auto-Submitted: auto-generated');
+    expect(received).toContain('X-Auto-Response-Suppress: All');
+    const [, address = ''] = /^Reply-To: Test Organization\s+<([^>]+)>/m.exec(received) ?? [];
+    expect(address).toMatch(/^reply\+[a-z2-7]{42}@reply\.bank\.example$/);
+    expect(mail.text).toMatch(
+      /Test Person:\nGrüezi, Anna here\. Which card is it\?\n\nTest Person:\nA photo helps, too\./,
+    );
+
+    // The customer answers; it wrote with a person before, so a person is called again.
+    const inbound = await arrives(answering(mail, email, 'The blue one.'));
+    expect(inbound).toMatchObject({ status: 'processed', org_id: org.orgId, mode: 'live' });
+    const messages = await messagesOf(convId);
+    expect(messages.at(-1)).toMatchObject({ role: 'customer', body: 'The blue one.', verified: true });
+    await until(
+      async () => (await ConversationModel.findById(convId).lean())?.status === 'escalated',
+      'a person to be called',
+    );
+
+    // The conversation is ended, and a question is answered by the agent, by mail.
+    await api.request('POST', `/support/inbox/orgs/${org.orgId}/${convId}/resolve`, {
+      token: org.owner.token,
+      body: {},
+    });
+    const asked = answering(mail, email, 'What does the gannet card cost?');
+    expect((await arrives(asked)).status).toBe('processed');
+    await until(async () => (await messagesOf(convId)).at(-1)?.role === 'ai', 'the answer');
+    await aMinuteLater(convId);
+    const second = await sentMail(convId, 'delivered', 2);
+    expect(second.text).toContain('Test Organization (AI assistant):\nThe gannet card costs 12 EUR a year.');
+    expect(second.subject).toBe(`Re: ${mail.subject}`);
+    const askedId = /Message-ID: (\S+)/.exec(String(asked.mail))![1];
+    expect(second.in_reply_to).toBe(askedId);
+    expect(second.references[0]).toBe(mail.message_id);
+    expect(second.references.at(-1)).toBe(askedId);
+    expect(second.headers['Auto-Submitted']).toBe('auto-replied');
+    expect(await greenMail.mailsOf('alice@customer.example')).toHaveLength(2);
+  });
+
+  it('is in one mail, however often the work is done', async () => {
+    const { convId } = await customer();
+    await reply(convId, 'One.');
+    await Promise.all([aMinuteLater(convId), aMinuteLater(convId)]);
+    await aMinuteLater(convId);
+    await sentMail(convId);
+    expect(await deliveriesOf(convId)).toHaveLength(1);
+    await reply(convId, 'Two.');
+    await aMinuteLater(convId);
+    const { text, in_reply_to } = await sentMail(convId, 'delivered', 2);
+    expect(text).not.toContain('One.');
+    expect(in_reply_to).toBe(mailIn((await deliveriesOf(convId))[0]!).message_id);
+  });
+
+  it('is not mailed to one who is connected, has been, or has written in the chat', async () => {
+    const [open, came, wrote] = [await customer(), await customer(), await customer()];
+    const socket = await connected(open);
+    for (const { convId } of [open, came, wrote]) await reply(convId, 'Are you there?');
+    const other = await connected(came);
+    await other.close();
+    await api.request('POST', `/support/chat/messages/${org.orgId}`, { token: wrote.token, body: { body: 'Yes.' } });
+    for (const { convId } of [open, came, wrote]) {
+      await until(async () => {
+        await aMinuteLater(convId);
+        return (await MessageModel.countDocuments({ conv_id: convId, unmailed: true })) === 0;
+      }, 'the reply to be settled');
+      expect(await deliveriesOf(convId)).toEqual([]);
+    }
+    await socket.close();
+  });
+
+  it('in test mode stays here, and shows what would have been sent', async () => {
+    const { convId, mail } = await mailed({ mode: 'test' });
+    const { body } = await api.request('GET', `/support/outbox/orgs/${org.orgId}/deliveries?mode=test`, {
+      token: org.owner.token,
+    });
+    const delivery = body.deliveries.find((one: { destination: string }) => one.destination === mail.to.address);
+    expect(delivery).toMatchObject({ kind: 'email', status: 'suppressed', mode: 'test', attempts: [] });
+    expect(delivery.request).toMatchObject({ method: 'MAIL', url: `mailto:${mail.to.address}`, body: mail.text });
+    expect(delivery.request.headers).toMatchObject({
+      'Message-ID': mail.message_id,
+      'Reply-To': expect.stringContaining(replyDomain),
+    });
+    expect(convId).toBeDefined();
+  });
+});
+
+describe('a customer’s mail', () => {
+  it('finds its conversation by the reply address in any case, or by the mail that it answers', async () => {
+    const { convId, email, mail } = await mailed();
+    const address = mail.reply_to!.address;
+    for (const recipients of [[address.toUpperCase()], [address.toLowerCase()], ['other@bank.example']]) {
+      const text = `Blue, ${randomUUID()}`;
+      const { status, reason } = await arrives({ ...answering(mail, email, text), recipients });
+      expect([status, reason]).toEqual(['processed', undefined]);
+      expect((await messagesOf(convId)).at(-1)?.body).toBe(text);
+    }
+  });
+
+  it('is stored with what it quotes and what is attached to it', async () => {
+    const { convId, email, mail } = await mailed();
+    const parts = [
+      'Content-Type: text/html; charset=iso-8859-1\r\n\r\n<p>Sch\u00f6ne Gr\u00fc\u00dfe</p><blockquote type="cite">old</blockquote>',
+      'Content-Type: application/pdf; name="bill.pdf"\r\nContent-Disposition: attachment; filename="bill.pdf"\r\nContent-Transfer-Encoding: base64\r\n\r\nJVBERi0=',
+    ];
+    const head = {
+      From: email,
+      To: mail.reply_to!.address,
+      Subject: 'Re',
+      'Content-Type': 'multipart/mixed; boundary=b',
+    };
+    const raw = Buffer.from(mailOf(head, `--b\r\n${parts.join('\r\n--b\r\n')}\r\n--b--`), 'latin1');
+    expect((await arrives({ recipients: [mail.reply_to!.address], mail: raw, base64: true })).status).toBe('processed');
+    const message = (await messagesOf(convId)).at(-1);
+    expect(message).toMatchObject({ body: 'Schöne Grüße', mail: { full_text: expect.stringContaining('old') } });
+    const { body } = await api.request('GET', `/support/inbox/orgs/${org.orgId}/${convId}`, { token: org.owner.token });
+    expect(body.messages.at(-1).mail.attachments).toEqual([
+      { filename: 'bill.pdf', mime_type: 'application/pdf', bytes: 5 },
+    ]);
+  });
+
+  it('that comes twice is one message', async () => {
+    const { convId, email, mail } = await mailed();
+    const twice = answering(mail, email, 'Only once.');
+    await arrives(twice);
+    await arrives(twice);
+    expect((await messagesOf(convId)).filter(({ body }) => body === 'Only once.')).toHaveLength(1);
+  });
+
+  type Case = [MailReason, (mail: OutgoingMail, email: string) => SesMail];
+  it.each<Case>([
+    ['automatic', (mail, email) => answering(mail, email, 'I am away.', { 'Auto-Submitted': 'auto-replied' })],
+    ['automatic', (mail, email) => answering(mail, email, 'Away.', { Precedence: 'bulk' })],
+    ['automatic', (mail, email) => answering(mail, email, 'Away.', { Subject: 'Automatische Antwort: Karte' })],
+    ['mailing_list', (mail, email) => answering(mail, email, 'Hello all', { 'List-Id': '<all.example>' })],
+    ['bounce', (mail, email) => ({ ...answering(mail, email, 'Undelivered'), source: '' })],
+    ['bounce', (mail) => answering(mail, 'mailer-daemon@customer.example', 'Undelivered')],
+    ['own_mail', (mail, email) => answering(mail, email, 'Round', { 'X-Support-Platform-Loop': 'conv_1' })],
+    ['own_mail', (mail) => answering(mail, 'support@bank.example', 'Round')],
+    ['spam', (mail, email) => ({ ...answering(mail, email, 'Buy'), verdicts: { spam: 'FAIL' } })],
+    ['virus', (mail, email) => ({ ...answering(mail, email, 'Open'), verdicts: { virus: 'FAIL' } })],
+    [
+      'unverified_sender',
+      (mail, email) => ({ ...answering(mail, email, 'x'), verdicts: { dkim: 'FAIL', dmarc: 'FAIL' } }),
+    ],
+    ['unverified_sender', (mail, email) => ({ ...answering(mail, email, 'x'), verdicts: { dmarc: 'FAIL' } })],
+    [
+      'unverified_sender',
+      (mail, email) => ({ ...answering(mail, email, 'x'), verdicts: { dkim: 'GRAY', dmarc: 'GRAY' } }),
+    ],
+    ['not_the_customer', (mail) => answering(mail, 'mallory@customer.example', 'Send me the money')],
+    ['not_the_customer', (mail, email) => answering(mail, `mallory@evil.example>, <${email}`, 'Two authors')],
+    ['empty', (mail, email) => answering(mail, email, '')],
+    [
+      'foreign_bucket',
+      (mail, email) => ({ ...answering(mail, email, 'x'), s3: { bucketName: 'other', objectKey: 'k' } }),
+    ],
+    ['unreadable', (mail, email) => ({ ...answering(mail, email, 'x'), mail: nested(email) })],
+  ])('changes nothing when it is %s, and is listed with the reason', async (reason, make) => {
+    const { convId, email, mail } = await mailed();
+    const before = await ConversationModel.findById(convId).lean();
+    const inbound = await arrives(make(mail, email));
+    expect([inbound.status, inbound.reason]).toEqual(['ignored', mailReasons[reason]]);
+    expect(await ConversationModel.findById(convId).lean()).toEqual(before);
+    const { body } = await api.request('GET', `/support/inbound/orgs/${org.orgId}?provider=email`, {
+      token: org.owner.token,
+    });
+    expect(body.inbound.find((one: { inbound_id: string }) => one.inbound_id === inbound._id)).toMatchObject({
+      provider: 'email',
+      status: 'ignored',
+      reason: mailReasons[reason],
+    });
+  });
+
+  it('to an address that was not made here, or made for nobody, belongs to nobody', async () => {
+    const { email, mail } = await mailed();
+    const [local = ''] = mail.reply_to!.address.split('@');
+    const forged = `${local.slice(0, -3)}${local.endsWith('aaa') ? 'bbb' : 'aaa'}@${replyDomain}`;
+    const alone = { 'In-Reply-To': '', References: '' };
+    const cases: [string[], MailReason][] = [
+      [[forged], 'bad_token'],
+      [['reply+x@reply.bank.example'], 'bad_token'],
+      [['hello@bank.example'], 'no_recipient'],
+      [[mail.reply_to!.address.replace(replyDomain, 'reply.evil.example')], 'no_recipient'],
+    ];
+    for (const [recipients, reason] of cases) {
+      const { status, org_id, reason: said } = await arrives({ ...answering(mail, email, 'Hi', alone), recipients });
+      expect([status, org_id, said]).toEqual(['ignored', '', mailReasons[reason]]);
+    }
+  });
+
+  it('to the reply address of another organization’s customer is not its sender’s', async () => {
+    const { mail } = await mailed();
+    const stranger = await mailed();
+    const inbound = await arrives(answering(mail, stranger.email, 'Mine?'));
+    expect([inbound.status, inbound.reason]).toEqual(['ignored', mailReasons.not_the_customer]);
+  });
+});
+
+/** Nested deeper than is read. */
+function nested(email: string): string {
+  const open = Array.from({ length: 300 }, (_, at) => `--b${at}\nContent-Type: multipart/mixed; boundary=b${at + 1}\n`);
+  return mailOf({ From: email, 'Content-Type': 'multipart/mixed; boundary=b0' }, open.join('\n'));
+}

@@ -1,0 +1,253 @@
+/** The rules of mail: addresses, reply addresses, what is sent, what is believed of what comes. */
+import { describe, expect, it } from '@jest/globals';
+import { newTokenId, readToken, tokenOf } from '../../../models/events/replytoken.ts';
+import { nameOf, readAddress, readMailbox } from '../../../models/rules/events/mailbox.ts';
+import {
+  automaticReason,
+  distrust,
+  type MailHead,
+  type MailReason,
+  type Verdicts,
+} from '../../../models/rules/events/mailin.ts';
+import {
+  automaticWaitMs,
+  mailSubject,
+  mailText,
+  markerLine,
+  messageIdsIn,
+  referencesOf,
+} from '../../../models/rules/events/mailout.ts';
+import {
+  fromBase32,
+  maxTokenLength,
+  replyAddress,
+  toBase32,
+  tokensIn,
+} from '../../../models/rules/events/replyaddress.ts';
+import { readSmtpUrl } from '../../../models/rules/events/smtp.ts';
+import { languages } from '../../../models/rules/language/language.ts';
+
+describe('readMailbox', () => {
+  it.each([
+    ['a@b.example', { name: '', address: 'a@b.example' }],
+    ['Bank <Support@B.example>', { name: 'Bank', address: 'support@b.example' }],
+    ['"Bank, the" <a@b.example>', { name: 'Bank the', address: 'a@b.example' }],
+    ['<a@b.example>', { name: '', address: 'a@b.example' }],
+  ])('%s', (text, mailbox) => expect(readMailbox(text)).toEqual(mailbox));
+
+  it.each([
+    '',
+    'Bank',
+    'a@b.example, c@d.example',
+    'A <a@b.example>, C <c@d.example>',
+    'A <a@b.example> C',
+    'a@b.example\r\nBcc: c@d.example',
+    'A\nBcc: c@d.example <a@b.example>',
+    `${'x'.repeat(65)}@b.example`,
+    'a@b..example',
+    '@b.example',
+    `A <a@b.example\u2028>`,
+  ])('refuses %j', (text) => expect(readMailbox(text)).toBeUndefined());
+
+  it('a name loses what an address is made of, line breaks and marks of direction', () =>
+    expect(nameOf(' An\r\nna <x@y>,\u202e "Q" ')).toBe('An na x y Q'));
+
+  it('an address has at most 64 characters before the @', () => {
+    expect(readAddress(`${'x'.repeat(64)}@b.example`)).toBeDefined();
+    expect(readAddress(`${'x'.repeat(65)}@b.example`)).toBeUndefined();
+  });
+});
+
+describe('reply addresses', () => {
+  const key = Buffer.alloc(32, 1);
+
+  it('base32 is RFC 4648’s, in lower case', () => {
+    const table = { f: 'my', fo: 'mzxq', foo: 'mzxw6', foob: 'mzxw6yq', fooba: 'mzxw6ytb', foobar: 'mzxw6ytboi' };
+    for (const [text, coded] of Object.entries(table)) {
+      expect(toBase32(Buffer.from(text))).toBe(coded);
+      expect(Buffer.from(fromBase32(coded.toUpperCase())!).toString()).toBe(text);
+    }
+    expect(['m1', 'mz', 'a', 'mzxw6y!'].map(fromBase32)).toEqual([undefined, undefined, undefined, undefined]);
+  });
+
+  it('a token is found in any case, and fits before the @', () => {
+    for (let at = 0; at < 100; at += 1) {
+      const id = newTokenId();
+      const token = tokenOf(key, id);
+      const address = replyAddress(token, 'reply.example');
+      expect(token.length).toBeLessThanOrEqual(maxTokenLength);
+      expect(readAddress(address)).toBe(address);
+      for (const written of [address, address.toUpperCase()])
+        expect(tokensIn([written], 'Reply.example').map((one) => readToken(key, one))).toEqual([id]);
+    }
+  });
+
+  it('a token with any character changed, or of another key, is none', () => {
+    const token = tokenOf(key, newTokenId());
+    for (let at = 0; at < token.length; at += 1) {
+      const other = token[at] === 'a' ? 'b' : 'a';
+      expect(readToken(key, token.slice(0, at) + other + token.slice(at + 1))).toBeUndefined();
+    }
+    expect(readToken(Buffer.alloc(32, 2), token)).toBeUndefined();
+    expect(['', 'a', token.slice(1), `${token}a`, 'a'.repeat(10_000)].map((text) => readToken(key, text))).toEqual(
+      Array.from({ length: 5 }, () => undefined),
+    );
+  });
+
+  it.each([
+    ['reply+abc@other.example'],
+    ['abc@reply.example'],
+    ['reply+@reply.example'],
+    ['reply@reply.example'],
+    [`reply+${'a'.repeat(59)}@reply.example`],
+    [''],
+    ['@reply.example'],
+  ])('%s holds none', (recipient) => expect(tokensIn([recipient], 'reply.example')).toEqual([]));
+});
+
+describe('a mail that is sent', () => {
+  it.each(languages)('says in %s what was said by whom, and where to answer', (language) => {
+    const told = [
+      { sender: 'Anna', body: ' Hello.\n', sources: [] },
+      {
+        sender: 'Bank (AI)',
+        body: 'Seven euros.',
+        sources: [{ name: 'fees.md' }, { name: 'Fees', url: 'https://b.example' }],
+      },
+    ];
+    const text = mailText(told, 'Bank', language, true);
+    expect(text).toMatch(markerLine);
+    expect(text).toContain('\nAnna:\nHello.\n\nBank (AI):\nSeven euros.\n');
+    expect(text).toContain('- fees.md\n- Fees https://b.example\n');
+    expect(mailText(told, 'Bank', language, false)).not.toMatch(markerLine);
+  });
+
+  it.each([
+    [undefined, 'Answer from Bank'],
+    ['', 'Answer from Bank'],
+    ['Card', 'Re: Card'],
+    ['Re: AW: re[2]: Card', 'Re: Card'],
+    ['Card\r\nBcc: x@y', 'Re: Card Bcc: x@y'],
+    ['RE:', 'Answer from Bank'],
+  ])('to %j has the subject %j', (given, subject) => expect(mailSubject(given, 'Bank', 'en')).toBe(subject));
+
+  it('refers to the first mail and the newest ten, within 2 kB', () => {
+    const ids = Array.from({ length: 30 }, (_, at) => `<${at}@x>`);
+    expect(referencesOf(ids)).toEqual([ids[0], ...ids.slice(-10)]);
+    expect(referencesOf([])).toEqual([]);
+    const long = ids.map((id) => `<${'y'.repeat(240)}${id.slice(1)}`);
+    expect(referencesOf(long).join(' ').length).toBeLessThanOrEqual(2_000);
+    expect(referencesOf(long)[0]).toBe(long[0]);
+  });
+
+  it('ids are read from a header, whatever stands between them', () => {
+    expect(messageIdsIn('<a@b>\r\n\t<c@d> (note) <a@b>')).toEqual(['<a@b>', '<c@d>']);
+    expect(messageIdsIn('nothing <with space@x> <>')).toEqual([]);
+    expect(messageIdsIn(undefined)).toEqual([]);
+  });
+
+  it('of the agent alone is made at most three times an hour', () => {
+    const now = new Date('2026-01-01T12:00:00Z');
+    const ago = (minutes: number) => new Date(now.getTime() - minutes * 60_000);
+    expect(automaticWaitMs([ago(1), ago(2)], now)).toBe(0);
+    expect(automaticWaitMs([ago(1), ago(2), ago(61)], now)).toBe(0);
+    expect(automaticWaitMs([ago(10), ago(50), ago(20)], now)).toBe(10 * 60_000);
+    expect(automaticWaitMs([ago(10), ago(50), ago(20), ago(5)], now)).toBe(40 * 60_000);
+  });
+});
+
+describe('a mail that comes', () => {
+  const person: MailHead = {
+    headers: [],
+    from: 'alice@customer.example',
+    envelopeFrom: 'alice@customer.example',
+    subject: 'Re: Card',
+    own: { addresses: ['support@bank.example'], replyDomain: 'reply.example' },
+  };
+  const with_ = (name: string, value: string): Partial<MailHead> => ({ headers: [[name, value]] });
+  it.each<[string, Partial<MailHead>, MailReason | undefined]>([
+    ['of a person', {}, undefined],
+    ['Auto-Submitted: no', with_('auto-submitted', 'No'), undefined],
+    ['Auto-Submitted: no; why', with_('auto-submitted', 'no; why'), undefined],
+    ['Auto-Submitted: auto-replied', with_('auto-submitted', 'auto-replied; owner="x"'), 'automatic'],
+    ['Auto-Submitted: auto-generated', with_('auto-submitted', 'auto-generated'), 'automatic'],
+    ['Precedence: bulk', with_('precedence', 'Bulk'), 'automatic'],
+    ['Precedence: first-class', with_('precedence', 'first-class'), undefined],
+    ['X-Autoreply', with_('x-autoreply', 'yes'), 'automatic'],
+    ['X-Autorespond', with_('x-autorespond', ''), 'automatic'],
+    ['X-Auto-Reply', with_('x-auto-reply', 'x'), 'automatic'],
+    ['List-Id', with_('list-id', '<x.example>'), 'mailing_list'],
+    ['List-Unsubscribe', with_('list-unsubscribe', '<https://x.example>'), 'mailing_list'],
+    ['X-Failed-Recipients', with_('x-failed-recipients', 'x@y'), 'bounce'],
+    ['Return-Path: <>', with_('return-path', '<>'), 'bounce'],
+    ['without an envelope sender', { envelopeFrom: '' }, 'bounce'],
+    ['of postmaster', { from: 'postmaster@x.example' }, 'bounce'],
+    ['of MAILER-DAEMON in the envelope', { envelopeFrom: 'MAILER-DAEMON@x.example' }, 'bounce'],
+    ['a delivery status', with_('content-type', 'multipart/report; report-type=delivery-status'), 'bounce'],
+    ['a receipt', with_('content-type', 'multipart/report; report-type="disposition-notification"'), 'receipt'],
+    ['another report', with_('content-type', 'multipart/report; report-type=feedback-report'), 'automatic'],
+    ['with our mark', with_('x-support-platform-loop', 'conv_1'), 'own_mail'],
+    ['from our address', { from: 'support@bank.example' }, 'own_mail'],
+    ['from a reply address', { from: 'reply+abc@reply.example' }, 'own_mail'],
+    ['from our domain', { from: 'anna@reply.example' }, undefined],
+    ['out of office', { subject: 'Automatic reply: Re: Card' }, 'automatic'],
+    ['abwesend', { subject: 'Automatische Antwort: Re: Card' }, 'automatic'],
+    ['absent', { subject: 'Réponse automatique : Re: Card' }, 'automatic'],
+    ['about automatic replies', { subject: 'Do you send an automatic reply: yes or no?' }, undefined],
+  ])('%s', (_, head, reason) => expect(automaticReason({ ...person, ...head })).toBe(reason));
+
+  const trusted: Verdicts = { spam: 'PASS', virus: 'PASS', dkim: 'PASS', dmarc: 'PASS' };
+  const signedBy = (domain: string) =>
+    [['dkim-signature', `v=1; a=rsa-sha256; d=${domain}; s=x`]] as [string, string][];
+  it.each<[string, Verdicts, [string, string][], MailReason | undefined]>([
+    ['all pass', trusted, [], undefined],
+    ['only DMARC', { dmarc: 'PASS', dkim: 'FAIL' }, [], undefined],
+    ['only DKIM, no policy', { dkim: 'PASS', dmarc: 'GRAY' }, [], undefined],
+    ['only DKIM, of the sender', { dkim: 'PASS', dmarc: 'GRAY' }, signedBy('customer.example'), undefined],
+    ['only DKIM, of its subdomain', { dkim: 'PASS' }, signedBy('mail.customer.example'), undefined],
+    ['only DKIM, of another', { dkim: 'PASS', dmarc: 'GRAY' }, signedBy('evil.example'), 'unverified_sender'],
+    ['only DKIM, of one that ends alike', { dkim: 'PASS' }, signedBy('evilcustomer.example'), 'unverified_sender'],
+    [
+      'another’s signature beside a forged one',
+      { dkim: 'PASS' },
+      [
+        [
+          'authentication-results',
+          'amazonses.com; dkim=pass header.i=@evil.example; dkim=fail header.i=@customer.example',
+        ],
+        ...signedBy('customer.example'),
+      ],
+      'unverified_sender',
+    ],
+    ['DMARC fails', { ...trusted, dmarc: 'FAIL' }, [], 'unverified_sender'],
+    ['DKIM fails', { dkim: 'FAIL', dmarc: 'GRAY' }, [], 'unverified_sender'],
+    ['nothing is known', {}, [], 'unverified_sender'],
+    ['spam', { ...trusted, spam: 'FAIL' }, [], 'spam'],
+    ['a virus', { ...trusted, spam: 'FAIL', virus: 'FAIL' }, [], 'virus'],
+    ['spam not looked for', { ...trusted, spam: 'DISABLED', virus: 'PROCESSING_FAILED' }, [], undefined],
+  ])('whose verdicts are: %s', (_, verdicts, headers, reason) =>
+    expect(distrust(verdicts, 'alice@customer.example', headers)).toBe(reason),
+  );
+});
+
+describe('readSmtpUrl', () => {
+  it.each([
+    ['smtp://mail.example', { secure: false, host: 'mail.example', port: 587 }],
+    ['smtps://u%40x:p%2F@Mail.example', { secure: true, host: 'mail.example', port: 465, user: 'u@x', password: 'p/' }],
+    ['smtp://[::1]:25/', { secure: false, host: '::1', port: 25 }],
+  ])('%s', (text, server) => expect(readSmtpUrl(text)).toEqual(server));
+
+  it.each([
+    '',
+    'mail.example',
+    'http://mail.example',
+    'smtp://',
+    'smtp://mail.example?tls.rejectUnauthorized=false',
+    'smtp://mail.example/path',
+    'smtp://mail.example#x',
+    'smtp://user@mail.example',
+    'smtp://:p@mail.example',
+    'smtp://u:%ZZ@mail.example',
+    'smtp://mail.example:0',
+  ])('refuses %j', (text) => expect(readSmtpUrl(text)).toBeUndefined());
+});
