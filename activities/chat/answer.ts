@@ -58,6 +58,10 @@ export type AnsweringDeps = {
  */
 const countsMisses = ({ status }: Conversation): boolean => status === 'open';
 
+/** Misses before this message. An attempt at it that died may have counted it already. */
+const missesBefore = (conversation: Conversation, messageId: string): number =>
+  conversation.counted === messageId ? Math.max(0, conversation.misses - 1) : conversation.misses;
+
 /** How many messages before the current one the agent is shown. */
 const rememberedMessages = 10;
 
@@ -118,7 +122,7 @@ export function createAnswering({ search, ai, embedding, testRepliesPerMinute, s
       history,
       segments: searchedSegments(product_type, productTypeOf(refinement)),
       situation: situationOf(session_context?.context, conversation.refinement, product_type),
-      misses: countsMisses(conversation) ? conversation.misses : 0,
+      misses: countsMisses(conversation) ? missesBefore(conversation, messageId) : 0,
       attempt: attempts + 1,
       onlySure,
       allowed: async () => mode === 'live' || takeTestReply(orgId, messageId, testRepliesPerMinute, clock()),

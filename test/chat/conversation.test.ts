@@ -499,6 +499,7 @@ describe('a worker killed while it answers', () => {
   let orgId: string;
   /** Whose answer killed the worker at each fault, and with which signal. */
   const left = new Map<AnswerFault, { customer: Customer; id: string; signal: unknown }>();
+  let missing: { customer: Customer; id: string };
 
   /** A worker dies at each fault, each time on the message of one customer; the next worker finds what it left. */
   beforeAll(async () => {
@@ -511,6 +512,10 @@ describe('a worker killed while it answers', () => {
       const signal = await deathOf(startWorker({ FAULT: fault, FAULT_OF: faultOf }));
       left.set(fault, { customer, id, signal });
     }
+    const customer = await newCustomer(orgId);
+    const id = await customer.say('Do you sell umbrellas?');
+    await deathOf(startWorker({ FAULT: 'answer unstored', FAULT_OF: [customer.convId, id].join(',') }));
+    missing = { customer, id };
     await startWorker();
   });
   afterAll(stopWorkers);
@@ -527,6 +532,11 @@ describe('a worker killed while it answers', () => {
     const person = answer.body === ownSentences.called.en;
     expect([standing.status, standing.events.length]).toEqual(person ? ['escalated', 2] : ['open', 0]);
     expect(typesOf(frames).filter((type) => ['escalated', 'status'].includes(type))).toHaveLength(person ? 2 : 0);
+  });
+
+  it('and which had counted a miss: it is one miss, and calls nobody', async () => {
+    expect((await missing.customer.answered(missing.id)).body).toBe(ownSentences.notFound.en);
+    expect(await missing.customer.settled()).toMatchObject({ status: 'open', misses: 1 });
   });
 
   // test/soak/ freezes a whole process, whose pollers swallow work for a minute.
