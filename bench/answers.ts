@@ -132,9 +132,13 @@ async function inChat(api: Api, { orgId, key }: Stage, question: AskedQuestion):
   if (status !== 202) throw new Error(`${question.text}: ${status} ${JSON.stringify(body)}`);
   const { conversation, answer } = await until(async () => {
     const seen = await api.request('GET', `/support/inbox/orgs/${orgId}/${body.conv_id}`, { token: key });
-    const said = (seen.body.messages as { role: string; record?: { searched: string | null } }[]) ?? [];
+    const conversation = seen.body.conversation as { ticket: unknown };
+    const said =
+      (seen.body.messages as { role: string; record?: { searched: string | null; escalate?: string } }[]) ?? [];
     const reply = said.find(({ role }) => role === 'ai');
-    return reply && { conversation: seen.body.conversation as { ticket: unknown }, answer: reply };
+    // The answer is stored before the person is called whom it announces.
+    const whole = reply && (reply.record?.escalate === undefined || conversation.ticket !== null);
+    return whole && { conversation, answer: reply };
   }, `an answer to ${question.text}`);
   const called = conversation.ticket !== null;
   if (question.kind === 'person') return called ? 'good' : 'bad';
