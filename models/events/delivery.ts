@@ -243,7 +243,7 @@ export async function outstandingOfTicket(orgId: string, ticketId: string): Prom
 }
 
 /** What an attempt that was begun and never ended is shown as. */
-const interrupted = 'The process that made this attempt died; whether the receiver got it is not known.';
+const interrupted = 'This attempt was interrupted; whether the receiver got it is not known.';
 
 /** Takes the right to make the next attempt; null when another attempt has begun or the delivery is settled. */
 export async function claimDelivery(delivery: Delivery, now: Date): Promise<Delivery | null> {

@@ -5,11 +5,10 @@
  * organization is done, and goes on when told `go`.
  * Client, resolver, checks and sockets are the real ones.
  */
-import { Resolver } from 'node:dns';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import { createHttp, type Lookup } from '../../clients/http/http.ts';
+import { lookupAt, simulateInternet } from './internet.ts';
+import { createHttp } from '../../clients/http/http.ts';
 import { createPages } from '../../clients/site/pages.ts';
 import { createSites } from '../../clients/site/site.ts';
 import { readConfig } from '../../config.ts';
@@ -17,34 +16,6 @@ import type { WorkerDeps } from '../../workers/slices/slice.ts';
 import { startWorkers } from '../../workers/main.ts';
 
 const { env } = process;
-
-/**
- * Lets the connections of this process to `address` end at 127.0.0.1, and refuses those that would leave the machine. It
- * is done below everything that decides about addresses: where the system is asked to connect.
- */
-async function simulateInternet(address: string | undefined): Promise<void> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  type Handle = { connect(request: unknown, to: string, port: number): number };
-  const handle = Object.getPrototypeOf((server as unknown as { _handle: Handle })._handle) as Handle;
-  const { connect } = handle;
-  handle.connect = function (this: Handle, request, to, port) {
-    if (to !== address && !to.startsWith('127.')) throw new Error(`a test tried to reach ${to}`);
-    return connect.call(this, request, to === address ? '127.0.0.1' : to, port);
-  };
-  server.close();
-}
-
-/** Asks the name server each time, and ignores the system's own table of hosts. */
-function lookupAt(port: string): Lookup {
-  const resolver = new Resolver();
-  resolver.setServers([`127.0.0.1:${port}`]);
-  return (hostname, _, callback) => {
-    resolver.resolve4(hostname, (error, addresses) =>
-      callback(error, error ? [] : addresses.map((address) => ({ address, family: 4 }))),
-    );
-  };
-}
 
 const holdAt = JSON.parse(env['HOLD_AT'] ?? '{}') as Record<string, number>;
 const writes = new Map<string, number>();

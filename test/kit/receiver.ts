@@ -1,7 +1,8 @@
 /** A receiver of webhooks on loopback, and what tests of deliveries do: organizations with one, tickets with events. */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach } from '@jest/globals';
 import { until, type Api, type TestOrg } from './harness.ts';
@@ -30,10 +31,14 @@ export const status =
 /** Takes the request and never answers. */
 export const hang: Answer = () => undefined;
 
-export async function startReceiver(answer: Answer = status(204)): Promise<Receiver> {
+/** `tls`: certificate and key, for https under the name that the certificate has. */
+export async function startReceiver(
+  answer: Answer = status(204),
+  tls?: { cert: string; key: string; hostname: string },
+): Promise<Receiver> {
   const received: Received[] = [];
   const receiver = { received, answer };
-  const server = createServer((request, response) => {
+  const take = (request: IncomingMessage, response: ServerResponse): void => {
     const pieces: Buffer[] = [];
     request.on('data', (piece: Buffer) => pieces.push(piece));
     request.on('end', () => {
@@ -42,11 +47,12 @@ export async function startReceiver(answer: Answer = status(204)): Promise<Recei
       received.push(one);
       receiver.answer(one, response);
     });
-  });
+  };
+  const server = tls ? createTlsServer(tls, take) : createServer(take);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return Object.assign(receiver, {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    url: `${tls ? `https://${tls.hostname}` : 'http://127.0.0.1'}:${(server.address() as AddressInfo).port}/hook`,
     async close() {
       server.close();
       server.closeAllConnections();
@@ -56,13 +62,13 @@ export async function startReceiver(answer: Answer = status(204)): Promise<Recei
 }
 
 /** Starts receivers; each is closed when the test ends that started it. */
-export function receiversOfTest(): (answer?: Answer) => Promise<Receiver> {
+export function receiversOfTest(): (...args: Parameters<typeof startReceiver>) => Promise<Receiver> {
   const open: Receiver[] = [];
   afterEach(async () => {
     await Promise.all(open.splice(0).map((receiver) => receiver.close()));
   });
-  return async (answer) => {
-    const receiver = await startReceiver(answer);
+  return async (...args) => {
+    const receiver = await startReceiver(...args);
     open.push(receiver);
     return receiver;
   };

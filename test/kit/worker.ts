@@ -8,6 +8,7 @@ import { startWorkers } from '../../workers/main.ts';
 import { interrupt } from './interrupt.ts';
 import { readConfig } from '../../config.ts';
 import { ChunkModel } from '../../models/knowledge/chunk.ts';
+import { DeliveryModel } from '../../models/events/delivery.ts';
 import { ConversationModel } from '../../models/chat/conversation.ts';
 import { FrameModel } from '../../models/live/frame.ts';
 import { MessageModel } from '../../models/chat/message.ts';
@@ -25,7 +26,9 @@ export type AnswerFault =
   | 'answer ended'
   | 'escalated'
   | 'before settling';
-const fault = process.env['FAULT'] as Fault | AnswerFault | undefined;
+/** In the order in which a ticket's event reaches them. */
+export type DeliveryFault = 'deliveries stored' | 'delivery claimed' | 'delivery sent' | 'delivery settled';
+const fault = process.env['FAULT'] as Fault | AnswerFault | DeliveryFault | undefined;
 
 function die(): never {
   process.kill(process.pid, 'SIGKILL');
@@ -60,7 +63,11 @@ function adapt(deps: WorkerDeps): WorkerDeps {
   };
 }
 
-const points: Partial<Record<Fault | AnswerFault, () => void>> = {
+const points: Partial<Record<Fault | AnswerFault | DeliveryFault, () => void>> = {
+  'deliveries stored': () => interrupt(DeliveryModel.collection, 'insertMany', '"lane"', 'after'),
+  'delivery claimed': () => interrupt(DeliveryModel.collection, 'findOneAndUpdate', '"claim"', 'after'),
+  'delivery sent': () => interrupt(DeliveryModel.collection, 'updateOne', '"delivered"', 'before'),
+  'delivery settled': () => interrupt(DeliveryModel.collection, 'updateOne', '"delivered"', 'after'),
   'chunks stored': () => interrupt(ChunkModel.collection, 'insertMany', '"source_id"', 'after'),
   'answer claimed': () => interrupt(MessageModel.collection, 'updateOne', '"attempt":', 'after'),
   'answer begun': () => interrupt(FrameModel.collection, 'insertMany', '"reply_start"', 'after'),

@@ -1,10 +1,14 @@
 /** Records and activities name workflows, queues and signals by text; the names are those of the definitions. */
 import { expect, it } from '@jest/globals';
-import { conversationWork } from '../../models/rules/chat/work.ts';
+import { conversationWork, ticketEventsWork } from '../../models/rules/chat/work.ts';
+import { deliveryWork, slowQueue, tryNowSignal } from '../../models/rules/events/work.ts';
 import { inboundWork } from '../../models/rules/events/inbound.ts';
 import { attend, conversation } from '../../workflows/conversation.ts';
 import { arrived, inbound } from '../../workflows/inbound.ts';
+import { tryNow } from '../../workflows/lines.ts';
 import { queues } from '../../workflows/queues.ts';
+import { lineNews, sendLine } from '../../workflows/sendline.ts';
+import { ticketEvent, ticketEvents } from '../../workflows/ticketevents.ts';
 
 it('a conversation has the names by which records ask for it', () => {
   const { workflow, queue, signal } = conversationWork;
@@ -14,4 +18,15 @@ it('a conversation has the names by which records ask for it', () => {
 it('what arrives has the names by which records ask for it', () => {
   const { workflow, queue, signal } = inboundWork;
   expect([inbound.name, queues.inbound, arrived.name]).toEqual([workflow, queue, signal]);
+});
+
+it('a ticket’s events, and a line of deliveries, have the names by which records ask for them', () => {
+  const { workflow, queue, signal } = ticketEventsWork;
+  expect([ticketEvents.name, queues.deliveries, ticketEvent.name]).toEqual([workflow, queue, signal]);
+  expect([sendLine.name, queues.deliveries, lineNews.name]).toEqual([
+    deliveryWork.workflow,
+    deliveryWork.queue,
+    deliveryWork.signal,
+  ]);
+  expect([queues.slowdeliveries, tryNow.name]).toEqual([slowQueue, tryNowSignal]);
 });

@@ -10,6 +10,7 @@ import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { until } from '../kit/harness.ts';
 import type { ConversationActivities } from '../../activities/chat/conversation.ts';
 import type { CrawlActivities } from '../../activities/crawl/crawl.ts';
+import type { DeliveryActivities } from '../../activities/events/deliver.ts';
 import type { DocumentActivities } from '../../activities/knowledge/document.ts';
 import type { EmbeddingActivities } from '../../activities/knowledge/embedding.ts';
 import type { ErasureActivities } from '../../activities/chat/erasure.ts';
@@ -70,6 +71,7 @@ export function stories() {
     activities: Partial<
       ConversationActivities &
         CrawlActivities &
+        DeliveryActivities &
         DocumentActivities &
         EmbeddingActivities &
         ErasureActivities &

@@ -1,0 +1,99 @@
+/** Workers that die at each step of a delivery: every event arrives, under one id, and is recorded as delivered once. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client, Connection } from '@temporalio/client';
+import { apiAt, until } from '../kit/harness.ts';
+import { deathOf, removeDataDir, startProcess, systemEnv, type Running } from '../kit/processes.ts';
+import { all, outboxOf, startReceiver, type Receiver } from '../kit/receiver.ts';
+import type { DeliveryFault } from '../kit/worker.ts';
+
+const env = systemEnv('deliverydeaths', { FLEETS: 'deliveries,slowdeliveries' });
+const program = 'test/kit/worker.ts';
+let api: Running;
+let receiver: Receiver;
+const outputs: (() => string)[] = [];
+beforeAll(async () => {
+  [api, receiver] = await Promise.all([startProcess('api/server.ts', env), startReceiver()]);
+  outputs.push(api.output);
+});
+afterAll(async () => {
+  await api.stop();
+  await receiver.close();
+  await removeDataDir(env);
+});
+
+type Case = { fault: DeliveryFault; proven: boolean; attempts: number; requests: number };
+/** `proven`: something was delivered before, so that the activity that plans also sends. */
+const cases: Case[] = [
+  { fault: 'deliveries stored', proven: false, attempts: 1, requests: 1 },
+  { fault: 'delivery claimed', proven: false, attempts: 2, requests: 1 },
+  { fault: 'delivery sent', proven: false, attempts: 2, requests: 2 },
+  { fault: 'delivery settled', proven: false, attempts: 1, requests: 1 },
+  // Stored with its claim, so that it looks as if it had been under way.
+  { fault: 'deliveries stored', proven: true, attempts: 2, requests: 1 },
+  { fault: 'delivery sent', proven: true, attempts: 2, requests: 2 },
+];
+
+describe('a worker that is killed', () => {
+  it('at any step of a delivery: nothing is lost, and what arrives twice has one id', async () => {
+    const { newOrg, newTicket, outbox, deliveries } = outboxOf(apiAt(api.url));
+    const orgs = [];
+    for (const one of cases) orgs.push({ ...one, ...(await newOrg(receiver.url)) });
+    const healthy = await startProcess(program, env);
+    outputs.push(healthy.output);
+    for (const org of orgs.filter(({ proven }) => proven)) {
+      await outbox(org, 'POST', '/test');
+      await deliveries(org, all(1, 'delivered'));
+    }
+    await healthy.stop();
+    receiver.received.length = 0;
+    const tickets = [];
+    for (const org of orgs) {
+      const dying = startProcess(program, { ...env, FAULT: org.fault, FAULT_OF: org.orgId });
+      const ticket = await newTicket(org);
+      tickets.push({ ...org, ...ticket });
+      expect([org.fault, org.proven, await deathOf(dying)]).toEqual([org.fault, org.proven, 'SIGKILL']);
+    }
+    const last = await startProcess(program, env);
+    outputs.push(last.output);
+    for (const { fault, proven, attempts, requests, ticketId, ...org } of tickets) {
+      const found = await deliveries(
+        org,
+        (all2) => all2.filter(({ ticket_id, status }) => ticket_id === ticketId && status === 'delivered').length === 2,
+      );
+      const [created, escalated] = found.filter(({ ticket_id }) => ticket_id === ticketId);
+      const arrived = receiver.received.filter(({ event }) => event.data.ticket?.ticket_id === ticketId);
+      const ofFirst = arrived.filter(({ event }) => event.data.ticket.event_seq === 1);
+      expect({ fault, proven, attempts: created.attempts.length, requests: ofFirst.length }).toEqual({
+        fault,
+        proven,
+        attempts,
+        requests,
+      });
+      expect(created.attempts.filter(({ status_code }: { status_code?: number }) => status_code === 204)).toHaveLength(
+        1,
+      );
+      expect(new Set(ofFirst.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([created.event_id]));
+      expect(new Set(ofFirst.map(({ body }) => body)).size).toBe(1);
+      expect(arrived.at(-1)!.headers['webhook-id']).toBe(escalated.event_id);
+    }
+
+    // What nobody else is to know is in no log and in no history.
+    const connection = await Connection.connect({ address: process.env['TEST_TEMPORAL_ADDRESS']! });
+    const { workflow } = new Client({ connection });
+    const histories = [];
+    for (const { ticketId } of tickets) {
+      const handle = workflow.getHandle(`ticket:${ticketId}`);
+      await until(async () => (await handle.describe()).status.name === 'COMPLETED', `ticket:${ticketId} to end`);
+      histories.push(JSON.stringify(await handle.fetchHistory()));
+    }
+    await connection.close();
+    const written = [...histories, ...outputs.map((output) => output())].join('\n');
+    expect(written).toContain(tickets[0]!.orgId);
+    for (const { secret, email } of tickets)
+      for (const said of [secret, secret.slice('whsec_'.length), email]) {
+        expect(written).not.toContain(said);
+        expect(written).not.toContain(Buffer.from(said).toString('base64').replace(/=+$/, ''));
+      }
+    await last.stop();
+  });
+});
