@@ -9,6 +9,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   retrieval: () => import('./retrieval.ts'),
   crawl: () => import('./crawl.ts'),
   chat: () => import('./chat.ts'),
+  delivery: () => import('./delivery.ts'),
   embedding: () => import('./embedding.ts'),
   answers: () => import('./answers.ts'),
   screenshots: () => import('./screenshots.ts'),

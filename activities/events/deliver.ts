@@ -82,11 +82,12 @@ export function createDeliveryActivities(deps: AttemptDeps, { slow = false }: { 
   /** Sends these in order until one has to wait. One that has a claim was claimed by the caller (`claimed`). */
   async function sendInOrder(
     deliveries: readonly Delivery[],
-    whereto: Whereto,
+    known: Whereto,
     signal: AbortSignal,
     claimed?: Delivery,
   ): Promise<LineLeft> {
     const until = performance.now() + worksForMs;
+    let whereto = known;
     let failed: string | undefined;
     for (const delivery of deliveries) {
       signal.throwIfAborted();
@@ -102,7 +103,12 @@ export function createDeliveryActivities(deps: AttemptDeps, { slow = false }: { 
           continue;
         }
         const tried = await make(own, whereto, signal);
-        if (tried.kind === 'failed') failed = tried.error;
+        if (tried.kind === 'failed') {
+          failed = tried.error;
+          // It may have been disabled by this.
+          const { org_id, mode, version, kind } = whereto.ref;
+          whereto = (await destinationsOf(org_id, mode, version))(kind);
+        }
         if (tried.kind === 'retrying') {
           const { tries, error } = tried;
           const next_attempt_at = new Date(clock().getTime() + tried.waitMs);

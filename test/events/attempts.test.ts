@@ -2,7 +2,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { delivering } from '../kit/delivering.ts';
 import { until } from '../kit/harness.ts';
-import { hang, receiversOfTest, status, type Receiver } from '../kit/receiver.ts';
+import { hang, status, type Receiver } from '../kit/receiver.ts';
+import { receiversOfTest } from '../kit/receivers.ts';
 import { inFlightPerDestination } from '../../activities/events/deliver.ts';
 import { createOrganization, newOrganization } from '../../models/access/organization.ts';
 import { NotificationModel } from '../../models/access/notification.ts';

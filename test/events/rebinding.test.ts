@@ -4,7 +4,7 @@ import { selfSigned } from '../kit/certificate.ts';
 import { delivering } from '../kit/delivering.ts';
 import { startDns, type TestDns } from '../kit/dns.ts';
 import { lookupAt, simulateInternet } from '../kit/internet.ts';
-import { receiversOfTest } from '../kit/receiver.ts';
+import { receiversOfTest } from '../kit/receivers.ts';
 import type { Lookup } from '../../clients/http/http.ts';
 import { ticketLine } from '../../models/rules/events/delivery.ts';
 

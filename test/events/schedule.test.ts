@@ -2,7 +2,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { Context } from '@temporalio/activity';
 import { delivering } from '../kit/delivering.ts';
-import { receiversOfTest, status } from '../kit/receiver.ts';
+import { status } from '../kit/receiver.ts';
+import { receiversOfTest } from '../kit/receivers.ts';
 import { detailsOf, stories } from '../workflows/story.ts';
 import { until } from '../kit/harness.ts';
 import { retryWaits } from '../../models/rules/events/schedule.ts';

@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { createServer as createTlsServer } from 'node:https';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach } from '@jest/globals';
 import { until, type Api, type TestOrg } from './harness.ts';
 
 export type Received = {
@@ -59,19 +58,6 @@ export async function startReceiver(
       await once(server, 'close');
     },
   });
-}
-
-/** Starts receivers; each is closed when the test ends that started it. */
-export function receiversOfTest(): (...args: Parameters<typeof startReceiver>) => Promise<Receiver> {
-  const open: Receiver[] = [];
-  afterEach(async () => {
-    await Promise.all(open.splice(0).map((receiver) => receiver.close()));
-  });
-  return async (...args) => {
-    const receiver = await startReceiver(...args);
-    open.push(receiver);
-    return receiver;
-  };
 }
 
 export const newSecret = (): string => `whsec_${Buffer.from(randomUUID() + randomUUID()).toString('base64')}`;

@@ -2,7 +2,7 @@
 import type { Handled, Starter } from './handled.ts';
 import { findOrganization } from '../../../models/access/organization.ts';
 import { intentFor, settleIntent } from '../../../models/base/pending.ts';
-import { actOn } from '../../../models/chat/act.ts';
+import { actOn, eventIntents } from '../../../models/chat/act.ts';
 import { ConversationModel, findConversation } from '../../../models/chat/conversation.ts';
 import { listMessages, MessageModel } from '../../../models/chat/message.ts';
 import { findReply, storeReply } from '../../../models/chat/saying.ts';
@@ -45,7 +45,7 @@ export async function resolveTicket(
     }
     const intent = intentFor(attendingWork(orgId, conversation._id), clock());
     const resolved = await actOn(orgId, conversation._id, 'resolve', { now: clock(), intents: [intent] });
-    await start(ConversationModel, resolved, [intent]);
+    await start(ConversationModel, resolved, [intent, ...eventIntents(resolved)]);
     return { outcome: resolvedOutcome };
   } catch (error) {
     // A member was faster, or the ticket was taken up too often.

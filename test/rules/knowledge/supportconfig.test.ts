@@ -4,10 +4,13 @@ import {
   applySettings,
   checkWebhookSecret,
   defaultSettings,
+  outboxAfter,
   outboxProviders,
   readOrigin,
+  validSecrets,
   webhookUrlProblem,
   type OutboxProvider,
+  type OutboxState,
   type SettingsPatch,
 } from '../../../models/rules/knowledge/supportconfig.ts';
 
@@ -80,10 +83,14 @@ describe('webhookUrlProblem', () => {
     expect(webhookUrlProblem(text, [])).toEqual(expect.any(String));
   });
 
-  it('takes a private host that the operator allowed, over https only', () => {
+  it('takes a host that the operator allowed, private and over plain http too, and no other', () => {
     expect(webhookUrlProblem('https://hooks.internal/', ['hooks.internal'])).toBeUndefined();
-    expect(webhookUrlProblem('http://hooks.internal/', ['hooks.internal'])).toBeDefined();
+    expect(webhookUrlProblem('http://hooks.internal/', ['hooks.internal'])).toBeUndefined();
+    expect(webhookUrlProblem('http://hooks.internal:8080/', ['hooks.internal:8080'])).toBeUndefined();
+    expect(webhookUrlProblem('http://hooks.internal:8081/', ['hooks.internal:8080'])).toBeDefined();
     expect(webhookUrlProblem('https://other.internal/', ['hooks.internal'])).toBeDefined();
+    expect(webhookUrlProblem('http://example.com/', ['hooks.internal'])).toBeDefined();
+    expect(webhookUrlProblem('ftp://hooks.internal/', ['hooks.internal'])).toBeDefined();
   });
 });
 
@@ -241,5 +248,60 @@ describe('checkWebhookSecret', () => {
     'whsec_abcde',
   ])('refuses %j', (secret) => {
     expect(() => checkWebhookSecret(secret)).toThrow(expect.objectContaining({ code: 'VALIDATION' }));
+  });
+});
+
+describe('what saving settings makes of the outbox', () => {
+  const now = new Date('2026-11-22T10:00:00Z');
+  const hour = 3_600_000;
+  const later = (hours: number) => new Date(now.getTime() + hours * hour);
+  const current: OutboxState & { outbox_webhook_secret: string } = {
+    outbox_webhook_secret: 'first',
+    outbox_version: 3,
+    outbox_webhook_old_secrets: [],
+  };
+
+  it.each([
+    ['the address', { outbox_webhook_url: url }, 4],
+    ['the address taken away', { outbox_webhook_url: null }, 4],
+    ['the destinations', { outbox_providers: [] }, 4],
+    ['the secret', { outbox_webhook_secret: 'second' }, 4],
+    ['another field', { kb_segment_strict: true }, 3],
+  ])('%s: another chance for what failed', (_, patch, version) => {
+    expect(outboxAfter(current, patch, now).outbox_version).toBe(version);
+  });
+
+  it('keeps the replaced secret beside the new one for a day', () => {
+    const state = outboxAfter(current, { outbox_webhook_secret: 'second' }, now);
+    const after = { ...state, outbox_webhook_secret: 'second' };
+    expect(validSecrets(after, later(23.9))).toEqual(['second', 'first']);
+    expect(validSecrets(after, later(24))).toEqual(['second']);
+    const third = {
+      ...outboxAfter(after, { outbox_webhook_secret: 'third' }, later(1)),
+      outbox_webhook_secret: 'third',
+    };
+    expect(validSecrets(third, later(2))).toEqual(['third', 'second', 'first']);
+    expect(validSecrets(third, later(24.5))).toEqual(['third', 'second']);
+  });
+
+  it('keeps no more than four of them', () => {
+    let state = { ...current };
+    for (const next of ['2', '3', '4', '5', '6', '7']) {
+      const patch = { outbox_webhook_secret: next };
+      state = { ...state, ...outboxAfter(state, patch, now), ...patch };
+    }
+    expect(validSecrets(state, now)).toEqual(['7', '6', '5', '4', '3']);
+  });
+
+  it('signs with none of them once the secret was taken away', () => {
+    const patch = { outbox_webhook_secret: null };
+    const gone = { ...outboxAfter({ ...current, outbox_webhook_secret: 'second' }, patch, now), ...patch };
+    expect(validSecrets(gone, now)).toEqual([]);
+    const fresh = { ...outboxAfter(gone, { outbox_webhook_secret: 'third' }, now), outbox_webhook_secret: 'third' };
+    expect(validSecrets(fresh, now)).toEqual(['third']);
+  });
+
+  it('replaces nothing by the same secret', () => {
+    expect(outboxAfter(current, { outbox_webhook_secret: 'first' }, now).outbox_webhook_old_secrets).toEqual([]);
   });
 });
