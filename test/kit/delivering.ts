@@ -7,6 +7,7 @@ import pino from 'pino';
 import { newSecret } from './receiver.ts';
 import { createDeliveryActivities } from '../../activities/events/deliver.ts';
 import type { AttemptDeps } from '../../activities/events/attempt.ts';
+import { webhook } from '../../activities/events/senders/webhook.ts';
 import { createHttp, type HttpOptions, type HttpRequest } from '../../clients/http/http.ts';
 import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { newId } from '../../models/base/ids.ts';
@@ -40,6 +41,10 @@ export function delivering(
   const deps: AttemptDeps = {
     http: { ...client, request: (url, request) => client.request(url, { ...request, ...options.limits }) },
     secrets,
+    // Webhooks alone are sent here.
+    senders: { webhook },
+    mailer: undefined as never,
+    mail: undefined as never,
     egressAllow: options.http?.egressAllow ?? ['127.0.0.1'],
     clock,
     log: pino({ level: 'silent' }),
