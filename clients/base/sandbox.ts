@@ -32,13 +32,30 @@ export function sandboxFlags(memoryMb: number, code: readonly string[]): string[
   ];
 }
 
-/** Runs `entry` under `flags`; the kernel ends it after `cpuSeconds` of processor time (not on Windows). */
-export function startSandboxed(entry: string, flags: readonly string[], cpuSeconds: number): Sandboxed {
+export type KernelLimits = {
+  /** Processor time after which the kernel ends the process. */
+  cpuSeconds: number;
+  /**
+   * Memory that the process may ask for, in KiB, which also counts what lies outside JavaScript's heap. Node does not start
+   * with less than some 600 MiB. Enforced on Linux.
+   */
+  dataKb?: number;
+};
+
+/** Runs `entry` under `flags` and limits of the kernel (none on Windows). */
+export function startSandboxed(
+  entry: string,
+  flags: readonly string[],
+  { cpuSeconds, dataKb }: KernelLimits,
+): Sandboxed {
   const options = { env: {}, cwd: root, stdio: ['pipe', 'pipe', 'pipe'] as ['pipe', 'pipe', 'pipe'] };
   if (process.platform === 'win32') return spawn(process.execPath, [...flags, entry], options);
   // The kernel's own limits hold even when this process is gone: processor seconds, no core dump, first to be killed
   // when memory runs out.
-  const limits = `ulimit -c 0; ulimit -t ${cpuSeconds}; { echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null; exec "$0" "$@"`;
+  // The soft limit of time ends it by a signal of its own, so that its end is told from an operator's kill.
+  const time = `ulimit -S -t ${cpuSeconds}; ulimit -H -t ${cpuSeconds + 2}`;
+  const data = dataKb === undefined ? '' : `ulimit -d ${dataKb} 2>/dev/null; `;
+  const limits = `ulimit -c 0; ${data}${time}; { echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null; exec "$0" "$@"`;
   return spawn('/bin/sh', ['-c', limits, process.execPath, ...flags, entry], options);
 }
 
@@ -92,7 +109,8 @@ const ownDeaths = new Set<string>(['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGABRT', 'SI
  * `who` names the process in the error.
  */
 export function deathOf({ code, signal, stderr }: Ended, who: string): Error | undefined {
-  if (/heap out of memory|Allocation failed/i.test(stderr)) return new Unreadable('out_of_memory');
+  if (/heap out of memory|Allocation failed|out of memory|bad_alloc/i.test(stderr))
+    return new Unreadable('out_of_memory');
   if (signal === 'SIGXCPU') return new Unreadable('timed_out');
   if (signal && ownDeaths.has(signal)) return new Unreadable('crashed', { cause: new Error(stderr) });
   if (code === 0) return undefined;

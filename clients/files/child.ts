@@ -3,14 +3,14 @@
  * out on stdout. It has no environment, may read only code, and must end with its parent and never see a second file.
  */
 import { toChunks } from '../../models/rules/knowledge/chunks.ts';
-import { fileTypes, Unreadable, type FileType, type UnreadableReason } from '../../models/rules/knowledge/document.ts';
+import { fileTypes, Unreadable, type UnreadableReason } from '../../models/rules/knowledge/document.ts';
 import { reasonOf } from '../base/sandbox.ts';
 import { defaultLimits, type Limits } from './limits.ts';
-import { readers } from './readers.ts';
+import { readers, type ReadableType } from './readers.ts';
 
 /** The parent's request: `chunks` with the document's `title`, or the `blocks` themselves; or what a mail says. */
 export type FileJob = { maxBytes: number; limits: Limits } & (
-  { type: FileType; want: 'blocks' | 'chunks'; title: string } | { want: 'mail' }
+  { type: ReadableType; want: 'blocks' | 'chunks'; title: string } | { want: 'mail' }
 );
 export type FileReply = { ok: true; result: unknown } | { ok: false; reason: UnreadableReason; detail: string };
 

@@ -10,6 +10,7 @@ import { open } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
+import pLimit from 'p-limit';
 import { open as openZip, type Entry, type ZipFile } from 'yauzl';
 import { z } from 'zod';
 import type { Block, CutChunk } from '../../models/rules/knowledge/chunks.ts';
@@ -28,6 +29,7 @@ import { Problem } from '../../models/rules/base/errors.ts';
 import type { FileJob } from './child.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import { maxMailBytes, type ReadMail } from './mailformat.ts';
+import type { ReadableType } from './readers.ts';
 import {
   deathOf,
   hold,
@@ -47,6 +49,10 @@ export type FilesOptions = {
   /** Processes that are kept ready (parsers loaded), so that a small file need not wait for a start. */
   spares?: number;
   limits?: Partial<Limits>;
+  /** Files that are read at the same time; as many as are asked for unless told. */
+  atOnce?: number;
+  /** Processor time for one PDF, in seconds. */
+  pdfSeconds?: number;
 };
 
 export type ReadOptions = {
@@ -62,7 +68,7 @@ export type Files = {
    * The blocks of a file, from a path or a stream of its bytes.
    * Throws `Unreadable` (never worth a retry), the signal's reason, or an ordinary error of the process itself (retry).
    */
-  extract(source: Readable | string, type: FileType, options?: ReadOptions): Promise<Block[]>;
+  extract(source: Readable | string, type: ReadableType, options?: ReadOptions): Promise<Block[]>;
   /** The same, and cut into chunks in that process too, so that the caller's thread stays free. */
   chunk(source: Readable | string, type: FileType, options?: ReadOptions & { filename?: string }): Promise<CutChunk[]>;
   /** What a mail says, from its bytes. Throws as `extract` does. */
@@ -70,6 +76,14 @@ export type Files = {
   /** Ends every process, ready or busy; reads in progress fail. */
   close(): Promise<void>;
 };
+
+/**
+ * A small PDF can ask for any amount of memory, outside JavaScript's heap and at once, and compute for any time, so the
+ * kernel bounds both. Measured: an ordinary one needs 0.2 s and 150 MiB.
+ */
+const pdfBounds = { dataKb: 700 * 1024, heapMb: 192, text: 200_000 } as const;
+/** The part of a process's memory that `sandboxFlags` gives to JavaScript's heap. */
+const heapShare = 0.75;
 
 const entry = fileURLToPath(new URL('child.ts', import.meta.url));
 /** Starting a process takes some 300 ms of a core, about as long as the rest of a document's processing. */
@@ -149,14 +163,19 @@ function parseReply({ stdout, ...end }: Ended & { stdout: Buffer }): unknown {
 }
 
 export function createFiles(options: FilesOptions = {}): Files {
-  const { memoryMb = 512, timeoutMs = 30_000, spares = 1 } = options;
+  const { memoryMb = 512, timeoutMs = 30_000, spares = 1, pdfSeconds = 8 } = options;
   const limits: Limits = { ...defaultLimits, ...options.limits };
   const ready: Sandboxed[] = [];
   const alive = new Set<Sandboxed>();
   let closed = false;
 
-  const start = (): Sandboxed => {
-    const child = startSandboxed(entry, readerFlags(memoryMb), Math.ceil(timeoutMs / 1000) * 2 + 10);
+  const start = (strict: boolean): Sandboxed => {
+    const child = strict
+      ? startSandboxed(entry, readerFlags(pdfBounds.heapMb / heapShare), {
+          cpuSeconds: pdfSeconds,
+          dataKb: pdfBounds.dataKb,
+        })
+      : startSandboxed(entry, readerFlags(memoryMb), { cpuSeconds: Math.ceil(timeoutMs / 1000) * 2 + 10 });
     alive.add(child);
     child.once('close', () => alive.delete(child));
     // If a spare dies, or is written to after its death, its exit shows that; nobody listens before it is used.
@@ -167,7 +186,7 @@ export function createFiles(options: FilesOptions = {}): Files {
   const refill = (): void => {
     if (closed) return;
     for (let missing = spares - ready.length; missing > 0; missing -= 1) {
-      const child = start();
+      const child = start(false);
       hold(child, false);
       ready.push(child);
     }
@@ -176,15 +195,21 @@ export function createFiles(options: FilesOptions = {}): Files {
     for (let child = ready.shift(); child; child = ready.shift()) {
       if (child.exitCode === null && child.signalCode === null) return child;
     }
-    return start();
+    return start(false);
   };
 
   /** Reads one file in one process, under a time limit, a memory limit and the caller's signal. */
-  const run = async (source: Readable | string, job: FileJob, options: ReadOptions): Promise<unknown> => {
+  const limit = options.atOnce === undefined ? undefined : pLimit(options.atOnce);
+  const run = (source: Readable | string, job: FileJob, options: ReadOptions): Promise<unknown> =>
+    limit ? limit(() => readOne(source, job, options)) : readOne(source, job, options);
+
+  const readOne = async (source: Readable | string, job: FileJob, options: ReadOptions): Promise<unknown> => {
     const { signal, background = false } = options;
     if (closed) throw new Error('the file reader is closed');
     signal?.throwIfAborted();
-    const child = background ? start() : take();
+    // Of a PDF the kernel's limits decide, so it gets a process that was started under them.
+    const strict = job.want !== 'mail' && job.type === 'pdf';
+    const child = background || strict ? start(strict) : take();
     if (background) stepBack(child);
     hold(child, true);
     let verdict: unknown;
@@ -229,7 +254,9 @@ export function createFiles(options: FilesOptions = {}): Files {
   const base = { maxBytes: maxFileBytes, limits };
   return {
     async extract(source, type, options = {}) {
-      return replies.blocks.parse(await run(source, { ...base, type, want: 'blocks', title: '' }, options));
+      const bounds = type === 'pdf' ? { ...limits, maxTextCharacters: pdfBounds.text } : limits;
+      const job: FileJob = { ...base, limits: bounds, type, want: 'blocks', title: '' };
+      return replies.blocks.parse(await run(source, job, options));
     },
     async chunk(source, type, { filename = '', ...options } = {}) {
       const title = documentTitle(filename);
@@ -305,11 +332,16 @@ function readDirectory(path: string): Promise<Directory | undefined> {
   });
 }
 
+type Detect<T> = (head: Uint8Array, filename: string, zipEntries?: readonly string[], contentTypes?: string) => T;
+
 /**
  * The type of an uploaded file on disk, from its head, its archive directory and the name it was uploaded under.
  * Throws VALIDATION (empty), TOO_LARGE (over 25 MiB) or UNSUPPORTED_FILE_TYPE, each with a detail on `file`.
  */
-export async function sniffFile(path: string, filename: string): Promise<FileType> {
+export const sniffFile = (path: string, filename: string): Promise<FileType> => sniff(path, filename, detectFileType);
+
+/** The same, by another rule than the knowledge base's: it is given the file's head, its name, and what an archive lists. */
+export async function sniff<T>(path: string, filename: string, detect: Detect<T>): Promise<T> {
   const file = await open(path);
   try {
     const { size } = await file.stat();
@@ -320,7 +352,7 @@ export async function sniffFile(path: string, filename: string): Promise<FileTyp
     const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(size, headBytes)), 0, undefined, 0);
     const head = buffer.subarray(0, bytesRead);
     const directory = isZip(head) ? await readDirectory(path) : undefined;
-    return detectFileType(head, filename, directory?.names, directory?.contentTypes);
+    return detect(head, filename, directory?.names, directory?.contentTypes);
   } finally {
     await file.close();
   }

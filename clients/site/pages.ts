@@ -100,7 +100,7 @@ type Reader = {
 };
 
 function startReader(memoryMb: number, timeoutMs: number): Reader {
-  const child = startSandboxed(entry, sandboxFlags(memoryMb, code), cpuSeconds(timeoutMs));
+  const child = startSandboxed(entry, sandboxFlags(memoryMb, code), { cpuSeconds: cpuSeconds(timeoutMs) });
   let parts: Buffer[] = [];
   let length = 0;
   let stderr = '';

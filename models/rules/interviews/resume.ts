@@ -1,4 +1,47 @@
 /** What a resume gives reason to ask: its own lines, word for word. Pure. It judges nobody; it only chooses lines. */
+import { Problem } from '../base/errors.ts';
+import type { Block } from '../knowledge/chunks.ts';
+import { detectFileType } from '../knowledge/document.ts';
+
+export const resumeTypes = ['pdf', 'docx'] as const;
+export type ResumeType = (typeof resumeTypes)[number];
+
+/**
+ * The type of a resume by its first bytes, and by its name where they do not tell: a damaged file is accepted, and reading it
+ * ends with a reason that its owner understands.
+ * @throws Problem VALIDATION for an empty file, UNSUPPORTED_FILE_TYPE.
+ */
+export function detectResume(
+  head: Uint8Array,
+  filename: string,
+  zipEntries?: readonly string[],
+  contentTypes = '',
+): ResumeType {
+  if (head.length === 0) {
+    const message = 'is empty; choose a file with content';
+    throw new Problem('VALIDATION', { details: [{ path: ['body', 'file'], message }] });
+  }
+  // Some programs write a line before the mark.
+  if (String.fromCharCode(...head.subarray(0, 1_024)).includes('%PDF-')) return 'pdf';
+  const named = resumeTypes.find((type) => filename.trim().toLowerCase().endsWith(`.${type}`));
+  if (named === 'pdf') return 'pdf';
+  const message = 'A resume is a PDF or a DOCX; save it as one of them and upload that.';
+  const refused = new Problem('UNSUPPORTED_FILE_TYPE', { message, details: [{ path: ['body', 'file'], message }] });
+  if (named === undefined) throw refused;
+  try {
+    detectFileType(head, filename, zipEntries, contentTypes);
+  } catch (error) {
+    throw error instanceof Problem && error.code === 'UNSUPPORTED_FILE_TYPE' ? refused : error;
+  }
+  return 'docx';
+}
+
+/** The text of a resume, line by line, of what its file holds. */
+export const resumeText = (blocks: readonly Block[]): string =>
+  blocks
+    .map((block) => (block.kind === 'row' ? block.cells.map(([, value]) => value).join(' | ') : block.text))
+    .join('\n')
+    .slice(0, maxResumeCharacters);
 
 /** A line of a resume that can be quoted in a question. */
 export type ResumePoint = { kind: 'achievement' | 'position'; text: string };

@@ -48,6 +48,8 @@ export const unreadableReasons = {
   uncalculated: 'The file has formulas without results; open it in Excel, save it there and upload that copy.',
   binary: 'The file holds binary data instead of text; export it as text and upload that.',
   empty: 'The file holds no text that can be read; if it shows pictures of text, type the text in.',
+  scanned:
+    'The pages of the file are pictures without text; upload a file with text, such as one saved by a word processor.',
   timed_out: 'Reading the file took too long; split it into smaller files or simplify it.',
   out_of_memory: 'Reading the file needs more memory than allowed; split it into smaller files or simplify it.',
   crashed: 'The file made its reader stop; open it in its program, save it again and upload that copy.',

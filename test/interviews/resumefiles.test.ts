@@ -1,0 +1,132 @@
+/**
+ * Reading resumes: the order in which people read, and hostile PDFs, made here, each read in a real process: refused with a
+ * reason, within memory and time.
+ */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readdirSync, readFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { createFiles, type Files } from '../../clients/files/files.ts';
+import { residentMb } from '../../clients/base/sandbox.ts';
+import { readingOrder } from '../../clients/files/layout.ts';
+import { detectResume, resumeText } from '../../models/rules/interviews/resume.ts';
+import { Unreadable } from '../../models/rules/knowledge/document.ts';
+import { zipBombDocx } from '../kit/badfiles.ts';
+import * as pdfs from '../kit/badpdfs.ts';
+
+let files: Files;
+beforeAll(() => {
+  // Less than in production, so that the files that use all of their time need not.
+  files = createFiles({ timeoutMs: 55_000, spares: 0, pdfSeconds: 3 });
+});
+afterAll(() => files.close());
+
+const read = async (bytes: Buffer, type: 'pdf' | 'docx' = 'pdf'): Promise<string> =>
+  resumeText(await files.extract(Readable.from([bytes]), type));
+const reasonOf = (reading: Promise<string>): Promise<string> =>
+  reading.then(
+    (text) => `read: ${text.slice(0, 100)}`,
+    (error: unknown) => {
+      if (error instanceof Unreadable) return error.reason;
+      throw error;
+    },
+  );
+
+/** The processes that this one has started. */
+function children(): number[] {
+  const tasks = readdirSync(`/proc/${process.pid}/task`);
+  return tasks.flatMap((task) =>
+    readFileSync(`/proc/${process.pid}/task/${task}/children`, 'utf8')
+      .split(' ')
+      .filter((id) => id !== '')
+      .map(Number),
+  );
+}
+
+/** The largest memory that any of them is seen with meanwhile, in MiB. */
+async function watching<T>(work: Promise<T>): Promise<{ result: T; peakMb: number }> {
+  let peakMb = 0;
+  const look = setInterval(() => {
+    for (const id of children()) peakMb = Math.max(peakMb, residentMb(id) ?? 0);
+  }, 10);
+  try {
+    return { result: await work, peakMb };
+  } finally {
+    clearInterval(look);
+  }
+}
+
+describe('a PDF', () => {
+  it('is read as it is written, with brackets', async () => {
+    expect(await read(pdfs.pdfText(['Ana Gomez', 'Led a team (of five) at Contoso']))).toBe(
+      'Ana Gomez\nLed a team (of five) at Contoso',
+    );
+  });
+  it('is read in columns, however it was drawn', async () => {
+    const left = ['SKILLS', 'Go', 'PostgreSQL', 'Kubernetes'];
+    const right = ['WORK', 'Led the payments team', 'Cut the latency by half', 'Taught new colleagues'];
+    const column = (lines: readonly string[], x: number) => lines.map((text, row) => ({ text, x, y: 700 - row * 18 }));
+    const byRows = left.flatMap((_, row) => [column(left, 72)[row]!, column(right, 300)[row]!]);
+    for (const words of [byRows, byRows.toReversed()])
+      expect(await read(pdfs.pdfPage({ data: pdfs.drawing(words) }))).toBe([...left, ...right].join('\n'));
+  });
+  it('is readable with an owner’s password only, and its scripts never run', async () => {
+    expect(await read(pdfs.encryptedPdf('Built what everybody may read', ''))).toBe('Built what everybody may read');
+    expect(await read(pdfs.scripted())).toBe('Built a harmless service with care');
+  });
+  it('that claims two thousand million pages is read as far as it goes', async () => {
+    expect(await read(pdfs.pageLie())).toContain('Led the only page that there is');
+  });
+  it.each<[string, () => Buffer, string[]]>([
+    ['encrypted for readers', () => pdfs.encryptedPdf('secret', 'password'), ['encrypted']],
+    ['a page tree that contains itself', pdfs.pageLoop, ['broken']],
+    ['random bytes', pdfs.randomPdf, ['broken']],
+    ['pictures alone', pdfs.pictureOnly, ['scanned']],
+    ['a gigabyte in a stream', () => pdfs.streamBomb(), ['out_of_memory']],
+    ['a gigabyte deflated twice', () => pdfs.twiceDeflated(), ['out_of_memory']],
+    ['180 MB of operators', () => pdfs.operators(), ['out_of_memory', 'timed_out', 'too_much_text']],
+    ['forms that draw each other twice', () => pdfs.nestedForms(), ['timed_out', 'too_much_text']],
+    ['two million saved states', () => pdfs.savedStates(), ['timed_out', 'out_of_memory']],
+  ])('of %s is refused with a reason, within 700 MB', async (_, make, reasons) => {
+    const { result, peakMb } = await watching(reasonOf(read(make())));
+    expect(reasons).toContain(result);
+    expect(peakMb).toBeLessThan(700);
+  });
+  it('that comes after all of them is read', async () => {
+    expect(await read(pdfs.pdfText(['Still alive']))).toBe('Still alive');
+  });
+});
+
+describe('a DOCX', () => {
+  it('that is a bomb is refused by the reader that the knowledge base uses', async () => {
+    expect(await reasonOf(read(zipBombDocx(), 'docx'))).toBe('bomb');
+  });
+});
+
+describe('detectResume', () => {
+  const head = (text: string) => Buffer.from(text);
+  it('goes by content, then by name', () => {
+    expect(detectResume(head('%PDF-1.7'), 'resume.docx')).toBe('pdf');
+    expect(detectResume(head('garbage'), 'Resume.PDF')).toBe('pdf');
+    expect(detectResume(head('PK\u0003\u0004'), 'cv.docx', ['word/document.xml'])).toBe('docx');
+  });
+  it.each(['cv.txt', 'cv', 'cv.docx'])('refuses text that is called %s', (name) => {
+    expect(() => detectResume(head('Ana Gomez'), name)).toThrow('PDF or a DOCX');
+  });
+  it('refuses an empty file', () => expect(() => detectResume(head(''), 'cv.pdf')).toThrow('empty'));
+});
+
+describe('readingOrder', () => {
+  const at = (text: string, x: number, y: number) => ({ text, x, y, width: text.length * 6, height: 11 });
+  it('keeps a date beside its heading', () => {
+    const pieces = [
+      at('Senior Developer', 72, 700),
+      at('2019 - 2023', 420, 700),
+      at('Contoso', 72, 684),
+      at('Berlin', 420, 684),
+    ];
+    expect(readingOrder(pieces)).toEqual(['Senior Developer 2019 - 2023', 'Contoso Berlin']);
+  });
+  it('joins letters of a word and parts words', () => {
+    expect(readingOrder([at('W', 72, 700), at('ork', 78, 700), at('done', 100, 700)])).toEqual(['Work done']);
+  });
+});
