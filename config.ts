@@ -86,6 +86,13 @@ export const environment = z.object({
   OPENAI_MODEL: z.string().optional(),
   OPENAI_EMBEDDING_MODEL: z.string().optional(),
   OPENAI_TIMEOUT_MS: positive.default(30_000),
+  MEETING_BOT_SERVICE: z.enum(['recall', 'attendee']).default('recall'),
+  RECALL_API_KEY: z.string().optional(),
+  RECALL_API_URL: z.url({ protocol: /^https?$/ }).optional(),
+  RECALL_WEBHOOK_SECRET: z
+    .string()
+    .regex(/^whsec_[A-Za-z0-9+/_-]+=*$/, 'must begin with whsec_ and go on in Base64')
+    .optional(),
   EMBEDDING: z.enum(['embedded', 'off']).default('embedded'),
   EMBEDDING_FOLDER: z.string().optional(),
   EMBEDDING_NICENESS: z.coerce.number().int().min(0).max(19).default(10),
@@ -183,6 +190,12 @@ export function readConfig(env: Record<string, string | undefined>) {
       embeddingModel: v.OPENAI_EMBEDDING_MODEL,
       timeoutMs: v.OPENAI_TIMEOUT_MS,
     },
+    meetingBots: {
+      service: v.MEETING_BOT_SERVICE,
+      apiKey: v.RECALL_API_KEY,
+      apiUrl: v.RECALL_API_URL ?? botServices[v.MEETING_BOT_SERVICE],
+      webhookSecret: v.RECALL_WEBHOOK_SECRET,
+    },
     embedding: { state: v.EMBEDDING, folder: v.EMBEDDING_FOLDER, niceness: v.EMBEDDING_NICENESS },
     quotas: {
       sandbox: { documents: v.SANDBOX_DOCUMENTS, knowledge_pages: v.SANDBOX_PAGES },
@@ -233,6 +246,12 @@ function withPath(address: string, path: string): string {
   if (url.pathname === '/') url.pathname = path;
   return url.href;
 }
+
+/** Where the services that send bots into calls are, unless RECALL_API_URL says otherwise. */
+const botServices = {
+  recall: 'https://us-east-1.recall.ai/api/v1',
+  attendee: 'https://app.attendee.dev/api/v1',
+} as const;
 
 /** How many points each rate has, and over how many seconds. */
 function ratesOf(variables: Record<RateVariable, number>) {

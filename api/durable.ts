@@ -18,7 +18,7 @@ import { intentFor, settleIntent, type Intent, type Launchable, type Work } from
 import { Problem } from '../models/rules/base/errors.ts';
 import { searchAttributes } from '../workflows/attributes.ts';
 import type { Queue } from '../workflows/queues.ts';
-import { readRefusal } from '../workflows/refusal.ts';
+import { readRefusal, type Transition } from '../workflows/refusal.ts';
 
 const startDeadlineMs = 1_000;
 /** A worker answers in some 50 ms; one that is busy or being replaced answers within seconds. */
@@ -204,21 +204,31 @@ export async function temporalAnswers({ temporal }: Pick<Starter, 'temporal'>): 
   );
 }
 
+export type CommandOptions<A extends unknown[]> = {
+  /** The same for calls that are to make one change. */
+  id: string;
+  args: A;
+  /** How long the caller waits, in ms. What was accepted goes on after it. */
+  deadlineMs?: number;
+};
+
 /**
- * Changes the state of an open workflow, which owns that state: the workflow's own validator decides. Calls with the
- * same `id` make one change.
+ * Changes the state of an open workflow, which owns that state: the workflow's own validator decides. Returns what the
+ * workflow answers.
  * @throws Problem ILLEGAL_TRANSITION or CONFLICT, in the workflow's own words, when it refuses; CONFLICT when the
  * workflow has ended; UNAVAILABLE when it could not be asked in time.
  */
-export async function command(
+export async function command<R, A extends unknown[]>(
   ctx: Pick<Starter, 'temporal'>,
   workflowId: string,
-  update: UpdateDefinition<unknown>,
-  id: string,
-): Promise<void> {
+  update: UpdateDefinition<R, A>,
+  { id, args, deadlineMs = commandDeadlineMs }: CommandOptions<A>,
+): Promise<R> {
   try {
-    await ctx.temporal.withDeadline(Date.now() + commandDeadlineMs, () =>
-      ctx.temporal.workflow.getHandle(workflowId).executeUpdate(update, { updateId: id }),
+    return await ctx.temporal.withDeadline(Date.now() + deadlineMs, () =>
+      ctx.temporal.workflow
+        .getHandle(workflowId)
+        .executeUpdate<R, [unknown, ...unknown[]]>(update.name, { updateId: id, args: args as never }),
     );
   } catch (error) {
     if (error instanceof WorkflowUpdateFailedError) throw refused(error);
@@ -230,17 +240,16 @@ export async function command(
 function refused(cause: WorkflowUpdateFailedError): Problem {
   const said = readRefusal(cause.cause);
   if (!said?.transition) return new Problem('CONFLICT', { ...(said && { message: said.message }), cause });
-  const { from, operation, allowed } = said.transition;
+  return illegalTransition(said.message, said.transition, cause);
+}
+
+/** What a caller is told who asks for what a state does not allow. */
+export function illegalTransition(message: string, { from, operation, allowed }: Transition, cause?: unknown): Problem {
   const possible = allowed.length > 0 ? allowed.join(', ') : 'nothing';
   const details = [
     { path: ['operation'], message: `${operation} is not possible from ${from}; possible: ${possible}` },
   ];
-  return new Problem('ILLEGAL_TRANSITION', {
-    message: said.message,
-    details,
-    extra: { from, operation, allowed },
-    cause,
-  });
+  return new Problem('ILLEGAL_TRANSITION', { message, details, extra: { from, operation, allowed }, cause });
 }
 
 /** Whether `command` failed because the workflow does not exist or is no longer open. */

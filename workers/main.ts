@@ -14,6 +14,7 @@ import { startSweeper } from './sweeper.ts';
 import { connectionTo, startSaved } from '../api/durable.ts';
 import { createLog } from '../api/http/log.ts';
 import { createAi } from '../clients/ai/ai.ts';
+import { openBots } from '../clients/bot/open.ts';
 import { openEmbedding } from '../clients/embedding/open.ts';
 import { createFiles } from '../clients/files/files.ts';
 import { createHttp } from '../clients/http/http.ts';
@@ -125,6 +126,8 @@ export async function startWorkers(
   const linear = createLinear({ http: services, url: config.linearApiUrl });
   const slack = createSlack({ http: services, respond: outbound, url: config.slack.apiUrl });
   const secrets = createSecretBox(config.secretKey);
+  const bots = openBots(config.meetingBots, config.egressAllow);
+  const outsideBot = bots.outside;
   const starter = { temporal, clock, log, config };
   const start: StartSaved = (model, record, intents) => startSaved(starter, model, record, intents);
   const deps = adapt({
@@ -151,6 +154,7 @@ export async function startWorkers(
     testConversationsPerMonth,
     clock,
     log,
+    outsideBot,
   });
   const workflowBundle = await bundling;
   const workers = await Promise.all(
@@ -189,6 +193,7 @@ export async function startWorkers(
       await embedding.close();
       await files.close();
       await renderer.close();
+      await bots.close();
       await pages.close();
       await http.close();
       await services.close();

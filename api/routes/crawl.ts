@@ -130,7 +130,7 @@ export const crawlRoutes = [
       const crawl = await latestCrawl(orgId, [mode]);
       if (crawl?.status !== 'crawling') throw new Problem('CONFLICT', { message: 'No crawl is running.' });
       try {
-        await command(ctx, crawlWorkflowId(crawl._id), cancelCrawl, `cancel:${crawl._id}`);
+        await command(ctx, crawlWorkflowId(crawl._id), cancelCrawl, { id: `cancel:${crawl._id}`, args: [] });
       } catch (error) {
         // An operator terminated the workflow, so nothing else will end the record, and no other crawl could begin.
         if (crawl.pending?.length || !isGone(error)) throw error;

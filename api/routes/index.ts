@@ -9,6 +9,7 @@ import { inboundRoutes } from './inbound.ts';
 import { inboxRoutes } from './inbox.ts';
 import { interviewAidRoutes } from './interviewaids.ts';
 import { integrationRoutes } from './integrations.ts';
+import { botReportRoutes, interviewRoutes } from './interviews.ts';
 import { keyRoutes } from './keys.ts';
 import { knowledgeRoutes } from './knowledge.ts';
 import { meetingRoutes } from './meetings.ts';
@@ -38,5 +39,5 @@ export const routeGroups = {
   Meetings: meetingRoutes,
   Integrations: integrationRoutes,
   'Inbound events': [...webhookRoutes, ...inboundRoutes],
-  Interviews: interviewAidRoutes,
+  Interviews: [...interviewRoutes, ...interviewAidRoutes, ...botReportRoutes],
 } satisfies RouteGroups;

@@ -219,7 +219,9 @@ describe('a command to an open workflow', () => {
       withDeadline: (_deadline: number, work: () => unknown) => work(),
       workflow: { getHandle: () => ({ executeUpdate }) },
     } as unknown as Client;
-    const told = await command({ temporal }, 'crawl:1', defineUpdate('cancel'), 'cancel:1').catch((e: unknown) => e);
+    const told = await command({ temporal }, 'crawl:1', defineUpdate('cancel'), { id: 'cancel:1', args: [] }).catch(
+      (e: unknown) => e,
+    );
     expect(told).toMatchObject(expected);
   });
 });

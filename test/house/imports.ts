@@ -40,6 +40,7 @@ export const rooms: readonly Room[] = [
       'workflows/',
       'config.ts',
       'clients/ai',
+      'clients/bot/signature.ts',
       'clients/embedding/',
       'clients/files',
       // What verifies signed requests fetches the keys of those who sign.

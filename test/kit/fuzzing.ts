@@ -38,6 +38,9 @@ const rulesBeyondTheSchema = [
   'updateMeetingSettings',
   'addTranscript',
   'draftInterview',
+  'createInterview',
+  'updateInterview',
+  'startInterview',
   ...routes.filter((route) => 'cursor' in (route.query?.shape ?? {})).map(({ name }) => name),
 ];
 

@@ -14,6 +14,7 @@ import type { DeliveryActivities } from '../../activities/events/deliver.ts';
 import type { DocumentActivities } from '../../activities/knowledge/document.ts';
 import type { EmbeddingActivities } from '../../activities/knowledge/embedding.ts';
 import type { ErasureActivities } from '../../activities/chat/erasure.ts';
+import type { InterviewActivities } from '../../activities/interviews/interview.ts';
 import type { MeetingActivities } from '../../activities/interviews/meeting.ts';
 import type { MailReplyActivities } from '../../activities/events/mailreply.ts';
 import type { MaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
@@ -76,6 +77,7 @@ export function stories() {
         EmbeddingActivities &
         ErasureActivities &
         MailReplyActivities &
+        InterviewActivities &
         MaintenanceActivities &
         MeetingActivities &
         RecrawlActivities &
@@ -110,5 +112,12 @@ export function stories() {
     return { calls, result, skippedMs: (await env.currentTimeMs()) - started };
   }
 
-  return { tell, bundle: () => ({ code }) };
+  return {
+    tell,
+    bundle: () => ({ code }),
+    /** The server's clock, which jumps ahead with each story. */
+    now: () => env.currentTimeMs(),
+    /** Lets this time pass on the server's clock, which stands still while nobody waits for a result. */
+    pass: (ms: number) => env.sleep(ms),
+  };
 }

@@ -1,13 +1,16 @@
 /** Meetings and interviews. */
 import { launchable, type Slice } from './slice.ts';
+import { createInterviewActivities } from '../../activities/interviews/interview.ts';
 import { createMeetingActivities } from '../../activities/interviews/meeting.ts';
+import { BotReportModel } from '../../models/interviews/botreport.ts';
+import { InterviewModel } from '../../models/interviews/interview.ts';
 import { MeetingModel } from '../../models/interviews/meeting.ts';
 
 export const interviews = {
-  launchable: [launchable(MeetingModel)],
+  launchable: [launchable(InterviewModel), launchable(BotReportModel), launchable(MeetingModel)],
   fleets: {
     interviews: {
-      activities: (deps) => ({ ...createMeetingActivities(deps) }),
+      activities: (deps) => ({ ...createInterviewActivities(deps), ...createMeetingActivities(deps) }),
       // Most of this work waits for MongoDB or for a service that sends bots into calls.
       maxActivities: 40,
       maxWorkflowTasks: 20,

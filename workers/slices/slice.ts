@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import type { RecrawlSchedules } from '../../activities/crawl/recrawl.ts';
 import type { MailSettings } from '../../activities/events/mailsettings.ts';
 import type { Ai } from '../../clients/ai/ai.ts';
+import type { Bot } from '../../clients/bot/bot.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { Files } from '../../clients/files/files.ts';
 import type { Http } from '../../clients/http/http.ts';
@@ -36,6 +37,8 @@ export type WorkerDeps = {
   sites: Sites;
   search: Search;
   ai: Ai;
+  /** The service that sends bots into outside calls, where one is configured. */
+  outsideBot: Bot | undefined;
   embedding: Embedding;
   linear: Linear;
   slack: Slack;

@@ -1,0 +1,177 @@
+/**
+ * What the workflow of an interview does in the world: it stores its state, sends and dismisses bots, takes their transcripts,
+ * and has the interview evaluated. Every step may run again. Logs and results contain ids only.
+ */
+import { Context } from '@temporalio/activity';
+import type { Logger } from 'pino';
+import { withHeartbeat } from '../base/heartbeat.ts';
+import { roomBot } from './room.ts';
+import { scoreAnswers, summarizeAnswers } from '../../agent/evaluation.ts';
+import type { Ai } from '../../clients/ai/ai.ts';
+import { BotRefused, type Bot } from '../../clients/bot/bot.ts';
+import {
+  beginInterviewRemoval,
+  findInterview,
+  forgetInterview,
+  projectInterview,
+  removeInterviewContents,
+  storeResult,
+  type Interview,
+} from '../../models/interviews/interview.ts';
+import { readTranscript, removeSegments, storeSegments } from '../../models/interviews/transcript.ts';
+import { botName, type BotReason, type BotState } from '../../models/rules/interviews/bot.ts';
+import type { Interviewed } from '../../models/rules/interviews/evaluation.ts';
+import type { BotRef, CalledBot, InterviewState, Move } from '../../models/rules/interviews/interview.ts';
+import { sizeOf, transcriptBounds, type Said } from '../../models/rules/interviews/transcript.ts';
+
+export type InterviewDeps = {
+  /** The service for outside calls, where one is configured. */
+  outsideBot: Bot | undefined;
+  ai: Pick<Ai, 'model' | 'structured'>;
+  clock: () => Date;
+  log: Logger;
+};
+type Ref = { orgId: string; interviewId: string };
+/** What the workflow begins with: its state as it was stored last, and what a member configured since. */
+export type LoadedInterview = {
+  state: InterviewState;
+  /** Whether it has a time. */ scheduled?: true;
+  /** When the clock starts it. */ dueAt?: string;
+};
+export type Deployed = { bot: BotRef } | { refused: BotReason };
+export type InterviewActivities = ReturnType<typeof createInterviewActivities>;
+
+export function createInterviewActivities({ outsideBot, ai, clock, log }: InterviewDeps) {
+  const botOf = ({ kind }: Pick<BotRef, 'kind'>): Bot | undefined => (kind === 'room' ? roomBot : outsideBot);
+  const told = (interviewId: string, what: string) => (error: unknown) =>
+    log.warn({ err: error, interview_id: interviewId }, `the model made no ${what}; rules did`);
+
+  return {
+    /** Null when the interview is being removed. */
+    async loadInterview({ orgId, interviewId }: Ref): Promise<LoadedInterview | null> {
+      const record = await findInterview(orgId, interviewId);
+      if (!record) return null;
+      const { state, scheduled_at, meeting_url } = record;
+      // The clock starts what has a place where it can start.
+      const due = meeting_url === undefined ? undefined : scheduled_at;
+      return {
+        state,
+        ...(scheduled_at ? { scheduled: true as const } : {}),
+        ...(due ? { dueAt: due.toISOString() } : {}),
+      };
+    },
+
+    /** Stores the state. False when the interview is being removed. */
+    async storeInterview({ orgId, interviewId, state, moves }: Ref & { state: InterviewState; moves: Move[] }) {
+      return projectInterview(orgId, interviewId, state, moves, clock());
+    },
+
+    /** Sends a bot, or opens the room. `sent`: which one of the interview this is. */
+    async deployBot({ orgId, interviewId, sent }: Ref & { sent: number }): Promise<Deployed> {
+      return withHeartbeat(async (signal) => {
+        const record = await findInterview(orgId, interviewId);
+        if (!record) return { refused: 'gone' };
+        const outside = record.meeting_url !== undefined && outsideBot !== undefined;
+        const order = {
+          meetingUrl: record.meeting_url ?? '',
+          name: botName,
+          metadata: { org_id: orgId, interview_id: interviewId },
+          key: `${interviewId}:${sent}`,
+          again: Context.current().info.attempt > 1,
+        };
+        try {
+          return { bot: await (outside ? outsideBot : roomBot).schedule(order, signal) };
+        } catch (error) {
+          if (!(error instanceof BotRefused)) throw error;
+          log.warn({ err: error, org_id: orgId, interview_id: interviewId }, 'a bot could not be sent');
+          return { refused: error.reason };
+        }
+      });
+    },
+
+    async dismissBot({ bot }: { bot: BotRef }): Promise<void> {
+      await withHeartbeat(async (signal) => botOf(bot)?.cancel(bot.id, signal));
+    },
+
+    /** Where the bot is. A service that is no longer configured knows nothing of its bots. */
+    async lookAtBot({ bot }: { bot: BotRef }): Promise<BotState> {
+      return withHeartbeat(async (signal): Promise<BotState> => {
+        const service = botOf(bot);
+        return service ? service.get(bot.id, signal) : { phase: 'failed', reason: 'gone' };
+      });
+    },
+
+    /** Stores what a bot heard. False while its service is still writing it down. */
+    async collectTranscript({ orgId, interviewId, bot }: Ref & { bot: CalledBot }): Promise<boolean> {
+      return withHeartbeat(async (signal) => {
+        const [record, service] = [await findInterview(orgId, interviewId), botOf(bot)];
+        if (!record || !service) return true;
+        const heard = await service.transcript(bot.id, signal);
+        if (!heard) return false;
+        const began = Date.parse(bot.since);
+        const said = heard.map(({ speaker, startMs, text }, index): Said => ({
+          id: `${bot.id}:${index}`,
+          speaker: speaker.slice(0, 200),
+          text: text.slice(0, transcriptBounds.charactersPerSegment),
+          at: new Date(began + startMs),
+          is_ai: false,
+        }));
+        await storeSegments(interviewId, withinBounds(said));
+        if (!(await findInterview(orgId, interviewId))) await removeSegments(interviewId);
+        return true;
+      });
+    },
+
+    /** Phase 1. */
+    async summarizeInterview({ orgId, interviewId }: Ref): Promise<void> {
+      await withHeartbeat(async () => {
+        const record = await findInterview(orgId, interviewId);
+        if (!record) return;
+        const made = await summarizeAnswers(ai, await interviewedOf(record), told(interviewId, 'summary'));
+        await storeResult(orgId, interviewId, { qa_summary: { ...made, generated_at: clock() } }, clock());
+      });
+    },
+
+    /** Phase 2. `silent`: the candidate said nothing. */
+    async scoreInterview({ orgId, interviewId }: Ref): Promise<'scored' | 'silent'> {
+      return withHeartbeat(async () => {
+        const record = await findInterview(orgId, interviewId);
+        if (!record) return 'silent';
+        const made = await scoreAnswers(
+          ai,
+          await interviewedOf(record),
+          record.role_title,
+          told(interviewId, 'scores'),
+        );
+        if (!made) return 'silent';
+        await storeResult(orgId, interviewId, { evaluation: { ...made, generated_at: clock() } }, clock());
+        return 'scored';
+      });
+    },
+
+    /** Hides the interview, and removes what was said and made of it. */
+    async removeInterview({ orgId, interviewId }: Ref): Promise<void> {
+      await withHeartbeat(async () => {
+        await beginInterviewRemoval(orgId, interviewId);
+        await removeInterviewContents(interviewId);
+      });
+    },
+
+    /** Removes the record, once nothing is left that belongs to it. */
+    async forgetInterview({ orgId, interviewId }: Ref): Promise<void> {
+      await forgetInterview(orgId, interviewId);
+      log.info({ org_id: orgId, interview_id: interviewId }, 'interview removed');
+    },
+  };
+}
+
+async function interviewedOf(record: Interview): Promise<Interviewed> {
+  const { _id, questions, evaluation_criteria, candidate } = record;
+  return { questions, criteria: evaluation_criteria, said: await readTranscript(_id), candidate: candidate.name };
+}
+
+/** As much of it as a transcript may hold. */
+function withinBounds(said: readonly Said[]): Said[] {
+  let left = transcriptBounds.characters;
+  return said.slice(0, transcriptBounds.segments).filter((one) => (left -= sizeOf([one]).characters) >= 0);
+}

@@ -1,0 +1,236 @@
+/** Interviews as members see them, and how the API asks an interview's workflow for a move. */
+import { randomUUID } from 'node:crypto';
+import type { Context } from '../context.ts';
+import { command, illegalTransition, intentTo, isGone, startSaved, type Start } from '../durable.ts';
+import { viewSegment } from './meeting.ts';
+import { newId } from '../../models/base/ids.ts';
+import {
+  findInterview,
+  InterviewModel,
+  noteIntent,
+  type Interview,
+  type InterviewConfig,
+} from '../../models/interviews/interview.ts';
+import { readTranscript } from '../../models/interviews/transcript.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+import { botReasons, isMeetingUrl, type BotReason } from '../../models/rules/interviews/bot.ts';
+import type { Evaluation } from '../../models/rules/interviews/evaluation.ts';
+import {
+  criteriaOf,
+  interviewBounds,
+  maxDaysAhead,
+  next,
+  refusalOf,
+  unique,
+  type Operation,
+} from '../../models/rules/interviews/interview.ts';
+import { questionsFor, type NewQuestion } from '../../models/rules/interviews/questions.ts';
+import {
+  interview,
+  interviewChanged,
+  interviewUpdates,
+  interviewWorkflowId,
+  reloadInterview,
+  type Done,
+  type InterviewCommand,
+} from '../../workflows/interview.ts';
+import { queues } from '../../workflows/queues.ts';
+
+export const noInterview = (): Problem => new Problem('NOT_FOUND', { message: 'There is no such interview.' });
+
+export async function foundInterview(orgId: string, interviewId: string): Promise<Interview> {
+  const record = await findInterview(orgId, interviewId);
+  if (!record) throw noInterview();
+  return record;
+}
+
+/** The workflow that owns an interview's state. */
+export const leading = (orgId: string, interviewId: string): Start<Parameters<typeof interview>> => ({
+  workflow: interview,
+  id: interviewWorkflowId(interviewId),
+  queue: queues.interviews,
+  args: [{ orgId, interviewId }],
+});
+
+/** @throws Problem ILLEGAL_TRANSITION */
+export function checkAllowed({ status }: Pick<Interview, 'status'>, operation: Operation): void {
+  if (next(status, operation) !== undefined) return;
+  const { message, transition } = refusalOf(status, operation);
+  throw illegalTransition(message, transition);
+}
+
+type Command = { orgId: string; interviewId: string; actor: string; cause?: string };
+/** A model may be asked twice, for half a minute each. */
+const evaluationDeadlineMs = 120_000;
+
+/**
+ * Asks the workflow for a move, which decides. One that is not open is begun from its record: it was never started while
+ * Temporal was away, or an operator has ended it.
+ * @throws Problem NOT_FOUND, ILLEGAL_TRANSITION, CONFLICT, UNAVAILABLE
+ */
+export async function commandInterview(
+  ctx: Context,
+  operation: InterviewCommand,
+  { orgId, interviewId, actor, cause }: Command,
+): Promise<Done> {
+  const order = { actor, ...(cause === undefined ? {} : { cause }) };
+  const options = {
+    id: `${operation}:${randomUUID()}`,
+    args: [order] as [typeof order],
+    ...(operation === 'evaluate' || operation === 'score' ? { deadlineMs: evaluationDeadlineMs } : {}),
+  };
+  const ask = () => command(ctx, interviewWorkflowId(interviewId), interviewUpdates[operation], options);
+  return asking(ctx, orgId, interviewId, ask, (record) => checkAllowed(record, operation));
+}
+
+/** Has the workflow read what a member has configured. */
+export async function tellChanged(ctx: Context, orgId: string, interviewId: string, actor: string): Promise<void> {
+  const options = { id: `reload:${randomUUID()}`, args: [{ actor }] as [{ actor: string }] };
+  const ask = () => command(ctx, interviewWorkflowId(interviewId), reloadInterview, options);
+  await asking(ctx, orgId, interviewId, ask, () => undefined);
+}
+
+async function asking<R>(
+  ctx: Context,
+  orgId: string,
+  interviewId: string,
+  ask: () => Promise<R>,
+  check: (record: Interview) => void,
+): Promise<R> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'CONFLICT') throw error;
+    // It may have ended while it was asked: then the record says why it refuses.
+    check(await foundInterview(orgId, interviewId));
+    if (!isGone(error)) throw error;
+    const intent = changedIntent(ctx, orgId, interviewId);
+    const record = await noteIntent(orgId, interviewId, intent);
+    if (!record) throw noInterview();
+    await startSaved(ctx, InterviewModel, record, [intent]);
+    return ask();
+  }
+}
+
+/** The intent to have the workflow read the record, which begins a workflow where none is open. */
+export const changedIntent = (ctx: Context, orgId: string, interviewId: string) =>
+  intentTo(ctx, { ...leading(orgId, interviewId), signal: interviewChanged });
+
+type Given = {
+  role_title?: string | undefined;
+  skills?: string[] | undefined;
+  evaluation_criteria?: string[] | undefined;
+  question_count?: number | undefined;
+  questions?: NewQuestion[] | undefined;
+  meeting_url?: string | null | undefined;
+  scheduled_at?: string | null | undefined;
+  mode?: Interview['interview_mode'] | undefined;
+};
+
+const numbered = (questions: readonly NewQuestion[]) =>
+  questions.map(({ category, body }) => ({ question_id: newId('question'), category, body }));
+
+/** What a caller asks for, as it is stored; `before`: what was configured already. */
+export function configured(given: Given, now: Date, before?: Interview): Omit<InterviewConfig, 'candidate'> {
+  const role_title = (given.role_title ?? before!.role_title).trim();
+  const skills = given.skills ? unique(given.skills) : (before?.skills ?? []);
+  const criteria =
+    given.evaluation_criteria || !before ? criteriaOf(given.evaluation_criteria, skills) : before.evaluation_criteria;
+  const count =
+    given.questions?.length ?? given.question_count ?? before?.question_count ?? interviewBounds.questions.default;
+  const rest = {
+    role_title,
+    interview_mode: given.mode ?? before?.interview_mode ?? ('solo' as const),
+    skills,
+    evaluation_criteria: criteria,
+    question_count: count,
+    questions: questionsAs(given, { role_title, skills, criteria, count }, before),
+  };
+  // A draft names every field, and those of which nothing was said are null.
+  const [link, time] = [given.meeting_url ?? undefined, given.scheduled_at ?? undefined];
+  const url = link === undefined ? before?.meeting_url : readMeetingUrl(link, 'meeting_url');
+  const at = time === undefined ? before?.scheduled_at : readSchedule(time, now);
+  return { ...rest, ...(url === undefined ? {} : { meeting_url: url }), ...(at ? { scheduled_at: at } : {}) };
+}
+
+/** The questions that are given, or new ones where something changed of which they were made. */
+function questionsAs(given: Given, order: Parameters<typeof questionsFor>[0], before: Interview | undefined) {
+  if (given.questions) return numbered(given.questions);
+  const changed = given.role_title ?? given.skills ?? given.evaluation_criteria ?? given.question_count;
+  return before && changed === undefined ? before.questions : numbered(questionsFor(order));
+}
+
+/** @throws Problem VALIDATION */
+export function readMeetingUrl(url: string, field: string): string {
+  if (isMeetingUrl(url)) return url;
+  const message = 'must be the address of an online meeting, beginning with https://';
+  throw new Problem('VALIDATION', { details: [{ path: ['body', field], message }] });
+}
+
+/** A clock may be a little behind ours. */
+const lateMs = 60_000;
+
+function readSchedule(text: string, now: Date): Date {
+  const at = new Date(text);
+  const ahead = at.getTime() - now.getTime();
+  if (ahead >= -lateMs && ahead <= maxDaysAhead * 86_400_000) return at;
+  const message = `must be in the future, at most ${maxDaysAhead} days from now`;
+  throw new Problem('VALIDATION', { details: [{ path: ['body', 'scheduled_at'], message }] });
+}
+
+const iso = (at: Date): string => at.toISOString();
+
+/** An interview in a list. */
+export function viewItem(record: Interview) {
+  const { _id, candidate, decision, evaluation, status } = record;
+  return {
+    interview_id: _id,
+    org_id: record.org_id,
+    role_title: record.role_title,
+    status,
+    mode: record.interview_mode,
+    candidate: {
+      name: candidate.name ?? null,
+      email: candidate.email ?? null,
+      resume_parsed: candidate.resume_parsed,
+      ...(candidate.resume_error === undefined ? {} : { resume_error: candidate.resume_error }),
+    },
+    scheduled_at: record.scheduled_at ? iso(record.scheduled_at) : null,
+    // Scores are made before the interview is completed.
+    overall_score: status === 'completed' ? (evaluation?.overall_score ?? null) : null,
+    decision: decision ? { ...decision, decided_at: iso(decision.decided_at) } : null,
+    created_at: iso(record.created_at),
+    updated_at: iso(record.updated_at),
+  };
+}
+
+function viewEvaluation({ scores, generated_at, ...rest }: Evaluation) {
+  return {
+    ...rest,
+    criteria: Object.fromEntries(scores.map(({ criterion, score }) => [criterion, score])),
+    evidence: scores.map(({ criterion, quote }) => ({ criterion, quote })),
+    generated_at: iso(generated_at),
+  };
+}
+
+/** An interview with its transcript and its evaluation. */
+export async function viewInterview(record: Interview) {
+  const { state, status, qa_summary, evaluation } = record;
+  const { failure } = state;
+  return {
+    ...viewItem(record),
+    skills: record.skills,
+    evaluation_criteria: record.evaluation_criteria,
+    question_count: record.question_count,
+    questions: record.questions,
+    meeting_url: record.meeting_url ?? null,
+    transcript: (await readTranscript(record._id)).map(viewSegment),
+    qa_summary: qa_summary ? { ...qa_summary, generated_at: iso(qa_summary.generated_at) } : null,
+    evaluation: status === 'completed' && evaluation ? viewEvaluation(evaluation) : null,
+    history: record.history.map(({ at, ...rest }) => ({ ...rest, at: iso(at) })),
+    failure:
+      failure === undefined
+        ? null
+        : { reason: failure, message: failure in botReasons ? botReasons[failure as BotReason] : failure },
+  };
+}

@@ -1,0 +1,116 @@
+/** Bots of Recall.ai. */
+import { z } from 'zod';
+import { BotRefused, type Bot, type Heard } from './bot.ts';
+import { createService, sending, type ServiceOptions } from './service.ts';
+import { recallState } from '../../models/rules/interviews/bot.ts';
+import { interviewTimes } from '../../models/rules/interviews/interview.ts';
+
+const created = z.object({ id: z.string() });
+const listed = z.object({ results: z.array(created) });
+const bot = z.object({
+  status_changes: z.array(z.object({ code: z.string(), sub_code: z.string().nullish() })).nullish(),
+  recordings: z
+    .array(
+      z.object({
+        media_shortcuts: z
+          .object({
+            transcript: z.object({ data: z.object({ download_url: z.string().nullish() }).nullish() }).nullish(),
+          })
+          .nullish(),
+      }),
+    )
+    .nullish(),
+});
+const time = z.object({ relative: z.number() }).nullish();
+const transcript = z.array(
+  z.object({
+    participant: z.object({ name: z.string().nullish() }).nullish(),
+    words: z.array(z.object({ text: z.string(), start_timestamp: time, end_timestamp: time })),
+  }),
+);
+
+const seconds = (ms: number): number => Math.round(ms / 1_000);
+
+export function createRecallBot(options: ServiceOptions): Bot {
+  const { call, download } = createService(options);
+
+  async function read(id: string, signal: AbortSignal | undefined) {
+    const { status, body } = await call('GET', `/bot/${encodeURIComponent(id)}/`, { signal });
+    return status === 404 ? undefined : bot.parse(body);
+  }
+
+  /** The bot that an earlier order with this key has sent. */
+  async function sent(key: string, signal: AbortSignal | undefined): Promise<string | undefined> {
+    const { status, body } = await call('GET', `/bot/?metadata__key=${encodeURIComponent(key)}`, { signal });
+    return status === 200 ? listed.safeParse(body).data?.results[0]?.id : undefined;
+  }
+
+  return {
+    kind: 'recall',
+    schedule: ({ meetingUrl, name, metadata, key, again }, signal) =>
+      sending(async () => {
+        const known = again ? await sent(key, signal) : undefined;
+        if (known !== undefined) return { kind: 'recall', id: known };
+        const { status, body } = await call('POST', '/bot/', {
+          headers: { 'idempotency-key': key },
+          body: {
+            meeting_url: meetingUrl,
+            bot_name: name,
+            metadata: { ...metadata, key },
+            recording_config: { transcript: { provider: { meeting_captions: {} } } },
+            automatic_leave: {
+              waiting_room_timeout: seconds(interviewTimes.noShow),
+              noone_joined_timeout: seconds(interviewTimes.noShow),
+            },
+          },
+          signal,
+        });
+        const id = created.safeParse(body).data?.id;
+        if (status !== 201 || id === undefined) throw new BotRefused(status === 409 ? 'service' : 'refused', status);
+        return { kind: 'recall', id };
+      }),
+
+    async cancel(id, signal) {
+      const path = `/bot/${encodeURIComponent(id)}/`;
+      const { status } = await call('DELETE', path, { signal });
+      // A bot that is on its way cannot be deleted, only told to leave.
+      if (status === 405) await call('POST', `${path}leave_call/`, { signal });
+    },
+
+    async get(id, signal) {
+      const found = await read(id, signal);
+      if (!found) return { phase: 'failed', reason: 'gone' };
+      const last = found.status_changes?.at(-1);
+      return last ? recallState(last.code, last.sub_code) : { phase: 'scheduled' };
+    },
+
+    async transcript(id, signal) {
+      const found = await read(id, signal);
+      if (!found) return [];
+      const links = (found.recordings ?? []).map(
+        (one) => one.media_shortcuts?.transcript?.data?.download_url ?? undefined,
+      );
+      const over = ['done', 'fatal'].includes(found.status_changes?.at(-1)?.code ?? '');
+      if (links.length === 0) return over ? [] : undefined;
+      if (links.includes(undefined)) return undefined;
+      const parts: Heard[] = [];
+      for (const link of links) {
+        for (const { participant, words } of transcript.parse(await download(link!, signal))) {
+          const text = words
+            .map((word) => word.text)
+            .join(' ')
+            .trim();
+          if (text === '') continue;
+          const end = words.at(-1)?.end_timestamp?.relative;
+          parts.push({
+            speaker: participant?.name ?? 'Unknown',
+            startMs: Math.round((words[0]?.start_timestamp?.relative ?? 0) * 1_000),
+            ...(end === undefined ? {} : { endMs: Math.round(end * 1_000) }),
+            text,
+          });
+        }
+      }
+      return parts;
+    },
+  };
+}

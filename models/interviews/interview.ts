@@ -1,0 +1,276 @@
+/**
+ * Interviews. The workflow of an interview owns its state; this record is its projection, and what members configure. One
+ * that is being removed is found by nobody.
+ */
+import { removeSegments } from './transcript.ts';
+import { collectionOf, defined, defineModel, Mixed } from '../base/define.ts';
+import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
+import { modes, type Mode } from '../rules/access/keys.ts';
+import type { Evaluation, QaSummary } from '../rules/interviews/evaluation.ts';
+import {
+  interviewModes,
+  interviewStatuses,
+  operations,
+  type Decision,
+  type InterviewMode,
+  type InterviewState,
+  type InterviewStatus,
+  type Move,
+} from '../rules/interviews/interview.ts';
+import type { Question } from '../rules/interviews/questions.ts';
+
+export type StoredMove = Omit<Move, 'at'> & { at: Date; /** What the member wrote. */ reason?: string };
+export type Candidate = { name?: string; email?: string; resume_parsed: boolean; resume_error?: string };
+
+/** What members may change before the start. */
+export type InterviewConfig = {
+  role_title: string;
+  interview_mode: InterviewMode;
+  skills: string[];
+  evaluation_criteria: string[];
+  question_count: number;
+  questions: Question[];
+  meeting_url?: string;
+  scheduled_at?: Date;
+  candidate: Candidate;
+};
+
+export type Interview = InterviewConfig & {
+  _id: string;
+  org_id: string;
+  mode: Mode;
+  /** The role's title in lower case: interviews for the same role are related. */
+  role_key: string;
+  created_by: string;
+  status: InterviewStatus;
+  /** Of the last move. */
+  seq: number;
+  state: InterviewState;
+  history: StoredMove[];
+  qa_summary?: QaSummary;
+  evaluation?: Evaluation;
+  decision?: { decision: Decision; notes: string | null; decided_by: string; decided_at: Date };
+  created_at: Date;
+  updated_at: Date;
+  /** Its removal is decided. */
+  removing?: true;
+  pending?: Intent[];
+};
+
+export const InterviewModel = defineModel<Interview>(
+  'Interview',
+  'interviews',
+  {
+    _id: { type: String, required: true },
+    org_id: { type: String, required: true },
+    mode: { type: String, enum: modes, required: true },
+    role_title: { type: String, required: true },
+    role_key: { type: String, required: true },
+    interview_mode: { type: String, enum: interviewModes, required: true },
+    skills: { type: [String], required: true },
+    evaluation_criteria: { type: [String], required: true },
+    question_count: { type: Number, required: true },
+    questions: { type: [Mixed], required: true },
+    meeting_url: String,
+    scheduled_at: Date,
+    candidate: { type: Mixed, required: true },
+    created_by: { type: String, required: true },
+    status: { type: String, enum: interviewStatuses, required: true },
+    seq: { type: Number, required: true },
+    state: { type: Mixed, required: true },
+    history: { type: [Mixed], required: true },
+    qa_summary: { type: Mixed },
+    evaluation: { type: Mixed },
+    decision: { type: Mixed },
+    created_at: { type: Date, required: true },
+    updated_at: { type: Date, required: true },
+    removing: Boolean,
+    pending: pendingField,
+  },
+  [
+    { fields: { org_id: 1, _id: -1 } },
+    { fields: { org_id: 1, status: 1, _id: -1 } },
+    { fields: { org_id: 1, role_key: 1, _id: -1 } },
+    {
+      fields: { org_id: 1, 'candidate.email': 1, _id: -1 },
+      partialFilterExpression: { 'candidate.email': { $exists: true } },
+    },
+    { fields: { 'state.bot.id': 1 }, partialFilterExpression: { 'state.bot.id': { $exists: true } } },
+    pendingIndex,
+  ],
+);
+
+const standing = (orgId: string, interviewId: string) => ({
+  _id: interviewId,
+  org_id: orgId,
+  removing: { $exists: false },
+});
+
+export const roleKey = (title: string): string => title.trim().toLowerCase().replaceAll(/\s+/gu, ' ');
+
+export async function createInterview(interview: Interview): Promise<Interview> {
+  await collectionOf(InterviewModel).insertOne(defined(interview) as Interview);
+  return interview;
+}
+
+export async function findInterview(orgId: string, interviewId: string): Promise<Interview | null> {
+  return collectionOf(InterviewModel).findOne(standing(orgId, interviewId));
+}
+
+/** The newest first, after the one with this id. */
+export async function listInterviews(
+  orgId: string,
+  status: InterviewStatus | undefined,
+  limit: number,
+  after: string | undefined,
+): Promise<Interview[]> {
+  const which = {
+    org_id: orgId,
+    removing: { $exists: false },
+    ...(status === undefined ? {} : { status }),
+    ...(after === undefined ? {} : { _id: { $lt: after } }),
+  };
+  return collectionOf(InterviewModel).find(which).sort({ _id: -1 }).limit(limit).toArray();
+}
+
+/** Other interviews of the same candidate or for the same role, the newest first. */
+export async function listRelated(
+  { _id, org_id, role_key, candidate }: Interview,
+  limit: number,
+): Promise<Interview[]> {
+  const same = [{ role_key }, ...(candidate.email === undefined ? [] : [{ 'candidate.email': candidate.email }])];
+  return collectionOf(InterviewModel)
+    .find({ org_id, removing: { $exists: false }, _id: { $ne: _id }, $or: same })
+    .sort({ _id: -1 })
+    .limit(limit)
+    .toArray();
+}
+
+type ConfigChange = { [F in keyof InterviewConfig]?: InterviewConfig[F] | undefined } & {
+  role_key?: string;
+  'candidate.name'?: string | undefined;
+  'candidate.email'?: string | undefined;
+};
+
+/**
+ * Changes the configuration of an interview that has not started. Null when there is none in such a state. `intent`: to tell
+ * its workflow.
+ */
+export async function configureInterview(
+  orgId: string,
+  interviewId: string,
+  change: ConfigChange,
+  now: Date,
+  intent?: Intent,
+): Promise<Interview | null> {
+  return collectionOf(InterviewModel).findOneAndUpdate(
+    { ...standing(orgId, interviewId), status: { $in: [...operations.update.from] } },
+    { $set: { ...defined(change), updated_at: now }, ...(intent ? { $push: { pending: intent } } : {}) },
+    { returnDocument: 'after' },
+  );
+}
+
+/** Notes an intent. Null when there is no such interview. */
+export async function noteIntent(orgId: string, interviewId: string, intent: Intent): Promise<Interview | null> {
+  return collectionOf(InterviewModel).findOneAndUpdate(
+    standing(orgId, interviewId),
+    { $push: { pending: intent } },
+    { returnDocument: 'after' },
+  );
+}
+
+/**
+ * Writes what the workflow says: its state, and the moves since the last time. A state that is older than the stored one
+ * changes nothing, so that it may be written again. False when there is no such interview any more.
+ */
+export async function projectInterview(
+  orgId: string,
+  interviewId: string,
+  state: InterviewState,
+  moves: readonly Move[],
+  now: Date,
+): Promise<boolean> {
+  const stored = moves.map((move) => ({ ...move, at: new Date(move.at) }));
+  const first = moves[0]?.seq ?? state.seq + 1;
+  const written = await collectionOf(InterviewModel).updateOne(
+    { ...standing(orgId, interviewId), seq: { $lt: first, $lte: state.seq } },
+    {
+      $set: { status: state.status, seq: state.seq, state, updated_at: now },
+      ...(stored.length === 0 ? {} : { $push: { history: { $each: stored } } }),
+    },
+  );
+  return written.matchedCount === 1 || (await findInterview(orgId, interviewId)) !== null;
+}
+
+/** Adds to a move what the member wrote who asked for it. */
+export async function setReason(orgId: string, interviewId: string, seq: number, reason: string): Promise<void> {
+  await collectionOf(InterviewModel).updateOne(
+    { ...standing(orgId, interviewId), 'history.seq': seq },
+    { $set: { 'history.$.reason': reason } },
+  );
+}
+
+type Result = Partial<Pick<Interview, 'qa_summary' | 'evaluation'>>;
+
+/** Stores what an evaluation gave. */
+export async function storeResult(orgId: string, interviewId: string, result: Result, now: Date): Promise<void> {
+  await collectionOf(InterviewModel).updateOne(standing(orgId, interviewId), { $set: { ...result, updated_at: now } });
+}
+
+/** Null when there is no such interview in a state that allows a decision. */
+export async function decideInterview(
+  orgId: string,
+  interviewId: string,
+  decision: NonNullable<Interview['decision']>,
+): Promise<Interview | null> {
+  return collectionOf(InterviewModel).findOneAndUpdate(
+    { ...standing(orgId, interviewId), status: { $in: [...operations.decide.from] } },
+    { $set: { decision, updated_at: decision.decided_at } },
+    { returnDocument: 'after' },
+  );
+}
+
+/** Of whom the bot of this id is. */
+export async function findByBot(botId: string): Promise<Pick<Interview, '_id' | 'org_id' | 'mode' | 'state'> | null> {
+  return collectionOf(InterviewModel).findOne(
+    { 'state.bot.id': botId },
+    { projection: { org_id: 1, mode: 1, state: 1 } },
+  );
+}
+
+/**
+ * Decides the removal: from here on nobody finds the interview, and what it says of the candidate is gone from its record.
+ * Null when there is none.
+ */
+export async function beginInterviewRemoval(
+  orgId: string,
+  interviewId: string,
+  intent?: Intent,
+): Promise<Interview | null> {
+  return collectionOf(InterviewModel).findOneAndUpdate(
+    intent ? standing(orgId, interviewId) : { _id: interviewId, org_id: orgId },
+    {
+      $set: {
+        removing: true,
+        candidate: { resume_parsed: false },
+        role_title: '',
+        role_key: '',
+        questions: [],
+        history: [],
+      },
+      $unset: { qa_summary: 1, evaluation: 1, decision: 1, meeting_url: 1 },
+      ...(intent ? { $push: { pending: intent } } : {}),
+    },
+    { returnDocument: 'after' },
+  );
+}
+
+/** Removes what belongs to an interview and is kept elsewhere. Safe to repeat. */
+export async function removeInterviewContents(interviewId: string): Promise<void> {
+  await removeSegments(interviewId);
+}
+
+/** Removes the record of an interview whose removal was decided. */
+export async function forgetInterview(orgId: string, interviewId: string): Promise<void> {
+  await collectionOf(InterviewModel).deleteOne({ _id: interviewId, org_id: orgId, removing: true });
+}

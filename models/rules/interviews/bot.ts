@@ -1,0 +1,117 @@
+/**
+ * Bots in calls, whatever service sends them: where one is, why it is not there, and what the services' own words mean.
+ * Pure. The words of services are open sets: one that is unknown has a general meaning.
+ */
+
+export const botPhases = [
+  'scheduled',
+  'joining',
+  'waiting',
+  'in_call',
+  'recording',
+  'processing',
+  'done',
+  'failed',
+] as const;
+export type BotPhase = (typeof botPhases)[number];
+
+/** Why a bot is not in its call, with a sentence for the members of the organization. */
+export const botReasons = {
+  not_admitted: 'Nobody let the bot into the call.',
+  nobody_came: 'Nobody came to the call.',
+  ended: 'The call ended.',
+  removed: 'Somebody removed the bot from the call.',
+  bad_link: 'The link of the meeting does not lead to a call.',
+  needs_settings: 'The meeting does not let bots in; its settings or the account must be changed.',
+  no_recording: 'The bot was not allowed to record.',
+  service: 'The service that sends bots failed.',
+  refused: 'The service that sends bots refused the request.',
+  gone: 'The service no longer knows the bot.',
+  unknown: 'The bot could not stay in the call.',
+} as const;
+export type BotReason = keyof typeof botReasons;
+
+export type BotState = { phase: BotPhase; reason?: BotReason };
+
+/** Whether the bot is in the call. */
+export const isIn = ({ phase }: BotState): boolean => phase === 'in_call' || phase === 'recording';
+/** Whether it has left for good. */
+export const isOver = ({ phase }: BotState): boolean => ['processing', 'done', 'failed'].includes(phase);
+
+const recallPhases: Readonly<Record<string, BotPhase>> = {
+  ready: 'scheduled',
+  joining_call: 'joining',
+  in_waiting_room: 'waiting',
+  in_call_not_recording: 'in_call',
+  recording_permission_allowed: 'in_call',
+  recording_permission_denied: 'in_call',
+  in_call_recording: 'recording',
+  call_ended: 'processing',
+  recording_done: 'processing',
+  done: 'done',
+  analysis_done: 'done',
+  fatal: 'failed',
+};
+
+const attendeePhases: Readonly<Record<string, BotPhase>> = {
+  scheduled: 'scheduled',
+  staged: 'scheduled',
+  ready: 'joining',
+  joining: 'joining',
+  waiting_room: 'waiting',
+  joined_not_recording: 'in_call',
+  joined_recording: 'recording',
+  joined_recording_paused: 'in_call',
+  joined_recording_permission_denied: 'in_call',
+  leaving: 'processing',
+  post_processing: 'processing',
+  ended: 'done',
+  data_deleted: 'done',
+  fatal_error: 'failed',
+};
+
+/** What is in the words for a reason, both services together; the first that fits counts. */
+const words: readonly (readonly [RegExp, BotReason])[] = [
+  [/noone_joined|only_bots|meeting_not_started/, 'nobody_came'],
+  [/waiting_room|knocking|request_to_join_denied/, 'not_admitted'],
+  [/kicked_from_call|removed_from_meeting/, 'removed'],
+  [/meeting_(not_found|link_|password|ended)/, 'bad_link'],
+  [/requires_|login_required|locked|meeting_full|blocked|not_invited|^zoom_(sdk|local)|captcha/, 'needs_settings'],
+  [/permission_denied/, 'no_recording'],
+  [/call_ended|everyone_left|silence_detected|received_leave|max_length|platform_idle|meeting_ended/, 'ended'],
+  [
+    /failed_to_launch|errored|internal_error|timeout|connection|terminated|not_launched|unable_to_connect|credits/,
+    'service',
+  ],
+];
+
+const reasonOf = (word: string | null | undefined): BotReason | undefined =>
+  word ? (words.find(([form]) => form.test(word))?.[1] ?? 'unknown') : undefined;
+
+function stateOf(phase: BotPhase, word: string | null | undefined): BotState {
+  const reason = reasonOf(word);
+  // Only who has left has a reason for it.
+  if (!isOver({ phase }) || (reason === undefined && phase !== 'failed')) return { phase };
+  return { phase, reason: reason ?? 'unknown' };
+}
+
+/** Recall.ai's last status change. */
+export const recallState = (code: string, subCode: string | null | undefined): BotState =>
+  stateOf(recallPhases[code] ?? 'joining', subCode);
+
+/** Attendee's state, with the `event_sub_type` of its last event. */
+export const attendeeState = (state: string, subType: string | null | undefined): BotState =>
+  stateOf(attendeePhases[state] ?? 'joining', subType);
+
+/** What the bot calls itself in a call. */
+export const botName = 'Interview assistant (AI)';
+
+/**
+ * Whether an address may be that of an online meeting.
+ */
+export function isMeetingUrl(text: string): boolean {
+  const url = URL.parse(text);
+  return (
+    url !== null && url.protocol === 'https:' && url.username === '' && url.password === '' && text.length <= 2_048
+  );
+}

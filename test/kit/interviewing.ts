@@ -1,0 +1,118 @@
+/** Interviews in tests: over HTTP as a member does, and as the room speaks to the workflow and stores what is said. */
+import { randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { MongoClient, type Db } from 'mongodb';
+import { apiAt, until, type Api, type Reply, type TestOrg } from './harness.ts';
+import type { SystemEnv } from './processes.ts';
+import type { InterviewStatus, Operation } from '../../models/rules/interviews/interview.ts';
+import { interviewUpdates, interviewWorkflowId, type InterviewCommand } from '../../workflows/interview.ts';
+
+/** The parts of an interview's record that tests look at. */
+export type View = {
+  interview_id: string;
+  status: InterviewStatus;
+  history: {
+    from: InterviewStatus;
+    to: InterviewStatus;
+    operation: Operation;
+    actor: string;
+    cause?: string;
+    reason?: string;
+  }[];
+  questions: { question_id: string; body: string }[];
+  failure: { reason: string } | null;
+};
+
+export const goodAnswer = (n: number): string =>
+  `In ${2010 + n} I led the migration of service number ${n}, because its reports took ${n + 20} minutes. We measured each step, built a new index, and reduced the time to ${n + 5} seconds.`;
+
+export async function interviewing(env: SystemEnv, url = process.env['TEST_API_URL']!) {
+  const api: Api = apiAt(url);
+  const mongo = await MongoClient.connect(env['MONGODB_URI']!);
+  const connection = await Connection.connect({ address: env['TEMPORAL_ADDRESS']! });
+  const temporal = new Client({ connection });
+  const db: Db = mongo.db();
+
+  /** What a member of `org` does. */
+  function of(org: TestOrg) {
+    const call = (method: string, path = '', body?: unknown): Promise<Reply> =>
+      api.request(method, `/orgs/${org.orgId}/interviews${path}`, {
+        token: org.owner.token,
+        ...(body === undefined ? {} : { body }),
+      });
+    const get = async (id: string): Promise<View> => (await call('GET', `/${id}`)).body.data as View;
+    async function create(body: object = {}): Promise<string> {
+      const reply = await call('POST', '', { role_title: 'Data Engineer', question_count: 3, ...body });
+      if (reply.status !== 201) throw new Error(`create: ${reply.status} ${JSON.stringify(reply.body)}`);
+      return reply.body.data.interview_id as string;
+    }
+    /** Waits until the interview is in this state. */
+    const reached = (id: string, status: InterviewStatus) =>
+      until(async () => {
+        const seen = await get(id);
+        return seen.status === status ? seen : undefined;
+      }, `interview ${id} to be ${status}`);
+    /** Stores answers of the candidate, as the room does. */
+    async function answer(id: string, answers?: readonly string[]): Promise<void> {
+      const { questions } = await get(id);
+      const texts = answers ?? questions.map((_, n) => goodAnswer(n));
+      const segments = texts.map((text, n) => ({
+        _id: `${id}:a${n}`,
+        stream: id,
+        id: `a${n}`,
+        speaker: 'Candidate',
+        text,
+        at: new Date(),
+        is_ai: false,
+        role: 'candidate',
+        question_id: questions[n % questions.length]!.question_id,
+        place: randomUUID(),
+      }));
+      await db.collection<{ _id: string }>('transcript_segments').insertMany(segments);
+    }
+    /** Brings an interview into a state, the shortest way. */
+    async function bring(status: InterviewStatus, body: object = {}): Promise<string> {
+      const future = { scheduled_at: new Date(Date.now() + 86_400_000).toISOString() };
+      const id = await create({ ...(status === 'scheduled' ? future : {}), ...body });
+      if (status === 'cancelled') await call('POST', `/${id}/cancel`);
+      const steps = {
+        draft: 0,
+        scheduled: 0,
+        cancelled: 0,
+        bot_deployed: 1,
+        in_progress: 2,
+        evaluating: 3,
+        completed: 4,
+      };
+      if (steps[status] > 0) await call('POST', `/${id}/start`);
+      if (steps[status] > 1) await room(id, 'join');
+      if (steps[status] > 2) {
+        await answer(id);
+        await call('POST', `/${id}/end`);
+      }
+      if (steps[status] > 3) await call('POST', `/${id}/generate-score`);
+      await reached(id, status);
+      return id;
+    }
+    return { org, call, get, create, reached, answer, bring };
+  }
+
+  /** What the room asks the workflow. */
+  const room = (id: string, command: InterviewCommand, cause?: string) =>
+    temporal.workflow.getHandle(interviewWorkflowId(id)).executeUpdate(interviewUpdates[command], {
+      args: [{ actor: 'candidate', ...(cause === undefined ? {} : { cause }) }],
+    });
+
+  return {
+    api,
+    db,
+    temporal,
+    of,
+    room,
+    handle: (id: string) => temporal.workflow.getHandle(interviewWorkflowId(id)),
+    async close() {
+      await connection.close();
+      await mongo.close();
+    },
+  };
+}

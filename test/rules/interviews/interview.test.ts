@@ -1,0 +1,126 @@
+/** The table of an interview's life: every state with every operation, and that the document shows this table. */
+import { describe, expect, it } from '@jest/globals';
+import { readFile } from 'node:fs/promises';
+import {
+  allowedIn,
+  criteriaOf,
+  interviewStatuses,
+  isFinal,
+  lookPause,
+  newState,
+  next,
+  operationNames,
+  operations,
+  refusalOf,
+  rejoinPause,
+  unique,
+  type InterviewStatus,
+  type Operation,
+} from '../../../models/rules/interviews/interview.ts';
+
+/** As the contract has it, written down a second time: from each state, where each operation leads. */
+const expected: Record<InterviewStatus, Partial<Record<Operation, InterviewStatus>>> = {
+  draft: { update: 'draft', schedule: 'scheduled', start: 'bot_deployed', cancel: 'cancelled', delete: 'draft' },
+  scheduled: { update: 'scheduled', start: 'bot_deployed', cancel: 'cancelled', delete: 'scheduled' },
+  bot_deployed: {
+    join: 'in_progress',
+    join_failed: 'scheduled',
+    no_show: 'cancelled',
+    refuse: 'cancelled',
+    rejoin: 'bot_deployed',
+    cancel: 'cancelled',
+    delete: 'bot_deployed',
+  },
+  in_progress: {
+    no_show: 'cancelled',
+    rejoin: 'in_progress',
+    end: 'evaluating',
+    cancel: 'cancelled',
+    delete: 'in_progress',
+  },
+  evaluating: {
+    evaluate: 'evaluating',
+    score: 'completed',
+    decide: 'evaluating',
+    cancel: 'cancelled',
+    delete: 'evaluating',
+  },
+  completed: { decide: 'completed', delete: 'completed' },
+  cancelled: { delete: 'cancelled' },
+};
+const all = interviewStatuses.flatMap((status) => operationNames.map((operation) => [status, operation] as const));
+
+describe('next', () => {
+  it.each(all)('%s, %s', (status, operation) => {
+    expect(next(status, operation)).toBe(expected[status][operation]);
+  });
+
+  it('names in a refusal the state, the operation and what is possible instead', () => {
+    for (const [status, operation] of all) {
+      const { message, transition } = refusalOf(status, operation);
+      expect(transition).toEqual({ from: status, operation, allowed: Object.keys(expected[status]) });
+      expect(message).toContain(status);
+    }
+  });
+
+  it('leads out of no final state, and into one from every other', () => {
+    for (const status of interviewStatuses) {
+      const leads = allowedIn(status).filter((operation) => next(status, operation) !== status);
+      expect([status, leads.length === 0]).toEqual([status, isFinal(status)]);
+      expect(isFinal(status) || next(status, 'cancel') === 'cancelled').toBe(true);
+    }
+  });
+
+  it('reaches every state from a draft', () => {
+    const reached = new Set<InterviewStatus>(['draft']);
+    for (const status of reached)
+      for (const operation of operationNames) reached.add(next(status, operation) ?? status);
+    expect([...reached].toSorted()).toEqual([...interviewStatuses].toSorted());
+  });
+});
+
+describe('docs/interviews.md', () => {
+  it('shows this table, row by row', async () => {
+    const text = await readFile(new URL('../../../docs/interviews.md', import.meta.url), 'utf8');
+    const rows = text
+      .split('\n')
+      .filter((line) => /^\| `\w+` +\|/.test(line))
+      .map((line) =>
+        line
+          .split('|')
+          .slice(1, -1)
+          .map((cell) => cell.trim()),
+      );
+    const table = operationNames.map((operation) => {
+      const { from, to, who } = operations[operation];
+      const states = from.length === interviewStatuses.length ? 'every state' : from.join(', ');
+      return [`\`${operation}\``, states, to, who];
+    });
+    expect(rows.filter(([name]) => operationNames.some((operation) => name === `\`${operation}\``))).toEqual(table);
+  });
+});
+
+describe('pauses', () => {
+  it('grow to a bound', () => {
+    expect([1, 2, 3, 4, 5, 9].map(rejoinPause)).toEqual([15_000, 30_000, 60_000, 120_000, 180_000, 180_000]);
+    expect([0, 1, 4, 9].map(lookPause)).toEqual([60_000, 120_000, 960_000, 960_000]);
+  });
+});
+
+describe('criteriaOf', () => {
+  it('takes those given, each once; else the skills; else the usual ones', () => {
+    expect(criteriaOf(['Clarity', ' clarity ', 'SQL'], ['Go'])).toEqual(['Clarity', 'SQL']);
+    expect(criteriaOf(undefined, ['Go'])).toEqual(['Go']);
+    expect(criteriaOf([], [])).toHaveLength(3);
+    expect(criteriaOf(undefined, unique(Array.from({ length: 30 }, (_, n) => `Skill ${n}`)))).toHaveLength(20);
+  });
+});
+
+describe('newState', () => {
+  it('stands where the moves lead', () => {
+    expect(newState([], undefined)).toMatchObject({ status: 'draft', seq: 0 });
+    const at = '2026-11-20T09:00:00.000Z';
+    const moves = [{ seq: 1, from: 'draft', to: 'scheduled', operation: 'schedule', actor: 'usr_1', at }] as const;
+    expect(newState(moves, at)).toMatchObject({ status: 'scheduled', seq: 1, dueAt: at });
+  });
+});

@@ -1,0 +1,389 @@
+/** Stories of interviews, on a server that skips time: the clock, the bot that fails, drops or meets nobody, and the end. */
+import { describe, expect, it } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import { WorkflowUpdateFailedError, type WorkflowHandle } from '@temporalio/client';
+import { detailsOf, stories } from './story.ts';
+import type { Deployed, InterviewActivities } from '../../activities/interviews/interview.ts';
+import { newState, type InterviewState, type Move } from '../../models/rules/interviews/interview.ts';
+import type { BotState } from '../../models/rules/interviews/bot.ts';
+import { searchAttributes } from '../../workflows/attributes.ts';
+import {
+  botReported,
+  interview,
+  interviewUpdates,
+  removeInterviewNow,
+  reloadInterview,
+  type InterviewCommand,
+} from '../../workflows/interview.ts';
+import { readRefusal } from '../../workflows/refusal.ts';
+
+const ref = { orgId: 'org_1', interviewId: 'int_1' };
+const { tell, now, pass } = stories();
+const minute = 60_000;
+const dayMs = 86_400_000;
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await delay(10);
+}
+
+/** Lets the server's clock go on, a minute at a time, until something holds. */
+async function later(holds: () => boolean): Promise<void> {
+  while (!holds()) {
+    await pass(minute);
+    await delay(20);
+  }
+}
+
+/** A record, and bots that do as they are told: `deploy` and `looks` are used up one by one, the last one stays. */
+function world({
+  dueAt,
+  deploy = [{ bot: { kind: 'room', id: 'room_1' } }],
+  looks = [{ phase: 'recording' }],
+  score = async () => 'scored' as const,
+  transcripts = [true],
+}: {
+  dueAt?: string;
+  deploy?: Deployed[];
+  looks?: BotState[];
+  score?: () => Promise<'scored' | 'silent'>;
+  transcripts?: boolean[];
+} = {}) {
+  const record: { state: InterviewState; due: string | undefined; history: Move[]; gone: boolean } = {
+    state: newState([], undefined),
+    due: dueAt,
+    history: [],
+    gone: false,
+  };
+  const dismissed: string[] = [];
+  const collected: string[] = [];
+  const shift = <T>(list: T[]): T => (list.length > 1 ? list.shift()! : list[0]!);
+  const activities: InterviewActivities = {
+    loadInterview: async () =>
+      record.gone
+        ? null
+        : { state: record.state, ...(record.due ? { scheduled: true as const, dueAt: record.due } : {}) },
+    storeInterview: async ({ state, moves }) => {
+      record.state = state;
+      record.history.push(...moves);
+      return !record.gone;
+    },
+    deployBot: async () => shift(deploy),
+    dismissBot: async ({ bot }) => void dismissed.push(bot.id),
+    lookAtBot: async () => shift(looks),
+    collectTranscript: async ({ bot }) => {
+      collected.push(bot.id);
+      return shift(transcripts);
+    },
+    summarizeInterview: async () => undefined,
+    scoreInterview: score,
+    removeInterview: async () => void (record.gone = true),
+    forgetInterview: async () => undefined,
+  };
+  return { record, dismissed, collected, activities };
+}
+const ask = (handle: WorkflowHandle, command: InterviewCommand, cause?: string) =>
+  handle.executeUpdate(interviewUpdates[command], {
+    args: [{ actor: 'usr_1', ...(cause === undefined ? {} : { cause }) }],
+  });
+const moves = (history: readonly Move[]) =>
+  history.map(({ from, to, operation, actor, cause }) => [from, to, operation, actor, ...(cause ? [cause] : [])]);
+const outside = (id: string): Deployed => ({ bot: { kind: 'recall', id } });
+/** The moments of the moves, in minutes from the first one. */
+const minutes = (history: readonly Move[]) =>
+  history.map(({ at }) => Math.round((Date.parse(at) - Date.parse(history[0]!.at)) / minute));
+
+describe('interview', () => {
+  it('goes from a draft to its scores, with every move in the history, and shows itself to operators', async () => {
+    const { record, activities } = world();
+    const shown: unknown[] = [];
+    const { result, calls } = await tell(interview, [ref], activities, async (handle) => {
+      expect(await ask(handle, 'start')).toEqual({ seq: 2 });
+      await until(() => record.state.bot !== undefined);
+      shown.push((await handle.describe()).typedSearchAttributes.get(searchAttributes.status), await detailsOf(handle));
+      await ask(handle, 'join');
+      await ask(handle, 'end');
+      await until(() => record.state.summarized === true);
+      await ask(handle, 'evaluate');
+      await ask(handle, 'score');
+    });
+    expect(result).toBe('completed');
+    expect(moves(record.history)).toEqual([
+      ['draft', 'scheduled', 'schedule', 'usr_1'],
+      ['scheduled', 'bot_deployed', 'start', 'usr_1'],
+      ['bot_deployed', 'in_progress', 'join', 'usr_1'],
+      ['in_progress', 'evaluating', 'end', 'usr_1'],
+      ['evaluating', 'evaluating', 'evaluate', 'usr_1'],
+      ['evaluating', 'completed', 'score', 'usr_1'],
+    ]);
+    expect(record.history.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(calls.filter((name) => name === 'summarizeInterview')).toHaveLength(2);
+    expect(shown[0]).toBe('bot_deployed');
+    expect(shown[1]).toMatch(
+      /^\*\*bot_deployed\*\*\n\nNext timer: no-show.* at 20\d\d-.*\n\nLast move: scheduled → bot_deployed by `start` of usr_1 at /,
+    );
+  });
+
+  it('is started by the clock a month later, to the minute', async () => {
+    const begun = await now();
+    const dueAt = new Date(begun + 31 * dayMs).toISOString();
+    const { record, activities } = world({ dueAt });
+    record.state = newState(
+      [{ seq: 1, from: 'draft', to: 'scheduled', operation: 'schedule', actor: 'usr_1', at: dueAt }],
+      dueAt,
+    );
+    const { result, skippedMs } = await tell(interview, [ref], activities);
+    // Nobody came.
+    expect(result).toBe('cancelled');
+    expect(moves(record.history)).toEqual([
+      ['scheduled', 'bot_deployed', 'start', 'clock'],
+      ['bot_deployed', 'cancelled', 'no_show', 'clock', 'candidate_no_show'],
+    ]);
+    expect(Math.abs(Date.parse(record.history[0]!.at) - Date.parse(dueAt))).toBeLessThan(minute);
+    expect(minutes(record.history)).toEqual([0, 10]);
+    expect(skippedMs).toBeGreaterThanOrEqual(31 * dayMs);
+  });
+
+  it('follows a new time, and the clock starts it once for each time', async () => {
+    const begun = await now();
+    const { record, activities } = world({ deploy: [{ refused: 'bad_link' }, outside('bot_2')] });
+    record.due = new Date(begun + 30 * dayMs).toISOString();
+    await tell(interview, [ref], activities, async (handle) => {
+      await handle.executeUpdate(reloadInterview, { args: [{ actor: 'usr_1' }] });
+      expect(record.state).toMatchObject({ status: 'scheduled', dueAt: record.due });
+      record.due = new Date((await now()) + dayMs).toISOString();
+      await handle.executeUpdate(reloadInterview, { args: [{ actor: 'usr_1' }] });
+      await pass(dayMs);
+      await later(() => record.state.status === 'in_progress');
+      await ask(handle, 'cancel');
+    });
+    const [, start] = record.history;
+    expect([start!.operation, start!.actor]).toEqual(['start', 'clock']);
+    expect(Math.abs(Date.parse(start!.at) - Date.parse(record.due))).toBeLessThan(minute);
+  });
+
+  it('goes back to scheduled when no bot can join for 15 minutes, with the reason, and is not started again by itself', async () => {
+    const dueAt = new Date((await now()) + dayMs).toISOString();
+    const { record, activities } = world({ dueAt, deploy: [{ refused: 'bad_link' }] });
+    record.state = { ...newState([], dueAt), status: 'scheduled' };
+    const { calls, result } = await tell(interview, [ref], activities, async (handle) => {
+      await pass(dayMs);
+      await later(() => record.history.length === 2);
+      expect(record.state).toMatchObject({ status: 'scheduled', failure: 'bad_link', startedFor: dueAt });
+      await ask(handle, 'cancel');
+    });
+    expect(result).toBe('cancelled');
+    expect(moves(record.history)).toEqual([
+      ['scheduled', 'bot_deployed', 'start', 'clock'],
+      ['bot_deployed', 'scheduled', 'join_failed', 'clock', 'bad_link'],
+      ['scheduled', 'cancelled', 'cancel', 'usr_1'],
+    ]);
+    expect(minutes(record.history).slice(0, 2)).toEqual([0, 15]);
+    expect(calls.filter((name) => name === 'deployBot').length).toBeGreaterThanOrEqual(6);
+  });
+
+  it('sends a bot again that is thrown out before it is in, and goes on when one comes in', async () => {
+    const { record, activities, dismissed, collected } = world({
+      deploy: [outside('bot_1'), outside('bot_2')],
+      looks: [
+        { phase: 'failed', reason: 'service' },
+        { phase: 'waiting' },
+        { phase: 'recording' },
+        { phase: 'done', reason: 'ended' },
+      ],
+    });
+    await tell(interview, [ref], activities, async (handle) => {
+      await ask(handle, 'start');
+      await until(() => record.state.bot?.id === 'bot_1');
+      await handle.signal(botReported);
+      await later(() => record.state.summarized === true);
+      await ask(handle, 'score');
+    });
+    expect(moves(record.history).slice(2)).toEqual([
+      ['bot_deployed', 'in_progress', 'join', 'bot'],
+      ['in_progress', 'evaluating', 'end', 'bot', 'ended'],
+      ['evaluating', 'completed', 'score', 'usr_1'],
+    ]);
+    expect([dismissed, collected]).toEqual([['bot_2'], ['bot_2']]);
+  });
+
+  it('waits for a transcript that its service is still writing', async () => {
+    const { record, activities, collected } = world({
+      deploy: [outside('bot_1')],
+      looks: [{ phase: 'recording' }, { phase: 'processing' }],
+      transcripts: [false, false, true],
+    });
+    await tell(interview, [ref], activities, async (handle) => {
+      await ask(handle, 'start');
+      await later(() => record.state.summarized === true);
+      await ask(handle, 'cancel');
+    });
+    expect(collected).toEqual(['bot_1', 'bot_1', 'bot_1']);
+  });
+
+  it('that loses its bot stays in progress until it is sent again; both transcripts count', async () => {
+    const { record, activities, dismissed, collected } = world({
+      deploy: [outside('bot_1'), { refused: 'service' }, outside('bot_2')],
+      looks: [{ phase: 'recording' }, { phase: 'failed', reason: 'service' }, { phase: 'recording' }],
+    });
+    await tell(interview, [ref], activities, async (handle) => {
+      await ask(handle, 'start');
+      await later(() => record.state.failure === 'service' && record.state.status === 'in_progress');
+      await ask(handle, 'rejoin');
+      await until(() => record.state.failure === 'service' && record.state.sent === 2 && !record.state.rejoin);
+      await ask(handle, 'rejoin');
+      await until(() => record.state.bot?.id === 'bot_2');
+      expect(record.state.failure).toBeUndefined();
+      await ask(handle, 'end');
+      await until(() => record.state.summarized === true);
+      await ask(handle, 'score');
+    });
+    expect(record.history.map(({ operation }) => operation)).toEqual([
+      'schedule',
+      'start',
+      'join',
+      'rejoin',
+      'rejoin',
+      'end',
+      'score',
+    ]);
+    expect([dismissed, collected]).toEqual([['bot_2'], ['bot_1', 'bot_2']]);
+  });
+
+  it('is cancelled when a bot in a call meets nobody', async () => {
+    const { record, activities } = world({
+      deploy: [outside('bot_1')],
+      looks: [{ phase: 'recording' }, { phase: 'done', reason: 'nobody_came' }],
+    });
+    expect((await tell(interview, [ref], activities, async (handle) => void (await ask(handle, 'start')))).result).toBe(
+      'cancelled',
+    );
+    expect(moves(record.history).at(-1)).toEqual(['in_progress', 'cancelled', 'no_show', 'bot', 'candidate_no_show']);
+  });
+
+  it('is cancelled after 10 minutes of a bot in a waiting room, which leaves', async () => {
+    const { record, activities, dismissed } = world({ deploy: [outside('bot_1')], looks: [{ phase: 'waiting' }] });
+    await tell(interview, [ref], activities, async (handle) => void (await ask(handle, 'start')));
+    expect(minutes(record.history)).toEqual([0, 0, 10]);
+    expect([record.history.at(-1)!.operation, dismissed]).toEqual(['no_show', ['bot_1']]);
+  });
+
+  it('ends after four hours at the latest', async () => {
+    const { record, activities } = world();
+    await tell(interview, [ref], activities, async (handle) => {
+      await ask(handle, 'start');
+      await until(() => record.state.bot !== undefined);
+      await ask(handle, 'join');
+      await pass(4 * 60 * minute);
+      await later(() => record.state.summarized === true);
+      await ask(handle, 'cancel');
+    });
+    expect(moves(record.history)[3]).toEqual(['in_progress', 'evaluating', 'end', 'clock', 'maximum_length']);
+    expect(minutes(record.history)[3]).toBe(240);
+  });
+
+  it('that is refused by the candidate is cancelled for that reason', async () => {
+    const { record, activities } = world();
+    await tell(interview, [ref], activities, async (handle) => {
+      await ask(handle, 'start');
+      await ask(handle, 'refuse', 'consent_refused');
+    });
+    expect(moves(record.history).at(-1)).toEqual(['bot_deployed', 'cancelled', 'refuse', 'usr_1', 'consent_refused']);
+  });
+
+  it('refuses what its state does not allow, before and after, in the words of the table', async () => {
+    const { activities } = world();
+    await tell(interview, [ref], activities, async (handle) => {
+      const refused = await ask(handle, 'end').catch((error: unknown) => error);
+      expect(refused).toBeInstanceOf(WorkflowUpdateFailedError);
+      expect(readRefusal((refused as WorkflowUpdateFailedError).cause)?.transition).toEqual({
+        from: 'draft',
+        operation: 'end',
+        allowed: ['update', 'schedule', 'start', 'cancel', 'delete'],
+      });
+      await ask(handle, 'cancel');
+    });
+  });
+
+  it('that is cancelled while it is scored keeps no score, and the score is refused', async () => {
+    let release!: () => void;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    let begun = false;
+    const { record, activities } = world({
+      score: async () => {
+        begun = true;
+        await held;
+        return 'scored';
+      },
+    });
+    const outcomes: unknown[] = [];
+    await tell(interview, [ref], activities, async (handle) => {
+      for (const command of ['start', 'join', 'end'] as const) await ask(handle, command);
+      const scores = [1, 2].map(() => ask(handle, 'score').catch((error: WorkflowUpdateFailedError) => error));
+      await until(() => begun);
+      await ask(handle, 'cancel');
+      release();
+      for (const error of await Promise.all(scores))
+        outcomes.push(readRefusal((error as WorkflowUpdateFailedError).cause));
+    });
+    expect(record.history.at(-1)!.to).toBe('cancelled');
+    expect(outcomes).toHaveLength(2);
+    expect(outcomes).not.toContain(undefined);
+  });
+
+  it('stays where it is when there is nothing to score', async () => {
+    const { record, activities } = world({ score: async () => 'silent' });
+    await tell(interview, [ref], activities, async (handle) => {
+      for (const command of ['start', 'join', 'end'] as const) await ask(handle, command);
+      const refused = await ask(handle, 'score').catch((error: unknown) => error);
+      expect(readRefusal((refused as WorkflowUpdateFailedError).cause)?.message).toContain('nothing to score');
+      expect(record.state.status).toBe('evaluating');
+      await ask(handle, 'cancel');
+    });
+  });
+
+  it('that is deleted in a call has its bot leave, and is looked at again when all requests have ended', async () => {
+    const { record, activities, dismissed } = world({ deploy: [outside('bot_1')] });
+    const { calls, skippedMs } = await tell(interview, [ref], activities, async (handle) => {
+      await ask(handle, 'start');
+      await later(() => record.state.status === 'in_progress');
+      await handle.signal(removeInterviewNow);
+    });
+    expect(dismissed).toEqual(['bot_1']);
+    const removals = ['removeInterview', 'forgetInterview'];
+    expect(calls.filter((name) => removals.includes(name))).toEqual([...removals, 'removeInterview']);
+    expect(skippedMs).toBeGreaterThanOrEqual(5 * minute);
+  });
+
+  it('outlasts outages: every step is tried until it succeeds', async () => {
+    const { record, activities } = world();
+    let calls = 0;
+    const flaky = Object.fromEntries(
+      Object.entries(activities).map(([name, activity]) => [
+        name,
+        async (input: never) => {
+          if (calls++ % 3 !== 2) throw new Error('MongoDB does not answer');
+          return (activity as (input: never) => Promise<unknown>)(input);
+        },
+      ]),
+    ) as unknown as InterviewActivities;
+    const { result } = await tell(interview, [ref], flaky, async (handle) => {
+      for (const command of ['start', 'join', 'end', 'score'] as const) await ask(handle, command);
+    });
+    expect([result, record.history.map(({ seq }) => seq)]).toEqual(['completed', [1, 2, 3, 4, 5]]);
+  });
+
+  it('goes on from the record when its workflow was lost', async () => {
+    const { record, activities } = world();
+    record.state = {
+      ...newState([], undefined),
+      status: 'in_progress',
+      seq: 3,
+      joinedAt: new Date(await now()).toISOString(),
+    };
+    await tell(interview, [ref], activities, async (handle) => {
+      expect(await ask(handle, 'end')).toEqual({ seq: 4 });
+      await ask(handle, 'score');
+    });
+    expect(record.state).toMatchObject({ status: 'completed', seq: 5 });
+  });
+});
