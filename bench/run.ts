@@ -12,6 +12,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   delivery: () => import('./delivery.ts'),
   embedding: () => import('./embedding.ts'),
   answers: () => import('./answers.ts'),
+  interviews: () => import('./interviews.ts'),
   screenshots: () => import('./screenshots.ts'),
 };
 

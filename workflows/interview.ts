@@ -10,14 +10,11 @@ import {
   defineSignal,
   defineUpdate,
   proxyActivities,
-  proxyLocalActivities,
-  setCurrentDetails,
   setHandler,
   sleep,
-  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import { searchAttributes } from './attributes.ts';
+import { openLedger } from './interviewledger.ts';
 import { throughOutages } from './options.ts';
 import { refusal } from './refusal.ts';
 import type { InterviewActivities } from '../activities/interviews/interview.ts';
@@ -26,14 +23,10 @@ import {
   interviewTimes,
   isFinal,
   lookPause,
-  next,
-  refusalOf,
   rejoinPause,
   type CalledBot,
   type InterviewState,
   type InterviewStatus,
-  type Move,
-  type Operation,
 } from '../models/rules/interviews/interview.ts';
 
 export type InterviewRef = {
@@ -71,11 +64,6 @@ export const botReported = defineSignal('reported');
 /** A member deleted the interview. */
 export const removeInterviewNow = defineSignal('remove');
 
-/** These are a write to MongoDB each, and a caller waits for them. */
-const { loadInterview, storeInterview } = proxyLocalActivities<InterviewActivities>({
-  startToCloseTimeout: '10 seconds',
-  retry: { initialInterval: '100 milliseconds', backoffCoefficient: 2, maximumInterval: '10 seconds' },
-});
 const { deployBot, lookAtBot, collectTranscript, removeInterview, forgetInterview } =
   proxyActivities<InterviewActivities>({
     ...throughOutages,
@@ -102,95 +90,31 @@ const untilQuiet = '5 minutes';
 
 export async function interview({ orgId, interviewId, state: carried }: InterviewRef): Promise<InterviewStatus> {
   const ref = { orgId, interviewId };
-  /** Undefined until the record is read; nothing is decided before. */
-  let known: InterviewState | undefined = carried;
-  let removed = false;
+  const ledger = openLedger(ref, carried);
+  const { state, note, forget, check, move, store, isRemoved } = ledger;
   let reports = 0;
   let reloads = 0;
   let unread = 0;
   let scoring = false;
-  const unstored: Move[] = [];
-  let writing: Promise<void> = Promise.resolve();
   let evaluating: Promise<void> = Promise.resolve();
   const dismissals: Promise<void>[] = [];
 
-  const state = (): InterviewState => known!;
   const now = (): number => Date.now();
   const iso = (): string => new Date().toISOString();
   const since = (moment: string | undefined): number => (moment === undefined ? now() : Date.parse(moment));
-
-  /** What operators see in the Temporal UI. */
-  let shownStatus: InterviewStatus | undefined;
-  let shownMove: Move | undefined;
-  function show(timer?: { what: string; at: number }): void {
-    const { status, bot, failure } = state();
-    if (status !== shownStatus) upsertSearchAttributes([{ key: searchAttributes.status, value: status }]);
-    shownStatus = status;
-    const rows = [
-      `**${status}**`,
-      timer ? `Next timer: ${timer.what} at ${new Date(timer.at).toISOString()}` : 'No timer.',
-      ...(shownMove
-        ? [
-            `Last move: ${shownMove.from} → ${shownMove.to} by \`${shownMove.operation}\` of ${shownMove.actor}${shownMove.cause === undefined ? '' : ` (${shownMove.cause})`} at ${shownMove.at}`,
-          ]
-        : []),
-      ...(bot ? [`Bot: ${bot.kind} \`${bot.id}\``] : []),
-      ...(failure === undefined ? [] : [`Failure: ${failure}`]),
-    ];
-    setCurrentDetails(rows.join('\n\n'));
-  }
-
-  /** Refuses what the state does not allow. */
-  function check(operation: Operation): void {
-    const { status } = state();
-    if (next(status, operation) !== undefined) return;
-    const { message, transition } = refusalOf(status, operation);
-    throw refusal(message, transition);
-  }
-
-  /** Makes a move that `check` allows. Nothing else changes the status. */
-  function move(operation: Operation, actor: string, cause?: string): void {
-    check(operation);
-    const from = state().status;
-    const to = next(from, operation)!;
-    const seq = state().seq + 1;
-    shownMove = { seq, from, to, operation, actor, at: iso(), ...(cause === undefined ? {} : { cause }) };
-    unstored.push(shownMove);
-    known = { ...state(), status: to, seq };
-    show();
-  }
-
-  const note = (change: Partial<InterviewState>): void => void (known = { ...state(), ...change });
-  const forget = (...names: (keyof InterviewState)[]): void => {
-    const rest: Partial<InterviewState> = { ...state() };
-    for (const name of names) delete rest[name];
-    known = rest as InterviewState;
-  };
-
-  /** Stores the state and the moves since the last time, one write after the other. */
-  async function store(): Promise<void> {
-    const before = writing;
-    const write = async () => {
-      await before;
-      const moves = unstored.splice(0);
-      if (!(await storeInterview({ ...ref, state: state(), moves }))) removed = true;
-    };
-    writing = write();
-    return writing;
-  }
 
   /** Waits until something is asked or reported, or until a moment; false when the moment has come. */
   async function until(at: number, timer?: string): Promise<boolean> {
     const { seq } = state();
     const seen = { reports, reloads, rejoin: state().rejoin };
     const news = () =>
-      removed ||
+      isRemoved() ||
       state().seq !== seq ||
       reports !== seen.reports ||
       reloads !== seen.reloads ||
       unread > 0 ||
       state().rejoin !== seen.rejoin;
-    show(timer === undefined || !Number.isFinite(at) ? undefined : { what: timer, at });
+    ledger.show(timer === undefined || !Number.isFinite(at) ? undefined : { what: timer, at });
     if (!Number.isFinite(at)) return condition(news).then(() => true);
     const left = at - now();
     return left <= 0 ? news() : condition(news, left);
@@ -198,15 +122,10 @@ export async function interview({ orgId, interviewId, state: carried }: Intervie
 
   /** Reads what a member has configured; a time makes a draft scheduled. */
   async function reload(actor: string): Promise<void> {
-    const record = await loadInterview(ref);
-    if (!record) {
-      removed = true;
-      return;
-    }
-    if (record.dueAt === undefined) forget('dueAt');
-    else note({ dueAt: record.dueAt });
+    const scheduled = await ledger.load();
+    if (isRemoved()) return;
     reloads += 1;
-    if (record.scheduled && state().status === 'draft') {
+    if (scheduled && state().status === 'draft') {
       move('schedule', actor);
       await store();
     }
@@ -226,7 +145,7 @@ export async function interview({ orgId, interviewId, state: carried }: Intervie
     if (scoring) throw refusal('The scores are being made already; they are there in a moment.');
     scoring = true;
     try {
-      await condition(() => removed || state().summarized === true || state().status !== 'evaluating');
+      await condition(() => isRemoved() || state().summarized === true || state().status !== 'evaluating');
       await evaluating;
       check('score');
       const outcome = await scoreInterview(ref);
@@ -240,8 +159,8 @@ export async function interview({ orgId, interviewId, state: carried }: Intervie
   }
 
   async function obey(command: InterviewCommand, order: Order): Promise<Done> {
-    await condition(() => removed || known !== undefined);
-    if (removed) throw refusal('The interview is being removed.');
+    await condition(() => isRemoved() || ledger.isKnown());
+    if (isRemoved()) throw refusal('The interview is being removed.');
     check(command);
     if (command === 'score') await score(order);
     else if (command === 'start') begin(order.actor);
@@ -266,27 +185,19 @@ export async function interview({ orgId, interviewId, state: carried }: Intervie
   for (const command of commands) {
     setHandler(interviewUpdates[command], (order) => obey(command, order), {
       validator: (_order: Order) => {
-        if (known) check(command);
+        if (ledger.isKnown()) check(command);
       },
     });
   }
   setHandler(reloadInterview, async ({ actor }) => {
-    await condition(() => removed || known !== undefined);
-    if (!removed) await reload(actor);
+    await condition(() => isRemoved() || ledger.isKnown());
+    if (!isRemoved()) await reload(actor);
   });
   setHandler(interviewChanged, () => void (unread += 1));
   setHandler(botReported, () => void (reports += 1));
-  setHandler(removeInterviewNow, () => void (removed = true));
+  setHandler(removeInterviewNow, () => ledger.remove());
 
-  /** The record that is stored, unless the run before has passed everything on. */
-  if (known === undefined) {
-    const record = await loadInterview(ref);
-    if (record) {
-      known = record.state;
-      if (record.dueAt === undefined) forget('dueAt');
-      else note({ dueAt: record.dueAt });
-    } else removed = true;
-  }
+  if (!ledger.isKnown()) await ledger.load();
 
   /** Waits for the moment at which the clock starts it, if there is one. */
   async function wait(): Promise<void> {
@@ -314,11 +225,11 @@ export async function interview({ orgId, interviewId, state: carried }: Intervie
 
   /** Sends a bot. True when one was sent. */
   async function send(): Promise<boolean> {
-    const sent = state().sent + 1;
-    note({ sent });
-    const deployed = await deployBot({ ...ref, sent });
+    const { sent, orders } = state();
+    note({ orders: orders + 1 });
+    const deployed = await deployBot({ ...ref, bot: sent + 1, order: orders + 1 });
     if ('bot' in deployed) {
-      note({ bot: deployed.bot, waitingSince: iso(), botSince: iso(), looks: 0 });
+      note({ bot: deployed.bot, sent: sent + 1, waitingSince: iso(), botSince: iso(), looks: 0 });
       forget('rejoin', 'failure');
     } else {
       note({ failure: deployed.refused });
@@ -337,7 +248,7 @@ export async function interview({ orgId, interviewId, state: carried }: Intervie
     const noShow = since(state().waitingSince) + interviewTimes.noShow;
     const seen = reports;
     const heard = await until(Math.min(noShow, nextLook()), 'no-show or a look at the bot');
-    if (state().status !== 'bot_deployed' || removed) return;
+    if (state().status !== 'bot_deployed' || isRemoved()) return;
     forget('rejoin');
     if (!heard && now() >= noShow) {
       move('no_show', 'clock', 'candidate_no_show');
@@ -370,7 +281,7 @@ export async function interview({ orgId, interviewId, state: carried }: Intervie
   async function pause(giveUp: number): Promise<void> {
     note({ attempts: state().attempts + 1 });
     await until(Math.min(giveUp, now() + rejoinPause(state().attempts)), 'another attempt to join');
-    if (state().status !== 'bot_deployed' || removed) return;
+    if (state().status !== 'bot_deployed' || isRemoved()) return;
     forget('rejoin');
     if (now() < giveUp) return;
     move('join_failed', 'clock', state().failure ?? 'unknown');
@@ -387,7 +298,7 @@ export async function interview({ orgId, interviewId, state: carried }: Intervie
       return;
     }
     const heard = await until(Math.min(longest, nextLook()), 'the longest length or a look at the bot');
-    if (state().status !== 'in_progress' || removed) return;
+    if (state().status !== 'in_progress' || isRemoved()) return;
     if (!heard && now() >= longest) {
       move('end', 'clock', 'maximum_length');
       return store();
@@ -418,7 +329,7 @@ export async function interview({ orgId, interviewId, state: carried }: Intervie
     dismissals.push(dismiss());
     const last = bot ? [{ ...bot, since: botSince ?? iso() }] : [];
     for (const each of [...former, ...last]) if (each.kind !== 'room') await collect(each);
-    if (removed || state().status !== 'evaluating') return;
+    if (isRemoved() || state().status !== 'evaluating') return;
     await summarize();
     note({ summarized: true });
     await store();
@@ -429,8 +340,8 @@ export async function interview({ orgId, interviewId, state: carried }: Intervie
     for (const ms of transcriptPauses) {
       if (await collectTranscript({ ...ref, bot })) return;
       const seen = reports;
-      await condition(() => removed || reports !== seen || state().status !== 'evaluating', ms);
-      if (removed || state().status !== 'evaluating') return;
+      await condition(() => isRemoved() || reports !== seen || state().status !== 'evaluating', ms);
+      if (isRemoved() || state().status !== 'evaluating') return;
     }
   }
 
@@ -441,19 +352,18 @@ export async function interview({ orgId, interviewId, state: carried }: Intervie
     await dismissBot({ bot }).catch(() => undefined);
   }
 
-  if (known) show();
+  if (ledger.isKnown()) ledger.show();
   // News of a bot may come after the end; then this is a run of its own, with nothing to do.
-  const wasFinal = known !== undefined && isFinal(known.status);
-  while (!removed && !isFinal(state().status)) {
+  const wasFinal = ledger.isKnown() && isFinal(state().status);
+  while (!isRemoved() && !isFinal(state().status)) {
     if (unread > 0) {
       unread = 0;
       await reload('clock');
     }
     if (workflowInfo().continueAsNewSuggested) {
+      await Promise.all([store(), evaluating, ...dismissals]);
       await condition(allHandlersFinished);
-      await Promise.all([writing, evaluating, ...dismissals]);
-      if (unstored.length > 0) await store();
-      if (!removed) await continueAsNew<typeof interview>({ ...ref, state: state() });
+      if (!isRemoved()) await continueAsNew<typeof interview>({ ...ref, state: state() });
     }
     const { status } = state();
     if (status === 'bot_deployed') await join();
@@ -461,16 +371,16 @@ export async function interview({ orgId, interviewId, state: carried }: Intervie
     else if (status === 'evaluating') await evaluate();
     else await wait();
   }
-  if (known && !wasFinal && state().status !== 'completed') dismissals.push(dismiss());
-  if (removed) {
+  if (ledger.isKnown() && !wasFinal && state().status !== 'completed') dismissals.push(dismiss());
+  if (isRemoved()) {
     await removeInterview(ref);
     await forgetInterview(ref);
   }
   await condition(allHandlersFinished);
-  await Promise.all([writing, ...dismissals]);
-  if (removed) {
+  await Promise.all([ledger.stored(), ...dismissals]);
+  if (isRemoved()) {
     await sleep(untilQuiet);
     await removeInterview(ref);
   }
-  return known?.status ?? 'cancelled';
+  return ledger.isKnown() ? state().status : 'cancelled';
 }

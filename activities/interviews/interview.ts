@@ -66,21 +66,22 @@ export function createInterviewActivities({ outsideBot, ai, clock, log }: Interv
       return projectInterview(orgId, interviewId, state, moves, clock());
     },
 
-    /** Sends a bot, or opens the room. `sent`: which one of the interview this is. */
-    async deployBot({ orgId, interviewId, sent }: Ref & { sent: number }): Promise<Deployed> {
+    /** Sends a bot, or opens the room. `bot`: which one of the interview it is; `order`: how often one was ordered. */
+    async deployBot({ orgId, interviewId, bot, order }: Ref & { bot: number; order: number }): Promise<Deployed> {
       return withHeartbeat(async (signal) => {
         const record = await findInterview(orgId, interviewId);
         if (!record) return { refused: 'gone' };
         const outside = record.meeting_url !== undefined && outsideBot !== undefined;
-        const order = {
+        const wanted = {
           meetingUrl: record.meeting_url ?? '',
           name: botName,
           metadata: { org_id: orgId, interview_id: interviewId },
-          key: `${interviewId}:${sent}`,
-          again: Context.current().info.attempt > 1,
+          key: `${interviewId}:${bot}`,
+          order,
+          again: order > 1 || Context.current().info.attempt > 1,
         };
         try {
-          return { bot: await (outside ? outsideBot : roomBot).schedule(order, signal) };
+          return { bot: await (outside ? outsideBot : roomBot).schedule(wanted, signal) };
         } catch (error) {
           if (!(error instanceof BotRefused)) throw error;
           log.warn({ err: error, org_id: orgId, interview_id: interviewId }, 'a bot could not be sent');

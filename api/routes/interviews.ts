@@ -19,6 +19,7 @@ import {
 } from '../interviews/interview.ts';
 import { recall, takeReport } from '../interviews/reports.ts';
 import { newId } from '../../models/base/ids.ts';
+import { settleIntent } from '../../models/base/pending.ts';
 import {
   beginInterviewRemoval,
   configureInterview,
@@ -177,11 +178,13 @@ export const interviewRoutes = [
         checkAllowed(await foundInterview(orgId, interviewId), 'update');
         throw new Problem('CONFLICT');
       }
-      // What is stored counts, also when its workflow hears of it later.
-      await tellChanged(ctx, orgId, interviewId, userId).catch((error: unknown) =>
-        ctx.log.warn({ err: error, interview_id: interviewId }, 'the workflow reads the change later'),
-      );
-      await startSaved(ctx, InterviewModel, record, [intent]);
+      try {
+        await tellChanged(ctx, orgId, interviewId, userId);
+        await settleIntent(InterviewModel, record._id, intent);
+      } catch (error) {
+        // What is stored counts; the sweeper tells its workflow.
+        ctx.log.warn({ err: error, interview_id: interviewId }, 'the workflow reads the change later');
+      }
       return viewInterview(await foundInterview(orgId, interviewId));
     },
   }),

@@ -13,7 +13,9 @@ export type BotOrder = {
   metadata: Readonly<Record<string, string>>;
   /** The same for the same bot: ordering it again sends no second one. */
   key: string;
-  /** Whether an order with this key may have been sent before. */
+  /** Which order this is: a service repeats its answer to an order that is sent again. */
+  order: number;
+  /** Whether this bot may have been ordered before. */
   again: boolean;
 };
 

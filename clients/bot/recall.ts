@@ -47,12 +47,12 @@ export function createRecallBot(options: ServiceOptions): Bot {
 
   return {
     kind: 'recall',
-    schedule: ({ meetingUrl, name, metadata, key, again }, signal) =>
+    schedule: ({ meetingUrl, name, metadata, key, order, again }, signal) =>
       sending(async () => {
         const known = again ? await sent(key, signal) : undefined;
         if (known !== undefined) return { kind: 'recall', id: known };
         const { status, body } = await call('POST', '/bot/', {
-          headers: { 'idempotency-key': key },
+          headers: { 'idempotency-key': `${key}:${order}` },
           body: {
             meeting_url: meetingUrl,
             bot_name: name,

@@ -10,6 +10,7 @@ import { readConfig } from '../../config.ts';
 import { ChunkModel } from '../../models/knowledge/chunk.ts';
 import { DeliveryModel } from '../../models/events/delivery.ts';
 import { ConversationModel } from '../../models/chat/conversation.ts';
+import { InterviewModel } from '../../models/interviews/interview.ts';
 import { FrameModel } from '../../models/live/frame.ts';
 import { MessageModel } from '../../models/chat/message.ts';
 
@@ -28,7 +29,9 @@ export type AnswerFault =
   | 'before settling';
 /** In the order in which a ticket's event reaches them. */
 export type DeliveryFault = 'deliveries stored' | 'delivery claimed' | 'delivery sent' | 'delivery settled';
-const fault = process.env['FAULT'] as Fault | AnswerFault | DeliveryFault | undefined;
+/** Of an interview; FAULT_OF names it. */
+export type InterviewFault = 'interview stored' | 'scores stored';
+const fault = process.env['FAULT'] as Fault | AnswerFault | DeliveryFault | InterviewFault | undefined;
 
 function die(): never {
   process.kill(process.pid, 'SIGKILL');
@@ -63,11 +66,13 @@ function adapt(deps: WorkerDeps): WorkerDeps {
   };
 }
 
-const points: Partial<Record<Fault | AnswerFault | DeliveryFault, () => void>> = {
+const points: Partial<Record<Fault | AnswerFault | DeliveryFault | InterviewFault, () => void>> = {
   'deliveries stored': () => interrupt(DeliveryModel.collection, 'insertMany', '"lane"', 'after'),
   'delivery claimed': () => interrupt(DeliveryModel.collection, 'findOneAndUpdate', '"claim"', 'after'),
   'delivery sent': () => interrupt(DeliveryModel.collection, 'updateOne', '"delivered"', 'before'),
   'delivery settled': () => interrupt(DeliveryModel.collection, 'updateOne', '"delivered"', 'after'),
+  'interview stored': () => interrupt(InterviewModel.collection, 'updateOne', '"operation":"start"', 'after'),
+  'scores stored': () => interrupt(InterviewModel.collection, 'updateOne', '"overall_score"', 'after'),
   'chunks stored': () => interrupt(ChunkModel.collection, 'insertMany', '"source_id"', 'after'),
   'answer claimed': () => interrupt(MessageModel.collection, 'updateOne', '"attempt":', 'after'),
   'answer begun': () => interrupt(FrameModel.collection, 'insertMany', '"reply_start"', 'after'),

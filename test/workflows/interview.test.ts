@@ -229,7 +229,7 @@ describe('interview', () => {
       await ask(handle, 'start');
       await later(() => record.state.failure === 'service' && record.state.status === 'in_progress');
       await ask(handle, 'rejoin');
-      await until(() => record.state.failure === 'service' && record.state.sent === 2 && !record.state.rejoin);
+      await until(() => record.state.failure === 'service' && record.state.orders === 2 && !record.state.rejoin);
       await ask(handle, 'rejoin');
       await until(() => record.state.bot?.id === 'bot_2');
       expect(record.state.failure).toBeUndefined();

@@ -143,6 +143,8 @@ export type InterviewState = {
   attempts: number;
   /** How many bots were sent; each has a key of its own. */
   sent: number;
+  /** How often one was ordered; an order that fails may have sent it nevertheless. */
+  orders: number;
   bot?: BotRef;
   /** When this bot came into the call. */
   botSince?: string;
@@ -168,6 +170,7 @@ export const newState = (moves: readonly Move[], dueAt: string | undefined): Int
   ...(dueAt === undefined ? {} : { dueAt }),
   attempts: 0,
   sent: 0,
+  orders: 0,
   looks: 0,
 });
 

@@ -1,0 +1,194 @@
+/**
+ * Interviews in calls elsewhere, against a server that speaks as Recall.ai does: bots that join, drop, are refused, never join,
+ * or die; and what the service reports, signed, again, and forged.
+ */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startBotService, type BotService, type FakeBot } from '../kit/botservice.ts';
+import { until } from '../kit/harness.ts';
+import { goodAnswer, interviewing } from '../kit/interviewing.ts';
+import { giveBundle, removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
+
+let service: BotService;
+let env: SystemEnv;
+const running: Running[] = [];
+let kit: Awaited<ReturnType<typeof interviewing>>;
+let mine: ReturnType<typeof kit.of>;
+beforeAll(async () => {
+  service = await startBotService();
+  env = systemEnv('outsidecalls', {
+    FLEETS: 'interviews',
+    RECALL_API_KEY: 'key-1',
+    RECALL_API_URL: service.url,
+    RECALL_WEBHOOK_SECRET: service.secret,
+  });
+  await giveBundle(env.DATA_DIR);
+  running.push(...(await Promise.all([startProcess('api/server.ts', env), startProcess('workers/main.ts', env)])));
+  kit = await interviewing(env, running[0]!.url);
+  mine = kit.of(await kit.api.newOrg());
+});
+afterAll(async () => {
+  await kit.close();
+  await Promise.all(running.map((process) => process.stop()));
+  await service.close();
+  await removeDataDir(env);
+});
+
+const post = (body: string, headers: Record<string, string>) =>
+  kit.api.request('POST', '/webhooks/recall', { raw: body, headers });
+/** The service moves a bot, and says so. */
+async function report(bot: FakeBot, code: string, sub_code?: string): Promise<void> {
+  bot.changes.push({ code, ...(sub_code === undefined ? {} : { sub_code }) });
+  const body = service.report(bot);
+  expect((await post(body, service.signed(body))).status).toBe(200);
+}
+/** An interview in a call, with the bot that was sent. */
+async function called(body: object = {}): Promise<{ id: string; bot: FakeBot }> {
+  const id = await mine.create({ meeting_url: 'https://meet.example/1', candidate_name: 'Ada', ...body });
+  expect((await mine.call('POST', `/${id}/start`)).status).toBe(200);
+  return { id, bot: await sent(id) };
+}
+const sent = (id: string, after?: FakeBot) =>
+  until(async () => {
+    const bot = service.latest(id);
+    const known = (await kit.db
+      .collection<{ _id: string; state: { bot?: { id: string } } }>('interviews')
+      .findOne({ _id: id }))!;
+    return bot && bot !== after && known.state.bot?.id === bot.id ? bot : undefined;
+  }, 'a bot to be sent');
+
+describe('an interview in a call', () => {
+  it('is joined, recorded, ended and scored by what the bot heard', async () => {
+    const { id, bot } = await called();
+    const { questions } = await mine.get(id);
+    await report(bot, 'in_waiting_room');
+    await report(bot, 'in_call_recording');
+    await mine.reached(id, 'in_progress');
+    bot.transcript = questions.flatMap(({ body }, n) => [
+      { speaker: 'Grace', text: body, startMs: n * 60_000 },
+      { speaker: 'Ada', text: goodAnswer(n), startMs: n * 60_000 + 10_000 },
+    ]);
+    await report(bot, 'call_ended', 'timeout_exceeded_everyone_left');
+    await mine.reached(id, 'evaluating');
+    await report(bot, 'done');
+    await until(async () => (await mine.call('GET', `/${id}`)).body.data.qa_summary ?? undefined, 'phase 1');
+    const { body } = await mine.call('POST', `/${id}/generate-score`);
+    expect(body.data).toMatchObject({
+      status: 'completed',
+      qa_summary: { answered: 3, ended_early: false },
+      evaluation: { ended_early: false },
+    });
+    expect(body.data.transcript).toHaveLength(6);
+    for (const { quote } of body.data.evaluation.evidence)
+      expect(questions.map((_, n) => goodAnswer(n)).join(' ')).toContain(quote);
+    expect(body.data.history.map((one: { operation: string; actor: string }) => [one.operation, one.actor])).toEqual([
+      ['schedule', mine.org.owner.userId],
+      ['start', mine.org.owner.userId],
+      ['join', 'bot'],
+      ['end', 'bot'],
+      ['score', mine.org.owner.userId],
+    ]);
+  });
+
+  it('whose bot is refused at the door sends another one; the reason is shown meanwhile', async () => {
+    const { id, bot } = await called();
+    await report(bot, 'fatal', 'bot_kicked_from_waiting_room');
+    await until(async () => (await mine.get(id)).failure?.reason === 'not_admitted', 'the reason');
+    // A member does not wait for the next attempt.
+    expect((await mine.call('POST', `/${id}/rejoin`)).status).toBe(200);
+    const second = await sent(id, bot);
+    await report(second, 'in_call_recording');
+    expect((await mine.reached(id, 'in_progress')).failure).toBeNull();
+    await mine.call('POST', `/${id}/cancel`);
+  });
+
+  it('that loses its bot goes on when it is sent again; both transcripts belong to it', async () => {
+    const { id, bot } = await called();
+    const { questions } = await mine.get(id);
+    await report(bot, 'in_call_recording');
+    await mine.reached(id, 'in_progress');
+    bot.transcript = [
+      { speaker: 'Grace', text: questions[0]!.body, startMs: 0 },
+      { speaker: 'Ada', text: goodAnswer(0), startMs: 1_000 },
+    ];
+    await report(bot, 'fatal', 'bot_errored');
+    await until(async () => (await mine.get(id)).failure?.reason === 'service', 'the loss to be seen');
+    expect((await mine.get(id)).status).toBe('in_progress');
+    await mine.call('POST', `/${id}/rejoin`);
+    const second = await sent(id, bot);
+    second.transcript = [
+      { speaker: 'Grace', text: questions[1]!.body, startMs: 0 },
+      { speaker: 'Ada', text: goodAnswer(1), startMs: 1_000 },
+    ];
+    bot.changes.push({ code: 'done' });
+    await mine.call('POST', `/${id}/end`);
+    await until(async () => second.left, 'the second bot to leave');
+    await report(second, 'done', 'bot_received_leave_call');
+    const summary = await until(
+      async () => (await mine.call('GET', `/${id}`)).body.data.qa_summary ?? undefined,
+      'phase 1',
+    );
+    expect(summary).toMatchObject({ answered: 2, ended_early: true });
+    expect((await mine.call('POST', `/${id}/generate-score`)).body.data.evaluation.ended_early).toBe(true);
+  });
+
+  it('that nobody comes to is cancelled', async () => {
+    const { id, bot } = await called();
+    await report(bot, 'in_call_not_recording');
+    await mine.reached(id, 'in_progress');
+    await report(bot, 'call_ended', 'timeout_exceeded_noone_joined');
+    const { history } = await mine.reached(id, 'cancelled');
+    expect(history.at(-1)).toMatchObject({ operation: 'no_show', actor: 'bot', cause: 'candidate_no_show' });
+  });
+
+  it('tries again while the service refuses, and the bot leaves when it is cancelled', async () => {
+    service.refusals.push(507);
+    const id = await mine.create({ meeting_url: 'https://meet.example/1' });
+    await mine.call('POST', `/${id}/start`);
+    await until(async () => (await mine.get(id)).failure?.reason === 'service', 'the refusal');
+    await mine.call('POST', `/${id}/rejoin`);
+    const bot = await sent(id);
+    await mine.call('POST', `/${id}/cancel`);
+    await until(async () => bot.left, 'the bot to leave');
+  });
+
+  it('sends one bot although the answer to the first order was lost', async () => {
+    service.loseAnswers(1);
+    const { id, bot } = await called();
+    await report(bot, 'in_call_recording');
+    await mine.reached(id, 'in_progress');
+    await mine.call('DELETE', `/${id}`);
+    await until(async () => bot.left, 'the bot to leave');
+  });
+});
+
+describe('POST /webhooks/recall', () => {
+  it('refuses what is not signed for us, or too old: 401', async () => {
+    const { id, bot } = await called();
+    const body = service.report(bot);
+    const good = service.signed(body);
+    const refused = [
+      post(body, { 'content-type': 'application/json' }),
+      post(body.replace('joining_call', 'fatal'), good),
+      post(body, service.signed(body, { at: Date.now() / 1_000 - 400 })),
+      post(body, { ...good, 'webhook-signature': 'v1,AAAA' }),
+    ];
+    for (const { status } of await Promise.all(refused)) expect(status).toBe(401);
+    await mine.call('POST', `/${id}/cancel`);
+  });
+
+  it('takes a report once, whichever names its headers have, and one about an unknown bot without effect', async () => {
+    const { id, bot } = await called();
+    bot.changes.push({ code: 'in_call_recording' });
+    const body = service.report(bot);
+    const headers = service.signed(body, { prefix: 'svix', id: 'msg_once' });
+    const replies = await Promise.all([1, 2, 3].map(() => post(body, headers)));
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200]);
+    await mine.reached(id, 'in_progress');
+    expect(await kit.db.collection('bot_reports').countDocuments({ bot_id: bot.id })).toBe(1);
+    const unknown = JSON.stringify({ event: 'bot.done', data: { bot: { id: 'nobody', metadata: {} } } });
+    expect((await post(unknown, service.signed(unknown))).status).toBe(200);
+    const other = JSON.stringify({ event: 'account.changed', data: {} });
+    expect((await post(other, service.signed(other))).status).toBe(200);
+    await mine.call('POST', `/${id}/cancel`);
+  });
+});

@@ -1,0 +1,13 @@
+/** Random walks over interviews, against the table as a model; the long form is in test/soak/. */
+import { afterAll, it } from '@jest/globals';
+import { interviewing } from '../kit/interviewing.ts';
+import { walk } from '../kit/interviewwalk.ts';
+import { systemEnv } from '../kit/processes.ts';
+
+const kit = await interviewing(systemEnv('shared'));
+afterAll(() => kit.close());
+
+it('a walk of 200 operations finds every interview where the table leads', async () => {
+  const mine = kit.of(await kit.api.newOrg());
+  await Promise.all([1, 2, 3, 4, 5].map((seed) => walk(kit, mine, seed, 40)));
+});

@@ -1,0 +1,167 @@
+/**
+ * A loopback server that speaks as services of meeting bots do, Recall.ai's API and Attendee's, over the same bots. Tests move
+ * the bots, and have the service refuse or fail. It knows nothing of the code under test.
+ */
+import { createHmac, randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export type FakeBot = {
+  id: string;
+  meeting_url: string;
+  name: string;
+  metadata: Record<string, string>;
+  key: string | undefined;
+  /** Recall.ai's status changes, or Attendee's state and the `event_sub_type` of its last event. */
+  changes: { code: string; sub_code?: string }[];
+  transcript?: { speaker: string; text: string; startMs: number }[];
+  left: boolean;
+};
+type Request = { method: string; path: string; authorization: string | undefined };
+
+export async function startBotService(secret: Buffer = Buffer.from('a secret of 24 bytes or so')) {
+  const bots = new Map<string, FakeBot>();
+  const requests: Request[] = [];
+  /** Statuses that the next orders are answered with, instead of being carried out. */
+  const refusals: number[] = [];
+  /** Orders that are carried out, and answered with a broken connection. */
+  let lostAnswers = 0;
+
+  const json = (response: ServerResponse, status: number, value?: unknown) =>
+    response
+      .writeHead(status, { 'content-type': 'application/json' })
+      .end(value === undefined ? '' : JSON.stringify(value));
+  const idOf = (path: string) => decodeURIComponent(/\/bots?\/([^/?]+)/.exec(path)?.[1] ?? '');
+  const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  function recallView(bot: FakeBot) {
+    const over = bot.changes.some(({ code }) => code === 'call_ended' || code === 'done');
+    const data = { download_url: bot.transcript ? `${url()}/files/${bot.id}?signed=1` : null };
+    return {
+      id: bot.id,
+      status_changes: bot.changes,
+      recordings: over ? [{ id: 'rec', media_shortcuts: { transcript: { data } } }] : [],
+    };
+  }
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = '', url: path = '' } = request;
+    requests.push({ method, path, authorization: request.headers.authorization });
+    let text = '';
+    for await (const chunk of request) text += String(chunk);
+    if (path.startsWith('/files/')) {
+      const bot = bots.get(/\/files\/([^?]+)/.exec(path)![1]!)!;
+      const parts = (bot.transcript ?? []).map(({ speaker, text: said, startMs }) => ({
+        participant: { id: 1, name: speaker, email: null },
+        words: said.split(' ').map((word, n) => ({
+          text: word,
+          start_timestamp: { relative: startMs / 1_000 + n / 10 },
+          end_timestamp: null,
+        })),
+      }));
+      return void json(response, 200, parts);
+    }
+    if (request.headers.authorization !== 'Token key-1') return void json(response, 401, { detail: 'Invalid token.' });
+    const attendee = path.startsWith('/api/v1/bots');
+    const bot = bots.get(idOf(path));
+    if (method === 'POST' && /\/bots?\/?$/.test(path)) {
+      const refused = refusals.shift();
+      if (refused !== undefined) return void json(response, refused, { detail: 'no' });
+      const body = JSON.parse(text) as Record<string, never>;
+      const key = body['deduplication_key'] ?? (body['metadata'] as { key?: string } | undefined)?.key;
+      if (attendee && [...bots.values()].some((one) => one.key === key && !one.left))
+        return void json(response, 400, { error: 'Deduplication key already in use' });
+      const made: FakeBot = {
+        id: `bot_${randomUUID()}`,
+        meeting_url: body['meeting_url']!,
+        name: body['bot_name']!,
+        metadata: body['metadata']!,
+        key,
+        changes: [{ code: attendee ? 'joining' : 'joining_call' }],
+        left: false,
+      };
+      bots.set(made.id, made);
+      if (lostAnswers > 0) {
+        lostAnswers -= 1;
+        return void response.destroy();
+      }
+      return void json(response, 201, { id: made.id });
+    }
+    if (method === 'GET' && /\/bots?\/?\?/.test(path)) {
+      const wanted = new URL(path, url()).searchParams;
+      const key = wanted.get('metadata__key') ?? wanted.get('deduplication_key');
+      return void json(response, 200, {
+        results: [...bots.values()].filter((one) => one.key === key).map(({ id }) => ({ id })),
+      });
+    }
+    if (!bot) return void json(response, 404, { detail: 'Not found.' });
+    if (path.endsWith('/leave_call/') || path.endsWith('/leave')) {
+      bot.left = true;
+      return void json(response, 200, {});
+    }
+    if (path.endsWith('/transcript')) {
+      const parts = (bot.transcript ?? []).map(({ speaker, text: said, startMs }) => ({
+        speaker_name: speaker,
+        timestamp_ms: startMs,
+        duration_ms: 1_000,
+        transcription: { transcript: said },
+      }));
+      return void json(response, 200, parts);
+    }
+    if (method === 'DELETE') {
+      // Only a bot that has not been sent yet can be deleted.
+      if (!['ready', 'scheduled'].includes(bot.changes.at(-1)!.code)) return void json(response, 405);
+      bot.left = true;
+      return void json(response, 204);
+    }
+    if (!attendee) return void json(response, 200, recallView(bot));
+    const last = bot.changes.at(-1)!;
+    json(response, 200, {
+      id: bot.id,
+      state: last.code,
+      events: [{ type: 'state', sub_type: null, event_sub_type: last.sub_code ?? null }],
+    });
+  }
+
+  const server = createServer((request, response) => {
+    handle(request, response).catch(() => response.destroy());
+  });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.listen(0, '127.0.0.1', resolve);
+  await promise;
+
+  /** The headers with which Recall.ai signs a body. */
+  function signed(body: string, { id = `msg_${randomUUID()}`, at = Date.now() / 1_000, prefix = 'webhook' } = {}) {
+    const timestamp = String(Math.floor(at));
+    const signature = createHmac('sha256', secret).update(`${id}.${timestamp}.${body}`).digest('base64');
+    return {
+      [`${prefix}-id`]: id,
+      [`${prefix}-timestamp`]: timestamp,
+      [`${prefix}-signature`]: `v1,${signature}`,
+      'content-type': 'application/json',
+    };
+  }
+
+  return {
+    url: url(),
+    secret: `whsec_${secret.toString('base64')}`,
+    bots,
+    requests,
+    refusals,
+    loseAnswers: (count: number) => void (lostAnswers = count),
+    signed,
+    /** What the service reports when a bot's status changes. */
+    report: (bot: FakeBot, event = `bot.${bot.changes.at(-1)!.code}`) =>
+      JSON.stringify({ event, data: { data: bot.changes.at(-1), bot: { id: bot.id, metadata: bot.metadata } } }),
+    /** The bot that was sent for an interview last. */
+    latest: (interviewId: string) =>
+      [...bots.values()].findLast(({ metadata }) => metadata['interview_id'] === interviewId),
+    async close() {
+      const closed = Promise.withResolvers<void>();
+      server.close(() => closed.resolve());
+      server.closeAllConnections();
+      await closed.promise;
+    },
+  };
+}
+export type BotService = Awaited<ReturnType<typeof startBotService>>;

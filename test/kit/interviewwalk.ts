@@ -1,0 +1,101 @@
+/**
+ * Random walks: members, candidates and rooms ask for anything at any time, and each answer is held against the table as a
+ * model of one line, `next`. The same seed asks for the same.
+ */
+import { expect } from '@jest/globals';
+import { said, type Reply } from './harness.ts';
+import type { interviewing } from './interviewing.ts';
+import { isFinal, next, type InterviewStatus, type Operation } from '../../models/rules/interviews/interview.ts';
+
+type Kit = Awaited<ReturnType<typeof interviewing>>;
+type Member = ReturnType<Kit['of']>;
+
+/** Mulberry32: numbers from 0 up to 1. */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const asked: Partial<Record<Operation, [method: string, path: string, body?: object]>> = {
+  update: ['PUT', '', { skills: ['SQL'] }],
+  schedule: ['PUT', '', { scheduled_at: '2027-03-01T09:00:00Z' }],
+  start: ['POST', '/start'],
+  rejoin: ['POST', '/rejoin'],
+  end: ['POST', '/end'],
+  evaluate: ['POST', '/evaluate'],
+  score: ['POST', '/generate-score'],
+  decide: ['PUT', '/decision', { decision: 'hire' }],
+  cancel: ['POST', '/cancel', { reason: 'A reason.' }],
+};
+/** Ends come less often than the rest, so that walks get far. */
+const steps: readonly Operation[] = [
+  ...([
+    'update',
+    'schedule',
+    'start',
+    'start',
+    'rejoin',
+    'end',
+    'end',
+    'evaluate',
+    'score',
+    'decide',
+    'cancel',
+  ] as const),
+  ...(['join', 'join', 'join', 'refuse'] as const),
+];
+
+/** Where an operation leads by the table; a time for a scheduled one is an update. */
+const expected = (status: InterviewStatus, operation: Operation): InterviewStatus | undefined =>
+  operation === 'schedule' && status === 'scheduled' ? 'scheduled' : next(status, operation);
+/** The moves that an operation leaves in the history. */
+function movesOf(status: InterviewStatus, operation: Operation): Operation[] {
+  if (['update', 'decide'].includes(operation) || (operation === 'schedule' && status === 'scheduled')) return [];
+  return operation === 'start' && status === 'draft' ? ['schedule', 'start'] : [operation];
+}
+
+async function ask(kit: Kit, mine: Member, id: string, operation: Operation): Promise<'done' | Reply> {
+  if (operation === 'join' || operation === 'refuse') {
+    const refused = { status: 409, headers: new Headers(), body: { code: 'ILLEGAL_TRANSITION' } };
+    return kit.room(id, operation).then(
+      () => 'done' as const,
+      () => refused,
+    );
+  }
+  const [method, path, body] = asked[operation]!;
+  const reply = await mine.call(method, `/${id}${path}`, body);
+  return reply.status === 200 ? 'done' : reply;
+}
+
+/** Walks `count` operations in one organization. */
+export async function walk(kit: Kit, mine: Member, seed: number, count: number): Promise<void> {
+  const random = randomOf(seed);
+  let id = '';
+  let status: InterviewStatus = 'cancelled';
+  let moves: Operation[] = [];
+  for (let step = 0; step < count; step += 1) {
+    if (id === '' || (isFinal(status) && random() < 0.5)) {
+      id = await mine.create({ question_count: 2 });
+      await mine.answer(id);
+      [status, moves] = ['draft', []];
+    }
+    const operation = steps[Math.floor(random() * steps.length)]!;
+    const to = expected(status, operation);
+    const outcome = await ask(kit, mine, id, operation);
+    const where = `seed ${seed}, step ${step}: ${operation} from ${status}`;
+    if (to === undefined) {
+      expect([where, outcome === 'done' ? 'done' : outcome.body.code]).toEqual([where, 'ILLEGAL_TRANSITION']);
+    } else {
+      expect([where, outcome === 'done' ? 'done' : said(outcome)]).toEqual([where, 'done']);
+      moves.push(...movesOf(status, operation));
+      status = to;
+    }
+    const seen = await mine.get(id);
+    expect([where, seen.status, seen.history.map((one) => one.operation)]).toEqual([where, status, moves]);
+  }
+}

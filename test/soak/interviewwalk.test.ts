@@ -1,0 +1,13 @@
+/** The long form of test/interviews/walk.test.ts. */
+import { afterAll, it } from '@jest/globals';
+import { interviewing } from '../kit/interviewing.ts';
+import { walk } from '../kit/interviewwalk.ts';
+import { systemEnv } from '../kit/processes.ts';
+
+const kit = await interviewing(systemEnv('shared'));
+afterAll(() => kit.close());
+
+it('a walk of 1,000 operations finds every interview where the table leads', async () => {
+  const mine = kit.of(await kit.api.newOrg());
+  await Promise.all([11, 12, 13, 14, 15, 16, 17, 18].map((seed) => walk(kit, mine, seed, 125)));
+});
