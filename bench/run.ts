@@ -10,6 +10,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   crawl: () => import('./crawl.ts'),
   chat: () => import('./chat.ts'),
   delivery: () => import('./delivery.ts'),
+  inbound: () => import('./inbound.ts'),
   embedding: () => import('./embedding.ts'),
   answers: () => import('./answers.ts'),
   interviews: () => import('./interviews.ts'),

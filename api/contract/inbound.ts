@@ -10,6 +10,12 @@ export const received = z.object({
   repeated: z.boolean().meta({ description: 'It was here before; nothing is done again.' }),
 });
 
+export const slackReply = z.object({
+  challenge: z.string().optional().meta({ description: 'Of `url_verification`, as it was sent.' }),
+  response_type: z.enum(['ephemeral', 'in_channel']).optional(),
+  text: z.string().optional().meta({ description: 'The answer to a slash command.' }),
+});
+
 export const inboundQuery = pageQuery.extend({
   provider: z.enum(inboundProviders).optional(),
   status: z.enum(inboundStatuses).optional(),

@@ -31,10 +31,15 @@ export type Arrival = {
 };
 
 /** Stores what arrived, and has it processed; false when it was there before. */
-export async function takeIn(
-  ctx: Context,
-  { provider, sender, keys, owner, lane, type, body }: Arrival,
-): Promise<boolean> {
+export async function takeIn(ctx: Context, arrival: Arrival): Promise<boolean> {
+  const stored = await storeArrival(ctx, arrival);
+  if (stored?.pending) wake(ctx, stored);
+  return stored !== null;
+}
+
+/** Stores what arrived; null when it was there before. Whoever does not `wake` its workflow leaves that to the sweeper. */
+export async function storeArrival(ctx: Context, arrival: Arrival): Promise<Inbound | null> {
+  const { provider, sender, keys, owner, lane, type, body } = arrival;
   const now = ctx.clock();
   const record = {
     _id: newId('inbound'),
@@ -48,8 +53,16 @@ export async function takeIn(
   };
   if ('unknown' in owner) {
     ctx.log.info({ provider, type: record.type, reason: owner.unknown }, 'an event of nobody who is connected');
-    const ignored = { status: 'ignored', reason: owner.unknown, settled_at: now } as const;
-    return storeInbound({ ...record, ...ignored, org_id: '', mode: 'test', body: '' });
+    const nobodys: Inbound = {
+      ...record,
+      org_id: '',
+      mode: 'test',
+      body: '',
+      status: 'ignored',
+      reason: owner.unknown,
+      settled_at: now,
+    };
+    return (await storeInbound(nobodys)) ? nobodys : null;
   }
   const intent = intentFor(processingWork(owner.orgId), now);
   const inbound: Inbound = {
@@ -60,10 +73,12 @@ export async function takeIn(
     status: 'stored',
     pending: [intent],
   };
-  if (!(await storeInbound(inbound))) return false;
-  wakers(ctx.config).wake(ctx, inbound);
-  return true;
+  return (await storeInbound(inbound)) ? inbound : null;
 }
+
+/** Tells the workflow of the organization, without waiting for Temporal. */
+export const wake = (ctx: Context, inbound: Inbound): void => wakers(ctx.config).wake(ctx, inbound);
+
 const maxTypeLength = 100;
 
 /** The pause after a signal to an organization's workflow; what arrives within it shares the next one. */

@@ -4,6 +4,7 @@ import * as contract from '../contract/inbound.ts';
 import { takeIn } from '../events/inbound.ts';
 import { email, emailArrival } from '../events/email.ts';
 import { linear, linearArrival } from '../events/linear.ts';
+import { slack, takeSlack } from '../events/slack.ts';
 import { route } from '../http/route.ts';
 
 export const webhookRoutes = [
@@ -32,5 +33,15 @@ export const webhookRoutes = [
       const stored = await takeIn(ctx, await emailArrival(ctx, principal.sender));
       return { received: true, repeated: !stored } as const;
     },
+  }),
+  route({
+    name: 'receiveSlack',
+    method: 'POST',
+    path: '/webhooks/slack',
+    summary: 'An event, a slash command or an interaction of Slack. The answer is what Slack wants to read at once.',
+    auth: signature(slack),
+    raw: true,
+    reply: contract.slackReply,
+    handle: ({ principal }, ctx) => takeSlack(ctx, principal.sender),
   }),
 ];

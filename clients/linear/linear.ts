@@ -4,6 +4,7 @@
  */
 import type { Http } from '../http/http.ts';
 import { headerOf } from '../http/exchange.ts';
+import { HttpError } from '../../models/rules/base/http.ts';
 
 /** A request that Linear refused, or did not answer. The message is Linear's own, and is shown to members. */
 export class LinearError extends Error {
@@ -14,6 +15,7 @@ export class LinearError extends Error {
   readonly permanent: boolean;
   readonly retryAfterMs: number | undefined;
   readonly status: number | undefined;
+  readonly timedOut: boolean;
   /** The schema there does not know a field that was sent. */
   readonly unknownField: boolean;
 
@@ -25,6 +27,7 @@ export class LinearError extends Error {
       retryAfterMs?: number | undefined;
       status?: number;
       unknownField?: boolean;
+      timedOut?: boolean;
       cause?: unknown;
     } = {},
   ) {
@@ -33,6 +36,7 @@ export class LinearError extends Error {
     this.permanent = about.permanent ?? false;
     this.retryAfterMs = about.retryAfterMs;
     this.status = about.status;
+    this.timedOut = about.timedOut ?? false;
     this.unknownField = about.unknownField ?? false;
   }
 }
@@ -69,6 +73,7 @@ export const documents = {
   state: 'query State($id: String!) { workflowState(id: $id) { id name type } }',
   states: 'query States($team: String!) { team(id: $team) { states(first: 100) { nodes { id name type position } } } }',
   issue: `query Issue($id: String!) { issue(id: $id) { ${issueFields} } }`,
+  comments: 'query Comments($id: String!) { issue(id: $id) { comments(first: 100) { nodes { id body } } } }',
   newest: 'query Newest { issues(first: 50) { nodes { id description } } }',
   createIssue: `mutation CreateIssue($input: IssueCreateInput!) { issueCreate(input: $input) { success issue { ${issueFields} } } }`,
   moveIssue: `mutation MoveIssue($id: String!, $input: IssueUpdateInput!) { issueUpdate(id: $id, input: $input) { success issue { ${issueFields} } } }`,
@@ -107,7 +112,8 @@ export function createLinear({ http, url }: { http: Http; url: string }) {
       })
       .catch((error: unknown) => {
         signal?.throwIfAborted();
-        throw new LinearError((error as Error).message, { cause: error });
+        const timedOut = error instanceof HttpError && error.reason === 'timed_out';
+        throw new LinearError(`Linear could not be reached. ${(error as Error).message}`, { timedOut, cause: error });
       });
     const said = parse(reply.body);
     const refusal = refusalOf(reply.status, said, headerOf(reply.headers, 'retry-after'));
@@ -116,6 +122,7 @@ export function createLinear({ http, url }: { http: Http; url: string }) {
   }
 
   return {
+    url,
     /** Whose key this is, its workspace and the team. @throws LinearError, also when there is no such team. */
     async account(key: string, teamId: string, signal?: AbortSignal): Promise<LinearAccount> {
       return ask<LinearAccount>(key, 'account', { team: teamId }, signal);
@@ -138,6 +145,11 @@ export function createLinear({ http, url }: { http: Http; url: string }) {
       type Found = { issues: { nodes: { id: string; description: string | null }[] } };
       const { issues } = await ask<Found>(key, 'newest', {}, signal);
       return issues.nodes.find(({ description }) => description?.includes(mark))?.id;
+    },
+    async comments(key: string, issueId: string, signal?: AbortSignal): Promise<{ id: string; body: string }[]> {
+      type Found = { issue: { comments: { nodes: { id: string; body: string }[] } } | null };
+      const { issue } = await ask<Found>(key, 'comments', { id: issueId }, signal);
+      return issue?.comments.nodes ?? [];
     },
     async createIssue(key: string, input: NewIssue, signal?: AbortSignal): Promise<LinearIssue> {
       type Made = { issueCreate: { issue: LinearIssue } };

@@ -2,16 +2,19 @@
  * Slack's Web API, through its own library over the outbound client. The library's retries are off, because deliveries and
  * events have a schedule of their own.
  */
+import { stringify } from 'node:querystring';
 import {
   LogLevel,
   WebAPIHTTPError,
   WebAPIPlatformError,
   WebAPIRateLimitedError,
+  WebAPIRequestError,
   WebClient,
   type ChatPostMessageArguments,
   type Logger,
 } from '@slack/web-api';
 import type { Http } from '../http/http.ts';
+import { HttpError } from '../../models/rules/base/http.ts';
 
 /** A call that Slack refused, or did not answer. The message has Slack's own word, and is shown to members. */
 export class SlackError extends Error {
@@ -24,10 +27,18 @@ export class SlackError extends Error {
   readonly permanent: boolean;
   readonly retryAfterMs: number | undefined;
   readonly status: number | undefined;
+  readonly timedOut: boolean;
 
   constructor(
     message: string,
-    about: { code?: string; permanent?: boolean; retryAfterMs?: number; status?: number; cause?: unknown } = {},
+    about: {
+      code?: string;
+      permanent?: boolean;
+      retryAfterMs?: number;
+      status?: number;
+      timedOut?: boolean;
+      cause?: unknown;
+    } = {},
   ) {
     super(message, { cause: about.cause });
     this.code = about.code;
@@ -35,6 +46,7 @@ export class SlackError extends Error {
     this.permanent = about.permanent ?? false;
     this.retryAfterMs = about.retryAfterMs;
     this.status = about.status;
+    this.timedOut = about.timedOut ?? false;
   }
 }
 
@@ -185,10 +197,17 @@ export function createSlack({ http, respond, url }: { http: Http; respond: Http;
       await call(() => client.conversations.join({ token, channel }));
     },
     async post(token: string, message: SlackPost): Promise<{ channel: string; ts: string }> {
-      const said = { token, unfurl_links: false, unfurl_media: false, ...message };
+      const said = { token, ...messageOf(message) };
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a method of Slack, not of a window
       return call(() => client.chat.postMessage(said as ChatPostMessageArguments));
     },
+    /** The request by which `post` sends a message, without the token. */
+    request: (message: SlackPost): { url: string; body: string } => ({
+      url: `${url}chat.postMessage`,
+      body: stringify(formOf(message)),
+    }),
+    /** The body by which `respond` answers. */
+    response: (text: string): string => JSON.stringify(responseOf(text)),
     async permalink(token: string, channel: string, ts: string): Promise<string> {
       const { permalink } = await call<{ permalink: string }>(() =>
         client.chat.getPermalink({ token, channel, message_ts: ts }),
@@ -230,7 +249,7 @@ export function createSlack({ http, respond, url }: { http: Http; respond: Http;
       const { status, body } = await respond.request(address, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ response_type: 'in_channel', replace_original: false, text }),
+        body: JSON.stringify(responseOf(text)),
         maxBytes: 4_096,
         cut: true,
         headersTimeoutMs: timeoutMs,
@@ -244,6 +263,17 @@ export function createSlack({ http, respond, url }: { http: Http; respond: Http;
   };
 }
 
+const messageOf = (message: SlackPost) => ({ unfurl_links: false, unfurl_media: false, ...message });
+const responseOf = (text: string) => ({ response_type: 'in_channel', replace_original: false, text });
+/** As the library writes a form: what is no text becomes JSON. */
+const formOf = (message: SlackPost): Record<string, string | boolean> =>
+  Object.fromEntries(
+    Object.entries(messageOf(message)).map(([name, value]) => [
+      name,
+      typeof value === 'object' ? JSON.stringify(value) : value,
+    ]),
+  );
+
 function readError(error: unknown): SlackError {
   if (error instanceof WebAPIRateLimitedError)
     return new SlackError('Slack asks to wait.', { status: 429, retryAfterMs: error.retryAfter * 1000, cause: error });
@@ -254,5 +284,7 @@ function readError(error: unknown): SlackError {
   }
   if (error instanceof WebAPIHTTPError)
     return new SlackError(`Slack answered ${error.statusCode}.`, { status: error.statusCode, cause: error });
-  return new SlackError('Slack does not answer.', { cause: error });
+  const cause = error instanceof WebAPIRequestError ? error.original : error;
+  const timedOut = cause instanceof HttpError && cause.reason === 'timed_out';
+  return new SlackError('Slack could not be reached.', { timedOut, cause: error });
 }

@@ -5,6 +5,7 @@
  */
 import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel } from '../base/define.ts';
+import type { Eraser, Erased } from '../chat/erasure.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import {
@@ -29,7 +30,7 @@ export type Inbound = {
   lane: string;
   /** What it is, in the provider's words: `Issue.update`, `app_mention`. */
   type: string;
-  /** As text, whatever is in it: JSON may nest deeper than MongoDB stores. Empty where nothing is to be done. */
+  /** As text, whatever is in it: JSON may nest deeper than MongoDB stores. Empty once it is processed or ignored. */
   body: string;
   status: InboundStatus;
   /** Why it was ignored, or the last failure. */
@@ -144,7 +145,8 @@ export async function settleInbound(id: string, attempt: string, settled: Settle
     'again' in settled
       ? { $set: { next_at: settled.again, reason: settled.reason } }
       : {
-          $set: { ...settled, settled_at: now },
+          // What is done with is not kept: it may hold what people wrote to each other.
+          $set: { ...settled, settled_at: now, ...(settled.status === 'failed' ? {} : { body: '' }) },
           $unset: {
             next_at: '' as const,
             pending: '' as const,
@@ -187,3 +189,14 @@ export async function listInbound(
     .limit(limit)
     .toArray();
 }
+
+const ofCustomer = ({ orgId, customerId }: Erased) => ({ org_id: orgId, customer_id: customerId });
+
+/** What arrived about a customer goes with it. */
+export const inboundEraser: Eraser = {
+  kind: 'inbound',
+  count: (erased) => collectionOf(InboundModel).countDocuments(ofCustomer(erased)),
+  async remove(erased) {
+    await collectionOf(InboundModel).deleteMany(ofCustomer(erased));
+  },
+};

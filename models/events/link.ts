@@ -4,6 +4,7 @@
  */
 import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defined, defineModel } from '../base/define.ts';
+import type { Eraser, Erased } from '../chat/erasure.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { integrationProviders, type IntegrationProvider } from '../rules/events/integration.ts';
 
@@ -69,23 +70,30 @@ export async function findLinkOf(
   subjectId: string,
 ): Promise<Link | null> {
   const [newest] = await collectionOf(LinkModel)
-    .find({ org_id: orgId, provider, subject_id: subjectId, removed_at: { $exists: false } })
+    .find({ org_id: orgId, provider, subject_id: subjectId })
     .sort({ created_at: -1 })
     .limit(1)
     .toArray();
   return newest ?? null;
 }
 
-/** Stores a link unless it is there; the first one stays. */
-export async function createLink(link: Omit<Link, '_id'>): Promise<void> {
+/** Stores a link unless it is there, and gives its id; the first one stays. */
+export async function createLink(link: Omit<Link, '_id'>): Promise<string> {
+  const _id = idOf(link.provider, link.external);
   try {
     await collectionOf(LinkModel).insertOne({
       ...(defined(link) as Omit<Link, '_id'>),
-      _id: idOf(link.provider, link.external),
+      _id,
     });
   } catch (error) {
     if (!isDuplicate(error)) throw error;
   }
+  return _id;
+}
+
+/** Of something that was never made there. */
+export async function removeLink(id: string): Promise<void> {
+  await collectionOf(LinkModel).deleteOne({ _id: id });
 }
 
 /** Notes what the provider said of it, never back in time. */
@@ -110,3 +118,14 @@ export async function noteRemoved(id: string, now: Date): Promise<boolean> {
   );
   return modifiedCount === 1;
 }
+
+const ofCustomer = ({ orgId, customerId }: Erased) => ({ org_id: orgId, customer_id: customerId });
+
+/** With its links, nothing that happens to a customer's issues and threads finds its way back. */
+export const linkEraser: Eraser = {
+  kind: 'links',
+  count: (erased) => collectionOf(LinkModel).countDocuments(ofCustomer(erased)),
+  async remove(erased) {
+    await collectionOf(LinkModel).deleteMany(ofCustomer(erased));
+  },
+};

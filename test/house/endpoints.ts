@@ -70,7 +70,7 @@ const rows = {
   'DELETE /support/developer-keys/orgs/{orgId}/keys/{keyId}': 'built',
   'GET /support/developer-keys/self': 'built',
   'POST /webhooks/linear': 'built',
-  'POST /webhooks/slack': 'pending',
+  'POST /webhooks/slack': 'built',
   'POST /webhooks/teams': 'pending',
   'POST /webhooks/email/inbound': 'built',
 } as const;

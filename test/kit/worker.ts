@@ -12,6 +12,7 @@ import { DeliveryModel } from '../../models/events/delivery.ts';
 import { ConversationModel } from '../../models/chat/conversation.ts';
 import { InterviewModel } from '../../models/interviews/interview.ts';
 import { FrameModel } from '../../models/live/frame.ts';
+import { InboundModel } from '../../models/events/inbound.ts';
 import { MessageModel } from '../../models/chat/message.ts';
 
 /** In the order in which processing reaches them; chunks are stored while they are written to the index. */
@@ -31,7 +32,10 @@ export type AnswerFault =
 export type DeliveryFault = 'deliveries stored' | 'delivery claimed' | 'delivery sent' | 'delivery settled';
 /** Of an interview; FAULT_OF names it. */
 export type InterviewFault = 'interview stored' | 'scores stored';
-const fault = process.env['FAULT'] as Fault | AnswerFault | DeliveryFault | InterviewFault | undefined;
+/** In the order in which an event of another service that resolves a ticket reaches them. */
+export type InboundFault = 'event claimed' | 'customer told' | 'ticket resolved' | 'before the event is settled';
+type AnyFault = Fault | AnswerFault | DeliveryFault | InterviewFault | InboundFault;
+const fault = process.env['FAULT'] as AnyFault | undefined;
 
 function die(): never {
   process.kill(process.pid, 'SIGKILL');
@@ -66,13 +70,17 @@ function adapt(deps: WorkerDeps): WorkerDeps {
   };
 }
 
-const points: Partial<Record<Fault | AnswerFault | DeliveryFault | InterviewFault, () => void>> = {
+const points: Partial<Record<AnyFault, () => void>> = {
   'deliveries stored': () => interrupt(DeliveryModel.collection, 'insertMany', '"lane"', 'after'),
   'delivery claimed': () => interrupt(DeliveryModel.collection, 'findOneAndUpdate', '"claim"', 'after'),
   'delivery sent': () => interrupt(DeliveryModel.collection, 'updateOne', '"delivered"', 'before'),
   'delivery settled': () => interrupt(DeliveryModel.collection, 'updateOne', '"delivered"', 'after'),
   'interview stored': () => interrupt(InterviewModel.collection, 'updateOne', '"operation":"start"', 'after'),
   'scores stored': () => interrupt(InterviewModel.collection, 'updateOne', '"overall_score"', 'after'),
+  'event claimed': () => interrupt(InboundModel.collection, 'updateOne', '"attempt":', 'after'),
+  'customer told': () => interrupt(MessageModel.collection, 'insertOne', '"linear"', 'after'),
+  'ticket resolved': () => interrupt(ConversationModel.collection, 'findOneAndUpdate', '"status":"resolved"', 'after'),
+  'before the event is settled': () => interrupt(InboundModel.collection, 'updateOne', '"processed"', 'before'),
   'chunks stored': () => interrupt(ChunkModel.collection, 'insertMany', '"source_id"', 'after'),
   'answer claimed': () => interrupt(MessageModel.collection, 'updateOne', '"attempt":', 'after'),
   'answer begun': () => interrupt(FrameModel.collection, 'insertMany', '"reply_start"', 'after'),

@@ -6,11 +6,12 @@ import { createInboundActivities } from '../../activities/events/inbound/index.t
 import { createIntegrationActivities } from '../../activities/events/integration.ts';
 import { deliveryEraser, DeliveryModel } from '../../models/events/delivery.ts';
 import { mailThreadEraser } from '../../models/events/mailthread.ts';
-import { InboundModel } from '../../models/events/inbound.ts';
+import { inboundEraser, InboundModel } from '../../models/events/inbound.ts';
+import { linkEraser } from '../../models/events/link.ts';
 
 export const events = {
   launchable: [launchable(InboundModel), launchable(DeliveryModel)],
-  erasers: [deliveryEraser, mailThreadEraser],
+  erasers: [deliveryEraser, mailThreadEraser, inboundEraser, linkEraser],
   fleets: {
     deliveries: {
       activities: (deps) => ({ ...createDeliveryActivities(deps), ...createMailReplyActivities(deps) }),

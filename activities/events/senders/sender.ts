@@ -6,6 +6,8 @@ import type { Logger } from 'pino';
 import type { MailSettings } from '../mailsettings.ts';
 import type { Http } from '../../../clients/http/http.ts';
 import type { Mailer } from '../../../clients/mail/mail.ts';
+import type { Linear } from '../../../clients/linear/linear.ts';
+import type { Slack } from '../../../clients/slack/slack.ts';
 import type { SecretBox } from '../../../models/base/secretbox.ts';
 import type { Conversation, Ticket, TicketEvent } from '../../../models/chat/conversation.ts';
 import type { Customer } from '../../../models/chat/customer.ts';
@@ -16,6 +18,8 @@ import type { OutgoingRequest, Sent } from '../../../models/rules/events/deliver
 export type SenderDeps = {
   /** For addresses that organizations gave: it checks each one when it connects. */
   http: Http;
+  slack: Slack;
+  linear: Linear;
   secrets: SecretBox;
   /** Private hosts that requests may reach, also over plain http. */
   egressAllow: readonly string[];

@@ -1,0 +1,168 @@
+/**
+ * Events of Slack. A mention and a command ask the knowledge base, and the answer goes to the thread as a delivery; what a
+ * person writes in the thread of a ticket goes to the customer as that person's reply.
+ */
+import type { Logger } from 'pino';
+import type { Handled, Starter } from './handled.ts';
+import { breakConnection } from '../broken.ts';
+import { answerQuestion } from '../../../agent/answer.ts';
+import type { AgentDeps } from '../../../agent/deps.ts';
+import { SlackError, type Slack } from '../../../clients/slack/slack.ts';
+import { findOrganization } from '../../../models/access/organization.ts';
+import { findUserByEmail } from '../../../models/access/user.ts';
+import { settleIntent } from '../../../models/base/pending.ts';
+import type { SecretBox } from '../../../models/base/secretbox.ts';
+import { ConversationModel, findConversation } from '../../../models/chat/conversation.ts';
+import { MessageModel } from '../../../models/chat/message.ts';
+import { findReply, storeReply, type Replier } from '../../../models/chat/saying.ts';
+import { createDelivery, DeliveryModel } from '../../../models/events/delivery.ts';
+import { noteCustomer, type Inbound } from '../../../models/events/inbound.ts';
+import { findIntegration, type Integration } from '../../../models/events/integration.ts';
+import { findLink, type Link } from '../../../models/events/link.ts';
+import { normalizeEmail } from '../../../models/rules/access/email.ts';
+import { Problem } from '../../../models/rules/base/errors.ts';
+import { maxBodyLength } from '../../../models/rules/chat/conversation.ts';
+import {
+  isWritten,
+  mentions,
+  plainSlack,
+  slackAnswer,
+  threadExternal,
+  type SlackCommand,
+  type SlackEvent,
+} from '../../../models/rules/events/slack.ts';
+
+export type SlackDeps = AgentDeps & Starter & { slack: Slack; secrets: SecretBox; log: Logger };
+/** What the sender of deliveries of this kind posts that belong to no ticket's event. */
+export type SlackPayload =
+  { channel: string; thread_ts?: string; text: string } | { response_url: string; text: string };
+
+type Body =
+  | { kind: 'event'; payload: { team_id?: string; event?: SlackEvent } }
+  | { kind: 'command'; payload: SlackCommand }
+  | { kind: 'interaction'; payload: unknown };
+type Credentials = { token: string; bot_user_id: string };
+const maxQuestion = 2_000;
+
+export async function handleSlack(inbound: Inbound, deps: SlackDeps): Promise<Handled> {
+  const body = JSON.parse(inbound.body) as Body;
+  if (body.kind === 'interaction') return { ignored: 'Nothing here offers buttons or dialogs.' };
+  const integration = await findIntegration(inbound.org_id, 'slack');
+  if (integration?.sealed === undefined) return { ignored: 'Slack is not connected any more.' };
+  const credentials = JSON.parse(deps.secrets.open(integration.sealed)) as Credentials;
+  if (body.kind === 'command') return handleCommand(inbound, body.payload, deps);
+  const { team_id: team, event } = body.payload;
+  if (!event || team === undefined) return { ignored: 'The request holds no event.' };
+  if (event.type === 'app_uninstalled' || event.type === 'tokens_revoked') {
+    await breakConnection(integration, `Slack says: ${event.type}`, deps);
+    return { outcome: 'The connection is broken, and the members were told.' };
+  }
+  if (event.type !== 'app_mention' && event.type !== 'message') return { ignored: 'Only messages are followed.' };
+  if (!isWritten(event, credentials.bot_user_id))
+    return { ignored: 'Messages of bots, edits and removals are not followed.' };
+  const { channel, ts, thread_ts: thread, text = '' } = event;
+  if (channel === undefined || ts === undefined) return { ignored: 'The message has no place.' };
+  if (event.type === 'app_mention')
+    return answerMention(inbound, { channel, thread: thread ?? ts, text }, credentials, integration, deps);
+  if (thread === undefined || thread === ts) return { ignored: 'The message is not in a thread.' };
+  const link = await findLink('slack', threadExternal(team, channel, thread));
+  if (!link || link.org_id !== inbound.org_id) return { ignored: 'The thread is not that of a ticket.' };
+  if (mentions(text, credentials.bot_user_id))
+    return { ignored: 'It speaks to the bot, which answers in the thread; the customer is not told.' };
+  return replyFromThread(inbound, link, { team, channel, ts, user: event.user!, text }, credentials, deps);
+}
+
+/** Asks the knowledge base in the organization's mode. */
+async function answered({ org_id: orgId, mode }: Inbound, query: string, deps: SlackDeps): Promise<string> {
+  return slackAnswer(await answerQuestion(deps, { orgId, mode, query, segments: [], history: [] }));
+}
+
+async function answerMention(
+  inbound: Inbound,
+  { channel, thread, text }: { channel: string; thread: string; text: string },
+  { bot_user_id: bot }: Credentials,
+  { settings }: Integration,
+  deps: SlackDeps,
+): Promise<Handled> {
+  const query = plainSlack(text, bot).slice(0, maxQuestion);
+  const said = query === '' ? 'Write your question behind my name.' : await answered(inbound, query, deps);
+  const name = settings['channel_id'] === channel ? String(settings['channel_name']) : channel;
+  await send(inbound, `#${name}`, { channel, thread_ts: thread, text: said }, deps);
+  return { outcome: 'The answer goes to the thread.' };
+}
+
+async function handleCommand(inbound: Inbound, command: SlackCommand, deps: SlackDeps): Promise<Handled> {
+  const query = (command.text ?? '').trim().slice(0, maxQuestion);
+  if (query === '') return { ignored: 'The command asks nothing.' };
+  const text = await answered(inbound, query, deps);
+  const { response_url: url, channel_id: channel } = command;
+  const payload: SlackPayload = url === undefined ? { channel, text } : { response_url: url, text };
+  await send(inbound, url === undefined ? channel : 'response_url', payload, deps);
+  return { outcome: 'The answer is sent where the command was given.' };
+}
+
+async function send(
+  { _id, org_id, mode }: Inbound,
+  destination: string,
+  payload: SlackPayload,
+  { clock, start }: SlackDeps,
+): Promise<void> {
+  const lane = 'slack:answer';
+  const subject = {};
+  const fresh = { org_id, mode, kind: 'slack', event_id: _id, event_type: 'slack.answer', lane } as const;
+  const { delivery, intents } = await createDelivery({ ...fresh, destination, subject, payload }, clock());
+  await start(DeliveryModel, delivery, intents);
+}
+
+/** Stores what was written in a ticket's thread as a reply to the customer; the same message is stored once. */
+async function replyFromThread(
+  inbound: Inbound,
+  { org_id: orgId, conv_id: convId, customer_id: customerId }: Link,
+  said: { team: string; channel: string; ts: string; user: string; text: string },
+  { token }: Credentials,
+  deps: SlackDeps,
+): Promise<Handled> {
+  const { team, channel, ts, user } = said;
+  if (customerId !== undefined) await noteCustomer(inbound._id, customerId);
+  const body = plainSlack(said.text)
+    .slice(0, maxBodyLength)
+    .replace(/[\ud800-\udbff]$/, '');
+  if (body === '') return { ignored: 'The message has no text.' };
+  const conversation = convId === undefined ? null : await findConversation(orgId, convId);
+  if (!conversation) return { ignored: 'The conversation of this ticket is gone.' };
+  const clientMessageId = `slack:${channel}:${ts}`;
+  const replier = await replierOf(orgId, team, user, token, deps);
+  if (await findReply(conversation._id, clientMessageId, replier)) return { outcome: replied };
+  try {
+    const stored = await storeReply(conversation, { body, clientMessageId }, replier, deps.clock());
+    if (stored.message) await deps.start(MessageModel, stored.message, [stored.intent]);
+    else await deps.start(ConversationModel, stored.acted, [stored.intent]);
+    await settleIntent(ConversationModel, conversation._id, stored.intent);
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'CONFLICT') return { ignored: error.message };
+    throw error;
+  }
+  return { outcome: replied };
+}
+const replied = 'The customer got it as a reply.';
+
+/** The member with the address that Slack knows of the person; else a person of that name. */
+async function replierOf(
+  orgId: string,
+  team: string,
+  user: string,
+  token: string,
+  { slack }: SlackDeps,
+): Promise<Replier> {
+  const person = await slack.user(token, user).catch((error: unknown) => {
+    // Without the permission to ask, it is a person without a name.
+    if (error instanceof SlackError && error.permanent && !error.unauthorized)
+      return { name: 'Support', email: undefined };
+    throw error;
+  });
+  const { email } = person;
+  const known = email === undefined ? null : await findUserByEmail(normalizeEmail(email));
+  const org = known && (await findOrganization(orgId));
+  if (known && org?.members.some(({ user_id }) => user_id === known._id)) return { id: known._id, name: known.name };
+  return { id: `slack:${team}:${user}`, name: person.name.slice(0, 100) };
+}

@@ -1,0 +1,220 @@
+/** What arrives is processed once, in the order of its lane, tried again when it fails, whoever dies; garbage costs nothing. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { randomUUID } from 'node:crypto';
+import pino from 'pino';
+import { conversing } from '../kit/conversing.ts';
+import { apiAt, system, until, type Api, type TestOrg } from '../kit/harness.ts';
+import { arrivedAt, connectLinear, linearEvent, sendLinear } from '../kit/inbound.ts';
+import {
+  deathOf,
+  giveBundle,
+  removeDataDir,
+  startProcess,
+  systemEnv,
+  type Running,
+  type SystemEnv,
+} from '../kit/processes.ts';
+import type { InboundFault } from '../kit/worker.ts';
+import { createInboundActivities } from '../../activities/events/inbound/index.ts';
+import type { Handlers, InboundDeps } from '../../activities/events/inbound/handlers.ts';
+import { newId } from '../../models/base/ids.ts';
+import { actOn } from '../../models/chat/act.ts';
+import { InboundModel, storeInbound, type Inbound } from '../../models/events/inbound.ts';
+import { createLink } from '../../models/events/link.ts';
+import { inboundKeptUntil, inboundWaitMs } from '../../models/rules/events/inbound.ts';
+
+const { newCustomer } = conversing('inbounddeaths');
+
+describe('processInbound', () => {
+  const start = new Date();
+  let now = start;
+  const stored = async (orgId: string, lane: string, body: string): Promise<string> => {
+    const record: Inbound = {
+      _id: newId('inbound'),
+      provider: 'linear',
+      keys: [randomUUID()],
+      org_id: orgId,
+      mode: 'test',
+      lane,
+      type: 'test',
+      body,
+      status: 'stored',
+      attempts: 0,
+      received_at: now,
+      expires_at: inboundKeptUntil(now),
+    };
+    await storeInbound(record);
+    return record._id;
+  };
+  const process = (orgId: string, handler: NonNullable<Handlers['linear']>) => {
+    const deps = { clock: () => now, log: pino({ level: 'silent' }) } as unknown as InboundDeps;
+    const { processInbound } = createInboundActivities(deps, { linear: handler });
+    return new MockActivityEnvironment().run(() => processInbound({ orgId })) as Promise<{ againInMs?: number }>;
+  };
+  const statuses = async (orgId: string) =>
+    (await InboundModel.find({ org_id: orgId }).sort({ _id: 1 }).lean()).map(({ status }) => status);
+
+  it('keeps the order of a lane, works on lanes beside each other, and keeps no body of what is done', async () => {
+    const orgId = newId('org');
+    for (const body of ['a1', 'a2', 'a3']) await stored(orgId, 'a', body);
+    await stored(orgId, 'b', 'b1');
+    const seen: string[] = [];
+    let go = (): void => undefined;
+    const first = new Promise<void>((resolve) => (go = resolve));
+    await process(orgId, async ({ body }) => {
+      if (body === 'a1') await first;
+      seen.push(body);
+      if (body === 'b1') go();
+      return { outcome: 'done' };
+    });
+    expect(seen).toEqual(['b1', 'a1', 'a2', 'a3']);
+    expect(await InboundModel.countDocuments({ org_id: orgId, status: 'processed', body: '' })).toBe(4);
+  });
+
+  it('tries again what fails, holds back only its lane, and gives up in the end', async () => {
+    const orgId = newId('org');
+    now = start;
+    await stored(orgId, 'a', 'bad');
+    await stored(orgId, 'a', 'after');
+    await stored(orgId, 'b', 'good');
+    let tries = 0;
+    const handler: NonNullable<Handlers['linear']> = ({ body }) => {
+      if (body !== 'bad') return Promise.resolve({ outcome: 'done' });
+      tries += 1;
+      return Promise.reject(new Error('not today'));
+    };
+    const waits: number[] = [];
+    for (;;) {
+      const { againInMs } = await process(orgId, handler);
+      if (againInMs === undefined) break;
+      waits.push(againInMs);
+      if (waits.length === 1) expect(await statuses(orgId)).toEqual(['stored', 'stored', 'processed']);
+      now = new Date(now.getTime() + againInMs);
+    }
+    expect(waits).toEqual([1, 2, 3, 4, 5, 6, 7].map((attempt) => inboundWaitMs(attempt)));
+    expect([tries, await statuses(orgId)]).toEqual([8, ['failed', 'processed', 'processed']]);
+    expect(await InboundModel.findOne({ org_id: orgId, status: 'failed' }).lean()).toMatchObject({
+      reason: 'not today',
+    });
+  });
+
+  it('an attempt that another one has overtaken settles nothing', async () => {
+    const orgId = newId('org');
+    now = start;
+    const id = await stored(orgId, 'a', 'x');
+    let runs = 0;
+    await process(orgId, async () => {
+      runs += 1;
+      if (runs > 1) return { outcome: 'the later one' };
+      // Meanwhile another worker takes it, as from one that was believed dead.
+      await process(orgId, () => Promise.resolve({ outcome: 'the later one' }));
+      return { outcome: 'the first one' };
+    });
+    expect(await InboundModel.findById(id).lean()).toMatchObject({ status: 'processed', outcome: 'the later one' });
+  });
+
+  it('what is of a provider that nothing handles is ignored with the reason', async () => {
+    const orgId = newId('org');
+    await stored(orgId, 'a', 'x');
+    const deps = { clock: () => now, log: pino({ level: 'silent' }) } as unknown as InboundDeps;
+    const { processInbound } = createInboundActivities(deps, {});
+    await new MockActivityEnvironment().run(() => processInbound({ orgId }));
+    expect(await InboundModel.findOne({ org_id: orgId }).lean()).toMatchObject({
+      status: 'ignored',
+      reason: 'Nothing here takes events of linear.',
+    });
+  });
+});
+
+describe('a worker that dies while it processes an event', () => {
+  let env: SystemEnv;
+  let running: Running;
+  let api: Api;
+  let org: TestOrg;
+  const team = randomUUID();
+  beforeAll(async () => {
+    env = systemEnv('inbounddeaths', { FLEETS: 'inbound' });
+    await giveBundle(env.DATA_DIR);
+    running = await startProcess('api/server.ts', env);
+    api = apiAt(running.url);
+    org = await api.newOrg();
+    await connectLinear(org.orgId, { team });
+  });
+  afterAll(async () => {
+    await running.stop();
+    await removeDataDir(env);
+  });
+
+  it('leaves it to the next one: the ticket is resolved once, and the customer is told once', async () => {
+    const faults: InboundFault[] = ['event claimed', 'customer told', 'ticket resolved', 'before the event is settled'];
+    const tickets = [];
+    for (const [at, fault] of faults.entries()) {
+      const customer = await newCustomer(org.orgId);
+      await customer.say('Hello');
+      const { ticket } = await actOn(org.orgId, customer.convId, 'escalate', { now: new Date(), reason: 'member' });
+      const issue = randomUUID();
+      const of = { org_id: org.orgId, mode: 'test', provider: 'linear', external: issue, kind: 'ticket' } as const;
+      await createLink({ ...of, subject_id: ticket!.ticket_id, conv_id: customer.convId, created_at: new Date() });
+      tickets.push(customer);
+      const dying = startProcess('test/kit/worker.ts', { ...env, FAULT: fault });
+      const state = { id: 'done', name: 'Done', type: 'completed' };
+      const data = { id: issue, teamId: team, stateId: 'done', state };
+      const event = linearEvent({ action: 'update', type: 'Issue', data, updatedFrom: { stateId: 'todo' } });
+      expect((await sendLinear(api, event)).status).toBe(200);
+      expect([fault, await deathOf(dying)]).toEqual([fault, 'SIGKILL']);
+      expect(await InboundModel.countDocuments({ org_id: org.orgId, status: 'stored' })).toBeGreaterThan(0);
+      if (at < faults.length - 1) continue;
+      const worker = await startProcess('workers/main.ts', env);
+      await arrivedAt(api, org.orgId, org.owner.token, faults.length);
+      await worker.stop();
+    }
+    for (const { conversation, messages } of tickets) {
+      const { status, events } = await conversation();
+      expect([status, events.filter(({ type }) => type === 'ticket.resolved').length]).toEqual(['resolved', 1]);
+      expect((await messages()).filter(({ sender_id }) => sender_id === 'linear')).toHaveLength(1);
+    }
+  });
+});
+
+describe('garbage', () => {
+  it('in thousands of requests is refused, stores nothing, and is never a fault of ours', async () => {
+    const api = system();
+    const before = await InboundModel.estimatedDocumentCount();
+    const seen = new Map<number, number>();
+    let left = 1_500;
+    const bodies = [
+      '',
+      '{',
+      'null',
+      '[]',
+      '{"data":{"teamId":1}}',
+      `{"data":{"id":"${'x'.repeat(5_000)}"}}`,
+      '\u0000',
+      '"'.repeat(999),
+    ];
+    const lane = async (): Promise<void> => {
+      while (left > 0) {
+        left -= 1;
+        const raw = bodies[left % bodies.length]!;
+        const slack = left % 2 === 0;
+        const headers = slack
+          ? {
+              'x-slack-signature': `v0=${'a'.repeat(64)}`,
+              'x-slack-request-timestamp': String(Math.floor(Date.now() / 1000)),
+            }
+          : { 'linear-signature': (left % 3 === 0 ? 'b' : 'zz').repeat(64).slice(0, 64) };
+        const path = slack ? '/webhooks/slack' : '/webhooks/linear';
+        const { status } = await api.request('POST', path, {
+          raw,
+          headers: { 'content-type': 'text/plain', ...headers },
+        });
+        seen.set(status, (seen.get(status) ?? 0) + 1);
+      }
+    };
+    await Promise.all(Array.from({ length: 20 }, lane));
+    expect([...seen.keys()]).toEqual([401]);
+    expect(await InboundModel.estimatedDocumentCount()).toBe(before);
+    await until(async () => (await api.request('GET', '/health/ready')).status === 200, 'the API to be well');
+  });
+});
