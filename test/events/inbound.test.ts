@@ -50,7 +50,8 @@ describe('processInbound', () => {
   const process = (orgId: string, handler: NonNullable<Handlers['linear']>) => {
     const deps = { clock: () => now, log: pino({ level: 'silent' }) } as unknown as InboundDeps;
     const { processInbound } = createInboundActivities(deps, { linear: handler });
-    return new MockActivityEnvironment().run(() => processInbound({ orgId })) as Promise<{ againInMs?: number }>;
+    const work = () => processInbound({ orgId });
+    return new MockActivityEnvironment().run<[], { againInMs?: number }, typeof work>(work);
   };
   const statuses = async (orgId: string) =>
     (await InboundModel.find({ org_id: orgId }).sort({ _id: 1 }).lean()).map(({ status }) => status);

@@ -43,6 +43,8 @@ export function delivering(
     secrets,
     // Webhooks alone are sent here.
     senders: { webhook },
+    slack: undefined as never,
+    linear: undefined as never,
     mailer: undefined as never,
     mail: undefined as never,
     egressAllow: options.http?.egressAllow ?? ['127.0.0.1'],
