@@ -85,11 +85,11 @@ export async function interviewing(env: SystemEnv, url = process.env['TEST_API_U
         completed: 4,
       };
       if (steps[status] > 0) await call('POST', `/${id}/start`);
-      if (steps[status] > 1) await room(id, 'join');
-      if (steps[status] > 2) {
+      if (steps[status] > 1) {
+        await room(id, 'join');
         await answer(id);
-        await call('POST', `/${id}/end`);
       }
+      if (steps[status] > 2) await call('POST', `/${id}/end`);
       if (steps[status] > 3) await call('POST', `/${id}/generate-score`);
       await reached(id, status);
       return id;

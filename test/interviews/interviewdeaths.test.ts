@@ -1,0 +1,115 @@
+/** Interviews whose worker dies: in every state, and in the middle of a move. Nothing is lost, and nothing happens twice. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { interviewing } from '../kit/interviewing.ts';
+import { until } from '../kit/harness.ts';
+import {
+  deathOf,
+  giveBundle,
+  removeDataDir,
+  startProcess,
+  systemEnv,
+  type Running,
+  type SystemEnv,
+} from '../kit/processes.ts';
+import type { InterviewStatus, Operation } from '../../models/rules/interviews/interview.ts';
+
+let env: SystemEnv;
+let api: Running;
+let kit: Awaited<ReturnType<typeof interviewing>>;
+let mine: ReturnType<typeof kit.of>;
+beforeAll(async () => {
+  env = systemEnv('interviewdeaths', { FLEETS: 'interviews' });
+  await giveBundle(env.DATA_DIR);
+  api = await startProcess('api/server.ts', env);
+  kit = await interviewing(env, api.url);
+  mine = kit.of(await kit.api.newOrg());
+});
+afterAll(async () => {
+  await kit.close();
+  await api.stop();
+  await removeDataDir(env);
+});
+
+const workers = new Set<Running>();
+afterEach(async () => {
+  await Promise.all([...workers].map((worker) => worker.stop()));
+  workers.clear();
+});
+async function startWorker(): Promise<Running> {
+  const worker = await startProcess('workers/main.ts', env);
+  workers.add(worker);
+  return worker;
+}
+
+/** What is left to do from each state, and the whole history then. */
+const rest: Record<Exclude<InterviewStatus, 'cancelled' | 'completed'>, Operation[]> = {
+  draft: ['start', 'join', 'end', 'score'],
+  scheduled: ['start', 'join', 'end', 'score'],
+  bot_deployed: ['join', 'end', 'score'],
+  in_progress: ['end', 'score'],
+  evaluating: ['score'],
+};
+const whole: Operation[] = ['schedule', 'start', 'join', 'end', 'score'];
+
+async function finish(id: string, operations: readonly Operation[]): Promise<void> {
+  for (const operation of operations) {
+    if (operation === 'join') {
+      await mine.answer(id);
+      await kit.room(id, 'join');
+      continue;
+    }
+    const path = operation === 'score' ? 'generate-score' : operation;
+    // A workflow that has just come to another worker may take longer than a request waits. An order that was not answered
+    // may have been carried out: then it is refused the second time, and the history tells.
+    await until(
+      async () => (await mine.call('POST', `/${id}/${path}`)).status !== 503,
+      `${operation} of ${id} to be answered`,
+    );
+  }
+}
+
+describe('a worker that is killed', () => {
+  it('leaves interviews in every state to its successor', async () => {
+    const first = await startWorker();
+    const states = Object.keys(rest) as (keyof typeof rest)[];
+    const ids = await Promise.all(states.map((status) => mine.bring(status)));
+    const final = await Promise.all([mine.bring('completed'), mine.bring('cancelled')]);
+    workers.delete(first);
+    await first.kill();
+    // Nobody is there to decide.
+    expect((await mine.call('POST', `/${ids[0]}/start`)).status).toBe(503);
+    await startWorker();
+    await Promise.all(states.map((status, n) => finish(ids[n]!, rest[status])));
+    for (const id of ids) expect((await mine.get(id)).history.map(({ operation }) => operation)).toEqual(whole);
+    expect(await Promise.all(final.map(async (id) => (await mine.get(id)).status))).toEqual(['completed', 'cancelled']);
+  });
+
+  it.each([
+    ['after a move was stored and before that is known', 'interview stored'],
+    ['after the scores were stored and before that is known', 'scores stored'],
+  ])('%s: the move stands once', async (_, FAULT) => {
+    const first = await startWorker();
+    const id = await mine.bring(FAULT === 'scores stored' ? 'evaluating' : 'draft');
+    await until(
+      async () => FAULT !== 'scores stored' || (await mine.call('GET', `/${id}`)).body.data.qa_summary !== null,
+      'phase 1',
+    );
+    workers.delete(first);
+    await first.stop();
+    const dying = startProcess('test/kit/worker.ts', { ...env, FAULT, FAULT_OF: id });
+    const dead = new AbortController();
+    // While no worker is there a call is not answered, and then nothing came of it.
+    const orders = (async () => {
+      while (!dead.signal.aborted)
+        await mine.call('POST', `/${id}/${FAULT === 'scores stored' ? 'generate-score' : 'start'}`);
+    })();
+    expect(await deathOf(dying)).toBe('SIGKILL');
+    dead.abort();
+    await startWorker();
+    await orders;
+    if (FAULT === 'scores stored') await finish(id, ['score']);
+    await finish(id, FAULT === 'scores stored' ? [] : rest.bot_deployed);
+    const { history } = await mine.reached(id, 'completed');
+    expect(history.map(({ operation }) => operation)).toEqual(whole);
+  });
+});
