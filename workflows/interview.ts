@@ -127,7 +127,7 @@ export async function interview({ orgId, interviewId, state: carried }: Intervie
     reloads += 1;
     if (scheduled && state().status === 'draft') {
       move('schedule', actor);
-      await store();
+      await store({ asked: true });
     }
   }
 
@@ -171,7 +171,7 @@ export async function interview({ orgId, interviewId, state: carried }: Intervie
     }
     const { seq } = state();
     if (command === 'evaluate') await summarize();
-    await store();
+    await store({ asked: true });
     return { seq };
   }
 

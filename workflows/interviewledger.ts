@@ -2,7 +2,7 @@
  * What the workflow of an interview knows, and the only way to change it: each move is one of the table, is shown to operators,
  * and is stored with the record, one write after the other.
  */
-import { proxyLocalActivities, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import { proxyActivities, proxyLocalActivities, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import { searchAttributes } from './attributes.ts';
 import { refusal } from './refusal.ts';
 import type { InterviewActivities } from '../activities/interviews/interview.ts';
@@ -15,8 +15,17 @@ import {
   type Operation,
 } from '../models/rules/interviews/interview.ts';
 
-/** These are a read or a write of MongoDB each, and a caller waits for them. */
+/** A read or a write of MongoDB each. */
 const { loadInterview, storeInterview } = proxyLocalActivities<InterviewActivities>({
+  startToCloseTimeout: '10 seconds',
+  retry: { initialInterval: '100 milliseconds', backoffCoefficient: 2, maximumInterval: '10 seconds' },
+});
+
+/**
+ * The same as an activity of its own: it is scheduled when Temporal has stored that the update was accepted. An update that is
+ * lost with its worker must not have changed the record.
+ */
+const accepted = proxyActivities<InterviewActivities>({
   startToCloseTimeout: '10 seconds',
   retry: { initialInterval: '100 milliseconds', backoffCoefficient: 2, maximumInterval: '10 seconds' },
 });
@@ -77,13 +86,14 @@ export function openLedger(ref: { orgId: string; interviewId: string }, carried:
     show();
   }
 
-  /** Stores the state and the moves since the last time. */
-  async function store(): Promise<void> {
+  /** Stores the state and the moves since the last time. `asked`: in an update, which may not be accepted for good yet. */
+  async function store({ asked = false } = {}): Promise<void> {
     const before = writing;
+    const put = asked ? accepted.storeInterview : storeInterview;
     const write = async () => {
       await before;
       const moves = unstored.splice(0);
-      if (!(await storeInterview({ ...ref, state: state(), moves }))) removed = true;
+      if (!(await put({ ...ref, state: state(), moves }))) removed = true;
     };
     writing = write();
     return writing;
