@@ -122,6 +122,14 @@ export const environment = z.object({
     .string()
     .refine((text) => readAddress(`reply@${text}`) !== undefined, 'must be a domain, such as reply.example.com')
     .optional(),
+  TEAMS_OPENID_URL: z.url().default('https://login.botframework.com/v1/.well-known/openidconfiguration'),
+  TEAMS_TOKEN_URL: z.url().default('https://login.microsoftonline.com/botframework.com/oauth2/v2.0/token'),
+  TEAMS_APP_ID: z.string().min(1).optional(),
+  TEAMS_APP_PASSWORD: z.string().min(1).optional(),
+  TEAMS_WEBHOOK_SECRET: z
+    .string()
+    .regex(/^[A-Za-z0-9+/]{16,}={0,2}$/, 'must be the security token in base64, as Teams shows it')
+    .optional(),
   SNS_TOPIC_ARNS: list.default([]),
   SNS_CERT_HOSTS: hosts.default([]),
   INBOUND_BUCKETS: list.default([]),
@@ -211,6 +219,16 @@ export function readConfig(env: Record<string, string | undefined>) {
       server: v.SMTP_URL === undefined ? undefined : readSmtpUrl(v.SMTP_URL),
       from: v.MAIL_FROM === undefined ? undefined : readMailbox(v.MAIL_FROM),
       replyDomain: v.REPLY_DOMAIN?.toLowerCase(),
+    },
+    teams: {
+      openidUrl: v.TEAMS_OPENID_URL,
+      tokenUrl: v.TEAMS_TOKEN_URL,
+      appId: v.TEAMS_APP_ID,
+      webhookSecret: v.TEAMS_WEBHOOK_SECRET,
+      app:
+        v.TEAMS_APP_ID === undefined || v.TEAMS_APP_PASSWORD === undefined
+          ? undefined
+          : { appId: v.TEAMS_APP_ID, password: v.TEAMS_APP_PASSWORD, tokenUrl: v.TEAMS_TOKEN_URL },
     },
     sns: { topicArns: v.SNS_TOPIC_ARNS, certHosts: v.SNS_CERT_HOSTS },
     inboundBuckets: v.INBOUND_BUCKETS,

@@ -25,6 +25,7 @@ import { createPages } from '../clients/site/pages.ts';
 import { createRenderer } from '../clients/render/render.ts';
 import { createSearch } from '../clients/search/search.ts';
 import { createSlack } from '../clients/slack/slack.ts';
+import { createTeamsBot } from '../clients/teams/connector.ts';
 import { createSites } from '../clients/site/site.ts';
 import { ConfigError, readConfig, type Config } from '../config.ts';
 import { connectMongo, disconnectMongo } from '../models/base/connect.ts';
@@ -118,6 +119,7 @@ export async function startWorkers(
       ...[
         config.linearApiUrl,
         config.slack.apiUrl,
+        config.teams.tokenUrl,
         ...(config.s3.endpoint === undefined ? [] : [config.s3.endpoint]),
       ].map((url) => new URL(url).host),
     ],
@@ -139,6 +141,7 @@ export async function startWorkers(
     linear,
     slack,
     slackApp: config.slack.app,
+    teams: config.teams.app && createTeamsBot({ login: services, http: outbound }, config.teams.app),
     mailer: createMailer({ egressAllow: config.egressAllow }),
     mail: { ...config.mail, tokenKey: config.secretKey },
     objects: createObjectStore(services, config.s3),

@@ -3,7 +3,13 @@ import type { Logger } from 'pino';
 import { notifyMembers } from '../../models/access/notification.ts';
 import { breakIntegration, type Integration } from '../../models/events/integration.ts';
 
-const names = { linear: 'Linear', slack: 'Slack', github: 'GitHub', email: 'E-mail' } as const;
+const names = {
+  linear: 'Linear',
+  slack: 'Slack',
+  github: 'GitHub',
+  email: 'E-mail',
+  teams: 'Microsoft Teams',
+} as const;
 
 /** `reason`: the provider's own word. A refusal of a credential that was replaced meanwhile changes nothing. */
 export async function breakConnection(

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import type { Starter } from './inbound/handled.ts';
-import { fromOf, serverOf, type MailDeps } from './mailsettings.ts';
+import { senderOf, type MailDeps, type MailVia } from './mailsettings.ts';
 import { findOrganization } from '../../models/access/organization.ts';
 import { findConversation, type Conversation } from '../../models/chat/conversation.ts';
 import { findCustomer, type Customer } from '../../models/chat/customer.ts';
@@ -81,10 +81,10 @@ export function createMailReplyActivities(deps: MailReplyDeps) {
     messages: readonly Message[],
   ): Promise<Outgoing> {
     const { _id: convId, org_id: orgId } = conversation;
-    const [org, history, from] = await Promise.all([
+    const [org, history, { from, via }] = await Promise.all([
       findOrganization(orgId),
       listMessages(orgId, convId, { limit: readForLanguage }),
-      fromOf(deps, orgId),
+      senderOf(deps, orgId),
     ]);
     const said = history.filter(({ role }) => role === 'customer').toReversed();
     const language = languageOfFirst([...said, ...messages].map(({ body }) => body));
@@ -110,6 +110,7 @@ export function createMailReplyActivities(deps: MailReplyDeps) {
       event_id,
       message_ids: messages.map(({ _id }) => _id),
       automatic,
+      via,
       mail: {
         from: from.name === '' ? { ...from, name } : from,
         to: { name: nameOf(customer.name ?? ''), address: to },
@@ -129,7 +130,7 @@ export function createMailReplyActivities(deps: MailReplyDeps) {
   async function handOver(conversation: Conversation, thread: MailThread, outgoing: Outgoing): Promise<void> {
     const { _id: convId, org_id: orgId, mode, customer_id } = conversation;
     const lane = `email:${convId}`;
-    const { event_id, message_ids, mail } = outgoing;
+    const { event_id, message_ids, mail, via } = outgoing;
     const { delivery, intents } = await createDelivery(
       {
         org_id: orgId,
@@ -141,7 +142,7 @@ export function createMailReplyActivities(deps: MailReplyDeps) {
         line: lane,
         destination: mail.to.address,
         subject: { conv_id: convId, customer_id },
-        payload: { mail, via: await serverOf(deps, orgId) },
+        payload: { mail, via } satisfies { mail: unknown; via: MailVia },
       },
       clock(),
     );

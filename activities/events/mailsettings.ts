@@ -1,7 +1,11 @@
 /** By which server, and in whose name, an organization's mails are sent: its own where it connected one, else the deployment's. */
+import type { Logger } from 'pino';
+import { breakConnection } from './broken.ts';
 import type { MailRoute } from '../../clients/mail/mail.ts';
-import type { Mailbox } from '../../models/rules/events/mailbox.ts';
-import type { SmtpServer } from '../../models/rules/events/smtp.ts';
+import type { SecretBox } from '../../models/base/secretbox.ts';
+import { findIntegration, type Integration } from '../../models/events/integration.ts';
+import { readMailbox, type Mailbox } from '../../models/rules/events/mailbox.ts';
+import { readSmtpUrl, type SmtpServer } from '../../models/rules/events/smtp.ts';
 
 export type MailSettings = {
   /** The deployment's server; without one and one of the organization's own nothing is sent. */
@@ -17,21 +21,37 @@ export type MailDeps = { mail: MailSettings };
 /** Whose server sends a mail: it was written in the name that goes with that server. */
 export type MailVia = 'deployment' | 'organization';
 
-/** Whose server sends an organization's mails now. */
-export async function serverOf(_deps: MailDeps, _orgId: string): Promise<MailVia> {
-  return 'deployment';
+/** An organization's own server that is not disconnected; one that is broken may have been mended at the other end. */
+async function ownOf(orgId: string): Promise<(Integration & { sealed: string }) | undefined> {
+  const found = await findIntegration(orgId, 'email');
+  return found?.sealed === undefined ? undefined : { ...found, sealed: found.sealed };
 }
 
-/** Who an organization's mails come from. */
-export async function fromOf({ mail: { from, replyDomain } }: MailDeps, _orgId: string): Promise<Mailbox> {
-  return from ?? { name: '', address: `support@${replyDomain ?? 'localhost.invalid'}` };
+/** Who an organization's mails come from, and by whose server they go now. */
+export async function senderOf(
+  { mail: { from, replyDomain } }: MailDeps,
+  orgId: string,
+): Promise<{ from: Mailbox; via: MailVia }> {
+  const own = readMailbox(String((await ownOf(orgId))?.settings['from']));
+  if (own) return { from: own, via: 'organization' };
+  return { from: from ?? { name: '', address: `support@${replyDomain ?? 'localhost.invalid'}` }, via: 'deployment' };
 }
 
-/** The server for a mail; undefined when there is none. `refused` notes that the server refuses the credentials. */
+export type RouteDeps = MailDeps & { secrets: SecretBox; clock: () => Date; log: Logger };
+
+/**
+ * The server for a mail; undefined when there is none, also when the organization has disconnected the one that goes with the
+ * mail's sender. `refused` notes that the server refuses the credentials.
+ */
 export async function routeOf(
-  { mail: { server } }: MailDeps,
-  _orgId: string,
-  _payload: { via: MailVia },
+  deps: RouteDeps,
+  orgId: string,
+  via: MailVia,
 ): Promise<(MailRoute & { refused?(reason: string): Promise<void> }) | undefined> {
-  return server && { server, own: true };
+  const { server } = deps.mail;
+  if (via === 'deployment') return server && { server, own: true };
+  const integration = await ownOf(orgId);
+  if (!integration) return undefined;
+  const own = readSmtpUrl((JSON.parse(deps.secrets.open(integration.sealed)) as { smtp_url: string }).smtp_url);
+  return own && { server: own, own: false, refused: (reason) => breakConnection(integration, reason, deps) };
 }

@@ -16,6 +16,11 @@ export const slackReply = z.object({
   text: z.string().optional().meta({ description: 'The answer to a slash command.' }),
 });
 
+export const teamsReply = z.object({
+  type: z.literal('message').optional().meta({ description: 'Of an answer to an outgoing webhook.' }),
+  text: z.string().optional(),
+});
+
 export const inboundQuery = pageQuery.extend({
   provider: z.enum(inboundProviders).optional(),
   status: z.enum(inboundStatuses).optional(),

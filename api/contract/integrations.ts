@@ -2,6 +2,8 @@
 import { z } from 'zod';
 import { id, orgParams, timestamp } from './common.ts';
 import { integrationProviders, integrationStatuses } from '../../models/rules/events/integration.ts';
+import { readMailbox } from '../../models/rules/events/mailbox.ts';
+import { readSmtpUrl } from '../../models/rules/events/smtp.ts';
 import { slackId } from '../../models/rules/events/slack.ts';
 
 export { orgParams };
@@ -49,6 +51,26 @@ export const slackReply = z.object({
   authorization_url: z.string().optional().meta({
     description: 'Open this in the same browser to connect; it is missing once Slack is connected.',
   }),
+});
+
+const mailServer = z
+  .string()
+  .max(1000)
+  .refine((text) => readSmtpUrl(text) !== undefined, 'must be smtp://host:port or smtps://user:password@host');
+export const emailBody = z.strictObject({
+  smtp_url: mailServer.meta({ description: 'Your mail server; it is tried before it is stored.' }),
+  from: z
+    .string()
+    .max(400)
+    .refine((text) => readMailbox(text) !== undefined, 'must be an address, or `Name <address>`')
+    .meta({ description: 'Who your mails come from.' }),
+});
+export const teamsReply = z.object({
+  integration,
+  connect_code: z
+    .string()
+    .meta({ description: 'Somebody in your Microsoft Teams writes `connect <code>` to the bot.' }),
+  expires_at: timestamp,
 });
 
 export const testReply = z.object({ ok: z.literal(true), message: z.string() });

@@ -10,6 +10,7 @@ import {
   viewIntegration,
 } from '../events/integrations.ts';
 import { outcomePath } from '../events/outcome.ts';
+import { beginTeams } from '../events/teams.ts';
 import { redirect, route } from '../http/route.ts';
 import { findIntegration, listIntegrations } from '../../models/events/integration.ts';
 import { integrationProviders } from '../../models/rules/events/integration.ts';
@@ -74,6 +75,39 @@ export const integrationRoutes = [
       const { url, cookie } = await beginSlack(ctx, { orgId, userId: principal.userId, channelId });
       cookies.set(cookie.name, cookie.value, cookie.seconds);
       return { integration: viewIntegration('slack', standing), authorization_url: url };
+    },
+  }),
+  route({
+    name: 'connectEmail',
+    method: 'PUT',
+    path: `${prefix}/email`,
+    summary: 'Connect a mail server of your own. It is logged in to before it is stored.',
+    auth: member('admin'),
+    params: contract.orgParams,
+    body: contract.emailBody,
+    reply: contract.integrationReply,
+    envelope: true,
+    limit: 'writes',
+    errors: ['PROVIDER_REFUSED', 'UNAVAILABLE'],
+    async handle({ params: { orgId }, body: { from, ...credentials } }, ctx) {
+      const connected = await connect(ctx, { orgId, provider: 'email', credentials, settings: { from } });
+      return { integration: viewIntegration('email', connected) };
+    },
+  }),
+  route({
+    name: 'connectTeams',
+    method: 'PUT',
+    path: `${prefix}/teams`,
+    summary: 'A code with which somebody in your Microsoft Teams connects it.',
+    auth: member('admin'),
+    params: contract.orgParams,
+    reply: contract.teamsReply,
+    envelope: true,
+    limit: 'writes',
+    async handle({ params: { orgId }, principal }, ctx) {
+      const { code, expiresAt } = await beginTeams(ctx, orgId, principal.userId);
+      const integration = viewIntegration('teams', await findIntegration(orgId, 'teams'));
+      return { integration, connect_code: code, expires_at: expiresAt.toISOString() };
     },
   }),
   route({

@@ -5,6 +5,7 @@ import { takeIn } from '../events/inbound.ts';
 import { email, emailArrival } from '../events/email.ts';
 import { linear, linearArrival } from '../events/linear.ts';
 import { slack, takeSlack } from '../events/slack.ts';
+import { takeTeams, teams } from '../events/teams.ts';
 import { route } from '../http/route.ts';
 
 export const webhookRoutes = [
@@ -19,6 +20,19 @@ export const webhookRoutes = [
     async handle({ raw, principal }, ctx) {
       const stored = await takeIn(ctx, await linearArrival(ctx, principal.sender, raw));
       return { received: true, repeated: !stored } as const;
+    },
+  }),
+  route({
+    name: 'receiveTeams',
+    method: 'POST',
+    path: '/webhooks/teams',
+    summary: 'A message of Microsoft Teams: with a token of the Bot Framework, or an HMAC, which is answered at once.',
+    auth: signature(teams),
+    raw: true,
+    maxBytes: 256 * 1024,
+    reply: contract.teamsReply,
+    async handle({ raw, principal }, ctx) {
+      return takeTeams(ctx, principal.sender, raw);
     },
   }),
   route({

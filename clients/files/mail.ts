@@ -4,7 +4,7 @@
  */
 import EmailReplyParser from 'email-reply-parser';
 import { DOMParser } from 'linkedom';
-import PostalMime, { type Address, type Email } from 'postal-mime';
+import PostalMime, { addressParser, decodeWords, type Email } from 'postal-mime';
 import { addHtml } from './html.ts';
 import { Blocks, tidy, type Limits } from './limits.ts';
 import type { Block } from '../../models/rules/knowledge/chunks.ts';
@@ -28,7 +28,7 @@ export async function readMail(bytes: Buffer, limits: Limits): Promise<ReadMail>
   const full = plain ? bounded(mail.text!) : htmlText(mail.html ?? '', limits, false);
   const own = plain ? full : htmlText(mail.html ?? '', limits, true);
   return {
-    from: mailboxOf(mail.from),
+    from: authorOf(mail),
     subject: tidy((mail.subject ?? '').slice(0, maxLine)).replace(/\s+/g, ' '),
     message_id: messageIdsIn(mail.messageId)[0] ?? '',
     in_reply_to: messageIdsIn(mail.inReplyTo),
@@ -78,11 +78,14 @@ const headEnd = (raw: string): number => {
   return at === -1 ? raw.length : at;
 };
 
-/** A mail has one author; of several none can be believed. */
-function mailboxOf(from: Address | undefined): { name: string; address: string } {
-  return from?.address === undefined
-    ? { name: '', address: '' }
-    : { name: tidy(from.name), address: from.address.trim() };
+/** Of several authors, or several headers that name one, none can be believed. */
+function authorOf({ headers }: Email): { name: string; address: string } {
+  const named = headers
+    .filter(({ key }) => key === 'from')
+    .flatMap(({ value }) => addressParser(value.slice(0, maxLine * 4)));
+  const [author, ...others] = named;
+  if (author?.address === undefined || others.length > 0) return { name: '', address: '' };
+  return { name: tidy(decodeWords(author.name)).replace(/\s+/g, ' '), address: author.address.trim() };
 }
 
 /** Within what the parser of quotes takes in milliseconds. */

@@ -16,6 +16,8 @@ export type Outgoing = {
   event_id: string;
   message_ids: string[];
   mail: OutgoingMail;
+  /** Whose server sends it. */
+  via: 'deployment' | 'organization';
   /** Of the agent alone. */
   automatic: boolean;
 };

@@ -44,7 +44,7 @@ const test = (of: TestOrg, provider: string) =>
 describe('GET /orgs/{orgId}/integrations', () => {
   it('lists every provider, disconnected until it is connected', async () => {
     expect(await list(await system.api().newOrg())).toEqual(
-      ['linear', 'slack', 'github', 'email'].map((provider) => ({
+      ['linear', 'slack', 'github', 'email', 'teams'].map((provider) => ({
         provider,
         status: 'disconnected',
         account: null,

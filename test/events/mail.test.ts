@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
+import { createEmulator } from 'emulate';
 import pino from 'pino';
 import { apiAt, until, type Api, type TestOrg, type TestSession } from '../kit/harness.ts';
 import { startGreenMail, type GreenMail } from '../kit/greenmail.ts';
@@ -11,10 +12,12 @@ import { mailOf, sesNotification, type SesMail } from '../kit/ses.ts';
 import { startTopic, type Topic } from '../kit/sns.ts';
 import { ChatClient } from '../kit/socket.ts';
 import { createMailReplyActivities } from '../../activities/events/mailreply.ts';
+import { freePort } from '../../engines/ports.ts';
 import { startSaved } from '../../api/durable.ts';
 import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { ConversationModel } from '../../models/chat/conversation.ts';
 import { MessageModel } from '../../models/chat/message.ts';
+import { PresenceModel } from '../../models/chat/presence.ts';
 import { DeliveryModel, type Delivery } from '../../models/events/delivery.ts';
 import { InboundModel, type Inbound } from '../../models/events/inbound.ts';
 import { mailReasons, type MailReason } from '../../models/rules/events/mailin.ts';
@@ -24,6 +27,7 @@ import type { OutgoingMail } from '../../models/rules/events/mailout.ts';
 const replyDomain = 'reply.bank.example';
 let greenMail: GreenMail;
 let topic: Topic;
+let objects: { url: string; close(): Promise<void> };
 let env: SystemEnv;
 let api: Api;
 let running: Running[];
@@ -32,7 +36,11 @@ let org: TestOrg;
 let key: string;
 
 beforeAll(async () => {
-  [greenMail, topic] = await Promise.all([startGreenMail(['alice@customer.example']), startTopic()]);
+  [greenMail, topic] = await Promise.all([
+    startGreenMail(['alice@customer.example', 'killed@customer.example', 'own@bank.example']),
+    startTopic(),
+  ]);
+  objects = await createEmulator({ service: 'aws', port: await freePort() });
   env = systemEnv('mail', {
     FLEETS: 'conversations,deliveries,inbound,documents',
     SMTP_URL: `smtp://127.0.0.1:${greenMail.smtpPort}`,
@@ -40,6 +48,10 @@ beforeAll(async () => {
     REPLY_DOMAIN: replyDomain,
     SNS_TOPIC_ARNS: topic.arn,
     SNS_CERT_HOSTS: '127.0.0.1',
+    INBOUND_BUCKETS: 'mails',
+    S3_ENDPOINT: objects.url,
+    AWS_ACCESS_KEY_ID: 'AKIAIOSFODNN7EXAMPLE',
+    AWS_SECRET_ACCESS_KEY: 'wJalrXUtnFEMI',
   });
   await giveBundle(env.DATA_DIR);
   running = await Promise.all([startProcess('api/server.ts', env), startProcess('workers/main.ts', env)]);
@@ -59,7 +71,7 @@ afterAll(async () => {
   await Promise.all(running.map((one) => one.stop()));
   await temporal.close();
   await disconnectMongo();
-  await topic.close();
+  await Promise.all([topic.close(), objects.close()]);
   greenMail.close();
 });
 
@@ -251,6 +263,11 @@ describe('a member’s reply to a customer who has left', () => {
     const other = await connected(came);
     await other.close();
     await api.request('POST', `/support/chat/messages/${org.orgId}`, { token: wrote.token, body: { body: 'Yes.' } });
+    const seen = [open, came].map(({ customerId }) => customerId);
+    await until(
+      async () => (await PresenceModel.countDocuments({ _id: { $in: seen } })) === seen.length,
+      'who came to be written down',
+    );
     for (const { convId } of [open, came, wrote]) {
       await until(async () => {
         await aMinuteLater(convId);
@@ -386,6 +403,160 @@ describe('a customer’s mail', () => {
     const stranger = await mailed();
     const inbound = await arrives(answering(mail, stranger.email, 'Mine?'));
     expect([inbound.status, inbound.reason]).toEqual(['ignored', mailReasons.not_the_customer]);
+  });
+});
+
+describe('a mail in a bucket', () => {
+  it('is fetched and read, and a bucket without it is said', async () => {
+    const { convId, email, mail } = await mailed();
+    const sent = answering(mail, email, 'From the bucket.');
+    await fetch(`${objects.url}/mails`, { method: 'PUT' });
+    await fetch(`${objects.url}/mails/in/a%20mail`, { method: 'PUT', body: sent.mail as string });
+    const s3 = { bucketName: 'mails', objectKey: 'in/a mail' };
+    expect((await arrives({ ...sent, s3 })).status).toBe('processed');
+    expect((await messagesOf(convId)).at(-1)?.body).toBe('From the bucket.');
+    const gone = await arrives({ ...sent, s3: { ...s3, objectKey: 'in/nothing' } });
+    expect(gone.reason).toBe(mailReasons.missing);
+    const setup = await arrives({ ...sent, s3: { ...s3, objectKey: 'in/AMAZON_SES_SETUP_NOTIFICATION' } });
+    expect(setup.reason).toBe(mailReasons.setup);
+  });
+});
+
+describe('POST /webhooks/email/inbound', () => {
+  const post = (body: string, headers: Record<string, string> = {}) =>
+    api.request('POST', '/webhooks/email/inbound', { raw: body, headers: { ...topic.headers(body), ...headers } });
+  const hours = (n: number) => new Date(Date.now() + n * 3_600_000).toISOString();
+
+  it.each<[string, () => string, Record<string, string>?]>([
+    ['whose text was altered', () => topic.message({}, { Message: 'other' })],
+    ['whose subject was altered', () => topic.message({ Subject: 'a' }, { Subject: 'b' })],
+    ['whose time was altered', () => topic.message({}, { Timestamp: new Date().toISOString() + ' ' })],
+    ['of another topic', () => topic.message({ TopicArn: 'arn:aws:sns:eu-central-1:1:other' })],
+    ['two hours old', () => topic.message({ Timestamp: hours(-2) })],
+    ['from the future', () => topic.message({ Timestamp: hours(2) })],
+    ['of no time', () => topic.message({ Timestamp: 'now' })],
+    ['with a certificate of another host', () => topic.message({ SigningCertURL: 'https://evil.example/a.pem' })],
+    [
+      'with one of a host that looks like Amazon’s',
+      () => topic.message({ SigningCertURL: 'https://sns.eu.amazonaws.com.evil.example/a.pem' }),
+    ],
+    [
+      'with one of a bucket at Amazon',
+      () => topic.message({ SigningCertURL: 'https://sns.s3.amazonaws.com.evil/a.pem' }),
+    ],
+    [
+      'with one on another port of Amazon',
+      () => topic.message({ SigningCertURL: 'https://sns.us-east-1.amazonaws.com:8443/a.pem' }),
+    ],
+    ['with one of a user', () => topic.message({ SigningCertURL: 'https://u@sns.us-east-1.amazonaws.com/a.pem' })],
+    [
+      'with a certificate that is no .pem',
+      () => topic.message({ SigningCertURL: `${topic.url}/SimpleNotificationService.crt` }),
+    ],
+    ['with an expired certificate', () => topic.message({ SigningCertURL: `${topic.url}/expired.pem` })],
+    ['with another’s certificate', () => topic.message({ SigningCertURL: `${topic.url}/foreign.pem` })],
+    ['with what is no certificate', () => topic.message({ SigningCertURL: `${topic.url}/nothing.pem` })],
+    ['with a certificate that is too long', () => topic.message({ SigningCertURL: `${topic.url}/long.pem` })],
+    ['without its certificate', () => topic.message({ SigningCertURL: `${topic.url}/missing.pem` })],
+    [
+      'with a SubscribeURL elsewhere',
+      () => topic.message({ Type: 'SubscriptionConfirmation', SubscribeURL: 'https://evil.example/' }),
+    ],
+    ['with version 3', () => topic.message({}, { SignatureVersion: '3' })],
+    ['signed in version 2 that says 1', () => topic.message({}, { SignatureVersion: '1' })],
+    ['without a signature', () => topic.message({}, { Signature: undefined })],
+    ['with an empty signature', () => topic.message({}, { Signature: '' })],
+    ['delivered raw', () => topic.message({}), { 'x-amz-sns-rawdelivery': 'true' }],
+    [
+      'whose header says another type',
+      () => topic.message({}),
+      { 'x-amz-sns-message-type': 'SubscriptionConfirmation' },
+    ],
+  ])('a message %s: 401', async (_, make, headers = {}) => {
+    const { status, body } = await post(make(), headers);
+    expect([status, body.code]).toEqual([401, 'UNAUTHENTICATED']);
+  });
+
+  it.each(['', 'null', '[]', '{}', '"text"', '{"Type":"Notification"}', '\u0000', '{'.repeat(1000)])(
+    '%j: 401',
+    async (raw) => {
+      const headers = { 'content-type': 'text/plain' };
+      expect((await api.request('POST', '/webhooks/email/inbound', { raw, headers })).status).toBe(401);
+    },
+  );
+
+  it('over a mebibyte is 413', async () => {
+    expect((await post(topic.message({ Message: 'x'.repeat(1024 * 1024) }))).status).toBe(413);
+  });
+
+  it.each(['1', '2'] as const)(
+    'takes version %s, a repeat once, and fetches the certificate once',
+    async (SignatureVersion) => {
+      const body = topic.message({ SignatureVersion, Subject: 'Ünïcode – 日本', Message: '{"größe":"ß"}' });
+      expect((await post(body)).body).toEqual({ received: true, repeated: false });
+      expect((await post(body)).body).toEqual({ received: true, repeated: true });
+      expect(topic.asked.filter((path) => path === '/SimpleNotificationService.pem')).toHaveLength(1);
+    },
+  );
+
+  it('confirms a subscription once', async () => {
+    const body = topic.message({ Type: 'SubscriptionConfirmation' });
+    const confirmed = () => topic.asked.filter((path) => path.includes('ConfirmSubscription'));
+    await Promise.all([post(body), post(body)]);
+    await until(async () => confirmed().length > 0, 'the confirmation');
+    await post(body);
+    const { MessageId } = JSON.parse(body) as { MessageId: string };
+    await until(
+      async () => (await InboundModel.findOne({ keys: `${topic.arn} ${MessageId}` }).lean())?.status === 'processed',
+      'the confirmation to be noted',
+    );
+    expect(confirmed()).toHaveLength(1);
+  });
+});
+
+describe('PUT /orgs/{orgId}/integrations/email', () => {
+  const put = (body: object) =>
+    api.request('PUT', `/orgs/${org.orgId}/integrations/email`, { token: org.owner.token, body });
+  const own = (password: string) => `smtp://own%40bank.example:${password}@127.0.0.1:${greenMail.smtpPort}`;
+
+  it('refuses what is no server, and what the server refuses, in its words', async () => {
+    const from = 'Our Bank <own@bank.example>';
+    for (const smtp_url of ['http://x.example', 'smtp://x.example?tls=off', 'smtp://x.example/path', ''])
+      expect((await put({ smtp_url, from })).status).toBe(400);
+    expect((await put({ smtp_url: own('secret'), from: 'two@x.example, three@x.example' })).status).toBe(400);
+    const { status, body } = await put({ smtp_url: own('wrong'), from });
+    expect([status, body.code]).toEqual([400, 'PROVIDER_REFUSED']);
+    expect(body.error).toMatch(/535/);
+  });
+
+  it('sends by it, in its name, until it is disconnected', async () => {
+    const { body } = await put({ smtp_url: own('secret'), from: 'Our Bank <own@bank.example>' });
+    expect(body.data.integration).toMatchObject({
+      provider: 'email',
+      status: 'connected',
+      settings: { from: 'Our Bank <own@bank.example>', server: `smtp://127.0.0.1:${greenMail.smtpPort}` },
+    });
+    expect(JSON.stringify(body)).not.toContain('secret');
+    const { mail } = await mailed();
+    expect(mail.from).toEqual({ name: 'Our Bank', address: 'own@bank.example' });
+    await api.request('DELETE', `/orgs/${org.orgId}/integrations/email`, { token: org.owner.token });
+    expect((await mailed()).mail.from.address).toBe('support@bank.example');
+  });
+});
+
+describe('a worker that dies after the server has taken a mail', () => {
+  it('sends it once more, with the same Message-ID', async () => {
+    const { convId } = await customer({ email: 'killed@customer.example' });
+    const [served, worker] = running as [Running, Running];
+    await worker.stop();
+    const dying = await startProcess('test/kit/worker.ts', { ...env, FAULT: 'delivery sent' });
+    await reply(convId, 'Once or twice.');
+    await aMinuteLater(convId);
+    await until(async () => dying.child.signalCode !== null, 'the worker to die');
+    running = [served, await startProcess('workers/main.ts', env)];
+    const { message_id } = await sentMail(convId);
+    const mails = await greenMail.mailsOf('killed@customer.example');
+    expect(mails.map((mail) => /^Message-ID:\s+(\S+)/m.exec(mail)?.[1])).toEqual([message_id, message_id]);
   });
 });
 

@@ -71,7 +71,7 @@ const rows = {
   'GET /support/developer-keys/self': 'built',
   'POST /webhooks/linear': 'built',
   'POST /webhooks/slack': 'built',
-  'POST /webhooks/teams': 'pending',
+  'POST /webhooks/teams': 'built',
   'POST /webhooks/email/inbound': 'built',
 } as const;
 

@@ -14,6 +14,7 @@ import type { Linear } from '../../clients/linear/linear.ts';
 import type { Mailer } from '../../clients/mail/mail.ts';
 import type { ObjectStore } from '../../clients/s3/s3.ts';
 import type { Search } from '../../clients/search/search.ts';
+import type { TeamsBot } from '../../clients/teams/connector.ts';
 import type { Slack } from '../../clients/slack/slack.ts';
 import type { Sites } from '../../clients/site/site.ts';
 import type { Eraser } from '../../models/chat/erasure.ts';
@@ -44,6 +45,8 @@ export type WorkerDeps = {
   slack: Slack;
   slackApp: { clientId: string; clientSecret: string } | undefined;
   mailer: Mailer;
+  /** Without the bot's password there is none. */
+  teams: TeamsBot | undefined;
   mail: MailSettings;
   objects: ObjectStore;
   /** Of which mails that came in may be fetched. */

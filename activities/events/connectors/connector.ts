@@ -1,5 +1,6 @@
 /** What a service is to the machinery that connects: how a credential is tried, and what is kept of it. Types only. */
 import type { Linear } from '../../../clients/linear/linear.ts';
+import type { Mailer } from '../../../clients/mail/mail.ts';
 import type { Slack } from '../../../clients/slack/slack.ts';
 import type { SecretBox } from '../../../models/base/secretbox.ts';
 import type { Candidate } from '../../../models/events/candidate.ts';
@@ -8,6 +9,7 @@ import type { Connected, Integration } from '../../../models/events/integration.
 export type ConnectorDeps = {
   linear: Linear;
   slack: Slack;
+  mailer: Mailer;
   slackApp: { clientId: string; clientSecret: string } | undefined;
   secrets: SecretBox;
   clock: () => Date;

@@ -1,5 +1,6 @@
 /** The services that can be connected, by provider. */
 import type { Connector } from './connector.ts';
+import { emailConnector } from './email.ts';
 import { linearConnector } from './linear.ts';
 import { slackConnector } from './slack.ts';
 import type { IntegrationProvider } from '../../../models/rules/events/integration.ts';
@@ -7,4 +8,5 @@ import type { IntegrationProvider } from '../../../models/rules/events/integrati
 export const connectors: Readonly<Partial<Record<IntegrationProvider, Connector>>> = {
   linear: linearConnector,
   slack: slackConnector,
+  email: emailConnector,
 };

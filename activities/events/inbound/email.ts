@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Handled, Starter } from './handled.ts';
-import { fromOf, type MailDeps } from '../mailsettings.ts';
+import { senderOf, type MailDeps } from '../mailsettings.ts';
 import type { ReadMail } from '../../../clients/files/mailformat.ts';
 import { maxMailBytes } from '../../../clients/files/mailformat.ts';
 import type { Files } from '../../../clients/files/files.ts';
@@ -146,7 +146,7 @@ async function refusalOf(
 ): Promise<MailReason | undefined> {
   const from = readAddress(mail.from.address) ?? '';
   const { replyDomain, from: own } = deps.mail;
-  const senders = [await fromOf(deps, customer.org_id), ...(own ? [own] : [])];
+  const senders = [(await senderOf(deps, customer.org_id)).from, ...(own ? [own] : [])];
   const automatic = automaticReason({
     headers: mail.headers,
     from,

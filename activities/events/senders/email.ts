@@ -35,7 +35,7 @@ export const email: Sender = {
   separate: true,
 
   async unsendable(delivery, deps: SenderDeps) {
-    return (await routeOf(deps, delivery.org_id, payloadOf(delivery))) === undefined;
+    return (await routeOf(deps, delivery.org_id, payloadOf(delivery).via)) === undefined;
   },
 
   preview: (delivery) => Promise.resolve(requestOf(payloadOf(delivery))),
@@ -43,7 +43,7 @@ export const email: Sender = {
   async send(delivery, deps, signal) {
     const payload = payloadOf(delivery);
     const request = requestOf(payload);
-    const route = await routeOf(deps, delivery.org_id, payload);
+    const route = await routeOf(deps, delivery.org_id, payload.via);
     if (!route) throw new DeliveryRefused('No mail server is configured.', { request, permanent: true });
     try {
       const { status, reply } = await deps.mailer.send(route, payload.mail, signal);

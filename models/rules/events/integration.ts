@@ -1,6 +1,6 @@
 /** Connections to other services: which there are, and their states. Pure. */
 
-export const integrationProviders = ['linear', 'slack', 'github', 'email'] as const;
+export const integrationProviders = ['linear', 'slack', 'github', 'email', 'teams'] as const;
 export type IntegrationProvider = (typeof integrationProviders)[number];
 
 /** `broken`: the provider refuses the credential; it has to be connected again. */

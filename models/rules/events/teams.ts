@@ -51,6 +51,21 @@ export function readActivity(body: string): TeamsActivity | undefined {
   };
 }
 
+/** Of what a person asks, in characters. */
+export const maxQuestion = 2_000;
+
+/** An answer as Teams shows it: its text, and the sources it rests on. */
+export function teamsAnswer({
+  answer,
+  sources,
+}: {
+  answer: string;
+  sources: readonly { name: string; url?: string }[];
+}): string {
+  const listed = sources.map(({ name, url }) => (url === undefined ? name : `${name} ${url}`));
+  return listed.length === 0 ? answer : `${answer}\n\n${listed.join('\n')}`;
+}
+
 const entities: Readonly<Record<string, string>> = {
   '&nbsp;': ' ',
   '&lt;': '<',

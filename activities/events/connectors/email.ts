@@ -1,0 +1,36 @@
+/** Connects a mail server of the organization's own: reached under the rules for outside addresses, and logged in to. */
+import { ConnectionRefused, type Connector, type ConnectorDeps } from './connector.ts';
+import { MailRefused } from '../../../clients/mail/mail.ts';
+import { addressText } from '../../../models/rules/events/mailout.ts';
+import { readMailbox } from '../../../models/rules/events/mailbox.ts';
+import { readSmtpUrl, smtpName, type SmtpServer } from '../../../models/rules/events/smtp.ts';
+
+export type MailCredentials = { smtp_url: string };
+
+async function check(server: SmtpServer, { mailer }: ConnectorDeps): Promise<void> {
+  try {
+    await mailer.check({ server, own: false });
+  } catch (error) {
+    if (!(error instanceof MailRefused) || error.what === 'now') throw error;
+    throw new ConnectionRefused(error.message, { unauthorized: error.what === 'credentials', cause: error });
+  }
+}
+
+const serverIn = (sealed: string, { secrets }: ConnectorDeps): SmtpServer | undefined =>
+  readSmtpUrl((JSON.parse(secrets.open(sealed)) as MailCredentials).smtp_url);
+
+export const emailConnector: Connector = {
+  async connect({ sealed, settings }, _standing, deps) {
+    const server = serverIn(sealed, deps);
+    const from = readMailbox(String(settings['from']));
+    if (!server || !from) throw new ConnectionRefused('The server or the address is not valid.');
+    await check(server, deps);
+    return { account: from.address, settings: { from: addressText(from), server: smtpName(server) }, sealed };
+  },
+  async test({ sealed, settings }, deps) {
+    const server = serverIn(sealed!, deps);
+    if (!server) throw new ConnectionRefused('The server’s address is not valid.');
+    await check(server, deps);
+    return `${String(settings['server'])} takes the connection.`;
+  },
+};

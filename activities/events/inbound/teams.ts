@@ -1,0 +1,27 @@
+/** Messages of Microsoft Teams to the bot: they ask the knowledge base, and the answer goes back as the bot's. */
+import type { Handled } from './handled.ts';
+import { answerQuestion } from '../../../agent/answer.ts';
+import type { AgentDeps } from '../../../agent/deps.ts';
+import type { TeamsBot } from '../../../clients/teams/connector.ts';
+import type { Inbound } from '../../../models/events/inbound.ts';
+import { maxQuestion, questionIn, readActivity, teamsAnswer } from '../../../models/rules/events/teams.ts';
+
+export type TeamsDeps = AgentDeps & { teams: TeamsBot | undefined };
+
+/** `said`: what was answered at once. */
+export type StoredActivity = { activity: string; said?: string };
+
+export async function handleTeams(inbound: Inbound, deps: TeamsDeps, signal: AbortSignal): Promise<Handled> {
+  const stored = JSON.parse(inbound.body) as StoredActivity;
+  if (stored.said !== undefined) return { outcome: stored.said };
+  const activity = readActivity(stored.activity);
+  if (activity?.type !== 'message') return { ignored: 'Only messages are followed.' };
+  const query = questionIn(activity).slice(0, maxQuestion);
+  if (query === '') return { ignored: 'The message asks nothing.' };
+  const { org_id: orgId, mode } = inbound;
+  const answer = await answerQuestion(deps, { orgId, mode, query, segments: [], history: [] });
+  if (mode === 'test') return { outcome: 'Answered; in test mode nothing is sent.' };
+  if (!deps.teams) return { ignored: 'TEAMS_APP_PASSWORD is not set here, so the bot cannot answer.' };
+  await deps.teams.answer(activity, teamsAnswer(answer), signal);
+  return { outcome: 'Answered.' };
+}

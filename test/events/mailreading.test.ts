@@ -1,0 +1,123 @@
+/** What is read in a mail, by the process that reads files: the author's words in any form and encoding, and hostile mails. */
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { Readable } from 'node:stream';
+import { createFiles } from '../../clients/files/files.ts';
+import { Unreadable } from '../../models/rules/knowledge/document.ts';
+
+const files = createFiles({ spares: 0 });
+afterAll(() => files.close());
+
+const head = 'From: Alice <alice@customer.example>\r\nSubject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\r\nMessage-ID: <a@b>\r\n';
+/** `body` in Latin-1, one byte a character. */
+const read = (type: string, body: string) =>
+  files.mail(
+    Readable.from([Buffer.from(`${head}${type === '' ? '' : `Content-Type: ${type}\r\n`}\r\n${body}`, 'latin1')]),
+  );
+const utf8 = (text: string): string => Buffer.from(text).toString('latin1');
+const plain = 'text/plain; charset=utf-8';
+
+describe('the words of a mail’s author', () => {
+  it.each([
+    ['Gmail', plain, 'My answer\n\nOn Sun, 22 Nov 2026 at 10:00, Bank <a@b.example> wrote:\n\n> old\n> older\n'],
+    [
+      'Gmail in German',
+      plain,
+      'My answer\n\nAm So., 22. Nov. 2026 um 10:00 Uhr schrieb Bank <a@b.example>:\n\n> alt\n',
+    ],
+    ['French', plain, 'My answer\n\nLe dim. 22 nov. 2026 à 10:00, Bank <a@b.example> a écrit :\n\n> vieux\n'],
+    ['Spanish', plain, 'My answer\n\nEl dom, 22 nov 2026 a las 10:00, Bank (<a@b.example>) escribió:\n\n> viejo\n'],
+    [
+      'Outlook',
+      plain,
+      'My answer\n\nFrom: Bank <a@b.example>\nSent: Sunday, November 22, 2026 10:00 AM\nTo: Alice\nSubject: x\n\nold\n',
+    ],
+    ['a signature', plain, 'My answer\n\n-- \nAlice\nDirector'],
+    ['a phone', plain, 'My answer\n\nSent from my iPhone'],
+    ['our marker', plain, 'My answer\n\n##- Please write your answer above this line. -##\n\nAnna:\nold'],
+    ['an answer below', plain, '> old\n> older\n\nMy answer'],
+    [
+      'HTML of Gmail',
+      'text/html',
+      '<div>My <b>answer</b></div><div class="gmail_quote">On … wrote:<blockquote>old</blockquote></div>',
+    ],
+    [
+      'HTML of Outlook',
+      'text/html',
+      '<p>My answer</p><div style="border:none;border-top:solid #E1E1E1 1.0pt"><p><b>From:</b> Bank</p></div><p>old</p>',
+    ],
+    [
+      'HTML of OWA',
+      'text/html',
+      '<p>My answer</p><div id="appendonsend"></div><hr><div id="divRplyFwdMsg">From: Bank</div><div>old</div>',
+    ],
+    ['HTML of Apple', 'text/html', '<div>My answer</div><blockquote type="cite">old</blockquote>'],
+    ['HTML with a script', 'text/html', '<script>alert(1)</script><style>p{}</style><p>My answer</p>'],
+  ])('are found: %s', async (_, type, body) => {
+    const { text, full_text } = await read(type, utf8(body));
+    expect(text).toBe('My answer');
+    expect(full_text).toContain('My');
+  });
+
+  it.each([
+    ['UTF-8', plain, utf8('Schöne Grüße – 日本')],
+    ['Latin-1', 'text/plain; charset=iso-8859-1', 'Sch\u00f6ne Gr\u00fc\u00dfe'],
+    ['Latin-1 that says UTF-8', plain, 'Sch\u00f6ne Gr\u00fc\u00dfe'],
+    ['Latin-1 that says nothing', 'text/plain', 'Sch\u00f6ne Gr\u00fc\u00dfe'],
+    ['Latin-1 without a type', '', 'Sch\u00f6ne Gr\u00fc\u00dfe'],
+    ['quoted-printable', `${plain}\r\nContent-Transfer-Encoding: quoted-printable`, 'Sch=C3=B6ne Gr=C3=BC=C3=9Fe'],
+    ['base64', `${plain}\r\nContent-Transfer-Encoding: base64`, Buffer.from('Schöne Grüße').toString('base64')],
+  ])('are read in %s', async (_, type, body) => {
+    const { text, subject } = await read(type, body);
+    expect(text).toMatch(/^Schöne Grüße/);
+    expect(subject).toBe('Grüße');
+  });
+});
+
+describe('a hostile mail', () => {
+  const quick = async (type: string, body: string) => (await read(type, body)).text;
+
+  it('of 20,000 lines that it quotes', async () => {
+    expect(await quick(plain, `My answer\n\n${'> q\n'.repeat(20_000)}`)).toBe('My answer');
+  });
+
+  it.each([
+    [
+      '50,000 parts',
+      'multipart/mixed; boundary=b',
+      `${'--b\r\nContent-Type: text/plain\r\n\r\nhi\r\n'.repeat(50_000)}--b--`,
+    ],
+    ['200,000 lines', plain, 'a\n'.repeat(200_000)],
+    ['64 kB without a line break', plain, 'x'.repeat(200_000)],
+    ['beginnings of quotes', plain, 'On \n'.repeat(20_000)],
+    ['dashes', plain, '-'.repeat(100_000)],
+    ['a page that is nested deep', 'text/html', '<div>'.repeat(100_000)],
+    [
+      'parts that are nested deep',
+      'multipart/mixed; boundary=b0',
+      Array.from(
+        { length: 300 },
+        (_, at) => `--b${at}\r\nContent-Type: multipart/mixed; boundary=b${at + 1}\r\n\r\n`,
+      ).join(''),
+    ],
+    ['11 MiB', plain, 'x'.repeat(11 * 1024 * 1024)],
+    ['nothing', '', ''],
+  ])('of %s is read within bounds or refused', async (_, type, body) => {
+    const outcome = await quick(type, body).catch((error: unknown) => error);
+    if (outcome instanceof Error) expect(outcome).toBeInstanceOf(Unreadable);
+    else expect((outcome as string).length).toBeLessThanOrEqual(64 * 1024);
+  });
+
+  it('has one author or none, and no line break in what is taken from its head', async () => {
+    const raw = (from: string) =>
+      files.mail(Readable.from([Buffer.from(`From: ${from}\r\nSubject: a\r\n\tb\r\n\r\nx`)]));
+    expect((await raw('a@x.example, b@x.example')).from.address).toBe('');
+    expect((await raw('a@x.example\r\nFrom: b@x.example')).from.address).toBe('');
+    expect((await raw('=?utf-8?q?M=C3=BCller?= <a@x.example>')).from).toEqual({
+      name: 'Müller',
+      address: 'a@x.example',
+    });
+    expect((await raw('Group: a@x.example, b@x.example;')).from.address).toBe('');
+    const { from, subject } = await raw('"Alice\r\n\tBcc: evil@x.example" <a@x.example>');
+    expect([from.address, /[\r\n]/.test(from.name + subject)]).toEqual(['a@x.example', false]);
+  });
+});
