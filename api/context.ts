@@ -3,6 +3,7 @@ import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { Ai } from '../clients/ai/ai.ts';
 import type { Embedding } from '../clients/embedding/embedding.ts';
+import type { Files } from '../clients/files/files.ts';
 import type { SearchReader } from '../clients/search/reader.ts';
 import type { Config } from '../config.ts';
 import type { Tokens } from './access/tokens.ts';
@@ -17,6 +18,8 @@ export type Context = {
   search: SearchReader;
   ai: Ai;
   embedding: Embedding;
+  /** Reads resumes, each in a process of its own. */
+  files: Files;
   secrets: SecretBox;
   tokens: Tokens;
 };

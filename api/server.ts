@@ -11,11 +11,13 @@ import { prepareRates } from './http/limits.ts';
 import { createLog } from './http/log.ts';
 import { createMetrics } from './http/metrics.ts';
 import { createChatStreams } from './chat/stream.ts';
+import { createRoomStreams } from './interviews/roomstream.ts';
 import { createLive, type LiveOptions } from './live/live.ts';
 import { createTokens } from './access/tokens.ts';
 import { refuseUnreadable } from './http/malformed.ts';
 import { createAi } from '../clients/ai/ai.ts';
 import { openEmbedding } from '../clients/embedding/open.ts';
+import { createFiles } from '../clients/files/files.ts';
 import { createSearchReader } from '../clients/search/reader.ts';
 import { ConfigError, readConfig, type Config } from '../config.ts';
 import { countPassagesLacking } from '../models/knowledge/embedding.ts';
@@ -28,6 +30,9 @@ import { createSecretBox } from '../models/base/secretbox.ts';
  * the sweep is repeated.
  */
 const sweepMs = 3_600_000;
+
+/** A resume that is made to do harm takes 700 MiB before it is refused. */
+const resumesAtOnce = 2;
 
 /** How long a request waits for MongoDB before it is answered with 503, in ms. */
 const serverSelectionMs = 2_500;
@@ -62,6 +67,8 @@ export async function startApi(
   );
   const embedding = openEmbedding(config, log, { warm: true, meter: metrics.embedding });
   const search = createSearchReader({ uri: config.searchUri, model: embedding.model });
+  // Started only when a resume comes: no process waits for one.
+  const files = createFiles({ spares: 0, atOnce: resumesAtOnce });
   const ctx = adapt({
     config,
     log,
@@ -70,6 +77,7 @@ export async function startApi(
     search,
     ai: createAi(config.openai),
     embedding,
+    files,
     secrets,
     tokens: createTokens({ config, clock, secrets }),
   });
@@ -77,7 +85,11 @@ export async function startApi(
   await ctx.tokens.jwks();
   const state = { draining: false };
   const serveRequest = createApp(ctx, metrics, state).callback();
-  const sockets = createLive(ctx, [createChatStreams(ctx, metrics.sockets)], socketOptions);
+  const sockets = createLive(
+    ctx,
+    [createChatStreams(ctx, metrics.sockets), createRoomStreams(ctx, metrics.sockets)],
+    socketOptions,
+  );
   // An upgrade that is not for a socket is handled as an ordinary request.
   const server = createServer({ shouldUpgradeCallback: sockets.wants }, serveRequest);
   server.on('upgrade', sockets.upgrade);
@@ -102,6 +114,7 @@ export async function startApi(
       await Promise.all([closed, sockets.close()]);
       clearTimeout(force);
       await embedding.close();
+      await files.close();
       search.close();
       await connection.close();
       await disconnectMongo();

@@ -150,7 +150,7 @@ function* testsOf(path: string, tests: readonly string[], graph: Graph): Iterabl
   const room = path.split('/', 1)[0]!;
   if (room === 'workflows') yield* under(['test/workflows/']);
   if (ownFolder.includes(room)) yield* under([`test/${room}/`]);
-  else if (room === 'web') yield* under(['test/chat/widget']);
+  else if (room === 'web') yield* under(['test/chat/widget', 'test/interviews/roompage']);
   else if (path.startsWith('test/fixtures/') || path.startsWith('test/histories/'))
     yield* wide(['test/workflows/', 'test/knowledge/']);
   else {

@@ -5,7 +5,7 @@
 import { Context } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
-import { roomBot } from './room.ts';
+import { closeWith, createRoomBot, idleRoom, type RoomDeps } from './room.ts';
 import { scoreAnswers, summarizeAnswers } from '../../agent/evaluation.ts';
 import type { Ai } from '../../clients/ai/ai.ts';
 import { BotRefused, type Bot } from '../../clients/bot/bot.ts';
@@ -24,11 +24,10 @@ import type { Interviewed } from '../../models/rules/interviews/evaluation.ts';
 import type { BotRef, CalledBot, InterviewState, Move } from '../../models/rules/interviews/interview.ts';
 import { sizeOf, transcriptBounds, type Said } from '../../models/rules/interviews/transcript.ts';
 
-export type InterviewDeps = {
+export type InterviewDeps = RoomDeps & {
   /** The service for outside calls, where one is configured. */
   outsideBot: Bot | undefined;
   ai: Pick<Ai, 'model' | 'structured'>;
-  clock: () => Date;
   log: Logger;
 };
 type Ref = { orgId: string; interviewId: string };
@@ -41,8 +40,9 @@ export type LoadedInterview = {
 export type Deployed = { bot: BotRef } | { refused: BotReason };
 export type InterviewActivities = ReturnType<typeof createInterviewActivities>;
 
-export function createInterviewActivities({ outsideBot, ai, clock, log }: InterviewDeps) {
-  const botOf = ({ kind }: Pick<BotRef, 'kind'>): Bot | undefined => (kind === 'room' ? roomBot : outsideBot);
+export function createInterviewActivities({ outsideBot, ai, secrets, clock, log }: InterviewDeps) {
+  const botOf = ({ kind }: Pick<BotRef, 'kind'>): Omit<Bot, 'schedule'> | undefined =>
+    kind === 'room' ? idleRoom : outsideBot;
   const told = (interviewId: string, what: string) => (error: unknown) =>
     log.warn({ err: error, interview_id: interviewId }, `the model made no ${what}; rules did`);
 
@@ -63,7 +63,9 @@ export function createInterviewActivities({ outsideBot, ai, clock, log }: Interv
 
     /** Stores the state. False when the interview is being removed. */
     async storeInterview({ orgId, interviewId, state, moves }: Ref & { state: InterviewState; moves: Move[] }) {
-      return projectInterview(orgId, interviewId, state, moves, clock());
+      const stands = await projectInterview(orgId, interviewId, state, moves, clock());
+      await closeWith(interviewId, state, moves, clock);
+      return stands;
     },
 
     /** Sends a bot, or opens the room. `bot`: which one of the interview it is; `order`: how often one was ordered. */
@@ -81,7 +83,9 @@ export function createInterviewActivities({ outsideBot, ai, clock, log }: Interv
           again: order > 1 || Context.current().info.attempt > 1,
         };
         try {
-          return { bot: await (outside ? outsideBot : roomBot).schedule(wanted, signal) };
+          return {
+            bot: await (outside ? outsideBot : createRoomBot(record, { secrets, clock })).schedule(wanted, signal),
+          };
         } catch (error) {
           if (!(error instanceof BotRefused)) throw error;
           log.warn({ err: error, org_id: orgId, interview_id: interviewId }, 'a bot could not be sent');

@@ -3,11 +3,39 @@
  * comes in and what is said there reaches the workflow through the API, so there is nothing to look after.
  */
 import type { Bot } from '../../clients/bot/bot.ts';
+import { orderOf, type Interview } from '../../models/interviews/interview.ts';
+import { closeRoom, openRoom, type Sealer } from '../../models/interviews/room.ts';
+import { isRunning, type InterviewState, type Move } from '../../models/rules/interviews/interview.ts';
+import { endReasonOf } from '../../models/rules/interviews/room.ts';
 
-export const roomBot: Bot = {
+export type RoomDeps = { secrets: Sealer; clock: () => Date };
+
+/** For an interview whose room it is; the room has the interview's id. */
+export function createRoomBot(interview: Interview, { secrets, clock }: RoomDeps): Bot {
+  return {
+    ...idleRoom,
+    schedule: async ({ key }) => {
+      await openRoom(orderOf(interview), secrets, clock());
+      return { kind: 'room', id: key };
+    },
+  };
+}
+
+/** A room whose interview is not at hand: it has nothing to say, and closes with the interview. */
+export const idleRoom: Omit<Bot, 'schedule'> = {
   kind: 'room',
-  schedule: async ({ key }) => ({ kind: 'room', id: key }),
   cancel: async () => undefined,
   get: async () => ({ phase: 'waiting' }),
   transcript: async () => [],
 };
+
+/** A room is over as soon as its interview is. */
+export async function closeWith(
+  interviewId: string,
+  { status }: InterviewState,
+  moves: readonly Move[],
+  clock: () => Date,
+): Promise<void> {
+  if (isRunning(status)) return;
+  await closeRoom(interviewId, endReasonOf(moves.at(-1)?.cause, status), clock);
+}

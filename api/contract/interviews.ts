@@ -45,12 +45,21 @@ const config = {
   candidate_name: line(200).nullish(),
   mode: z.enum(interviewModes).optional().meta({ description: '`solo` unless told.' }),
 };
-export const createInterviewBody = z.strictObject(config);
+/** Null is as good as nothing, so that a draft can be sent as it came. */
+export const createInterviewBody = z.strictObject({
+  ...config,
+  meeting_url: config.meeting_url.nullable(),
+  scheduled_at: config.scheduled_at.nullable(),
+  candidate_email: config.candidate_email.nullable(),
+  candidate_name: config.candidate_name.nullable(),
+});
 export const updateInterviewBody = z.strictObject(config).partial();
 export const startBody = z
   .strictObject({ meeting_link: meetingUrl.optional(), candidate_name: line(200).optional() })
   .optional();
 export const cancelBody = z.strictObject({ reason: z.string().max(1_000).optional() }).optional();
+/** A form with one file; it has no other fields. */
+export const resumeForm = z.strictObject({});
 export const decisionBody = z.strictObject({
   decision: z.enum(decisions),
   notes: z.string().max(10_000).optional(),
@@ -143,6 +152,9 @@ export const interviewRecord = z
     question_count: z.number().int(),
     questions: z.array(question),
     meeting_url: z.string().nullable(),
+    room: z.object({ candidate_url: z.string(), interviewer_url: z.string(), ws_url: z.string() }).optional().meta({
+      description: 'Links into the room of this platform while the interview runs; `ws_url` is the candidate’s.',
+    }),
     transcript: z.array(segment),
     qa_summary: qaSummary.nullable(),
     evaluation: evaluation.nullable(),

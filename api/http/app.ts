@@ -17,6 +17,7 @@ import { serve } from './serve.ts';
 import { routeGroups, type RouteGroups } from '../routes/index.ts';
 import { mountWidget } from '../chat/widget.ts';
 import { mountOutcome } from '../events/outcome.ts';
+import { mountRoomPage } from '../interviews/roompage.ts';
 import { newId } from '../../models/base/ids.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
@@ -121,6 +122,7 @@ export function createApp(
 
   mountWidget(outside);
   mountOutcome(outside);
+  mountRoomPage(outside);
 
   const inside = new Router({ prefix: '/v1' });
   const routes = Object.values(groups).flat();

@@ -8,9 +8,11 @@ import {
   findInterview,
   InterviewModel,
   noteIntent,
+  orderOf,
   type Interview,
   type InterviewConfig,
 } from '../../models/interviews/interview.ts';
+import { findRoom, openRoom, tokensOf } from '../../models/interviews/room.ts';
 import { readTranscript } from '../../models/interviews/transcript.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { botReasons, isMeetingUrl, type BotReason } from '../../models/rules/interviews/bot.ts';
@@ -18,6 +20,7 @@ import type { Evaluation } from '../../models/rules/interviews/evaluation.ts';
 import {
   criteriaOf,
   interviewBounds,
+  isRunning,
   maxDaysAhead,
   next,
   refusalOf,
@@ -214,7 +217,27 @@ function viewEvaluation({ scores, generated_at, ...rest }: Evaluation) {
 }
 
 /** An interview with its transcript and its evaluation. */
-export async function viewInterview(record: Interview) {
+/** The links into the room while the interview runs; undefined where it takes place elsewhere, or not now. */
+async function viewRoom({ secrets, config: { publicUrl } }: Pick<Context, 'secrets' | 'config'>, record: Interview) {
+  const room = isRunning(record.status) ? await findRoom(record._id) : null;
+  if (!room || room.ended_at) return {};
+  const { candidate, interviewer } = tokensOf(room, secrets);
+  return {
+    room: {
+      candidate_url: `${publicUrl}/rooms/${candidate}`,
+      interviewer_url: `${publicUrl}/rooms/${interviewer}`,
+      ws_url: `${publicUrl.replace(/^http/, 'ws')}/v1/rooms/ws/${candidate}`,
+    },
+  };
+}
+
+/** Opens the room of an interview that was started, unless a service sends a bot into a call elsewhere. */
+export async function openOwnRoom(ctx: Context, record: Interview): Promise<void> {
+  const elsewhere = record.meeting_url !== undefined && ctx.config.meetingBots.apiKey !== undefined;
+  if (!elsewhere && isRunning(record.status)) await openRoom(orderOf(record), ctx.secrets, ctx.clock());
+}
+
+export async function viewInterview(ctx: Pick<Context, 'secrets' | 'config'>, record: Interview) {
   const { state, status, qa_summary, evaluation } = record;
   const { failure } = state;
   return {
@@ -224,6 +247,7 @@ export async function viewInterview(record: Interview) {
     question_count: record.question_count,
     questions: record.questions,
     meeting_url: record.meeting_url ?? null,
+    ...(await viewRoom(ctx, record)),
     transcript: (await readTranscript(record._id)).map(viewSegment),
     qa_summary: qa_summary ? { ...qa_summary, generated_at: iso(qa_summary.generated_at) } : null,
     evaluation: status === 'completed' && evaluation ? viewEvaluation(evaluation) : null,

@@ -66,7 +66,9 @@ export class LiveSocket<C = unknown> extends WebSocket implements Follower, Stre
     this.write(type, JSON.stringify({ type, seq: this.seq, ...body }));
   }
 
-  deliver({ type, seq, body }: Frame): void {
+  deliver(frame: Frame): void {
+    const { type, seq, body } = frame;
+    if (this.kind?.shows?.(this.client!, frame) === false) return;
     this.write(type, JSON.stringify({ type, seq, ...body }));
   }
 

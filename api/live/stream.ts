@@ -5,6 +5,7 @@
 import type { z } from 'zod';
 import type { SocketMetrics } from '../http/metrics.ts';
 import type { WatchedRecords } from '../../models/live/changes.ts';
+import type { Frame } from '../../models/live/frame.ts';
 import type { Problem } from '../../models/rules/base/errors.ts';
 
 /** A handshake. */
@@ -59,6 +60,8 @@ export type StreamKind<C, F extends { type: string } = { type: string }> = {
   /** Whether this is the type of a frame that clients send, and the frame itself. */
   isType(type: unknown): type is F['type'];
   frame: z.ZodType<F>;
+  /** Whether a client may see a frame of its stream; without it, everybody sees every frame. */
+  shows?(client: C, frame: Frame): boolean;
   /** Does what a frame asks for. @throws Problem, which is told to the socket. */
   take(socket: StreamSocket, client: C, frame: F): Promise<void>;
   /** What the log says of a client. */

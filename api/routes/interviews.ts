@@ -12,12 +12,14 @@ import {
   foundInterview,
   leading,
   noInterview,
+  openOwnRoom,
   readMeetingUrl,
   tellChanged,
   viewInterview,
   viewItem,
 } from '../interviews/interview.ts';
 import { recall, takeReport } from '../interviews/reports.ts';
+import { takeResume } from '../interviews/resume.ts';
 import { newId } from '../../models/base/ids.ts';
 import { settleIntent } from '../../models/base/pending.ts';
 import {
@@ -36,6 +38,7 @@ import {
 import { readTranscript } from '../../models/interviews/transcript.ts';
 import { normalizeEmail } from '../../models/rules/access/email.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
+import { maxFileBytes } from '../../models/rules/knowledge/document.ts';
 import { wordsOf } from '../../models/rules/interviews/evaluation.ts';
 import { newState, type Move } from '../../models/rules/interviews/interview.ts';
 import { removeInterviewNow } from '../../workflows/interview.ts';
@@ -60,8 +63,15 @@ export const interviewRoutes = [
     reply: contract.interviewRecord,
     envelope: true,
     limit: 'writes',
-    async handle({ params: { orgId }, body, principal: { userId, org } }, ctx) {
+    async handle({ params: { orgId }, body: given, principal: { userId, org } }, ctx) {
       const now = ctx.clock();
+      const body = {
+        ...given,
+        meeting_url: given.meeting_url ?? undefined,
+        scheduled_at: given.scheduled_at ?? undefined,
+        candidate_email: given.candidate_email ?? undefined,
+        candidate_name: given.candidate_name ?? undefined,
+      };
       const config = configured(body, now);
       const at = now.toISOString();
       const history: Move[] = config.scheduled_at
@@ -91,7 +101,7 @@ export const interviewRoutes = [
       await launch(ctx, InterviewModel, [leading(orgId, record._id)], ([intent]) =>
         createInterview({ ...record, pending: [intent] }),
       );
-      return viewInterview(record);
+      return viewInterview(ctx, record);
     },
   }),
   route({
@@ -122,8 +132,8 @@ export const interviewRoutes = [
     params: contract.interviewParams,
     reply: contract.interviewRecord,
     envelope: true,
-    async handle({ params: { orgId, interviewId } }) {
-      return viewInterview(await foundInterview(orgId, interviewId));
+    async handle({ params: { orgId, interviewId } }, ctx) {
+      return viewInterview(ctx, await foundInterview(orgId, interviewId));
     },
   }),
   route({
@@ -185,7 +195,7 @@ export const interviewRoutes = [
         // What is stored counts; the sweeper tells its workflow.
         ctx.log.warn({ err: error, interview_id: interviewId }, 'the workflow reads the change later');
       }
-      return viewInterview(await foundInterview(orgId, interviewId));
+      return viewInterview(ctx, await foundInterview(orgId, interviewId));
     },
   }),
   route({
@@ -228,7 +238,9 @@ export const interviewRoutes = [
           checkAllowed(await foundInterview(orgId, interviewId), 'start');
       }
       await commandInterview(ctx, 'start', { orgId, interviewId, actor: userId });
-      return viewInterview(await foundInterview(orgId, interviewId));
+      // The workflow opens it too; here it is, so that the answer has its links.
+      await openOwnRoom(ctx, await foundInterview(orgId, interviewId));
+      return viewInterview(ctx, await foundInterview(orgId, interviewId));
     },
   }),
   route({
@@ -248,7 +260,7 @@ export const interviewRoutes = [
       const { seq } = await commandInterview(ctx, 'cancel', { orgId, interviewId, actor: userId });
       // Beside the workflow, through which nothing goes that somebody wrote.
       if (body?.reason) await setReason(orgId, interviewId, seq, body.reason);
-      return viewInterview(await foundInterview(orgId, interviewId));
+      return viewInterview(ctx, await foundInterview(orgId, interviewId));
     },
   }),
   ...(
@@ -272,10 +284,29 @@ export const interviewRoutes = [
       async handle({ params: { orgId, interviewId }, principal: { userId } }, ctx) {
         await foundInterview(orgId, interviewId);
         await commandInterview(ctx, operation, { orgId, interviewId, actor: userId });
-        return viewInterview(await foundInterview(orgId, interviewId));
+        return viewInterview(ctx, await foundInterview(orgId, interviewId));
       },
     }),
   ),
+  route({
+    name: 'uploadResume',
+    method: 'POST',
+    path: `${one}/resume`,
+    summary: 'Read the candidate’s resume, PDF or DOCX; before the start it makes the questions personal.',
+    auth: member(),
+    params: contract.interviewParams,
+    upload: true,
+    body: contract.resumeForm,
+    maxBytes: maxFileBytes,
+    reply: contract.interviewRecord,
+    envelope: true,
+    limit: 'writes',
+    errors: ['UNSUPPORTED_FILE_TYPE', 'TOO_LARGE'],
+    async handle({ params: { orgId, interviewId }, file }, ctx) {
+      await takeResume(ctx, await foundInterview(orgId, interviewId), file);
+      return viewInterview(ctx, await foundInterview(orgId, interviewId));
+    },
+  }),
   route({
     name: 'scoreInterview',
     method: 'POST',
@@ -299,7 +330,7 @@ export const interviewRoutes = [
       if (record.state.summarized && wordsOf(interviewed).length === 0)
         throw new Problem('NO_TRANSCRIPT', { message: 'The candidate said nothing, so there is nothing to score.' });
       await commandInterview(ctx, 'score', { orgId, interviewId, actor: userId });
-      return viewInterview(await foundInterview(orgId, interviewId));
+      return viewInterview(ctx, await foundInterview(orgId, interviewId));
     },
   }),
   route({
@@ -317,7 +348,7 @@ export const interviewRoutes = [
     async handle({ params: { orgId, interviewId }, body: { decision, notes }, principal: { userId } }, ctx) {
       const decided = { decision, notes: notes ?? null, decided_by: userId, decided_at: ctx.clock() };
       const record = await decideInterview(orgId, interviewId, decided);
-      if (record) return viewInterview(record);
+      if (record) return viewInterview(ctx, record);
       checkAllowed(await foundInterview(orgId, interviewId), 'decide');
       throw new Problem('CONFLICT');
     },

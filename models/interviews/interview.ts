@@ -2,6 +2,8 @@
  * Interviews. The workflow of an interview owns its state; this record is its projection, and what members configure. One
  * that is being removed is found by nobody.
  */
+import { removeResume } from './resume.ts';
+import { removeRoom, type RoomOrder } from './room.ts';
 import { removeSegments } from './transcript.ts';
 import { collectionOf, defined, defineModel, Mixed } from '../base/define.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
@@ -268,6 +270,52 @@ export async function beginInterviewRemoval(
 /** Removes what belongs to an interview and is kept elsewhere. Safe to repeat. */
 export async function removeInterviewContents(interviewId: string): Promise<void> {
   await removeSegments(interviewId);
+  await removeRoom(interviewId);
+  await removeResume(interviewId);
+}
+
+/** What the room of an interview is opened with. */
+export const orderOf = ({
+  _id,
+  org_id,
+  mode,
+  interview_mode,
+  role_title,
+  candidate,
+  questions,
+}: Interview): RoomOrder => ({
+  _id,
+  org_id,
+  mode,
+  interview_mode,
+  role_title,
+  questions,
+  ...(candidate.name === undefined ? {} : { candidate_name: candidate.name }),
+});
+
+/** Says in the interview that its resume was read, or why not; an earlier one that was read goes on to count then. */
+export async function noteResume(
+  { _id, org_id }: Pick<Interview, '_id' | 'org_id'>,
+  outcome: { read: true } | { error: string },
+  now: Date,
+): Promise<boolean> {
+  const change =
+    'read' in outcome
+      ? { $set: { 'candidate.resume_parsed': true, updated_at: now }, $unset: { 'candidate.resume_error': 1 as const } }
+      : { $set: { 'candidate.resume_error': outcome.error, updated_at: now } };
+  return (await collectionOf(InterviewModel).updateOne(standing(org_id, _id), change)).matchedCount === 1;
+}
+
+/** Puts questions in place of those that stood there, unless it has started or somebody has changed them meanwhile. */
+export async function personalize(
+  { _id, org_id, questions }: Pick<Interview, '_id' | 'org_id' | 'questions'>,
+  made: readonly Question[],
+  now: Date,
+): Promise<void> {
+  await collectionOf(InterviewModel).updateOne(
+    { ...standing(org_id, _id), status: { $in: [...operations.update.from] }, questions },
+    { $set: { questions: [...made], updated_at: now } },
+  );
 }
 
 /** Removes the record of an interview whose removal was decided. */

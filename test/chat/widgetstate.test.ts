@@ -8,10 +8,10 @@ import {
   receive,
   say,
   type Conversation,
-  type Frame,
 } from '../../web/widget/conversation.ts';
+import type { Frame } from '../../web/live/frame.ts';
 import { readOptions, readToken } from '../../web/widget/options.ts';
-import { createStore, randomId } from '../../web/widget/store.ts';
+import { createStore, randomId } from '../../web/live/store.ts';
 import { colors, pairs } from '../../web/widget/styles.ts';
 import { localeOf, texts } from '../../web/widget/texts.ts';
 

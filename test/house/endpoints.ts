@@ -20,7 +20,7 @@ const rows = {
   'POST /orgs/{orgId}/interviews/{interviewId}/start': 'built',
   'POST /orgs/{orgId}/interviews/{interviewId}/cancel': 'built',
   'POST /orgs/{orgId}/interviews/{interviewId}/rejoin': 'built',
-  'POST /orgs/{orgId}/interviews/{interviewId}/resume': 'pending',
+  'POST /orgs/{orgId}/interviews/{interviewId}/resume': 'built',
   'POST /orgs/{orgId}/interviews/{interviewId}/evaluate': 'built',
   'POST /orgs/{orgId}/interviews/{interviewId}/generate-score': 'built',
   'PUT /orgs/{orgId}/interviews/{interviewId}/decision': 'built',

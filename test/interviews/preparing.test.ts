@@ -44,6 +44,17 @@ describe('POST /orgs/{orgId}/interviews/draft', () => {
     expect(new Date(draft.scheduled_at).getTime()).toBeGreaterThan(Date.now());
     expect([draft.questions.length, generated_by]).toEqual([4, 'extractive']);
   });
+  it('can be sent as it is to create the interview', async () => {
+    for (const prompt of ['A copilot interview for a nurse tomorrow at 3pm, 3 questions', 'An interview']) {
+      const { draft } = (await post('draft', { prompt })).body.data;
+      const { status, body } = await api.request('POST', `/orgs/${org.orgId}/interviews`, {
+        token: org.owner.token,
+        body: draft,
+      });
+      expect([status, body.data.questions.length]).toEqual([201, draft.question_count]);
+      expect(body.data.scheduled_at).toBe(draft.scheduled_at);
+    }
+  });
   it('says what it assumed', async () => {
     const { body } = await post('draft', { prompt: 'An interview, please.' });
     expect(body.data.draft).toMatchObject({

@@ -12,7 +12,8 @@ import type { MessageFault } from './chatapi.ts';
 import type { AnswerFault } from './worker.ts';
 import type { Frame } from '../../models/live/frame.ts';
 import type { Message } from '../../models/chat/message.ts';
-import { noConversation, receive, type Frame as WidgetFrame } from '../../web/widget/conversation.ts';
+import type { Frame as WidgetFrame } from '../../web/live/frame.ts';
+import { noConversation, receive } from '../../web/widget/conversation.ts';
 
 const questions = [
   'How long does a transfer take?',

@@ -25,6 +25,7 @@ export type Effort = { phases: string; examples: number; stateful?: number };
  */
 const rulesBeyondTheSchema = [
   'uploadDocument',
+  'uploadResume',
   'setDocumentSegments',
   'setPageSegments',
   'startCrawl',

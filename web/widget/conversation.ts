@@ -2,6 +2,7 @@
  * The state of a conversation after each frame of the server. Pure: it knows neither the page nor the connection. A
  * restarted answer, a repeated frame or a history in between leave the same state as on the server.
  */
+import type { Frame } from '../live/frame.ts';
 
 export type Source = { name: string; url?: string | undefined };
 /** A passage that may help: its heading, and the question that it answers. */
@@ -39,9 +40,6 @@ export type Conversation = {
   /** How many of the first entries were read with that cursor. */
   older: number;
 };
-
-/** A frame as received; members that are not used here are ignored. */
-export type Frame = { type: string; seq: number } & Record<string, unknown>;
 
 export const noConversation: Conversation = {
   convId: undefined,

@@ -4,7 +4,7 @@
  * whole. Earlier messages that the customer asks for stand above the log, because they are not new.
  */
 import type { Conversation, Entry, Offer } from './conversation.ts';
-import { link, linked, make } from './elements.ts';
+import { link, linked, make } from '../live/elements.ts';
 import type { Texts } from './texts.ts';
 
 export type Log = {

@@ -2,11 +2,12 @@
  * The widget: connects the view, the conversation, the store and the socket. A page has one widget, and it connects
  * only when somebody opens it or has written before, so that mere visitors cost nothing.
  */
-import { openLink, Unreachable, type Link, type LinkState } from './connection.ts';
+import { openLink, Unreachable, type Link, type LinkState } from '../live/connection.ts';
+import type { Frame } from '../live/frame.ts';
 import { fail, isRefusal, lastHeard, noConversation, receive, say } from './conversation.ts';
-import type { Conversation, Frame } from './conversation.ts';
+import type { Conversation } from './conversation.ts';
 import { readOptions, readToken, type Identity } from './options.ts';
-import { createStore, randomId, type Store } from './store.ts';
+import { createStore, randomId, type Store } from '../live/store.ts';
 import { createView } from './view.ts';
 
 export type Widget = {

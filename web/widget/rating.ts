@@ -1,5 +1,5 @@
 /** The form that ends a conversation and asks how it was, 1 to 5. */
-import { make } from './elements.ts';
+import { make } from '../live/elements.ts';
 import type { Texts } from './texts.ts';
 
 export type Rating = { element: HTMLFormElement; open(): void };

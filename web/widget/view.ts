@@ -3,8 +3,8 @@
  * reports what the customer does; it knows neither the connection nor the store.
  */
 import { countUnread, type Conversation } from './conversation.ts';
-import type { LinkState } from './connection.ts';
-import { icon, icons, make } from './elements.ts';
+import type { LinkState } from '../live/connection.ts';
+import { icon, icons, make } from '../live/elements.ts';
 import { createLog } from './log.ts';
 import type { Options } from './options.ts';
 import { createRating } from './rating.ts';

@@ -94,6 +94,9 @@ export function next(status: InterviewStatus, operation: Operation): InterviewSt
 export const allowedIn = (status: InterviewStatus): Operation[] =>
   operationNames.filter((operation) => next(status, operation) !== undefined);
 
+/** Whether somebody may come in, or is in. */
+export const isRunning = (status: InterviewStatus): boolean => running.some((one) => one === status);
+
 /** States that nothing leads out of. */
 export const isFinal = (status: InterviewStatus): boolean => status === 'completed' || status === 'cancelled';
 

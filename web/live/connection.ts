@@ -2,7 +2,7 @@
  * The socket, and reconnecting when it is lost: with growing pauses, but at once when the browser says that it is
  * online again. It passes frames on without interpreting them, except those that show that the server is still there.
  */
-import type { Frame } from './conversation.ts';
+import type { Frame } from './frame.ts';
 
 /**
  * `connecting`: the first attempt. `lost`: trying again. `slow`: the server asked to wait. `ended`: the session is

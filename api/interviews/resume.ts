@@ -1,0 +1,75 @@
+/**
+ * Takes a resume: reads it in a process of its own (clients/files), keeps its text, and makes the questions personal while the
+ * interview has not started. The file is never stored. That it cannot be read is an outcome, which blocks nothing.
+ */
+import type { Context } from '../context.ts';
+import type { UploadedFile } from '../http/upload.ts';
+import { makeQuestions } from '../../agent/questions.ts';
+import { sniff } from '../../clients/files/files.ts';
+import { noteResume, personalize, type Interview } from '../../models/interviews/interview.ts';
+import { findResume, removeResume, storeResume } from '../../models/interviews/resume.ts';
+import { newId } from '../../models/base/ids.ts';
+import { cleanFilename, Unreadable } from '../../models/rules/knowledge/document.ts';
+import { next } from '../../models/rules/interviews/interview.ts';
+import { questionsFor, type Question, type QuestionOrder } from '../../models/rules/interviews/questions.ts';
+import { detectResume, resumeText } from '../../models/rules/interviews/resume.ts';
+
+/** @throws Problem VALIDATION, UNSUPPORTED_FILE_TYPE, TOO_LARGE */
+export async function takeResume(ctx: Context, interview: Interview, file: UploadedFile): Promise<void> {
+  const filename = cleanFilename(file.filename);
+  const type = await sniff(file.path, filename, detectResume);
+  const read = await readText(ctx, file.path, type);
+  if ('error' in read) {
+    await noteResume(interview, read, ctx.clock());
+    return;
+  }
+  const questions = await personalQuestions(ctx, interview, read.text);
+  await storeResume({
+    _id: interview._id,
+    org_id: interview.org_id,
+    filename,
+    text: read.text,
+    question_ids: questions.map(({ question_id }) => question_id),
+    created_at: ctx.clock(),
+  });
+  if (questions.length > 0) await personalize(interview, questions, ctx.clock());
+  // Of an interview that was removed meanwhile nothing stays.
+  if (!(await noteResume(interview, { read: true }, ctx.clock()))) await removeResume(interview._id);
+}
+
+async function readText(
+  { files, log }: Context,
+  path: string,
+  type: 'pdf' | 'docx',
+): Promise<{ text: string } | { error: string }> {
+  try {
+    const text = resumeText(await files.extract(path, type));
+    return text.trim() === '' ? { error: new Unreadable('empty').message } : { text };
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+    log.info({ reason: error.reason, err: error.cause }, 'a resume could not be read');
+    return { error: error.message };
+  }
+}
+
+/** New questions that take up the resume; none where the interview has started, or a member wrote the ones that stand there. */
+async function personalQuestions(ctx: Context, interview: Interview, resume: string): Promise<Question[]> {
+  if (next(interview.status, 'update') === undefined) return [];
+  const order: QuestionOrder = {
+    role_title: interview.role_title,
+    skills: interview.skills,
+    criteria: interview.evaluation_criteria,
+    count: interview.question_count,
+  };
+  const before = await findResume(interview._id);
+  const bodies = JSON.stringify(interview.questions.map(({ body }) => body));
+  const ofBefore = JSON.stringify(before?.question_ids ?? []);
+  const usual = JSON.stringify(questionsFor(order).map(({ body }) => body));
+  const own =
+    bodies !== usual && JSON.stringify(interview.questions.map(({ question_id }) => question_id)) !== ofBefore;
+  if (own) return [];
+  const { questions } = await makeQuestions(ctx.ai, { ...order, resume, experience_level: order.role_title }, (error) =>
+    ctx.log.warn({ err: error, interview_id: interview._id }, 'the model made no questions; rules did'),
+  );
+  return questions.map((question) => ({ question_id: newId('question'), ...question }));
+}

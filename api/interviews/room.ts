@@ -1,0 +1,214 @@
+/**
+ * What happens in a room: consent, questions, answers, the end. Everything is stored before it is shown, and each step can run
+ * again, so that a process that dies half-way is caught up by whoever connects next (`mend`).
+ */
+import { createHash } from 'node:crypto';
+import { commandInterview } from './interview.ts';
+import type { Context } from '../context.ts';
+import { suggest } from '../../agent/suggestions.ts';
+import { findInterview } from '../../models/interviews/interview.ts';
+import {
+  beginQuestions,
+  consent,
+  findRoom,
+  finishRoom,
+  refuseConsent,
+  roomWriter,
+  takeAnswer,
+  type Room,
+} from '../../models/interviews/room.ts';
+import { hasFrame } from '../../models/live/frame.ts';
+import { readTranscript, removeSegments, storeSegments } from '../../models/interviews/transcript.ts';
+import { botName } from '../../models/rules/interviews/bot.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+import type { EndReason, RoomRole } from '../../models/rules/interviews/room.ts';
+import type { Said } from '../../models/rules/interviews/transcript.ts';
+
+export const roomOver = (): Problem =>
+  new Problem('UNAUTHENTICATED', { message: 'This link is not valid, or the interview is over.' });
+const over = (): Problem => new Problem('CONFLICT', { message: 'The interview is over.' });
+
+export type Spoken = { role: RoomRole; body: string; clientMessageId: string; questionId: string | undefined };
+
+/** The same message has the same id, however often it is sent. */
+const messageIdOf = ({ _id }: Room, { role, clientMessageId }: Spoken): string =>
+  `msg_${createHash('sha256')
+    .update(JSON.stringify([_id, role, clientMessageId]))
+    .digest('hex')
+    .slice(0, 26)}`;
+
+const speakerOf = (room: Room, role: RoomRole): string =>
+  role === 'candidate' ? (room.candidate_name ?? 'Candidate') : 'Interviewer';
+
+/** Asks the interview's workflow for a move; one that was made before is made. */
+async function move(
+  ctx: Context,
+  { _id, org_id }: Room,
+  operation: 'join' | 'refuse' | 'end',
+  cause?: EndReason,
+): Promise<void> {
+  const reached = {
+    join: ['in_progress', 'evaluating', 'completed'],
+    refuse: ['cancelled'],
+    end: ['evaluating', 'completed'],
+  };
+  const actor = cause === 'interviewer_ended' ? 'interviewer' : 'candidate';
+  try {
+    const order = { orgId: org_id, interviewId: _id, actor };
+    await commandInterview(ctx, operation, cause === undefined ? order : { ...order, cause });
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'ILLEGAL_TRANSITION') throw error;
+    const status = (await findInterview(org_id, _id))?.status;
+    if (status === undefined || !reached[operation].includes(status)) throw over();
+  }
+}
+
+/** The candidate agrees to the recording, or does not. @throws Problem */
+export async function decideConsent(ctx: Context, roomId: string, accepted: boolean): Promise<void> {
+  const room = await (accepted ? consent : refuseConsent)(roomId, ctx.clock());
+  if (!room) throw over();
+  if (!accepted) return move(ctx, room, 'refuse', 'consent_refused');
+  await enter(ctx, room);
+}
+
+async function enter(ctx: Context, room: Room): Promise<void> {
+  await move(ctx, room, 'join');
+  await roomWriter(room, ctx.clock).append({ type: 'joined', key: 'joined' });
+  if (room.interview_mode !== 'solo') return propose(ctx, room, 'start');
+  const begun = await beginQuestions(room._id);
+  if (begun) await showQuestion(ctx, begun);
+}
+
+/** Brings what is shown up to what is stored: all of it that a process which died may have left undone. */
+export async function mend(ctx: Context, room: Room): Promise<void> {
+  if (!room.consented_at) return;
+  if (!(await hasFrame(room._id, 'joined'))) await enter(ctx, room);
+  if (room.interview_mode === 'solo') {
+    const last = room.answers.at(-1);
+    if (last) await showStored(ctx, room, last.message_id);
+    await showQuestion(ctx, (await findRoom(room._id)) ?? room);
+  }
+  if (room.finished) await move(ctx, room, 'end', room.finished);
+}
+
+export const questionFrame = ({ questions, open }: Pick<Room, 'questions' | 'open'>) => {
+  const question = questions[open - 1];
+  return question && { question_id: question.question_id, index: open, total: questions.length, body: question.body };
+};
+
+/** Shows the open question, which belongs to the transcript like everything that is said. */
+async function showQuestion(ctx: Context, room: Room): Promise<void> {
+  const body = questionFrame(room);
+  if (!body) return;
+  const { question_id } = body;
+  await record(room, {
+    id: `question:${question_id}`,
+    speaker: botName,
+    text: body.body,
+    at: ctx.clock(),
+    is_ai: true,
+    role: 'ai',
+    question_id,
+  });
+  await roomWriter(room, ctx.clock).append({ type: 'question', body, key: `question:${question_id}` });
+}
+
+/** Stores what was said. Of a room that was removed meanwhile nothing stays. */
+async function record(room: Room, said: Said): Promise<void> {
+  await storeSegments(room._id, [said]);
+  if (!(await findRoom(room._id))) await removeSegments(room._id, [said]);
+}
+
+/** Takes what somebody in the room says. What was said before is acknowledged again. @throws Problem */
+export async function takeSpoken(
+  ctx: Context,
+  roomId: string,
+  spoken: Spoken,
+): Promise<{ message_id: string; again: boolean }> {
+  const room = await findRoom(roomId);
+  if (!room || room.ended_at) throw over();
+  if (!room.consented_at)
+    throw new Problem('CONFLICT', { message: 'Nothing is taken before the candidate has agreed to the recording.' });
+  const solo = room.interview_mode === 'solo';
+  if (solo && spoken.role === 'interviewer')
+    throw new Problem('CONFLICT', { message: 'The AI leads this interview; you can follow it, and end it.' });
+  const message_id = messageIdOf(room, spoken);
+  if (await hasFrame(roomId, `message:${message_id}`)) return { message_id, again: true };
+  if (room.finished) throw over();
+  const answered = room.answers.find((answer) => answer.message_id === message_id)?.question;
+  const open = solo ? room.questions[(answered ?? room.open) - 1]?.question_id : undefined;
+  // Only a question that was asked can be answered.
+  const named = room.questions
+    .slice(0, room.open)
+    .find(({ question_id }) => question_id === spoken.questionId)?.question_id;
+  await record(room, {
+    id: message_id,
+    speaker: speakerOf(room, spoken.role),
+    text: spoken.body,
+    at: ctx.clock(),
+    is_ai: false,
+    role: spoken.role,
+    ...(open === undefined ? {} : { question_id: named ?? open }),
+  });
+  // An answer to a question that was answered already, from another tab, adds to that one.
+  const answers = open !== undefined && (named === undefined || named === open);
+  const after = answers && answered === undefined ? await takeAnswer(room, message_id) : null;
+  await showStored(ctx, room, message_id, spoken.clientMessageId);
+  const now = after ?? (await findRoom(roomId)) ?? room;
+  if (solo) await showQuestion(ctx, now);
+  else await propose(ctx, now, message_id);
+  if (now.finished) await move(ctx, now, 'end', now.finished);
+  return { message_id, again: false };
+}
+
+/** Shows a message of the transcript, and tells its sender that it is stored. */
+async function showStored(ctx: Context, room: Room, messageId: string, clientMessageId?: string): Promise<void> {
+  const key = `message:${messageId}`;
+  if (await hasFrame(room._id, key)) return;
+  const segment = (await readTranscript(room._id)).find(({ id }) => id === messageId);
+  if (!segment) return;
+  const { role, text, at, question_id } = segment;
+  const body = {
+    message_id: messageId,
+    role,
+    body: text,
+    timestamp: at.toISOString(),
+    ...(question_id === undefined ? {} : { question_id }),
+  };
+  const ack = clientMessageId === undefined ? [] : [ackOf(messageId, clientMessageId, role as RoomRole)];
+  await roomWriter(room, ctx.clock).appendAll([...ack, { type: 'message', body, key }]);
+}
+
+const ackOf = (message_id: string, client_message_id: string, to: RoomRole) => ({
+  type: 'ack',
+  body: { client_message_id, message_id, to },
+  key: `ack:${message_id}`,
+});
+
+/** Gives the interviewer of a `copilot` interview what might be asked now. Advice only: it may be lost. */
+async function propose(ctx: Context, room: Room, after: string): Promise<void> {
+  if (room.interview_mode !== 'copilot') return;
+  const suggestions = await suggest(ctx.ai, room.questions, await readTranscript(room._id), (error) =>
+    ctx.log.warn({ err: error, interview_id: room._id }, 'the model made no suggestions; rules did'),
+  );
+  await roomWriter(room, ctx.clock).appendAll(
+    suggestions.map((suggestion, index) => {
+      const suggestion_id = `${after}:${index}`;
+      return {
+        type: 'suggestion',
+        body: { suggestion_id, ...suggestion, to: 'interviewer' },
+        key: `suggestion:${suggestion_id}`,
+      };
+    }),
+  );
+}
+
+/** Somebody ends the interview. @throws Problem */
+export async function endFromRoom(ctx: Context, roomId: string, role: RoomRole): Promise<void> {
+  const room = await findRoom(roomId);
+  if (!room || room.ended_at) throw over();
+  if (!room.consented_at)
+    throw new Problem('CONFLICT', { message: 'The interview has not begun: the candidate has not agreed yet.' });
+  const finished = await finishRoom(roomId, role === 'candidate' ? 'candidate_ended' : 'interviewer_ended');
+  if (finished?.finished) await move(ctx, finished, 'end', finished.finished);
+}

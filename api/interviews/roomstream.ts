@@ -1,0 +1,114 @@
+/** A room as a stream of api/live: who may connect, where a socket begins, and what each frame does. */
+import { decideConsent, endFromRoom, mend, questionFrame, roomOver, takeSpoken } from './room.ts';
+import type { Context } from '../context.ts';
+import { clientFrame, isRoomFrameType, type RoomFrame } from '../contract/rooms.ts';
+import { networkOf } from '../http/address.ts';
+import { createLimiter } from '../http/limits.ts';
+import type { SocketMetrics } from '../http/metrics.ts';
+import { canResume, resumeFromOf } from '../live/resume.ts';
+import type { StreamKind, StreamSocket } from '../live/stream.ts';
+import { endedAmong, findByToken, findRoom, RoomModel } from '../../models/interviews/room.ts';
+import { readTranscript } from '../../models/interviews/transcript.ts';
+import { lastSeq } from '../../models/live/frame.ts';
+import { noticeOf, type RoomRole } from '../../models/rules/interviews/room.ts';
+
+/** Tabs of everybody in one room; more are a mistake. Counted in each process. */
+const socketsPerRoom = 20;
+/** The last pieces of a transcript that one frame carries. */
+const historyLength = 400;
+
+type Guest = { roomId: string; orgId: string; role: RoomRole };
+
+export function createRoomStreams(ctx: Context, metrics: SocketMetrics): StreamKind<Guest, RoomFrame> {
+  const limit = createLimiter(ctx.config);
+  const collection = RoomModel.collection.collectionName;
+
+  /** @throws Problem UNAUTHENTICATED when the room ended meanwhile. */
+  async function greet(socket: StreamSocket, { roomId, role }: Guest, resumeFrom: number | undefined): Promise<void> {
+    // Read before the room, so that every frame that is not in what is told has a higher number.
+    const last = await lastSeq(roomId);
+    const [room, whole] = await Promise.all([
+      findRoom(roomId),
+      resumeFrom !== undefined && canResume(roomId, resumeFrom, last),
+    ]);
+    if (!room || room.ended_at) throw roomOver();
+    socket.seq = whole ? resumeFrom! : last;
+    socket.tell('welcome', {
+      role,
+      mode: room.interview_mode,
+      role_title: room.role_title,
+      question_count: room.questions.length,
+      status: room.consented_at ? 'in_progress' : 'bot_deployed',
+      ai_notice: noticeOf(room.interview_mode),
+    });
+    if (whole) return;
+    const said = (await readTranscript(roomId)).slice(-historyLength);
+    const messages = said.map(({ id, role: by, text, at, question_id }) => ({
+      message_id: id,
+      role: by,
+      body: text,
+      timestamp: at.toISOString(),
+      ...(question_id === undefined ? {} : { question_id }),
+    }));
+    socket.tell('history', { messages });
+    const question = room.consented_at ? questionFrame(room) : undefined;
+    if (question) socket.tell('question', question);
+  }
+
+  return {
+    path: /^\/v1\/rooms\/ws\/(?<token>[\w-]{1,200})$/,
+    metrics,
+    streams: { collection, endedBy: 'ended_at', ended: roomOver },
+    credentials: {
+      collection,
+      endedBy: 'ended_at',
+      ended: roomOver,
+      of: ({ roomId }) => roomId,
+      maxSockets: socketsPerRoom,
+      endedAmong,
+    },
+    async admit({ params, address }) {
+      await limit('address_connects', networkOf(address));
+      const found = await findByToken(params['token']!);
+      if (!found || found.room.ended_at) throw roomOver();
+      const { room, role } = found;
+      await limit('connects', `${room._id}:${role}`);
+      return { roomId: room._id, orgId: room.org_id, role };
+    },
+    async open(socket, guest, { query }) {
+      const room = await findRoom(guest.roomId);
+      if (!room || room.ended_at) throw roomOver();
+      // A greeting must not wait for what is away; the next connection tries again.
+      await mend(ctx, room).catch((error: unknown) =>
+        ctx.log.warn({ err: error, interview_id: room._id }, 'a room was not caught up; it is at the next connection'),
+      );
+      await greet(socket, guest, resumeFromOf(query));
+      return guest.roomId;
+    },
+    isType: isRoomFrameType,
+    frame: clientFrame,
+    shows: ({ role }, { body }) => body['to'] === undefined || body['to'] === role,
+    async take(socket, { roomId, role }, frame) {
+      if (frame.type === 'message') await limit('messages', `${roomId}:${role}`);
+      else if (frame.type !== 'ping') await limit('other_frames', `${roomId}:${role}`);
+      switch (frame.type) {
+        case 'consent':
+          // An interviewer agrees by being there.
+          return role === 'candidate' ? decideConsent(ctx, roomId, frame.accepted) : undefined;
+        case 'message': {
+          const { body, client_message_id: clientMessageId, question_id: questionId } = frame;
+          const { message_id, again } = await takeSpoken(ctx, roomId, { role, body, clientMessageId, questionId });
+          if (again) socket.tell('ack', { client_message_id: clientMessageId, message_id, to: role });
+          return;
+        }
+        case 'end':
+          return endFromRoom(ctx, roomId, role);
+        case 'ping':
+          socket.tell('pong');
+          return;
+      }
+    },
+    logged: ({ orgId, roomId, role }) => ({ org_id: orgId, interview_id: roomId, role }),
+    check: () => undefined,
+  };
+}

@@ -1,0 +1,37 @@
+/**
+ * Resumes of candidates: their text, one an interview. The file itself is read once and never stored. Whether it could be read,
+ * and why not, stands in the interview.
+ */
+import { collectionOf, defineModel } from '../base/define.ts';
+
+export type Resume = {
+  /** The interview's. */
+  _id: string;
+  org_id: string;
+  filename: string;
+  text: string;
+  /** The questions that were made of it: those that a member has written instead stay. */
+  question_ids: string[];
+  created_at: Date;
+};
+
+export const ResumeModel = defineModel<Resume>('Resume', 'resumes', {
+  _id: { type: String, required: true },
+  org_id: { type: String, required: true },
+  filename: { type: String, required: true },
+  text: { type: String, required: true },
+  question_ids: { type: [String], required: true },
+  created_at: { type: Date, required: true },
+});
+
+export const findResume = (interviewId: string): Promise<Resume | null> =>
+  collectionOf(ResumeModel).findOne({ _id: interviewId });
+
+/** Keeps the text, in place of an earlier one. */
+export async function storeResume({ _id, ...fields }: Resume): Promise<void> {
+  await collectionOf(ResumeModel).replaceOne({ _id }, fields, { upsert: true });
+}
+
+export async function removeResume(interviewId: string): Promise<void> {
+  await collectionOf(ResumeModel).deleteOne({ _id: interviewId });
+}

@@ -1,0 +1,197 @@
+/**
+ * Rooms in which interviews take place, one an interview, under the interview's id. A room keeps where the interview is; what
+ * is said there is the transcript's, and what sockets show is the frame log's. A link is a secret of its role: it is looked up
+ * by its hash, and kept sealed so that members can read it again.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { collectionOf, defined, defineModel, Mixed } from '../base/define.ts';
+import { FrameModel, frameWriter, type FrameWriter } from '../live/frame.ts';
+import { modes, type Mode } from '../rules/access/keys.ts';
+import { interviewModes, type InterviewMode } from '../rules/interviews/interview.ts';
+import type { Question } from '../rules/interviews/questions.ts';
+import { endReasons, roomRoles, type EndReason, type RoomRole } from '../rules/interviews/room.ts';
+
+export type Pass = { role: RoomRole; hash: string; sealed: string };
+export type Room = {
+  /** The interview's. */
+  _id: string;
+  org_id: string;
+  mode: Mode;
+  interview_mode: InterviewMode;
+  role_title: string;
+  candidate_name?: string;
+  questions: Question[];
+  passes: Pass[];
+  opened_at: Date;
+  /** When the candidate agreed to the recording. Nothing is recorded before. */
+  consented_at?: Date;
+  refused_at?: Date;
+  /** Of a `solo` interview: the number of the question that is open, from 1; one more than there are when all are answered. */
+  open: number;
+  /** Answers in their order: which message answered which question. */
+  answers: { message_id: string; question: number }[];
+  /** Why the room itself is done; the interview's workflow decides when it ends. */
+  finished?: EndReason;
+  ended_at?: Date;
+  end_reason?: EndReason;
+  /** When the record goes, some time after the end. */
+  expires_at?: Date;
+};
+
+const dayMs = 86_400_000;
+/** For so long sockets can be given what they missed, and an old link is told that it is over. */
+const keptDays = 7;
+
+export const RoomModel = defineModel<Room>(
+  'Room',
+  'rooms',
+  {
+    _id: { type: String, required: true },
+    org_id: { type: String, required: true },
+    mode: { type: String, enum: modes, required: true },
+    interview_mode: { type: String, enum: interviewModes, required: true },
+    role_title: { type: String, required: true },
+    candidate_name: String,
+    questions: { type: [Mixed], required: true },
+    passes: { type: [Mixed], required: true },
+    opened_at: { type: Date, required: true },
+    consented_at: Date,
+    refused_at: Date,
+    open: { type: Number, required: true },
+    answers: { type: [Mixed], required: true },
+    finished: { type: String, enum: Object.keys(endReasons) },
+    ended_at: Date,
+    end_reason: { type: String, enum: Object.keys(endReasons) },
+    expires_at: Date,
+  },
+  [
+    { fields: { 'passes.hash': 1 }, unique: true },
+    { fields: { expires_at: 1 }, expireAfterSeconds: 0 },
+  ],
+);
+
+const rooms = () => collectionOf(RoomModel);
+const standing = (roomId: string) => ({ _id: roomId, ended_at: { $exists: false } });
+const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
+
+export type Sealer = { seal(text: string): string; open(sealed: string): string };
+export type RoomOrder = Pick<
+  Room,
+  '_id' | 'org_id' | 'mode' | 'interview_mode' | 'role_title' | 'candidate_name' | 'questions'
+>;
+
+/** Opens the room of an interview, with a link for each role; one that was opened before stays as it is. */
+export async function openRoom(order: RoomOrder, sealer: Sealer, now: Date): Promise<Room> {
+  const passes = roomRoles.map((role): Pass => {
+    const token = randomBytes(24).toString('base64url');
+    return { role, hash: hashOf(token), sealed: sealer.seal(token) };
+  });
+  const { _id, ...fields } = order;
+  const opened = await rooms().findOneAndUpdate(
+    { _id },
+    { $setOnInsert: defined({ ...fields, passes, opened_at: now, open: 0, answers: [] }) as Partial<Room> },
+    { upsert: true, returnDocument: 'after' },
+  );
+  return opened!;
+}
+
+export const findRoom = (roomId: string): Promise<Room | null> => rooms().findOne({ _id: roomId });
+
+/** The room that a link leads to, and as whom; null for one that leads nowhere. */
+export async function findByToken(token: string): Promise<{ room: Room; role: RoomRole } | null> {
+  const hash = hashOf(token);
+  const room = await rooms().findOne({ 'passes.hash': hash });
+  const role = room?.passes.find((pass) => pass.hash === hash)?.role;
+  return room && role ? { room, role } : null;
+}
+
+/** The links of a room, for the members of its organization. */
+export const tokensOf = ({ passes }: Pick<Room, 'passes'>, sealer: Sealer): Record<RoomRole, string> =>
+  Object.fromEntries(passes.map(({ role, sealed }) => [role, sealer.open(sealed)])) as Record<RoomRole, string>;
+
+/** Which of these rooms have ended, or are gone. */
+export async function endedAmong(roomIds: readonly string[]): Promise<string[]> {
+  const found = await rooms()
+    .find({ _id: { $in: [...roomIds] }, ended_at: { $exists: false } }, { projection: { _id: 1 } })
+    .toArray();
+  const open = new Set(found.map(({ _id }) => _id));
+  return roomIds.filter((id) => !open.has(id));
+}
+
+/** The candidate agreed. Null when the room has ended, or the candidate refused before. */
+export async function consent(roomId: string, now: Date): Promise<Room | null> {
+  await rooms().updateOne(
+    { ...standing(roomId), consented_at: { $exists: false }, refused_at: { $exists: false } },
+    { $set: { consented_at: now } },
+  );
+  return rooms().findOne({ ...standing(roomId), consented_at: { $exists: true } });
+}
+
+/** The candidate did not agree. Null when the room has ended, or the candidate agreed before. */
+export async function refuseConsent(roomId: string, now: Date): Promise<Room | null> {
+  return rooms().findOneAndUpdate(
+    { ...standing(roomId), consented_at: { $exists: false } },
+    { $set: { refused_at: now } },
+    { returnDocument: 'after' },
+  );
+}
+
+/** Opens the first question. */
+export async function beginQuestions(roomId: string): Promise<Room | null> {
+  await rooms().updateOne({ ...standing(roomId), open: 0 }, { $set: { open: 1 } });
+  return rooms().findOne(standing(roomId));
+}
+
+/**
+ * Takes a message as the answer to the question that is open; the next one is open then. Null when that question is not open
+ * any more, because this message or another one has answered it, or the room is over.
+ */
+export async function takeAnswer(room: Room, messageId: string): Promise<Room | null> {
+  const { _id, open, questions } = room;
+  return rooms().findOneAndUpdate(
+    { ...standing(_id), open, finished: { $exists: false }, 'answers.message_id': { $ne: messageId } },
+    {
+      $set: { open: open + 1, ...(open === questions.length ? { finished: 'all_answered' as const } : {}) },
+      $push: { answers: { message_id: messageId, question: open } },
+    },
+    { returnDocument: 'after' },
+  );
+}
+
+/** Somebody ends the interview. The first reason counts. */
+export async function finishRoom(roomId: string, reason: EndReason): Promise<Room | null> {
+  await rooms().updateOne({ ...standing(roomId), finished: { $exists: false } }, { $set: { finished: reason } });
+  return rooms().findOne({ _id: roomId });
+}
+
+/** Writes to the room's frame log. */
+export const roomWriter = (room: Pick<Room, '_id' | 'org_id'>, clock: () => Date): FrameWriter =>
+  frameWriter(
+    {
+      orgId: room.org_id,
+      stream: room._id,
+      keptUntil: (at) => ({ expires_at: new Date(at.getTime() + keptDays * dayMs) }),
+    },
+    clock,
+  );
+
+/** Ends a room: everybody in it is told why, and its links lead nowhere any more. Safe to repeat. */
+export async function closeRoom(roomId: string, reason: EndReason, clock: () => Date): Promise<void> {
+  const room = await rooms().findOne(standing(roomId));
+  if (!room) return;
+  await roomWriter(room, clock).append({
+    type: 'ended',
+    body: { reason, message: endReasons[reason] },
+    key: 'ended',
+  });
+  const now = clock();
+  await rooms().updateOne(standing(roomId), {
+    $set: { ended_at: now, end_reason: reason, expires_at: new Date(now.getTime() + keptDays * dayMs) },
+  });
+}
+
+/** Removes a room with what its sockets showed. Safe to repeat. */
+export async function removeRoom(roomId: string): Promise<void> {
+  await rooms().deleteOne({ _id: roomId });
+  await collectionOf(FrameModel).deleteMany({ stream: roomId });
+}

@@ -1,0 +1,83 @@
+/** Resumes over HTTP: read, kept, and made use of in the questions; one that cannot be read blocks nothing. */
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { truncatedXlsx } from '../kit/badfiles.ts';
+import { encryptedPdf, pdfText, twiceDeflated } from '../kit/badpdfs.ts';
+import { interviewing } from '../kit/interviewing.ts';
+import { systemEnv } from '../kit/processes.ts';
+
+const kit = await interviewing(systemEnv('shared'));
+const { api } = kit;
+const org = await api.newOrg();
+const mine = kit.of(org);
+afterAll(() => kit.close());
+
+const lines = [
+  'Ana Gomez',
+  'ana@example.com',
+  'Built a ledger in Go for two million customers',
+  'Senior Developer at Contoso, 2019 - 2023',
+];
+function upload(id: string, name: string, content: Uint8Array, token = org.owner.token) {
+  const form = new FormData();
+  form.append('file', new Blob([new Uint8Array(content)]), name);
+  return api.request('POST', `/orgs/${org.orgId}/interviews/${id}/resume`, { token, form });
+}
+const bodies = (data: { questions: { body: string }[] }) => data.questions.map(({ body }) => body).join('\n');
+
+describe('POST /orgs/{orgId}/interviews/{interviewId}/resume', () => {
+  it('reads a PDF and makes the questions personal', async () => {
+    const id = await mine.create({ skills: ['Go', 'SQL'], question_count: 6 });
+    const { status, body } = await upload(id, 'cv.pdf', pdfText(lines));
+    expect(status).toBe(200);
+    expect(body.data.candidate).toEqual({ name: null, email: null, resume_parsed: true });
+    expect(bodies(body.data)).toContain('Built a ledger in Go for two million customers');
+    expect(bodies(body.data)).toContain('does not mention SQL');
+    expect(body.data.questions).toHaveLength(6);
+    expect(JSON.stringify(await kit.db.collection<{ _id: string }>('resumes').findOne({ _id: id }))).toContain(
+      'Ana Gomez',
+    );
+  });
+  it('makes them anew of a second one', async () => {
+    const id = await mine.create({ skills: ['Go'] });
+    await upload(id, 'cv.pdf', pdfText(lines));
+    const { body } = await upload(id, 'cv2.pdf', pdfText(['Led the move of the shop to Go and Kubernetes in 2024']));
+    expect(bodies(body.data)).toContain('Led the move of the shop');
+    expect(bodies(body.data)).not.toContain('ledger');
+  });
+  it('leaves questions that a member wrote', async () => {
+    const id = await mine.create({ questions: [{ category: 'technical', body: 'What is a join?' }] });
+    const { body } = await upload(id, 'cv.pdf', pdfText(lines));
+    expect([bodies(body.data), body.data.candidate.resume_parsed]).toEqual(['What is a join?', true]);
+  });
+  it.each([
+    ['encrypted', 'cv.pdf', () => encryptedPdf('x', 'password'), /password/],
+    ['damaged', 'cv.pdf', () => Buffer.from('garbage'), /damaged/],
+    ['a damaged DOCX', 'cv.docx', () => truncatedXlsx().subarray(0, 200), /damaged|incomplete/],
+    ['a bomb', 'cv.pdf', () => twiceDeflated(), /memory/],
+  ])('says why one that is %s could not be read, and blocks nothing', async (_, name, make, reason) => {
+    const id = await mine.create();
+    const { status, body } = await upload(id, name, make());
+    expect(status).toBe(200);
+    expect(body.data.candidate.resume_parsed).toBe(false);
+    expect(body.data.candidate.resume_error).toMatch(reason);
+    expect((await mine.call('POST', `/${id}/start`)).status).toBe(200);
+  });
+  it.each([
+    ['text', 'cv.txt', Buffer.from('Ana'), 415],
+    ['an empty file', 'cv.pdf', Buffer.alloc(0), 400],
+  ])('refuses %s', async (_, name, content, status) => {
+    expect((await upload(await mine.create(), name, content)).status).toBe(status);
+  });
+  it('is for members, and for interviews that there are', async () => {
+    const stranger = await api.newUser();
+    const id = await mine.create();
+    expect((await upload(id, 'cv.pdf', pdfText(lines), stranger.token)).status).toBe(404);
+    expect((await upload('int_none', 'cv.pdf', pdfText(lines))).status).toBe(404);
+  });
+  it('goes with the interview', async () => {
+    const id = await mine.create();
+    await upload(id, 'cv.pdf', pdfText(lines));
+    await mine.call('DELETE', `/${id}`);
+    expect(await kit.db.collection('resumes').countDocuments({ _id: id } as never)).toBe(0);
+  });
+});

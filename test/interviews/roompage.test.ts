@@ -1,0 +1,205 @@
+/**
+ * The page of a room in a real Chromium, against the real API and workers: an interview from its creation to the decision, by
+ * keyboard, with a connection that breaks, narrow and wide, light and dark. With ROOM_SCREENSHOTS set it writes the pictures of
+ * docs/room.md there.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { Browser, Page } from 'puppeteer';
+import { startChromium, visit, wireTo } from '../kit/chromium.ts';
+import { until } from '../kit/harness.ts';
+import { goodAnswer, interviewing } from '../kit/interviewing.ts';
+import { systemEnv } from '../kit/processes.ts';
+
+const kit = await interviewing(systemEnv('shared'));
+const { api } = kit;
+const org = await api.newOrg();
+const mine = kit.of(org);
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+const cleanups: (() => Promise<unknown>)[] = [];
+let browser: Browser;
+beforeAll(async () => {
+  browser = await startChromium(process.env['TEST_CHROMIUM']!);
+});
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+afterAll(async () => {
+  await browser.close();
+  await kit.close();
+});
+
+type Size = { width: number; height: number };
+const phone: Size = { width: 390, height: 780 };
+const wide: Size = { width: 1200, height: 800 };
+
+async function open(link: string, size: Size, url = api.url): Promise<Page> {
+  const { page, context } = await visit(browser, `${url}/rooms/${link.split('/').at(-1)}`, size);
+  cleanups.push(() => context.close());
+  return page;
+}
+const body = (page: Page) => page.evaluate('document.querySelector("main").innerText') as Promise<string>;
+const shows = (page: Page, words: string) =>
+  until(async () => (await body(page)).includes(words), `the page to show ${JSON.stringify(words)}`);
+const press = async (page: Page, selector: string) =>
+  (await page.waitForSelector(selector, { visible: true }))!.click();
+async function say(page: Page, words: string): Promise<void> {
+  const input = (await page.waitForSelector('textarea', { visible: true }))!;
+  await input.type(words);
+  await input.press('Enter');
+}
+async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env['ROOM_SCREENSHOTS'];
+  if (folder) await page.screenshot({ path: join(folder, `${name}.png`) });
+}
+async function faultsOf(page: Page): Promise<unknown> {
+  // The page's policy lets no script in that is none of its own.
+  await page.evaluate(await readFile(axe, 'utf8'));
+  return page.evaluate(
+    "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => [id, ...nodes.map(({ failureSummary }) => failureSummary)]))",
+  );
+}
+const overflows = (page: Page) => page.evaluate('document.documentElement.scrollWidth > window.innerWidth');
+const linksOf = async (id: string) => (await mine.call('POST', `/${id}/start`)).body.data.room;
+
+const questions = ['Which service did you build last?', 'How did you test it?', 'What would you change today?'].map(
+  (text) => ({ category: 'technical', body: text }),
+);
+
+describe('an interview on the page', () => {
+  it('goes from its creation to the decision, on a phone', async () => {
+    const id = await mine.create({
+      role_title: 'Backend Engineer',
+      questions,
+      candidate_name: 'Ada',
+      scheduled_at: new Date(Date.now() + 3_600_000).toISOString(),
+    });
+    await mine.reached(id, 'scheduled');
+    const { candidate_url } = await linksOf(id);
+    const page = await open(candidate_url, phone);
+    await shows(page, 'You are speaking with an AI');
+    await shows(page, 'is recorded as text');
+    expect(await overflows(page)).toBe(false);
+    await picture(page, 'room-consent');
+    await press(page, '.agree');
+    for (const [index, question] of questions.entries()) {
+      await shows(page, question.body);
+      await shows(page, `Question ${index + 1} of 3`);
+      if (index === 1) await picture(page, 'room-phone');
+      await say(page, goodAnswer(index + 1));
+    }
+    await shows(page, 'All questions are answered. Thank you for your time.');
+    expect(await page.$('textarea:not([hidden])').then((found) => found?.isVisible())).toBe(false);
+    await mine.reached(id, 'evaluating');
+    await until(async () => (await mine.call('GET', `/${id}`)).body.data.qa_summary ?? undefined, 'phase 1');
+    const scored = await mine.call('POST', `/${id}/generate-score`);
+    expect(scored.body.data).toMatchObject({ status: 'completed', evaluation: { overall_score: expect.any(Number) } });
+    const decided = await mine.call('PUT', `/${id}/decision`, { decision: 'next_round', notes: 'Good.' });
+    expect(decided.body.data.decision).toMatchObject({ decision: 'next_round' });
+    await page.reload();
+    await shows(page, 'This link is not valid, or the interview is over.');
+  });
+
+  it('can be held by keyboard alone, and loses nothing when the connection breaks', async () => {
+    const id = await mine.create({ role_title: 'Backend Engineer', questions });
+    const { candidate_url } = await linksOf(id);
+    const wire = await wireTo(api.url);
+    cleanups.push(() => wire.close());
+    const page = await open(candidate_url, wide, wire.url);
+    const focused = () => page.evaluate('document.activeElement?.textContent') as Promise<string>;
+    await shows(page, 'You are speaking with an AI');
+    await until(async () => {
+      await page.keyboard.press('Tab');
+      return (await focused()) === 'I agree, begin';
+    }, 'the focus to reach the button');
+    await page.keyboard.press('Enter');
+    await shows(page, questions[0]!.body);
+    wire.cut();
+    await shows(page, 'The connection was lost');
+    await until(async () => {
+      await page.keyboard.press('Tab');
+      return (await page.evaluate('document.activeElement?.tagName')) === 'TEXTAREA';
+    }, 'the focus to reach the field');
+    await page.keyboard.type('Written while the connection was gone.');
+    await page.keyboard.press('Enter');
+    await shows(page, 'Not sent yet');
+    wire.mend();
+    await shows(page, questions[1]!.body);
+    expect(await body(page)).not.toContain('Not sent yet');
+    const { transcript } = (await mine.call('GET', `/${id}`)).body.data;
+    expect(transcript.map((one: { text: string }) => one.text)).toEqual([
+      questions[0]!.body,
+      'Written while the connection was gone.',
+      questions[1]!.body,
+    ]);
+  });
+
+  it('is led by a person whom the AI helps in private', async () => {
+    const id = await mine.create({ role_title: 'Backend Engineer', questions, mode: 'copilot', candidate_name: 'Ada' });
+    const { candidate_url, interviewer_url } = await linksOf(id);
+    const [candidate, interviewer] = [await open(candidate_url, phone), await open(interviewer_url, wide)];
+    await shows(interviewer, 'Waiting for the candidate');
+    await press(candidate, '.agree');
+    await shows(interviewer, 'Suggestions, for you alone');
+    await shows(interviewer, questions[0]!.body);
+    await say(interviewer, questions[0]!.body);
+    await shows(candidate, questions[0]!.body);
+    await say(candidate, goodAnswer(2));
+    await shows(interviewer, 'Follow up');
+    await picture(interviewer, 'room-copilot');
+    expect(await body(candidate)).not.toContain('Follow up');
+    await press(interviewer, '.end');
+    await press(interviewer, '.end');
+    await shows(candidate, 'The interviewer ended the interview.');
+  });
+
+  it('is over when the candidate does not agree', async () => {
+    const id = await mine.create({ questions });
+    const page = await open((await linksOf(id)).candidate_url, phone);
+    await press(page, '.decline');
+    await shows(page, 'did not agree to the recording');
+    await mine.reached(id, 'cancelled');
+  });
+
+  it('takes what is said as text, whatever it is', async () => {
+    const id = await mine.create({
+      questions: [{ category: 'technical', body: '<img src=x onerror="document.title=1">?' }],
+    });
+    const page = await open((await linksOf(id)).candidate_url, wide);
+    await press(page, '.agree');
+    await shows(page, '<img src=x');
+    expect(await page.$('main img')).toBeNull();
+  });
+});
+
+describe('the page', () => {
+  it.each([
+    ['light', phone],
+    ['dark', phone],
+    ['light', wide],
+    ['dark', wide],
+  ] as const)('has no faults for axe, and nothing is cut (%s, %j)', async (scheme, size) => {
+    const id = await mine.create({ role_title: 'Backend Engineer', questions });
+    const page = await open((await linksOf(id)).candidate_url, size);
+    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
+    await shows(page, 'You are speaking with an AI');
+    expect(await faultsOf(page)).toEqual([]);
+    await press(page, '.agree');
+    await shows(page, questions[0]!.body);
+    await say(page, goodAnswer(1));
+    await shows(page, questions[1]!.body);
+    expect(await faultsOf(page)).toEqual([]);
+    expect(await overflows(page)).toBe(false);
+    if (size === wide) await picture(page, `room-${scheme}`);
+  });
+
+  it('names its address to nobody, and runs no other scripts', async () => {
+    const { headers, status } = await fetch(`${api.url}/rooms/${'a'.repeat(32)}`);
+    expect(status).toBe(200);
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    expect(headers.get('content-security-policy')).toMatch(/default-src 'none'.*script-src 'self'/u);
+    expect(headers.get('cache-control')).toBe('no-store');
+  });
+});

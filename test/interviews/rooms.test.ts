@@ -1,0 +1,312 @@
+/** The room over real sockets: consent, questions and answers, an interviewer with suggestions, links, and deaths of processes. */
+import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
+import { goodAnswer, interviewing } from '../kit/interviewing.ts';
+import { until } from '../kit/harness.ts';
+import { startProcess, systemEnv } from '../kit/processes.ts';
+import { Guest } from '../kit/rooms.ts';
+
+const env = systemEnv('shared');
+const kit = await interviewing(env);
+const { api } = kit;
+const org = await api.newOrg();
+const mine = kit.of(org);
+afterAll(() => kit.close());
+
+const guests: Guest[] = [];
+afterEach(() => {
+  for (const guest of guests.splice(0)) {
+    guest.drop();
+    expect(guest.faults).toEqual([]);
+  }
+});
+const enter = async (link: string, url = api.url): Promise<Guest> => {
+  const guest = new Guest(link);
+  guests.push(guest);
+  return guest.connect(url);
+};
+
+type Links = { candidate_url: string; interviewer_url: string; ws_url: string };
+/** An interview that was started, with the links into its room. */
+async function started(body: object = {}): Promise<{ id: string; room: Links }> {
+  const id = await mine.create({ questions, ...body });
+  const { body: reply, status } = await mine.call('POST', `/${id}/start`);
+  expect(status).toBe(200);
+  return { id, room: reply.data.room };
+}
+const questions = [1, 2, 3].map((n) => ({ category: 'technical', body: `What do you know about subject ${n}?` }));
+const detail = async (id: string) => (await mine.call('GET', `/${id}`)).body.data;
+const agree = { type: 'consent', accepted: true };
+
+describe('a room', () => {
+  it('has links from the start on, which are stored by their hash and sealed', async () => {
+    const { id, room } = await started();
+    expect(room.ws_url).toMatch(/^wss?:\/\/.*\/v1\/rooms\/ws\/[\w-]{32}$/u);
+    expect(room.candidate_url.split('/').at(-1)).toBe(room.ws_url.split('/').at(-1));
+    expect(room.interviewer_url).not.toBe(room.candidate_url);
+    expect((await detail(id)).room).toEqual(room);
+    await mine.reached(id, 'bot_deployed');
+    expect((await detail(id)).room).toEqual(room);
+    const stored = JSON.stringify(await kit.db.collection<{ _id: string }>('rooms').findOne({ _id: id }));
+    for (const link of [room.candidate_url, room.interviewer_url]) expect(stored).not.toContain(link.split('/').at(-1));
+  });
+
+  it('has none before the start', async () => {
+    expect(await detail(await mine.create())).not.toHaveProperty('room');
+  });
+});
+
+describe('a solo interview', () => {
+  it('asks one question after the other, and moves on when all are answered', async () => {
+    const { id, room } = await started({ candidate_name: 'Ada Lovelace' });
+    const candidate = await enter(room.candidate_url);
+    expect(await candidate.frame('welcome')).toMatchObject({
+      role: 'candidate',
+      mode: 'solo',
+      role_title: 'Data Engineer',
+      question_count: 3,
+      status: 'bot_deployed',
+      ai_notice: expect.stringMatching(/AI.*recorded/u),
+    });
+    candidate.say('Too early.');
+    expect(await candidate.frame('error')).toMatchObject({ code: 'CONFLICT' });
+    expect((await detail(id)).transcript).toEqual([]);
+    candidate.send(agree);
+    await candidate.frame('question', ({ index }) => index === 1);
+    await mine.reached(id, 'in_progress');
+    for (const n of [1, 2, 3]) {
+      expect(await candidate.frame('question', ({ index }) => index === n)).toMatchObject({
+        total: 3,
+        body: questions[n - 1]!.body,
+      });
+      candidate.say(goodAnswer(n), `answer-${n}`);
+      const ack = await candidate.frame('ack', (frame) => frame.client_message_id === `answer-${n}`);
+      expect(await candidate.frame('message', (frame) => frame.message_id === ack.message_id)).toMatchObject({
+        role: 'candidate',
+        body: goodAnswer(n),
+      });
+    }
+    expect(await candidate.frame('ended')).toMatchObject({ reason: 'all_answered' });
+    await mine.reached(id, 'evaluating');
+    const { transcript, history } = await detail(id);
+    expect(
+      transcript.map((one: { speaker: string }) => one.speaker).filter((name: string) => name === 'Ada Lovelace'),
+    ).toHaveLength(3);
+    expect(transcript.map((one: { text: string }) => one.text)).toEqual(
+      [1, 2, 3].flatMap((n) => [questions[n - 1]!.body, goodAnswer(n)]),
+    );
+    expect(
+      history.map((move: { operation: string; actor: string }) => `${move.operation} ${move.actor}`).slice(-2),
+    ).toEqual(['join candidate', 'end candidate']);
+    expect(await candidate.ended()).toMatchObject({ code: 4401 });
+    expect(await detail(id)).not.toHaveProperty('room');
+  });
+
+  it('takes an answer once, however often it is sent', async () => {
+    const { id, room } = await started();
+    const candidate = await enter(room.candidate_url);
+    candidate.send(agree);
+    await candidate.frame('question');
+    for (let n = 0; n < 3; n += 1) candidate.say('The same answer.', 'once');
+    await until(async () => candidate.all('ack').length === 3, 'three acknowledgements');
+    await candidate.frame('question', ({ index }) => index === 2);
+    expect(candidate.all('question').map(({ index }) => index)).toEqual([1, 2]);
+    expect(new Set(candidate.all('ack').map(({ message_id }) => message_id)).size).toBe(1);
+    expect((await detail(id)).transcript).toHaveLength(3);
+  });
+
+  it('gives one that comes back what it missed, and one that is new the history', async () => {
+    const { room } = await started();
+    const candidate = await enter(room.candidate_url);
+    candidate.send(agree);
+    await candidate.frame('question');
+    candidate.drop();
+    const second = await enter(room.candidate_url);
+    expect((await second.frame('history')).messages).toHaveLength(1);
+    second.say('From another tab.');
+    await second.frame('question', ({ index }) => index === 2);
+    await candidate.resume(api.url);
+    await candidate.frame('question', ({ index }) => index === 2);
+    expect(candidate.all('message').map(({ body }) => body)).toEqual(['From another tab.']);
+  });
+
+  it('loses no answer when the API dies, and goes on elsewhere', async () => {
+    const other = await startProcess('api/server.ts', { ...env, PORT: '0' });
+    const { id, room } = await started();
+    const candidate = await enter(room.candidate_url, other.url);
+    candidate.send(agree);
+    await candidate.frame('question');
+    candidate.say('An answer that is on its way.', 'first');
+    await candidate.frame('ack');
+    await other.kill();
+    await candidate.resume(api.url);
+    candidate.say('An answer that is on its way.', 'first');
+    await candidate.frame('question', ({ index }) => index === 2);
+    candidate.say('Second.');
+    await candidate.frame('question', ({ index }) => index === 3);
+    const { transcript } = await detail(id);
+    expect(transcript.filter((one: { is_ai: boolean }) => !one.is_ai).map((one: { text: string }) => one.text)).toEqual(
+      ['An answer that is on its way.', 'Second.'],
+    );
+  });
+
+  it('is caught up by whoever connects, wherever a process had died', async () => {
+    const { id, room } = await started();
+    const candidate = await enter(room.candidate_url);
+    candidate.send(agree);
+    await candidate.frame('question');
+    candidate.say('Stored, and never shown.', 'lost');
+    await candidate.frame('question', ({ index }) => index === 2);
+    candidate.drop();
+    // As if the process had died after the answer was taken: nothing after the first question was shown.
+    const shown = kit.db.collection<{ _id: string; seq: number }>('frames');
+    const first = await shown.findOne({ _id: { $regex: `^${id}:` }, type: 'question' } as never);
+    await shown.deleteMany({ stream: id, seq: { $gt: first!.seq } });
+    const again = await enter(room.candidate_url);
+    await again.frame('question', ({ index }) => index === 2);
+    again.say('Stored, and never shown.', 'lost');
+    await again.frame('ack');
+    expect((await detail(id)).transcript.filter((one: { is_ai: boolean }) => !one.is_ai)).toHaveLength(1);
+  });
+
+  it('ends early by the candidate, and is evaluated on what there is', async () => {
+    const { id, room } = await started();
+    const candidate = await enter(room.candidate_url);
+    candidate.send(agree);
+    await candidate.frame('question');
+    candidate.say(goodAnswer(1));
+    await candidate.frame('question', ({ index }) => index === 2);
+    candidate.send({ type: 'end' });
+    expect(await candidate.frame('ended')).toMatchObject({ reason: 'candidate_ended' });
+    await mine.reached(id, 'evaluating');
+    const summary = await until(async () => (await detail(id)).qa_summary ?? undefined, 'the summary');
+    expect(summary).toMatchObject({ questions: 3, answered: 1, ended_early: true });
+  });
+
+  it('is followed and ended by an interviewer, who does not speak in it', async () => {
+    const { id, room } = await started();
+    const [candidate, interviewer] = [await enter(room.candidate_url), await enter(room.interviewer_url)];
+    interviewer.send({ type: 'end' });
+    expect(await interviewer.frame('error')).toMatchObject({ code: 'CONFLICT' });
+    candidate.send(agree);
+    await interviewer.frame('question');
+    interviewer.say('Hello?');
+    await until(async () => interviewer.all('error').length === 2, 'the refusal');
+    interviewer.send({ type: 'end' });
+    expect(await candidate.frame('ended')).toMatchObject({ reason: 'interviewer_ended' });
+    await mine.reached(id, 'evaluating');
+  });
+});
+
+describe('consent', () => {
+  it('that is refused cancels the interview, and nothing is recorded', async () => {
+    const { id, room } = await started();
+    const candidate = await enter(room.candidate_url);
+    await candidate.frame('welcome');
+    candidate.send({ type: 'consent', accepted: false });
+    expect(await candidate.frame('ended')).toMatchObject({ reason: 'consent_refused' });
+    const { transcript, history } = await mine.reached(id, 'cancelled').then(() => detail(id));
+    expect(transcript).toEqual([]);
+    expect(history.at(-1)).toMatchObject({ operation: 'refuse', actor: 'candidate', cause: 'consent_refused' });
+  });
+  it('is the candidate’s alone', async () => {
+    const { id, room } = await started();
+    const interviewer = await enter(room.interviewer_url);
+    await interviewer.frame('welcome');
+    interviewer.send(agree);
+    interviewer.send({ type: 'ping' });
+    await interviewer.frame('pong');
+    expect((await detail(id)).status).toBe('bot_deployed');
+  });
+});
+
+describe('a link', () => {
+  it.each(['', 'x', 'A'.repeat(32)])('that leads nowhere (%j) gets no welcome', async (token) => {
+    const guest = new Guest(`/${token || 'none'}`);
+    await guest.connect(api.url);
+    expect(await guest.ended()).toMatchObject({ code: 4401 });
+    expect(guest.all('welcome')).toEqual([]);
+  });
+  it('opens its own room alone, and none once the interview is over', async () => {
+    const [one, other] = [await started(), await started({ role_title: 'Another' })];
+    const guest = await enter(one.room.candidate_url);
+    expect(await guest.frame('welcome')).toMatchObject({ role: 'candidate', role_title: 'Data Engineer' });
+    const elsewhere = await enter(other.room.candidate_url);
+    elsewhere.send(agree);
+    await elsewhere.frame('question');
+    await mine.call('POST', `/${one.id}/cancel`);
+    expect(await guest.frame('ended')).toMatchObject({ reason: 'cancelled' });
+    expect(await guest.ended()).toMatchObject({ code: 4401 });
+    for (const link of [one.room.candidate_url, one.room.interviewer_url]) {
+      const late = await enter(link);
+      expect(await late.ended()).toMatchObject({ code: 4401 });
+      expect(late.all('welcome')).toEqual([]);
+    }
+    expect(guest.all('question')).toEqual([]);
+    expect((await detail(one.id)).transcript).toEqual([]);
+  });
+});
+
+describe('a copilot interview', () => {
+  it('gives the interviewer alone suggestions, and the candidate everything else', async () => {
+    const { id, room } = await started({ mode: 'copilot' });
+    const [candidate, interviewer] = [await enter(room.candidate_url), await enter(room.interviewer_url)];
+    await interviewer.frame('welcome');
+    candidate.send(agree);
+    expect(await interviewer.frame('suggestion')).toMatchObject({ kind: 'question', body: questions[0]!.body });
+    interviewer.say('Hello! What do you know about subject 1?');
+    await candidate.frame('message', ({ role }) => role === 'interviewer');
+    candidate.say(
+      'We reduced the run time of the reports by 40 % in one year, with new indexes and a cache in front of them.',
+    );
+    const follow = await interviewer.frame('suggestion', ({ kind }) => kind === 'follow_up');
+    expect(follow.body).toContain('40 %');
+    await interviewer.frame('suggestion', ({ body }) => body === questions[1]!.body);
+    candidate.send({ type: 'ping' });
+    await candidate.frame('pong');
+    expect([candidate.all('suggestion'), candidate.all('question')]).toEqual([[], []]);
+    const late = await enter(room.candidate_url);
+    expect(JSON.stringify(await late.frame('history'))).not.toContain('suggestion');
+    interviewer.send({ type: 'end' });
+    await mine.reached(id, 'evaluating');
+    expect((await detail(id)).transcript.map((one: { text: string }) => one.text.slice(0, 9))).toEqual([
+      'Hello! Wh',
+      'We reduce',
+    ]);
+  });
+});
+
+describe('a shadow interview', () => {
+  it('records both and says nothing', async () => {
+    const { id, room } = await started({ mode: 'shadow' });
+    const [candidate, interviewer] = [await enter(room.candidate_url), await enter(room.interviewer_url)];
+    candidate.send(agree);
+    await interviewer.frame('joined');
+    interviewer.say('Why us?');
+    await candidate.frame('message');
+    candidate.say('Because of the work that you do.');
+    await interviewer.frame('message', ({ role }) => role === 'candidate');
+    expect([...interviewer.all('suggestion'), ...interviewer.all('question')]).toEqual([]);
+    candidate.send({ type: 'end' });
+    await mine.reached(id, 'evaluating');
+    expect((await detail(id)).transcript).toHaveLength(2);
+  });
+});
+
+describe('deleting an interview', () => {
+  it('takes its room, its frames and everybody in it', async () => {
+    const { id, room } = await started();
+    const candidate = await enter(room.candidate_url);
+    candidate.send(agree);
+    await candidate.frame('question');
+    candidate.say('Personal words.');
+    await candidate.frame('question', ({ index }) => index === 2);
+    expect((await mine.call('DELETE', `/${id}`)).status).toBe(200);
+    expect(await candidate.ended()).toMatchObject({ code: 4401 });
+    for (const [name, field] of [
+      ['rooms', '_id'],
+      ['frames', 'stream'],
+      ['transcript_segments', 'stream'],
+    ] as const)
+      expect(await kit.db.collection(name).countDocuments({ [field]: id })).toBe(0);
+  });
+});

@@ -1,0 +1,55 @@
+/** What an interviewer is proposed, and how the end of a room is worded. */
+import { describe, expect, it } from '@jest/globals';
+import { endReasonOf, followUp, noticeOf, suggestionsFor } from '../../../models/rules/interviews/room.ts';
+import type { Said } from '../../../models/rules/interviews/transcript.ts';
+
+const questions = ['How do you test a service?', 'Which database do you prefer?'].map((body, n) => ({
+  question_id: `q${n}`,
+  category: 'technical',
+  body,
+}));
+const said = (...lines: [role: 'candidate' | 'interviewer', text: string][]): Said[] =>
+  lines.map(([role, text], n) => ({ id: String(n), speaker: role, text, at: new Date(n), is_ai: false, role }));
+
+describe('suggestionsFor', () => {
+  it('begins with the first question', () => {
+    expect(suggestionsFor(questions, [])).toEqual([{ kind: 'question', body: questions[0]!.body, question_id: 'q0' }]);
+  });
+  it('goes on with the next one when one was asked in other words', () => {
+    const asked = said(['interviewer', 'Hi! Tell me, how would you test such a service?']);
+    expect(suggestionsFor(questions, asked)).toEqual([
+      { kind: 'question', body: questions[1]!.body, question_id: 'q1' },
+    ]);
+  });
+  it('proposes a follow-up after the candidate has spoken, and none after the interviewer', () => {
+    const spoken = said(['candidate', 'We used PostgreSQL.']);
+    expect(suggestionsFor(questions, spoken).map(({ kind }) => kind)).toEqual(['follow_up', 'question']);
+    const answered = [...spoken, ...said(['interviewer', 'Thanks.'])];
+    expect(suggestionsFor(questions, answered).map(({ kind }) => kind)).toEqual(['question']);
+  });
+});
+
+describe('followUp', () => {
+  const long = 'and that is how the whole thing went on from there until it was done in the end';
+  it.each([
+    ['It was fine.', 'Could you give a concrete example of that?'],
+    [`I cut the time by 40 % ${long}`, 'You mentioned “40 %”. How did you measure that, and what was it before?'],
+    [`We talked a lot ${long}`, 'You spoke of “we”. What was your own part in it?'],
+    [`I chose Kubernetes ${long}`, 'You mentioned Kubernetes. Why that, and what else did you consider?'],
+    [`I wrote the plan for it. Then ${long} ${long}.`, 'You said: “I wrote the plan for it.” What happened then?'],
+    [' ', undefined],
+  ])('of %j', (answer, question) => expect(followUp(answer)).toBe(question));
+});
+
+describe('the words of a room', () => {
+  it.each(['solo', 'copilot', 'shadow'] as const)('say in %s that an AI takes part, and what is recorded', (mode) => {
+    expect(noticeOf(mode)).toMatch(/\bAI\b[^]*recorded/u);
+  });
+  it.each([
+    ['all_answered', 'evaluating', 'all_answered'],
+    ['something', 'cancelled', 'cancelled'],
+    [undefined, 'evaluating', 'ended'],
+  ])('give the cause %s in the state %s as %s', (cause, status, reason) =>
+    expect(endReasonOf(cause, status)).toBe(reason),
+  );
+});

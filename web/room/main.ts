@@ -1,0 +1,101 @@
+/**
+ * The page of a room: connects the view, the state, what is not sent yet, and the socket. The token in the page's address is the
+ * only credential; it is sent nowhere but to the socket of the same server.
+ */
+import { openLink, type Link, type LinkState } from '../live/connection.ts';
+import { createStore, randomId } from '../live/store.ts';
+import { emptyRoom, receive, say } from './state.ts';
+import { createView } from './view.ts';
+
+const token = location.pathname.split('/').at(-1) ?? '';
+/** What was written and not sent outlives a reload of this tab, and nothing else. */
+const store = createStore(() => window.sessionStorage, `interview-room:${token.slice(0, 8)}:`);
+const unsent = 'unsent:';
+
+let room = emptyRoom;
+let linkState: LinkState = 'connecting';
+let given = new Set<string>();
+let consenting: boolean | undefined;
+let ending = false;
+
+const view = createView(document.querySelector('main')!, {
+  consented(accepted) {
+    consenting = accepted;
+    sendWaiting();
+    show();
+  },
+  said(body) {
+    const clientId = randomId();
+    const role = room.welcome?.role ?? 'candidate';
+    const asked = room.welcome?.mode === 'solo' ? room.question?.id : undefined;
+    store.set(unsent + clientId, JSON.stringify({ body, role, asked }));
+    room = say(room, clientId, role, body);
+    sendWaiting();
+    show();
+  },
+  ended() {
+    ending = true;
+    sendWaiting();
+    show();
+  },
+});
+
+const link: Link = openLink({
+  async address() {
+    const url = new URL(`/v1/rooms/ws/${encodeURIComponent(token)}`, location.href);
+    url.protocol = url.protocol === 'http:' ? 'ws:' : 'wss:';
+    if (room.seq !== undefined) url.searchParams.set('resume_from', String(room.seq));
+    return url.href;
+  },
+  state(state) {
+    linkState = state;
+    if (state !== 'open') given = new Set();
+    show();
+  },
+  frame(frame) {
+    room = receive(room, frame);
+    if (frame.type === 'welcome') {
+      takeUnsent();
+      given = new Set();
+      sendWaiting();
+    }
+    if (frame.type === 'joined' || frame.type === 'ended') consenting = undefined;
+    if (frame.type === 'error') ending = false;
+    for (const { clientId, state } of room.entries)
+      if (clientId !== undefined && state !== 'waiting') store.set(unsent + clientId, undefined);
+    show();
+    if (frame.type === 'ended') link.close();
+  },
+  unreadable: () => undefined,
+  missing: () => false,
+});
+
+/** Messages that a former load of this page could not send; the server takes each only once. */
+function takeUnsent(): void {
+  for (const name of store.names(unsent)) {
+    const clientId = name.slice(unsent.length);
+    const { body, role } = JSON.parse(store.get(name)!) as { body: string; role: 'candidate' | 'interviewer' };
+    if (!room.entries.some((entry) => entry.clientId === clientId)) room = say(room, clientId, role, body);
+  }
+}
+
+function sendWaiting(): void {
+  if (linkState !== 'open') return;
+  if (consenting !== undefined) link.send({ type: 'consent', accepted: consenting });
+  for (const { clientId, body, state } of room.entries) {
+    if (state !== 'waiting' || clientId === undefined || given.has(clientId)) continue;
+    const kept = store.get(unsent + clientId);
+    const asked = kept === undefined ? undefined : (JSON.parse(kept) as { asked?: string }).asked;
+    const frame = { type: 'message', body, client_message_id: clientId };
+    if (link.send(asked === undefined ? frame : { ...frame, question_id: asked })) given.add(clientId);
+  }
+  if (ending) link.send({ type: 'end' });
+}
+
+function show(): void {
+  view.show({ room, link: linkState, busy: consenting !== undefined });
+}
+
+window.addEventListener('online', show);
+window.addEventListener('offline', show);
+show();

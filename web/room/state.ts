@@ -1,0 +1,143 @@
+/** The state of a room after each frame of the server. Pure: it knows neither the page nor the connection. */
+import type { Frame } from '../live/frame.ts';
+
+export type Role = 'candidate' | 'interviewer';
+export type Entry = {
+  /** The server's id; a message that it has not acknowledged has none yet. */
+  id: string | undefined;
+  clientId?: string;
+  by: Role | 'ai';
+  body: string;
+  state: 'there' | 'waiting' | 'failed';
+};
+export type Welcome = {
+  role: Role;
+  mode: 'solo' | 'copilot' | 'shadow';
+  title: string;
+  questions: number;
+  notice: string;
+};
+export type Suggestion = { id: string; kind: string; body: string };
+export type Question = { id: string; index: number; total: number; body: string };
+
+export type Room = {
+  welcome: Welcome | undefined;
+  /** `waiting`: the candidate has not agreed yet. */
+  stage: 'waiting' | 'running' | 'over';
+  seq: number | undefined;
+  entries: readonly Entry[];
+  question: Question | undefined;
+  suggestions: readonly Suggestion[];
+  /** The server's sentence about the end. */
+  ending: string | undefined;
+  /** What the server said of a message that it did not take. */
+  fault: string | undefined;
+};
+
+export const emptyRoom: Room = {
+  welcome: undefined,
+  stage: 'waiting',
+  seq: undefined,
+  entries: [],
+  question: undefined,
+  suggestions: [],
+  ending: undefined,
+  fault: undefined,
+};
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+/** Suggestions that are shown: an interviewer reads few while somebody speaks. */
+const shownSuggestions = 3;
+
+export function receive(before: Room, frame: Frame): Room {
+  const room = { ...before, seq: frame.seq, fault: undefined };
+  switch (frame.type) {
+    case 'welcome':
+      return welcomed(room, frame);
+    case 'history': {
+      const list = frame['messages'] as Frame[];
+      const waiting = room.entries.filter(({ id, clientId }) => id === undefined && clientId !== undefined);
+      return { ...room, entries: [...list.map(entryOf), ...waiting] };
+    }
+    case 'joined':
+      return { ...room, stage: 'running' };
+    case 'question': {
+      const question = {
+        id: text(frame['question_id']),
+        index: Number(frame['index']),
+        total: Number(frame['total']),
+        body: text(frame['body']),
+      };
+      const entry: Entry = { id: `question:${question.id}`, by: 'ai', body: question.body, state: 'there' };
+      return { ...room, stage: 'running', question, entries: placed(room.entries, entry) };
+    }
+    case 'ack': {
+      const entries = room.entries.map((entry): Entry =>
+        entry.clientId === frame['client_message_id']
+          ? { ...entry, id: text(frame['message_id']), state: 'there' }
+          : entry,
+      );
+      return { ...room, entries };
+    }
+    case 'message':
+      return { ...room, entries: placed(room.entries, entryOf(frame)) };
+    case 'suggestion': {
+      const suggestion = { id: text(frame['suggestion_id']), kind: text(frame['kind']), body: text(frame['body']) };
+      // Those that came with another message are of the past.
+      const occasion = (id: string): string => id.replace(/:\d+$/, '');
+      const others = room.suggestions.filter(
+        ({ id }) => occasion(id) === occasion(suggestion.id) && id !== suggestion.id,
+      );
+      return { ...room, suggestions: [...others, suggestion].slice(-shownSuggestions) };
+    }
+    case 'ended':
+      return { ...room, stage: 'over', ending: text(frame['message']), suggestions: [] };
+    case 'error':
+      return refused(room, frame);
+    default:
+      return room;
+  }
+}
+
+function welcomed(room: Room, frame: Frame): Room {
+  const welcome: Welcome = {
+    role: frame['role'] as Role,
+    mode: frame['mode'] as Welcome['mode'],
+    title: text(frame['role_title']),
+    questions: Number(frame['question_count']),
+    notice: text(frame['ai_notice']),
+  };
+  return { ...room, welcome, stage: frame['status'] === 'in_progress' ? 'running' : 'waiting' };
+}
+
+function refused(room: Room, frame: Frame): Room {
+  const id = frame['client_message_id'];
+  // What failed on the server's side is sent again; only a refusal is final.
+  const final = !['INTERNAL', 'UNAVAILABLE', 'RATE_LIMITED'].includes(text(frame['code']));
+  const entries = room.entries.map((entry): Entry =>
+    final && id !== undefined && entry.clientId === id ? { ...entry, state: 'failed' } : entry,
+  );
+  return { ...room, entries, fault: text(frame['message']) };
+}
+
+const entryOf = (frame: Frame | Record<string, unknown>): Entry => ({
+  id: text(frame['message_id']),
+  by: frame['role'] as Entry['by'],
+  body: text(frame['body']),
+  state: 'there',
+});
+
+/** Each message once; what is not acknowledged stays last. */
+function placed(entries: readonly Entry[], entry: Entry): Entry[] {
+  const at = entries.findIndex(({ id }) => id === entry.id);
+  if (at !== -1) return entries.with(at, { ...entries[at]!, ...entry });
+  const there = entries.filter(({ id }) => id !== undefined);
+  return [...there, entry, ...entries.filter(({ id }) => id === undefined)];
+}
+
+/** What somebody writes here, until the server has it. */
+export const say = (room: Room, clientId: string, by: Role, body: string): Room => ({
+  ...room,
+  fault: undefined,
+  entries: [...room.entries, { id: undefined, clientId, by, body, state: 'waiting' }],
+});
