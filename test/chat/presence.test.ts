@@ -1,0 +1,54 @@
+/** Who counts as present: customers with a socket in a process that lives. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pino from 'pino';
+import { until } from '../kit/harness.ts';
+import { createPresence } from '../../api/chat/presence.ts';
+import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
+import { newId } from '../../models/base/ids.ts';
+import { lastSeen, noteAlive, notePresence, PresenceModel } from '../../models/chat/presence.ts';
+
+beforeAll(async () => {
+  const uri = new URL(process.env['TEST_MONGODB_URI']!);
+  uri.pathname = '/presence';
+  await connectMongo(uri.href);
+});
+afterAll(disconnectMongo);
+
+const orgId = newId('org');
+const at = (seconds: number) => new Date(Date.now() + seconds * 1000);
+
+describe('lastSeen', () => {
+  it('is now while a living process has a socket, else when it was there last', async () => {
+    const customerId = newId('customer');
+    const [one, other, came] = [newId('request'), newId('request'), at(-100)];
+    expect(await lastSeen(orgId, customerId, at(0))).toBeUndefined();
+    for (const process of [one, other]) {
+      await noteAlive(process, came);
+      await notePresence(process, [{ orgId, customerId, present: true }], came);
+    }
+    // Both have been silent for long: they died.
+    expect(await lastSeen(orgId, customerId, at(0))).toEqual(came);
+    const now = at(0);
+    await noteAlive(one, now);
+    expect(await lastSeen(orgId, customerId, now)).toEqual(now);
+    await notePresence(one, [{ orgId, customerId, present: false }], now);
+    expect(await lastSeen(orgId, customerId, at(60))).toEqual(now);
+    expect(await lastSeen(newId('org'), customerId, now)).toBeUndefined();
+  });
+});
+
+describe('the sockets of a process', () => {
+  it('are written down together, and a customer leaves with its last one', async () => {
+    const presence = createPresence({ clock: () => new Date(), log: pino({ level: 'silent' }) });
+    const customers = Array.from({ length: 200 }, () => ({ orgId, customerId: newId('customer') }));
+    for (const one of [...customers, customers[0]!]) presence.came(one);
+    const ids = customers.map(({ customerId }) => customerId);
+    const present = () => PresenceModel.countDocuments({ _id: { $in: ids }, 'processes.0': { $exists: true } });
+    await until(async () => (await present()) === 200, 'all to be written down');
+    for (const one of customers) presence.left(one);
+    await until(async () => (await present()) === 1, 'all but one to have left');
+    presence.left(customers[0]!);
+    await presence.close();
+    expect(await present()).toBe(0);
+  });
+});
