@@ -63,6 +63,7 @@ export const narrow: Readonly<Record<string, readonly string[]>> = {
     'models/live/',
   ],
   'test/chat/widget.test.ts': ['web/', 'api/chat/widget.ts', 'test/kit/chromium.ts'],
+  'test/events/deaths.test.ts': ['activities/events/', 'models/events/delivery.ts', 'workflows/lines.ts'],
   'test/crawl/crawldeaths.test.ts': ['activities/crawl/', 'models/crawl/', 'workflows/crawl.ts'],
   'test/crawl/pages.test.ts': ['clients/site/pages', 'clients/base/'],
   'test/crawl/render.test.ts': ['clients/render/'],

@@ -1,14 +1,20 @@
 /** Ticket events as a receiver gets them: signed, in order, once, and the same bytes at each attempt. */
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client, Connection } from '@temporalio/client';
 import { createHmac, randomBytes } from 'node:crypto';
 import { sharedDatabase } from '../kit/database.ts';
 import { system, until } from '../kit/harness.ts';
-import { all, newSecret, outboxOf, status, type Answer, type Received } from '../kit/receiver.ts';
+import { all, hang, newSecret, outboxOf, status, type Answer, type Received } from '../kit/receiver.ts';
 import { receiversOfTest } from '../kit/receivers.ts';
 import { verifiedByNpm, verifiedByPython } from '../kit/standardwebhooks.ts';
 
 const api = system();
 const db = sharedDatabase();
+let connection: Connection;
+beforeAll(async () => {
+  connection = await Connection.connect({ address: process.env['TEST_TEMPORAL_ADDRESS']! });
+});
+afterAll(() => connection.close());
 const { configure, newOrg, newConversation, newTicket, act, outbox, deliveries } = outboxOf(api);
 const newReceiver = receiversOfTest();
 
@@ -203,6 +209,25 @@ describe('an attempt', () => {
     await tryNow(org, delivery);
     const found = await deliveries(org, all(2, 'failed'));
     expect(found[0].error).toBe('outbox_webhook_url is not set any more.');
+  });
+});
+
+describe('a receiver that does not answer', () => {
+  it('is sent to again from the queue of slow ones, and from the usual one once it answered', async () => {
+    const receiver = await newReceiver(first(hang));
+    const org = await newOrg(receiver.url);
+    const { ticketId, convId } = await newTicket(org);
+    const [created] = await deliveries(org, all(2, 'delivered'));
+    expect(created.attempts).toMatchObject([{ error: 'The server did not answer in time.' }, { status_code: 204 }]);
+    const queues = async () => {
+      const { workflow } = new Client({ connection });
+      const events = (await workflow.getHandle(`ticket:${ticketId}`).fetchHistory()).events ?? [];
+      return events.flatMap(({ activityTaskScheduledEventAttributes: activity }) => activity?.taskQueue?.name ?? []);
+    };
+    expect(await queues()).toEqual(['shared-deliveries', 'shared-deliveries', 'shared-slowdeliveries']);
+    await act(org, convId, 'resolve');
+    await deliveries(org, all(3, 'delivered'));
+    expect(await queues()).toEqual(['shared-deliveries']);
   });
 });
 
