@@ -11,7 +11,8 @@ export type TurnRecord = {
   retrieved: { source_id: string; chunk_id: string; name: string; score: number; relevant: boolean; used: boolean }[];
   /** Ids of the passages that were there to answer from. */
   shown: string[];
-  tools: never[];
+  /** The tools that were called for it. */
+  tools: { tool: string; outcome: string }[];
   /** How sure it was that they answer; null: no document was asked. */
   confidence: Confidence | null;
   tier: string | null;
@@ -44,6 +45,7 @@ export function recordOf(
   { segments, attempt }: { segments: readonly string[]; attempt: number },
   began: number,
   made?: Made,
+  tools: TurnRecord['tools'] = [],
 ): TurnRecord {
   const now = performance.now();
   const ms = (from: number, to: number): number => Math.round((to - from) * 10) / 10;
@@ -60,7 +62,7 @@ export function recordOf(
       used: made?.written.used.includes(passage.id) ?? false,
     })),
     shown: (retrieval ? passagesOf(retrieval) : []).map(({ passage }) => passage.id),
-    tools: [],
+    tools,
     confidence: retrieval?.confidence ?? null,
     tier: made?.found.tier ?? null,
     strict: made?.found.strict ?? null,

@@ -18,6 +18,7 @@ import { openBots } from '../clients/bot/open.ts';
 import { openEmbedding } from '../clients/embedding/open.ts';
 import { createFiles } from '../clients/files/files.ts';
 import { createHttp } from '../clients/http/http.ts';
+import { createMcp } from '../clients/mcp/mcp.ts';
 import { createLinear } from '../clients/linear/linear.ts';
 import { createMailer } from '../clients/mail/mail.ts';
 import { createObjectStore } from '../clients/s3/s3.ts';
@@ -130,6 +131,7 @@ export async function startWorkers(
   const secrets = createSecretBox(config.secretKey);
   const bots = openBots(config.meetingBots, config.egressAllow);
   const outsideBot = bots.outside;
+  const mcp = createMcp({ http: outbound, egressAllow: config.egressAllow });
   const starter = { temporal, clock, log, config };
   const start: StartSaved = (model, record, intents) => startSaved(starter, model, record, intents);
   const deps = adapt({
@@ -149,6 +151,8 @@ export async function startWorkers(
     secrets,
     schedules,
     http: outbound,
+    mcp,
+    publicUrl: config.publicUrl,
     egressAllow: config.egressAllow,
     start,
     erasers: slices.flatMap((slice: Slice) => slice.erasers ?? []),
@@ -200,6 +204,7 @@ export async function startWorkers(
       await pages.close();
       await http.close();
       await services.close();
+      await mcp.close();
       await outbound.close();
       search.close();
       await connection.close();

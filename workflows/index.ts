@@ -15,3 +15,5 @@ export { arrangeRecrawl, recrawlSite } from './recrawl.ts';
 export { sendLine } from './sendline.ts';
 export { eraseSource, retagSource } from './source.ts';
 export { ticketEvents } from './ticketevents.ts';
+export { toolCall } from './toolcall.ts';
+export { beginToolGrant, discoverTools, finishToolGrant } from './toolserver.ts';

@@ -1,6 +1,7 @@
 import { conversationWork } from '../models/rules/chat/work.ts';
 import { deliveryWork, slowQueue } from '../models/rules/events/work.ts';
 import { inboundWork } from '../models/rules/events/inbound.ts';
+import { toolCallWork } from '../models/rules/mcp/work.ts';
 import { embeddingWork } from '../models/rules/knowledge/embedding.ts';
 
 /** The task queues: one per worker fleet, so that each fleet is scaled separately. */
@@ -11,6 +12,7 @@ export const queues = {
   embedding: embeddingWork.queue,
   crawl: 'crawl',
   conversations: conversationWork.queue,
+  tools: toolCallWork.queue,
   deliveries: deliveryWork.queue,
   slowdeliveries: slowQueue,
   interviews: 'interviews',

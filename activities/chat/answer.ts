@@ -4,9 +4,11 @@
  * later one writes.
  */
 import { randomUUID } from 'node:crypto';
-import type { Model } from 'mongoose';
 import type { Logger } from 'pino';
-import { takeTurn, type TurnAnswer } from '../../agent/turn.ts';
+import { recordOf } from '../../agent/record.ts';
+import { useTools, type Toolbox } from '../../agent/tools.ts';
+import { takeTurn, type Asked, type TurnAnswer } from '../../agent/turn.ts';
+import { createToolUse, type HeldUp, type StartSaved } from './tooluse.ts';
 import type { Ai } from '../../clients/ai/ai.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { Search } from '../../clients/search/search.ts';
@@ -25,7 +27,7 @@ import {
   settleMessage,
   type Message,
 } from '../../models/chat/message.ts';
-import { intentFor, type Intent, type Launchable } from '../../models/base/pending.ts';
+import { intentFor } from '../../models/base/pending.ts';
 import { hasFrame, Superseded, type FrameWriter, type NewFrame } from '../../models/live/frame.ts';
 import { productTypeOf } from '../../models/rules/access/session.ts';
 import { shownOffer } from '../../models/rules/knowledge/offers.ts';
@@ -39,16 +41,13 @@ import {
 } from '../../models/rules/chat/conversation.ts';
 import { mailingWork } from '../../models/rules/chat/work.ts';
 
-/** Starts what a saved record asks for, at once; what is not started is left to the sweeper. */
-type Start = <T extends Launchable>(model: Model<T>, record: Launchable, intents: readonly Intent[]) => Promise<void>;
-
 export type AnsweringDeps = {
   search: Search;
   ai: Ai;
   embedding: Embedding;
   /** How many answers per minute an organization gets in test mode. */
   testRepliesPerMinute: number;
-  start: Start;
+  start: StartSaved;
   clock: () => Date;
   log: Logger;
 };
@@ -65,15 +64,20 @@ const missesBefore = (conversation: Conversation, messageId: string): number =>
 /** How many messages before the current one the agent is shown. */
 const rememberedMessages = 10;
 
-/** Answers messages. `answer` returns whether there is still something to show. */
+/** `more`: whether there is still something to show. `held`: the turn waits for a call of a tool. */
+export type Answered = { attempt: string; more: boolean; held?: HeldUp };
+
+/** Answers messages. */
 export function createAnswering({ search, ai, embedding, testRepliesPerMinute, start, clock, log }: AnsweringDeps) {
+  const tools = createToolUse({ start, clock });
+
   /** Takes the right to answer, and answers. @throws Superseded when another attempt has taken that right. */
   async function answer(
     conversation: Conversation,
     message: Message,
     { after, onlySure }: { after: number; onlySure: boolean },
     signal: AbortSignal,
-  ): Promise<boolean> {
+  ): Promise<Answered> {
     const { _id: convId, org_id: orgId } = conversation;
     const attempt = randomUUID();
     const [claimed, acked, stored, history] = await Promise.all([
@@ -90,18 +94,19 @@ export function createAnswering({ search, ai, embedding, testRepliesPerMinute, s
     const before = acked ? [] : [ackFrame(message)];
     if (stored) {
       await writer.appendAll(before);
-      return finish(conversation, message, stored, conversation.misses, writer);
+      return { attempt, more: await finish(conversation, message, stored, conversation.misses, writer) };
     }
     // Where only what is sure is said, nothing is announced that may not come: the answer is shown when it stands.
     const begin: NewFrame[] = onlySure ? [] : [{ type: 'typing', transient: true }, replyStart(message)];
     await writer.appendAll([...before, ...begin]);
     const turn = await turnFor(conversation, message, { history, onlySure }, writer, signal);
+    if (turn && 'callId' in turn) return { attempt, more: false, held: turn };
     const done = turn && (await keep(conversation, message, turn, onlySure));
     if (!done) {
       await settleMessage(orgId, message._id, 'left', attempt);
-      return false;
+      return { attempt, more: false };
     }
-    return finish(conversation, message, done.kept, done.misses, writer);
+    return { attempt, more: await finish(conversation, message, done.kept, done.misses, writer) };
   }
 
   /** Runs the agent's turn and appends each piece to the log while it is written. */
@@ -111,10 +116,10 @@ export function createAnswering({ search, ai, embedding, testRepliesPerMinute, s
     { history, onlySure }: { history: Message[]; onlySure: boolean },
     writer: FrameWriter,
     signal: AbortSignal,
-  ): Promise<TurnAnswer | undefined> {
+  ): Promise<TurnAnswer | HeldUp | undefined> {
     const { org_id: orgId, mode, refinement = {}, session_context, customer_id: customerId } = conversation;
     const { _id: messageId, body, product_type, reply_id, attempts = 0 } = message;
-    const asked = {
+    const asked: Asked = {
       orgId,
       mode,
       body,
@@ -123,7 +128,8 @@ export function createAnswering({ search, ai, embedding, testRepliesPerMinute, s
       segments: searchedSegments(product_type, productTypeOf(refinement)),
       situation: situationOf(session_context?.context, conversation.refinement, product_type),
       misses: countsMisses(conversation) ? missesBefore(conversation, messageId) : 0,
-      attempt: attempts + 1,
+      // Each call of a tool has the turn taken once more.
+      attempt: Math.max(1, attempts + 1 - (message.calls ?? 0)),
       onlySure,
       allowed: async () => mode === 'live' || takeTestReply(orgId, messageId, testRepliesPerMinute, clock()),
     };
@@ -137,7 +143,19 @@ export function createAnswering({ search, ai, embedding, testRepliesPerMinute, s
         await writer.append(replyStart(message));
       },
     };
-    return takeTurn({ search, ai, embedding, clock }, asked, listener, signal);
+    const deps = { search, ai, embedding, clock };
+    // Beside a member only documents answer.
+    const toolbox = onlySure ? undefined : await tools.toolboxFor(conversation, message);
+    const began = performance.now();
+    const step = toolbox && (await useTools(deps, asked, toolbox));
+    if (step && 'call' in step) {
+      if (await asked.allowed()) return tools.begin(conversation, message, step.call, toolbox);
+    } else if (step) {
+      await listener.piece(step.told.body);
+      const record = recordOf(asked, began, undefined, toolsOf(toolbox));
+      return { ...step.told, sources: [], has_context: false, counts: 'answered', record };
+    }
+    return takeTurn(deps, asked, listener, signal);
   }
 
   /** Stores the answer; if an earlier attempt has stored one, that one is kept. Undefined: a member has taken over instead. */
@@ -227,6 +245,8 @@ export function createAnswering({ search, ai, embedding, testRepliesPerMinute, s
 
   return { answer };
 }
+
+const toolsOf = ({ made }: Toolbox) => made.map(({ tool_name, outcome }) => ({ tool: tool_name, outcome }));
 
 const replyStart = ({ reply_id }: Message): NewFrame => ({
   type: 'reply_start',

@@ -5,6 +5,7 @@
  */
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { createAnswering, type AnsweringDeps } from './answer.ts';
+import { createToolUse } from './tooluse.ts';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import { findConversation, settleShown, type Conversation } from '../../models/chat/conversation.ts';
 import { removeEmpty } from '../../models/chat/current.ts';
@@ -34,10 +35,11 @@ export type ConversationActivities = ReturnType<typeof createConversationActivit
 export function createConversationActivities(deps: AnsweringDeps) {
   const { clock } = deps;
   const { answer } = createAnswering(deps);
+  const { heldUp } = createToolUse(deps);
 
   async function attend({ orgId, convId }: Ref, signal: AbortSignal): Promise<Attended> {
-    /** The attempt that held the first message at the beginning, which has died. */
-    let before: string | undefined;
+    /** The attempts that held the messages at the beginning, which have died or wait for a call; then this one. */
+    const before = new Map<string, string | undefined>();
     for (let first = true; ; first = false) {
       signal.throwIfAborted();
       // The end of the log is read before anything is claimed; see `WriterOptions`.
@@ -47,24 +49,35 @@ export function createConversationActivities(deps: AnsweringDeps) {
         listWaiting(orgId, convId),
         lastSeq(convId),
       ]);
-      const [message] = waiting;
       if (!conversation) return { kind: 'done' };
-      if (first) before = message?.attempt;
-      let more = waiting.length > 1;
+      if (first) for (const { _id, attempt } of waiting) before.set(_id, attempt);
+      // What is written while a call waits for somebody is answered meanwhile.
+      const held = await heldUp(orgId, convId, waiting);
+      const ready = waiting.filter(({ _id }) => !held.has(_id));
+      const [message] = ready;
+      let more = ready.length > 1;
       if (unshown.length > 0 || conversation.status_version > conversation.shown_version) {
         await show(conversation, unshown, after);
         more = waiting.length > 0;
       } else if (message) {
         // Messages are answered one after the other, so an attempt that took this message since the beginning has
         // superseded this one.
-        if (message.attempt !== undefined && message.attempt !== before) throw new Superseded();
+        if (message.attempt !== undefined && message.attempt !== before.get(message._id)) throw new Superseded();
         // An answer that was begun is finished, even when a person took over meanwhile.
         const { status, ticket } = conversation;
         const begun = await isAnswerBegun(message);
         const onlySure = !begun && answersIfSure(status, ticket);
         if (!agentAnswers(status) && !onlySure && !begun) {
           await leave(conversation, message, after);
-        } else more = (await answer(conversation, message, { after, onlySure }, signal)) || more;
+        } else {
+          const answered = await answer(conversation, message, { after, onlySure }, signal);
+          before.set(message._id, answered.attempt);
+          // The call may have ended by now.
+          more = answered.more || answered.held !== undefined || more;
+        }
+      } else if (held.size > 0) {
+        const [soonest] = [...held.values()].toSorted((a, b) => a.untilMs - b.untilMs);
+        return { kind: 'waiting', for: soonest!.callId, withinMs: soonest!.untilMs };
       }
       // A message that was stored after the reads above comes with its own signal.
       if (more) continue;

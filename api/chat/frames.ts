@@ -2,6 +2,7 @@
 import { acceptMessage, endConversation } from './conversation.ts';
 import { readEarlier } from './greeting.ts';
 import type { ChatClient, ChatSocket } from './client.ts';
+import { answerCall } from './toolcall.ts';
 import { credentialId } from '../access/auth.ts';
 import type { Context } from '../context.ts';
 import type { ClientFrame } from '../contract/chat.ts';
@@ -16,7 +17,7 @@ export function createFrameTaker(ctx: Context, limit: Limiter) {
   /** Counts each frame that costs as much as a message. @throws Problem RATE_LIMITED. */
   async function count({ network }: ChatSocket, { customer, embed }: ChatClient, type: ClientFrame['type']) {
     const session = credentialId(customer);
-    if (type === 'end' || type === 'context_update' || type === 'earlier') await limit('other_frames', session);
+    if (type !== 'message' && type !== 'typing' && type !== 'ping') await limit('other_frames', session);
     if (type !== 'message') return;
     await limit('messages', session);
     // Visitors are made up at will; the network that they come from is not.
@@ -33,6 +34,7 @@ export function createFrameTaker(ctx: Context, limit: Limiter) {
   /** Does what a frame asks for. @throws Problem. */
   return async (socket: ChatSocket, client: ChatClient, frame: ClientFrame): Promise<void> => {
     const conversation = client.conversation!;
+    const { customer } = client;
     await count(socket, client, frame.type);
     switch (frame.type) {
       case 'message':
@@ -50,9 +52,9 @@ export function createFrameTaker(ctx: Context, limit: Limiter) {
         return;
       }
       case 'confirm_response':
+        return answerCall(ctx, customer, conversation, frame.pending_id, { approved: frame.approved });
       case 'step_up_response':
-        socket.tell('error', { code: 'NOTHING_PENDING', message: 'Nothing waits for this answer.' });
-        return;
+        return answerCall(ctx, customer, conversation, frame.pending_id, { token: frame.step_up_token });
       case 'ping':
         socket.tell('pong');
         return;

@@ -83,6 +83,7 @@ const seq = z.number().int().min(0);
 const frame = <T extends string, S extends z.core.$ZodLooseShape>(type: T, shape: S) =>
   z.strictObject({ type: z.literal(type), seq, ...shape });
 const status = z.enum(conversationStatuses);
+const toolArguments = z.record(z.string(), z.unknown()).meta({ description: 'What is sent if it is agreed to.' });
 
 export const serverFrame = z.discriminatedUnion('type', [
   frame('welcome', { conv_id: id, status, mode }),
@@ -102,6 +103,22 @@ export const serverFrame = z.discriminatedUnion('type', [
     timestamp,
   }),
   frame('agent_reply', { message_id: id, body: z.string(), sender_name: z.string(), timestamp }),
+  frame('confirm', {
+    pending_id: id,
+    tool_name: z.string(),
+    title: z.string(),
+    body: z.string().meta({ description: 'The arguments, a line each.' }),
+    arguments: toolArguments,
+  }),
+  frame('step_up', {
+    pending_id: id,
+    tool_name: z.string(),
+    title: z.string(),
+    arguments: toolArguments,
+    expires_at: timestamp,
+  }),
+  frame('confirm_ack', { pending_id: id, approved: z.boolean() }),
+  frame('action_result', { tool_name: z.string(), ok: z.boolean(), label: z.string() }),
   frame('escalated', { ticket_id: id }),
   frame('status', { status }),
   frame('error', {

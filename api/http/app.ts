@@ -20,6 +20,7 @@ import { mountOutcome } from '../events/outcome.ts';
 import { mountRoomPage } from '../interviews/roompage.ts';
 import { newId } from '../../models/base/ids.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
+import { clientDocument, clientMetadataPath } from '../../models/rules/mcp/oauth.ts';
 
 const apiVersion = '0.1.0';
 const docsAssets = { 'swagger-ui.css': 'text/css', 'swagger-ui-bundle.js': 'text/javascript' } as const;
@@ -101,6 +102,10 @@ export function createApp(
   outside.get('/.well-known/jwks.json', async (koa) => {
     koa.set('cache-control', 'public, max-age=60');
     koa.body = await ctx.tokens.jwks();
+  });
+  outside.get(clientMetadataPath, (koa) => {
+    koa.set('cache-control', 'public, max-age=60');
+    koa.body = clientDocument(ctx.config.publicUrl);
   });
   const document = openApiDocument(groups, { version: apiVersion });
   outside.get('/v1/openapi.json', (koa) => {

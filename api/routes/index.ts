@@ -14,6 +14,7 @@ import { keyRoutes } from './keys.ts';
 import { knowledgeRoutes } from './knowledge.ts';
 import { meetingRoutes } from './meetings.ts';
 import { outboxRoutes } from './outbox.ts';
+import { mcpRoutes } from './mcp.ts';
 import { orgRoutes } from './orgs.ts';
 import { pageRoutes } from './pages.ts';
 import { recrawlRoutes } from './recrawl.ts';
@@ -30,6 +31,7 @@ export const routeGroups = {
   Documents: documentRoutes,
   Crawling: [...crawlRoutes, ...recrawlRoutes],
   'Knowledge base': [...knowledgeRoutes, ...pageRoutes],
+  'Tool server': mcpRoutes,
   Chat: chatRoutes,
   'Support configuration': supportConfigRoutes,
   'Support sessions': sessionRoutes,

@@ -17,7 +17,9 @@ import { acceptedEncodings } from './body.ts';
 import { createConnector, type Lookup } from './connect.ts';
 import { exchange, headerOf, type HttpHead, type HttpHeaders, type HttpResponse } from './exchange.ts';
 
-export { headerOf, type HttpHead, type HttpHeaders, type HttpResponse, type Lookup };
+import { openStream, type HttpStream } from './stream.ts';
+
+export { headerOf, type HttpHead, type HttpHeaders, type HttpResponse, type HttpStream, type Lookup };
 
 export type HttpLimits = {
   /** The most bytes of a decoded body. */
@@ -88,6 +90,15 @@ export type Http = {
   close(): Promise<void>;
 };
 
+/** The same, for servers that answer with a stream. */
+export type StreamingHttp = Http & {
+  /**
+   * Sends one request and resolves with its head, also of a redirect; the body is read as it comes. @throws HttpError when
+   * there is no head.
+   */
+  open(url: string, request?: Omit<HttpRequest, 'cut' | 'wantsBody'>): Promise<HttpStream>;
+};
+
 /** The largest head of a reply, bytes: twice what most servers accept in a request. */
 const maxHeaderBytes = 32 * 1024;
 const keepAliveMs = 4_000;
@@ -123,7 +134,7 @@ function withDefaultHeaders(
   };
 }
 
-export function createHttp(options: HttpOptions): Http {
+export function createHttp(options: HttpOptions): StreamingHttp {
   const { userAgent, egressAllow = [], lookup = dnsLookup, ca, connectionsPerOrigin = 4, maxOrigins = 1_000 } = options;
   const defaults: HttpLimits = { ...defaultHttpLimits, ...options.limits };
   const agent = new Agent({
@@ -176,6 +187,18 @@ export function createHttp(options: HttpOptions): Http {
         if (allow && !(await allow(next.url, hop.url))) throw new HttpError('out_of_scope', { url: next.url.href });
         hop = next;
       }
+    },
+
+    async open(address, request = {}) {
+      // A body that is read as it comes is not decoded.
+      const headers = { ...request.headers, 'accept-encoding': 'identity' };
+      const hop = firstHop(address, { ...request, headers });
+      return openStream(agent, hop, {
+        maxBytes: request.maxBytes ?? defaults.maxBytes,
+        headersTimeoutMs: request.headersTimeoutMs ?? defaults.headersTimeoutMs,
+        totalTimeoutMs: request.totalTimeoutMs ?? defaults.totalTimeoutMs,
+        signal: request.signal,
+      });
     },
 
     close: () => agent.destroy(),

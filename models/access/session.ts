@@ -180,7 +180,6 @@ export function newStepUp(now: Date): { token: string; stored: Pick<Session, 'st
 
 /**
  * Uses up a session's step-up token. False when the token is wrong, used or too old, or when the session has ended.
- * Nothing asks for one yet; actions that need a second proof of identity will.
  */
 export async function consumeStepUp(orgId: string, sessionId: string, token: string, now: Date): Promise<boolean> {
   const { modifiedCount } = await collectionOf(SessionModel).updateOne(

@@ -41,6 +41,10 @@ export type Message = {
   verified?: boolean;
   /** Of a customer: `waiting` until it is answered or left to a person. */
   state?: 'waiting' | 'answered' | 'left';
+  /** Of a customer: the session it came with; mail has none. */
+  session_id?: string;
+  /** Of a customer: how many calls of tools were made for it. */
+  calls?: number;
   /** Of a customer: the id that the answer has. */
   reply_id?: string;
   /** Of a customer: which attempt at an answer may write, and how many there were. */
@@ -85,6 +89,8 @@ export const MessageModel = defineModel<Message>(
     product_type: String,
     verified: Boolean,
     state: String,
+    session_id: String,
+    calls: Number,
     reply_id: String,
     attempt: String,
     attempts: Number,
@@ -219,6 +225,11 @@ export async function claimAnswer(
 export async function isAnswerBegun(message: Message): Promise<boolean> {
   if (message.attempt === undefined) return false;
   return message.quiet !== true || (await findAnswer(message.org_id, message._id)) !== null;
+}
+
+/** Notes how many calls of tools were made for a message; the first one holds its answer up. */
+export async function noteCalls(orgId: string, messageId: string, calls: number): Promise<void> {
+  await collectionOf(MessageModel).updateOne({ _id: messageId, org_id: orgId }, { $max: { calls } });
 }
 
 /** Whether this attempt still has the right to answer. */

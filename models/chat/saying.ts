@@ -64,6 +64,7 @@ export async function storeMessage(
     ...(productType === undefined ? {} : { product_type: productType }),
     verified,
     ...(mail ? { mail } : {}),
+    ...(session === undefined ? {} : { session_id: session.id }),
     state: 'waiting',
     reply_id: newId('message'),
     pending: [intent],

@@ -42,6 +42,7 @@ export const rooms: readonly Room[] = [
       'clients/ai',
       'clients/bot/signature.ts',
       'clients/embedding/',
+      'clients/schema/',
       'clients/files',
       // What verifies signed requests fetches the keys of those who sign.
       'clients/http/http.ts',
@@ -56,7 +57,7 @@ export const rooms: readonly Room[] = [
   // Of the index the half that reads.
   {
     at: 'agent/',
-    files: ['agent/', 'models/', 'clients/ai', 'clients/embedding/', 'clients/search/reader.ts'],
+    files: ['agent/', 'models/', 'clients/ai', 'clients/embedding/', 'clients/schema/', 'clients/search/reader.ts'],
     // The forms of what a model is to reply.
     packages: ['zod', 'chrono-node', 'luxon'],
     node: true,

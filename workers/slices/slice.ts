@@ -9,7 +9,8 @@ import type { Ai } from '../../clients/ai/ai.ts';
 import type { Bot } from '../../clients/bot/bot.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { Files } from '../../clients/files/files.ts';
-import type { Http } from '../../clients/http/http.ts';
+import type { StreamingHttp } from '../../clients/http/http.ts';
+import type { Mcp } from '../../clients/mcp/mcp.ts';
 import type { Linear } from '../../clients/linear/linear.ts';
 import type { Mailer } from '../../clients/mail/mail.ts';
 import type { ObjectStore } from '../../clients/s3/s3.ts';
@@ -54,7 +55,10 @@ export type WorkerDeps = {
   secrets: SecretBox;
   schedules: RecrawlSchedules;
   /** For addresses that organizations gave, other than sites. */
-  http: Http;
+  http: StreamingHttp;
+  mcp: Mcp;
+  /** Where this system is reached from outside. */
+  publicUrl: string;
   /** Private hosts that requests may reach. */
   egressAllow: readonly string[];
   start: StartSaved;

@@ -45,6 +45,8 @@ export const errorTable = {
     status: 409,
     message: 'The first request with this Idempotency-Key is still running.',
   },
+  NOTHING_PENDING: { status: 409, message: 'Nothing waits for this answer.' },
+  NO_TOOL_SERVER: { status: 409, message: 'No tool server is connected; connect one first.' },
   TOO_LARGE: { status: 413, message: 'The request is too large.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'This route does not take this media type.' },
   UNSUPPORTED_FILE_TYPE: {
@@ -58,6 +60,7 @@ export const errorTable = {
     message: 'Something failed on our side; try again, and name the request_id if it persists.',
   },
   MODEL_FAILED: { status: 502, message: 'The configured language model did not give a usable answer; try again.' },
+  TOOL_SERVER_FAILED: { status: 502, message: 'The tool server did not give a usable answer.' },
   UNAVAILABLE: { status: 503, message: 'A service this needs is not reachable right now; try again.' },
 } as const satisfies Record<string, { status: number; message: string }>;
 

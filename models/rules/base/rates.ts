@@ -32,7 +32,7 @@ export const rates = {
   other_frames: {
     points: 30,
     per: 'minute',
-    counts: 'frames `end`, `context_update` and `earlier` a support session',
+    counts: 'frames of a support session other than messages, `typing` and `ping`',
   },
   connects: { points: 30, per: 'minute', counts: 'times that a support session may connect its sockets' },
   address_connects: {

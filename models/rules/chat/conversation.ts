@@ -112,6 +112,7 @@ export const escalationReasons = {
   asked: 'The customer asked for a person.',
   no_context: 'Two questions in a row found no answer.',
   human_only: 'What the customer wants only a person may do.',
+  unknown_outcome: 'It is not known whether an action was carried out; look before it is done again.',
   member: 'A member took it over.',
   replied: 'The customer wrote back after a member had answered.',
   failed: 'The agent could not look for an answer.',

@@ -74,7 +74,8 @@ export function discovered(
     taken.add(name);
     const common = { ...described(tool), suggested_tool_name: name };
     if (!standing) return { ...common, status: 'new', changed_since_approval: false };
-    if (standing.pin === pinOf(tool)) return { ...common, status: 'approved', changed_since_approval: false };
+    if (standing.pin === pinOf(tool) && !standing.suspended)
+      return { ...common, status: 'approved', changed_since_approval: false };
     return {
       ...common,
       status: 'changed',

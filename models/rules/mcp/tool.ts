@@ -51,7 +51,15 @@ export type ApprovedTool = {
   rate_limit_per_min?: number;
   /** SHA-256 of `pinText`: what was approved. */
   pin: string;
+  /** Its server offered something else under its name; it is not called until somebody approves it again. */
+  suspended?: boolean;
 };
+
+/** The tools of a server that may be called at all. */
+export const usableTools = (tools: readonly ApprovedTool[], channel: Channel): ApprovedTool[] =>
+  tools.filter(
+    ({ enabled, suspended = false, allowed_channels }) => enabled && !suspended && allowed_channels.includes(channel),
+  );
 
 /** Names that models take as those of functions. */
 export const toolNamePattern = /^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/;

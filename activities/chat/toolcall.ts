@@ -1,0 +1,398 @@
+/**
+ * Brings a call of a tool one step further: policy, asking whoever has to agree, the call itself, and what is told of its
+ * end. Every step may run again at any point. What changes something is sent at most once: it is claimed before it is sent,
+ * and a claim whose sender has died is an unknown outcome, which a person looks into.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { StartSaved } from './tooluse.ts';
+import { withHeartbeat } from '../base/heartbeat.ts';
+import { createConnections, type ConnectionDeps } from '../mcp/connection.ts';
+import { BadSchema, schemaCheck } from '../../clients/schema/schema.ts';
+import { ServerFailure, type Mcp } from '../../clients/mcp/mcp.ts';
+import { notifyMembers } from '../../models/access/notification.ts';
+import { findSession } from '../../models/access/session.ts';
+import { collectionOf } from '../../models/base/define.ts';
+import { intentFor } from '../../models/base/pending.ts';
+import { findCustomer } from '../../models/chat/customer.ts';
+import { conversationWriter } from '../../models/chat/log.ts';
+import { MessageModel } from '../../models/chat/message.ts';
+import type { AuditWriter } from '../../models/mcp/audit.ts';
+import { countHeldBack, findToolCall, moveCall, resend, ToolCallModel, type ToolCall } from '../../models/mcp/call.ts';
+import { argumentsHash, pinOf } from '../../models/mcp/hash.ts';
+import { takeCall } from '../../models/mcp/limit.ts';
+import { findToolServer, stillConnected, suspendTool, type ToolServer } from '../../models/mcp/server.ts';
+import { attendingWork } from '../../models/rules/chat/work.ts';
+import { languageOf } from '../../models/rules/language/language.ts';
+import { ownSentences } from '../../models/rules/language/escalation.ts';
+import { awaitedBy, isAgreedTo, waitMs, type Awaited } from '../../models/rules/mcp/call.ts';
+import { listedOf } from '../../models/rules/mcp/discovery.ts';
+import { identityOf, outcomeOf, verdictOn, type Identity } from '../../models/rules/mcp/policy.ts';
+import { resultOf, type ToolResult } from '../../models/rules/mcp/result.ts';
+import { isRead, titleOf, type ApprovedTool, type Outcome, type RiskTier } from '../../models/rules/mcp/tool.ts';
+
+export type ToolCallDeps = ConnectionDeps & {
+  mcp: Mcp;
+  audit: AuditWriter;
+  start: StartSaved;
+  clock: () => Date;
+  log: Logger;
+};
+type Ref = { orgId: string; callId: string };
+
+/** What operators see of a call. */
+type About = { orgId: string; tool: string; tier: RiskTier };
+/** `withinMs`: when to look again though nothing was decided. `held_back`: the limit of calls is reached. */
+export type CallStep = { about: About } & (
+  | { kind: 'ended'; outcome: Outcome | 'gone' }
+  | { kind: 'waiting'; awaited: Awaited; withinMs: number }
+  | { kind: 'held_back'; withinMs: number }
+);
+export type ToolCallActivities = ReturnType<typeof createToolCallActivities>;
+
+/** A call waits for the limit this often, each time until the next minute, before it is given up. */
+const maxHeldBack = 3;
+/** How soon a running call learns that its server was disconnected. */
+const watchEveryMs = 500;
+
+export function createToolCallActivities(deps: ToolCallDeps) {
+  const { mcp, audit, start, clock, log } = deps;
+  const connections = createConnections(deps);
+
+  async function advance({ orgId, callId }: Ref, signal: AbortSignal): Promise<CallStep> {
+    for (;;) {
+      signal.throwIfAborted();
+      const call = await findToolCall(orgId, callId);
+      // The customer, or the test conversation, was removed.
+      if (!call) return { kind: 'ended', outcome: 'gone', about: { orgId, tool: '', tier: 'human_only' } };
+      const about = { orgId, tool: call.tool_name, tier: call.risk_tier };
+      if (call.state === 'ended') {
+        await conclude(call);
+        return { kind: 'ended', outcome: call.outcome!, about };
+      }
+      if (call.state === 'new') await decide(call);
+      else if (call.state === 'waiting') {
+        const withinMs = call.ask_until!.getTime() - clock().getTime();
+        if (withinMs > 0 && (await usable(call))) {
+          await ask(call);
+          return { kind: 'waiting', awaited: call.awaited!, withinMs, about };
+        }
+        if (withinMs > 0) await end(call, 'drop', 'suspended');
+        else await end(call, 'expire', 'expired');
+      } else if (call.state === 'agreed') {
+        const heldMs = await send(call, signal);
+        if (heldMs !== undefined) return { kind: 'held_back', withinMs: heldMs, about };
+      } else await takeOver(call, signal);
+    }
+  }
+
+  const end = (call: ToolCall, move: 'drop' | 'expire', outcome: Outcome) =>
+    moveCall(call.org_id, call._id, move, { outcome, ended_at: clock() });
+
+  /** The approved tool that a call means, as long as it is the one that was chosen. */
+  function approvedFor(call: ToolCall, server: ToolServer | null): ApprovedTool | undefined {
+    const tool = server?.enabled ? server.tools.find(({ tool_name }) => tool_name === call.tool_name) : undefined;
+    if (!tool?.enabled || tool.suspended || tool.pin !== call.pin) return undefined;
+    return tool.risk_tier === call.risk_tier && tool.auth_scope === call.auth_scope ? tool : undefined;
+  }
+  const usable = async (call: ToolCall) => approvedFor(call, await findToolServer(call.org_id)) !== undefined;
+
+  async function identity(call: ToolCall): Promise<Identity | 'revoked'> {
+    if (call.session_id === undefined) return 'anonymous';
+    const session = await findSession(call.org_id, call.session_id);
+    if (!session || session.revoked_at) return 'revoked';
+    return session.customer_id === call.customer_id ? identityOf(session) : 'anonymous';
+  }
+
+  /** What policy says of a new call. */
+  async function decide(call: ToolCall): Promise<void> {
+    if (!(await usable(call))) return void (await end(call, 'drop', 'suspended'));
+    const who = await identity(call);
+    const verdict = who === 'revoked' ? 'deny' : verdictOn(call, who);
+    if (verdict === 'deny' || verdict === 'hand_off') return void (await end(call, 'drop', outcomeOf[verdict]));
+    const awaited = awaitedBy[verdict];
+    if (awaited === undefined) {
+      await moveCall(call.org_id, call._id, 'agree', { agreed_sha256: call.arguments_sha256 });
+      return;
+    }
+    const ask_until = new Date(clock().getTime() + waitMs[awaited]);
+    await moveCall(call.org_id, call._id, 'ask', { awaited, ask_until });
+  }
+
+  const writerFor = (call: ToolCall) =>
+    conversationWriter({ _id: call.conv_id, org_id: call.org_id, mode: call.mode }, clock);
+
+  /** Tells whoever has to agree. Told again, it is told once. */
+  async function ask(call: ToolCall): Promise<void> {
+    const { _id: pending_id, tool_name, awaited } = call;
+    const what = { pending_id, tool_name, title: titleOf(tool_name), arguments: JSON.parse(call.arguments) as object };
+    await record(call, 'approval', `asked_${awaited}`);
+    if (awaited === 'customer') {
+      const body = Object.entries(what.arguments)
+        .map(([name, value]) => `${titleOf(name)}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+        .join('\n');
+      await writerFor(call).append({ type: 'confirm', key: `confirm:${pending_id}`, body: { ...what, body } });
+    } else if (awaited === 'step_up') {
+      await writerFor(call).append({
+        type: 'step_up',
+        key: `step_up:${pending_id}`,
+        body: { ...what, expires_at: call.ask_until!.toISOString() },
+      });
+    } else {
+      await tellWaiting(call);
+      const kind = 'approval_waiting';
+      const body = `The agent wants to use ${titleOf(tool_name)} for a customer; it waits for a day.`;
+      await notifyMembers(
+        call.org_id,
+        { key: `${kind}:${pending_id}`, kind, title: 'A tool call waits', body },
+        clock(),
+      );
+    }
+  }
+
+  /** Shown in place of the answer until it is there. */
+  async function tellWaiting(call: ToolCall): Promise<void> {
+    const message = await collectionOf(MessageModel).findOne({ _id: call.message_id, org_id: call.org_id });
+    if (!message) return;
+    await writerFor(call).append({
+      type: 'reply_chunk',
+      key: `asked:${call._id}`,
+      body: { message_id: message.reply_id, body: ownSentences.memberAsked[languageOf(message.body) ?? 'en'] },
+      transient: true,
+    });
+  }
+
+  /** Sends what was agreed to. Returns how long the limit of calls holds it back, in ms. */
+  async function send(call: ToolCall, signal: AbortSignal): Promise<number | undefined> {
+    const server = await findToolServer(call.org_id);
+    const tool = approvedFor(call, server);
+    if (!server || !tool) return void (await end(call, 'drop', 'suspended'));
+    const who = await identity(call);
+    const given = JSON.parse(call.arguments) as Record<string, unknown>;
+    const agreed = isAgreedTo(call.agreed_sha256, argumentsHash(tool.tool_name, tool.pin, given));
+    if (who === 'revoked' || !agreed) return void (await end(call, 'drop', 'denied'));
+    if (!fits(tool, given)) return void (await end(call, 'drop', 'error'));
+    const waited = await limit(call, server, tool);
+    if (waited === 'over') return undefined;
+    if (waited !== undefined) return waited;
+    const failure = await checkPin(call, server, tool, signal);
+    if (failure) return void (await end(call, 'drop', failure));
+    const attempt = randomUUID();
+    const claimed = await moveCall(call.org_id, call._id, 'send', { attempt });
+    if (claimed) await carryOut(claimed, attempt, { server, tool, given, who, signal });
+    return undefined;
+  }
+
+  /** How long the limits of the server and of the tool hold a call back; one that they held back too often ends. */
+  async function limit(call: ToolCall, server: ToolServer, tool: ApprovedTool): Promise<number | 'over' | undefined> {
+    const now = clock();
+    const limits: [string, number][] = [[call.org_id, server.rate_limit_per_min]];
+    if (tool.rate_limit_per_min !== undefined)
+      limits.push([`${call.org_id}:${tool.tool_name}`, tool.rate_limit_per_min]);
+    for (const [name, most] of limits) {
+      const { waitMs: wait } = await takeCall(name, most, now);
+      if (wait === undefined) continue;
+      if (call.held_back >= maxHeldBack) {
+        await end(call, 'drop', 'rate_limited');
+        return 'over';
+      }
+      await countHeldBack(call.org_id, call._id);
+      // Calls that waited for the same minute do not all come at its first moment.
+      return wait + Math.floor(Math.random() * 5_000) * call.held_back;
+    }
+    return undefined;
+  }
+
+  /** Holds what was approved against what the server has now. Undefined: it is the same. */
+  async function checkPin(
+    call: ToolCall,
+    server: ToolServer,
+    tool: ApprovedTool,
+    signal: AbortSignal,
+  ): Promise<Outcome | undefined> {
+    let listed;
+    try {
+      listed = await mcp.listTools(connections.addressOf(server), signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof ServerFailure)) throw error;
+      log.warn({ org_id: call.org_id, tool: call.tool_name, reason: error.reason }, 'a tool server was not reached');
+      return error.reason === 'timeout' ? 'timeout' : 'error';
+    }
+    const live = listed.find(({ name }) => name === tool.source_name);
+    if (live && pinOf(live) === tool.pin) return undefined;
+    const { org_id: orgId, mode } = call;
+    if (await suspendTool(orgId, tool.tool_name, tool.pin, clock())) {
+      const { tool_name, risk_tier, auth_scope } = tool;
+      await audit({
+        org_id: orgId,
+        mode,
+        kind: 'config',
+        actor: 'agent',
+        action: 'tool_suspended',
+        tool: tool_name,
+        risk_tier,
+        auth_scope,
+      });
+      const body = `${titleOf(tool_name)} is not what was approved any more. Look at what changed, and approve it again.`;
+      const kind = 'tool_suspended';
+      await notifyMembers(
+        orgId,
+        { key: `${kind}:${tool.pin}:${server.version}`, kind, title: 'A tool was suspended', body },
+        clock(),
+      );
+    }
+    return 'suspended';
+  }
+
+  /** Makes the claimed call and stores what became of it, unless another attempt has taken it over. */
+  async function carryOut(
+    call: ToolCall,
+    attempt: string,
+    {
+      server,
+      tool,
+      given,
+      who,
+      signal,
+    }: { server: ToolServer; tool: ApprovedTool; given: Record<string, unknown>; who: Identity; signal: AbortSignal },
+  ): Promise<void> {
+    const gone = new AbortController();
+    const watch = setInterval(() => {
+      stillConnected(call.org_id, server.connection).then(
+        (connected) => !connected && gone.abort(),
+        () => undefined,
+      );
+    }, watchEveryMs);
+    const finish = async (outcome: Outcome, result?: ToolResult, unknown = false) =>
+      moveCall(
+        call.org_id,
+        call._id,
+        'finish',
+        {
+          outcome,
+          ended_at: clock(),
+          ...(result ? { result: JSON.stringify(result) } : {}),
+          ...(unknown ? { unknown } : {}),
+        },
+        { only: { attempt } },
+      );
+    try {
+      const answer = await mcp.callTool(connections.addressOf(server), {
+        name: tool.source_name,
+        arguments: given,
+        definition: listedOf(tool),
+        meta: who === 'verified' ? await customerMeta(call) : undefined,
+        timeoutMs: tool.timeout_ms,
+        signal: AbortSignal.any([signal, gone.signal]),
+      });
+      const result = resultOf(answer);
+      await finish(result.is_error ? 'error' : 'ok', result);
+    } catch (error) {
+      if (!(error instanceof ServerFailure)) throw error;
+      log.warn({ org_id: call.org_id, tool: call.tool_name, reason: error.reason }, 'a call of a tool failed');
+      // The worker stops: the next attempt finds the claim.
+      if (signal.aborted && isRead(call)) throw error;
+      await finish(outcomeOfFailure(error, gone.signal.aborted), undefined, error.sent && !isRead(call));
+    } finally {
+      clearInterval(watch);
+    }
+  }
+
+  /** A claim without its sender: a read is sent again, everything else may have had its effect. */
+  async function takeOver(call: ToolCall, signal: AbortSignal): Promise<void> {
+    const only = { attempt: call.attempt! };
+    if (!isRead(call)) {
+      await moveCall(call.org_id, call._id, 'finish', { outcome: 'error', unknown: true, ended_at: clock() }, { only });
+      return;
+    }
+    const attempt = randomUUID();
+    if (!(await resend(call, attempt))) return;
+    const server = await findToolServer(call.org_id);
+    const tool = approvedFor(call, server);
+    const who = await identity(call);
+    if (!server || !tool || who === 'revoked') {
+      await moveCall(
+        call.org_id,
+        call._id,
+        'finish',
+        { outcome: 'suspended', ended_at: clock() },
+        { only: { attempt } },
+      );
+      return;
+    }
+    const given = JSON.parse(call.arguments) as Record<string, unknown>;
+    await carryOut(call, attempt, { server, tool, given, who, signal });
+  }
+
+  /** Who the customer is, for the tool server: it comes from the session, never from anything that was written. */
+  async function customerMeta(call: ToolCall): Promise<Record<string, unknown> | undefined> {
+    const customer = await findCustomer(call.org_id, call.customer_id);
+    if (!customer?.verified) return undefined;
+    const { _id: id, external_id, email } = customer;
+    return {
+      'io.svc/customer': {
+        id,
+        verified: true,
+        ...(external_id === undefined ? {} : { external_id }),
+        ...(email === undefined ? {} : { email }),
+      },
+    };
+  }
+
+  const record = (call: ToolCall, kind: 'approval' | 'invocation', action: string) => {
+    const { _id, org_id, mode, conv_id, tool_name, risk_tier, auth_scope, arguments_sha256, outcome, ended_at } = call;
+    const ended = kind === 'invocation' && ended_at;
+    return audit({
+      _id: `aud_${_id}_${action}`,
+      org_id,
+      mode,
+      kind,
+      actor: kind === 'approval' ? (call.decided_by ?? 'agent') : 'agent',
+      action,
+      tool: tool_name,
+      conversation_id: conv_id,
+      auth_scope,
+      risk_tier,
+      arguments_sha256,
+      ...(ended ? { duration_ms: ended_at.getTime() - call.created_at.getTime() } : {}),
+      ...(ended && outcome ? { outcome } : {}),
+    });
+  };
+
+  /** Tells everybody how a call ended, and has the turn go on. Told again, it is told once. */
+  async function conclude(call: ToolCall): Promise<void> {
+    const { _id: callId, org_id: orgId, conv_id: convId, awaited, tool_name, outcome } = call;
+    if (awaited && call.decided_by !== undefined)
+      await record(call, 'approval', call.agreed_sha256 === undefined ? 'refused' : 'approved');
+    else if (awaited && outcome === 'expired') await record(call, 'approval', 'expired');
+    await record(call, 'invocation', call.unknown ? 'outcome_unknown' : 'call');
+    if (awaited || call.attempt !== undefined) {
+      const body = { tool_name, ok: outcome === 'ok', label: titleOf(tool_name) };
+      await writerFor(call).append({ type: 'action_result', key: `action:${callId}`, body });
+    }
+    const intent = intentFor(attendingWork(orgId, convId), clock());
+    await collectionOf(ToolCallModel).updateOne({ _id: callId, org_id: orgId }, { $push: { pending: intent } });
+    await start(ToolCallModel, call, [intent]);
+    log.info({ org_id: orgId, call_id: callId, tool: tool_name, outcome }, 'a tool call ended');
+  }
+
+  return {
+    /** Brings a call as far as it goes without waiting for anybody. */
+    advanceCall: (ref: Ref): Promise<CallStep> => withHeartbeat((signal) => advance(ref, signal)),
+  };
+}
+
+function fits(tool: ApprovedTool, given: Record<string, unknown>): boolean {
+  try {
+    return schemaCheck(tool.input_schema)(given).fits;
+  } catch (error) {
+    if (error instanceof BadSchema) return false;
+    throw error;
+  }
+}
+
+function outcomeOfFailure({ reason }: ServerFailure, disconnected: boolean): Outcome {
+  if (disconnected) return 'suspended';
+  return reason === 'timeout' ? 'timeout' : 'error';
+}

@@ -1,0 +1,65 @@
+/** What customers and members say to a call of a tool that waits for them. The call goes on in its workflow. */
+import type { SessionPrincipal } from '../access/auth.ts';
+import type { Context } from '../context.ts';
+import { startSaved } from '../durable.ts';
+import { consumeStepUp } from '../../models/access/session.ts';
+import { intentFor } from '../../models/base/pending.ts';
+import type { ConversationRef } from '../../models/chat/saying.ts';
+import { conversationWriter } from '../../models/chat/log.ts';
+import { decideCall, findToolCall, ToolCallModel, type ToolCall } from '../../models/mcp/call.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+import { refusalOf, type Awaited, type Refusal } from '../../models/rules/mcp/call.ts';
+import { callingWork } from '../../models/rules/mcp/work.ts';
+
+/** What a refused decision is told. */
+const refusals: Readonly<Record<Refusal, string>> = {
+  not_asked: 'Nothing waits for this answer.',
+  decided: 'This was decided already.',
+  expired: 'The time to answer this is over; nothing was done.',
+};
+const nothingPending = (refusal: Refusal = 'not_asked') =>
+  new Problem('NOTHING_PENDING', { message: refusals[refusal] });
+
+/** Stores a decision once and has the call go on. @throws Problem NOTHING_PENDING. */
+export async function decide(
+  ctx: Context,
+  call: ToolCall,
+  decision: { by: Awaited; approved: boolean; actor: string },
+): Promise<ToolCall> {
+  const now = ctx.clock();
+  const intent = intentFor(callingWork(call.org_id, call._id, { decided: true }), now);
+  const decided = await decideCall(call, { ...decision, at: now }, [intent]);
+  if ('refusal' in decided) throw nothingPending(decided.refusal);
+  await startSaved(ctx, ToolCallModel, decided.call, [intent]);
+  return decided.call;
+}
+
+/**
+ * The customer confirms or declines, or proves who they are with a step-up token of their own session. The acknowledgement
+ * comes from the frame log. @throws Problem NOTHING_PENDING, VALIDATION.
+ */
+export async function answerCall(
+  ctx: Context,
+  customer: SessionPrincipal,
+  conversation: ConversationRef,
+  callId: string,
+  said: { approved: boolean } | { token: string },
+): Promise<void> {
+  const call = await findToolCall(customer.orgId, callId);
+  if (call?.conv_id !== conversation._id || call.customer_id !== customer.customerId) throw nothingPending();
+  const by = 'token' in said ? 'step_up' : 'customer';
+  const now = ctx.clock();
+  // A customer may always say no to what is asked of them.
+  const asked = call.awaited === 'step_up' && 'approved' in said && !said.approved ? 'step_up' : by;
+  const refusal = refusalOf(call, { by: asked, approved: true, at: now });
+  if (refusal) throw nothingPending(refusal);
+  if ('token' in said && !(await consumeStepUp(customer.orgId, customer.sessionId, said.token, now)))
+    throw new Problem('VALIDATION', { message: 'step_up_token: is not valid any more; obtain another one' });
+  const approved = 'token' in said || said.approved;
+  await decide(ctx, call, { by: asked, approved, actor: customer.customerId });
+  await conversationWriter(conversation, ctx.clock).append({
+    type: 'confirm_ack',
+    key: `confirm_ack:${callId}`,
+    body: { pending_id: callId, approved },
+  });
+}

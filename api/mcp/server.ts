@@ -1,0 +1,239 @@
+/** What routes of the tool server share: a patch applied to what is stored, tools as they are approved, and what is shown. */
+import type { Context } from '../context.ts';
+import type * as contract from '../contract/mcp.ts';
+import type { z } from 'zod';
+import { BadSchema, schemaCheck } from '../../clients/schema/schema.ts';
+import { lastDiscovery } from '../../models/mcp/discovery.ts';
+import { pinOf } from '../../models/mcp/hash.ts';
+import { findToolServer, saveToolServer, type OAuthSettings, type ToolServer } from '../../models/mcp/server.ts';
+import { isEgressAllowed, isPublicHost, portOf } from '../../models/rules/base/address.ts';
+import { Problem, type Detail } from '../../models/rules/base/errors.ts';
+import { badPorts } from '../../models/rules/base/http.ts';
+import {
+  rateBounds,
+  suggestedName,
+  timeoutBounds,
+  type ApprovedTool,
+  type ListedTool,
+} from '../../models/rules/mcp/tool.ts';
+import { listedOf } from '../../models/rules/mcp/discovery.ts';
+
+type Body = z.infer<typeof contract.serverBody>;
+type GivenTool = NonNullable<Body['approved_tools']>[number];
+
+const refuse = (path: (string | number)[], message: string): never => {
+  throw new Problem('VALIDATION', { details: [{ path: ['body', ...path], message }] });
+};
+
+/** Why this cannot be the address of a tool server, or of its authorization server; undefined when it can. */
+export function addressProblem(text: string, egressAllow: readonly string[]): string | undefined {
+  if (!URL.canParse(text)) return 'must be an address such as https://tools.example.com/mcp';
+  const url = new URL(text);
+  const allowed = isEgressAllowed(url.hostname, portOf(url), egressAllow);
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && allowed)) return 'must begin with https://';
+  if (url.username !== '' || url.password !== '') return 'must not carry a user name or password';
+  if (badPorts.has(portOf(url))) return `must not use port ${portOf(url)}, which belongs to another protocol`;
+  if (!allowed && !isPublicHost(url.hostname)) return 'must be a public address, not one inside a private network';
+  return undefined;
+}
+
+/** Applies a patch to what is stored, again when somebody else stored meanwhile. `before` is null when there was none. */
+export async function patchToolServer(
+  ctx: Context,
+  orgId: string,
+  body: Body,
+): Promise<{ before: ToolServer | null; server: ToolServer }> {
+  for (;;) {
+    const before = await findToolServer(orgId);
+    const now = ctx.clock();
+    const changed = withConnection(ctx, before ?? blank(orgId, now), body);
+    const tools = body.approved_tools ? await approvedTools(changed, before, body.approved_tools) : changed.tools;
+    const server: ToolServer = {
+      ...changed,
+      ...(body.server_label === undefined ? {} : { server_label: body.server_label }),
+      ...(body.enabled === undefined ? {} : { enabled: body.enabled }),
+      ...(body.rate_limit_per_min === undefined ? {} : { rate_limit_per_min: body.rate_limit_per_min }),
+      ...(body.protocol_version ? { protocol_version: body.protocol_version } : {}),
+      tools,
+      updated_at: now,
+    };
+    if (body.protocol_version === null) delete server.protocol_version;
+    if (await saveToolServer(server, before?.version ?? 0))
+      return { before, server: { ...server, version: server.version + 1 } };
+  }
+}
+
+const blank = (orgId: string, now: Date): ToolServer => ({
+  _id: orgId,
+  version: 0,
+  connection: 0,
+  server_label: '',
+  endpoint_url: '',
+  auth_type: 'none',
+  enabled: true,
+  rate_limit_per_min: rateBounds.default,
+  tools: [],
+  created_at: now,
+  updated_at: now,
+});
+
+/** The address and the credentials; a change of either is another connection, which begins without the old one's tokens. */
+function withConnection({ config, secrets }: Context, standing: ToolServer, body: Body): ToolServer {
+  const url = body.endpoint_url ?? standing.endpoint_url;
+  if (url === '') refuse(['endpoint_url'], 'is required to connect a server');
+  const problem = addressProblem(url, config.egressAllow);
+  if (problem !== undefined) refuse(['endpoint_url'], problem);
+  const next: ToolServer = {
+    ...standing,
+    endpoint_url: new URL(url).href,
+    auth_type: body.auth_type ?? standing.auth_type,
+  };
+  if (body.access_token === null) delete next.access_token;
+  else if (body.access_token !== undefined) next.access_token = secrets.seal(body.access_token);
+  if (body.oauth === null) delete next.oauth;
+  else if (body.oauth !== undefined) {
+    const { client_secret, ...oauth } = { ...standing.oauth, ...body.oauth };
+    if (oauth.token_url !== undefined) {
+      const flaw = addressProblem(oauth.token_url, config.egressAllow);
+      if (flaw !== undefined) refuse(['oauth', 'token_url'], flaw);
+    }
+    const sealed = body.oauth.client_secret === undefined ? client_secret : secrets.seal(body.oauth.client_secret);
+    next.oauth = settled({ ...oauth, client_secret: sealed });
+  } else if (next.auth_type === 'oauth2') next.oauth ??= settled({});
+  // Bearer tokens do not go to another host because the address was changed.
+  const moved = standing.endpoint_url !== '' && new URL(standing.endpoint_url).origin !== new URL(url).origin;
+  if (moved && body.access_token === undefined) delete next.access_token;
+  if (next.auth_type === 'bearer' && next.access_token === undefined)
+    refuse(['access_token'], moved ? 'is required again, because the server is another one' : 'is required for bearer');
+  const reconnects =
+    next.endpoint_url !== standing.endpoint_url ||
+    next.auth_type !== standing.auth_type ||
+    body.access_token !== undefined ||
+    body.oauth !== undefined;
+  if (!reconnects) return next;
+  delete next.oauth_state;
+  return { ...next, connection: standing.connection + 1 };
+}
+
+type GivenOAuth = { [F in keyof OAuthSettings]?: OAuthSettings[F] | undefined };
+
+function settled({ grant_type, token_url, client_id, client_secret, scopes }: GivenOAuth): OAuthSettings {
+  return {
+    grant_type: grant_type ?? (client_secret === undefined ? 'authorization_code' : 'client_credentials'),
+    ...(token_url === undefined ? {} : { token_url }),
+    ...(client_id === undefined ? {} : { client_id }),
+    ...(client_secret === undefined ? {} : { client_secret }),
+    ...(scopes === undefined ? {} : { scopes }),
+  };
+}
+
+/** The tools of a list as they are approved by it. What a tool leaves out is as it was approved or discovered before. */
+async function approvedTools(server: ToolServer, before: ToolServer | null, given: readonly GivenTool[]) {
+  const seen = (await lastDiscovery(server._id, before?.connection ?? 0))?.tools ?? [];
+  const known = new Map<string, ListedTool>([
+    ...(before?.tools ?? []).map((tool) => [tool.source_name, listedOf(tool)] as const),
+    ...seen.map((tool) => [tool.name, tool] as const),
+  ]);
+  const details: Detail[] = [];
+  const names = new Set<string>();
+  const sources = new Set<string>();
+  const tools = given.map((one, index): ApprovedTool => {
+    const at = (field: string, message: string) =>
+      void details.push({ path: ['body', 'approved_tools', index, field], message });
+    const seenTool = known.get(one.source_name);
+    const description = one.description ?? seenTool?.description;
+    const input_schema = one.input_schema ?? seenTool?.input_schema;
+    const output_schema = one.output_schema ?? (one.input_schema === undefined ? seenTool?.output_schema : undefined);
+    const tier = one.risk_tier ?? one.risk;
+    if (tier === undefined) at('risk_tier', 'is required');
+    if (description === undefined) at('description', 'is required, unless the tool was discovered before');
+    if (input_schema === undefined) at('input_schema', 'is required, unless the tool was discovered before');
+    const tool_name = one.tool_name ?? suggestedName(one.source_name, names);
+    if (names.has(tool_name)) at('tool_name', 'names two tools');
+    if (sources.has(one.source_name)) at('source_name', 'is there twice');
+    names.add(tool_name);
+    sources.add(one.source_name);
+    for (const [field, schema] of [
+      ['input_schema', input_schema],
+      ['output_schema', output_schema],
+    ] as const) {
+      const flaw = schema === undefined ? undefined : schemaFlaw(schema);
+      if (flaw !== undefined) at(field, flaw);
+    }
+    const listed = {
+      name: one.source_name,
+      description: description ?? '',
+      input_schema: input_schema ?? {},
+      output_schema,
+    };
+    return {
+      source_name: one.source_name,
+      tool_name,
+      description: listed.description,
+      input_schema: listed.input_schema,
+      ...(output_schema === undefined ? {} : { output_schema }),
+      kind: one.kind ?? 'action',
+      risk_tier: tier ?? 'human_only',
+      auth_scope: one.auth_scope ?? 'verified_customer',
+      enabled: one.enabled ?? true,
+      timeout_ms: one.timeout_ms ?? timeoutBounds.default,
+      allowed_channels: one.allowed_channels ?? ['chat'],
+      ...(one.rate_limit_per_min === undefined ? {} : { rate_limit_per_min: one.rate_limit_per_min }),
+      pin: pinOf(listed),
+    };
+  });
+  if (details.length > 0) throw new Problem('VALIDATION', { details });
+  return tools;
+}
+
+/** Names of a JSON Schema that begin like operators of the database. */
+const keywords = new Set(
+  ['schema', 'id', 'ref', 'defs', 'anchor', 'dynamicRef', 'dynamicAnchor', 'vocabulary', 'comment'].map(
+    (name) => `$${name}`,
+  ),
+);
+
+function schemaFlaw(schema: Record<string, unknown>): string | undefined {
+  const foreign = foreignName(schema);
+  if (foreign !== undefined) return `must not have the name ${foreign}`;
+  try {
+    schemaCheck(schema);
+    return undefined;
+  } catch (error) {
+    if (error instanceof BadSchema) return error.message;
+    throw error;
+  }
+}
+
+function foreignName(value: unknown, depthLeft = 40): string | undefined {
+  if (value === null || typeof value !== 'object' || depthLeft === 0) return undefined;
+  for (const [name, inner] of Object.entries(value)) {
+    if ((name.startsWith('$') && !keywords.has(name)) || name === '__proto__' || name.includes('\0'))
+      return name.slice(0, 50);
+    const found = foreignName(inner, depthLeft - 1);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+export function viewServer(server: ToolServer) {
+  const { oauth, tools, protocol_version, last_discovered_at, created_at, updated_at } = server;
+  const { client_secret, ...shownOauth } = oauth ?? {};
+  return {
+    server_label: server.server_label,
+    endpoint_url: server.endpoint_url,
+    auth_type: server.auth_type,
+    has_access_token: server.access_token !== undefined,
+    has_client_secret: client_secret !== undefined,
+    signed_in: server.oauth_state !== undefined,
+    oauth: oauth === undefined ? null : shownOauth,
+    protocol_version: protocol_version ?? null,
+    enabled: server.enabled,
+    rate_limit_per_min: server.rate_limit_per_min,
+    // The contract leaves out the pin.
+    approved_tools: tools.map((tool) => ({ ...tool, suspended: tool.suspended ?? false })),
+    last_discovered_at: last_discovered_at?.toISOString() ?? null,
+    created_at: created_at.toISOString(),
+    updated_at: updated_at.toISOString(),
+  };
+}

@@ -1,0 +1,89 @@
+/**
+ * Sends one request and gives its body as it comes, for servers that answer with a stream of events. Within limits of time
+ * and size; it follows no redirect, retries nothing and checks no address.
+ */
+import type { Dispatcher } from 'undici';
+import { headerOf, reasonOf, type HttpHead } from './exchange.ts';
+import { HttpError, type Hop } from '../../models/rules/base/http.ts';
+
+/** The body throws HttpError when it is too large, takes too long or breaks off. Who does not read it to its end cancels it. */
+export type HttpStream = HttpHead & { body: ReadableStream<Uint8Array> };
+
+export type StreamOptions = {
+  maxBytes: number;
+  headersTimeoutMs: number;
+  totalTimeoutMs: number;
+  signal: AbortSignal | undefined;
+};
+
+/** @throws HttpError when there is no head. */
+export async function openStream(
+  dispatcher: Dispatcher,
+  { url, method, headers, body }: Hop<string | Buffer>,
+  { maxBytes, headersTimeoutMs, totalTimeoutMs, signal }: StreamOptions,
+): Promise<HttpStream> {
+  const over = new AbortController();
+  const stop = (reason: 'timed_out' | 'aborted', cause?: unknown) =>
+    over.abort(new HttpError(reason, { url: url.href, cause }));
+  const headTimer = setTimeout(() => stop('timed_out'), headersTimeoutMs);
+  const timer = setTimeout(() => stop('timed_out'), totalTimeoutMs);
+  const onAbort = () => stop('aborted', signal?.reason);
+  if (signal?.aborted) onAbort();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  const end = () => {
+    clearTimeout(headTimer);
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
+  };
+  const failure = (error: unknown) => {
+    end();
+    const known = over.signal.aborted ? over.signal.reason : error;
+    return known instanceof HttpError ? known : new HttpError(reasonOf(known), { url: url.href, cause: known });
+  };
+  try {
+    const reply = await dispatcher.request({
+      origin: url.origin,
+      path: url.pathname + url.search,
+      method,
+      headers,
+      body: body ?? null,
+      signal: over.signal,
+      // The timers above are exact and include connecting.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    clearTimeout(headTimer);
+    const encoding = headerOf(reply.headers, 'content-encoding') ?? 'identity';
+    if (encoding.toLowerCase() !== 'identity') {
+      reply.body.destroy();
+      throw new HttpError('protocol', { url: url.href });
+    }
+    const chunks = reply.body[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+    let bytes = 0;
+    const bounded = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        try {
+          const { value, done } = await chunks.next();
+          if (done) {
+            end();
+            controller.close();
+            return;
+          }
+          bytes += value.length;
+          if (bytes > maxBytes) throw new HttpError('too_large', { url: url.href, bytes });
+          controller.enqueue(new Uint8Array(value));
+        } catch (error) {
+          controller.error(failure(error));
+          reply.body.destroy();
+        }
+      },
+      cancel() {
+        end();
+        reply.body.destroy();
+      },
+    });
+    return { status: reply.statusCode, headers: reply.headers, url: url.href, body: bounded };
+  } catch (error) {
+    throw failure(error);
+  }
+}

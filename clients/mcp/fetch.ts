@@ -1,0 +1,47 @@
+/** `fetch` for the MCP library over the checked HTTP client: every request of a connection, of the sign-in too, goes this way. */
+import type { FetchLike } from '@modelcontextprotocol/client';
+import type { StreamingHttp } from '../http/http.ts';
+import { isEgressAllowed, portOf } from '../../models/rules/base/address.ts';
+import { HttpError, type HttpMethod } from '../../models/rules/base/http.ts';
+
+export type FetchLimits = { maxBytes: number; headersTimeoutMs: number; totalTimeoutMs: number };
+
+/** Statuses whose replies have no body. */
+const bodiless: readonly number[] = [204, 205, 304];
+
+/** Redirects are answered as they come; the library follows none that leaves the origin. */
+export function createFetch(
+  http: Pick<StreamingHttp, 'open'>,
+  egressAllow: readonly string[],
+  limits: FetchLimits,
+): FetchLike {
+  return async (input, init = {}) => {
+    const url = new URL(input);
+    const method = (init.method ?? 'GET').toUpperCase() as HttpMethod;
+    const headers = Object.fromEntries(new Headers(init.headers));
+    // Servers of the older revisions may offer a stream of their own notices, which nobody here reads.
+    if (method === 'GET' && headers['accept'] === 'text/event-stream') return new Response(null, { status: 405 });
+    // Credentials travel with every request.
+    if (url.protocol !== 'https:' && !isEgressAllowed(url.hostname, portOf(url), egressAllow))
+      throw new HttpError('bad_url', { url: url.href });
+    const reply = await http.open(url.href, {
+      ...limits,
+      method,
+      headers,
+      ...(init.body === undefined || init.body === null ? {} : { body: textOf(init.body) }),
+      signal: init.signal ?? undefined,
+    });
+    const answer = new Headers();
+    for (const [name, value] of Object.entries(reply.headers))
+      for (const one of Array.isArray(value) ? value : [value ?? '']) answer.append(name, one);
+    if (!bodiless.includes(reply.status)) return new Response(reply.body, { status: reply.status, headers: answer });
+    await reply.body.cancel();
+    return new Response(null, { status: reply.status, headers: answer });
+  };
+}
+
+function textOf(body: unknown): string {
+  if (typeof body === 'string') return body;
+  if (body instanceof URLSearchParams) return body.toString();
+  throw new TypeError('The MCP library sent a body that is no text.');
+}

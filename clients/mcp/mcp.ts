@@ -1,0 +1,263 @@
+/**
+ * Speaks with an organization's MCP server: lists its tools and calls one. Revision 2026-07-28, or the older handshake where
+ * the server knows no other. It decides nothing about who may call what.
+ */
+import {
+  Client,
+  OAuthClientFlowError,
+  OAuthError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  StreamableHTTPClientTransport,
+  UnauthorizedError,
+  type AuthProvider,
+  type JsonSchemaValidator,
+  type OAuthClientProvider,
+  type Tool,
+} from '@modelcontextprotocol/client';
+import { LRUCache } from 'lru-cache';
+import { createFetch } from './fetch.ts';
+import { BadSchema, schemaCheck } from '../schema/schema.ts';
+import type { StreamingHttp } from '../http/http.ts';
+import { HttpError } from '../../models/rules/base/http.ts';
+import { failureReasons, type FailureReason } from '../../models/rules/mcp/failure.ts';
+import type { ContentBlock } from '../../models/rules/mcp/result.ts';
+import { maxDescriptionLength, type JsonSchema, type ListedTool } from '../../models/rules/mcp/tool.ts';
+
+export type ServerAddress = {
+  /** The same for the same connection settings: organization and version of the configuration. */
+  key: string;
+  url: string;
+  auth: AuthProvider | OAuthClientProvider | undefined;
+};
+export type ToolAsk = {
+  name: string;
+  arguments: Record<string, unknown>;
+  /** What was approved; structured content is held against it. */
+  definition: ListedTool;
+  meta?: Record<string, unknown> | undefined;
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+};
+export type ToolAnswer = { content: ContentBlock[]; structured?: unknown; isError: boolean };
+
+/**
+ * Why a server gave no usable answer. `sent`: whether a call may have reached it. Its message is for members and holds
+ * nothing that the server said.
+ */
+export class ServerFailure extends Error {
+  override readonly name = 'ServerFailure';
+  readonly reason: FailureReason;
+  readonly sent: boolean;
+  constructor(reason: FailureReason, options: { sent?: boolean; cause?: unknown } = {}) {
+    super(failureReasons[reason], { cause: options.cause });
+    this.reason = reason;
+    this.sent = options.sent ?? false;
+  }
+}
+export type McpOptions = {
+  http: Pick<StreamingHttp, 'open'>;
+  egressAllow: readonly string[];
+  /** Time to connect and to list, in ms. */
+  listTimeoutMs?: number;
+  maxBytes?: number;
+};
+
+export type Mcp = {
+  /** All tools of the server as they are now. @throws ServerFailure. */
+  listTools(server: ServerAddress, signal?: AbortSignal): Promise<ListedTool[]>;
+  /** Calls a tool once; nothing is repeated. @throws ServerFailure. */
+  callTool(server: ServerAddress, ask: ToolAsk): Promise<ToolAnswer>;
+  /** Forgets a connection. */
+  forget(key: string): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** Whoever asks what a server has waits for 20 s: to connect and to list must fit into them. */
+const defaultListTimeoutMs = 8_000;
+const defaultMaxBytes = 4 * 1024 * 1024;
+/** A connection that is used again and again is opened anew after this time, so that changed addresses are seen. */
+const connectionMs = 5 * 60_000;
+const maxPages = 64;
+
+type Connection = { client: Client; transport: StreamableHTTPClientTransport };
+
+export function createMcp({
+  http,
+  egressAllow,
+  listTimeoutMs = defaultListTimeoutMs,
+  maxBytes = defaultMaxBytes,
+}: McpOptions): Mcp {
+  const limits = { maxBytes, headersTimeoutMs: 125_000, totalTimeoutMs: 130_000 };
+  const fetch = createFetch(http, egressAllow, limits);
+  const open = new LRUCache<string, Promise<Connection>>({
+    max: 200,
+    ttl: connectionMs,
+    dispose: (connection) => void connection.then(end, () => undefined),
+  });
+
+  async function connect({ url, auth }: ServerAddress): Promise<Connection> {
+    const client = new Client(
+      { name: 'support-platform', version: '1.0.0' },
+      {
+        versionNegotiation: { mode: 'auto', probe: { timeoutMs: listTimeoutMs } },
+        inputRequired: { autoFulfill: false },
+        listMaxPages: maxPages,
+        jsonSchemaValidator: { getValidator },
+      },
+    );
+    const transport = new StreamableHTTPClientTransport(new URL(url), {
+      fetch,
+      ...(auth === undefined ? {} : { authProvider: auth }),
+      onInsufficientScope: 'throw',
+      reconnectionOptions: {
+        initialReconnectionDelay: 1_000,
+        maxReconnectionDelay: 1_000,
+        reconnectionDelayGrowFactor: 1,
+        maxRetries: 0,
+      },
+    });
+    await client.connect(transport, { timeout: listTimeoutMs });
+    return { client, transport };
+  }
+
+  /** Calls of one server share a connection, so nobody's cancellation ends it. */
+  function connection(server: ServerAddress): Promise<Connection> {
+    const standing = open.get(server.key);
+    if (standing) return standing;
+    const opening = connect(server);
+    open.set(server.key, opening);
+    opening.catch(() => open.peek(server.key) === opening && open.delete(server.key));
+    return opening;
+  }
+
+  async function list(server: ServerAddress, signal?: AbortSignal): Promise<ListedTool[]> {
+    const { client } = await connection(server);
+    const { tools } = await client.listTools(undefined, {
+      cacheMode: 'refresh',
+      timeout: listTimeoutMs,
+      ...(signal ? { signal } : {}),
+    });
+    return tools.map(listedOf);
+  }
+
+  return {
+    async listTools(server, signal) {
+      const reused = open.has(server.key);
+      try {
+        return await list(server, signal);
+      } catch (error) {
+        open.delete(server.key);
+        // A session that the server has forgotten, or a connection that was closed: listing changes nothing, so it is tried anew.
+        const failure = failureOf(error, signal);
+        if (!reused || failure.reason === 'timeout' || failure.reason === 'cancelled') throw failure;
+      }
+      try {
+        return await list(server, signal);
+      } catch (error) {
+        open.delete(server.key);
+        throw failureOf(error, signal);
+      }
+    },
+    async callTool(server, { name, arguments: given, definition, meta, timeoutMs, signal }) {
+      const { client } = await connection(server).catch((error: unknown) => {
+        throw failureOf(error, signal);
+      });
+      try {
+        const answer = await client.callTool(
+          { name, arguments: given, ...(meta === undefined ? {} : { _meta: meta }) },
+          {
+            toolDefinition: toolOf(definition),
+            timeout: timeoutMs,
+            maxTotalTimeout: timeoutMs,
+            ...(signal ? { signal } : {}),
+          },
+        );
+        return {
+          content: answer.content as unknown as ContentBlock[],
+          ...(answer.structuredContent === undefined ? {} : { structured: answer.structuredContent }),
+          isError: answer.isError === true,
+        };
+      } catch (error) {
+        open.delete(server.key);
+        throw failureOf(error, signal, true);
+      }
+    },
+    forget: async (key) => void open.delete(key),
+    async close() {
+      const standing = [...open.values()];
+      open.clear();
+      await Promise.allSettled(standing);
+    },
+  };
+}
+
+async function end({ client, transport }: Connection): Promise<void> {
+  // A server of the older revisions keeps a session until it is told.
+  await transport.terminateSession().catch(() => undefined);
+  await client.close().catch(() => undefined);
+}
+
+const listedOf = ({ name, description = '', inputSchema, outputSchema }: Tool): ListedTool => ({
+  name,
+  description: description.slice(0, maxDescriptionLength),
+  input_schema: inputSchema,
+  ...(outputSchema === undefined ? {} : { output_schema: outputSchema }),
+});
+
+const toolOf = ({ name, description, input_schema, output_schema }: ListedTool): Tool =>
+  ({
+    name,
+    description,
+    inputSchema: input_schema,
+    ...(output_schema === undefined ? {} : { outputSchema: output_schema }),
+  }) as Tool;
+
+/** Checks structured content for the library by the same rules as arguments. */
+function getValidator<T>(schema: JsonSchema): JsonSchemaValidator<T> {
+  const check = schemaCheck(schema);
+  return (value) => {
+    const fit = check(value);
+    return fit.fits
+      ? { valid: true, data: value as T, errorMessage: undefined }
+      : { valid: false, data: undefined, errorMessage: fit.problem };
+  };
+}
+
+/** What an error of the library, of HTTP or of a schema means. */
+function failureOf(error: unknown, signal: AbortSignal | undefined, sent = false): ServerFailure {
+  const given = (reason: FailureReason) => new ServerFailure(reason, { sent, cause: error });
+  if (error instanceof ServerFailure) return error;
+  if (signal?.aborted) return given('cancelled');
+  const http = causeOf(error, HttpError);
+  if (http) {
+    if (http.reason === 'blocked_address' || http.reason === 'bad_url')
+      return new ServerFailure('blocked', { cause: error });
+    if (http.reason === 'timed_out') return given('timeout');
+    if (http.reason === 'too_large') return given('too_large');
+    const unsent = http.reason === 'no_host' || http.reason === 'dns' || http.reason === 'tls';
+    return new ServerFailure('unreachable', { sent: sent && !unsent, cause: error });
+  }
+  if (causeOf(error, BadSchema)) return given('protocol');
+  if (isUnauthorized(error)) return new ServerFailure('unauthorized', { cause: error });
+  if (error instanceof SdkError) {
+    if (error.code === SdkErrorCode.RequestTimeout) return given('timeout');
+    if (error.code === SdkErrorCode.UnsupportedResultType) return given('input_required');
+  }
+  if (/redirect/i.test(String(error))) return new ServerFailure('redirect', { cause: error });
+  return given('protocol');
+}
+
+const isUnauthorized = (error: unknown): boolean =>
+  error instanceof UnauthorizedError ||
+  error instanceof OAuthError ||
+  error instanceof OAuthClientFlowError ||
+  (error instanceof SdkHttpError && [401, 403].includes(error.status ?? 0));
+
+function causeOf<E extends Error>(error: unknown, kind: new (...given: never[]) => E): E | undefined {
+  for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth += 1)
+    if (at instanceof kind) return at;
+  const data = (error as { data?: { cause?: unknown } } | undefined)?.data?.cause;
+  return data === undefined ? undefined : causeOf(data, kind);
+}

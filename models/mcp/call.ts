@@ -1,0 +1,227 @@
+/**
+ * Calls of tools, each from the agent's wish to its outcome. Every move is one compare-and-set after the table of
+ * models/rules/mcp/call.ts, so of two who decide, claim or end a call at once only one does.
+ */
+import type mongoose from 'mongoose';
+import { isDuplicate } from '../base/connect.ts';
+import { collectionOf, defineModel } from '../base/define.ts';
+import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
+import { modes, type Mode } from '../rules/access/keys.ts';
+import {
+  callStates,
+  leadsTo,
+  movableFrom,
+  refusalOf,
+  refusedOutcome,
+  type Awaited,
+  type CallMove,
+  type CallState,
+  type Refusal,
+} from '../rules/mcp/call.ts';
+import type { AuthScope, Outcome, RiskTier } from '../rules/mcp/tool.ts';
+
+export type ToolCall = {
+  _id: string;
+  org_id: string;
+  mode: Mode;
+  conv_id: string;
+  customer_id: string;
+  /** The customer's message it is made for, and which call for it this is, from 1. */
+  message_id: string;
+  ordinal: number;
+  /** The session that the message came with; a message by mail has none. */
+  session_id?: string;
+  tool_name: string;
+  risk_tier: RiskTier;
+  auth_scope: AuthScope;
+  /** What was approved when the agent chose it. */
+  pin: string;
+  /** JSON, for the reason in models/mcp/server.ts. */
+  arguments: string;
+  arguments_sha256: string;
+  state: CallState;
+  awaited?: Awaited;
+  ask_until?: Date;
+  /** The hash of what was agreed to. */
+  agreed_sha256?: string;
+  decided_by?: string;
+  /** How often it waited for the limit of calls. */
+  held_back: number;
+  /** Which attempt sends it. */
+  attempt?: string;
+  outcome?: Outcome;
+  /** Whether it is not known if the call had its effect. */
+  unknown?: boolean;
+  /** JSON. */
+  result?: string;
+  created_at: Date;
+  ended_at?: Date;
+  expires_at?: Date;
+  pending?: Intent[];
+};
+
+export const ToolCallModel = defineModel<ToolCall>(
+  'ToolCall',
+  'tool_calls',
+  {
+    _id: { type: String, required: true },
+    org_id: { type: String, required: true },
+    mode: { type: String, enum: modes, required: true },
+    conv_id: { type: String, required: true },
+    customer_id: { type: String, required: true },
+    message_id: { type: String, required: true },
+    ordinal: { type: Number, required: true },
+    session_id: String,
+    tool_name: { type: String, required: true },
+    risk_tier: { type: String, required: true },
+    auth_scope: { type: String, required: true },
+    pin: { type: String, required: true },
+    arguments: { type: String, required: true },
+    arguments_sha256: { type: String, required: true },
+    state: { type: String, enum: callStates, required: true },
+    awaited: String,
+    ask_until: Date,
+    agreed_sha256: String,
+    decided_by: String,
+    held_back: { type: Number, required: true },
+    attempt: String,
+    outcome: String,
+    unknown: Boolean,
+    result: String,
+    created_at: { type: Date, required: true },
+    ended_at: Date,
+    expires_at: Date,
+    pending: pendingField,
+  },
+  [
+    // An attempt at a turn that runs again meets the call that was made before.
+    { fields: { message_id: 1, ordinal: 1 }, unique: true },
+    { fields: { conv_id: 1, _id: 1 } },
+    { fields: { org_id: 1, customer_id: 1 } },
+    { fields: { org_id: 1, state: 1, _id: -1 } },
+    { fields: { expires_at: 1 }, expireAfterSeconds: 0 },
+    pendingIndex,
+  ],
+);
+
+/** Null when an earlier attempt at the turn has made this call. */
+export async function createToolCall(call: ToolCall): Promise<ToolCall | null> {
+  try {
+    await collectionOf(ToolCallModel).insertOne(call);
+    return call;
+  } catch (error) {
+    if (isDuplicate(error)) return null;
+    throw error;
+  }
+}
+
+export async function findToolCall(orgId: string, callId: string): Promise<ToolCall | null> {
+  return collectionOf(ToolCallModel).findOne({ _id: callId, org_id: orgId });
+}
+
+/** The calls made for a message, in their order. */
+export async function callsFor(orgId: string, messageId: string): Promise<ToolCall[]> {
+  return collectionOf(ToolCallModel).find({ message_id: messageId, org_id: orgId }).sort({ ordinal: 1 }).toArray();
+}
+
+/** The messages of a conversation for which a call has not ended. */
+export async function messagesHeldUp(orgId: string, convId: string): Promise<Map<string, ToolCall>> {
+  const open = await collectionOf(ToolCallModel)
+    .find({ org_id: orgId, conv_id: convId, state: { $ne: 'ended' } })
+    .toArray();
+  return new Map(open.map((call) => [call.message_id, call]));
+}
+
+type Changes = Partial<Pick<ToolCall, 'awaited' | 'ask_until' | 'agreed_sha256' | 'decided_by' | 'attempt'>> &
+  Partial<Pick<ToolCall, 'outcome' | 'unknown' | 'result' | 'ended_at'>>;
+
+/** Does a move; null when the call's state (or `only`) does not allow it. */
+export async function moveCall(
+  orgId: string,
+  callId: string,
+  move: CallMove,
+  changes: Changes = {},
+  { only = {}, intents = [] }: { only?: mongoose.mongo.Filter<ToolCall>; intents?: readonly Intent[] } = {},
+): Promise<ToolCall | null> {
+  return collectionOf(ToolCallModel).findOneAndUpdate(
+    { ...only, _id: callId, org_id: orgId, state: { $in: movableFrom(move) } },
+    {
+      $set: { ...changes, state: leadsTo(move) },
+      ...(intents.length > 0 ? { $push: { pending: { $each: [...intents] } } } : {}),
+    },
+    { returnDocument: 'after' },
+  );
+}
+
+/** Takes a read that another attempt was sending over from it, so that it may be sent again. */
+export async function resend(call: ToolCall, attempt: string): Promise<boolean> {
+  const { matchedCount } = await collectionOf(ToolCallModel).updateOne(
+    { _id: call._id, org_id: call.org_id, state: 'calling', attempt: call.attempt! },
+    { $set: { attempt } },
+  );
+  return matchedCount === 1;
+}
+
+export async function countHeldBack(orgId: string, callId: string): Promise<void> {
+  await collectionOf(ToolCallModel).updateOne({ _id: callId, org_id: orgId }, { $inc: { held_back: 1 } });
+}
+
+export type Decided = { call: ToolCall } | { refusal: Refusal };
+
+/**
+ * Stores somebody's decision on a call, once, together with the intent to go on with it. What is agreed to are the arguments
+ * as they are; whoever sends them later compares.
+ */
+export async function decideCall(
+  call: ToolCall,
+  decision: { by: Awaited; approved: boolean; actor: string; at: Date },
+  intents: readonly Intent[],
+): Promise<Decided> {
+  const refusal = refusalOf(call, decision);
+  if (refusal) return { refusal };
+  const { by, approved, actor, at } = decision;
+  const moved = await moveCall(
+    call.org_id,
+    call._id,
+    approved ? 'agree' : 'refuse',
+    approved
+      ? { agreed_sha256: call.arguments_sha256, decided_by: actor }
+      : { outcome: refusedOutcome[by], decided_by: actor, ended_at: at },
+    { only: { state: 'waiting', awaited: by, ask_until: { $gt: at } }, intents },
+  );
+  return moved ? { call: moved } : { refusal: 'decided' };
+}
+
+/** Calls that wait for a member, the newest first, from before `after` on. */
+export async function listApprovals(
+  orgId: string,
+  shown: readonly Mode[],
+  { limit, after, now }: { limit: number; after?: string | undefined; now: Date },
+): Promise<ToolCall[]> {
+  return collectionOf(ToolCallModel)
+    .find({
+      org_id: orgId,
+      state: 'waiting',
+      awaited: 'member',
+      mode: { $in: [...shown] },
+      ask_until: { $gt: now },
+      ...(after === undefined ? {} : { _id: { $lt: after } }),
+    })
+    .sort({ _id: -1 })
+    .limit(limit)
+    .toArray();
+}
+
+/** Leaves word with every call of an organization that has not ended; gives those calls. */
+export async function nudgeCalls(orgId: string, intentOf: (call: ToolCall) => Intent): Promise<[ToolCall, Intent][]> {
+  const open = await collectionOf(ToolCallModel)
+    .find({ org_id: orgId, state: { $ne: 'ended' } })
+    .toArray();
+  const nudged: [ToolCall, Intent][] = [];
+  for (const call of open) {
+    const intent = intentOf(call);
+    await collectionOf(ToolCallModel).updateOne({ _id: call._id, org_id: orgId }, { $push: { pending: intent } });
+    nudged.push([call, intent]);
+  }
+  return nudged;
+}

@@ -1,0 +1,34 @@
+/** What a tool server listed when it was asked last: it enables nothing, and spares who approves a tool to send its schemas. */
+import { collectionOf, defineModel } from '../base/define.ts';
+import type { ListedTool } from '../rules/mcp/tool.ts';
+
+/** `tools`: JSON, for the reason in models/mcp/server.ts. */
+type Discovery = { _id: string; connection: number; tools: string; at: Date };
+
+const DiscoveryModel = defineModel<Discovery>('ToolDiscovery', 'tool_discoveries', {
+  _id: { type: String, required: true },
+  connection: { type: Number, required: true },
+  tools: { type: String, required: true },
+  at: { type: Date, required: true },
+});
+
+export async function keepDiscovery(orgId: string, connection: number, tools: ListedTool[], at: Date): Promise<void> {
+  await collectionOf(DiscoveryModel).replaceOne(
+    { _id: orgId },
+    { connection, tools: JSON.stringify(tools), at },
+    { upsert: true },
+  );
+}
+
+/** What this connection's server listed last; undefined when it was not asked yet. */
+export async function lastDiscovery(
+  orgId: string,
+  connection: number,
+): Promise<{ tools: ListedTool[]; at: Date } | undefined> {
+  const found = await collectionOf(DiscoveryModel).findOne({ _id: orgId, connection });
+  return found ? { tools: JSON.parse(found.tools) as ListedTool[], at: found.at } : undefined;
+}
+
+export async function forgetDiscovery(orgId: string): Promise<void> {
+  await collectionOf(DiscoveryModel).deleteOne({ _id: orgId });
+}

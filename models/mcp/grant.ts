@@ -1,0 +1,60 @@
+/**
+ * Sign-ins in progress at the authorization server of a tool server. Each serves once, within ten minutes. Only a hash of the
+ * `state` is stored, and what the browser must not learn is sealed.
+ */
+import { collectionOf, defineModel } from '../base/define.ts';
+
+export type ToolGrant = {
+  /** SHA-256 of the `state` parameter, hexadecimal. */
+  _id: string;
+  org_id: string;
+  /** The connection that it is for. */
+  connection: number;
+  /** Sealed JSON: PKCE verifier, client, what was discovered, and, once it came back, the code. */
+  sealed: string;
+  /** Whether the browser has come back. */
+  returned: boolean;
+  expires_at: Date;
+};
+
+export const grantSeconds = 600;
+
+const ToolGrantModel = defineModel<ToolGrant>(
+  'ToolGrant',
+  'tool_grants',
+  {
+    _id: { type: String, required: true },
+    org_id: { type: String, required: true },
+    connection: { type: Number, required: true },
+    sealed: { type: String, required: true },
+    returned: { type: Boolean, required: true },
+    expires_at: { type: Date, required: true },
+  },
+  [{ fields: { expires_at: 1 }, expireAfterSeconds: 0 }],
+);
+
+export async function keepGrant(grant: ToolGrant): Promise<void> {
+  await collectionOf(ToolGrantModel).insertOne(grant);
+}
+
+/** The sign-in that the browser comes back from, once; null when it is unknown, used or too old. */
+export async function returnGrant(id: string, now: Date): Promise<ToolGrant | null> {
+  return collectionOf(ToolGrantModel).findOneAndUpdate(
+    { _id: id, returned: false, expires_at: { $gt: now } },
+    { $set: { returned: true } },
+  );
+}
+
+export async function sealGrant(id: string, sealed: string): Promise<void> {
+  await collectionOf(ToolGrantModel).updateOne({ _id: id }, { $set: { sealed } });
+}
+
+/** Takes a sign-in that came back, so that its code is used once. */
+export async function takeGrant(orgId: string, id: string): Promise<ToolGrant | null> {
+  return collectionOf(ToolGrantModel).findOneAndDelete({ _id: id, org_id: orgId, returned: true });
+}
+
+/** A sign-in in progress. */
+export async function readGrant(orgId: string, id: string): Promise<ToolGrant | null> {
+  return collectionOf(ToolGrantModel).findOne({ _id: id, org_id: orgId });
+}

@@ -1,0 +1,29 @@
+/** How many calls an organization's tools get in a minute, counted in MongoDB for all processes together. */
+import { collectionOf, defineModel } from '../base/define.ts';
+
+type Window = { _id: string; count: number; expires_at: Date };
+
+const WindowModel = defineModel<Window>(
+  'ToolRate',
+  'tool_rates',
+  {
+    _id: { type: String, required: true },
+    count: { type: Number, required: true },
+    expires_at: { type: Date, required: true },
+  },
+  [{ fields: { expires_at: 1 }, expireAfterSeconds: 0 }],
+);
+
+const minuteMs = 60_000;
+
+/** Counts one call of what `name` stands for. `waitMs`: how long until the next minute, when this one is used up. */
+export async function takeCall(name: string, limit: number, now: Date): Promise<{ waitMs?: number }> {
+  const minute = Math.floor(now.getTime() / minuteMs);
+  const end = (minute + 1) * minuteMs;
+  const counted = await collectionOf(WindowModel).findOneAndUpdate(
+    { _id: `${name}:${minute}` },
+    { $inc: { count: 1 }, $setOnInsert: { expires_at: new Date(end + minuteMs) } },
+    { upsert: true, returnDocument: 'after' },
+  );
+  return (counted?.count ?? 1) <= limit ? {} : { waitMs: Math.max(1, end - now.getTime()) };
+}

@@ -1,0 +1,135 @@
+/**
+ * The tool server that an organization has connected, and what was approved of it. Secrets are sealed, and never leave but to
+ * the server they are for.
+ */
+import { cached } from '../base/cached.ts';
+import { isDuplicate } from '../base/connect.ts';
+import { collectionOf, defineModel, Mixed } from '../base/define.ts';
+import type { ApprovedTool } from '../rules/mcp/tool.ts';
+
+export const authTypes = ['none', 'bearer', 'oauth2'] as const;
+export type AuthType = (typeof authTypes)[number];
+export const grantTypes = ['client_credentials', 'authorization_code'] as const;
+export type GrantType = (typeof grantTypes)[number];
+
+export type OAuthSettings = {
+  grant_type: GrantType;
+  token_url?: string;
+  client_id?: string;
+  /** Sealed. */
+  client_secret?: string;
+  scopes?: string[];
+};
+
+export type ToolServer = {
+  /** The organization's id. */
+  _id: string;
+  /** Counts changes; 0 while there is no server. */
+  version: number;
+  /** Counts changes of the address and the credentials: connections of an earlier one are not used any more. */
+  connection: number;
+  server_label: string;
+  endpoint_url: string;
+  auth_type: AuthType;
+  /** Sealed. */
+  access_token?: string;
+  oauth?: OAuthSettings;
+  /** Sealed JSON: what the sign-in at the authorization server has given; see clients/mcp/oauth.ts. */
+  oauth_state?: string;
+  protocol_version?: string;
+  enabled: boolean;
+  rate_limit_per_min: number;
+  tools: ApprovedTool[];
+  last_discovered_at?: Date;
+  created_at: Date;
+  updated_at: Date;
+};
+
+/** Schemas have members such as `$ref`, which MongoDB reads as operators, so tools are kept as text. */
+type Stored = Omit<ToolServer, 'tools'> & { tools: string };
+
+export const ToolServerModel = defineModel<Stored>('ToolServer', 'tool_servers', {
+  _id: { type: String, required: true },
+  version: { type: Number, required: true },
+  connection: { type: Number, required: true },
+  server_label: { type: String },
+  endpoint_url: { type: String, required: true },
+  auth_type: { type: String, enum: authTypes, required: true },
+  access_token: String,
+  oauth: { type: Mixed },
+  oauth_state: String,
+  protocol_version: String,
+  enabled: { type: Boolean, required: true },
+  rate_limit_per_min: { type: Number, required: true },
+  tools: { type: String, required: true },
+  last_discovered_at: Date,
+  created_at: { type: Date, required: true },
+  updated_at: { type: Date, required: true },
+});
+
+const opened = (stored: Stored | null): ToolServer | null =>
+  stored && { ...stored, tools: JSON.parse(stored.tools) as ApprovedTool[] };
+
+export async function findToolServer(orgId: string): Promise<ToolServer | null> {
+  return opened(await collectionOf(ToolServerModel).findOne({ _id: orgId }));
+}
+
+const recent = cached(findToolServer);
+
+/** As it was within the last second; for turns, which all ask for it. */
+export async function recentToolServer(orgId: string): Promise<ToolServer | null> {
+  return recent.read(orgId);
+}
+
+/** Stores it if nobody changed it since `version` was read (0: there was none); false when somebody did. */
+export async function saveToolServer(server: ToolServer, version: number): Promise<boolean> {
+  const stored: Stored = { ...server, version: version + 1, tools: JSON.stringify(server.tools) };
+  recent.forget(server._id);
+  if (version > 0) {
+    const { matchedCount } = await collectionOf(ToolServerModel).replaceOne({ _id: server._id, version }, stored);
+    return matchedCount === 1;
+  }
+  try {
+    await collectionOf(ToolServerModel).insertOne(stored);
+    return true;
+  } catch (error) {
+    if (isDuplicate(error)) return false;
+    throw error;
+  }
+}
+
+/** False when there was none. */
+export async function removeToolServer(orgId: string): Promise<boolean> {
+  const { deletedCount } = await collectionOf(ToolServerModel).deleteOne({ _id: orgId });
+  recent.forget(orgId);
+  return deletedCount === 1;
+}
+
+/** Keeps what the authorization server gave, sealed; nothing when the connection is another one by now. */
+export async function keepOAuthState(orgId: string, connection: number, sealed: string): Promise<void> {
+  await collectionOf(ToolServerModel).updateOne({ _id: orgId, connection }, { $set: { oauth_state: sealed } });
+}
+
+export async function noteDiscovered(orgId: string, at: Date): Promise<void> {
+  await collectionOf(ToolServerModel).updateOne({ _id: orgId }, { $set: { last_discovered_at: at } });
+}
+
+/** Whether the server is still connected in this way, so that a call that is running may go on. */
+export async function stillConnected(orgId: string, connection: number): Promise<boolean> {
+  const found = await collectionOf(ToolServerModel).findOne(
+    { _id: orgId, connection, enabled: true },
+    { projection: { _id: 1 } },
+  );
+  return found !== null;
+}
+
+/** Suspends a tool that its server has changed; false when it is not approved any more in the form of this pin. */
+export async function suspendTool(orgId: string, toolName: string, pin: string, now: Date): Promise<boolean> {
+  for (;;) {
+    const server = await findToolServer(orgId);
+    const tool = server?.tools.find(({ tool_name }) => tool_name === toolName);
+    if (!server || tool?.pin !== pin || tool.suspended) return false;
+    const tools = server.tools.map((one) => (one === tool ? { ...one, suspended: true } : one));
+    if (await saveToolServer({ ...server, tools, updated_at: now }, server.version)) return true;
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * The arguments of a call that a message plainly gives. Pure, based on the schema and the message alone: nothing is guessed,
+ * and what could be meant in two ways is not given.
+ */
+import type { JsonSchema } from './tool.ts';
+
+type Property = {
+  type?: unknown;
+  enum?: unknown;
+  pattern?: unknown;
+  format?: unknown;
+  minimum?: unknown;
+  maximum?: unknown;
+};
+/** `missing`: names of required arguments that the message does not give. */
+export type Given = { arguments: Record<string, unknown>; missing: string[] };
+/** What is known of the customer beside the message: an e-mail that a backend vouches for. */
+export type Known = { email?: string | undefined };
+
+const emailName = /e-?mail/i;
+const dateName = /(?:^|_)(?:date|day|on|from|until|since|to)(?:_|$)|date$/i;
+/** Names of what people write as a token with a digit in it. */
+const codeName =
+  /(?:^|_)(?:id|number|no|nr|num|code|ref|reference|iban|order|invoice|ticket|booking|tracking|account|card|serial|case|contract|customer|policy)(?:_|$)|(?:Id|Number|Code|No|Ref)$/;
+/** Names of what is searched for in the customer's own words; only reading tools are given them. */
+const queryName = /^(?:q|query|question|search|search_?term|text|term)$/i;
+
+export function argumentsFrom(message: string, schema: JsonSchema, known: Known, { reads }: { reads: boolean }): Given {
+  const properties = (schema['properties'] ?? {}) as Record<string, Property>;
+  const required = Array.isArray(schema['required']) ? schema['required'].map(String) : [];
+  const found: Record<string, unknown> = {};
+  const missing: string[] = [];
+  for (const name of required) {
+    const value = valueFor(message, name, properties[name] ?? {}, known, reads);
+    if (value === undefined) missing.push(name);
+    else found[name] = value;
+  }
+  // Two arguments that would be given the same word are both in doubt.
+  const codes = required.filter((name) => found[name] !== undefined && properties[name]?.enum === undefined);
+  for (const name of codes)
+    if (codes.some((other) => other !== name && String(found[other]) === String(found[name]))) missing.push(name);
+  for (const name of missing) delete found[name];
+  return { arguments: found, missing: [...new Set(missing)] };
+}
+
+function valueFor(message: string, name: string, property: Property, { email }: Known, reads: boolean): unknown {
+  const { type } = property;
+  if (Array.isArray(property.enum)) return only(property.enum.filter((one) => namesWord(message, one)));
+  if (type === 'integer' || type === 'number') return only(numbersFor(message, property));
+  if (type !== 'string') return undefined;
+  if (property.format === 'email' || emailName.test(name)) return email;
+  if (property.format === 'date' || dateName.test(name)) return only(datesIn(message));
+  // Whether it fits the pattern, the schema says.
+  if (codeName.test(name) || typeof property.pattern === 'string') return only(codesIn(message));
+  if (reads && queryName.test(name)) return message.trim();
+  return undefined;
+}
+
+/** The only one; undefined when there is none, or several. */
+function only<T>(values: readonly T[]): T | undefined {
+  const distinct = [...new Set(values)];
+  return distinct.length === 1 ? distinct[0] : undefined;
+}
+
+function namesWord(message: string, value: unknown): boolean {
+  if (typeof value !== 'string' || value === '') return false;
+  const words = ` ${message.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ')} `;
+  return words.includes(
+    ` ${value
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}]+/gu, ' ')
+      .trim()} `,
+  );
+}
+
+const iso = /(?<![\d-])\d{4}-\d{2}-\d{2}(?![\d-])/g;
+const dotted = /(?<![\d.])(\d{1,2})\.(\d{1,2})\.(\d{4})(?![\d.])/g;
+
+/** Dates that can be read in one way: `2026-03-04`, and `04.03.2026`, which is written so where the day comes first. */
+export function datesIn(message: string): string[] {
+  const found = [...message.matchAll(iso)].map(([text]) => text);
+  for (const [, day = '', month = '', year = ''] of message.matchAll(dotted))
+    found.push(`${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`);
+  return found.filter((text) => {
+    const date = new Date(`${text}T00:00:00Z`);
+    return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
+  });
+}
+
+const withoutDates = (message: string): string => message.replace(iso, ' ').replace(dotted, ' ');
+
+/** Tokens that name something: they hold a digit and have three characters or more, such as `A-1042`, `#5531`, `DE12 …` not. */
+export function codesIn(message: string): string[] {
+  const tokens = withoutDates(message).matchAll(
+    /(?<![\p{L}\p{N}])#?((?=[\p{L}-]{0,20}\p{N})[\p{L}\p{N}][\p{L}\p{N}_-]{1,40}[\p{L}\p{N}])(?![\p{L}\p{N}])/gu,
+  );
+  // An e-mail's parts and amounts with their currency are no such names.
+  return [...tokens]
+    .filter(
+      ({ index, 0: whole }) =>
+        !/[@.,]\p{N}?$/u.test(message.slice(0, index)) && !/^[@%€$]/.test(message.slice(index + whole.length)),
+    )
+    .map(([, token = '']) => token);
+}
+
+function numbersFor(message: string, { type, minimum, maximum }: Property): number[] {
+  const written = withoutDates(message).matchAll(/(?<![\p{L}\p{N}.,-])\d{1,9}(?:\.\d{1,4})?(?![\p{L}\p{N}]|[.,]\d)/gu);
+  return [...written]
+    .map(([text]) => Number(text))
+    .filter(
+      (value) =>
+        (type === 'number' || Number.isInteger(value)) &&
+        (typeof minimum !== 'number' || value >= minimum) &&
+        (typeof maximum !== 'number' || value <= maximum),
+    );
+}

@@ -1,0 +1,45 @@
+/** Whether a message is about what a tool does. Pure: by the words they share, or by how near a model of meaning puts them. */
+import { stem, terms } from '../language/words.ts';
+import { titleOf } from './tool.ts';
+
+/** What is compared with a message. */
+export const describedAs = ({ tool_name, description }: { tool_name: string; description: string }): string =>
+  `${titleOf(tool_name)}. ${description}`.slice(0, 500);
+
+/**
+ * From which share of shared words, or from which cosine of the Universal Sentence Encoder, a tool fits. A tool that needs
+ * nothing from the message has no further evidence that it is meant, so it has to fit better.
+ */
+export const fitting = {
+  words: { withArguments: 0.34, alone: 0.6 },
+  meaning: { withArguments: 0.3, alone: 0.45 },
+} as const;
+
+/** The share of the message's subject that the description names, by weight; tokens with digits are arguments, no subject. */
+export function wordFit(message: string, description: string): number {
+  const told = new Set(terms(description, 200).map((term) => term.stem));
+  const asked = terms(message.replace(/\S*\d\S*/gu, ' ')).filter((term) => term.weight >= 1);
+  const all = asked.reduce((sum, { weight }) => sum + weight, 0);
+  if (all === 0) return 0;
+  return (
+    asked
+      .filter((term) => told.has(term.stem) || told.has(stem(term.stem)))
+      .reduce((sum, { weight }) => sum + weight, 0) / all
+  );
+}
+
+export function cosine(a: Float32Array, b: Float32Array): number {
+  let [dot, normA, normB] = [0, 0, 0];
+  for (let at = 0; at < a.length; at += 1) {
+    dot += a[at]! * b[at]!;
+    normA += a[at]! ** 2;
+    normB += b[at]! ** 2;
+  }
+  return dot === 0 ? 0 : dot / Math.sqrt(normA * normB);
+}
+
+/** The best of these, if it is better than the next one by a clear step; two that fit alike are in doubt. */
+export function clearlyBest<T>(candidates: readonly { item: T; fit: number }[], step = 0.05): T | undefined {
+  const [best, next] = candidates.toSorted((a, b) => b.fit - a.fit);
+  return best && (!next || best.fit - next.fit >= step) ? best.item : undefined;
+}

@@ -1,0 +1,139 @@
+/**
+ * MCP servers for tests: one of the revision 2026-07-28 made with the official package, whose tools and behaviour a test
+ * changes while it runs, and the protocol's own example server as a process.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTcpServer, type AddressInfo } from 'node:net';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
+import { until } from './harness.ts';
+
+type Answer = {
+  content?: { type: 'text'; text: string }[];
+  structuredContent?: Record<string, unknown>;
+  isError?: boolean;
+};
+export type TestTool = {
+  name: string;
+  description?: string;
+  inputSchema?: Record<string, unknown>;
+  outputSchema?: Record<string, unknown>;
+  /** What a call answers; by default its arguments as JSON. */
+  answer?: (given: Record<string, unknown>, meta: Record<string, unknown>) => Answer | Promise<Answer>;
+};
+export type TestMcp = {
+  url: string;
+  tools: TestTool[];
+  /** The calls that arrived, in their order. */
+  calls: { name: string; arguments: Record<string, unknown>; meta: Record<string, unknown> }[];
+  /** Headers of each request. */
+  heads: Record<string, string | string[] | undefined>[];
+  /** Answers a request itself when it returns true. */
+  intercept:
+    ((request: IncomingMessage, response: ServerResponse, body: string) => boolean | Promise<boolean>) | undefined;
+  close(): Promise<void>;
+};
+
+const anything = { type: 'object', properties: {} };
+
+/** A server of the revision 2026-07-28; every request is served by a fresh instance with the tools as they are then. */
+export async function startTestMcp(...tools: TestTool[]): Promise<TestMcp> {
+  const server = createServer((request, response) => {
+    serve(request, response).catch(() => response.destroy());
+  });
+  const state: TestMcp = {
+    url: '',
+    tools,
+    calls: [],
+    heads: [],
+    intercept: undefined,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+
+  const handler = createMcpHandler(() => {
+    const mcp = new McpServer({ name: 'test-server', version: '1.0.0' });
+    for (const { name, description = name, inputSchema = anything, outputSchema, answer } of state.tools) {
+      mcp.registerTool(
+        name,
+        {
+          description,
+          inputSchema: fromJsonSchema<Record<string, unknown>>(inputSchema),
+          ...(outputSchema === undefined ? {} : { outputSchema: fromJsonSchema(outputSchema) }),
+        },
+        async (given, ctx) => {
+          const meta = (ctx as { mcpReq?: { _meta?: Record<string, unknown> } }).mcpReq?._meta ?? {};
+          state.calls.push({ name, arguments: given, meta });
+          const answered = await answer?.(given, meta);
+          return { content: [{ type: 'text' as const, text: JSON.stringify(given) }], ...answered };
+        },
+      );
+    }
+    return mcp;
+  });
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let body = '';
+    for await (const chunk of request) body += String(chunk);
+    state.heads.push(request.headers);
+    if (await state.intercept?.(request, response, body)) return;
+    const reply = await handler.fetch(
+      new Request(new URL(request.url ?? '/', state.url), {
+        method: request.method ?? 'GET',
+        headers: Object.entries(request.headers).map(([name, value]): [string, string] => [name, String(value)]),
+        ...(body === '' ? {} : { body }),
+      }),
+    );
+    response.writeHead(reply.status, Object.fromEntries(reply.headers));
+    if (reply.body) for await (const chunk of reply.body) response.write(chunk);
+    response.end();
+  }
+
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  state.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  return state;
+}
+
+async function freePort(): Promise<number> {
+  const server = createTcpServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** `@modelcontextprotocol/server-everything`, of the older revisions, with an empty environment. */
+export async function startEverything(): Promise<{ url: string; close(): Promise<void> }> {
+  const port = await freePort();
+  const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json');
+  const preload = fileURLToPath(new URL('loopback.cjs', import.meta.url));
+  const program = join(dirname(manifest), 'dist/index.js');
+  const child = spawn(process.execPath, ['--require', preload, program, 'streamableHttp'], {
+    env: { PORT: String(port) },
+    stdio: 'ignore',
+  });
+  const ended = once(child, 'exit');
+  const url = `http://127.0.0.1:${port}/mcp`;
+  await until(
+    async () =>
+      fetch(url).then(
+        () => true,
+        () => false,
+      ),
+    'the example server',
+  );
+  return {
+    url,
+    async close() {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,249 @@
+/** PUT, GET and DELETE of the tool server, POST discover, the audit: what an organization connects, sees and approves. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { system, type TestOrg } from '../kit/harness.ts';
+import { startTestMcp, type TestMcp } from '../kit/mcp-server.ts';
+
+const api = system();
+let mcp: TestMcp;
+const status = {
+  name: 'orderStatus',
+  description: 'Says where an order is.',
+  inputSchema: { type: 'object', properties: { order_number: { type: 'string' } }, required: ['order_number'] },
+};
+
+beforeAll(async () => {
+  mcp = await startTestMcp(status);
+});
+afterAll(() => mcp.close());
+
+/** An organization with a key; `put`, `get` and so on speak of its server. */
+async function organization(given?: TestOrg) {
+  const org = given ?? (await api.newOrg());
+  const { token } = await api.newKey(org);
+  const at = (path: string) => `/support/mcp/orgs/${org.orgId}${path}`;
+  const call = (method: string, path: string, body?: unknown) =>
+    api.request(method, at(path), { token, ...(body === undefined ? {} : { body }) });
+  return {
+    org,
+    token,
+    put: (body: unknown) => call('PUT', '/server', body),
+    get: () => call('GET', '/server'),
+    remove: () => call('DELETE', '/server'),
+    discover: () => call('POST', '/discover'),
+    audit: (query = '') => call('GET', `/audit${query}`),
+    verify: () => call('GET', '/audit/verify'),
+    approvals: () => call('GET', '/approvals'),
+  };
+}
+
+describe('PUT /support/mcp/orgs/{orgId}/server', () => {
+  it('connects a server; credentials go in and never come out', async () => {
+    const { put, get } = await organization();
+    expect((await get()).body).toEqual({ server: null });
+    const { status: code, body } = await put({
+      server_label: 'Shop',
+      endpoint_url: mcp.url,
+      auth_type: 'bearer',
+      access_token: 'tok-very-secret',
+    });
+    expect([code, body.server.has_access_token, body.server.has_client_secret]).toEqual([200, true, false]);
+    expect(body.server).toMatchObject({
+      server_label: 'Shop',
+      enabled: true,
+      rate_limit_per_min: 60,
+      approved_tools: [],
+      last_discovered_at: null,
+    });
+    expect(JSON.stringify([body, (await get()).body])).not.toContain('tok-very-secret');
+  });
+
+  it('changes only what is named', async () => {
+    const { put, get } = await organization();
+    await put({ server_label: 'Shop', endpoint_url: mcp.url, auth_type: 'bearer', access_token: 'tok' });
+    await put({ enabled: false });
+    expect((await get()).body.server).toMatchObject({
+      server_label: 'Shop',
+      enabled: false,
+      has_access_token: true,
+      auth_type: 'bearer',
+    });
+  });
+
+  it.each([
+    ['no address', {}, 'endpoint_url'],
+    ['plain http to others', { endpoint_url: 'http://example.com/mcp' }, 'endpoint_url'],
+    ['an address in a private network', { endpoint_url: 'https://10.0.0.1/mcp' }, 'endpoint_url'],
+    ['a password in the address', { endpoint_url: 'https://a:b@example.com/mcp' }, 'endpoint_url'],
+    ['bearer without a token', { endpoint_url: 'https://example.com/mcp', auth_type: 'bearer' }, 'access_token'],
+    [
+      'a tier that is none',
+      { endpoint_url: 'https://example.com/mcp', approved_tools: [{ source_name: 'x', risk_tier: 'harmless' }] },
+      'risk_tier',
+    ],
+    [
+      'a tool without a tier',
+      {
+        endpoint_url: 'https://example.com/mcp',
+        approved_tools: [{ source_name: 'x', description: '', input_schema: {} }],
+      },
+      'risk_tier',
+    ],
+    [
+      'a tool nobody has described',
+      { endpoint_url: 'https://example.com/mcp', approved_tools: [{ source_name: 'x', risk: 'read_public' }] },
+      'input_schema',
+    ],
+    [
+      'a schema that is none',
+      {
+        endpoint_url: 'https://example.com/mcp',
+        approved_tools: [
+          { source_name: 'x', description: '', input_schema: { type: 'nonsense' }, risk: 'read_public' },
+        ],
+      },
+      'input_schema',
+    ],
+    ['an unknown field', { endpoint_url: 'https://example.com/mcp', acess_token: 'x' }, 'acess_token'],
+  ])('refuses %s', async (_what, body, field) => {
+    const { put, get } = await organization();
+    const reply = await put(body);
+    expect([reply.status, JSON.stringify(reply.body.details)]).toEqual([400, expect.stringContaining(field)]);
+    expect((await get()).body).toEqual({ server: null });
+  });
+
+  it('does not send a token to another host because the address was changed', async () => {
+    const { put } = await organization();
+    await put({ endpoint_url: mcp.url, auth_type: 'bearer', access_token: 'tok' });
+    const reply = await put({ endpoint_url: 'https://other.example.com/mcp' });
+    expect([reply.status, JSON.stringify(reply.body.details)]).toEqual([400, expect.stringContaining('access_token')]);
+  });
+
+  it('is for keys with mcp:write, and of this organization', async () => {
+    const { org } = await organization();
+    const other = await organization();
+    const reader = await api.newKey(org, { scopes: ['mcp:read'] });
+    const path = `/support/mcp/orgs/${org.orgId}/server`;
+    const body = { endpoint_url: mcp.url };
+    expect((await api.request('PUT', path, { token: reader.token, body })).status).toBe(403);
+    expect((await api.request('PUT', path, { token: other.token, body })).status).toBe(404);
+  });
+});
+
+describe('POST /support/mcp/orgs/{orgId}/discover', () => {
+  it('lists what the server offers beside what was approved, field by field, and approves nothing', async () => {
+    const own = await startTestMcp(structuredClone(status));
+    const { put, discover, get } = await organization();
+    await put({ endpoint_url: own.url });
+    const first = await discover();
+    expect(first.status).toBe(200);
+    expect(first.body.tools).toEqual([
+      {
+        source_name: 'orderStatus',
+        description: status.description,
+        input_schema: status.inputSchema,
+        suggested_tool_name: 'order_status',
+        status: 'new',
+        changed_since_approval: false,
+      },
+    ]);
+    expect((await get()).body.server).toMatchObject({
+      approved_tools: [],
+      last_discovered_at: first.body.discovered_at,
+    });
+    // Approved by its name: what it is was discovered.
+    const approved = await put({
+      approved_tools: [{ source_name: 'orderStatus', risk_tier: 'read_public', auth_scope: 'public' }],
+    });
+    expect(approved.body.server.approved_tools[0]).toMatchObject({
+      tool_name: 'order_status',
+      description: status.description,
+      suspended: false,
+    });
+    expect((await discover()).body.tools[0]).toMatchObject({ status: 'approved', changed_since_approval: false });
+    own.tools = [{ ...status, description: 'Sends orders anywhere.' }, { name: 'wipe' }];
+    const later = (await discover()).body.tools;
+    expect(
+      later.map(({ source_name, status: now }: { source_name: string; status: string }) => [source_name, now]),
+    ).toEqual([
+      ['orderStatus', 'changed'],
+      ['wipe', 'new'],
+    ]);
+    expect(later[0].diff).toEqual([
+      { field: 'description', change: 'changed', before: status.description, after: 'Sends orders anywhere.' },
+    ]);
+    own.tools = [];
+    expect((await discover()).body.tools).toMatchObject([{ source_name: 'orderStatus', status: 'removed' }]);
+    expect((await get()).body.server.approved_tools).toHaveLength(1);
+    await own.close();
+  });
+
+  it('without a server is 409, and a server that fails is told in our words', async () => {
+    const { discover, put, audit } = await organization();
+    expect((await discover()).status).toBe(409);
+    const own = await startTestMcp();
+    own.intercept = (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<b>secret words of the server</b>');
+      return true;
+    };
+    await put({ endpoint_url: own.url });
+    const failed = await discover();
+    expect([failed.status, failed.body.code]).toEqual([502, 'TOOL_SERVER_FAILED']);
+    expect(JSON.stringify(failed.body)).not.toContain('secret words');
+    expect((await audit()).body.events[0]).toMatchObject({ kind: 'discovery', outcome: 'error' });
+    await own.close();
+  });
+
+  it('counts towards the limit of calls: 429 with Retry-After', async () => {
+    const { discover, put } = await organization();
+    await put({ endpoint_url: mcp.url, rate_limit_per_min: 1 });
+    const statuses = [];
+    // A minute may end between two of them.
+    for (let times = 0; times < 3; times += 1) statuses.push(await discover());
+    const refused = statuses.find(({ status: code }) => code === 429);
+    expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(refused?.body.code).toBe('RATE_LIMITED');
+  });
+});
+
+describe('DELETE /support/mcp/orgs/{orgId}/server', () => {
+  it('disconnects; the audit stays', async () => {
+    const { put, remove, get, discover, audit, verify } = await organization();
+    await put({ endpoint_url: mcp.url });
+    expect([(await remove()).body, (await get()).body]).toEqual([{ server: null }, { server: null }]);
+    expect([(await remove()).status, (await discover()).status]).toEqual([404, 409]);
+    const actions = (await audit()).body.events.map(({ action }: { action: string }) => action);
+    expect(actions).toEqual(['server_disconnected', 'server_connected']);
+    expect((await verify()).body).toEqual({ intact: true, checked: 2 });
+  });
+});
+
+describe('GET /support/mcp/orgs/{orgId}/audit', () => {
+  it('has pages and filters, and says who did what', async () => {
+    const { put, audit, org } = await organization();
+    const tool = { description: 'x', input_schema: { type: 'object' }, risk_tier: 'safe_write' };
+    await put({
+      endpoint_url: mcp.url,
+      approved_tools: [
+        { ...tool, source_name: 'a' },
+        { ...tool, source_name: 'b' },
+      ],
+    });
+    const first = await audit('?limit=2');
+    expect(first.body.events.map(({ action, tool: name }: Record<string, string>) => [action, name])).toEqual([
+      ['tool_approved', 'b'],
+      ['tool_approved', 'a'],
+    ]);
+    const rest = await audit(`?limit=2&cursor=${first.body.next_cursor}`);
+    expect([rest.body.events.length, rest.body.next_cursor]).toEqual([1, null]);
+    expect((await audit('?tool=a')).body.events).toMatchObject([
+      { kind: 'config', tool: 'a', risk_tier: 'safe_write', actor: expect.stringMatching(/^key_/) },
+    ]);
+    expect((await audit('?outcome=ok')).body.events).toEqual([]);
+    expect((await audit(`?to=${new Date(0).toISOString()}`)).body.events).toEqual([]);
+    expect((await audit('?outcome=fine')).status).toBe(400);
+    const foreign = await organization();
+    expect((await api.request('GET', `/support/mcp/orgs/${org.orgId}/audit`, { token: foreign.token })).status).toBe(
+      404,
+    );
+  });
+});
