@@ -70,11 +70,6 @@ export const narrow: Readonly<Record<string, readonly string[]>> = {
     'api/chat/toolcall.ts',
   ],
   'test/events/slackin.test.ts': ['activities/events/inbound/slack', 'api/events/slack', 'clients/slack/'],
-  'test/interviews/interviewdeaths.test.ts': [
-    'activities/interviews/interview.ts',
-    'models/interviews/interview.ts',
-    'workflows/interview',
-  ],
   'test/interviews/resumefiles.test.ts': ['clients/files/pdf.ts', 'clients/files/layout.ts', 'clients/base/sandbox.ts'],
   'test/events/deaths.test.ts': ['activities/events/', 'models/events/delivery.ts', 'workflows/lines.ts'],
   'test/crawl/crawldeaths.test.ts': ['activities/crawl/', 'models/crawl/', 'workflows/crawl.ts'],
