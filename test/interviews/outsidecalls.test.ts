@@ -106,9 +106,10 @@ describe('an interview in a call', () => {
     const { questions } = await mine.get(id);
     await report(bot, 'in_call_recording');
     await mine.reached(id, 'in_progress');
+    // The second bot may come within the second, and what it hears comes after what the first one heard.
     bot.transcript = [
       { speaker: 'Grace', text: questions[0]!.body, startMs: 0 },
-      { speaker: 'Ada', text: goodAnswer(0), startMs: 1_000 },
+      { speaker: 'Ada', text: goodAnswer(0), startMs: 1 },
     ];
     await report(bot, 'fatal', 'bot_errored');
     await until(async () => (await mine.get(id)).failure?.reason === 'service', 'the loss to be seen');
@@ -117,7 +118,7 @@ describe('an interview in a call', () => {
     const second = await sent(id, bot);
     second.transcript = [
       { speaker: 'Grace', text: questions[1]!.body, startMs: 0 },
-      { speaker: 'Ada', text: goodAnswer(1), startMs: 1_000 },
+      { speaker: 'Ada', text: goodAnswer(1), startMs: 1 },
     ];
     bot.changes.push({ code: 'done' });
     await mine.call('POST', `/${id}/end`);
