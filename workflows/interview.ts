@@ -251,6 +251,10 @@ export async function interview({ orgId, interviewId, state: carried }: Intervie
     if (state().status !== 'bot_deployed' || isRemoved()) return;
     forget('rejoin');
     if (!heard && now() >= noShow) {
+      // While no worker was there, somebody may have come and the news of it been lost.
+      const met = await look();
+      if (state().status !== 'bot_deployed' || isRemoved()) return;
+      if (met && isIn(met)) return judge(met, giveUp);
       move('no_show', 'clock', 'candidate_no_show');
       return store();
     }

@@ -341,6 +341,21 @@ describe('interview', () => {
     });
   });
 
+  it('whose bot is in the call goes on, although nobody looked at it until the time for a no-show', async () => {
+    const waiting = { phase: 'waiting' } as const;
+    const looks: BotState[] = [waiting, waiting, waiting, { phase: 'recording' }];
+    const { record, activities } = world({ deploy: [outside('bot_1')], looks });
+    await tell(interview, [ref], activities, async (handle) => {
+      await ask(handle, 'start');
+      await until(() => record.state.bot !== undefined);
+      // The looks after 1, 3 and 7 minutes find it waiting; the next one would be due after 15.
+      await pass(12 * minute);
+      await until(() => record.state.status !== 'bot_deployed');
+      expect(record.state.status).toBe('in_progress');
+      await ask(handle, 'cancel');
+    });
+  });
+
   it('that is deleted in a call has its bot leave, and is looked at again when all requests have ended', async () => {
     const { record, activities, dismissed } = world({ deploy: [outside('bot_1')] });
     const { calls, skippedMs } = await tell(interview, [ref], activities, async (handle) => {
