@@ -53,6 +53,9 @@ export const errorReply = z
     code: z.string().optional(),
     details: z.array(z.object({ path: z.array(z.union([z.string(), z.number()])), message: z.string() })).optional(),
     feature: z.string().optional(),
+    from: z.string().optional().meta({ description: 'Of ILLEGAL_TRANSITION: the state it is in.' }),
+    operation: z.string().optional().meta({ description: 'Of ILLEGAL_TRANSITION: what was asked for.' }),
+    allowed: z.array(z.string()).optional().meta({ description: 'Of ILLEGAL_TRANSITION: what is possible.' }),
     request_id: z.string(),
   })
   .meta({ id: 'Error' });
