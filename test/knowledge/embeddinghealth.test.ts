@@ -50,9 +50,9 @@ describe('GET /health/ready', () => {
     expect([status, body.embedding]).toEqual([200, { state: 'ready' }]);
     expect(await answers(api)).toBe(200);
     const metrics = await (await fetch(`${api.url}/metrics`)).text();
-    // The first one opened the models.
-    expect(metrics).toMatch(/^embedding_texts_total\{kind="question"\} [12]$/m);
-    expect(metrics).toMatch(/^embedding_seconds_count\{kind="question"\} [12]$/m);
+    // The message was read, then its question was searched; one before them may have opened the models.
+    expect(metrics).toMatch(/^embedding_texts_total\{kind="question"\} [23]$/m);
+    expect(metrics).toMatch(/^embedding_seconds_count\{kind="question"\} [23]$/m);
     expect(metrics).toContain('embedding_processes_started_total{process="questions"} 1');
   });
 
