@@ -78,7 +78,8 @@ export class ChatClient {
       if (this.socket === socket) this.closed = { code, reason: reason.toString() };
     });
     socket.on('error', () => undefined);
-    await Promise.race([once(socket, 'open'), once(socket, 'close')]);
+    // An error comes before the end, and `once` of node:events would throw it.
+    await new Promise((resolve) => void socket.once('open', resolve).once('close', resolve));
     return this;
   }
 
