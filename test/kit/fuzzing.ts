@@ -52,7 +52,9 @@ const rulesBeyondTheSchema = [
 ];
 
 /** Where another service is asked, which the fuzzer's addresses do not reach: the answer says so with 502 or 503. */
-const asksElsewhere = ['connectLinear', 'discoverTools'];
+const asksElsewhere = ['connectLinear', 'discoverTools', 'putToolServer'];
+/** Where one of the values of a parameter has a path, and methods, of its own. */
+const besideOwnPaths = ['disconnectIntegration'];
 
 type Values = Record<string, string[]>;
 /** Who fuzzes, and the ids that mean something to them: of every route, and of single ones. */
@@ -80,10 +82,11 @@ function configuration({ common, of, headers }: Caller, names: readonly string[]
       `include-operation-id = ${JSON.stringify(name)}`,
       ...(rulesBeyondTheSchema.includes(name) ? ['checks.positive_data_acceptance.enabled = false'] : []),
       ...(asksElsewhere.includes(name) ? ['checks.not_a_server_error.enabled = false'] : []),
+      ...(besideOwnPaths.includes(name) ? ['checks.allow_header_conformance.enabled = false'] : []),
       ...(of[name] ? ['[operations.parameters]', bind(of[name])] : []),
     ].join('\n');
   const parameters = `[parameters]\n${bind(common)}`;
-  const special = new Set([...rulesBeyondTheSchema, ...asksElsewhere, ...Object.keys(of)]);
+  const special = new Set([...rulesBeyondTheSchema, ...asksElsewhere, ...besideOwnPaths, ...Object.keys(of)]);
   const operations = names.filter((name) => special.has(name)).map(operation);
   const sent = Object.entries(headers).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
   const sequences = `[phases.stateful.generation]\nmax-examples = ${stateful}`;
