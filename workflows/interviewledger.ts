@@ -31,7 +31,6 @@ const accepted = proxyActivities<InterviewActivities>({
 });
 
 export type Timer = { what: string; at: number };
-export type Ledger = ReturnType<typeof openLedger>;
 
 /** `carried`: what the run before knew; without it, the record is read first. */
 export function openLedger(ref: { orgId: string; interviewId: string }, carried: InterviewState | undefined) {

@@ -34,8 +34,6 @@ const sendSlowly = (): DeliveryActivities['sendSome'] =>
 /** Makes the next attempt of everything that waits now. */
 export const tryNow = defineSignal(tryNowSignal);
 
-export type Carried = ReturnType<typeof carryLines>;
-
 export function carryLines(orgId: string) {
   /** `again`: something was stored for the line while an activity was at it. */
   const lines = new Map<string, { again: boolean }>();

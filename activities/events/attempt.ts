@@ -43,7 +43,7 @@ const stored = (request: OutgoingRequest | undefined) =>
   request && { ...request, headers: maskHeaders(request.headers) };
 const cut = (text: string | undefined) => text?.slice(0, maxResponseHead);
 
-export const disabledMessage =
+const disabledMessage =
   'The destination is disabled. Save its address or outbox_providers again, then recover what was not sent.';
 
 /** Failures of the database are not the receiver's: the activity fails, and is repeated. */

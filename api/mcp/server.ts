@@ -26,7 +26,7 @@ const refuse = (path: (string | number)[], message: string): never => {
 };
 
 /** Why this cannot be the address of a tool server, or of its authorization server; undefined when it can. */
-export function addressProblem(text: string, egressAllow: readonly string[]): string | undefined {
+function addressProblem(text: string, egressAllow: readonly string[]): string | undefined {
   if (!URL.canParse(text)) return 'must be an address such as https://tools.example.com/mcp';
   const url = new URL(text);
   const allowed = isEgressAllowed(url.hostname, portOf(url), egressAllow);

@@ -27,7 +27,7 @@ export const keyOf = (text: string): string =>
     .trim() || text;
 
 /** Numbers from 0 to 1 that are the same in each run (mulberry32). */
-export function randomNumbers(seed: number): () => number {
+function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -68,7 +68,7 @@ function jsonOf({ body }: HttpResponse): unknown {
 }
 
 /** Whether an error only says that the service is away now. */
-export const isAway = (error: unknown): boolean => error instanceof ServiceAway || error instanceof HttpError;
+const isAway = (error: unknown): boolean => error instanceof ServiceAway || error instanceof HttpError;
 
 /** Sends a bot; that the service is away is a refusal, too, because the workflow tries again by itself for a while. */
 export async function sending<T>(work: () => Promise<T>): Promise<T> {

@@ -64,7 +64,7 @@ export type NewIssue = {
   assigneeId?: string;
 };
 
-export const issueFields = 'id identifier url updatedAt state { id name type }';
+const issueFields = 'id identifier url updatedAt state { id name type }';
 
 /** Every document that is sent, by name. */
 export const documents = {

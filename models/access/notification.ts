@@ -50,7 +50,7 @@ export const NotificationModel = defineModel<Notification>(
 export type Notice = Pick<Notification, 'key' | 'kind' | 'title' | 'body'> & { task_id?: string | undefined };
 
 /** Tells these users, each once an occasion however often this is called. */
-export async function notify(orgId: string, userIds: readonly string[], notice: Notice, now: Date): Promise<void> {
+async function notify(orgId: string, userIds: readonly string[], notice: Notice, now: Date): Promise<void> {
   if (userIds.length === 0) return;
   const { key, task_id, ...said } = notice;
   const expires_at = new Date(now.getTime() + keptDays * 86_400_000);

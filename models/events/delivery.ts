@@ -166,12 +166,7 @@ export function deliveryRecords(
 }
 
 /** Has a delivery's workflow look at it: the ticket's, where it is one of a ticket's own line. */
-export function carrierOf({
-  org_id,
-  line,
-  home,
-  subject,
-}: Pick<Delivery, 'org_id' | 'line' | 'home' | 'subject'>): Work {
+function carrierOf({ org_id, line, home, subject }: Pick<Delivery, 'org_id' | 'line' | 'home' | 'subject'>): Work {
   const { ticket_id, conv_id } = subject;
   return line === home && ticket_id !== undefined && conv_id !== undefined
     ? ticketWork(org_id, conv_id, ticket_id)

@@ -8,7 +8,7 @@ import type { Eraser, Erased } from '../chat/erasure.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { integrationProviders, type IntegrationProvider } from '../rules/events/integration.ts';
 
-export const linkKinds = ['ticket', 'task'] as const;
+const linkKinds = ['ticket', 'task'] as const;
 export type LinkKind = (typeof linkKinds)[number];
 
 export type Link = {

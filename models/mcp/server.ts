@@ -7,9 +7,9 @@ import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, Mixed } from '../base/define.ts';
 import type { ApprovedTool } from '../rules/mcp/tool.ts';
 
-export const authTypes = ['none', 'bearer', 'oauth2'] as const;
+const authTypes = ['none', 'bearer', 'oauth2'] as const;
 export type AuthType = (typeof authTypes)[number];
-export const grantTypes = ['client_credentials', 'authorization_code'] as const;
+const grantTypes = ['client_credentials', 'authorization_code'] as const;
 export type GrantType = (typeof grantTypes)[number];
 
 export type OAuthSettings = {

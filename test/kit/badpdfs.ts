@@ -6,7 +6,7 @@ type Part = string | Buffer;
 type Stream = { entries?: string; data: Part };
 
 /** A file of these objects, numbered from 1; the first one is the catalog. */
-export function pdfOf(objects: readonly (string | Stream)[], trailer = ''): Buffer {
+function pdfOf(objects: readonly (string | Stream)[], trailer = ''): Buffer {
   const parts: Buffer[] = [Buffer.from('%PDF-1.7\n%\u00e2\u00e3\n', 'latin1')];
   let length = parts[0]!.length;
   const offsets: number[] = [];

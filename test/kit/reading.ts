@@ -22,7 +22,7 @@ export type Sentences = {
 const read = async <T>(name: string): Promise<T> =>
   JSON.parse(await readFile(new URL(`../fixtures/${name}`, import.meta.url), 'utf8')) as T;
 
-export const sentencesForReading = async (): Promise<Sentences> => read<Sentences>('reading.json');
+const sentencesForReading = async (): Promise<Sentences> => read<Sentences>('reading.json');
 
 export type Outcome = { size: number; wrong: string[] };
 

@@ -3,7 +3,7 @@
 export const conversationWork = { workflow: 'conversation', queue: 'conversations', signal: 'attend' } as const;
 
 /** The workflow is open while somebody writes in the conversation. */
-export const conversationWorkflowId = (convId: string): string => `conversation:${convId}`;
+const conversationWorkflowId = (convId: string): string => `conversation:${convId}`;
 
 /** Has the conversation's workflow look at it; it begins when none is open. */
 export const attendingWork = (orgId: string, convId: string) => ({
@@ -15,7 +15,7 @@ export const attendingWork = (orgId: string, convId: string) => ({
 export const ticketEventsWork = { workflow: 'ticketEvents', queue: 'deliveries', signal: 'ticketEvent' } as const;
 
 /** The workflow is open while events of the ticket are to be sent. */
-export const ticketWorkflowId = (ticketId: string): string => `ticket:${ticketId}`;
+const ticketWorkflowId = (ticketId: string): string => `ticket:${ticketId}`;
 
 /** Has the events of a ticket sent that were not sent before; it begins when none is open. */
 export const ticketWork = (orgId: string, convId: string, ticketId: string) => ({

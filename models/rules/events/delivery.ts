@@ -2,8 +2,6 @@
  * Deliveries: what is sent to a destination, in which states, and how a failure is told apart from one that another attempt
  * may mend. Pure; models/events/delivery.ts stores them, activities/events/deliver.ts sends them.
  */
-import type { HttpReason } from '../base/http.ts';
-import { httpReasons } from '../base/http.ts';
 
 export const deliveryKinds = ['webhook', 'slack', 'linear', 'email', 'notification'] as const;
 export type DeliveryKind = (typeof deliveryKinds)[number];
@@ -66,9 +64,6 @@ export class DeliveryRefused extends Error {
     this.refusal = refusal;
   }
 }
-
-/** The sentence of a request that got no reply. */
-export const unansweredBecause = (reason: HttpReason): string => httpReasons[reason].message;
 
 /** Deliveries of one line are sent in order. Those of a ticket go in order for each of its destinations. */
 export const ticketLine = (ticketId: string, lane: string): string => `${ticketId}:${lane}`;

@@ -14,11 +14,11 @@ export const inboundStatuses = ['stored', 'processed', 'ignored', 'failed'] as c
 export type InboundStatus = (typeof inboundStatuses)[number];
 
 /** A record is kept this long after it arrived, in days: people look for what went wrong within weeks. */
-export const inboundDays = 30;
+const inboundDays = 30;
 export const inboundKeptUntil = (now: Date): Date => new Date(now.getTime() + inboundDays * 86_400_000);
 
 /** How far from now the time in a signed request may lie, in either direction, in ms. */
-export const signatureWindowMs = 5 * 60_000;
+const signatureWindowMs = 5 * 60_000;
 export const withinWindow = (at: number, now: Date): boolean =>
   Number.isFinite(at) && Math.abs(now.getTime() - at) <= signatureWindowMs;
 
@@ -39,7 +39,7 @@ export const inboundAttemptMs = 90 * second;
 export const deploymentOwner = { orgId: 'deployment', mode: 'live' } as const;
 
 export const inboundWork = { workflow: 'inbound', queue: 'inbound', signal: 'arrived' } as const;
-export const inboundWorkflowId = (orgId: string): string => `inbound:${orgId}`;
+const inboundWorkflowId = (orgId: string): string => `inbound:${orgId}`;
 /** Has the organization's workflow look at what has arrived; it begins when none is open. */
 export const processingWork = (orgId: string) => ({
   ...inboundWork,

@@ -7,7 +7,7 @@ import { readEmail } from '../access/email.ts';
 export type Mailbox = { name: string; address: string };
 
 /** The longest local part and the longest address that a server has to take (RFC 5321, 4.5.3.1). */
-export const maxLocalPart = 64;
+const maxLocalPart = 64;
 const maxName = 100;
 
 /** Control characters, and marks that turn the direction of writing. */

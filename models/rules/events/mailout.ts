@@ -133,7 +133,7 @@ export const automaticHeaders = (convId: string, answers: boolean): Record<strin
 /** After a reply, this long nothing is mailed: the customer may come back, and further replies go into the same mail. */
 export const mailAfterMs = 60_000;
 /** Mails of the agent alone that one customer gets in an hour; two programs that answer each other stay within it. */
-export const automaticMailsPerHour = 3;
+const automaticMailsPerHour = 3;
 const hourMs = 3_600_000;
 
 /** How long the agent has to wait before the next mail, in ms; 0 for now. `sent`: when its mails to this customer were made. */

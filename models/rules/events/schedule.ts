@@ -21,7 +21,7 @@ const jitter = 0.2;
 /** The longest `Retry-After` that is kept to: as long as the longest wait. */
 const maxRetryAfterMs = 10 * hour;
 /** A destination that took nothing for this long is disabled, in ms. */
-export const hopelessAfterMs = 5 * 24 * hour;
+const hopelessAfterMs = 5 * 24 * hour;
 
 /**
  * The wait before the next attempt after `tries` failed ones, in ms; undefined when there is none. The receiver may ask for

@@ -3,7 +3,7 @@
  */
 import { portOf, readEgressEntry } from '../base/address.ts';
 
-export const snsTypes = ['Notification', 'SubscriptionConfirmation', 'UnsubscribeConfirmation'] as const;
+const snsTypes = ['Notification', 'SubscriptionConfirmation', 'UnsubscribeConfirmation'] as const;
 export type SnsType = (typeof snsTypes)[number];
 
 export type SnsMessage = {
@@ -67,7 +67,7 @@ export const signedText = (message: SnsMessage): string =>
     .join('');
 
 /** SNS tries for an hour; a message may be as much older or newer than now, in ms. */
-export const snsWindowMs = 3_600_000;
+const snsWindowMs = 3_600_000;
 
 export function isFresh({ Timestamp }: Pick<SnsMessage, 'Timestamp'>, now: Date): boolean {
   const at = Date.parse(Timestamp);

@@ -2,7 +2,7 @@
 
 /** Sends the deliveries of one line that belongs to no ticket. */
 export const deliveryWork = { workflow: 'sendLine', queue: 'deliveries', signal: 'attend' } as const;
-export const deliveryWorkflowId = (line: string): string => `delivery:${line}`;
+const deliveryWorkflowId = (line: string): string => `delivery:${line}`;
 
 /** Has the line's workflow look at what is outstanding; it begins when none is open. */
 export const sendingWork = (orgId: string, line: string) => ({

@@ -3,16 +3,7 @@
  * Pure. The words of services are open sets: one that is unknown has a general meaning.
  */
 
-export const botPhases = [
-  'scheduled',
-  'joining',
-  'waiting',
-  'in_call',
-  'recording',
-  'processing',
-  'done',
-  'failed',
-] as const;
+const botPhases = ['scheduled', 'joining', 'waiting', 'in_call', 'recording', 'processing', 'done', 'failed'] as const;
 export type BotPhase = (typeof botPhases)[number];
 
 /** Why a bot is not in its call, with a sentence for the members of the organization. */

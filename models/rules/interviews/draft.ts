@@ -51,7 +51,7 @@ const word = /[\p{L}\p{N}][\p{L}\p{N}+#./'’&-]*/gu;
 const longestTitle = 6;
 
 /** The title of the role, as it was written. */
-export function roleIn(prompt: string): string | undefined {
+function roleIn(prompt: string): string | undefined {
   const text = withoutAddresses(prompt);
   const named =
     /\b(?:role|position|job)\s*(?:title)?\s*(?::|is|of(?: an?| the)?)\s*["“]?([\p{L}][\p{L}\p{N} +#./&-]{1,80}?)["”]?(?=$|[,.;:!?\n]|\s+(?:with|on|at|for|who|in|next|tomorrow|using)\b)/iu.exec(

@@ -122,7 +122,7 @@ export type Move = {
 };
 
 /** Where somebody sits who speaks for the candidate: the room of this platform, or a bot in a call elsewhere. */
-export const botKinds = ['room', 'recall', 'attendee'] as const;
+const botKinds = ['room', 'recall', 'attendee'] as const;
 export type BotKind = (typeof botKinds)[number];
 export type BotRef = { kind: BotKind; id: string };
 /** `since`: when it came into the call, ISO 8601; what it heard is timed from there. */

@@ -3,7 +3,7 @@ import { Problem } from '../base/errors.ts';
 import type { Block } from '../knowledge/chunks.ts';
 import { detectFileType } from '../knowledge/document.ts';
 
-export const resumeTypes = ['pdf', 'docx'] as const;
+const resumeTypes = ['pdf', 'docx'] as const;
 export type ResumeType = (typeof resumeTypes)[number];
 
 /**

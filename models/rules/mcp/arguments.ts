@@ -77,7 +77,7 @@ const iso = /(?<![\d-])\d{4}-\d{2}-\d{2}(?![\d-])/g;
 const dotted = /(?<![\d.])(\d{1,2})\.(\d{1,2})\.(\d{4})(?![\d.])/g;
 
 /** Dates that can be read in one way: `2026-03-04`, and `04.03.2026`, which is written so where the day comes first. */
-export function datesIn(message: string): string[] {
+function datesIn(message: string): string[] {
   const found = [...message.matchAll(iso)].map(([text]) => text);
   for (const [, day = '', month = '', year = ''] of message.matchAll(dotted))
     found.push(`${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`);
@@ -90,7 +90,7 @@ export function datesIn(message: string): string[] {
 const withoutDates = (message: string): string => message.replace(iso, ' ').replace(dotted, ' ');
 
 /** Tokens that name something: they hold a digit and have three characters or more, such as `A-1042`, `#5531`, `DE12 …` not. */
-export function codesIn(message: string): string[] {
+function codesIn(message: string): string[] {
   const tokens = withoutDates(message).matchAll(
     /(?<![\p{L}\p{N}])#?((?=[\p{L}-]{0,20}\p{N})[\p{L}\p{N}][\p{L}\p{N}_-]{1,40}[\p{L}\p{N}])(?![\p{L}\p{N}])/gu,
   );

@@ -29,7 +29,7 @@ const verdictOfTier: Readonly<Record<RiskTier, Verdict>> = {
   human_only: 'hand_off',
 };
 
-export const meetsScope = (identity: Identity, scope: AuthScope): boolean => rank[reach[identity]] >= rank[scope];
+const meetsScope = (identity: Identity, scope: AuthScope): boolean => rank[reach[identity]] >= rank[scope];
 
 /**
  * What is public is for everybody, and what only people do is handed to a person whoever asks. For every other tier the

@@ -4,7 +4,7 @@ export const toolCallWork = { workflow: 'toolCall', queue: 'tools' } as const;
 /** Sent when somebody has decided about a call, or when its server was disconnected. */
 export const decidedSignal = 'decided';
 
-export const toolCallWorkflowId = (callId: string): string => `tool:${callId}`;
+const toolCallWorkflowId = (callId: string): string => `tool:${callId}`;
 
 /** `decided`: goes on with a call that waits; without it the call is begun. */
 export const callingWork = (orgId: string, callId: string, { decided = false } = {}) => ({
