@@ -7,9 +7,11 @@ import {
   defineSignal,
   proxyActivities,
   setCurrentDetails,
+  setHandler,
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { SignalDefinition } from '@temporalio/common';
 import { searchAttributes } from './attributes.ts';
 import { throughOutages } from './options.ts';
 import { queueBeside, queues } from './queues.ts';
@@ -34,7 +36,7 @@ const sendSlowly = (): DeliveryActivities['sendSome'] =>
 /** Makes the next attempt of everything that waits now. */
 export const tryNow = defineSignal(tryNowSignal);
 
-export function carryLines(orgId: string) {
+function carryLines(orgId: string) {
   /** `again`: something was stored for the line while an activity was at it. */
   const lines = new Map<string, { again: boolean }>();
   const waits = new Map<string, Shown>();
@@ -110,6 +112,39 @@ export function carryLines(orgId: string) {
       if (failures.size > 0 || wasShown) setStatus(failures.size > 0 ? 'failed' : 'delivered');
     },
   };
+}
+
+type Carried = ReturnType<typeof carryLines>;
+
+/**
+ * Carries lines until nothing is left. `look` says what is to be carried: at the beginning, at each signal `news`, and when
+ * operators want the next attempts now. `again` continues a long run as a new one.
+ */
+export async function carryAll(
+  orgId: string,
+  news: SignalDefinition,
+  look: (carried: Carried) => Promise<void> | void,
+  again: () => Promise<never>,
+): Promise<void> {
+  const carried = carryLines(orgId);
+  let signals = 0;
+  setHandler(news, () => void (signals += 1));
+  setHandler(tryNow, () => {
+    signals += 1;
+    carried.nudge();
+  });
+  const isLong = (): boolean => workflowInfo().continueAsNewSuggested;
+  for (;;) {
+    const seen = signals;
+    await look(carried);
+    await condition(() => signals !== seen || carried.idle() || isLong());
+    if (isLong()) {
+      await carried.stop();
+      await again();
+    }
+    if (signals === seen && carried.idle()) break;
+  }
+  carried.end();
 }
 
 /** What operators see in the Temporal UI. */

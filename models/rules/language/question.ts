@@ -9,18 +9,7 @@ import { fold, terms } from './words.ts';
 import { knownLanguages, wordsOf } from './words/index.ts';
 
 /** What a message wants. `help`: what the agent can do, or help with nothing named yet. `bot`: who or what the agent is. */
-export const intents = [
-  'question',
-  'greeting',
-  'help',
-  'thanks',
-  'farewell',
-  'small_talk',
-  'bot',
-  'insult',
-  'person',
-] as const;
-export type Intent = (typeof intents)[number];
+export type Intent = Exclude<SentenceClass, 'tells' | 'no_person' | 'signature'>;
 /** Of several in one message the first of these is answered. */
 const courtesies = ['bot', 'insult', 'small_talk', 'help', 'farewell', 'thanks', 'greeting'] as const;
 export type Courtesy = (typeof courtesies)[number];
