@@ -24,6 +24,23 @@ export type Running = {
 /** The environment of one system: its own database, queues and folder, so that systems of different tests never meet. */
 export type SystemEnv = Record<string, string> & { DATA_DIR: string };
 
+/** Nobody listens there: the connection is refused at once. */
+const nowhere = 'http://127.0.0.1:1';
+/**
+ * Where the services of others are unless a test says where its own are, so that no test ever reaches a real one. Each variable
+ * that names such a place stands here (test/house/systems.test.ts).
+ */
+const servicesNowhere = {
+  SLACK_API_URL: nowhere,
+  SLACK_AUTHORIZE_URL: nowhere,
+  LINEAR_API_URL: nowhere,
+  GITHUB_API_URL: nowhere,
+  RECALL_API_URL: nowhere,
+  S3_ENDPOINT: nowhere,
+  TEAMS_OPENID_URL: nowhere,
+  TEAMS_TOKEN_URL: nowhere,
+};
+
 /** `name`: letters, digits, `_` and `-`; unique in the run. */
 export function systemEnv(name: string, extra: Record<string, string> = {}): SystemEnv {
   const mongo = new URL(process.env['TEST_MONGODB_URI']!);
@@ -53,6 +70,7 @@ export function systemEnv(name: string, extra: Record<string, string> = {}): Sys
     RATE_ADDRESS_MESSAGES_PER_MINUTE: '100000',
     TEST_REPLIES_PER_MINUTE: '100000',
     TEST_CONVERSATIONS_PER_MONTH: '100000',
+    ...servicesNowhere,
     LINEAR_WEBHOOK_SECRET: 'linear-deployment-secret',
     LOG_LEVEL: 'info',
     ...extra,
