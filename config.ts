@@ -110,6 +110,7 @@ export const environment = z.object({
   SLACK_SIGNING_SECRET: z.string().min(1).optional(),
   LINEAR_API_URL: z.url().default('https://api.linear.app/graphql'),
   LINEAR_WEBHOOK_SECRET: z.string().min(1).optional(),
+  GITHUB_API_URL: z.url().default('https://api.github.com'),
   SMTP_URL: z
     .string()
     .refine((text) => readSmtpUrl(text) !== undefined, 'must be smtp://host:port or smtps://user:password@host')
@@ -214,6 +215,7 @@ export function readConfig(env: Record<string, string | undefined>) {
     maxUploadBytes: v.MAX_UPLOAD_BYTES,
     slack: slackOf(v),
     linearApiUrl: withPath(v.LINEAR_API_URL, '/graphql'),
+    githubApiUrl: v.GITHUB_API_URL.replace(/\/+$/, ''),
     linearWebhookSecret: v.LINEAR_WEBHOOK_SECRET,
     mail: {
       server: v.SMTP_URL === undefined ? undefined : readSmtpUrl(v.SMTP_URL),

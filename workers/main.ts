@@ -17,6 +17,7 @@ import { createAi } from '../clients/ai/ai.ts';
 import { openBots } from '../clients/bot/open.ts';
 import { openEmbedding } from '../clients/embedding/open.ts';
 import { createFiles } from '../clients/files/files.ts';
+import { createGithub } from '../clients/github/github.ts';
 import { createHttp } from '../clients/http/http.ts';
 import { createMcp } from '../clients/mcp/mcp.ts';
 import { createLinear } from '../clients/linear/linear.ts';
@@ -119,6 +120,7 @@ export async function startWorkers(
       ...config.egressAllow,
       ...[
         config.linearApiUrl,
+        config.githubApiUrl,
         config.slack.apiUrl,
         config.teams.tokenUrl,
         ...(config.s3.endpoint === undefined ? [] : [config.s3.endpoint]),
@@ -127,6 +129,7 @@ export async function startWorkers(
     connectionsPerOrigin: 20,
   });
   const linear = createLinear({ http: services, url: config.linearApiUrl });
+  const github = createGithub({ http: services, url: config.githubApiUrl });
   const slack = createSlack({ http: services, respond: outbound, url: config.slack.apiUrl });
   const secrets = createSecretBox(config.secretKey);
   const bots = openBots(config.meetingBots, config.egressAllow);
@@ -141,6 +144,7 @@ export async function startWorkers(
     ai,
     embedding,
     linear,
+    github,
     slack,
     slackApp: config.slack.app,
     teams: config.teams.app && createTeamsBot({ login: services, http: outbound }, config.teams.app),

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { id, orgParams, timestamp } from './common.ts';
 import { integrationProviders, integrationStatuses } from '../../models/rules/events/integration.ts';
+import { repositoryName } from '../../models/rules/events/github.ts';
 import { readMailbox } from '../../models/rules/events/mailbox.ts';
 import { readSmtpUrl } from '../../models/rules/events/smtp.ts';
 import { slackId } from '../../models/rules/events/slack.ts';
@@ -37,6 +38,15 @@ export const linearBody = z.strictObject({
   webhook_secret: z.string().min(8).max(500).optional().meta({
     description: 'The secret of a webhook of your own for `/v1/webhooks/linear`.',
   }),
+});
+
+export const githubBody = z.strictObject({
+  token: z.string().min(1).max(500).meta({ description: 'A token that may read and write the issues there.' }),
+  repository: z
+    .string()
+    .max(140)
+    .regex(repositoryName, 'must be `owner/name`')
+    .meta({ description: 'The repository whose issues tasks become: `owner/name`.' }),
 });
 
 export const slackBody = z.strictObject({

@@ -51,6 +51,23 @@ export const integrationRoutes = [
     },
   }),
   route({
+    name: 'connectGithub',
+    method: 'PUT',
+    path: `${prefix}/github`,
+    summary: 'Connect a repository of GitHub. The token is tried with it before it is stored.',
+    auth: member('admin'),
+    params: contract.orgParams,
+    body: contract.githubBody,
+    reply: contract.integrationReply,
+    envelope: true,
+    limit: 'writes',
+    errors: ['PROVIDER_REFUSED', 'UNAVAILABLE'],
+    async handle({ params: { orgId }, body: { repository, ...credentials } }, ctx) {
+      const connected = await connect(ctx, { orgId, provider: 'github', credentials, settings: { repository } });
+      return { integration: viewIntegration('github', connected) };
+    },
+  }),
+  route({
     name: 'connectSlack',
     method: 'PUT',
     path: `${prefix}/slack`,

@@ -1,14 +1,14 @@
-/** Connections to Slack and Linear: credentials tried first, a grant that only its own browser finishes, and what breaks. */
+/** Connections to Slack, Linear and GitHub: credentials tried first, a grant that only its own browser finishes, and what breaks. */
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { MongoClient } from 'mongodb';
 import { until, type TestOrg } from '../kit/harness.ts';
 import { systemEnv } from '../kit/processes.ts';
-import { linearTeam, slackCall } from '../kit/services.ts';
+import { linearTeam, slackCall, type Fault, type Sent } from '../kit/services.ts';
 import { serviced, servicesEnv } from '../kit/serviced.ts';
 
 const name = 'integrations';
 const system = serviced((services) => systemEnv('integrations', servicesEnv(services)));
-const { put, grant, list, connectLinear, connectSlack } = system;
+const { put, grant, list, connectLinear, connectSlack, connectGithub } = system;
 
 let org: TestOrg;
 beforeAll(async () => {
@@ -17,6 +17,7 @@ beforeAll(async () => {
 afterEach(() => {
   system.slack().heal();
   system.linear().heal();
+  system.github().heal();
 });
 
 async function stored<T>(look: (db: ReturnType<MongoClient['db']>) => Promise<T>): Promise<T> {
@@ -31,6 +32,7 @@ const channelOf = async (wanted: string): Promise<string> => {
   const { channels } = await slackCall(system.slack(), 'conversations.list');
   return (channels as { id: string; name: string }[]).find((channel) => channel.name === wanted)!.id;
 };
+const repository = ({ path }: Sent): boolean => path.startsWith('/repos/');
 const outbox = (of: TestOrg, providers: string[]) =>
   system.api().request('PUT', `/support/config/orgs/${of.orgId}`, {
     token: of.owner.token,
@@ -138,6 +140,7 @@ describe('PUT /orgs/{orgId}/integrations/linear', () => {
     const connection = await Connection.connect({ address: process.env['TEST_TEMPORAL_ADDRESS']! });
     const own = await system.api().newOrg();
     await connectLinear(own, { api_key: 'lin_api_SECRET', webhook_secret: 'SECRET of a webhook' });
+    await connectGithub(own, { token: 'ghp_SECRET' });
     const channel = await channelOf('support');
     await connectSlack(own, channel);
     const client = new Client({ connection });
@@ -153,12 +156,91 @@ describe('PUT /orgs/{orgId}/integrations/linear', () => {
           (_key, value: unknown) => (value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : value),
         );
         expect(history).toContain(own.orgId);
-        expect(history).not.toMatch(/SECRET|xoxb-|lin_api_/);
+        expect(history).not.toMatch(/SECRET|xoxb-|lin_api_|ghp_/);
       }
-      return seen >= 2;
+      return seen >= 3;
     }, 'the workflows to be listed');
     await connection.close();
-    for (const { output } of system.processes()) expect(output()).not.toMatch(/SECRET|xoxb-|lin_api_/);
+    for (const { output } of system.processes()) expect(output()).not.toMatch(/SECRET|xoxb-|lin_api_|ghp_/);
+  });
+});
+
+describe('PUT /orgs/{orgId}/integrations/github', () => {
+  it('tries the token with the repository, stores it sealed, and never shows it', async () => {
+    const own = await system.api().newOrg();
+    const { status, body } = await connectGithub(own);
+    expect([status, body.data.integration]).toEqual([
+      200,
+      {
+        provider: 'github',
+        status: 'connected',
+        account: 'demo-bank',
+        settings: { repository: 'demo-bank/help' },
+        receives_events: expect.any(Boolean),
+        connected_at: expect.any(String),
+      },
+    ]);
+    expect(system.github().sent.at(-1)!.headers).toMatchObject({
+      authorization: 'Bearer ghp_0123456789',
+      accept: 'application/vnd.github+json',
+      'x-github-api-version': '2022-11-28',
+    });
+    const record = await stored((db) => db.collection('integrations').findOne({ org_id: own.orgId }));
+    expect(JSON.stringify(record)).not.toContain('ghp_');
+    expect(await test(own, 'github')).toMatchObject({
+      status: 200,
+      body: { data: { message: 'GitHub takes the token of demo-bank for demo-bank/help.' } },
+    });
+  });
+
+  it.each<[string, Fault, string]>([
+    ['a token', { status: 401, body: { message: 'Bad credentials' } }, 'GitHub says: Bad credentials'],
+    [
+      'a repository without issues',
+      { fits: repository, body: { id: 1, full_name: 'demo-bank/help', owner: {}, has_issues: false } },
+      'issues are turned off',
+    ],
+    [
+      'an archived repository',
+      { fits: repository, body: { id: 1, full_name: 'demo-bank/help', owner: {}, has_issues: true, archived: true } },
+      'archived',
+    ],
+    [
+      'a repository that was renamed',
+      { fits: repository, status: 301, body: { message: 'Moved Permanently' } },
+      'the repository has moved',
+    ],
+  ])('%s that is refused is 400 with the reason, and what stood before stays', async (_, fault, word) => {
+    const own = await system.api().newOrg();
+    await connectGithub(own);
+    system.github().fault(fault);
+    const { status, body } = await connectGithub(own, { token: 'ghp_wrong' });
+    expect([status, body.code, body.error]).toEqual([400, 'PROVIDER_REFUSED', expect.stringContaining(word)]);
+    expect(await list(own, 'github')).toMatchObject([{ status: 'connected' }]);
+  });
+
+  it('an unknown repository is 400, one that is not named `owner/name` too', async () => {
+    const own = await system.api().newOrg();
+    const unknown = await connectGithub(own, { repository: 'demo-bank/nothing' });
+    expect([unknown.status, unknown.body.error]).toEqual([400, 'GitHub says: Not Found']);
+    for (const repository of ['help', 'a/b/c', '../x', 'a/..', 'a/b?c', '']) {
+      const { status, body } = await connectGithub(own, { repository });
+      expect([repository, status, body.code]).toEqual([repository, 400, 'VALIDATION']);
+    }
+  });
+
+  it('a limit on requests is no refusal: 503', async () => {
+    const own = await system.api().newOrg();
+    const body = { message: 'API rate limit exceeded' };
+    system.github().fault({ status: 403, headers: { 'x-ratelimit-remaining': '0' }, body });
+    expect((await connectGithub(own)).status).toBe(503);
+  });
+
+  it('a token that acts for no person is shown with the owner of the repository', async () => {
+    const own = await system.api().newOrg();
+    const body = { message: 'Resource not accessible by integration' };
+    system.github().fault({ fits: ({ path }) => path === '/user', status: 403, body });
+    expect((await connectGithub(own)).body.data.integration.account).toBe('demo-bank');
   });
 });
 
@@ -282,14 +364,16 @@ describe('outbox_providers', () => {
 });
 
 describe('a credential that is refused later', () => {
-  it.each<['linear' | 'slack', { status?: number; body: unknown }, string]>([
+  it.each<['linear' | 'slack' | 'github', { status?: number; body: unknown }, string]>([
     ['linear', { status: 401, body: { errors: [{ message: 'Authentication required' }] } }, 'Authentication required'],
     ['slack', { body: { ok: false, error: 'token_revoked' } }, 'token_revoked'],
+    ['github', { status: 401, body: { message: 'Bad credentials' } }, 'Bad credentials'],
   ])(
     'of %s breaks the connection, tells each member once, and is mended by connecting again',
     async (provider, fault, word) => {
       const own = await system.api().newOrg();
-      const connect = () => (provider === 'linear' ? connectLinear(own) : connectSlack(own));
+      const connects = { linear: connectLinear, slack: connectSlack, github: connectGithub };
+      const connect = () => connects[provider](own);
       await connect();
       system[provider]().lasting(fault);
       for (const _ of [1, 2]) {

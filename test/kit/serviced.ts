@@ -1,23 +1,37 @@
-/** A system whose Slack and Linear are the emulators of services.ts, and what people do to connect to them. */
+/** A system whose Slack, Linear and GitHub are the emulators of services.ts, and what people do to connect to them. */
 import { afterAll, beforeAll } from '@jest/globals';
 import { apiAt, type Api, type Reply, type TestOrg } from './harness.ts';
 import { giveBundle, removeDataDir, startProcess, type Running, type SystemEnv } from './processes.ts';
-import { linearTeam, slackApp, startLinearService, startSlackService, type Service } from './services.ts';
+import {
+  githubRepository,
+  linearTeam,
+  slackApp,
+  startGithubService,
+  startLinearService,
+  startSlackService,
+  type Service,
+} from './services.ts';
 
 export const slackSecret = 'slack-signing-secret';
 
-export function serviced(env: (services: { slack: Service; linear: Service }) => SystemEnv) {
-  let running: { slack: Service; linear: Service; env: SystemEnv; processes: Running[]; api: Api };
+type Services = { slack: Service; linear: Service; github: Service };
+
+export function serviced(env: (services: Services) => SystemEnv) {
+  let running: Services & { env: SystemEnv; processes: Running[]; api: Api };
   beforeAll(async () => {
-    const [slack, linear] = await Promise.all([startSlackService(), startLinearService()]);
-    const own = env({ slack, linear });
+    const [slack, linear, github] = await Promise.all([
+      startSlackService(),
+      startLinearService(),
+      startGithubService(),
+    ]);
+    const own = env({ slack, linear, github });
     await giveBundle(own.DATA_DIR);
     const processes = await Promise.all([startProcess('api/server.ts', own), startProcess('workers/main.ts', own)]);
-    running = { slack, linear, env: own, processes, api: apiAt(processes[0].url) };
+    running = { slack, linear, github, env: own, processes, api: apiAt(processes[0].url) };
   });
   afterAll(async () => {
     await Promise.all(running.processes.map((process) => process.stop()));
-    await Promise.all([running.slack.close(), running.linear.close()]);
+    await Promise.all([running.slack, running.linear, running.github].map((service) => service.close()));
     await removeDataDir(running.env);
   });
 
@@ -56,6 +70,7 @@ export function serviced(env: (services: { slack: Service; linear: Service }) =>
     api: () => running.api,
     slack: () => running.slack,
     linear: () => running.linear,
+    github: () => running.github,
     processes: () => running.processes,
     env: () => running.env,
     put,
@@ -66,6 +81,8 @@ export function serviced(env: (services: { slack: Service; linear: Service }) =>
     },
     connectLinear: (org: TestOrg, more: Record<string, unknown> = {}): Promise<Reply> =>
       put(org, 'linear', { api_key: 'lin_api_0123456789', team_id: linearTeam.id, ...more }),
+    connectGithub: (org: TestOrg, more: Record<string, unknown> = {}): Promise<Reply> =>
+      put(org, 'github', { token: 'ghp_0123456789', repository: githubRepository, ...more }),
     list: async (org: TestOrg, provider?: string) => {
       const { body } = await running.api.request('GET', `/orgs/${org.orgId}/integrations`, { token: org.owner.token });
       const all = body.data.integrations as { provider: string; status: string }[];
@@ -75,12 +92,13 @@ export function serviced(env: (services: { slack: Service; linear: Service }) =>
 }
 
 /** What the system of these services has in its environment. */
-export const servicesEnv = ({ slack, linear }: { slack: Service; linear: Service }): Record<string, string> => ({
+export const servicesEnv = ({ slack, linear, github }: Services): Record<string, string> => ({
   SLACK_API_URL: `${slack.url}/api/`,
   SLACK_AUTHORIZE_URL: `${slack.url}/oauth/v2/authorize`,
   SLACK_CLIENT_ID: slackApp.clientId,
   SLACK_CLIENT_SECRET: slackApp.clientSecret,
   SLACK_SIGNING_SECRET: slackSecret,
   LINEAR_API_URL: `${linear.url}/graphql`,
+  GITHUB_API_URL: github.url,
   FLEETS: 'conversations,inbound,deliveries,slowdeliveries',
 });

@@ -1,5 +1,5 @@
 /**
- * Slack and Linear as stateful emulators in this process, each behind a small proxy: a test has the next answers refused,
+ * Slack, Linear and GitHub as stateful emulators in this process, each behind a small proxy: a test has the next answers refused,
  * lost after the service has done what was asked, or held back. What was sent to them is recorded.
  */
 import { once } from 'node:events';
@@ -161,6 +161,21 @@ export async function startLinearService(): Promise<Service> {
   return behindProxy(emulator);
 }
 
+export const githubRepository = 'demo-bank/help';
+export async function startGithubService(): Promise<Service> {
+  const emulator = await createEmulator({
+    service: 'github',
+    port: await freePort(),
+    seed: {
+      github: {
+        users: [{ login: 'demo-bank', name: 'Demo Bank' }],
+        repos: [{ owner: 'demo-bank', name: 'help', auto_init: true }],
+      },
+    },
+  });
+  return behindProxy(emulator);
+}
+
 /** Asks a Slack service directly, as somebody else. */
 export async function slackCall(service: Service, method: string, body: Record<string, unknown> = {}) {
   const reply = await fetch(`${service.url}/api/${method}`, {
@@ -169,6 +184,17 @@ export async function slackCall(service: Service, method: string, body: Record<s
     body: JSON.stringify(body),
   });
   // oxlint-disable-next-line typescript/no-explicit-any -- what a reply holds is what its test finds out
+  return (await reply.json()) as any;
+}
+
+/** Asks a GitHub service directly. */
+export async function githubCall(service: Service, method: string, path: string, body?: Record<string, unknown>) {
+  const reply = await fetch(`${service.url}${path}`, {
+    method,
+    headers: { 'content-type': 'application/json', authorization: 'Bearer ghp_of_a_test' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  // oxlint-disable-next-line typescript/no-explicit-any -- as above
   return (await reply.json()) as any;
 }
 

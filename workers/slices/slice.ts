@@ -9,6 +9,7 @@ import type { Ai } from '../../clients/ai/ai.ts';
 import type { Bot } from '../../clients/bot/bot.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { Files } from '../../clients/files/files.ts';
+import type { Github } from '../../clients/github/github.ts';
 import type { StreamingHttp } from '../../clients/http/http.ts';
 import type { Mcp } from '../../clients/mcp/mcp.ts';
 import type { Linear } from '../../clients/linear/linear.ts';
@@ -43,6 +44,7 @@ export type WorkerDeps = {
   outsideBot: Bot | undefined;
   embedding: Embedding;
   linear: Linear;
+  github: Github;
   slack: Slack;
   slackApp: { clientId: string; clientSecret: string } | undefined;
   mailer: Mailer;

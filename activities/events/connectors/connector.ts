@@ -1,4 +1,5 @@
 /** What a service is to the machinery that connects: how a credential is tried, and what is kept of it. Types only. */
+import type { Github } from '../../../clients/github/github.ts';
 import type { Linear } from '../../../clients/linear/linear.ts';
 import type { Mailer } from '../../../clients/mail/mail.ts';
 import type { Slack } from '../../../clients/slack/slack.ts';
@@ -8,6 +9,7 @@ import type { Connected, Integration } from '../../../models/events/integration.
 
 export type ConnectorDeps = {
   linear: Linear;
+  github: Github;
   slack: Slack;
   mailer: Mailer;
   slackApp: { clientId: string; clientSecret: string } | undefined;

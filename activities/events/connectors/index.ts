@@ -1,6 +1,7 @@
 /** The services that can be connected, by provider. */
 import type { Connector } from './connector.ts';
 import { emailConnector } from './email.ts';
+import { githubConnector } from './github.ts';
 import { linearConnector } from './linear.ts';
 import { slackConnector } from './slack.ts';
 import type { IntegrationProvider } from '../../../models/rules/events/integration.ts';
@@ -8,5 +9,6 @@ import type { IntegrationProvider } from '../../../models/rules/events/integrati
 export const connectors: Readonly<Partial<Record<IntegrationProvider, Connector>>> = {
   linear: linearConnector,
   slack: slackConnector,
+  github: githubConnector,
   email: emailConnector,
 };
