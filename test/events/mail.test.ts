@@ -406,6 +406,42 @@ describe('a customer’s mail', () => {
   });
 });
 
+describe('an erased customer', () => {
+  it('leaves no delivery, nothing that arrived, no thread of mails, and its address nowhere', async () => {
+    const { mail, email, customerId, convId } = await mailed();
+    expect((await arrives(answering(mail, email, 'The teal one.'))).status).toBe('processed');
+    const spam = { ...answering(mail, email, 'The teal one again.'), verdicts: { spam: 'FAIL' } };
+    expect((await arrives(spam)).status).toBe('ignored');
+    const other = await mailed();
+    const db = DeliveryModel.db.db!;
+    /** Collections that have this text anywhere. */
+    const holding = async (text: string): Promise<string[]> => {
+      const names = (await db.listCollections().toArray()).map(({ name }) => name);
+      const hits = await Promise.all(
+        names.map(async (name) => JSON.stringify(await db.collection(name).find().toArray()).includes(text) && name),
+      );
+      return hits.filter((name) => name !== false).toSorted();
+    };
+    expect(await holding(email)).toEqual(expect.arrayContaining(['customers', 'deliveries']));
+    const path = `/support/customers/orgs/${org.orgId}/${customerId}`;
+    const erased = await until(async () => {
+      const { body } = await api.request('DELETE', path, { token: org.owner.token });
+      return body.data.status !== 'erasing' && body.data;
+    }, 'the customer to be removed');
+    expect(erased.found).toMatchObject({ deliveries: 1, inbound: 2, mail_threads: 1 });
+    const left = await Promise.all([
+      db.collection('deliveries').countDocuments({ 'subject.conv_id': convId }),
+      db.collection('inbound').countDocuments({ customer_id: customerId }),
+      db.collection('mail_threads').countDocuments({ customer_id: customerId }),
+    ]);
+    expect([left, await holding(email), await holding('The teal one')]).toEqual([[0, 0, 0], [], []]);
+    // What it still sends to its reply address belongs to nobody, and others lose nothing.
+    const late = await arrives(answering(mail, email, 'Still here?'));
+    expect([late.status, late.body]).toEqual(['ignored', '']);
+    expect((await arrives(answering(other.mail, other.email, 'And mine?'))).status).toBe('processed');
+  });
+});
+
 describe('a mail in a bucket', () => {
   it('is fetched and read, and a bucket without it is said', async () => {
     const { convId, email, mail } = await mailed();
