@@ -61,8 +61,9 @@ export function createApp(
       if (koa.status === 401 && koa.state['guard'] !== 'signature') koa.set('www-authenticate', 'Bearer');
       koa.type = 'application/json';
       koa.body = JSON.stringify(errorBody(problem, requestId));
-      // A refused upload is not read to its end, so the connection cannot be used for another request.
-      if (!koa.req.complete) koa.set('connection', 'close');
+      // The rest of a body that nobody wanted is read and dropped: a connection that closed while its caller still sends
+      // would be reset, and the answer lost with it. Node's requestTimeout bounds that time.
+      if (!koa.req.complete) koa.req.resume();
     }
     // Checked after the handler: the process may have begun to stop while this request was running.
     if (state.draining) koa.set('connection', 'close');

@@ -44,7 +44,7 @@ beforeAll(async () => {
       const problem = toProblem(error);
       koa.status = problem.status;
       koa.body = errorBody(problem, 'req_1');
-      if (!koa.req.complete) koa.set('connection', 'close');
+      if (!koa.req.complete) koa.req.resume();
     }
   });
   server = createServer(app.callback()).listen(0, '127.0.0.1');

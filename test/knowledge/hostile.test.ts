@@ -21,7 +21,7 @@ import {
   windows1252Text,
   zipBombDocx,
 } from '../kit/badfiles.ts';
-import { system, type TestOrg } from '../kit/harness.ts';
+import { system, until, type TestOrg } from '../kit/harness.ts';
 import { sweepUploads } from '../../api/http/upload.ts';
 import { unreadableReasons, type UnreadableReason } from '../../models/rules/knowledge/document.ts';
 
@@ -273,6 +273,30 @@ describe('a request that is hardly HTTP', () => {
   it('a body in pieces needs its type all the same: 415', async () => {
     const head = 'POST /v1/auth/login HTTP/1.1\r\nHost: api\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n';
     expect((await exchange(`${head}\r\n2\r\n{}\r\n0\r\n\r\n`)).status).toBe(415);
+  });
+
+  it.each([
+    ['an upload without a credential', '/v1/orgs/org_none/documents', 'multipart/form-data; boundary=x', 401],
+    ['a body over the limit', '/v1/auth/login', 'application/json', 413],
+    ['a path that is not there', '/v1/nothing', 'application/json', 404],
+  ])('%s is answered before its body came, and the rest of it is dropped', async (_, path, type, status) => {
+    const { hostname, port } = new URL(api.url);
+    const socket = connect(Number(port), hostname);
+    const errors: Error[] = [];
+    let answered = '';
+    socket.setEncoding('utf8');
+    socket.on('error', (error) => errors.push(error)).on('data', (piece: string) => (answered += piece));
+    const length = 4_000_000;
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: api\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n`);
+    await until(() => Promise.resolve(answered.includes('request_id')), 'no answer');
+    expect(Number(/^HTTP\/1\.1 (\d{3})/.exec(answered)?.[1])).toBe(status);
+    answered = '';
+    const closed = once(socket, 'close');
+    socket.write('a'.repeat(length));
+    // The same connection serves the next request.
+    socket.write('GET /health/live HTTP/1.1\r\nHost: api\r\nConnection: close\r\n\r\n');
+    await closed;
+    expect([/^HTTP\/1\.1 (\d{3})/.exec(answered)?.[1], errors]).toEqual(['200', []]);
   });
 
   it('ids that no id looks like are ids that do not exist: 404', async () => {
