@@ -19,6 +19,7 @@ import { orgRoutes } from './orgs.ts';
 import { pageRoutes } from './pages.ts';
 import { recrawlRoutes } from './recrawl.ts';
 import { sessionRoutes } from './sessions.ts';
+import { taskRoutes } from './tasks.ts';
 import { webhookRoutes } from './webhooks.ts';
 import type { Route } from '../http/route.ts';
 
@@ -42,4 +43,5 @@ export const routeGroups = {
   Integrations: integrationRoutes,
   'Inbound events': [...webhookRoutes, ...inboundRoutes],
   Interviews: [...interviewRoutes, ...interviewAidRoutes, ...botReportRoutes],
+  Tasks: taskRoutes,
 } satisfies RouteGroups;

@@ -28,6 +28,7 @@ const prefixes = {
   interview: 'int',
   question: 'q',
   segment: 'seg',
+  task: 'task',
   inbound: 'inb',
   candidate: 'try',
 } as const;

@@ -43,6 +43,8 @@ const rulesBeyondTheSchema = [
   'createInterview',
   'updateInterview',
   'startInterview',
+  'createTask',
+  'updateTask',
   'connectEmail',
   'connectSlack',
   'testIntegration',
@@ -150,14 +152,19 @@ async function populated() {
     documents.push((await api.upload(org.orgId, key.token, file)).body.document.doc_id);
   }
   for (const id of documents) await api.processed(org.orgId, key.token, id);
+  const tasks: string[] = [];
+  for (const title of ['Call back', 'Send the sheet']) {
+    const task = { token: org.owner.token, body: { title } };
+    tasks.push((await api.request('POST', `/orgs/${org.orgId}/tasks`, task)).body.data.task_id);
+  }
   const question = { token: key.token, body: { query: 'Where do unicorns park?' } };
   await api.request('POST', `/orgs/${org.orgId}/kb/query`, question);
-  return { org, key, spare, doomed, left, documents };
+  return { org, key, spare, doomed, left, documents, tasks };
 }
 
 /** The fuzzer must not remove what it needs itself: its own key, its documents, its own membership. */
 async function callers() {
-  const { org, key, spare, doomed, left, documents } = await populated();
+  const { org, key, spare, doomed, left, documents, tasks } = await populated();
   const [session, ended, erased] = [
     await api.newSession(org, { key: key.token }),
     await api.newSession(org, { key: key.token }),
@@ -176,9 +183,11 @@ async function callers() {
     'path.sessionId': [ended.sessionId],
     'path.convId': [said.conv_id],
     'path.customerId': [ended.customerId],
+    'path.taskId': [tasks[0]!],
   };
   const of = {
     deleteDocument: { 'path.docId': [lost!] },
+    deleteTask: { 'path.taskId': [tasks[1]!] },
     eraseCustomer: { 'path.customerId': [erased.customerId] },
     revokeKey: { 'path.keyId': [doomed.keyId] },
     rotateKey: { 'path.keyId': [doomed.keyId] },

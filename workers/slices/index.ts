@@ -5,7 +5,8 @@ import { events } from './events.ts';
 import { interviews } from './interviews.ts';
 import { knowledge } from './knowledge.ts';
 import { mcp } from './mcp.ts';
+import { tasks } from './tasks.ts';
 import type { Slice } from './slice.ts';
 
 /** In the order in which the sweeper works: people who wait for an answer come first. */
-export const slices = [chat, mcp, events, interviews, knowledge, crawl] as const satisfies readonly Slice[];
+export const slices = [chat, mcp, events, interviews, tasks, knowledge, crawl] as const satisfies readonly Slice[];

@@ -1,0 +1,68 @@
+/** Tasks as members see them, and how they are changed. */
+import { startSaved, type Starter } from '../durable.ts';
+import { findMeeting } from '../../models/interviews/meeting.ts';
+import { TaskModel, type Cause, type Changed, type Task } from '../../models/tasks/task.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+
+export const noTask = (): Problem => new Problem('NOT_FOUND', { message: 'There is no such task.' });
+
+/** A task in a list. */
+export const viewItem = (task: Task) => ({
+  task_id: task._id,
+  org_id: task.org_id,
+  session_id: task.session_id ?? null,
+  title: task.title,
+  description: task.description ?? null,
+  assigned_to: task.assigned_to ?? null,
+  assignee_email: task.assignee_email ?? null,
+  priority: task.priority,
+  task_type: task.task_type ?? null,
+  status: task.status,
+  due_date: task.due_date ?? null,
+  source_quote: task.source_quote ?? null,
+  email_execution_enabled: task.email_execution_enabled,
+  execution_status: task.execution_status,
+  review_status: task.review_status,
+  created_by: task.created_by,
+  created_at: task.created_at.toISOString(),
+  updated_at: task.updated_at.toISOString(),
+  completed_at: task.completed_at?.toISOString() ?? null,
+  external_links: task.external_links,
+});
+
+export const viewTask = (task: Task) => ({
+  ...viewItem(task),
+  history: task.history.map(({ at, source, actor, changed, note }) => ({
+    at: at.toISOString(),
+    source,
+    actor: actor ?? null,
+    changed,
+    note: note ?? null,
+  })),
+});
+
+/** A change that a member makes. */
+export const byMember = (actor: string, now: Date): Cause => ({ source: 'member', actor, now });
+
+/** Starts at once what a change asks for, and gives the task. @throws Problem NOT_FOUND where nothing was changed. */
+export async function carriedOut(ctx: Starter, changed: Changed | null): Promise<Task> {
+  if (!changed) throw noTask();
+  await startSaved(ctx, TaskModel, changed.task, changed.intents);
+  return changed.task;
+}
+
+/** A task is linked to a meeting of whoever writes it: nobody else may know of the meeting. @throws Problem VALIDATION */
+export async function checkSession(userId: string, sessionId: string | null | undefined): Promise<void> {
+  if (sessionId === undefined || sessionId === null || (await findMeeting(userId, sessionId))) return;
+  const message = 'is no meeting of yours';
+  throw new Problem('VALIDATION', { details: [{ path: ['body', 'session_id'], message }] });
+}
+
+type Optional<T> = { [F in keyof T]-?: undefined extends T[F] ? F : never }[keyof T];
+type Present<T> = Omit<T, Optional<T>> & { [F in Optional<T>]?: NonNullable<T[F]> };
+
+/** The fields that have a value; null is as good as nothing. */
+export const present = <T extends object>(given: T): Present<T> =>
+  Object.fromEntries(
+    Object.entries(given).filter(([, value]) => value !== undefined && value !== null),
+  ) as unknown as Present<T>;

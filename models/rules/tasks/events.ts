@@ -1,0 +1,55 @@
+/** What a change of a task means to those who follow tasks. Pure. */
+import type { ExecutionStatus, TaskDetails } from './task.ts';
+
+export const taskEventTypes = [
+  'task_created',
+  'task_assigned',
+  'task_updated',
+  'task_completed',
+  'task_executed',
+] as const;
+export type TaskEventType = (typeof taskEventTypes)[number];
+
+export type TaskFacts = Readonly<TaskDetails> & { readonly execution_status: ExecutionStatus };
+
+/** The fields of a task that people write and see. */
+const written = [
+  'title',
+  'description',
+  'assigned_to',
+  'assignee_email',
+  'priority',
+  'task_type',
+  'status',
+  'due_date',
+  'session_id',
+  'email_execution_enabled',
+] as const satisfies readonly (keyof TaskDetails)[];
+
+/** Which of the fields that people write differ. */
+export const changedFields = (before: TaskFacts, after: TaskFacts): (typeof written)[number][] =>
+  written.filter((field) => before[field] !== after[field]);
+
+/**
+ * What happened. A new assignee and the completion are events of their own, so `task_updated` is every other change, the
+ * loss of the assignee too. Of a new task `before` is undefined.
+ */
+export function taskEvents(before: TaskFacts | undefined, after: TaskFacts): TaskEventType[] {
+  const assigned = after.assigned_to !== undefined && after.assigned_to !== before?.assigned_to;
+  const completed = after.status === 'completed' && before?.status !== 'completed';
+  const executed =
+    before?.execution_status === 'running' &&
+    (after.execution_status === 'completed' || after.execution_status === 'failed');
+  const others = before
+    ? changedFields(before, after).filter(
+        (field) => !(field === 'assigned_to' && assigned) && !(field === 'status' && completed),
+      )
+    : [];
+  return [
+    ...(before ? [] : (['task_created'] as const)),
+    ...(assigned ? (['task_assigned'] as const) : []),
+    ...(others.length > 0 ? (['task_updated'] as const) : []),
+    ...(completed ? (['task_completed'] as const) : []),
+    ...(executed ? (['task_executed'] as const) : []),
+  ];
+}

@@ -1,0 +1,27 @@
+/** What is started when a task changes, by the names that records and workflows share. Pure. */
+import type { TaskEventType } from './events.ts';
+import type { TaskSource } from './task.ts';
+
+/** What is started, as models/base/pending.ts takes it. */
+type Work = { workflow: string; id: string; queue: string; args: unknown[]; signal?: string };
+
+/** A change that was decided, before it is stored. */
+export type TaskMove = {
+  orgId: string;
+  taskId: string;
+  source: TaskSource;
+  /** What happened, in the order of the list of types. */
+  events: readonly TaskEventType[];
+  /** The fields that people write and that differ. */
+  changed: readonly string[];
+  /** Whether the task was removed by this. */
+  removed: boolean;
+};
+
+/**
+ * The work that a change asks for. Its intents are stored by the write that makes the change, so none is lost; whoever made
+ * the change starts them at once.
+ */
+export function taskWork(_move: TaskMove): Work[] {
+  return [];
+}

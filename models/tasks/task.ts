@@ -1,0 +1,396 @@
+/**
+ * Tasks of an organization. Every change goes through `changeTask`, which stores it at once with its history, what happened
+ * and the intents for what is to follow. A task that was removed has no status, is found by nobody, and keeps nothing
+ * that anybody wrote. Its record is dropped a day later; that of one that was extracted stays as long as its meeting, so that
+ * it is not extracted again.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { collectionOf, defined, defineModel, Mixed } from '../base/define.ts';
+import { newId } from '../base/ids.ts';
+import { intentFor, pendingField, pendingIndex, type Intent } from '../base/pending.ts';
+import { modes, type Mode } from '../rules/access/keys.ts';
+import { changedFields, taskEvents, type TaskEventType } from '../rules/tasks/events.ts';
+import {
+  executionStatuses,
+  outdatesReview,
+  reviewStatuses,
+  taskBounds,
+  taskPriorities,
+  taskStatuses,
+  type ExecutionStatus,
+  type ReviewStatus,
+  type TaskDetails,
+  type TaskSource,
+  type TaskStatus,
+} from '../rules/tasks/task.ts';
+import { taskWork } from '../rules/tasks/work.ts';
+
+/** Something made of the task elsewhere. */
+export type ExternalLink = { provider: string; id: string; url: string };
+/** What an execution did with one integration. */
+export type Step = {
+  integration: string;
+  status: 'running' | 'succeeded' | 'failed' | 'skipped' | 'suppressed';
+  attempts: number;
+  url?: string;
+  error?: string;
+  delivered_at?: Date;
+};
+
+/** Who or what makes a change, and when. */
+export type Cause = {
+  source: TaskSource;
+  /** The member's user id, where a member makes it. */
+  actor?: string;
+  now: Date;
+  /** Why, as a sentence for members. */
+  note?: string;
+};
+
+/** One change, as a task's history shows it. */
+export type TaskChanged = {
+  at: Date;
+  source: TaskSource;
+  actor?: string;
+  /** The names of the fields that changed. */
+  changed: string[];
+  note?: string;
+};
+
+/** What happened to a task, kept until it has been announced. */
+export type TaskEvent = {
+  event_id: string;
+  type: TaskEventType;
+  at: Date;
+  source: TaskSource;
+  actor?: string;
+  note?: string;
+  /** The assignee after it. */
+  assigned_to?: string;
+};
+
+export type Task = TaskDetails & {
+  _id: string;
+  org_id: string;
+  mode: Mode;
+  created_by: string;
+  created_at: Date;
+  updated_at: Date;
+  completed_at?: Date;
+  /** What was said, word for word, where the task comes from a transcript. */
+  source_quote?: string;
+  /** Recognizes what was extracted before, within its organization. */
+  source_key?: string;
+  review_status: ReviewStatus;
+  execution_status: ExecutionStatus;
+  /** Of the execution that runs, or ran last. */
+  execution_id?: string;
+  executed_at?: Date;
+  steps?: Step[];
+  external_links: ExternalLink[];
+  /** Grows with every change. */
+  rev: number;
+  /** The last changes, the oldest first. */
+  history: TaskChanged[];
+  /** What is still to be announced, the oldest first. */
+  unannounced: TaskEvent[];
+  removed_at?: Date;
+  /** When the record of a removed task is dropped; without it, with its meeting. */
+  expires_at?: Date;
+  pending?: Intent[];
+};
+
+/** The record of a removed task stays this long, for what still runs and asks for it. */
+const removedKeptMs = 86_400_000;
+
+export const TaskModel = defineModel<Task>(
+  'Task',
+  'tasks',
+  {
+    _id: { type: String, required: true },
+    org_id: { type: String, required: true },
+    mode: { type: String, enum: modes, required: true },
+    title: { type: String, required: true },
+    description: String,
+    assigned_to: String,
+    assignee_email: String,
+    priority: { type: String, enum: taskPriorities, required: true },
+    task_type: String,
+    status: { type: String, enum: taskStatuses, required: true },
+    due_date: String,
+    session_id: String,
+    email_execution_enabled: { type: Boolean, required: true },
+    created_by: { type: String, required: true },
+    created_at: { type: Date, required: true },
+    updated_at: { type: Date, required: true },
+    completed_at: Date,
+    source_quote: String,
+    source_key: String,
+    review_status: { type: String, enum: reviewStatuses, required: true },
+    execution_status: { type: String, enum: executionStatuses, required: true },
+    execution_id: String,
+    executed_at: Date,
+    steps: { type: [Mixed] },
+    external_links: { type: [Mixed], required: true },
+    rev: { type: Number, required: true },
+    history: { type: [Mixed], required: true },
+    unannounced: { type: [Mixed], required: true },
+    removed_at: Date,
+    expires_at: Date,
+    pending: pendingField,
+  },
+  [
+    { fields: { org_id: 1, status: 1, _id: -1 } },
+    { fields: { org_id: 1, assigned_to: 1, status: 1, _id: -1 } },
+    { fields: { org_id: 1, session_id: 1, status: 1, _id: -1 } },
+    {
+      fields: { org_id: 1, source_key: 1 },
+      unique: true,
+      partialFilterExpression: { source_key: { $exists: true } },
+    },
+    { fields: { session_id: 1 }, partialFilterExpression: { session_id: { $exists: true } } },
+    { fields: { expires_at: 1 }, expireAfterSeconds: 0 },
+    pendingIndex,
+  ],
+);
+
+const standing = (orgId: string, taskId: string) => ({ _id: taskId, org_id: orgId, status: { $exists: true } });
+
+/** A task, and what its change leaves to be started at once (`startSaved`); the sweeper starts it otherwise. */
+export type Changed = { task: Task; events: TaskEvent[]; intents: Intent[] };
+
+/** Without what `createTask` gives it. */
+export type NewTask = Omit<
+  Task,
+  | '_id'
+  | 'created_at'
+  | 'updated_at'
+  | 'completed_at'
+  | 'review_status'
+  | 'execution_status'
+  | 'external_links'
+  | 'rev'
+  | 'history'
+  | 'unannounced'
+  | 'pending'
+>;
+
+/** Stores a new task. Throws a duplicate error when it was extracted before. */
+export async function createTask(given: NewTask, cause: Cause): Promise<Changed> {
+  const { now } = cause;
+  const facts = {
+    ...given,
+    _id: newId('task'),
+    created_at: now,
+    updated_at: now,
+    ...(given.status === 'completed' ? { completed_at: now } : {}),
+    review_status: 'not_reviewed' as const,
+    execution_status: 'not_started' as const,
+    external_links: [],
+    rev: 1,
+    history: [changeOf([], cause)],
+  };
+  const events = eventsOf(taskEvents(undefined, facts), facts, cause);
+  const intents = intentsFor(facts, events, [], cause);
+  const task = defined({
+    ...facts,
+    unannounced: events,
+    ...(intents.length > 0 ? { pending: intents } : {}),
+  }) as unknown as Task;
+  await collectionOf(TaskModel).insertOne(task);
+  return { task, events, intents };
+}
+
+export async function findTask(orgId: string, taskId: string): Promise<Task | null> {
+  return collectionOf(TaskModel).findOne(standing(orgId, taskId));
+}
+
+export type TaskFilter = {
+  status?: TaskStatus | undefined;
+  assignedTo?: string | undefined;
+  sessionId?: string | undefined;
+};
+
+const matching = (orgId: string, { status, assignedTo, sessionId }: TaskFilter) => ({
+  org_id: orgId,
+  ...(assignedTo === undefined ? {} : { assigned_to: assignedTo }),
+  ...(sessionId === undefined ? {} : { session_id: sessionId }),
+  // Named one by one, MongoDB merges their stretches of the index and need not sort; a removed task has none.
+  status: { $in: status === undefined ? [...taskStatuses] : [status] },
+});
+
+/** The newest first, after the one with this id. */
+export async function listTasks(
+  orgId: string,
+  filter: TaskFilter,
+  limit: number,
+  after: string | undefined,
+): Promise<Task[]> {
+  return collectionOf(TaskModel)
+    .find(
+      { ...matching(orgId, filter), ...(after === undefined ? {} : { _id: { $lt: after } }) },
+      { projection: { history: 0, unannounced: 0, pending: 0 } },
+    )
+    .sort({ _id: -1 })
+    .limit(limit)
+    .toArray();
+}
+
+export async function countTasks(orgId: string, filter: TaskFilter): Promise<number> {
+  return collectionOf(TaskModel).countDocuments(matching(orgId, filter));
+}
+
+/** What may be changed; null removes a field. */
+export type TaskChange = {
+  [
+    F in
+      | keyof TaskDetails
+      | 'review_status'
+      | 'execution_status'
+      | 'execution_id'
+      | 'executed_at'
+      | 'steps'
+      | 'external_links'
+  ]?: Task[F] | null | undefined;
+};
+
+/**
+ * Changes a task. `change` is told the task as it stands and says what is to be different, or undefined for nothing; what
+ * it throws refuses the change. It is asked again when somebody else was faster. Null when there is no such task.
+ */
+export async function changeTask(
+  orgId: string,
+  taskId: string,
+  cause: Cause,
+  change: (standing: Task) => TaskChange | undefined,
+): Promise<Changed | null> {
+  for (;;) {
+    const before = await findTask(orgId, taskId);
+    if (!before) return null;
+    const fields = differing(before, change(before) ?? {});
+    if (Object.keys(fields).length === 0) return { task: before, events: [], intents: [] };
+    const { set, unset, after } = completed(before, fields, cause.now);
+    const changed = changedFields(before, after);
+    const events = eventsOf(taskEvents(before, after), after, cause);
+    const intents = intentsFor(after, events, changed, cause);
+    const history = changed.length > 0 ? [changeOf(changed, cause)] : [];
+    const task = await collectionOf(TaskModel).findOneAndUpdate(
+      { ...standing(orgId, taskId), rev: before.rev },
+      {
+        $set: { ...set, updated_at: cause.now },
+        ...(unset.length > 0 ? { $unset: Object.fromEntries(unset.map((field) => [field, ''])) } : {}),
+        $inc: { rev: 1 },
+        $push: {
+          ...(history.length > 0 ? { history: { $each: history, $slice: -taskBounds.history } } : {}),
+          ...(events.length > 0 ? { unannounced: { $each: events } } : {}),
+          ...(intents.length > 0 ? { pending: { $each: intents } } : {}),
+        },
+      },
+      { returnDocument: 'after' },
+    );
+    if (task) return { task, events, intents };
+  }
+}
+
+/**
+ * Removes a task at once with all that it says. Null when there is none.
+ */
+export async function removeTask(orgId: string, taskId: string, cause: Cause): Promise<Changed | null> {
+  const { now } = cause;
+  const found = await findTask(orgId, taskId);
+  if (!found) return null;
+  const move = { orgId, taskId, source: cause.source, events: [], changed: [], removed: true };
+  const intents = taskWork(move).map((work) => intentFor(work, now));
+  const task = await collectionOf(TaskModel).findOneAndUpdate(
+    standing(orgId, taskId),
+    {
+      $set: {
+        removed_at: now,
+        ...(found.source_key === undefined ? { expires_at: new Date(now.getTime() + removedKeptMs) } : {}),
+        title: '',
+        history: [],
+        unannounced: [],
+      },
+      $unset: {
+        status: '',
+        description: '',
+        assigned_to: '',
+        assignee_email: '',
+        source_quote: '',
+        task_type: '',
+        due_date: '',
+      },
+      $inc: { rev: 1 },
+      ...(intents.length > 0 ? { $push: { pending: { $each: intents } } } : {}),
+    },
+    { returnDocument: 'after' },
+  );
+  return task && { task, events: [], intents };
+}
+
+/** Says that these events were announced. */
+export async function settleEvents(orgId: string, taskId: string, eventIds: readonly string[]): Promise<void> {
+  await collectionOf(TaskModel).updateOne(
+    { _id: taskId, org_id: orgId },
+    { $pull: { unannounced: { event_id: { $in: [...eventIds] } } } },
+  );
+}
+
+/** Those of the fields that would differ; undefined is left out, null stands for none. */
+function differing(before: Task, asked: TaskChange): TaskChange {
+  return Object.fromEntries(
+    Object.entries(asked).filter(
+      ([field, value]) => value !== undefined && !isDeepStrictEqual(before[field as keyof Task] ?? null, value),
+    ),
+  );
+}
+
+/** The task after a change, with what follows of itself: when it was completed, and that a review no longer holds. */
+function completed(before: Task, asked: TaskChange, now: Date) {
+  const fields: Record<string, unknown> = { ...asked };
+  if (asked.status && asked.status !== before.status) {
+    fields['completed_at'] = asked.status === 'completed' ? now : null;
+  }
+  if (asked.review_status === undefined && outdatesReview(Object.keys(asked))) fields['review_status'] = 'not_reviewed';
+  const set = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+  const unset = Object.keys(fields).filter((field) => fields[field] === null);
+  const after = { ...before, ...set } as Task;
+  for (const field of unset) delete (after as Record<string, unknown>)[field];
+  return { set, unset, after };
+}
+
+const by = ({ source, actor, note }: Cause) => ({
+  source,
+  ...(actor === undefined ? {} : { actor }),
+  ...(note === undefined ? {} : { note }),
+});
+
+const changeOf = (changed: string[], cause: Cause): TaskChanged => ({ at: cause.now, ...by(cause), changed });
+
+const eventsOf = (
+  types: readonly TaskEventType[],
+  { assigned_to }: Pick<Task, 'assigned_to'>,
+  cause: Cause,
+): TaskEvent[] =>
+  types.map((type) => ({
+    event_id: newId('event'),
+    type,
+    at: cause.now,
+    ...by(cause),
+    ...(assigned_to === undefined ? {} : { assigned_to }),
+  }));
+
+const intentsFor = (
+  { _id, org_id }: Pick<Task, '_id' | 'org_id'>,
+  events: readonly TaskEvent[],
+  changed: readonly string[],
+  { source, now }: Cause,
+): Intent[] =>
+  taskWork({
+    orgId: org_id,
+    taskId: _id,
+    source,
+    events: events.map(({ type }) => type),
+    changed,
+    removed: false,
+  }).map((work) => intentFor(work, now));

@@ -1,0 +1,53 @@
+/** What may be written into a task. */
+import { describe, expect, it } from '@jest/globals';
+import { checkAssignee, checkLinking, dueDateOf, outdatesReview } from '../../../models/rules/tasks/task.ts';
+
+const path = ['body', 'due_date'];
+
+describe('dueDateOf', () => {
+  it.each([
+    ['2026-12-01', '2026-12-01'],
+    ['2026-12-01T10:00:00+01:00', '2026-12-01T09:00:00.000Z'],
+    ['2026-12-01T10:00:00Z', '2026-12-01T10:00:00.000Z'],
+  ])('%s is stored as %s', (given, stored) => {
+    expect(dueDateOf(given, path)).toBe(stored);
+  });
+
+  it.each(['1815-12-10', '9999-01-01T00:00:00Z'])('%s is refused, naming the field', (given) => {
+    expect(() => dueDateOf(given, path)).toThrow(
+      expect.objectContaining({ code: 'VALIDATION', details: [expect.objectContaining({ path })] }),
+    );
+  });
+});
+
+describe('checkAssignee', () => {
+  it('takes a member, nobody, and no change', () => {
+    for (const given of ['usr_1', null, undefined]) expect(() => checkAssignee(given, ['usr_1'])).not.toThrow();
+  });
+
+  it('refuses anybody else', () => {
+    expect(() => checkAssignee('usr_2', ['usr_1'])).toThrow(expect.objectContaining({ code: 'VALIDATION' }));
+  });
+});
+
+describe('checkLinking', () => {
+  it.each([
+    [{}, 'mtg_1', true],
+    [{ session_id: 'mtg_1' }, null, true],
+    [{ session_id: 'mtg_1', source_quote: 'I will.' }, 'mtg_1', true],
+    [{ session_id: 'mtg_1', source_quote: 'I will.' }, undefined, true],
+    [{ session_id: 'mtg_1', source_quote: 'I will.' }, 'mtg_2', false],
+    [{ session_id: 'mtg_1', source_quote: 'I will.' }, null, false],
+  ] as const)('%j may be linked to %s: %s', (task, asked, allowed) => {
+    const check = () => checkLinking(task, asked);
+    if (allowed) expect(check).not.toThrow();
+    else expect(check).toThrow(expect.objectContaining({ code: 'CONFLICT' }));
+  });
+});
+
+describe('outdatesReview', () => {
+  it('what a review is about outdates it, the state of the work does not', () => {
+    expect(outdatesReview(['status', 'title'])).toBe(true);
+    expect(outdatesReview(['status', 'email_execution_enabled'])).toBe(false);
+  });
+});

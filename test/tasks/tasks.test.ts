@@ -1,0 +1,275 @@
+/** Tasks over HTTP: written, listed, changed and removed, and that they are their organization's alone. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { MongoClient, type Db } from 'mongodb';
+import { system, type TestOrg, type TestUser } from '../kit/harness.ts';
+import { systemEnv } from '../kit/processes.ts';
+
+const api = system();
+let mongo: MongoClient;
+let db: Db;
+let org: TestOrg;
+let ada: TestUser;
+let bob: TestUser;
+beforeAll(async () => {
+  mongo = await MongoClient.connect(systemEnv('shared')['MONGODB_URI']!);
+  db = mongo.db();
+  org = await api.newOrg();
+  ada = org.owner;
+  bob = await api.newUser();
+  const added = { token: ada.token, body: { email: bob.email, role: 'member' } };
+  expect((await api.request('POST', `/orgs/${org.orgId}/members`, added)).status).toBe(201);
+});
+afterAll(() => mongo.close());
+
+const call = (method: string, path = '', body?: unknown, by = ada) =>
+  api.request(method, `/orgs/${org.orgId}/tasks${path}`, { token: by.token, ...(body === undefined ? {} : { body }) });
+const create = async (body: object = {}, by = ada) => {
+  const reply = await call('POST', '', { title: 'Send the sheet', ...body }, by);
+  expect([reply.status, reply.body.success]).toEqual([201, true]);
+  return reply.body.data;
+};
+const stored = (id: string) => db.collection<{ _id: string }>('tasks').findOne({ _id: id });
+
+describe('POST /orgs/{orgId}/tasks', () => {
+  it('creates one with what was said of it, and the usual for the rest', async () => {
+    const task = await create();
+    expect(task).toEqual({
+      task_id: expect.stringMatching(/^task_[0-9A-Z]{26}$/),
+      org_id: org.orgId,
+      session_id: null,
+      title: 'Send the sheet',
+      description: null,
+      assigned_to: null,
+      assignee_email: null,
+      priority: 'medium',
+      task_type: null,
+      status: 'pending',
+      due_date: null,
+      source_quote: null,
+      email_execution_enabled: false,
+      execution_status: 'not_started',
+      review_status: 'not_reviewed',
+      created_by: ada.userId,
+      created_at: expect.any(String),
+      updated_at: task.created_at,
+      completed_at: null,
+      external_links: [],
+      history: [{ at: task.created_at, source: 'member', actor: ada.userId, changed: [], note: null }],
+    });
+    const meeting = (await api.request('POST', '/meetings', { token: ada.token, body: {} })).body.data;
+    const full = {
+      description: 'By mail.\nTo all.',
+      assigned_to: bob.userId,
+      priority: 'urgent',
+      task_type: 'follow-up',
+      due_date: '2026-12-01',
+      session_id: meeting.meeting_id,
+    };
+    expect(await create(full)).toMatchObject({ ...full, status: 'pending' });
+    expect(await create({ due_date: '2026-12-01T10:00:00+01:00' })).toMatchObject({
+      due_date: '2026-12-01T09:00:00.000Z',
+    });
+  });
+
+  it('keeps what happened until it is announced', async () => {
+    const { task_id } = await create({ assigned_to: bob.userId });
+    const { unannounced } = (await stored(task_id)) as unknown as { unannounced: { type: string }[] };
+    const said = { actor: ada.userId, source: 'member', assigned_to: bob.userId };
+    expect(unannounced).toMatchObject([
+      { type: 'task_created', ...said },
+      { type: 'task_assigned', ...said },
+    ]);
+  });
+
+  it.each([
+    [{ title: '' }, 'title'],
+    [{ title: 'a'.repeat(301) }, 'title'],
+    [{ description: 'a'.repeat(10_001) }, 'description'],
+    [{ priority: 'asap' }, 'priority'],
+    [{ due_date: 'tomorrow' }, 'due_date'],
+    [{ due_date: '2026-02-30' }, 'due_date'],
+    [{ due_date: '1815-12-10' }, 'due_date'],
+    [{ due_date: '2026-12-01T10:00:00' }, 'due_date'],
+    [{ assigned_to: 'usr_nobody' }, 'assigned_to'],
+    [{ session_id: 'mtg_none' }, 'session_id'],
+    [{ status: 'completed' }, 'status'],
+    [{ unknown: 1 }, 'unknown'],
+  ])('%j is refused by name: 400', async (body, name) => {
+    const reply = await call('POST', '', { title: 'Send the sheet', ...body });
+    expect([reply.status, reply.body.error]).toEqual([400, expect.stringContaining(name)]);
+  });
+
+  it('refuses the meeting of another member as if there were none', async () => {
+    const meeting = (await api.request('POST', '/meetings', { token: bob.token, body: {} })).body.data;
+    expect((await call('POST', '', { title: 'A', session_id: meeting.meeting_id })).status).toBe(400);
+  });
+});
+
+describe('a task', () => {
+  it('is its organization’s alone: everybody else is told that there is none', async () => {
+    const { task_id: id } = await create();
+    const other = await api.newOrg();
+    const key = await api.newKey(org);
+    for (const [method, body] of [['GET'], ['PUT', { title: 'Mine' }], ['DELETE']] as const) {
+      const outside = await call(method, `/${id}`, body, other.owner);
+      const elsewhere = await api.request(method, `/orgs/${other.orgId}/tasks/${id}`, {
+        token: other.owner.token,
+        ...(body ? { body } : {}),
+      });
+      const byKey = await api.request(method, `/orgs/${org.orgId}/tasks/${id}`, {
+        token: key.token,
+        ...(body ? { body } : {}),
+      });
+      expect([outside.status, elsewhere.status, byKey.status]).toEqual([404, 404, 401]);
+    }
+    expect((await call('GET', `/${id}`)).body.data.title).toBe('Send the sheet');
+  });
+});
+
+describe('GET /orgs/{orgId}/tasks', () => {
+  it('lists what the filters let through, the newest first, in pages that stay stable', async () => {
+    const mine = await api.newOrg(ada);
+    const on = (method: string, path: string, body?: unknown) =>
+      api.request(method, `/orgs/${mine.orgId}/tasks${path}`, { token: ada.token, ...(body ? { body } : {}) });
+    const meeting = (await api.request('POST', '/meetings', { token: ada.token, body: {} })).body.data.meeting_id;
+    const kinds = [{}, { assigned_to: ada.userId }, { session_id: meeting }];
+    const made: { id: string; kind: number; status: string }[] = [];
+    for (let n = 0; n < 9; n++) {
+      const { body } = await on('POST', '', { title: `Number ${n}`, ...kinds[n % 3] });
+      const status = ['pending', 'in_progress', 'completed'][Math.floor(n / 3)]!;
+      if (status !== 'pending') await on('PUT', `/${body.data.task_id}`, { status });
+      made.unshift({ id: body.data.task_id, kind: n % 3, status });
+    }
+    const removed = (await on('POST', '', { title: 'Removed', assigned_to: ada.userId, session_id: meeting })).body;
+    await on('DELETE', `/${removed.data.task_id}`);
+    for (const status of [undefined, 'pending', 'in_progress', 'completed', 'cancelled'])
+      for (const assigned of [false, true])
+        for (const linked of [false, true]) {
+          const query = new URLSearchParams({
+            ...(status ? { status } : {}),
+            ...(assigned ? { assigned_to: ada.userId } : {}),
+            ...(linked ? { session_id: meeting } : {}),
+          });
+          const wanted = made.filter(
+            (task) =>
+              (status === undefined || task.status === status) &&
+              (!assigned || task.kind === 1) &&
+              (!linked || task.kind === 2),
+          );
+          const { data } = (await on('GET', `?${query.toString()}`)).body;
+          const ids = data.tasks.map(({ task_id }: { task_id: string }) => task_id);
+          expect([query.toString(), ids, data.count, data.cursor]).toEqual([
+            query.toString(),
+            wanted.map(({ id }) => id),
+            wanted.length,
+            null,
+          ]);
+        }
+    const first = (await on('GET', '?limit=4')).body.data;
+    await on('POST', '', { title: 'Later' });
+    const second = (await on('GET', `?limit=5&cursor=${first.cursor}`)).body.data;
+    const seen = [...first.tasks, ...second.tasks].map(({ task_id }: { task_id: string }) => task_id);
+    expect([seen, second.cursor, second.count]).toEqual([made.map(({ id }) => id), null, 10]);
+    expect((await on('GET', '?cursor=nonsense')).status).toBe(400);
+    expect((await on('GET', '?status=done')).status).toBe(400);
+  });
+});
+
+describe('PUT /orgs/{orgId}/tasks/{taskId}', () => {
+  const put = (id: string, body: object, by = ada) => call('PUT', `/${id}`, body, by);
+
+  it('changes what is named, keeps the rest, and removes what is null', async () => {
+    const { task_id: id } = await create({ description: 'Old', due_date: '2026-12-01', assigned_to: bob.userId });
+    const changed = await put(id, {
+      title: 'Send both sheets',
+      description: null,
+      assigned_to: null,
+      assignee_email: ' Eve@Example.com ',
+      email_execution_enabled: true,
+      status: 'in_progress',
+    });
+    expect([changed.status, changed.body.data]).toMatchObject([
+      200,
+      {
+        title: 'Send both sheets',
+        description: null,
+        assigned_to: null,
+        assignee_email: 'eve@example.com',
+        email_execution_enabled: true,
+        status: 'in_progress',
+        due_date: '2026-12-01',
+      },
+    ]);
+    expect((await call('GET', `/${id}`)).body.data).toEqual(changed.body.data);
+    expect(changed.body.data.history.at(-1)).toMatchObject({
+      source: 'member',
+      actor: ada.userId,
+      changed: ['title', 'description', 'assigned_to', 'assignee_email', 'status', 'email_execution_enabled'],
+    });
+  });
+
+  it('changes nothing, not even the time, when it says what is there already', async () => {
+    const task = await create({ due_date: '2026-12-01' });
+    const same = await put(task.task_id, { title: task.title, due_date: '2026-12-01', description: null });
+    expect(same.body.data).toEqual(task);
+    expect((await put(task.task_id, {})).body.data).toEqual(task);
+  });
+
+  it('remembers when a task was completed, until it is taken up again', async () => {
+    const { task_id: id } = await create();
+    const done = (await put(id, { status: 'completed' })).body.data;
+    expect(done.completed_at).toBe(done.updated_at);
+    expect((await put(id, { status: 'completed', priority: 'low' })).body.data.completed_at).toBe(done.completed_at);
+    expect((await put(id, { status: 'in_progress' })).body.data.completed_at).toBeNull();
+    const { unannounced } = (await stored(id)) as unknown as { unannounced: { type: string }[] };
+    const types = ['task_created', 'task_completed', 'task_updated', 'task_updated'];
+    expect(unannounced.map(({ type }) => type)).toEqual(types);
+  });
+
+  it('loses nothing of changes that come at once', async () => {
+    const { task_id: id } = await create();
+    const bodies = [
+      { title: 'A' },
+      { description: 'B' },
+      { priority: 'high' },
+      { task_type: 'C' },
+      { due_date: '2026-12-01' },
+      { status: 'completed' },
+      { assigned_to: bob.userId },
+      { assignee_email: 'eve@example.com' },
+    ];
+    const replies = await Promise.all(bodies.map((body) => put(id, body)));
+    expect(replies.map(({ status }) => status)).toEqual(bodies.map(() => 200));
+    const task = (await call('GET', `/${id}`)).body.data;
+    expect(task).toMatchObject(Object.assign({}, ...bodies));
+    expect(task.history).toHaveLength(bodies.length + 1);
+    expect(await stored(id)).toMatchObject({ rev: bodies.length + 1 });
+  });
+
+  it.each([
+    [{ status: 'done' }, 'status'],
+    [{ assigned_to: 'usr_nobody' }, 'assigned_to'],
+    [{ assignee_email: 'nobody' }, 'assignee_email'],
+    [{ email_execution_enabled: 'yes' }, 'email_execution_enabled'],
+    [{ title: null }, 'title'],
+    [{ execution_status: 'completed' }, 'execution_status'],
+    [{ source_quote: 'I will.' }, 'source_quote'],
+  ])('%j is refused by name: 400', async (body, name) => {
+    const { task_id } = await create();
+    const reply = await put(task_id, body);
+    expect([reply.status, reply.body.error]).toEqual([400, expect.stringContaining(name)]);
+  });
+});
+
+describe('DELETE /orgs/{orgId}/tasks/{taskId}', () => {
+  it('removes it with all that it said', async () => {
+    const { task_id: id } = await create({ description: 'Secret plans', assigned_to: bob.userId });
+    const removed = await call('DELETE', `/${id}`, undefined, bob);
+    expect([removed.status, removed.body.data]).toEqual([200, { task_id: id, deleted: true }]);
+    for (const [method, body] of [['GET'], ['PUT', { title: 'Again' }], ['DELETE']] as const)
+      expect((await call(method, `/${id}`, body)).status).toBe(404);
+    const left = await stored(id);
+    expect(left).toMatchObject({ removed_at: expect.any(Date), expires_at: expect.any(Date) });
+    expect(JSON.stringify(left)).not.toMatch(/Secret|Send|usr_.*assigned/);
+  });
+});
