@@ -6,7 +6,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { recordOf } from '../../agent/record.ts';
-import { useTools, type Toolbox } from '../../agent/tools.ts';
+import type { Toolbox } from '../../agent/toolbox.ts';
+import { useTools } from '../../agent/tools.ts';
 import { takeTurn, type Asked, type TurnAnswer } from '../../agent/turn.ts';
 import { createToolUse, type HeldUp, type StartSaved } from './tooluse.ts';
 import type { Ai } from '../../clients/ai/ai.ts';
@@ -147,13 +148,14 @@ export function createAnswering({ search, ai, embedding, testRepliesPerMinute, s
     // Beside a member only documents answer.
     const toolbox = onlySure ? undefined : await tools.toolboxFor(conversation, message);
     const began = performance.now();
-    const step = toolbox && (await useTools(deps, asked, toolbox));
+    const step = toolbox && (await useTools(deps, asked, toolbox, signal));
     if (step && 'call' in step) {
       if (await asked.allowed()) return tools.begin(conversation, message, step.call, toolbox);
     } else if (step) {
-      await listener.piece(step.told.body);
-      const record = recordOf(asked, began, undefined, toolsOf(toolbox));
-      return { ...step.told, sources: [], has_context: false, counts: 'answered', record };
+      const { by, ...told } = step.told;
+      await listener.piece(told.body);
+      const record = { ...recordOf(asked, began, undefined, toolsOf(toolbox)), ...by };
+      return { ...told, sources: [], has_context: false, counts: 'answered', record };
     }
     return takeTurn(deps, asked, listener, signal);
   }

@@ -3,7 +3,7 @@
  * wants one ends; it is taken again when the call has ended.
  */
 import type { Model } from 'mongoose';
-import type { CallMade, Toolbox, WantedCall } from '../../agent/tools.ts';
+import type { CallMade, Toolbox, WantedCall } from '../../agent/toolbox.ts';
 import { findSession } from '../../models/access/session.ts';
 import { newId } from '../../models/base/ids.ts';
 import { intentFor, type Intent, type Launchable } from '../../models/base/pending.ts';
@@ -101,8 +101,10 @@ export function createToolUse({ start, clock }: { start: StartSaved; clock: () =
   };
 }
 
-const madeOf = ({ tool_name, outcome, unknown = false, awaited, result }: ToolCall): CallMade => ({
+const madeOf = ({ tool_name, risk_tier, outcome, unknown = false, awaited, result, ...call }: ToolCall): CallMade => ({
   tool_name,
+  risk_tier,
+  arguments: JSON.parse(call.arguments) as Record<string, unknown>,
   outcome: outcome ?? 'error',
   unknown,
   byMember: awaited === 'member',

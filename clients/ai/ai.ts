@@ -5,11 +5,13 @@
  */
 import type { Answer, AnswerEvent, AnswerOptions } from './answers.ts';
 import type { AnswerAsk, RewriteAsk } from './prompt.ts';
+import type { Functions } from './functions.ts';
 import type { Structured } from './structured.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 export type { Answer, AnswerEvent, AnswerOptions } from './answers.ts';
 export type { AnswerAsk, RewriteAsk } from './prompt.ts';
+export type { FunctionsAsk } from './functions.ts';
 export type { StructuredAsk } from './structured.ts';
 
 export type AiOptions = {
@@ -30,27 +32,28 @@ export type AiOptions = {
   sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 };
 
-export type Ai = Structured & {
-  /** Undefined: no model is configured; `answer` and `stream` throw. */
-  model: string | undefined;
-  embeddingModel: string | undefined;
-  /** @throws Problem MODEL_FAILED when the endpoint fails for good or answers what cannot be used. */
-  answer(ask: AnswerAsk, options?: AnswerOptions): Promise<Answer>;
-  /** The same, streamed as it is written. The streamed text is provisional until `done`. */
-  stream(ask: AnswerAsk, options?: AnswerOptions): AsyncGenerator<AnswerEvent, void, undefined>;
-  /**
-   * Rewrites a message that refers to what was said before as a question that can be understood alone. @throws Problem
-   * MODEL_FAILED.
-   */
-  rewrite(ask: RewriteAsk, options?: AnswerOptions): Promise<string>;
-  /** One vector for each text, in order. @throws Problem MODEL_FAILED. */
-  embed(texts: readonly string[], signal?: AbortSignal): Promise<number[][]>;
-  /**
-   * The vector of a question. A customer waits for it, so it gets little time. While the endpoint is failing, the call
-   * fails at once, because most answers are found by the question's words. @throws Problem MODEL_FAILED.
-   */
-  embedQuestion(text: string): Promise<number[]>;
-};
+export type Ai = Structured &
+  Functions & {
+    /** Undefined: no model is configured; `answer` and `stream` throw. */
+    model: string | undefined;
+    embeddingModel: string | undefined;
+    /** @throws Problem MODEL_FAILED when the endpoint fails for good or answers what cannot be used. */
+    answer(ask: AnswerAsk, options?: AnswerOptions): Promise<Answer>;
+    /** The same, streamed as it is written. The streamed text is provisional until `done`. */
+    stream(ask: AnswerAsk, options?: AnswerOptions): AsyncGenerator<AnswerEvent, void, undefined>;
+    /**
+     * Rewrites a message that refers to what was said before as a question that can be understood alone. @throws Problem
+     * MODEL_FAILED.
+     */
+    rewrite(ask: RewriteAsk, options?: AnswerOptions): Promise<string>;
+    /** One vector for each text, in order. @throws Problem MODEL_FAILED. */
+    embed(texts: readonly string[], signal?: AbortSignal): Promise<number[][]>;
+    /**
+     * The vector of a question. A customer waits for it, so it gets little time. While the endpoint is failing, the call
+     * fails at once, because most answers are found by the question's words. @throws Problem MODEL_FAILED.
+     */
+    embedQuestion(text: string): Promise<number[]>;
+  };
 
 export function createAi(options: AiOptions = {}): Ai {
   const configured = Boolean(options.apiKey) || Boolean(options.baseUrl);
@@ -73,6 +76,7 @@ export function createAi(options: AiOptions = {}): Ai {
     },
     rewrite: async (...asked) => (await loading).rewrite(...asked),
     structured: async (ask) => (await loading).structured(ask),
+    chooseFunction: async (...asked) => (await loading).chooseFunction(...asked),
     embed: async (...asked) => (await loading).embed(...asked),
     embedQuestion: async (...asked) => (await loading).embedQuestion(...asked),
   };
@@ -89,6 +93,7 @@ const unconfigured: Calls = {
   },
   rewrite: async () => Promise.reject(notConfigured()),
   structured: async () => Promise.reject(notConfigured()),
+  chooseFunction: async () => Promise.reject(notConfigured()),
   embed: async () => Promise.reject(notConfigured()),
   embedQuestion: async () => Promise.reject(notConfigured()),
 };

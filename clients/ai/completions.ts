@@ -1,5 +1,5 @@
 /** Replies of a chat model, complete or piece by piece. Other files interpret their content. */
-import { APIError } from 'openai';
+import { APIError, type OpenAI } from 'openai';
 import type { Endpoint } from './endpoint.ts';
 import { failed } from './failures.ts';
 import type { Message } from './prompt.ts';
@@ -18,7 +18,16 @@ export type Completions = {
   complete(messages: Message[], wanted: Format, deadline: number, outer?: AbortSignal): Promise<string>;
   /** The pieces as they come; each has `timeoutMs` to arrive. @throws as `complete`. */
   pieces(messages: Message[], wanted: Format, deadline: number, outer?: AbortSignal): AsyncGenerator<string>;
+  /** A reply that may call functions. @throws as `complete`. */
+  converse(
+    messages: OpenAI.ChatCompletionMessageParam[],
+    tools: OpenAI.ChatCompletionTool[],
+    deadline: number,
+    outer?: AbortSignal,
+  ): Promise<Conversed>;
 };
+/** `arguments`: JSON, as the model wrote it. */
+export type Conversed = { text: string; calls: { name: string; arguments: string }[] };
 
 export function createCompletions({ api, timeoutMs, persist }: Endpoint, model: string): Completions {
   // Some compatible endpoints refuse `response_format`; then only the prompt asks for JSON.
@@ -87,7 +96,22 @@ export function createCompletions({ api, timeoutMs, persist }: Endpoint, model: 
     }
   }
 
-  return { complete, pieces };
+  async function converse(
+    messages: OpenAI.ChatCompletionMessageParam[],
+    tools: OpenAI.ChatCompletionTool[],
+    deadline: number,
+    outer?: AbortSignal,
+  ): Promise<Conversed> {
+    const asked = { model, messages, temperature: 0, ...(tools.length === 0 ? {} : { tools }) };
+    const reply = await persist(outer, deadline, async (signal) =>
+      abortable(api.chat.completions.create(asked, { signal }), signal),
+    );
+    const said = reply.choices?.[0]?.message;
+    const calls = (said?.tool_calls ?? []).flatMap((call) => (call.type === 'function' ? [call.function] : []));
+    return { text: (said?.content ?? '').slice(0, maxReplyLength), calls };
+  }
+
+  return { complete, pieces, converse };
 }
 
 const refusesFormat = (error: unknown): boolean =>

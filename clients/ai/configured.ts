@@ -4,6 +4,7 @@ import { createAnswerer } from './answers.ts';
 import { createCompletions } from './completions.ts';
 import { createEmbedder } from './embeddings.ts';
 import { createEndpoint, type EndpointOptions } from './endpoint.ts';
+import { createFunctions } from './functions.ts';
 import { createStructured } from './structured.ts';
 
 type ConfiguredOptions = Pick<EndpointOptions, 'baseUrl' | 'apiKey' | 'sleep'> & {
@@ -23,7 +24,11 @@ export function createConfigured(options: ConfiguredOptions) {
   const limits = { timeoutMs, budgetMs, nonce };
   const completions = model === undefined ? undefined : createCompletions(endpoint, model);
   return {
-    ...(completions && { ...createAnswerer(completions, limits), ...createStructured(completions, limits) }),
+    ...(completions && {
+      ...createAnswerer(completions, limits),
+      ...createStructured(completions, limits),
+      ...createFunctions(completions, limits),
+    }),
     ...(embeddingModel === undefined ? {} : createEmbedder(endpoint, embeddingModel, now)),
   };
 }

@@ -89,14 +89,15 @@ const maxSituationLength = 4_000;
 /** Longer than a question in one sentence, in characters. */
 const maxRewriteLength = 500;
 
-const turnsOf = (history: AnswerAsk['history'], clean: (text: string) => string): Message[] =>
+/** The last turns of a conversation, as messages. */
+export const turnsOf = (history: AnswerAsk['history'], clean: (text: string) => string): Message[] =>
   (history ?? []).slice(-maxTurns).map((turn): Message => {
     const role = turn.role === 'customer' || turn.role === 'user' ? 'user' : 'assistant';
     return { role, content: clean(turn.body.slice(0, maxTurnLength)) };
   });
 
 /** Removes the fences' value from text that others wrote. */
-const cleanOf =
+export const cleanOf =
   (nonce: string) =>
   (text: string): string =>
     text.replaceAll(nonce, '');

@@ -109,11 +109,26 @@ describe('a tool that needs nobody’s agreement', () => {
     expect(JSON.stringify(event)).not.toContain('A-1042');
   });
 
-  it('asks back for what is missing, and calls nothing', async () => {
+  it('asks back for what is missing, calls nothing until it is said, and is called with it then', async () => {
     const { org, mcp, key } = await opened(api, 'safe_write');
     const { client } = await met(api, org, key);
     client.say('Cancel my order please');
-    expect((await client.frame('reply_end')).body).toContain('order number');
+    const asked = await client.frame('reply_end');
+    expect(asked.body).toContain('order number');
+    expect(mcp.calls).toEqual([]);
+    client.say('A-1042');
+    expect((await client.frame('reply_end', ({ seq }) => seq > asked.seq)).body).toBe(done);
+    expect(mcp.calls.map(({ arguments: given }) => given)).toEqual([{ order_number: 'A-1042' }]);
+  });
+
+  it('is not insisted on when the customer asks something else', async () => {
+    const { org, mcp, key } = await opened(api, 'safe_write');
+    const { client } = await met(api, org, key);
+    client.say('Cancel my order please');
+    const asked = await client.frame('reply_end');
+    client.say('What are your opening hours?');
+    const other = await client.frame('reply_end', ({ seq }) => seq > asked.seq);
+    expect(other.body).not.toContain('order number');
     expect(mcp.calls).toEqual([]);
   });
 

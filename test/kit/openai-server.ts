@@ -8,10 +8,13 @@ import type { AddressInfo } from 'node:net';
 
 export type ChatRequest = {
   model: string;
-  messages: { role: string; content: string }[];
+  messages: { role: string; content: string; tool_calls?: unknown[]; tool_call_id?: string }[];
+  tools?: { type: 'function'; function: { name: string; description: string; parameters: unknown } }[];
   stream?: boolean;
   response_format?: unknown;
 };
+/** A reply that calls functions; their arguments are sent as JSON, or as they are when they are a text. */
+export type FunctionCalls = { calls: { name: string; arguments: unknown }[] };
 export type RecordedRequest = {
   path: string;
   authorization: string | undefined;
@@ -20,7 +23,7 @@ export type RecordedRequest = {
 
 /** What happens to the next request. Scripts are used up one by one; without one the server answers normally. */
 export type Script =
-  | { kind: 'reply'; content: string }
+  | { kind: 'reply'; content: string | FunctionCalls }
   | { kind: 'status'; status: number; message?: string; headers?: Record<string, string> }
   /** Accepts the request and never answers. */
   | { kind: 'hang' }
@@ -39,7 +42,7 @@ export type OpenAiServer = {
   requests: RecordedRequest[];
   script(...next: Script[]): void;
   /** The content of an unscripted chat reply. By default a grounded answer from source 1. */
-  reply: (request: ChatRequest) => string | Promise<string>;
+  reply: (request: ChatRequest) => string | FunctionCalls | Promise<string | FunctionCalls>;
   /** Resolves when the next request has been read. */
   next(): Promise<void>;
   /** Forgets scripts and requests, and answers by default again. */
@@ -78,13 +81,30 @@ function json(response: ServerResponse, status: number, value: unknown, headers:
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
 }
 
-function completion(content: string): unknown {
+function completion(content: string | FunctionCalls): unknown {
+  if (typeof content !== 'string') return calling(content);
   return {
     id: 'chatcmpl-1',
     object: 'chat.completion',
     created: 1,
     model: 'test',
     choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content, refusal: null } }],
+    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+  };
+}
+
+function calling({ calls }: FunctionCalls): unknown {
+  const tool_calls = calls.map(({ name, arguments: given }, index) => ({
+    id: `call_of_model_${index}`,
+    type: 'function',
+    function: { name, arguments: typeof given === 'string' ? given : JSON.stringify(given) },
+  }));
+  return {
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    created: 1,
+    model: 'test',
+    choices: [{ index: 0, finish_reason: 'tool_calls', message: { role: 'assistant', content: null, tool_calls } }],
     usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
   };
 }
@@ -116,6 +136,12 @@ async function streamReply(response: ServerResponse, content: string, script: Sc
   response.end('data: [DONE]\n\n');
 }
 
+/** Functions are only called in whole replies. */
+function textIn(content: string | FunctionCalls): string {
+  if (typeof content === 'string') return content;
+  throw new Error('A streamed reply calls no functions.');
+}
+
 export async function startOpenAiServer(): Promise<OpenAiServer> {
   const scripts: Script[] = [];
   const requests: RecordedRequest[] = [];
@@ -141,7 +167,7 @@ export async function startOpenAiServer(): Promise<OpenAiServer> {
       response.writeHead(200, { 'content-type': 'application/json' }).end('<html>not json');
     } else if (path === '/v1/chat/completions') {
       const content = script?.kind === 'reply' ? script.content : await state.reply(body);
-      if (body.stream === true) await streamReply(response, content, script);
+      if (body.stream === true) await streamReply(response, textIn(content), script);
       else json(response, 200, completion(content));
     } else if (path === '/v1/embeddings') {
       const data = (body.input ?? []).map((text, index) => ({

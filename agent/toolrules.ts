@@ -1,0 +1,84 @@
+/** Chooses a tool without a model: one whose description fits the message, and whose required arguments it plainly gives. */
+import type { AgentDeps } from './deps.ts';
+import type { Choice, Choosing, Toolbox } from './toolbox.ts';
+import { BadSchema, schemaCheck } from '../clients/schema/schema.ts';
+import { argumentsFrom, type Given } from '../models/rules/mcp/arguments.ts';
+import { clearlyBest, cosine, describedAs, fitting, wordFit } from '../models/rules/mcp/fit.ts';
+import { isRead, type ApprovedTool } from '../models/rules/mcp/tool.ts';
+
+export async function chooseByRules(deps: AgentDeps, asked: Choosing, toolbox: Toolbox): Promise<Choice> {
+  const { body, request } = asked;
+  const [wanted] = request;
+  if (wanted !== undefined) {
+    // The message gives what the agent asked for, wholly or in part.
+    const before = await bestOf(deps, wanted, request.join('\n'), toolbox);
+    const now = await bestOf(deps, wanted, [...request, body].join('\n'), toolbox);
+    if (now && (now.given.missing.length === 0 || now.given.missing.length < (before?.given.missing.length ?? 0)))
+      return settled(now);
+  }
+  const best = await bestOf(deps, body, body, toolbox);
+  return best && settled(best);
+}
+
+function settled({ tool, given }: Candidate): Choice {
+  if (given.missing.length > 0) return { missing: given.missing };
+  return misfit(tool, given.arguments) === undefined ? { call: { tool, arguments: given.arguments } } : undefined;
+}
+
+type Candidate = { tool: ApprovedTool; given: Given; fit: number };
+
+/** The tool that a message is clearly about; one whose arguments `told` gives comes before one that has to ask back. */
+async function bestOf(
+  { embedding }: AgentDeps,
+  message: string,
+  told: string,
+  { offered, email }: Toolbox,
+): Promise<Candidate | undefined> {
+  const { fits, bounds } = await fitOf(embedding, message, offered.map(describedAs));
+  const candidates = offered
+    .map((tool, index): Candidate => {
+      const given = argumentsFrom(told, tool.input_schema, { email }, { reads: isRead(tool) });
+      return { tool, given, fit: fits[index]! };
+    })
+    .filter(({ fit, given: { arguments: found, missing } }) => {
+      // What the customer wrote beside the subject is evidence; what is known anyway, or asked for, is none.
+      const gives =
+        missing.length === 0 && Object.values(found).some((value) => value !== email && value !== told.trim());
+      return fit >= (gives ? bounds.withArguments : bounds.alone);
+    });
+  const ready = candidates.filter(({ given }) => given.missing.length === 0);
+  const among = ready.length > 0 ? ready : candidates.filter(({ given }) => canBeAsked(given));
+  return clearlyBest(among.map((candidate) => ({ item: candidate, fit: candidate.fit })));
+}
+
+/** A customer can be asked for one or two things; a form with more is for a page. */
+const canBeAsked = ({ missing }: Given): boolean =>
+  missing.length <= 2 && !missing.some((name) => /e-?mail/i.test(name));
+
+/** How near each description is to the message, by the embedded model where it answers in time, else by words. */
+export async function fitOf(
+  embedding: AgentDeps['embedding'],
+  message: string,
+  descriptions: readonly string[],
+): Promise<{ fits: number[]; bounds: (typeof fitting)[keyof typeof fitting] }> {
+  try {
+    if (embedding.local) {
+      const [asked, ...told] = await embedding.local.sentences([message, ...descriptions]);
+      return { fits: told.map((vector) => cosine(asked!, vector)), bounds: fitting.meaning };
+    }
+  } catch {
+    // The words decide, as for documents.
+  }
+  return { fits: descriptions.map((text) => wordFit(message, text)), bounds: fitting.words };
+}
+
+/** Why arguments do not fit the tool's schema; undefined: they do. */
+export function misfit({ input_schema }: ApprovedTool, given: Record<string, unknown>): string | undefined {
+  try {
+    const fit = schemaCheck(input_schema)(given);
+    return fit.fits ? undefined : fit.problem;
+  } catch (error) {
+    if (error instanceof BadSchema) return error.message;
+    throw error;
+  }
+}

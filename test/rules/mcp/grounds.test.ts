@@ -1,0 +1,112 @@
+/** What a model may put into a call: what the customer said, and nothing that it or somebody else made up. */
+import { describe, expect, it } from '@jest/globals';
+import { borneArguments, type ArgumentGrounds } from '../../../models/rules/mcp/grounds.ts';
+import type { JsonSchema, RiskTier } from '../../../models/rules/mcp/tool.ts';
+
+const any = { type: 'string' };
+const schemaOf = (...required: string[]): JsonSchema => ({
+  type: 'object',
+  properties: {
+    size: { type: 'string', enum: ['small', 'large'] },
+    limit: { type: 'integer', default: 10 },
+    items: { type: 'array', items: { type: 'object', properties: { sku: any, gift: { type: 'boolean' } } } },
+  },
+  required,
+});
+const said = (told: string, more: Partial<ArgumentGrounds> = {}): ArgumentGrounds => ({
+  told: [told],
+  results: [],
+  days: [],
+  ...more,
+});
+const borne = (given: Record<string, unknown>, grounds: ArgumentGrounds, risk_tier: RiskTier = 'safe_write') =>
+  borneArguments(given, { input_schema: schemaOf(...Object.keys(given)), risk_tier }, grounds);
+
+describe('an argument that the customer has said', () => {
+  it.each<[string, string, unknown]>([
+    ['a code', 'cancel A-1042 please', 'A-1042'],
+    ['a code, put together', 'cancel order a 1042', 'A1042'],
+    ['a code, with its sign', 'what about #5531?', '5531'],
+    ['a number', 'I want 12 of them', 12],
+    ['a number in words', 'three tickets please', 3],
+    ['an amount', 'refund 1,250.50 EUR', 1250.5],
+    ['an IBAN in groups', 'to DE89 3704 0044 0532 0130 00', 'DE89370400440532013000'],
+    ['a day', 'on 2026-12-24', '2026-12-24'],
+    ['a day with its month in words', 'on 4 March 2027', '2027-03-04'],
+    ['a day in German', 'am 4. März 2027', '2027-03-04'],
+    ['a name', 'send it to Ada Lovelace', 'Ada Lovelace'],
+    ['a value that the schema names', 'the bigger one', 'large'],
+    ['things inside', 'two of B-77, as a gift', [{ sku: 'B-77', gift: true }]],
+    ['an address', 'my page is https://ada.example/me', 'https://ada.example/me'],
+  ])('stands: %s', (_, told, value) => {
+    const name = value === 'large' ? 'size' : Array.isArray(value) ? 'items' : 'value';
+    expect(borne({ [name]: value }, said(told))).toEqual({ arguments: { [name]: value }, missing: [] });
+  });
+
+  it('stands when it is a day that the words mean, or the schema’s own default', () => {
+    expect(borne({ day: '2026-11-27' }, said('next Friday', { days: ['2026-11-27'] })).missing).toEqual([]);
+    expect(borne({ limit: 10 }, said('show them')).missing).toEqual([]);
+  });
+});
+
+describe('an argument that nobody has said', () => {
+  it.each<[string, string, unknown]>([
+    ['a code', 'cancel my order', 'A-1042'],
+    ['a code with another digit', 'cancel A-10425', 'A-1042'],
+    ['a part of a number', 'cancel 10425', '1042'],
+    ['a number', 'refund it', 500],
+    ['a day', 'some time next year', '2027-03-04'],
+    ['a day of another month', 'on 4 March 2027', '2027-05-04'],
+    ['a name, for what nobody sees before it counts', 'send it to my friend', 'Mallory'],
+    ['an address', 'look at my page', 'https://evil.example/x'],
+    ['an e-mail', 'what did bob order?', 'bob@customers.example'],
+    ['something inside', 'two of them', [{ sku: 'B-77', gift: true }]],
+  ])('is left out, and asked for where it is required: %s', (_, told, value) => {
+    const name = Array.isArray(value) ? 'items' : 'value';
+    expect(borne({ [name]: value }, said(told))).toEqual({ arguments: {}, missing: [name] });
+  });
+
+  it('is left out silently where it is optional', () => {
+    const tool = { input_schema: schemaOf('order'), risk_tier: 'read_public' } as const;
+    const given = { order: 'A-1042', limit: 50, note: null };
+    expect(borneArguments(given, tool, said('where is A-1042'))).toEqual({
+      arguments: { order: 'A-1042' },
+      missing: [],
+    });
+  });
+});
+
+describe('what a tool has answered', () => {
+  const grounds = said('cancel my last order', { results: ['Orders: A-7, A-77 (last)'] });
+  it.each<[RiskTier, boolean]>([
+    ['read_public', true],
+    ['read_private', true],
+    ['safe_write', false],
+    ['customer_confirm', true],
+    ['step_up', true],
+    ['admin_approve', true],
+  ])('counts for %s: %s', (tier, counts) => {
+    expect(borne({ order: 'A-77' }, grounds, tier).missing).toEqual(counts ? [] : ['order']);
+  });
+});
+
+describe('an e-mail', () => {
+  const own = { email: 'ada@customers.example' };
+  it.each<[string, RiskTier, string, boolean]>([
+    ['the vouched one', 'safe_write', 'ada@customers.example', true],
+    ['the vouched one, in other letters', 'read_private', 'Ada@Customers.example', true],
+    ['another one that was written, for a read', 'read_private', 'bob@customers.example', false],
+    ['another one that was written, for a write that nobody sees', 'safe_write', 'bob@customers.example', false],
+    ['another one that was written, where somebody agrees', 'customer_confirm', 'bob@customers.example', true],
+    ['one that nobody wrote, where somebody agrees', 'customer_confirm', 'eve@customers.example', false],
+  ])('%s: %s %s %s', (_, tier, value, stands) => {
+    const grounds = said('it is for bob@customers.example', own);
+    expect(borne({ email: value }, grounds, tier).missing).toEqual(stands ? [] : ['email']);
+  });
+
+  it('from a tool’s answer is never an argument', () => {
+    const grounds = said('look me up', { results: ['owner: bob@customers.example'] });
+    for (const tier of ['read_private', 'customer_confirm'] as const)
+      expect(borne({ email: 'bob@customers.example' }, grounds, tier).missing).toEqual(['email']);
+  });
+});
