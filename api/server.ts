@@ -126,7 +126,6 @@ export async function startApi(
 if (import.meta.main) {
   try {
     const api = await startApi(readConfig(process.env));
-    process.send?.({ type: 'ready', url: api.url });
     let closing: Promise<void> | undefined;
     // `disconnect`: the process that started this one and listened to it is gone.
     for (const event of ['SIGTERM', 'SIGINT', 'disconnect'] as const) {
@@ -134,6 +133,8 @@ if (import.meta.main) {
         closing ??= api.close().then(() => process.exit(0));
       });
     }
+    // Sent last: whoever hears it may stop this process at once.
+    process.send?.({ type: 'ready', url: api.url });
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     const sentence =

@@ -249,7 +249,6 @@ function chosenFleets(wanted: string[] | undefined): FleetName[] {
 if (import.meta.main) {
   try {
     const workers = await startWorkers(readConfig(process.env));
-    process.send?.({ type: 'ready' });
     let closing: Promise<void> | undefined;
     const close = () => {
       closing ??= workers.close().then(
@@ -264,6 +263,8 @@ if (import.meta.main) {
     for (const event of ['SIGTERM', 'SIGINT', 'disconnect'] as const) process.on(event, close);
     // A broken worker stops the process; its supervisor starts it again.
     workers.running.catch(close);
+    // Sent last: whoever hears it may stop this process at once.
+    process.send?.({ type: 'ready' });
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n`);
     process.exit(1);
