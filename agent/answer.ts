@@ -12,10 +12,10 @@ import { vectorsName } from '../clients/embedding/vectors.ts';
 import { findGroup, recordGap, type Asker, type QuestionVector } from '../models/knowledge/gap.ts';
 import { findPassages } from '../models/knowledge/knowledge.ts';
 import type { Authority } from '../models/rules/knowledge/authority.ts';
-import { nothingFound } from '../models/rules/knowledge/extractive.ts';
 import { gapGroup, gapReason } from '../models/rules/knowledge/gap.ts';
 import type { Mode } from '../models/rules/access/keys.ts';
 import { plainReply } from '../models/rules/chat/replytext.ts';
+import { frames } from '../models/rules/language/frame.ts';
 import type { Language } from '../models/rules/language/language.ts';
 import type { Asking } from '../models/rules/language/question.ts';
 import { holdAgainst, type Held } from '../models/rules/knowledge/grounded.ts';
@@ -87,7 +87,9 @@ export async function answerQuestion(deps: AgentDeps, question: Question): Promi
   if (isGap) await noteGap(deps, question, found);
   const passages = passagesOf(retrieval);
   return {
-    answer: given ? plainReply(given.text, groundsOf(question.query, passages)) : nothingFound,
+    answer: given
+      ? plainReply(given.text, groundsOf(question.query, passages))
+      : frames.nothingFound[understood.language],
     sources: given ? sourcesOf(passages, given.used) : [],
     has_context: given !== undefined,
     ...(given && (given.offers ? { confidence: 'low', offers: given.offers } : { confidence: 'high' })),

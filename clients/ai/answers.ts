@@ -9,9 +9,9 @@ import { answerMessages, parseAnswer, parseRewrite, repairMessage, responseForma
 import { rewriteFormat, rewriteMessages } from './prompt.ts';
 import type { AnswerAsk, Message, ModelAnswer, RewriteAsk } from './prompt.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
-import { nothingFound } from '../../models/rules/knowledge/extractive.ts';
 
 export type Answer = {
+  /** Empty when `has_context` is false. */
   text: string;
   /** Ids of the sources that the answer uses; empty when `has_context` is false. */
   used: string[];
@@ -107,7 +107,7 @@ function settle(value: ModelAnswer, ask: AnswerAsk, guard: LeakGuard): Answer {
   if (guard.leaks(value.answer)) throw repeated();
   const used = [...new Set(value.sources)].flatMap((number) => ask.hits[number - 1]?.id ?? []);
   const text = value.answer.trim();
-  if (!value.answered || used.length === 0 || text === '') return { text: nothingFound, used: [], has_context: false };
+  if (!value.answered || used.length === 0 || text === '') return { text: '', used: [], has_context: false };
   return { text, used: [...new Set(used)], has_context: true };
 }
 

@@ -78,9 +78,7 @@ describe('answer', () => {
   ])('has no context when the model %s', async (_, content) => {
     server.reply = () => content;
     const answer = await ai().answer(ask);
-    expect(answer).toMatchObject({ used: [], has_context: false });
-    expect(answer.text).not.toContain('Maybe');
-    expect(answer.text).not.toContain('know it');
+    expect(answer).toEqual({ text: '', used: [], has_context: false });
   });
 
   it('fences the sources as data in a message of their own, with a fence that no source can close', async () => {

@@ -68,6 +68,17 @@ describe('a bank’s help centre', () => {
     expect((await ask()).body).toMatchObject({ has_context: false, sources: [] });
   });
 
+  it.each([
+    ['Do you sell umbrellas to pilots?', 'I could not find anything'],
+    ['Verkaufen Sie auch Regenschirme für Piloten?', 'nichts gefunden'],
+    ['Est-ce que vous vendez des parapluies aux pilotes ?', "Je n'ai rien trouvé"],
+    ['¿Venden ustedes paraguas para los pilotos?', 'No he encontrado nada'],
+  ])('%s finds nothing, which is said in its language', async (question, says) => {
+    const { body } = await bank.ask(question);
+    expect([body.has_context, body.sources]).toEqual([false, []]);
+    expect(body.answer).toContain(says);
+  });
+
   it('a follow-up question is understood with what was said before', async () => {
     const history = [
       { role: 'customer', body: 'When is the branch in Rostock open on weekdays?' },

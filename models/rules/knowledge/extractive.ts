@@ -11,9 +11,6 @@ import { frames } from '../language/frame.ts';
 import type { Language } from '../language/language.ts';
 import { matcher, terms, type Term } from '../language/words.ts';
 
-/** What is said when nothing relevant was found. */
-export const nothingFound = 'I could not find anything about this in the available documents.';
-
 export type Source = {
   id: string;
   heading: string;

@@ -4,6 +4,13 @@ import { fold } from './words.ts';
 
 /** `{a}` and `{b}` are names of documents. */
 export const frames = {
+  /** Nothing relevant was found for a question of the API; a chat says more (escalation.ts). */
+  nothingFound: {
+    en: 'I could not find anything about this in the available documents.',
+    de: 'Dazu habe ich in den vorliegenden Unterlagen nichts gefunden.',
+    fr: "Je n'ai rien trouvé à ce sujet dans les documents disponibles.",
+    es: 'No he encontrado nada sobre esto en los documentos disponibles.',
+  },
   /** Above headings of passages that may help. */
   mayHelp: {
     en: 'This may help:',
