@@ -7,6 +7,8 @@ import { throughOutages } from './options.ts';
 import type { Asked, Prepared, ToolServerActivities } from '../activities/mcp/server.ts';
 
 export type ToolServerRef = { orgId: string };
+/** `grantId`: of a sign-in in progress. */
+export type GrantRef = ToolServerRef & { grantId: string };
 
 const { listServerTools, prepareSignIn, finishSignIn } = proxyActivities<ToolServerActivities>({
   ...throughOutages,
@@ -16,5 +18,5 @@ const { listServerTools, prepareSignIn, finishSignIn } = proxyActivities<ToolSer
 });
 
 export const discoverTools = (ref: ToolServerRef): Promise<Asked> => listServerTools(ref);
-export const beginToolGrant = (ref: ToolServerRef): Promise<Prepared> => prepareSignIn(ref);
-export const finishToolGrant = (ref: ToolServerRef & { grantId: string }): Promise<Asked> => finishSignIn(ref);
+export const beginToolGrant = (ref: GrantRef): Promise<Prepared> => prepareSignIn(ref);
+export const finishToolGrant = (ref: GrantRef): Promise<Asked> => finishSignIn(ref);

@@ -35,7 +35,6 @@ export type ToolCallDeps = ConnectionDeps & {
   mcp: Mcp;
   audit: AuditWriter;
   start: StartSaved;
-  clock: () => Date;
   log: Logger;
 };
 type Ref = { orgId: string; callId: string };

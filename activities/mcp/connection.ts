@@ -7,23 +7,37 @@ import {
   type OAuthClient,
   type OAuthState,
   type OAuthStore,
+  type Renewals,
 } from '../../clients/mcp/oauth.ts';
 import type { StreamingHttp } from '../../clients/http/http.ts';
+import { notifyMembers } from '../../models/access/notification.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
 import { callbackPath, clientMetadataPath } from '../../models/rules/mcp/oauth.ts';
-import { findToolServer, keepOAuthState, type ToolServer } from '../../models/mcp/server.ts';
+import {
+  claimRenewal,
+  endRenewal,
+  findToolServer,
+  forgetOAuthState,
+  keepOAuthState,
+  type ToolServer,
+} from '../../models/mcp/server.ts';
 
 export type ConnectionDeps = {
   secrets: SecretBox;
   http: Pick<StreamingHttp, 'open'>;
   egressAllow: readonly string[];
   publicUrl: string;
+  clock: () => Date;
 };
+/** What has to be known of a server to reach it, also while it is not stored yet. */
+export type Reached = Pick<ToolServer, '_id' | 'connection' | 'endpoint_url' | 'auth_type' | 'access_token' | 'oauth'>;
 
 const signInLimits = { maxBytes: 1024 * 1024, headersTimeoutMs: 10_000, totalTimeoutMs: 15_000 };
+/** Longer than a sign-in may take: whoever has not renewed the tokens by then has died. */
+const renewalMs = 20_000;
 
-export function createConnections({ secrets, http, egressAllow, publicUrl }: ConnectionDeps) {
-  const clientOf = ({ oauth }: ToolServer): OAuthClient => ({
+export function createConnections({ secrets, http, egressAllow, publicUrl, clock }: ConnectionDeps) {
+  const clientOf = ({ oauth }: Pick<Reached, 'oauth'>): OAuthClient => ({
     grantType: oauth?.grant_type ?? 'authorization_code',
     tokenUrl: oauth?.token_url,
     clientId: oauth?.client_id,
@@ -34,17 +48,35 @@ export function createConnections({ secrets, http, egressAllow, publicUrl }: Con
   });
 
   /** What the sign-in gave, in the server's record. */
-  const storeOf = ({ _id: orgId, connection }: ToolServer): OAuthStore => ({
+  const storeOf = ({ _id: orgId, connection }: Reached): OAuthStore => ({
     async read() {
-      const sealed = (await findToolServer(orgId))?.oauth_state;
+      const server = await findToolServer(orgId);
+      const sealed = server?.connection === connection ? server.oauth_state : undefined;
       return sealed === undefined ? {} : (JSON.parse(secrets.open(sealed)) as OAuthState);
     },
-    async write({ client, tokens, discovery }) {
-      await keepOAuthState(orgId, connection, secrets.seal(JSON.stringify({ client, tokens, discovery })));
+    write: (state) => keepOAuthState(orgId, connection, sealedState(state)),
+  });
+
+  /** What a sign-in gave, as a server's record keeps it. */
+  const sealedState = ({ client, tokens, discovery }: OAuthState): string =>
+    secrets.seal(JSON.stringify({ client, tokens, discovery }));
+
+  const renewalsOf = ({ _id: orgId, connection }: Reached): Renewals => ({
+    claim: () => claimRenewal(orgId, connection, clock(), renewalMs),
+    end: () => endRenewal(orgId, connection),
+    async refused() {
+      const server = await findToolServer(orgId);
+      const sealed = server?.connection === connection ? server.oauth_state : undefined;
+      if (sealed === undefined || !(await forgetOAuthState(orgId, connection, sealed))) return;
+      const kind = 'tool_server_signed_out';
+      const body =
+        'Its authorization server accepts the sign-in no longer. Connect it again; until then no tool is called.';
+      const notice = { key: `${kind}:${connection}`, kind, title: 'The tool server is signed out', body };
+      await notifyMembers(orgId, notice, clock());
     },
   });
 
-  function addressOf(server: ToolServer): ServerAddress {
+  function addressOf(server: Reached): ServerAddress {
     const { _id: orgId, connection, endpoint_url: url, auth_type, access_token: sealed } = server;
     const key = `${orgId}:${connection}`;
     if (auth_type === 'bearer' && sealed !== undefined)
@@ -53,11 +85,11 @@ export function createConnections({ secrets, http, egressAllow, publicUrl }: Con
       const store = storeOf(server);
       const provider = oauthProvider(clientOf(server), store);
       const byPerson = server.oauth?.grant_type !== 'client_credentials';
-      return { key, url, auth: byPerson ? grantedAuth(provider, store) : provider };
+      return { key, url, auth: byPerson ? grantedAuth(provider, store, renewalsOf(server)) : provider };
     }
     return { key, url, auth: undefined };
   }
 
-  return { addressOf, clientOf, storeOf, fetch: createFetch(http, egressAllow, signInLimits) };
+  return { addressOf, clientOf, sealedState, fetch: createFetch(http, egressAllow, signInLimits) };
 }
 export type Connections = ReturnType<typeof createConnections>;

@@ -2,28 +2,24 @@
  * What the API asks of a tool server: its tools, or a sign-in at its authorization server. What comes of it is stored; the
  * workflow's history holds ids and reasons only. These are asked by somebody who waits, so a failure is an outcome.
  */
-import { randomBytes } from 'node:crypto';
 import { createConnections, type ConnectionDeps } from './connection.ts';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import { ServerFailure, type Mcp } from '../../clients/mcp/mcp.ts';
 import { oauthProvider, signIn, type OAuthState } from '../../clients/mcp/oauth.ts';
 import { keepDiscovery } from '../../models/mcp/discovery.ts';
-import { grantSeconds, keepGrant, takeGrant } from '../../models/mcp/grant.ts';
-import { sha256 } from '../../models/mcp/hash.ts';
+import { readGrant, sealGrant, takeGrant, type GrantContent, type ToolGrant } from '../../models/mcp/grant.ts';
 import type { FailureReason } from '../../models/rules/mcp/failure.ts';
-import { findToolServer, noteDiscovered, type ToolServer } from '../../models/mcp/server.ts';
+import { findToolServer, keepOAuthState, noteDiscovered, type ToolServer } from '../../models/mcp/server.ts';
 import { maxTools, type ListedTool } from '../../models/rules/mcp/tool.ts';
 
-export type ToolServerDeps = ConnectionDeps & { mcp: Mcp; clock: () => Date };
+export type ToolServerDeps = ConnectionDeps & { mcp: Mcp };
 export type ToolServerRef = { orgId: string };
+/** `grantId`: of a sign-in in progress. */
+export type GrantRef = ToolServerRef & { grantId: string };
 /** `gone`: there is no server any more. */
 export type Asked = { kind: 'done' } | { kind: 'gone' } | { kind: 'failed'; reason: FailureReason };
-/** `address`: where a person has to agree; it holds nothing secret but to others than this person. */
-export type Prepared = Asked | { kind: 'person_needed'; grantId: string };
+export type Prepared = Asked | { kind: 'person_needed' };
 export type ToolServerActivities = ReturnType<typeof createToolServerActivities>;
-
-/** What a sign-in needs to be finished, beside the state of the library. */
-export type GrantContent = OAuthState & { address?: string; code?: string; iss?: string };
 
 export function createToolServerActivities(deps: ToolServerDeps) {
   const { mcp, secrets, clock } = deps;
@@ -32,13 +28,20 @@ export function createToolServerActivities(deps: ToolServerDeps) {
   async function asking<T>(orgId: string, ask: (server: ToolServer) => Promise<T>) {
     const server = await findToolServer(orgId);
     if (!server) return { kind: 'gone' } as const;
+    return outcomeOf(() => ask(server));
+  }
+
+  async function outcomeOf<T>(ask: () => Promise<T>) {
     try {
-      return await ask(server);
+      return await ask();
     } catch (error) {
       if (!(error instanceof ServerFailure)) throw error;
       return { kind: 'failed', reason: error.reason } as const;
     }
   }
+
+  const openGrant = ({ sealed }: ToolGrant) => JSON.parse(secrets.open(sealed)) as GrantContent;
+  const keep = (grantId: string, content: GrantContent) => sealGrant(grantId, secrets.seal(JSON.stringify(content)));
 
   return {
     /** Stores what the server lists now. */
@@ -53,48 +56,44 @@ export function createToolServerActivities(deps: ToolServerDeps) {
         }),
       ),
 
-    /** Signs in with the client's own credentials, or prepares that a person agrees. */
-    prepareSignIn: ({ orgId }: ToolServerRef): Promise<Prepared> =>
-      withHeartbeat(async () =>
-        asking(orgId, async (server): Promise<Prepared> => {
-          const client = connections.clientOf(server);
-          const state = randomBytes(32).toString('base64url');
-          let address: string | undefined;
-          const kept = memory({});
-          const store = client.grantType === 'client_credentials' ? connections.storeOf(server) : kept;
-          const provider = oauthProvider(client, store, {
-            state,
-            redirected: (url) => (address = url.href),
-          });
-          const came = await signIn(provider, server.endpoint_url, connections.fetch);
-          if (came === 'signed_in') return { kind: 'done' };
-          if (address === undefined) return { kind: 'failed', reason: 'unauthorized' };
-          const content: GrantContent = { ...(await kept.read()), address };
-          const grantId = sha256(state);
-          await keepGrant({
-            _id: grantId,
-            org_id: orgId,
-            connection: server.connection,
-            sealed: secrets.seal(JSON.stringify(content)),
-            returned: false,
-            expires_at: new Date(clock().getTime() + grantSeconds * 1000),
-          });
-          return { kind: 'person_needed', grantId };
-        }),
-      ),
+    /** Signs in with the client's own credentials, or prepares that a person agrees; the server is not stored yet. */
+    prepareSignIn: ({ orgId, grantId }: GrantRef): Promise<Prepared> =>
+      withHeartbeat(async () => {
+        const grant = await readGrant(orgId, grantId);
+        if (!grant) return { kind: 'gone' };
+        const content = openGrant(grant);
+        const client = connections.clientOf(content.server);
+        const kept = memory({});
+        let address: string | undefined;
+        const provider = oauthProvider(client, kept, {
+          state: content.state,
+          redirected: (url) => (address = url.href),
+        });
+        return outcomeOf(async () => {
+          const { tokenUrl } = client;
+          const came = await signIn(provider, content.server.endpoint_url, connections.fetch, { tokenUrl });
+          if (came === 'signed_in') {
+            await keep(grantId, { ...content, signed_in: connections.sealedState(await kept.read()) });
+            return { kind: 'done' } as const;
+          }
+          if (address === undefined) return { kind: 'failed', reason: 'unauthorized' } as const;
+          await keep(grantId, { ...content, kept: await kept.read(), address });
+          return { kind: 'person_needed' } as const;
+        });
+      }),
 
     /** Exchanges the code that the browser came back with, once. */
-    finishSignIn: ({ orgId, grantId }: ToolServerRef & { grantId: string }): Promise<Asked> =>
+    finishSignIn: ({ orgId, grantId }: GrantRef): Promise<Asked> =>
       withHeartbeat(async () =>
         asking(orgId, async (server) => {
           const grant = await takeGrant(orgId, grantId);
           if (!grant || grant.connection !== server.connection) return { kind: 'gone' } as const;
-          const { address: _, code, iss, ...before } = JSON.parse(secrets.open(grant.sealed)) as GrantContent;
+          const { kept: before, code, iss } = openGrant(grant);
           if (code === undefined) return { kind: 'gone' } as const;
-          const kept = memory(before);
+          const kept = memory({ ...before });
           const provider = oauthProvider(connections.clientOf(server), kept);
-          await signIn(provider, server.endpoint_url, connections.fetch, { code, iss });
-          await connections.storeOf(server).write(await kept.read());
+          await signIn(provider, server.endpoint_url, connections.fetch, { returned: { code, iss } });
+          await keepOAuthState(orgId, server.connection, connections.sealedState(await kept.read()));
           await mcp.forget(connections.addressOf(server).key);
           return { kind: 'done' } as const;
         }),

@@ -204,4 +204,5 @@ export const callbackQuery = z.object({
   error_uri: z.string().max(2_000).optional(),
   session_state: z.string().max(500).optional(),
 });
-export const callbackReply = z.object({ connected: z.boolean(), org_id: id });
+/** The answer is a redirect. */
+export const redirectReply = z.object({});

@@ -13,11 +13,13 @@ import { readiness } from './health.ts';
 import { createLimiter } from './limits.ts';
 import type { Metrics } from './metrics.ts';
 import { openApiDocument } from './openapi.ts';
+import { mountOutcome } from './outcome.ts';
 import { serve } from './serve.ts';
 import { routeGroups, type RouteGroups } from '../routes/index.ts';
 import { mountWidget } from '../chat/widget.ts';
-import { mountOutcome } from '../events/outcome.ts';
+import { slackOutcome } from '../events/outcome.ts';
 import { mountRoomPage } from '../interviews/roompage.ts';
+import { toolOutcome } from '../mcp/outcome.ts';
 import { newId } from '../../models/base/ids.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { clientDocument, clientMetadataPath } from '../../models/rules/mcp/oauth.ts';
@@ -127,7 +129,7 @@ export function createApp(
   }
 
   mountWidget(outside);
-  mountOutcome(outside);
+  for (const page of [slackOutcome, toolOutcome]) mountOutcome(outside, page);
   mountRoomPage(outside);
 
   const inside = new Router({ prefix: '/v1' });

@@ -1,11 +1,12 @@
 /** What routes of the tool server share: a patch applied to what is stored, tools as they are approved, and what is shown. */
+import { randomInt } from 'node:crypto';
 import type { Context } from '../context.ts';
 import type * as contract from '../contract/mcp.ts';
 import type { z } from 'zod';
 import { BadSchema, schemaCheck } from '../../clients/schema/schema.ts';
 import { lastDiscovery } from '../../models/mcp/discovery.ts';
 import { pinOf } from '../../models/mcp/hash.ts';
-import { findToolServer, saveToolServer, type OAuthSettings, type ToolServer } from '../../models/mcp/server.ts';
+import type { OAuthSettings, ToolServer } from '../../models/mcp/server.ts';
 import { isEgressAllowed, isPublicHost, portOf } from '../../models/rules/base/address.ts';
 import { Problem, type Detail } from '../../models/rules/base/errors.ts';
 import { badPorts } from '../../models/rules/base/http.ts';
@@ -37,36 +38,28 @@ function addressProblem(text: string, egressAllow: readonly string[]): string | 
   return undefined;
 }
 
-/** Applies a patch to what is stored, again when somebody else stored meanwhile. `before` is null when there was none. */
-export async function patchToolServer(
-  ctx: Context,
-  orgId: string,
-  body: Body,
-): Promise<{ before: ToolServer | null; server: ToolServer }> {
-  for (;;) {
-    const before = await findToolServer(orgId);
-    const now = ctx.clock();
-    const changed = withConnection(ctx, before ?? blank(orgId, now), body);
-    const tools = body.approved_tools ? await approvedTools(changed, before, body.approved_tools) : changed.tools;
-    const server: ToolServer = {
-      ...changed,
-      ...(body.server_label === undefined ? {} : { server_label: body.server_label }),
-      ...(body.enabled === undefined ? {} : { enabled: body.enabled }),
-      ...(body.rate_limit_per_min === undefined ? {} : { rate_limit_per_min: body.rate_limit_per_min }),
-      ...(body.protocol_version ? { protocol_version: body.protocol_version } : {}),
-      tools,
-      updated_at: now,
-    };
-    if (body.protocol_version === null) delete server.protocol_version;
-    if (await saveToolServer(server, before?.version ?? 0))
-      return { before, server: { ...server, version: server.version + 1 } };
-  }
+/** What a patch makes of what is stored; `before` is null when there is nothing. */
+export async function patched(ctx: Context, orgId: string, before: ToolServer | null, body: Body): Promise<ToolServer> {
+  const now = ctx.clock();
+  const changed = withConnection(ctx, before ?? blank(orgId, now), body);
+  const tools = body.approved_tools ? await approvedTools(changed, before, body.approved_tools) : changed.tools;
+  const server: ToolServer = {
+    ...changed,
+    ...(body.server_label === undefined ? {} : { server_label: body.server_label }),
+    ...(body.enabled === undefined ? {} : { enabled: body.enabled }),
+    ...(body.rate_limit_per_min === undefined ? {} : { rate_limit_per_min: body.rate_limit_per_min }),
+    ...(body.protocol_version ? { protocol_version: body.protocol_version } : {}),
+    tools,
+    updated_at: now,
+  };
+  if (body.protocol_version === null) delete server.protocol_version;
+  return server;
 }
 
 const blank = (orgId: string, now: Date): ToolServer => ({
   _id: orgId,
   version: 0,
-  connection: 0,
+  connection: randomInt(2 ** 40),
   server_label: '',
   endpoint_url: '',
   auth_type: 'none',
@@ -112,6 +105,7 @@ function withConnection({ config, secrets }: Context, standing: ToolServer, body
     body.oauth !== undefined;
   if (!reconnects) return next;
   delete next.oauth_state;
+  delete next.renewing_until;
   return { ...next, connection: standing.connection + 1 };
 }
 

@@ -7,14 +7,15 @@ import * as contract from '../contract/mcp.ts';
 import { ask, startSaved } from '../durable.ts';
 import { afterCursor, afterPlace, defaultLimit, listPage, placedListPage } from '../http/cursor.ts';
 import { perConfig } from '../http/perconfig.ts';
-import { route } from '../http/route.ts';
-import { patchToolServer, viewServer } from '../mcp/server.ts';
+import { redirect, route } from '../http/route.ts';
+import { connectServer, finishSignIn } from '../mcp/connecting.ts';
+import { toolOutcomePath } from '../mcp/outcome.ts';
+import { viewServer } from '../mcp/server.ts';
 import { intentFor } from '../../models/base/pending.ts';
 import { auditWriter, listAudit, verifyAudit, type AuditEntry, type AuditEvent } from '../../models/mcp/audit.ts';
 import { findToolCall, listApprovals, nudgeCalls, ToolCallModel, type ToolCall } from '../../models/mcp/call.ts';
 import { forgetDiscovery, lastDiscovery } from '../../models/mcp/discovery.ts';
-import { readGrant, returnGrant, sealGrant } from '../../models/mcp/grant.ts';
-import { pinOf, sha256 } from '../../models/mcp/hash.ts';
+import { pinOf } from '../../models/mcp/hash.ts';
 import { takeCall } from '../../models/mcp/limit.ts';
 import { findToolServer, removeToolServer, type ToolServer } from '../../models/mcp/server.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
@@ -23,7 +24,7 @@ import { failureReasons, type FailureReason } from '../../models/rules/mcp/failu
 import { callbackPath } from '../../models/rules/mcp/oauth.ts';
 import { titleOf } from '../../models/rules/mcp/tool.ts';
 import { callingWork, toolCallWork } from '../../models/rules/mcp/work.ts';
-import { beginToolGrant, discoverTools, finishToolGrant, type ToolServerRef } from '../../workflows/toolserver.ts';
+import { discoverTools, type ToolServerRef } from '../../workflows/toolserver.ts';
 
 const prefix = '/support/mcp/orgs/{orgId}';
 const { queue } = toolCallWork;
@@ -38,22 +39,6 @@ const audit = (
 
 const failed = (reason: FailureReason) => new Problem('TOOL_SERVER_FAILED', { message: failureReasons[reason] });
 const noServer = () => new Problem('NO_TOOL_SERVER');
-
-/** Signs in where the server asks for it; gives the address at which a person has to agree, if one has to. */
-async function signIn(ctx: Context, server: ToolServer): Promise<string | undefined> {
-  const { _id: orgId, connection } = server;
-  const work = {
-    workflow: beginToolGrant,
-    id: `tool-grant:${orgId}:${connection}:${randomUUID()}`,
-    queue,
-    args: [{ orgId }] as [ToolServerRef],
-  };
-  const prepared = await ask(ctx, work, orgId);
-  if (prepared.kind === 'failed') throw failed(prepared.reason);
-  if (prepared.kind !== 'person_needed') return undefined;
-  const grant = await readGrant(orgId, prepared.grantId);
-  return grant ? (JSON.parse(ctx.secrets.open(grant.sealed)) as { address?: string }).address : undefined;
-}
 
 /** Counts a discovery against the limit of calls. @throws Problem RATE_LIMITED. */
 async function countDiscovery(ctx: Context, { _id: orgId, rate_limit_per_min: most }: ToolServer): Promise<void> {
@@ -150,7 +135,7 @@ export const mcpRoutes = [
     limit: 'writes',
     errors: ['TOOL_SERVER_FAILED', 'UNAVAILABLE'],
     async handle({ params: { orgId }, body, principal }, ctx) {
-      const { before, server } = await patchToolServer(ctx, orgId, body);
+      const { before, server, address } = await connectServer(ctx, orgId, body, principal);
       const action = before ? 'server_updated' : 'server_connected';
       await audit(ctx, principal, { kind: 'config', action });
       for (const tool of body.approved_tools ? server.tools : []) {
@@ -163,11 +148,7 @@ export const mcpRoutes = [
           auth_scope,
         });
       }
-      const asks =
-        server.auth_type === 'oauth2' && server.oauth_state === undefined && server.connection !== before?.connection;
-      const address = asks ? await signIn(ctx, server) : undefined;
-      const now = asks ? ((await findToolServer(orgId)) ?? server) : server;
-      return { server: viewServer(now), ...(address === undefined ? {} : { authorization_url: address }) };
+      return { server: viewServer(server), ...(address === undefined ? {} : { authorization_url: address }) };
     },
   }),
   route({
@@ -289,34 +270,18 @@ export const mcpRoutes = [
     name: 'finishToolGrant',
     method: 'GET',
     path: callbackPath,
-    summary: 'Where the authorization server of a tool server sends the browser back to.',
+    summary:
+      'Where a tool server’s authorization server sends the browser back to; leads to a page that says how it ended.',
     auth: open,
-    envelope: true,
     query: contract.callbackQuery,
-    reply: contract.callbackReply,
+    status: 302,
+    reply: contract.redirectReply,
+    envelope: true,
     limit: 'accounts',
-    errors: ['VALIDATION', 'TOOL_SERVER_FAILED', 'UNAVAILABLE'],
-    async handle({ query: { state, code, iss, error } }, ctx) {
-      const refuse = (message: string) => new Problem('VALIDATION', { message });
-      const grant = state === undefined ? null : await returnGrant(sha256(state), ctx.clock());
-      if (!grant) throw refuse('This sign-in is unknown, used or too old; connect the tool server again.');
-      if (error !== undefined || code === undefined)
-        throw refuse('The authorization server did not agree; connect the tool server again.');
-      const content = { ...(JSON.parse(ctx.secrets.open(grant.sealed)) as object), code, iss };
-      await sealGrant(grant._id, ctx.secrets.seal(JSON.stringify(content)));
-      const { org_id: orgId, _id: grantId } = grant;
-      const work = {
-        workflow: finishToolGrant,
-        id: `tool-grant:${grantId}`,
-        queue,
-        args: [{ orgId, grantId }] as [ToolServerRef & { grantId: string }],
-      };
-      const asked = await ask(ctx, work, orgId);
-      if (asked.kind === 'failed') throw failed(asked.reason);
-      if (asked.kind === 'gone')
-        throw refuse('The tool server was disconnected or changed meanwhile; connect it again.');
-      await audit(ctx, { orgId, mode: 'live', actor: 'agent' }, { kind: 'config', action: 'signed_in' });
-      return { connected: true, org_id: orgId };
+    async handle({ query }, ctx) {
+      const { outcome, by } = await finishSignIn(ctx, query);
+      if (by) await audit(ctx, by, { kind: 'config', action: 'signed_in' });
+      return redirect(toolOutcomePath(outcome));
     },
   }),
 ];

@@ -3,11 +3,14 @@
  * The library finds the server by its metadata, registers where it must, checks the issuer and refreshes; here stands what
  * it is told and where it keeps what it got.
  */
+import { setTimeout } from 'node:timers/promises';
 import {
   auth,
+  discoverAuthorizationServerMetadata,
   extractWWWAuthenticateParams,
   OAuthClientFlowError,
   OAuthError,
+  OAuthErrorCode,
   type AuthProvider,
   type FetchLike,
   type OAuthClientProvider,
@@ -69,7 +72,7 @@ export function oauthProvider(
     codeVerifier: async () => (await store.read()).verifier ?? '',
     async discoveryState() {
       const { discovery } = await store.read();
-      if (discovery || client.tokenUrl === undefined) return discovery;
+      if (discovery || client.tokenUrl === undefined || byPerson) return discovery;
       const { origin } = new URL(client.tokenUrl);
       // The member has said where tokens come from, so nothing has to be found.
       return {
@@ -92,6 +95,26 @@ export function oauthProvider(
   };
 }
 
+/** Where the metadata of the authorization server may be that has this token endpoint: its issuer is a part of the address. */
+function issuersOf(tokenUrl: string): string[] {
+  const { origin, pathname } = new URL(tokenUrl);
+  const parts = pathname.split('/').filter((part) => part !== '');
+  return parts.slice(0, 8).map((_, index) => `${origin}/${parts.slice(0, index).join('/')}`);
+}
+
+/**
+ * The member has said where tokens come from; where a person agrees, only the server's metadata say. @throws ServerFailure.
+ */
+async function findAuthority(provider: OAuthClientProvider, tokenUrl: string, fetch: FetchLike): Promise<void> {
+  for (const issuer of issuersOf(tokenUrl)) {
+    const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn: fetch }).catch(() => undefined);
+    if (metadata?.token_endpoint !== tokenUrl) continue;
+    await provider.saveDiscoveryState?.({ authorizationServerUrl: issuer, authorizationServerMetadata: metadata });
+    return;
+  }
+  throw new ServerFailure('no_authority');
+}
+
 /**
  * Signs in, or prepares that a person does: `redirected` of the provider has then been called. `returned`: what the browser
  * came back with. @throws ServerFailure.
@@ -100,9 +123,11 @@ export async function signIn(
   provider: OAuthClientProvider,
   serverUrl: string,
   fetch: FetchLike,
-  returned?: { code: string; iss?: string | undefined },
+  { returned, tokenUrl }: { returned?: { code: string; iss?: string | undefined }; tokenUrl?: string | undefined } = {},
 ): Promise<'signed_in' | 'person_needed'> {
   try {
+    if (!returned && tokenUrl !== undefined && provider.redirectUrl !== undefined)
+      await findAuthority(provider, tokenUrl, fetch);
     const challenge = returned ? {} : await challengeOf(serverUrl, fetch);
     const result = await auth(provider, {
       serverUrl,
@@ -114,23 +139,65 @@ export async function signIn(
     });
     return result === 'AUTHORIZED' ? 'signed_in' : 'person_needed';
   } catch (error) {
+    if (error instanceof ServerFailure) throw error;
     if (error instanceof OAuthError || error instanceof OAuthClientFlowError)
       throw new ServerFailure('unauthorized', { cause: error });
     throw new ServerFailure('unreachable', { cause: error });
   }
 }
 
+/** How processes take turns in renewing tokens. */
+export type Renewals = {
+  /** Whether this process may renew them now; false while another one does. */
+  claim(): Promise<boolean>;
+  end(): Promise<void>;
+  /** The authorization server has ended what a person agreed to. */
+  refused(): Promise<void>;
+};
+
+/** How long a call waits for another process that renews the tokens, and how often it looks. */
+const patienceMs = 15_000;
+const lookEveryMs = 100;
+
 /**
- * The credential of a person's grant, for calls: it is refreshed, and never asked for anew, because no person is there to agree.
+ * The credential of a person's grant, for calls: it is refreshed, and never asked for anew, because no person is there to
+ * agree. Of all who learn that it has run out only one refreshes it, for a refresh token serves once.
  */
-export function grantedAuth(provider: OAuthClientProvider, store: OAuthStore): AuthProvider {
+export function grantedAuth(provider: OAuthClientProvider, store: OAuthStore, renewals: Renewals): AuthProvider {
+  let used: string | undefined;
   return {
-    token: async () => (await store.read()).tokens?.access_token,
+    token: async () => (used = (await store.read()).tokens?.access_token),
     async onUnauthorized({ serverUrl, fetchFn }) {
-      if ((await store.read()).tokens?.refresh_token === undefined) throw new ServerFailure('unauthorized');
-      if ((await auth(provider, { serverUrl, fetchFn })) !== 'AUTHORIZED') throw new ServerFailure('unauthorized');
+      const refused = used;
+      for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += lookEveryMs) {
+        const { tokens } = await store.read();
+        if (tokens?.refresh_token === undefined) throw new ServerFailure('unauthorized');
+        if (tokens.access_token !== refused) return;
+        if (await renewals.claim()) return renew(provider, store, renewals, { serverUrl, fetchFn, refused });
+        await setTimeout(lookEveryMs);
+      }
+      throw new ServerFailure('timeout');
     },
   };
+}
+
+async function renew(
+  provider: OAuthClientProvider,
+  store: OAuthStore,
+  renewals: Renewals,
+  { serverUrl, fetchFn, refused }: { serverUrl: URL; fetchFn: FetchLike; refused: string | undefined },
+): Promise<void> {
+  try {
+    // Another process may have renewed them between the look and the claim.
+    if ((await store.read()).tokens?.access_token !== refused) return;
+    if ((await auth(provider, { serverUrl, fetchFn })) !== 'AUTHORIZED') throw new ServerFailure('unreachable');
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error;
+    if (error.code === OAuthErrorCode.InvalidGrant) await renewals.refused();
+    throw new ServerFailure('unauthorized', { cause: error });
+  } finally {
+    await renewals.end();
+  }
 }
 
 /** What the tool server says about its authorization server when it is asked without a credential. */

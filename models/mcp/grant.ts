@@ -2,7 +2,9 @@
  * Sign-ins in progress at the authorization server of a tool server. Each serves once, within ten minutes. Only a hash of the
  * `state` is stored, and what the browser must not learn is sealed.
  */
+import type { ToolServer } from './server.ts';
 import { collectionOf, defineModel } from '../base/define.ts';
+import type { Mode } from '../rules/access/keys.ts';
 
 export type ToolGrant = {
   /** SHA-256 of the `state` parameter, hexadecimal. */
@@ -10,11 +12,34 @@ export type ToolGrant = {
   org_id: string;
   /** The connection that it is for. */
   connection: number;
-  /** Sealed JSON: PKCE verifier, client, what was discovered, and, once it came back, the code. */
+  /** Sealed JSON: `GrantContent`. */
   sealed: string;
   /** Whether the browser has come back. */
   returned: boolean;
   expires_at: Date;
+};
+
+/** What the API and a worker hand to each other. JSON. */
+export type GrantContent = {
+  /**
+   * The server as it is about to be stored. That happens when the sign-in has come so far: settings with which nobody can
+   * sign in replace none that work.
+   */
+  server: Pick<ToolServer, '_id' | 'connection' | 'endpoint_url' | 'auth_type' | 'oauth'>;
+  /** The parameter by which the browser that comes back is known. */
+  state: string;
+  /** Who asked for it, for the audit. */
+  actor: string;
+  mode: Mode;
+  /** What the library needs to finish: PKCE verifier, client, what was discovered. */
+  kept?: object;
+  /** Where a person has to agree. */
+  address?: string;
+  /** What the browser came back with. */
+  code?: string;
+  iss?: string;
+  /** `oauth_state` of the server, when it is signed in without a person. */
+  signed_in?: string;
 };
 
 export const grantSeconds = 600;
@@ -45,6 +70,7 @@ export async function returnGrant(id: string, now: Date): Promise<ToolGrant | nu
   );
 }
 
+/** Replaces what is known of a sign-in; nothing when it is over. */
 export async function sealGrant(id: string, sealed: string): Promise<void> {
   await collectionOf(ToolGrantModel).updateOne({ _id: id }, { $set: { sealed } });
 }
@@ -57,4 +83,8 @@ export async function takeGrant(orgId: string, id: string): Promise<ToolGrant | 
 /** A sign-in in progress. */
 export async function readGrant(orgId: string, id: string): Promise<ToolGrant | null> {
   return collectionOf(ToolGrantModel).findOne({ _id: id, org_id: orgId });
+}
+
+export async function dropGrant(orgId: string, id: string): Promise<void> {
+  await collectionOf(ToolGrantModel).deleteOne({ _id: id, org_id: orgId });
 }

@@ -24,9 +24,12 @@ export type OAuthSettings = {
 export type ToolServer = {
   /** The organization's id. */
   _id: string;
-  /** Counts changes; 0 while there is no server. */
+  /** Counts changes, of the tokens too, so that nobody puts back older ones; 0 while there is no server. */
   version: number;
-  /** Counts changes of the address and the credentials: connections of an earlier one are not used any more. */
+  /**
+   * Grows with each change of the address or the credentials: connections of an earlier one are not used any more. It
+   * begins at a random number, so that a server that is connected after another was removed is not taken for that one.
+   */
   connection: number;
   server_label: string;
   endpoint_url: string;
@@ -36,6 +39,8 @@ export type ToolServer = {
   oauth?: OAuthSettings;
   /** Sealed JSON: what the sign-in at the authorization server has given; see clients/mcp/oauth.ts. */
   oauth_state?: string;
+  /** Until when one process renews the tokens; the others wait for what it gets. */
+  renewing_until?: Date;
   protocol_version?: string;
   enabled: boolean;
   rate_limit_per_min: number;
@@ -58,6 +63,7 @@ export const ToolServerModel = defineModel<Stored>('ToolServer', 'tool_servers',
   access_token: String,
   oauth: { type: Mixed },
   oauth_state: String,
+  renewing_until: Date,
   protocol_version: String,
   enabled: { type: Boolean, required: true },
   rate_limit_per_min: { type: Number, required: true },
@@ -107,7 +113,38 @@ export async function removeToolServer(orgId: string): Promise<boolean> {
 
 /** Keeps what the authorization server gave, sealed; nothing when the connection is another one by now. */
 export async function keepOAuthState(orgId: string, connection: number, sealed: string): Promise<void> {
-  await collectionOf(ToolServerModel).updateOne({ _id: orgId, connection }, { $set: { oauth_state: sealed } });
+  await collectionOf(ToolServerModel).updateOne(
+    { _id: orgId, connection },
+    { $set: { oauth_state: sealed }, $inc: { version: 1 } },
+  );
+}
+
+/**
+ * Lets one process of all renew the tokens, for `forMs`: a refresh token that is used twice ends the whole grant at many
+ * authorization servers.
+ */
+export async function claimRenewal(orgId: string, connection: number, now: Date, forMs: number): Promise<boolean> {
+  const { matchedCount } = await collectionOf(ToolServerModel).updateOne(
+    { _id: orgId, connection, $or: [{ renewing_until: { $exists: false } }, { renewing_until: { $lte: now } }] },
+    { $set: { renewing_until: new Date(now.getTime() + forMs) }, $inc: { version: 1 } },
+  );
+  return matchedCount === 1;
+}
+
+export async function endRenewal(orgId: string, connection: number): Promise<void> {
+  await collectionOf(ToolServerModel).updateOne(
+    { _id: orgId, connection },
+    { $unset: { renewing_until: 1 }, $inc: { version: 1 } },
+  );
+}
+
+/** Forgets a sign-in that the authorization server has ended; false when there is another one by now. */
+export async function forgetOAuthState(orgId: string, connection: number, sealed: string): Promise<boolean> {
+  const { matchedCount } = await collectionOf(ToolServerModel).updateOne(
+    { _id: orgId, connection, oauth_state: sealed },
+    { $unset: { oauth_state: 1 }, $inc: { version: 1 } },
+  );
+  return matchedCount === 1;
 }
 
 export async function noteDiscovered(orgId: string, at: Date): Promise<void> {

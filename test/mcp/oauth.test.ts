@@ -1,149 +1,240 @@
 /** The sign-in at a tool server's authorization server, against a real one: by the client itself, and by a person. */
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { createRemoteJWKSet, jwtVerify } from 'jose';
-import { Provider } from 'oidc-provider';
-import { system } from '../kit/harness.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { createHttp } from '../../clients/http/http.ts';
+import { createFetch } from '../../clients/mcp/fetch.ts';
+import { oauthProvider, signIn, type OAuthState } from '../../clients/mcp/oauth.ts';
+import { clientDocument, clientMetadataPath } from '../../models/rules/mcp/oauth.ts';
+import { browse, guard, known, machine, startAuthority, type Authority } from '../kit/authority.ts';
+import { sharedDatabase } from '../kit/database.ts';
+import { system, until } from '../kit/harness.ts';
 import { startTestMcp, type TestMcp } from '../kit/mcp-server.ts';
 
-type Session = {
-  provider: {
-    Grant: new (of: object) => {
-      addOIDCScope(scope: string): void;
-      addResourceScope(resource: string, scope: string): void;
-      save(): Promise<string>;
-    };
-  };
-  client: { clientId: string };
-  session: { accountId: string };
-};
-
 const api = system();
-const clientSecret = 'a-client-secret-nobody-may-see';
-const authority = createServer();
-let issuer: string;
+const db = sharedDatabase();
+const comesBack = 'http://127.0.0.1:3000/v1/support/mcp/oauth/callback';
+let authority: Authority;
 let mcp: TestMcp;
-/** Tokens that the tool server has accepted, by their client. */
-const accepted: string[] = [];
+/** The client of each request that the tool server has accepted. */
+let accepted: string[];
+/** Access tokens that the tool server does not accept any more. */
+const ended = new Set<string>();
+let latest = '';
+const opened: { close(): Promise<void> }[] = [];
 
 beforeAll(async () => {
-  authority.listen(0, '127.0.0.1');
-  await once(authority, 'listening');
-  issuer = `http://127.0.0.1:${(authority.address() as AddressInfo).port}`;
   mcp = await startTestMcp({ name: 'ping', description: 'Answers.' });
-  const resource = mcp.url;
-  const provider = new Provider(issuer, {
-    clients: [
-      {
-        client_id: 'machine',
-        client_secret: clientSecret,
-        grant_types: ['client_credentials'],
-        response_types: [],
-        redirect_uris: [],
-      },
-    ],
-    cookies: { keys: ['test'] },
-    features: {
-      devInteractions: { enabled: false },
-      clientCredentials: { enabled: true },
-      registration: { enabled: true },
-      resourceIndicators: {
-        enabled: true,
-        defaultResource: () => resource,
-        useGrantedResource: () => true,
-        getResourceServerInfo: () => ({ scope: 'tools', audience: resource, accessTokenFormat: 'jwt' }),
-      },
-    },
-    scopes: ['openid', 'offline_access', 'tools'],
-    pkce: { required: () => true },
-    interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
-    findAccount: (_: unknown, sub: string) => ({ accountId: sub, claims: () => ({ sub }) }),
-    async loadExistingGrant({ oidc }: { oidc: Session }) {
-      const grant = new oidc.provider.Grant({ clientId: oidc.client.clientId, accountId: oidc.session.accountId });
-      grant.addOIDCScope('openid offline_access');
-      grant.addResourceScope(resource, 'tools');
-      await grant.save();
-      return grant;
-    },
-  } as never);
-  provider.use(async (ctx, next) => {
-    if (!ctx.path.startsWith('/interaction/')) return next();
-    await provider.interactionFinished(
-      ctx.req,
-      ctx.res,
-      { login: { accountId: 'ada' } },
-      { mergeWithLastSubmission: false },
-    );
-    ctx.respond = false;
+  authority = await startAuthority(mcp.url, comesBack);
+  accepted = guard(mcp, authority.issuer, (token) => {
+    latest = token;
+    return ended.has(token);
   });
-  authority.on('request', provider.callback());
-  const keys = createRemoteJWKSet(new URL(`${issuer}/jwks`));
-  const metadata = '/.well-known/oauth-protected-resource/mcp';
-  mcp.intercept = async (request, response) => {
-    if (request.url === metadata) {
-      response.writeHead(200, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ resource, authorization_servers: [issuer], scopes_supported: ['tools'] }));
-      return true;
-    }
-    const token = request.headers.authorization?.replace('Bearer ', '') ?? '';
-    try {
-      const { payload } = await jwtVerify(token, keys, { issuer, audience: resource });
-      accepted.push(String(payload['client_id']));
-      return false;
-    } catch {
-      const challenge = `Bearer resource_metadata="${new URL(metadata, resource).href}"`;
-      response.writeHead(401, { 'www-authenticate': challenge }).end();
-      return true;
-    }
-  };
+});
+beforeEach(() => {
+  authority.agrees = true;
 });
 afterAll(async () => {
-  await mcp.close();
-  authority.closeAllConnections();
-  await new Promise((resolve) => authority.close(resolve));
+  await Promise.all([mcp, authority, ...opened].map((one) => one.close()));
 });
 
 async function organization() {
   const org = await api.newOrg();
-  const { token } = await api.newKey(org);
+  const { token, keyId } = await api.newKey(org);
   const call = (method: string, path: string, body?: unknown) =>
     api.request(method, `/support/mcp/orgs/${org.orgId}${path}`, { token, ...(body === undefined ? {} : { body }) });
-  return { org, call };
+  return { org, keyId, call };
 }
 
-describe('OAuth 2.1', () => {
-  it('with a client secret signs in by itself; the secret and the tokens stay inside', async () => {
+/** What a person reads at the end, in the browser. */
+async function pageAfter(search: string): Promise<{ outcome: string | null; text: string }> {
+  const reply = await api.request('GET', `/support/mcp/oauth/callback${search}`);
+  const location = reply.headers.get('location') ?? '';
+  const page = await fetch(`${api.url}${location}`);
+  expect([reply.status, page.status]).toEqual([302, 200]);
+  return { outcome: new URL(location, api.url).searchParams.get('outcome'), text: await page.text() };
+}
+
+/** Has a person sign in, and gives the query with which their browser comes back. */
+async function agree(authorizationUrl: string): Promise<string> {
+  return (await browse(authorizationUrl, comesBack)).search;
+}
+
+const byPerson = { auth_type: 'oauth2' };
+
+describe('with a client secret', () => {
+  it('signs in by itself; the secret and the tokens stay inside', async () => {
     const { call } = await organization();
-    const oauth = { client_id: 'machine', client_secret: clientSecret };
-    const put = await call('PUT', '/server', { endpoint_url: mcp.url, auth_type: 'oauth2', oauth });
+    const put = await call('PUT', '/server', { endpoint_url: mcp.url, auth_type: 'oauth2', oauth: machine });
     expect([put.status, put.body.server?.signed_in, put.body.authorization_url]).toEqual([200, true, undefined]);
     expect(put.body.server).toMatchObject({ has_client_secret: true, oauth: { grant_type: 'client_credentials' } });
-    expect(JSON.stringify(put.body)).not.toContain(clientSecret);
+    expect(JSON.stringify(put.body)).not.toContain(machine.client_secret);
     expect((await call('POST', '/discover')).body.tools).toMatchObject([{ source_name: 'ping' }]);
     expect(accepted).toContain('machine');
   });
 
-  it('with a wrong client secret says so, without repeating it', async () => {
+  it('that is wrong says so without repeating it, and leaves what was stored as it was', async () => {
     const { call } = await organization();
-    const oauth = { client_id: 'machine', client_secret: 'wrong-secret-words' };
-    const put = await call('PUT', '/server', { endpoint_url: mcp.url, auth_type: 'oauth2', oauth });
+    const wrong = { client_id: 'machine', client_secret: 'wrong-secret-words' };
+    const put = await call('PUT', '/server', { endpoint_url: mcp.url, auth_type: 'oauth2', oauth: wrong });
     expect([put.status, put.body.code]).toEqual([502, 'TOOL_SERVER_FAILED']);
     expect(JSON.stringify(put.body)).not.toContain('wrong-secret-words');
+    expect((await call('GET', '/server')).body).toEqual({ server: null });
+    await call('PUT', '/server', { endpoint_url: mcp.url, auth_type: 'oauth2', oauth: machine });
+    const before = (await call('GET', '/server')).body;
+    const later = await call('PUT', '/server', { server_label: 'Never stored', oauth: wrong });
+    expect([later.status, (await call('GET', '/server')).body]).toEqual([502, before]);
+    expect((await call('POST', '/discover')).status).toBe(200);
+  });
+});
+
+describe('without one', () => {
+  it('registers, has a person agree, once, and then reaches the tools', async () => {
+    const { call, keyId } = await organization();
+    const put = await call('PUT', '/server', { endpoint_url: mcp.url, ...byPerson });
+    expect([put.status, put.body.server.signed_in]).toEqual([200, false]);
+    const asked = new URL(put.body.authorization_url);
+    expect(asked.origin).toBe(authority.issuer);
+    expect(Object.fromEntries(asked.searchParams)).toMatchObject({
+      response_type: 'code',
+      code_challenge_method: 'S256',
+      resource: mcp.url,
+      state: expect.any(String),
+    });
+    expect(authority.registered).toContain(asked.searchParams.get('client_id'));
+    expect((await call('POST', '/discover')).status).toBe(502);
+    const search = await agree(asked.href);
+    const { outcome, text } = await pageAfter(search);
+    expect([outcome, text]).toEqual(['connected', expect.stringContaining('<h1>Connected</h1>')]);
+    expect((await call('GET', '/server')).body.server.signed_in).toBe(true);
+    expect((await call('POST', '/discover')).body.tools).toMatchObject([{ source_name: 'ping' }]);
+    expect((await pageAfter(search)).outcome).toBe('unknown_state');
+    const { events } = (await call('GET', '/audit')).body;
+    expect(events.find(({ action }: { action: string }) => action === 'signed_in')).toMatchObject({ actor: keyId });
   });
 
-  it('with a state that is unknown, or a person who does not agree, ends with a sentence', async () => {
-    const reply = await api.request('GET', '/support/mcp/oauth/callback?state=unknown&code=x');
-    expect([reply.status, reply.body.error]).toEqual([400, expect.stringContaining('connect the tool server again')]);
+  it('ends on a page that says why, and can be tried again, when the person does not agree', async () => {
+    const { call } = await organization();
+    const put = await call('PUT', '/server', { endpoint_url: mcp.url, ...byPerson });
+    authority.agrees = false;
+    const denied = await pageAfter(await agree(put.body.authorization_url));
+    expect([denied.outcome, denied.text]).toEqual(['access_denied', expect.stringContaining('access was denied')]);
+    expect(denied.text).not.toContain('<b>');
+    expect((await call('GET', '/server')).body.server.signed_in).toBe(false);
+    authority.agrees = true;
+    const again = await call('PUT', '/server', byPerson);
+    expect((await pageAfter(await agree(again.body.authorization_url))).outcome).toBe('connected');
+    // Whoever is signed in need not do it again to change something else.
+    expect(
+      (await call('PUT', '/server', { ...byPerson, server_label: 'Shop' })).body.authorization_url,
+    ).toBeUndefined();
   });
 
-  it('finds this system’s own metadata where its client id says', async () => {
+  it.each(['', '?state=unknown&code=x', '?code=x', '?state=unknown&error=%3Cscript%3E'])(
+    'a browser that comes back with %j ends on a page',
+    async (search) => {
+      const { outcome, text } = await pageAfter(search);
+      expect([outcome, text]).toEqual(['unknown_state', expect.stringContaining('Connect it again')]);
+    },
+  );
+
+  it('a sign-in for a server that was replaced meanwhile gives its tokens to nobody', async () => {
+    const { call } = await organization();
+    const put = await call('PUT', '/server', { endpoint_url: mcp.url, ...byPerson });
+    const search = await agree(put.body.authorization_url);
+    await call('DELETE', '/server');
+    const other = await startTestMcp();
+    const heads = other.heads;
+    opened.push(other);
+    await call('PUT', '/server', { endpoint_url: other.url });
+    expect((await pageAfter(search)).outcome).toBe('changed');
+    await call('POST', '/discover');
+    expect(heads.length).toBeGreaterThan(0);
+    expect(heads.every(({ authorization }) => authorization === undefined)).toBe(true);
+  });
+
+  it('finds where a person agrees by the metadata of whose token endpoint is given', async () => {
+    const { call } = await organization();
+    const oauth = { ...known, token_url: `${authority.issuer}/token` };
+    const put = await call('PUT', '/server', { endpoint_url: mcp.url, ...byPerson, oauth });
+    expect(new URL(put.body.authorization_url).pathname).toBe('/auth');
+    expect((await pageAfter(await agree(put.body.authorization_url))).outcome).toBe('connected');
+    expect((await call('POST', '/discover')).status).toBe(200);
+    expect(accepted).toContain(known.client_id);
+    const wrong = { ...known, token_url: `${authority.issuer}/nowhere` };
+    const refused = await call('PUT', '/server', { oauth: wrong });
+    expect([refused.status, refused.body.error]).toEqual([502, expect.stringContaining('token_url')]);
+  });
+});
+
+describe('when an access token has run out', () => {
+  async function signedIn() {
+    const made = await organization();
+    const put = await made.call('PUT', '/server', { endpoint_url: mcp.url, ...byPerson });
+    await pageAfter(await agree(put.body.authorization_url));
+    expect((await made.call('POST', '/discover')).status).toBe(200);
+    ended.add(latest);
+    authority.granted.length = 0;
+    return made;
+  }
+
+  it('it is refreshed once, whoever asks at the same time; nobody has to agree again', async () => {
+    const { call } = await signedIn();
+    const replies = await Promise.all(Array.from({ length: 4 }, () => call('POST', '/discover')));
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(authority.granted).toEqual(['refresh_token']);
+    ended.add(latest);
+    expect((await call('POST', '/discover')).status).toBe(200);
+    expect(authority.granted).toEqual(['refresh_token', 'refresh_token']);
+  });
+
+  it('and the grant was ended, the server is signed out, and members are told once', async () => {
+    const { call, org } = await signedIn();
+    await authority.revoke();
+    for (let times = 0; times < 2; times += 1)
+      expect((await call('POST', '/discover')).body).toMatchObject({ code: 'TOOL_SERVER_FAILED' });
+    expect((await call('GET', '/server')).body.server.signed_in).toBe(false);
+    const told = await until(async () => {
+      const found = await db().collection('notifications').find({ org_id: org.orgId }).toArray();
+      return found.length > 0 && found;
+    }, 'members to be told');
+    expect(told.map(({ kind }) => kind)).toEqual(['tool_server_signed_out']);
+  });
+});
+
+describe('this system’s own metadata', () => {
+  it('are found where its client id says', async () => {
     const reply = await fetch(`${api.url}/.well-known/tool-client.json`);
     expect(await reply.json()).toMatchObject({
       client_id: 'http://127.0.0.1:3000/.well-known/tool-client.json',
-      redirect_uris: ['http://127.0.0.1:3000/v1/support/mcp/oauth/callback'],
+      redirect_uris: [comesBack],
       token_endpoint_auth_method: 'none',
     });
+  });
+
+  it('make it known to authorization servers that read them, so that it need not register', async () => {
+    const publicUrl = 'https://support.example';
+    const redirectUrl = `${publicUrl}/v1/support/mcp/oauth/callback`;
+    const clientId = `${publicUrl}${clientMetadataPath}`;
+    const resource = await startTestMcp({ name: 'ping' });
+    const reading = await startAuthority(resource.url, redirectUrl, { readClient: () => clientDocument(publicUrl) });
+    const clients = guard(resource, reading.issuer);
+    const http = createHttp({ userAgent: 'test', egressAllow: ['127.0.0.1'] });
+    opened.push(resource, reading, http);
+    const limits = { maxBytes: 1_000_000, headersTimeoutMs: 5_000, totalTimeoutMs: 10_000 };
+    const fetcher = createFetch(http, ['127.0.0.1'], limits);
+    let kept: OAuthState = {};
+    const store = { read: async () => kept, write: async (next: OAuthState) => void (kept = next) };
+    let address = '';
+    const provider = oauthProvider(
+      { grantType: 'authorization_code', redirectUrl, clientMetadataUrl: clientId },
+      store,
+      { state: 'a-state', redirected: (url) => (address = url.href) },
+    );
+    expect(await signIn(provider, resource.url, fetcher)).toBe('person_needed');
+    expect(new URL(address).searchParams.get('client_id')).toBe(clientId);
+    const back = await browse(address, redirectUrl);
+    const returned = { code: back.searchParams.get('code')!, iss: back.searchParams.get('iss')! };
+    expect(await signIn(provider, resource.url, fetcher, { returned })).toBe('signed_in');
+    await fetch(resource.url, { headers: { authorization: `Bearer ${kept.tokens?.access_token}` } });
+    expect([clients, reading.registered]).toEqual([[clientId], []]);
   });
 });

@@ -1,0 +1,41 @@
+/** Pages on which connecting to another service ends in the browser: whether it is connected, or why not. */
+import type { Router } from '@koa/router';
+
+export type OutcomePage = {
+  path: string;
+  /** What is said of each outcome; `connected` is the good one. */
+  sentences: Readonly<Record<string, string>>;
+  /** What is said before an outcome that is not in the table, which is shown as it is. */
+  otherwise: string;
+};
+
+const escape = (text: string): string => text.replaceAll(/[&<>"']/g, (sign) => `&#${sign.codePointAt(0)};`);
+
+/** The address at which a page tells this outcome. */
+export const outcomeAt = ({ path }: OutcomePage, outcome: string): string =>
+  `${path}?outcome=${encodeURIComponent(outcome)}`;
+
+export function mountOutcome(router: Router, { path, sentences, otherwise }: OutcomePage): void {
+  router.get(path, (koa) => {
+    const outcome = new URLSearchParams(koa.querystring).get('outcome')?.slice(0, 300) ?? '';
+    const known = Object.hasOwn(sentences, outcome) ? sentences[outcome] : undefined;
+    const sentence = known ?? `${otherwise} ${outcome}`;
+    const title = outcome === 'connected' ? 'Connected' : 'Not connected';
+    koa.type = 'text/html';
+    koa.set('cache-control', 'no-store');
+    koa.set('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
+    koa.body = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<style>:root { color-scheme: light dark } body { font: 1.1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: 4rem auto; padding: 0 1rem }</style>
+</head>
+<body>
+<main><h1>${title}</h1><p>${escape(sentence)}</p></main>
+</body>
+</html>
+`;
+  });
+}

@@ -1,0 +1,113 @@
+/**
+ * Connects a tool server: signs in first where it asks for that, and stores the server when the sign-in has come so far, so
+ * that settings with which nobody can sign in replace none that work. And the way back of a person's browser.
+ */
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { z } from 'zod';
+import { patched } from './server.ts';
+import type { TenantPrincipal } from '../access/auth.ts';
+import type { Context } from '../context.ts';
+import type * as contract from '../contract/mcp.ts';
+import { ask } from '../durable.ts';
+import {
+  dropGrant,
+  grantSeconds,
+  keepGrant,
+  readGrant,
+  returnGrant,
+  sealGrant,
+  type GrantContent,
+  type ToolGrant,
+} from '../../models/mcp/grant.ts';
+import { sha256 } from '../../models/mcp/hash.ts';
+import { findToolServer, saveToolServer, type ToolServer } from '../../models/mcp/server.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+import { failureReasons, type FailureReason } from '../../models/rules/mcp/failure.ts';
+import { toolCallWork } from '../../models/rules/mcp/work.ts';
+import { beginToolGrant, finishToolGrant, type GrantRef } from '../../workflows/toolserver.ts';
+
+type Body = z.infer<typeof contract.serverBody>;
+type Who = Pick<TenantPrincipal, 'actor' | 'mode'>;
+/** `address`: where a person has to agree before tools can be called. */
+export type Connected = { before: ToolServer | null; server: ToolServer; address?: string | undefined };
+
+const { queue } = toolCallWork;
+const serverFailed = (reason: FailureReason) => new Problem('TOOL_SERVER_FAILED', { message: failureReasons[reason] });
+
+/** Applies a patch to what is stored, again when somebody else stored meanwhile. @throws Problem TOOL_SERVER_FAILED. */
+export async function connectServer(ctx: Context, orgId: string, body: Body, who: Who): Promise<Connected> {
+  for (;;) {
+    const before = await findToolServer(orgId);
+    const server = await patched(ctx, orgId, before, body);
+    const signIn = asksSignIn(server, before, body) ? await prepareSignIn(ctx, server, who) : {};
+    if (signIn.signed_in !== undefined) server.oauth_state = signIn.signed_in;
+    if (await saveToolServer(server, before?.version ?? 0))
+      return { before, server: { ...server, version: server.version + 1 }, address: signIn.address };
+  }
+}
+
+/** A new connection signs in, and one that has not yet whenever it is named again. */
+const asksSignIn = (server: ToolServer, before: ToolServer | null, { endpoint_url, auth_type, oauth }: Body): boolean =>
+  server.auth_type === 'oauth2' &&
+  server.oauth_state === undefined &&
+  (server.connection !== before?.connection || [endpoint_url, auth_type, oauth].some((given) => given !== undefined));
+
+async function prepareSignIn(ctx: Context, server: ToolServer, { actor, mode }: Who): Promise<Partial<GrantContent>> {
+  const { _id: orgId, connection, endpoint_url, auth_type, oauth } = server;
+  const state = randomBytes(32).toString('base64url');
+  const grantId = sha256(state);
+  const content: GrantContent = {
+    server: { _id: orgId, connection, endpoint_url, auth_type, ...(oauth === undefined ? {} : { oauth }) },
+    state,
+    actor,
+    mode,
+  };
+  await keepGrant({
+    _id: grantId,
+    org_id: orgId,
+    connection,
+    sealed: ctx.secrets.seal(JSON.stringify(content)),
+    returned: false,
+    expires_at: new Date(ctx.clock().getTime() + grantSeconds * 1000),
+  });
+  const args: [GrantRef] = [{ orgId, grantId }];
+  const work = { workflow: beginToolGrant, id: `tool-grant:${orgId}:${randomUUID()}`, queue, args };
+  const prepared = await ask(ctx, work, orgId);
+  if (prepared.kind === 'failed') {
+    await dropGrant(orgId, grantId);
+    throw serverFailed(prepared.reason);
+  }
+  const grant = await readGrant(orgId, grantId);
+  if (!grant) throw serverFailed('cancelled');
+  if (prepared.kind === 'done') await dropGrant(orgId, grantId);
+  return openGrant(ctx, grant);
+}
+
+const openGrant = (ctx: Context, { sealed }: ToolGrant): GrantContent =>
+  JSON.parse(ctx.secrets.open(sealed)) as GrantContent;
+
+/** What a browser comes back with from the authorization server. */
+export type Returned = z.infer<typeof contract.callbackQuery>;
+/** `outcome`: a word of the page that tells it. */
+export type Finished = { outcome: string; by?: Who & { orgId: string } };
+
+/** Finishes the sign-in that a browser comes back from, once. */
+export async function finishSignIn(ctx: Context, { state, code, iss, error }: Returned): Promise<Finished> {
+  const grant = state === undefined ? null : await returnGrant(sha256(state), ctx.clock());
+  if (!grant) return { outcome: 'unknown_state' };
+  if (error !== undefined) return { outcome: /^[a-z_]{1,60}$/.test(error) ? error : 'access_denied' };
+  if (code === undefined) return { outcome: 'no_code' };
+  const { org_id: orgId, _id: grantId } = grant;
+  const content = openGrant(ctx, grant);
+  await sealGrant(grantId, ctx.secrets.seal(JSON.stringify({ ...content, code, iss })));
+  const args: [GrantRef] = [{ orgId, grantId }];
+  try {
+    const asked = await ask(ctx, { workflow: finishToolGrant, id: `tool-grant:${grantId}`, queue, args }, orgId);
+    if (asked.kind === 'failed') return { outcome: asked.reason };
+    if (asked.kind === 'gone') return { outcome: 'changed' };
+  } catch (problem) {
+    if (problem instanceof Problem && problem.code === 'UNAVAILABLE') return { outcome: 'unavailable' };
+    throw problem;
+  }
+  return { outcome: 'connected', by: { orgId, actor: content.actor, mode: content.mode } };
+}

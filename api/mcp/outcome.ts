@@ -1,0 +1,21 @@
+/** The page on which the sign-in at a tool server's authorization server ends in the browser. */
+import { outcomeAt, type OutcomePage } from '../http/outcome.ts';
+import { failureReasons } from '../../models/rules/mcp/failure.ts';
+
+const again = 'Connect it again to get a new address.';
+
+export const toolOutcome: OutcomePage = {
+  path: '/connections/tools',
+  sentences: {
+    connected: 'The tool server is connected. You can close this page.',
+    access_denied: `The tool server was not connected, because access was denied (access_denied). ${again}`,
+    unknown_state: `The tool server was not connected: this sign-in is unknown, was used before, or is over (unknown_state). ${again}`,
+    no_code: `The tool server was not connected: its authorization server sent no code (no_code). ${again}`,
+    changed: `The tool server was disconnected or changed meanwhile (changed). ${again}`,
+    unavailable: `The tool server was not connected: it could not be asked right now (unavailable). ${again}`,
+    ...failureReasons,
+  },
+  otherwise: `The tool server was not connected. ${again}`,
+};
+
+export const toolOutcomePath = (outcome: string): string => outcomeAt(toolOutcome, outcome);

@@ -1,0 +1,172 @@
+/** A real authorization server (oidc-provider) on loopback for tool servers: clients register, people agree, tokens are JWTs. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createRemoteJWKSet, jwtVerify } from 'jose';
+import { Provider } from 'oidc-provider';
+import type { TestMcp } from './mcp-server.ts';
+
+type Session = {
+  provider: {
+    Grant: new (of: object) => {
+      addOIDCScope(scope: string): void;
+      addResourceScope(resource: string, scope: string): void;
+      save(): Promise<string>;
+    };
+  };
+  client: { clientId: string };
+  session: { accountId: string };
+};
+type Token = { destroy(): Promise<void> };
+type Events = { on(event: string, listener: (given: never) => void): void };
+
+export type Authority = {
+  issuer: string;
+  /** Whether the person at the browser agrees. */
+  agrees: boolean;
+  /** The kinds of grants that were exchanged for tokens, in their order. */
+  granted: string[];
+  /** Clients that registered. */
+  registered: string[];
+  /** Ends what people agreed to: no refresh token is accepted any more. */
+  revoke(): Promise<void>;
+  close(): Promise<void>;
+};
+
+export const machine = { client_id: 'machine', client_secret: 'a-client-secret-nobody-may-see' };
+export const known = { client_id: 'known-in-advance' };
+
+/** `readClient`: what is found at the address of a client's metadata document. */
+export async function startAuthority(
+  resource: string,
+  redirectUri: string,
+  { readClient }: { readClient?: (url: string) => object } = {},
+): Promise<Authority> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const refreshTokens: Token[] = [];
+  const authority: Authority = {
+    issuer,
+    agrees: true,
+    granted: [],
+    registered: [],
+    revoke: async () => void (await Promise.all(refreshTokens.splice(0).map((token) => token.destroy()))),
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  const provider = new Provider(issuer, {
+    clients: [
+      { ...machine, grant_types: ['client_credentials'], response_types: [], redirect_uris: [] },
+      {
+        ...known,
+        token_endpoint_auth_method: 'none',
+        grant_types: ['authorization_code', 'refresh_token'],
+        redirect_uris: [redirectUri],
+      },
+    ],
+    cookies: { keys: ['test'] },
+    features: {
+      devInteractions: { enabled: false },
+      clientCredentials: { enabled: true },
+      registration: { enabled: true },
+      ...(readClient
+        ? {
+            clientIdMetadataDocument: {
+              enabled: true,
+              ack: 'draft-02',
+              allowFetch: () => true,
+              allowClient: () => true,
+            },
+          }
+        : {}),
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: () => resource,
+        useGrantedResource: () => true,
+        getResourceServerInfo: () => ({ scope: 'tools', audience: resource, accessTokenFormat: 'jwt' }),
+      },
+    },
+    ...(readClient ? { fetch: async (url: string) => Response.json(readClient(String(url))) } : {}),
+    scopes: ['openid', 'offline_access', 'tools'],
+    // A token that is used twice ends the whole grant.
+    rotateRefreshToken: true,
+    pkce: { required: () => true },
+    interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
+    findAccount: (_: unknown, sub: string) => ({ accountId: sub, claims: () => ({ sub }) }),
+    async loadExistingGrant({ oidc }: { oidc: Session }) {
+      const grant = new oidc.provider.Grant({ clientId: oidc.client.clientId, accountId: oidc.session.accountId });
+      grant.addOIDCScope('openid offline_access tools');
+      grant.addResourceScope(resource, 'tools');
+      await grant.save();
+      return grant;
+    },
+  } as never);
+  const events = provider as unknown as Events;
+  events.on('grant.success', (({ oidc }: { oidc: { params: { grant_type: string } } }) =>
+    authority.granted.push(oidc.params.grant_type)) as never);
+  events.on('registration_create.success', ((_: unknown, { clientId }: { clientId: string }) =>
+    authority.registered.push(clientId)) as never);
+  events.on('refresh_token.saved', ((token: Token) => refreshTokens.push(token)) as never);
+  provider.use(async (ctx, next) => {
+    if (!ctx.path.startsWith('/interaction/')) return next();
+    const result = authority.agrees
+      ? { login: { accountId: 'ada' }, consent: {} }
+      : { error: 'access_denied', error_description: 'The person said <b>no</b>.' };
+    await provider.interactionFinished(ctx.req, ctx.res, result, { mergeWithLastSubmission: false });
+    ctx.respond = false;
+  });
+  server.on('request', provider.callback());
+  return authority;
+}
+
+/** Has a tool server accept this authority's tokens only. `accepted` grows with the client of each request. */
+export function guard(mcp: TestMcp, issuer: string, refused: (token: string) => boolean = () => false): string[] {
+  const accepted: string[] = [];
+  const resource = mcp.url;
+  const metadata = '/.well-known/oauth-protected-resource/mcp';
+  const keys = createRemoteJWKSet(new URL(`${issuer}/jwks`));
+  mcp.intercept = async (request, response) => {
+    if (request.url === metadata) {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ resource, authorization_servers: [issuer], scopes_supported: ['tools'] }));
+      return true;
+    }
+    const token = request.headers.authorization?.replace('Bearer ', '') ?? '';
+    try {
+      if (refused(token)) throw new Error('refused');
+      const { payload } = await jwtVerify(token, keys, { issuer, audience: resource });
+      accepted.push(String(payload['client_id']));
+      return false;
+    } catch {
+      const challenge = `Bearer resource_metadata="${new URL(metadata, resource).href}"`;
+      response.writeHead(401, { 'www-authenticate': challenge }).end();
+      return true;
+    }
+  };
+  return accepted;
+}
+
+/** Follows redirects as a browser with cookies does, until an address begins like this. */
+export async function browse(from: string, until: string): Promise<URL> {
+  const jar = new Map<string, string>();
+  let at = from;
+  for (let hop = 0; hop < 12; hop += 1) {
+    if (at.startsWith(until)) return new URL(at);
+    const reply = await fetch(at, {
+      redirect: 'manual',
+      headers: { cookie: [...jar].map(([name, value]) => `${name}=${value}`).join('; ') },
+    });
+    for (const cookie of reply.headers.getSetCookie()) {
+      const [name = '', value = ''] = cookie.split(';')[0]!.split('=');
+      jar.set(name, value);
+    }
+    const location = reply.headers.get('location');
+    if (location === null) throw new Error(`${at}: ${reply.status} ${await reply.text()}`);
+    at = new URL(location, at).href;
+  }
+  throw new Error(`The browser did not come to ${until}; it is at ${at}.`);
+}
