@@ -155,6 +155,7 @@ export type Renewals = {
   refused(): Promise<void>;
 };
 
+const invalidGrant: string = OAuthErrorCode.InvalidGrant;
 /** How long a call waits for another process that renews the tokens, and how often it looks. */
 const patienceMs = 15_000;
 const lookEveryMs = 100;
@@ -193,7 +194,7 @@ async function renew(
     if ((await auth(provider, { serverUrl, fetchFn })) !== 'AUTHORIZED') throw new ServerFailure('unreachable');
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
-    if (error.code === OAuthErrorCode.InvalidGrant) await renewals.refused();
+    if (error.code === invalidGrant) await renewals.refused();
     throw new ServerFailure('unauthorized', { cause: error });
   } finally {
     await renewals.end();

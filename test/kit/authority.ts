@@ -18,7 +18,7 @@ type Session = {
   session: { accountId: string };
 };
 type Token = { destroy(): Promise<void> };
-type Events = { on(event: string, listener: (given: never) => void): void };
+type Events = { on(event: string, listener: (...given: never[]) => void): void };
 
 export type Authority = {
   issuer: string;
@@ -90,7 +90,7 @@ export async function startAuthority(
         getResourceServerInfo: () => ({ scope: 'tools', audience: resource, accessTokenFormat: 'jwt' }),
       },
     },
-    ...(readClient ? { fetch: async (url: string) => Response.json(readClient(String(url))) } : {}),
+    ...(readClient ? { fetch: async (url: string) => Response.json(readClient(url)) } : {}),
     scopes: ['openid', 'offline_access', 'tools'],
     // A token that is used twice ends the whole grant.
     rotateRefreshToken: true,
@@ -105,12 +105,15 @@ export async function startAuthority(
       return grant;
     },
   } as never);
-  const events = provider as unknown as Events;
-  events.on('grant.success', (({ oidc }: { oidc: { params: { grant_type: string } } }) =>
-    authority.granted.push(oidc.params.grant_type)) as never);
-  events.on('registration_create.success', ((_: unknown, { clientId }: { clientId: string }) =>
-    authority.registered.push(clientId)) as never);
-  events.on('refresh_token.saved', ((token: Token) => refreshTokens.push(token)) as never);
+  const on = (event: string, listener: (...given: never[]) => void) =>
+    (provider as unknown as Events).on(event, listener);
+  on('grant.success', ({ oidc }: { oidc: { params: { grant_type: string } } }) =>
+    authority.granted.push(oidc.params.grant_type),
+  );
+  on('registration_create.success', (_: unknown, { clientId }: { clientId: string }) =>
+    authority.registered.push(clientId),
+  );
+  on('refresh_token.saved', (token: Token) => refreshTokens.push(token));
   provider.use(async (ctx, next) => {
     if (!ctx.path.startsWith('/interaction/')) return next();
     const result = authority.agrees
