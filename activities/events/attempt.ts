@@ -68,7 +68,8 @@ export function createAttempts(deps: AttemptDeps) {
       const request = stored(sent.request);
       await settleDelivery(delivery, { status: 'delivered', attempt, request, result }, clock());
       const { standing, ref } = whereto;
-      if (!sender.separate && (standing?.status !== 'active' || standing.slow)) await noteSuccess(ref, clock());
+      if (!sender.separate?.(delivery) && (standing?.status !== 'active' || standing.slow))
+        await noteSuccess(ref, clock());
       return { kind: 'settled' };
     } catch (error) {
       signal.throwIfAborted();
@@ -107,7 +108,7 @@ export function createAttempts(deps: AttemptDeps) {
     );
     const { org_id, _id, kind, mode } = delivery;
     log.info({ org_id, delivery_id: _id, kind, mode, tries, reason: error }, 'delivery failed');
-    if (!senders[kind]?.separate) {
+    if (!senders[kind]?.separate?.(delivery)) {
       const since = await noteFailure(ref, { error, timedOut }, now);
       if (broken || isHopeless(since, now)) await disable(delivery, ref, error, broken);
     }

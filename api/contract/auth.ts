@@ -11,8 +11,8 @@ export const email = z
   .meta({ description: 'Kept trimmed and in lower case.', example: 'ada@example.com' });
 
 /** NIST SP 800-63B: length is what counts; the upper bound keeps hashing cheap to refuse. */
-const newPassword = z.string().min(12).max(128);
-const password = z.string().min(1).max(128);
+export const newPassword = z.string().min(12).max(128);
+export const password = z.string().min(1).max(128);
 
 export const user = z
   .object({ userId: id, email: z.string(), name: z.string(), picture: z.string().optional() })

@@ -22,7 +22,9 @@ export const member = z
     email: z.string(),
     email_verified: z
       .boolean()
-      .meta({ description: 'Whether an identity provider has proven that the address is theirs.' }),
+      .meta({
+        description: 'Whether an identity provider, or a mail that was sent there, has proven that it is theirs.',
+      }),
     name: z.string(),
     picture: z.string().optional(),
     role,
@@ -35,6 +37,7 @@ export const listQuery = pageQuery;
 export const listReply = z.object({ organizations: z.array(organization), cursor });
 export const memberList = z.object({ members: z.array(member), count: z.number().int() });
 export const addMemberBody = z.strictObject({ email, role });
+export const changeRoleBody = z.strictObject({ role });
 export const memberReply = z.object({ member });
 export const memberParams = orgParams.extend({ userId: id });
 export const removedReply = z.object({ userId: id, removed: z.literal(true) });

@@ -1,15 +1,13 @@
 /** Signing in: with e-mail and password, or through an identity provider. */
-import { createAttempts } from '../http/attempts.ts';
 import { jwt, open } from '../access/auth.ts';
 import type { Context } from '../context.ts';
 import * as contract from '../contract/auth.ts';
 import { beginSignIn, cookieName, finishSignIn, type FederatedPerson } from '../access/oidc.ts';
-import { createPasswords } from '../access/passwords.ts';
-import { perConfig } from '../http/perconfig.ts';
+import { authenticate, login, memberships, newUser, passwords, viewUser } from '../access/people.ts';
 import { redirect, route } from '../http/route.ts';
 import { isDuplicate } from '../../models/base/connect.ts';
 import { newId } from '../../models/base/ids.ts';
-import { listOrganizationsOf, newOrganization } from '../../models/access/organization.ts';
+import { newOrganization } from '../../models/access/organization.ts';
 import { normalizeEmail } from '../../models/rules/access/email.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import {
@@ -20,33 +18,6 @@ import {
   joinIdentity,
   type User,
 } from '../../models/access/user.ts';
-
-const passwords = perConfig(() => createPasswords());
-const attempts = perConfig(createAttempts);
-
-function view(user: User) {
-  return { userId: user._id, email: user.email, name: user.name, ...(user.picture ? { picture: user.picture } : {}) };
-}
-
-async function memberships(userId: string) {
-  const found = await listOrganizationsOf(userId, contract.maxMemberships);
-  return found.map((org) => ({ org_id: org._id, name: org.name, role: org.members[0]!.role }));
-}
-
-async function login(ctx: Context, user: User) {
-  const [{ token, expiresAt }, organizations] = await Promise.all([
-    ctx.tokens.sign(user._id, user.epoch),
-    memberships(user._id),
-  ]);
-  return { token, expires_at: expiresAt.toISOString(), user: view(user), organizations };
-}
-
-function newUser(
-  ctx: Context,
-  user: Pick<User, 'email' | 'email_verified' | 'name' | 'identities'> & { picture?: string; password_hash?: string },
-): User {
-  return { ...user, _id: newId('user'), epoch: 0, created_at: ctx.clock() };
-}
 
 /**
  * The account of a federated person: the one with this identity, else the one with this e-mail, else a new one. An
@@ -124,11 +95,7 @@ export const authRoutes = [
     errors: ['BAD_LOGIN', 'RATE_LIMITED'],
     async handle({ body, principal }, ctx) {
       const email = normalizeEmail(body.email);
-      const user = await attempts(ctx.config)({ email, address: principal.address }, async () => {
-        const account = await findUserByEmail(email);
-        const matches = await passwords(ctx.config).verify(account?.password_hash, body.password);
-        return account && matches ? account : undefined;
-      });
+      const user = await authenticate(ctx, { email, password: body.password, address: principal.address });
       if (!user) throw new Problem('BAD_LOGIN');
       return login(ctx, user);
     },
@@ -144,7 +111,7 @@ export const authRoutes = [
     async handle({ principal }) {
       const [user, organizations] = await Promise.all([findUser(principal.userId), memberships(principal.userId)]);
       if (!user) throw new Problem('UNAUTHENTICATED');
-      return { user: view(user), organizations };
+      return { user: viewUser(user), organizations };
     },
   }),
   route({

@@ -1,4 +1,5 @@
 /** The list of all routes, by the tag they are documented under. The app, OpenAPI and the security tests read it. */
+import { accountRoutes } from './accounts.ts';
 import { authRoutes } from './auth.ts';
 import { chatRoutes } from './chat.ts';
 import { supportConfigRoutes } from './supportconfig.ts';
@@ -10,6 +11,7 @@ import { inboxRoutes } from './inbox.ts';
 import { interviewAidRoutes } from './interviewaids.ts';
 import { integrationRoutes } from './integrations.ts';
 import { botReportRoutes, interviewRoutes } from './interviews.ts';
+import { invitationRoutes } from './invitations.ts';
 import { keyRoutes } from './keys.ts';
 import { knowledgeRoutes } from './knowledge.ts';
 import { meetingRoutes } from './meetings.ts';
@@ -27,7 +29,8 @@ export type RouteGroups = Record<string, readonly Route[]>;
 
 export const routeGroups = {
   'Sign-in': authRoutes,
-  Organizations: orgRoutes,
+  Accounts: accountRoutes,
+  Organizations: [...orgRoutes, ...invitationRoutes],
   'Developer keys': keyRoutes,
   Documents: documentRoutes,
   Crawling: [...crawlRoutes, ...recrawlRoutes],

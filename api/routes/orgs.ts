@@ -5,8 +5,10 @@ import { orgParams } from '../contract/common.ts';
 import { afterCursor, defaultLimit, listPage } from '../http/cursor.ts';
 import { route } from '../http/route.ts';
 import { newId } from '../../models/base/ids.ts';
+import { endInvitationsOf } from '../../models/access/invitation.ts';
 import {
   addMember,
+  changeRole,
   createOrganization,
   listOrganizationsOf,
   newOrganization,
@@ -17,7 +19,7 @@ import {
 import { normalizeEmail } from '../../models/rules/access/email.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { checkAdding, type Role } from '../../models/rules/access/roles.ts';
-import { findUserByEmail, listUsers, type User } from '../../models/access/user.ts';
+import { findUser, findUserByEmail, listUsers, type User } from '../../models/access/user.ts';
 
 function view(org: Organization, role: Role) {
   return {
@@ -46,8 +48,8 @@ function memberView(user: User, { role, joined_at }: Member) {
  * Shown to the admin who adds somebody. Not every provider says who owns an address; then only an operator can help.
  */
 const unproven =
-  'Nobody has shown that this address is theirs. They sign in once through an identity provider that verifies it, which ' +
-  'removes the password of an account that was registered with one. If they did and this stays, the provider sends no ' +
+  'Nobody has shown that this address is theirs. Invite them by mail, or they sign in once through an identity provider ' +
+  'that verifies it, which removes the password of an account that was registered with one. If they did and this stays, the provider sends no ' +
   '`email_verified: true`: whoever operates this system sets that up at the provider.';
 
 export const orgRoutes = [
@@ -147,6 +149,25 @@ export const orgRoutes = [
     },
   }),
   route({
+    name: 'changeRole',
+    method: 'PATCH',
+    path: '/orgs/{orgId}/members/{userId}',
+    summary: 'Give a member another role. Only owners do, and one owner stays.',
+    auth: member(),
+    params: contract.memberParams,
+    body: contract.changeRoleBody,
+    reply: contract.memberReply,
+    envelope: true,
+    limit: 'writes',
+    errors: ['LAST_OWNER'],
+    async handle({ params: { orgId, userId }, body: { role }, principal }) {
+      const entry = await changeRole(orgId, principal.userId, userId, role);
+      const user = await findUser(userId);
+      if (!user) throw new Problem('NOT_FOUND', { message: 'There is no such member.' });
+      return { member: memberView(user, entry) };
+    },
+  }),
+  route({
     name: 'removeMember',
     method: 'DELETE',
     path: '/orgs/{orgId}/members/{userId}',
@@ -158,6 +179,8 @@ export const orgRoutes = [
     errors: ['LAST_OWNER'],
     async handle({ params, principal }) {
       await removeMember(principal.orgId, principal.userId, params.userId);
+      const { userId } = params;
+      await endInvitationsOf(principal.orgId, { userId, email: (await findUser(userId))?.email });
       return { userId: params.userId, removed: true as const };
     },
   }),

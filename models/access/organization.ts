@@ -4,7 +4,7 @@
  */
 import { defineModel } from '../base/define.ts';
 import { environments, type Environment } from '../rules/access/keys.ts';
-import { checkAdding, checkRemoval, maxMembers, roles, type Role } from '../rules/access/roles.ts';
+import { checkAdding, checkRemoval, checkRoleChange, maxMembers, roles, type Role } from '../rules/access/roles.ts';
 import { Problem } from '../rules/base/errors.ts';
 
 export type Member = { user_id: string; role: Role; joined_at: Date };
@@ -124,6 +124,42 @@ export async function removeMember(orgId: string, actorId: string, userId: strin
     );
     if (modifiedCount === 1) return target;
   }
+}
+
+/**
+ * Gives a member another role on behalf of `actorId`, who may be the same person. As in `removeMember`, the write itself
+ * requires another owner when an owner becomes something else.
+ * @throws Problem MISSING_ROLE, LAST_OWNER, NOT_FOUND.
+ */
+export async function changeRole(orgId: string, actorId: string, userId: string, role: Role): Promise<Member> {
+  for (;;) {
+    const { members, actor } = await readMembers(orgId, actorId);
+    const target = members.find((m) => m.user_id === userId);
+    checkRoleChange(actor.role);
+    if (!target) throw new Problem('NOT_FOUND', { message: 'There is no such member.' });
+    if (target.role === role) return target;
+    const owners = members.filter((m) => m.role === 'owner').length;
+    if (target.role === 'owner' && owners <= 1) throw new Problem('LAST_OWNER');
+    const has = (match: Record<string, unknown>) => ({ members: { $elemMatch: match } });
+    const changed = await OrganizationModel.updateOne(
+      {
+        _id: orgId,
+        $and: [
+          has({ user_id: actorId, role: 'owner' }),
+          has({ user_id: userId, role: target.role }),
+          ...(target.role === 'owner' ? [has({ user_id: { $ne: userId }, role: 'owner' })] : []),
+        ],
+      },
+      { $set: { 'members.$[one].role': role } },
+      { arrayFilters: [{ 'one.user_id': userId }] },
+    );
+    if (changed.modifiedCount === 1) return { ...target, role };
+  }
+}
+
+/** The organizations that somebody belongs to, by their ids alone. */
+export async function organizationIdsOf(userId: string): Promise<string[]> {
+  return OrganizationModel.distinct('_id', { 'members.user_id': userId });
 }
 
 async function readMembers(orgId: string, actorId: string): Promise<{ members: Member[]; actor: Member }> {

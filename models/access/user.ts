@@ -2,18 +2,28 @@
  * People who sign in to the dashboard: one account per e-mail address, with a password, federated identities, or both.
  */
 import { isDuplicate } from '../base/connect.ts';
-import { defineModel } from '../base/define.ts';
+import { defineModel, embedded } from '../base/define.ts';
 import { OrganizationModel, type Organization } from './organization.ts';
+import { maxProofs, proofKinds, type ProofKind } from '../rules/access/account.ts';
 
 /**
  * A person at an identity provider: the provider's configured name, and the `sub` by which it identifies the person.
  */
 export type Identity = { provider: string; subject: string };
+/** A link that was mailed to the account's owner. It is part of the account, so that using it is one write. */
+export type Proof = {
+  kind: ProofKind;
+  /** SHA-256 of the token, hexadecimal. */
+  hash: string;
+  /** The address that the mail went to, which the link proves; absent when an operator made the link. */
+  email?: string;
+  expires_at: Date;
+};
 export type User = {
   _id: string;
   /** Lower case. */
   email: string;
-  /** Whether an identity provider has confirmed who owns the address. */
+  /** Whether an identity provider, or a link that was mailed there, has proven who owns the address. */
   email_verified: boolean;
   name: string;
   picture?: string;
@@ -22,6 +32,7 @@ export type User = {
   identities: Identity[];
   /** Tokens carry it; raising it signs the account out everywhere. */
   epoch: number;
+  proofs?: Proof[];
   created_at: Date;
 };
 
@@ -37,6 +48,17 @@ const UserModel = defineModel<User>(
     password_hash: String,
     identities: [{ _id: false, provider: { type: String, required: true }, subject: { type: String, required: true } }],
     epoch: { type: Number, required: true, default: 0 },
+    proofs: {
+      type: [
+        embedded<Proof>({
+          kind: { type: String, enum: proofKinds, required: true },
+          hash: { type: String, required: true },
+          email: String,
+          expires_at: { type: Date, required: true },
+        }),
+      ],
+      default: undefined,
+    },
     created_at: { type: Date, required: true },
   },
   [
@@ -45,6 +67,7 @@ const UserModel = defineModel<User>(
       unique: true,
       partialFilterExpression: { 'identities.subject': { $exists: true } },
     },
+    { fields: { 'proofs.hash': 1 }, partialFilterExpression: { 'proofs.hash': { $exists: true } } },
   ],
 );
 
@@ -92,12 +115,86 @@ export async function joinIdentity(user: User, identity: Identity): Promise<User
   const proven = { $addToSet: { identities: identity } };
   const claimed = {
     $set: { email_verified: true, identities: [identity] },
-    $unset: { password_hash: 1 },
+    $unset: { password_hash: 1, proofs: 1 },
     $inc: { epoch: 1 },
   };
   return UserModel.findOneAndUpdate(
     { _id: user._id, email: user.email, email_verified: user.email_verified },
     user.email_verified ? proven : claimed,
+    { returnDocument: 'after' },
+  ).lean();
+}
+
+/** Makes a link good. False when the account's address is no longer the one that the mail goes to. */
+export async function addProof(userId: string, accountEmail: string, proof: Proof): Promise<boolean> {
+  // The attempt before may have stored it.
+  await UserModel.updateOne({ _id: userId }, { $pull: { proofs: { hash: proof.hash } } });
+  const { matchedCount } = await UserModel.updateOne(
+    { _id: userId, email: accountEmail },
+    { $push: { proofs: { $each: [proof], $slice: -maxProofs } } },
+  );
+  return matchedCount === 1;
+}
+
+const good = (kind: ProofKind, hash: string, now: Date) => ({
+  proofs: { $elemMatch: { kind, hash, expires_at: { $gt: now } } },
+});
+
+/** Whose link this is, while it is good. */
+export async function findUserByProof(kind: ProofKind, hash: string, now: Date): Promise<User | null> {
+  return UserModel.findOne(good(kind, hash, now)).lean();
+}
+
+/**
+ * Sets the password that somebody with a link has chosen, and ends every login and every other link. Null when the link is
+ * over. A link that was mailed proves the address; of an account whose address nobody had proven, the identities go, since
+ * whoever made it may not be the owner of the mailbox (see `joinIdentity`).
+ */
+export async function resetPassword(hash: string, passwordHash: string, now: Date): Promise<User | null> {
+  const owner = await findUserByProof('password_reset', hash, now);
+  const proof = owner?.proofs?.find((one) => one.hash === hash);
+  if (!owner || !proof) return null;
+  const claims = proof.email === owner.email && !owner.email_verified;
+  return UserModel.findOneAndUpdate(
+    { _id: owner._id, email: owner.email, email_verified: owner.email_verified, ...good('password_reset', hash, now) },
+    {
+      $set: { password_hash: passwordHash, ...(claims ? { email_verified: true, identities: [] } : {}) },
+      $unset: { proofs: 1 },
+      $inc: { epoch: 1 },
+    },
+    { returnDocument: 'after' },
+  ).lean();
+}
+
+/**
+ * Gives the account the address that a link of its own proves, and ends every other link; logins stay. Returns it as it was
+ * before; null when the link is over. Throws a duplicate error when another account has the address.
+ */
+export async function changeEmail(userId: string, hash: string, now: Date): Promise<User | null> {
+  const owner = await findUserByProof('email_change', hash, now);
+  const email = owner?.proofs?.find((one) => one.hash === hash)?.email;
+  if (owner?._id !== userId || email === undefined) return null;
+  return UserModel.findOneAndUpdate(
+    { _id: userId, ...good('email_change', hash, now) },
+    { $set: { email, email_verified: true }, $unset: { proofs: 1 } },
+    { returnDocument: 'before' },
+  ).lean();
+}
+
+/** The address was proven otherwise, as by an invitation that was sent there. */
+export async function verifyEmail(userId: string, email: string): Promise<void> {
+  await UserModel.updateOne({ _id: userId, email }, { $set: { email_verified: true } });
+}
+
+/** Ends every login of the account, in every process from the next request on, and the links that wait. */
+export async function endLogins(userId: string): Promise<void> {
+  await UserModel.updateOne({ _id: userId }, { $inc: { epoch: 1 }, $unset: { proofs: 1 } });
+}
+
+export async function setPicture(userId: string, picture: string | null): Promise<User | null> {
+  return UserModel.findOneAndUpdate(
+    { _id: userId },
+    picture === null ? { $unset: { picture: 1 } } : { $set: { picture } },
     { returnDocument: 'after' },
   ).lean();
 }

@@ -31,6 +31,7 @@ const prefixes = {
   task: 'task',
   inbound: 'inb',
   candidate: 'try',
+  invitation: 'inv',
 } as const;
 
 /**

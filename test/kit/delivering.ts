@@ -47,6 +47,7 @@ export function delivering(
     linear: undefined as never,
     mailer: undefined as never,
     mail: undefined as never,
+    publicUrl: 'http://127.0.0.1:3000',
     egressAllow: options.http?.egressAllow ?? ['127.0.0.1'],
     clock,
     log: pino({ level: 'silent' }),

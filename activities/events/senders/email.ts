@@ -6,13 +6,13 @@ import type { Sender, SenderDeps } from './sender.ts';
 import { MailRefused } from '../../../clients/mail/mail.ts';
 import { routeOf, type MailVia } from '../mailsettings.ts';
 import type { Delivery } from '../../../models/events/delivery.ts';
-import { DeliveryRefused, type OutgoingRequest } from '../../../models/rules/events/delivery.ts';
+import { DeliveryRefused, type OutgoingRequest, type Sent } from '../../../models/rules/events/delivery.ts';
 import { addressText, type OutgoingMail } from '../../../models/rules/events/mailout.ts';
 
 export type MailPayload = { mail: OutgoingMail; via: MailVia };
 
 /** A mail as members see it, with what its head says. */
-function requestOf({ mail }: MailPayload): OutgoingRequest {
+export function requestOfMail(mail: OutgoingMail): OutgoingRequest {
   const { from, to, reply_to, subject, text, date, message_id, in_reply_to, references, headers } = mail;
   const head = {
     From: addressText(from),
@@ -28,37 +28,48 @@ function requestOf({ mail }: MailPayload): OutgoingRequest {
   return { method: 'MAIL', url: `mailto:${to.address}`, headers: head, body: text };
 }
 
+type Way = {
+  route: Awaited<ReturnType<typeof routeOf>>;
+  /** What is stored as the request of the attempt. */
+  request: OutgoingRequest;
+  signal: AbortSignal;
+};
+
+/** Hands a mail to its server. @throws DeliveryRefused */
+export async function sendByMail(mail: OutgoingMail, { route, request, signal }: Way, deps: SenderDeps): Promise<Sent> {
+  if (!route) throw new DeliveryRefused('No mail server is configured.', { request, permanent: true });
+  try {
+    const { status, reply } = await deps.mailer.send(route, mail, signal);
+    return { request, status_code: status, response_head: reply, result: { id: mail.message_id } };
+  } catch (error) {
+    if (!(error instanceof MailRefused)) throw error;
+    const { message, what, status, timedOut } = error;
+    if (what === 'credentials') await route.refused?.(message);
+    throw new DeliveryRefused(message, {
+      request,
+      status_code: status,
+      permanent: what === 'message',
+      timedOut,
+      cause: error,
+    });
+  }
+}
+
 const payloadOf = (delivery: Delivery): MailPayload => delivery.payload as MailPayload;
 
 export const email: Sender = {
   // One customer's address says nothing about another's.
-  separate: true,
+  separate: () => true,
 
   async unsendable(delivery, deps: SenderDeps) {
     return (await routeOf(deps, delivery.org_id, payloadOf(delivery).via)) === undefined;
   },
 
-  preview: (delivery) => Promise.resolve(requestOf(payloadOf(delivery))),
+  preview: (delivery) => Promise.resolve(requestOfMail(payloadOf(delivery).mail)),
 
   async send(delivery, deps, signal) {
-    const payload = payloadOf(delivery);
-    const request = requestOf(payload);
-    const route = await routeOf(deps, delivery.org_id, payload.via);
-    if (!route) throw new DeliveryRefused('No mail server is configured.', { request, permanent: true });
-    try {
-      const { status, reply } = await deps.mailer.send(route, payload.mail, signal);
-      return { request, status_code: status, response_head: reply, result: { id: payload.mail.message_id } };
-    } catch (error) {
-      if (!(error instanceof MailRefused)) throw error;
-      const { message, what, status, timedOut } = error;
-      if (what === 'credentials') await route.refused?.(message);
-      throw new DeliveryRefused(message, {
-        request,
-        status_code: status,
-        permanent: what === 'message',
-        timedOut,
-        cause: error,
-      });
-    }
+    const { mail, via } = payloadOf(delivery);
+    const route = await routeOf(deps, delivery.org_id, via);
+    return sendByMail(mail, { route, request: requestOfMail(mail), signal }, deps);
   },
 };

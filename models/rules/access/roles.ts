@@ -46,3 +46,9 @@ export function checkRemoval(
   }
   if (target.role === 'owner' && owners <= 1) throw new Problem('LAST_OWNER');
 }
+
+/** Throws `MISSING_ROLE` unless `actor` may change roles, which owners may: also their own. */
+export function checkRoleChange(actor: Role): void {
+  if (actor !== 'owner')
+    throw new Problem('MISSING_ROLE', { message: `Changing roles takes the role owner; yours is ${actor}.` });
+}

@@ -30,11 +30,15 @@ export const errorTable = {
   CRAWL_RUNNING: { status: 409, message: 'A crawl is already running; wait for it to end, or cancel it.' },
   NO_TRANSCRIPT: { status: 409, message: 'There is no transcript yet.' },
   EMAIL_TAKEN: { status: 409, message: 'An account with this e-mail exists; log in instead.' },
+  LINK_OVER: { status: 409, message: 'This link is over; ask for another one.' },
+  NO_MAIL_SERVER: {
+    status: 409,
+    message: 'This system sends no mail. Whoever operates it sets SMTP_URL, or helps by the command-line tool.',
+  },
   ALREADY_MEMBER: { status: 409, message: 'This person is already a member of the organization.' },
   LAST_OWNER: {
     status: 409,
-    message:
-      'An organization keeps at least one owner. Add another one first; who is a member already is taken out and added again as an owner.',
+    message: 'An organization keeps at least one owner. Make somebody else one first.',
   },
   KEY_REVOKED: { status: 409, message: 'This key is revoked; create a new one.' },
   IDEMPOTENCY_KEY_REUSED: {

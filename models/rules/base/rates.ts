@@ -16,6 +16,12 @@ type Rate = {
 export const rates = {
   sign_in: { points: 5, per: 'minute', counts: 'failed logins an account and address' },
   accounts: { points: 100, per: 'hour', counts: 'registrations and logins an address' },
+  account_mails: {
+    points: 5,
+    per: 'hour',
+    counts: 'mails of one kind (password, new address, invitation) to one mailbox',
+  },
+  invitations: { points: 100, per: 'hour', counts: 'invitations an organization' },
   writes: { points: 600, per: 'minute', counts: 'uploads and changes a credential' },
   queries: {
     points: 600,

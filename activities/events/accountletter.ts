@@ -1,0 +1,76 @@
+/**
+ * Writes the mails about accounts, when they are sent: who they are for, their words, and the link with its token, whose hash
+ * is stored right before. Here it shows whether there is such an account, where nobody who asked can see it.
+ */
+import { findInvitation } from '../../models/access/invitation.ts';
+import { findOrganization } from '../../models/access/organization.ts';
+import { proofHash, proofToken } from '../../models/access/prooftoken.ts';
+import { addProof, findUser, findUserByEmail } from '../../models/access/user.ts';
+import type { Delivery } from '../../models/events/delivery.ts';
+import { linkOf, proofMs, type ProofKind } from '../../models/rules/access/account.ts';
+import { accountMailText, purposeOf, type AccountMail } from '../../models/rules/access/accountmail.ts';
+import { DeliveryRefused } from '../../models/rules/events/delivery.ts';
+import { nameOf, type Mailbox } from '../../models/rules/events/mailbox.ts';
+import type { AccountLetter } from '../../models/rules/events/notification.ts';
+
+/** A mail before it has a link. `prepare` makes the link good; false when it is not to be sent any more. */
+export type Letter = {
+  to: Mailbox;
+  about: AccountMail;
+  prepare(): Promise<boolean>;
+  /** The id that the token is made of. */
+  tokenId: string;
+};
+
+const nothing = () => Promise.resolve(true);
+
+/** Null when there is nobody to send it to. @throws DeliveryRefused when it comes too late. */
+export async function letterOf(
+  delivery: Pick<Delivery, '_id' | 'org_id' | 'created_at'>,
+  letter: AccountLetter,
+  { key, now }: { key: Buffer; now: Date },
+): Promise<Letter | null> {
+  const tokenId = letter.kind === 'invitation' ? letter.invitation_id : delivery._id;
+  const to = (name: string): Mailbox => ({ name: nameOf(name), address: letter.email });
+  if (letter.kind === 'invitation') {
+    const [invitation, org] = await Promise.all([
+      findInvitation(delivery.org_id, letter.invitation_id),
+      findOrganization(delivery.org_id),
+    ]);
+    if (!org || invitation?.status !== 'pending' || invitation.expires_at <= now)
+      throw new DeliveryRefused('The invitation is over.', { permanent: true });
+    const inviter = await findUser(invitation.invited_by);
+    const about = {
+      kind: 'invitation',
+      inviter: inviter?.name ?? org.name,
+      org: org.name,
+      role: invitation.role,
+    } as const;
+    return { to: to(''), about, prepare: nothing, tokenId };
+  }
+  const account = 'user_id' in letter ? await findUser(letter.user_id) : await findUserByEmail(letter.email);
+  if (!account) return null;
+  const about = { kind: letter.kind, name: account.name } as const;
+  if (letter.kind === 'password_changed' || letter.kind === 'email_changed')
+    return { to: to(account.name), about, prepare: nothing, tokenId };
+  const expires_at = new Date(delivery.created_at.getTime() + proofMs);
+  if (expires_at <= now) throw new DeliveryRefused('Its link would be over by now.', { permanent: true });
+  if (letter.kind === 'email_change') {
+    const other = await findUserByEmail(letter.email);
+    // Somebody else's address is told nothing, and whoever asked learns nothing.
+    if (other && other._id !== account._id) return null;
+  }
+  const kind: ProofKind = letter.kind;
+  const proof = { kind, hash: proofHash(key, kind, tokenId), email: letter.email, expires_at };
+  return { to: to(account.name), about, prepare: () => addProof(account._id, account.email, proof), tokenId };
+}
+
+/** Subject and text with the link, or with what is to stand for it. */
+export function wordsOf(
+  { about, tokenId }: Letter,
+  { key, publicUrl, hidden }: { key: Buffer; publicUrl: string; hidden?: string },
+): { subject: string; text: string } {
+  const purpose = purposeOf(about.kind);
+  const token = purpose === undefined ? '' : (hidden ?? proofToken(key, purpose, tokenId));
+  return accountMailText(about, purpose === undefined ? '' : linkOf(publicUrl, purpose, token));
+}

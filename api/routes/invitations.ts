@@ -1,0 +1,219 @@
+/** Invitations: who is asked into an organization, by a mail to one address, and how they come in. */
+import { jwt, member, open } from '../access/auth.ts';
+import { login, newUser, passwords } from '../access/people.ts';
+import type { Context } from '../context.ts';
+import * as contract from '../contract/accounts.ts';
+import { loginReply } from '../contract/auth.ts';
+import { checkMails, countMail, mailAccount } from '../events/accountmail.ts';
+import { afterCursor, defaultLimit, listPage } from '../http/cursor.ts';
+import { consume, createRate } from '../http/limits.ts';
+import { perConfig } from '../http/perconfig.ts';
+import { route } from '../http/route.ts';
+import { isDuplicate } from '../../models/base/connect.ts';
+import { newId } from '../../models/base/ids.ts';
+import {
+  findOpenInvitation,
+  finishInvitation,
+  listInvitations,
+  replaceInvitation,
+  revokeInvitation,
+  takeInvitation,
+  type Invitation,
+} from '../../models/access/invitation.ts';
+import { hashToken } from '../../models/access/key.ts';
+import { addMember, findOrganization, type Organization } from '../../models/access/organization.ts';
+import { proofHash } from '../../models/access/prooftoken.ts';
+import { createUser, findUser, findUserByEmail, verifyEmail, type User } from '../../models/access/user.ts';
+import { deadLink, invitationMs } from '../../models/rules/access/account.ts';
+import { normalizeEmail } from '../../models/rules/access/email.ts';
+import { checkAdding } from '../../models/rules/access/roles.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+
+const rate = perConfig((config) => createRate(config, 'invitations'));
+
+function view(invitation: Invitation, now: Date) {
+  const { _id, status, created_at, expires_at, joined_at, ...rest } = invitation;
+  return {
+    ...rest,
+    invitation_id: _id,
+    status: status === 'pending' && expires_at <= now ? ('expired' as const) : status,
+    created_at: created_at.toISOString(),
+    expires_at: expires_at.toISOString(),
+    ...(joined_at ? { joined_at: joined_at.toISOString() } : {}),
+  };
+}
+
+/**
+ * Makes whoever took an invitation a member, as far as the member who invited may still add people. Somebody who is one
+ * already keeps their role.
+ */
+async function join(ctx: Context, { _id, org_id, role, invited_by }: Invitation, user: User) {
+  const now = ctx.clock();
+  await addMember(org_id, invited_by, { user_id: user._id, role, joined_at: now }).catch((error: unknown) => {
+    if (!(error instanceof Problem)) throw error;
+    if (['MISSING_ROLE', 'NOT_FOUND'].includes(error.code)) throw deadLink();
+    if (error.code !== 'ALREADY_MEMBER') throw error;
+  });
+  await finishInvitation(_id, now);
+  const org = await findOrganization(org_id);
+  const own = org?.members.find(({ user_id }) => user_id === user._id);
+  if (!org || !own) throw deadLink();
+  return { organization: { org_id, name: org.name, role: own.role } };
+}
+
+/** An invitation that can be accepted, and its organization. @throws Problem LINK_OVER */
+async function opened(ctx: Context, token: string): Promise<{ invitation: Invitation; org: Organization }> {
+  const invitation = await findOpenInvitation(hashToken(token), ctx.clock());
+  const org = invitation && (await findOrganization(invitation.org_id));
+  if (!invitation || !org) throw deadLink();
+  return { invitation, org };
+}
+
+const prefix = '/orgs/{orgId}/invitations';
+
+export const invitationRoutes = [
+  route({
+    name: 'inviteMember',
+    method: 'POST',
+    path: prefix,
+    summary: 'Invite somebody by mail, with or without an account. A later invitation of an address replaces this one.',
+    auth: member('admin'),
+    params: contract.orgParams,
+    body: contract.inviteBody,
+    status: 201,
+    reply: contract.invitationReply,
+    envelope: true,
+    limit: 'writes',
+    errors: ['ALREADY_MEMBER', 'NO_MAIL_SERVER'],
+    async handle({ body: { role, ...body }, principal: { orgId, org, role: own, userId } }, ctx) {
+      checkAdding(own, role);
+      await checkMails(ctx, orgId);
+      const email = normalizeEmail(body.email);
+      const known = await findUserByEmail(email);
+      if (org.members.some(({ user_id }) => user_id === known?._id)) throw new Problem('ALREADY_MEMBER');
+      await consume(rate(ctx.config), ctx.config, 'invitations', orgId);
+      await countMail(ctx, 'invitation', email);
+      const now = ctx.clock();
+      const _id = newId('invitation');
+      const invitation = await replaceInvitation({
+        _id,
+        org_id: orgId,
+        email,
+        role,
+        hash: proofHash(ctx.config.secretKey, 'invitation', _id),
+        invited_by: userId,
+        created_at: now,
+        expires_at: new Date(now.getTime() + invitationMs),
+      });
+      await mailAccount(ctx, { kind: 'invitation', invitation_id: _id, email }, orgId);
+      return { invitation: view(invitation, now) };
+    },
+  }),
+  route({
+    name: 'listInvitations',
+    method: 'GET',
+    path: prefix,
+    summary: 'Invitations and what became of them, the newest first.',
+    auth: member('admin'),
+    params: contract.orgParams,
+    query: contract.pageQuery,
+    reply: contract.invitationList,
+    envelope: true,
+    async handle({ query, principal: { orgId } }, ctx) {
+      const limit = query.limit ?? defaultLimit;
+      const found = await listInvitations(orgId, limit + 1, afterCursor(query.cursor));
+      const { entries, cursor } = listPage(found, limit);
+      return { invitations: entries.map((entry) => view(entry, ctx.clock())), cursor };
+    },
+  }),
+  route({
+    name: 'revokeInvitation',
+    method: 'DELETE',
+    path: `${prefix}/{invitationId}`,
+    summary: 'Take an invitation back: its link is over at once.',
+    auth: member('admin'),
+    params: contract.invitationParams,
+    reply: contract.invitationReply,
+    envelope: true,
+    limit: 'writes',
+    async handle({ params: { orgId, invitationId } }, ctx) {
+      const revoked = await revokeInvitation(orgId, invitationId, ctx.clock());
+      if (!revoked) throw new Problem('NOT_FOUND', { message: 'There is no such invitation that could be accepted.' });
+      return { invitation: view(revoked, ctx.clock()) };
+    },
+  }),
+  route({
+    name: 'seeInvitation',
+    method: 'POST',
+    path: '/auth/invitations/see',
+    summary:
+      'What the invitation of a link is about. It changes nothing; the token is in the body, so that no log holds it.',
+    auth: open,
+    body: contract.invitationToken,
+    reply: contract.invitationSeen,
+    envelope: true,
+    limit: 'accounts',
+    asksOnly: true,
+    errors: ['LINK_OVER'],
+    async handle({ body }, ctx) {
+      const { invitation, org } = await opened(ctx, body.token);
+      const { email, role, expires_at, invited_by } = invitation;
+      const inviter = await findUser(invited_by);
+      return {
+        org_name: org.name,
+        email,
+        role,
+        invited_by_name: inviter?.name ?? org.name,
+        expires_at: expires_at.toISOString(),
+      };
+    },
+  }),
+  route({
+    name: 'acceptInvitation',
+    method: 'POST',
+    path: '/auth/invitations/accept',
+    summary: 'Join with your account, whose address is the one that the invitation was sent to.',
+    auth: jwt,
+    body: contract.invitationToken,
+    reply: contract.joinedReply,
+    envelope: true,
+    limit: 'accounts',
+    errors: ['LINK_OVER', 'CONFLICT'],
+    async handle({ body, principal: { userId } }, ctx) {
+      const user = await findUser(userId);
+      if (!user) throw new Problem('UNAUTHENTICATED');
+      const taken = await takeInvitation(hashToken(body.token), { userId, email: user.email }, ctx.clock());
+      if (!taken) throw deadLink();
+      await verifyEmail(userId, user.email);
+      return join(ctx, taken, user);
+    },
+  }),
+  route({
+    name: 'registerInvited',
+    method: 'POST',
+    path: '/auth/invitations/register',
+    summary: 'Create an account of the address that the invitation was sent to, join with it, and log in.',
+    auth: open,
+    body: contract.registerInvitedBody,
+    status: 201,
+    reply: loginReply,
+    envelope: true,
+    limit: 'accounts',
+    errors: ['LINK_OVER', 'EMAIL_TAKEN', 'CONFLICT'],
+    async handle({ body: { token, name, password } }, ctx) {
+      const { invitation } = await opened(ctx, token);
+      const { email } = invitation;
+      const password_hash = await passwords(ctx.config).hash(password);
+      const user = newUser(ctx, { email, email_verified: true, name, identities: [], password_hash });
+      await createUser(user).catch((error: unknown) => {
+        if (!isDuplicate(error)) throw error;
+        const message = 'There is an account of this e-mail; log in with it and accept the invitation.';
+        throw new Problem('EMAIL_TAKEN', { message });
+      });
+      const taken = await takeInvitation(hashToken(token), { userId: user._id, email }, ctx.clock());
+      if (!taken) throw deadLink();
+      await join(ctx, taken, user);
+      return login(ctx, user);
+    },
+  }),
+];

@@ -1,0 +1,80 @@
+/**
+ * The mails about accounts: their words. Pure. What somebody else chose, such as a name, is shown so that no mail program
+ * makes a link of it. A mail with a link says when it ends and what to do when it was not asked for.
+ */
+import type { TokenPurpose } from './account.ts';
+import type { Role } from './roles.ts';
+
+/** What a mail is about, and what is needed to write it. `link`: where it leads. */
+export type AccountMail =
+  | { kind: 'password_reset'; name: string }
+  | { kind: 'password_changed'; name: string }
+  | { kind: 'email_change'; name: string }
+  | { kind: 'email_changed'; name: string }
+  | { kind: 'invitation'; inviter: string; org: string; role: Role };
+
+export type AccountMailKind = AccountMail['kind'];
+/** The kinds that carry a link, with what their tokens are for. */
+export const purposeOf = (kind: AccountMailKind): TokenPurpose | undefined =>
+  kind === 'password_reset' || kind === 'email_change' || kind === 'invitation' ? kind : undefined;
+
+/** A name of somebody's choosing, without what could be taken for an address. */
+export const shownName = (name: string): string =>
+  name
+    .replaceAll(/[^\p{L}\p{M}\p{N} .,&'’()+-]+/gu, ' ')
+    .replaceAll(/\.(?=\S)/gu, '. ')
+    .replaceAll(/\s+/gu, ' ')
+    .trim();
+
+const asked = 'If this was not you, ignore this mail: nothing has changed.';
+const notYou =
+  'If this was not you, ask for a new password at the login at once; that ends every login of your account.';
+
+/** Subject and text; `link` is the address of the page, or what stands for it where the mail is shown. */
+export function accountMailText(mail: AccountMail, link: string): { subject: string; text: string } {
+  switch (mail.kind) {
+    case 'password_reset':
+      return {
+        subject: 'Set a new password',
+        text: page(hello(mail.name), 'You can set a new password here within 30 minutes:', link, asked),
+      };
+    case 'password_changed':
+      return {
+        subject: 'Your password was changed',
+        text: page(hello(mail.name), 'A new password was set for your account, and every login has ended.', notYou),
+      };
+    case 'email_change':
+      return {
+        subject: 'Confirm your e-mail address',
+        text: page(
+          hello(mail.name),
+          'Confirm within 30 minutes that this is the address of your account. You have to be logged in:',
+          link,
+          asked,
+        ),
+      };
+    case 'email_changed':
+      return {
+        subject: 'The e-mail address of your account was changed',
+        text: page(
+          hello(mail.name),
+          'Your account has another e-mail address now; this one is no longer used.',
+          'If this was not you, tell whoever operates this system.',
+        ),
+      };
+    case 'invitation':
+      return {
+        subject: `Invitation to ${shownName(mail.org)}`.slice(0, 120),
+        text: page(
+          `${shownName(mail.inviter)} invites you to “${shownName(mail.org)}” as ${article(mail.role)}.`,
+          'Accept it here within 7 days, with an account of this e-mail address:',
+          link,
+          'If you do not know what this is about, ignore this mail: you are part of nothing.',
+        ),
+      };
+  }
+}
+
+const article = (role: Role): string => (role === 'member' ? 'a member' : `an ${role}`);
+const hello = (name: string): string => (shownName(name) === '' ? 'Hello,' : `Hello ${shownName(name)},`);
+const page = (...parts: string[]): string => `${parts.join('\n\n')}\n`;

@@ -1,0 +1,26 @@
+/**
+ * What members are told outside of this system: mails about their accounts, and what happened in their organization. Pure.
+ * Each is a delivery of the kind `notification`.
+ */
+import type { AccountMailKind } from '../access/accountmail.ts';
+
+/**
+ * A mail about an account, as it is stored: without its words and without its link, which are made at each attempt. So no
+ * record holds a token, and whoever asked has not been told whether there is such an account.
+ */
+export type AccountLetter =
+  | { kind: 'password_reset'; email: string }
+  | { kind: 'email_change' | 'password_changed' | 'email_changed'; user_id: string; email: string }
+  | { kind: 'invitation'; invitation_id: string; email: string };
+
+/** What a delivery of this kind holds. */
+export type NotificationPayload = { account: AccountLetter };
+
+/** Whose deliveries mails about accounts are: they belong to no organization, so no member of one can read them. */
+export const accountsOwner = 'accounts';
+
+/** The type of the event that such a mail tells of. */
+export const accountEvent = (kind: AccountMailKind): string => `account.${kind}`;
+
+/** What stands for a secret where a delivery is shown. */
+export const hiddenLink = '***';
