@@ -1,8 +1,9 @@
-/** `register`, `login`, `logout`: who you are at a server. The password is typed unseen or read from stdin, never an argument. */
+/** `register`, `login`, `logout`, `password-link`: who you are at a server. The password is typed unseen or read from stdin, never an argument. */
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { ask, readAll } from './prompt.ts';
 import type { Act, Session } from './session.ts';
+import { signedOutReply } from '../api/contract/accounts.ts';
 import { loginReply } from '../api/contract/auth.ts';
 import { usageError } from './errors.ts';
 
@@ -42,12 +43,34 @@ export function addAccountCommands(program: Command, act: Act): void {
   program
     .command('logout')
     .description('remove the stored login of this server')
+    .option('--everywhere', 'also end every other login of the account')
     .action(
-      act(async ({ credentials, url, output }) => {
+      act(async ({ credentials, url, output, member }, { everywhere }: { everywhere?: boolean }) => {
+        if (everywhere)
+          await (await member()).request('POST', '/auth/logout-everywhere', signedOutReply, { once: true });
         const known = (await credentials.read(url)) !== undefined;
         await credentials.write(url, undefined);
-        output.result({ url, logged_out: known }, () => [
-          known ? `Logged out of ${url}.` : `There was no login at ${url}.`,
+        output.result({ url, logged_out: known, everywhere: everywhere === true }, () => [
+          everywhere
+            ? `Every login of the account at ${url} has ended.`
+            : known
+              ? `Logged out of ${url}.`
+              : `There was no login at ${url}.`,
+        ]);
+      }),
+    );
+  program
+    .command('password-link')
+    .description('for operators, where the server runs: a link by which somebody sets a new password')
+    .argument('<email>', 'the address of the account')
+    .action(
+      act(async ({ env, output }, email: string) => {
+        // Loaded only here: it brings along the database, which no other command needs.
+        const { passwordLink } = await import('./operator.ts');
+        const made = await passwordLink(env, email, new Date());
+        output.result(made, () => [
+          `Whoever opens this within half an hour sets a new password for ${made.email}:`,
+          made.link,
         ]);
       }),
     );

@@ -15,6 +15,7 @@ export type Organization = z.infer<typeof organization>;
 
 export type Session = {
   url: string;
+  env: Record<string, string | undefined>;
   mode: Globals['mode'];
   output: Output;
   stdin: Input;
@@ -87,6 +88,7 @@ export function createSession(options: {
 
   return {
     url,
+    env,
     mode: globals.mode,
     output,
     stdin: options.stdin,

@@ -113,6 +113,9 @@ async function fromPackage(temporary: string, report: Report): Promise<void> {
   });
 }
 
+/** The connection string of an embedded MongoDB at this port. */
+export const embeddedUri = (port: number): string => `mongodb://127.0.0.1:${port}/?replicaSet=rs0`;
+
 /** A running embedded MongoDB. */
 export type Mongod = {
   /** Connection string with the replica set's name. */
@@ -165,7 +168,7 @@ export async function startMongod(options: {
     await stop();
     throw error;
   }
-  return { uri: `mongodb://127.0.0.1:${port}/?replicaSet=rs0`, pid: child.pid, child, stop };
+  return { uri: embeddedUri(port), pid: child.pid, child, stop };
 }
 
 async function becomePrimary(child: Guarded, port: number, durable: boolean): Promise<void> {

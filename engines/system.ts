@@ -15,7 +15,7 @@ import type { Guarded } from './child.ts';
 import { findChromium } from './chromium.ts';
 import { findEmbedding } from './embedding/embedding.ts';
 import { lockDataDir } from './lock.ts';
-import { startMongod } from './mongod.ts';
+import { embeddedUri, startMongod } from './mongod.ts';
 import { freePort, isFree } from './ports.ts';
 import { createSupervisor, type Failure, type Watched } from './supervisor.ts';
 import { isAlive } from './takelock.mjs';
@@ -277,13 +277,7 @@ const portsFile = 'engines.json';
  * start left running, which its guards are ending.
  */
 async function choosePorts(config: Config, aborted?: AbortSignal): Promise<Ports> {
-  const stored = await readFile(join(config.dataDir, portsFile), 'utf8').catch(() => '{}');
-  let remembered: Ports = {};
-  try {
-    remembered = JSON.parse(stored) as Ports;
-  } catch {
-    // The file is incomplete; the preferences below are used.
-  }
+  const remembered = await rememberedPorts(config.dataDir);
   const deadline = Date.now() + 20_000;
   while (Date.now() < deadline && (await stillRunning(remembered.pids ?? []))) {
     aborted?.throwIfAborted();
@@ -296,6 +290,22 @@ async function choosePorts(config: Config, aborted?: AbortSignal): Promise<Ports
     temporal: remembered.temporal ?? derived(4233),
     ui: remembered.ui ?? derived(5233),
   };
+}
+
+async function rememberedPorts(dataDir: string): Promise<Ports> {
+  const stored = await readFile(join(dataDir, portsFile), 'utf8').catch(() => '{}');
+  try {
+    return JSON.parse(stored) as Ports;
+  } catch {
+    // The file is incomplete; other ports are chosen.
+    return {};
+  }
+}
+
+/** Where the MongoDB of the system is that was last started on this folder, for operators on the same machine. */
+export async function embeddedMongodbUri(dataDir: string): Promise<string | undefined> {
+  const { mongod } = await rememberedPorts(dataDir);
+  return mongod === undefined ? undefined : embeddedUri(mongod);
 }
 
 /** Whether one of these processes is alive and still the same, because process ids are reused. */

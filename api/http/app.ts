@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createRequire } from 'node:module';
 import { Router } from '@koa/router';
 import Koa from 'koa';
+import { mountAccountPage } from '../access/accountpage.ts';
 import { createAuthenticator } from '../access/authenticator.ts';
 import type { Context } from '../context.ts';
 import { preflights, readableBy } from './cors.ts';
@@ -131,6 +132,7 @@ export function createApp(
   mountWidget(outside);
   for (const page of [slackOutcome, toolOutcome]) mountOutcome(outside, page);
   mountRoomPage(outside);
+  mountAccountPage(outside);
 
   const inside = new Router({ prefix: '/v1' });
   const routes = Object.values(groups).flat();

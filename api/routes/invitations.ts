@@ -26,7 +26,7 @@ import { proofHash } from '../../models/access/prooftoken.ts';
 import { createUser, findUser, findUserByEmail, verifyEmail, type User } from '../../models/access/user.ts';
 import { deadLink, invitationMs } from '../../models/rules/access/account.ts';
 import { normalizeEmail } from '../../models/rules/access/email.ts';
-import { checkAdding } from '../../models/rules/access/roles.ts';
+import { checkAdding, mayAdd } from '../../models/rules/access/roles.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 const rate = perConfig((config) => createRate(config, 'invitations'));
@@ -65,7 +65,8 @@ async function join(ctx: Context, { _id, org_id, role, invited_by }: Invitation,
 async function opened(ctx: Context, token: string): Promise<{ invitation: Invitation; org: Organization }> {
   const invitation = await findOpenInvitation(hashToken(token), ctx.clock());
   const org = invitation && (await findOrganization(invitation.org_id));
-  if (!invitation || !org) throw deadLink();
+  const inviter = org?.members.find(({ user_id }) => user_id === invitation?.invited_by);
+  if (!invitation || !org || !inviter || !mayAdd(inviter.role, invitation.role)) throw deadLink();
   return { invitation, org };
 }
 

@@ -145,6 +145,57 @@ describe('POST /orgs/{orgId}/members', () => {
   });
 });
 
+describe('PATCH /orgs/{orgId}/members/{userId}', () => {
+  const change = (org: TestOrg, by: TestUser, userId: string, role: Role) =>
+    api.request('PATCH', `/orgs/${org.orgId}/members/${userId}`, { token: by.token, body: { role } });
+
+  it('gives a member another role, which counts from the next request on', async () => {
+    const org = await api.newOrg();
+    const plain = await joined(org, 'member');
+    const { status, body } = await change(org, org.owner, plain.userId, 'admin');
+    expect([status, body.data.member]).toMatchObject([200, { userId: plain.userId, role: 'admin' }]);
+    const newcomer = await api.newUser();
+    expect((await add(org, plain, newcomer.email, 'member')).status).toBe(201);
+    await change(org, org.owner, plain.userId, 'member');
+    expect((await add(org, plain, newcomer.email, 'member')).body.code).toBe('MISSING_ROLE');
+    expect((await change(org, org.owner, plain.userId, 'member')).status).toBe(200);
+  });
+
+  it('is for owners, who may step back themselves while there is another one', async () => {
+    const org = await api.newOrg();
+    const [admin, plain] = [await joined(org, 'admin'), await joined(org, 'member')];
+    for (const by of [admin, plain])
+      for (const target of [org.owner, admin, plain])
+        expect((await change(org, by, target.userId, 'owner')).body.code).toBe('MISSING_ROLE');
+    const last = await change(org, org.owner, org.owner.userId, 'member');
+    expect([last.status, last.body.code]).toEqual([409, 'LAST_OWNER']);
+    await change(org, org.owner, admin.userId, 'owner');
+    expect((await change(org, org.owner, org.owner.userId, 'member')).status).toBe(200);
+    expect((await change(org, org.owner, plain.userId, 'admin')).body.code).toBe('MISSING_ROLE');
+  });
+
+  it('knows no one who is no member: 404, and no role that does not exist: 400', async () => {
+    const org = await api.newOrg();
+    const stranger = await api.newUser();
+    expect((await change(org, org.owner, stranger.userId, 'admin')).status).toBe(404);
+    expect((await change(org, org.owner, org.owner.userId, 'god' as Role)).status).toBe(400);
+  });
+
+  it('of two owners who step back at once, or demote each other, one stays', async () => {
+    for (let round = 0; round < 8; round++) {
+      const org = await api.newOrg();
+      const second = await joined(org, 'owner');
+      const targets = round % 2 === 0 ? [org.owner, second] : [second, org.owner];
+      await Promise.all([
+        change(org, org.owner, targets[0]!.userId, 'member'),
+        change(org, second, targets[1]!.userId, 'member'),
+      ]);
+      const { members } = await membersOf(org);
+      expect(members.filter(({ role }: { role: Role }) => role === 'owner')).toHaveLength(1);
+    }
+  });
+});
+
 describe('DELETE /orgs/{orgId}/members/{userId}', () => {
   it('ends the membership at once: the organization is 404 from then on', async () => {
     const org = await api.newOrg();

@@ -136,6 +136,40 @@ describe('support-platform register, login, logout', () => {
     expect(seen).toEqual([]);
   });
 
+  it('logout --everywhere ends every login of the account', async () => {
+    const user = await api.newUser();
+    const env = await login('everywhere', user.email);
+    expect(await cli(['logout', '--everywhere'], { env })).toMatchObject({ code: 0, stderr: '' });
+    await expect(stat(loginOf('everywhere'))).rejects.toThrow('ENOENT');
+    expect((await api.request('GET', '/me', { token: user.token })).status).toBe(401);
+  });
+
+  it('password-link makes a link where the server runs, by which somebody sets a new password once', async () => {
+    const user = await api.newUser();
+    const database = new URL(process.env['TEST_MONGODB_URI']!);
+    database.pathname = '/shared';
+    const env = { MONGODB_URI: database.href, DATA_DIR: join(folder, 'operator') };
+    const made = await cli(['password-link', user.email.toUpperCase(), '--json'], { env });
+    expect(made).toMatchObject({ code: 0, stderr: '' });
+    const { link } = JSON.parse(made.stdout) as { link: string };
+    const token = /^http:\/\/127\.0\.0\.1:3000\/account#password_reset=([\w-]{43})$/.exec(link)?.[1];
+    const reset = () =>
+      api.request('POST', '/auth/password/reset', { body: { token, password: 'a brand new password' } });
+    expect([(await reset()).status, (await reset()).status]).toEqual([200, 409]);
+    expect((await api.request('GET', '/me', { token: user.token })).status).toBe(401);
+    const again = await api.request('POST', '/auth/login', {
+      body: { email: user.email, password: 'a brand new password' },
+    });
+    // An operator's link proves nothing about the address.
+    const { body } = await api.request('GET', '/me', { token: again.body.data.token });
+    expect(body.data.email_verified).toBe(false);
+
+    const nobody = await cli(['password-link', 'nobody-at-all@example.com'], { env });
+    expect(nobody).toEqual({ code: 1, stdout: '', stderr: 'There is no account with this e-mail.\n' });
+    const nowhere = await cli(['password-link', user.email], { env: { DATA_DIR: join(folder, 'nothing') } });
+    expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining('set MONGODB_URI') });
+  });
+
   it('logout forgets the login', async () => {
     const env = await login('logout', org.owner.email);
     expect(await cli(['logout'], { env })).toMatchObject({ code: 0 });

@@ -71,6 +71,8 @@ export const rooms: readonly Room[] = [
   { at: 'clients/', files: ['clients/', 'models/rules/'], packages: 'any', node: true },
   { at: 'activities/', files: ['activities/', 'agent/', 'models/', 'clients/'], packages: 'any', node: true },
   { at: 'cli/demo.ts', files: ['cli/', 'api/contract/', 'engines/'], packages: 'any', node: true },
+  // It works on the database of the machine it runs on.
+  { at: 'cli/operator.ts', files: ['cli/', 'config.ts', 'engines/', 'models/'], packages: 'any', node: true },
   { at: 'cli/', files: ['cli/', 'api/contract/'], packages: 'any', node: true },
   // Browser code: it must not import server code.
   { at: 'web/', files: ['web/'] },

@@ -15,7 +15,8 @@ export type GreenMail = {
 /** Every mailbox that is read has this password. */
 const password = 'secret';
 
-export async function startGreenMail(users: readonly string[]): Promise<GreenMail> {
+/** `users`: those who can log in; without any, everybody can, with any password. */
+export async function startGreenMail(users: readonly string[] = []): Promise<GreenMail> {
   const [smtpPort, imapPort, apiPort] = [await freePort(), await freePort(), await freePort()];
   const options = {
     'smtp.port': smtpPort,
@@ -25,7 +26,9 @@ export async function startGreenMail(users: readonly string[]): Promise<GreenMai
     hostname: '127.0.0.1',
     'api.hostname': '127.0.0.1',
     'api.port': apiPort,
-    users: users.map((user) => `${user.split('@')[0]}:${password}@${user.split('@')[1]}`).join(','),
+    ...(users.length === 0
+      ? { 'auth.disabled': 'true' }
+      : { users: users.map((user) => `${user.split('@')[0]}:${password}@${user.split('@')[1]}`).join(',') }),
     'users.login': 'email',
   };
   const flags = Object.entries(options).map(([name, value]) => `-Dgreenmail.${name}=${value}`);

@@ -51,7 +51,8 @@ export const notification: Sender = {
 
   async preview(delivery, deps) {
     const letter = await letterIn(delivery, deps);
-    if (!letter) throw new DeliveryRefused('There is nobody to send it to.', { permanent: true });
+    // There is nobody to write to.
+    if (!letter) return { method: 'MAIL', url: `mailto:${delivery.destination}`, headers: {}, body: '' };
     return requestOfMail(await mailOf(delivery, letter, deps, hiddenLink));
   },
 

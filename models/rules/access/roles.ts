@@ -29,6 +29,10 @@ export function checkAdding(actor: Role, role: Role): void {
     throw new Problem('MISSING_ROLE', { message: 'Only an owner makes somebody an owner.' });
 }
 
+/** Whether `checkAdding` would let it. */
+export const mayAdd = (actor: Role, role: Role): boolean =>
+  hasRole(actor, 'admin') && (role !== 'owner' || actor === 'owner');
+
 /**
  * Throws unless `actor` may remove `target`: everyone may leave, admins remove members and admins, owners remove
  * anyone, and the last owner stays (`LAST_OWNER`).

@@ -1,6 +1,14 @@
 /** Who may add and remove whom, over every combination of roles. */
 import { describe, it, expect } from '@jest/globals';
-import { checkAdding, checkRemoval, hasRole, roles, type Role } from '../../../models/rules/access/roles.ts';
+import {
+  checkAdding,
+  checkRemoval,
+  checkRoleChange,
+  hasRole,
+  mayAdd,
+  roles,
+  type Role,
+} from '../../../models/rules/access/roles.ts';
 
 const outcome = (act: () => void): string => {
   try {
@@ -35,6 +43,17 @@ describe('checkAdding', () => {
     ['member', 'member', 'MISSING_ROLE'],
   ])('%s adds a new %s: %s', (actor, role, expected) => {
     expect(outcome(() => checkAdding(actor, role))).toBe(expected);
+    expect(mayAdd(actor, role)).toBe(expected === 'ok');
+  });
+});
+
+describe('checkRoleChange', () => {
+  it.each<[Role, string]>([
+    ['owner', 'ok'],
+    ['admin', 'MISSING_ROLE'],
+    ['member', 'MISSING_ROLE'],
+  ])('%s changes roles: %s', (actor, expected) => {
+    expect(outcome(() => checkRoleChange(actor))).toBe(expected);
   });
 });
 

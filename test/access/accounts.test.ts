@@ -1,0 +1,398 @@
+/**
+ * What people do with their accounts by mail, with a real mail server: a new password, another address, invitations. And what
+ * somebody who means harm gets out of it: nothing about who has an account, no token from any record or log, no way back in.
+ */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createHash, randomUUID } from 'node:crypto';
+import PostalMime from 'postal-mime';
+import { MongoClient, type Db } from 'mongodb';
+import { apiAt, system, until, type Api, type Reply, type TestOrg, type TestUser } from '../kit/harness.ts';
+import { startGreenMail, type GreenMail } from '../kit/greenmail.ts';
+import { giveBundle, startProcess, systemEnv, type Running } from '../kit/processes.ts';
+import type { Role } from '../../models/rules/access/roles.ts';
+
+const from = 'support@bank.example';
+let greenMail: GreenMail;
+let running: Running[];
+let api: Api;
+let client: MongoClient;
+let db: Db;
+
+beforeAll(async () => {
+  greenMail = await startGreenMail();
+  const env = systemEnv('accounts', {
+    FLEETS: 'deliveries',
+    SMTP_URL: `smtp://127.0.0.1:${greenMail.smtpPort}`,
+    MAIL_FROM: from,
+  });
+  await giveBundle(env.DATA_DIR);
+  running = await Promise.all([startProcess('api/server.ts', env), startProcess('workers/main.ts', env)]);
+  api = apiAt(running[0]!.url);
+  client = await MongoClient.connect(env['MONGODB_URI']!);
+  db = client.db();
+});
+afterAll(async () => {
+  await Promise.all(running.map((one) => one.stop()));
+  await client.close();
+  greenMail.close();
+});
+
+const password = 'another long password';
+const post = (path: string, body: unknown, token?: string): Promise<Reply> =>
+  api.request('POST', path, { token, body });
+const forgot = (email: string) => post('/auth/password/forgot', { email });
+const reset = (token: string, chosen = password) => post('/auth/password/reset', { token, password: chosen });
+const login = (email: string, given: string) => post('/auth/login', { email, password: given });
+const me = (token: string) => api.request('GET', '/me', { token });
+
+type Mail = { subject: string; text: string; from: string | undefined; raw: string };
+
+/** The mails that this mailbox has, once there are `count` of them, the oldest first. */
+async function mailsTo(address: string, count: number): Promise<Mail[]> {
+  const raws = await until(async () => {
+    const found = await greenMail.mailsOf(address).catch(() => []);
+    return found.length >= count && found;
+  }, `${count} mails to ${address}`);
+  return Promise.all(
+    raws.map(async (raw) => {
+      const mail = await PostalMime.parse(raw);
+      return { subject: mail.subject ?? '', text: mail.text ?? '', from: mail.from?.address, raw };
+    }),
+  );
+}
+
+const tokenIn = ({ text }: Mail): string => {
+  const found = /http:\/\/127\.0\.0\.1:3000\/account#\w+=([\w-]{43})$/m.exec(text)?.[1];
+  if (found === undefined) throw new Error(`there is no link in ${text}`);
+  return found;
+};
+
+/** The link of the newest of so many mails to this mailbox. */
+const linkTo = async (address: string, count = 1): Promise<string> => tokenIn((await mailsTo(address, count)).at(-1)!);
+
+/** What was asked for is settled: sent, or found to have nobody to go to. */
+async function settled(email: string, type: string, count = 1): Promise<string[]> {
+  return until(async () => {
+    const found = await db.collection('deliveries').find({ destination: email, event_type: type }).toArray();
+    const over = found.filter(({ status }) => ['delivered', 'suppressed', 'failed'].includes(status));
+    return over.length === count && over.map(({ status }) => status as string);
+  }, `${count} settled ${type} to ${email}`);
+}
+
+const withoutIds = ({ status, body, headers }: Reply) => [
+  status,
+  { ...body, request_id: undefined },
+  [...headers.keys()].toSorted(),
+];
+
+describe('a forgotten password', () => {
+  it('is replaced by a mailed link, once; every login and every other link ends, and the owner is told', async () => {
+    const { email, password: old, token } = await api.newUser();
+    expect((await forgot(email)).status).toBe(202);
+    expect((await forgot(` ${email.toUpperCase()}`)).body.data).toEqual({ accepted: true });
+    const mails = await mailsTo(email, 2);
+    expect(mails.map(({ subject, from: sender }) => [subject, sender])).toEqual([
+      ['Set a new password', from],
+      ['Set a new password', from],
+    ]);
+    const [first, second] = mails.map(tokenIn);
+    expect((await reset(first!)).body.data).toEqual({ reset: true });
+
+    expect((await me(token)).status).toBe(401);
+    expect((await login(email, old)).status).toBe(401);
+    const again = await login(email, password);
+    expect(again.status).toBe(200);
+    expect((await me(again.body.data.token)).body.data).toMatchObject({ email, email_verified: true });
+    for (const used of [first!, second!]) {
+      const refused = await reset(used, 'yet another password');
+      expect([refused.status, refused.body.code]).toEqual([409, 'LINK_OVER']);
+    }
+    expect((await mailsTo(email, 3)).at(-1)!.subject).toBe('Your password was changed');
+  });
+
+  it('answers for an address that nobody has as for one that somebody has, and sends nothing there', async () => {
+    const { email } = await api.newUser();
+    const nobody = `${randomUUID()}@example.com`;
+    const [known, unknown] = [await forgot(email), await forgot(nobody)];
+    expect(withoutIds(unknown)).toEqual(withoutIds(known));
+    expect(await settled(nobody, 'account.password_reset')).toEqual(['suppressed']);
+    expect(await settled(email, 'account.password_reset')).toEqual(['delivered']);
+    expect(await greenMail.mailsOf(nobody).catch(() => [])).toEqual([]);
+  });
+
+  it('mails a mailbox five times an hour, whether or not there is an account: 429', async () => {
+    for (const email of [(await api.newUser()).email, `${randomUUID()}@example.com`]) {
+      const answers = [];
+      for (let i = 0; i < 6; i++) answers.push(await forgot(email));
+      expect(answers.map(({ status }) => status)).toEqual([202, 202, 202, 202, 202, 429]);
+      expect(Number(answers[5]!.headers.get('retry-after'))).toBeGreaterThan(0);
+    }
+  });
+
+  it('lets one of many that use a link at once choose the password', async () => {
+    const { email } = await api.newUser();
+    await forgot(email);
+    const token = await linkTo(email);
+    const tries = Array.from({ length: 6 }, (_, i) => `the password of number ${i}`);
+    const answers = await Promise.all(tries.map((chosen) => reset(token, chosen)));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409, 409, 409]);
+    const won = tries[answers.findIndex(({ status }) => status === 200)]!;
+    expect((await login(email, won)).status).toBe(200);
+  });
+
+  it('takes no link after half an hour, and none that was made up or is for something else', async () => {
+    const user = await api.newUser();
+    const { email } = user;
+    await forgot(email);
+    const token = await linkTo(email);
+    const { proofs } = (await db.collection('users').findOne({ email }))!;
+    expect(proofs).toMatchObject([{ kind: 'password_reset', hash: createHash('sha256').update(token).digest('hex') }]);
+    const sent = (await db.collection('deliveries').findOne({ destination: email }))!;
+    expect(proofs[0].expires_at.getTime() - sent['created_at'].getTime()).toBe(30 * 60_000);
+    await db.collection('users').updateOne({ email }, { $set: { 'proofs.0.expires_at': new Date() } });
+    for (const tried of [token, 'x'.repeat(43), `${token}x`]) expect((await reset(tried)).body.code).toBe('LINK_OVER');
+    expect((await reset(token, 'short')).status).toBe(400);
+
+    await post('/auth/email', { email, password: user.password }, user.token);
+    expect((await reset(await linkTo(email, 2))).body.code).toBe('LINK_OVER');
+  });
+
+  it('leaves an account whose address nobody had proven to the owner of the mailbox alone', async () => {
+    const { email, token } = await api.newUser();
+    const identity = { provider: 'elsewhere', subject: randomUUID() };
+    await db.collection('users').updateOne({ email }, { $set: { identities: [identity] } });
+    await forgot(email);
+    expect((await reset(await linkTo(email))).status).toBe(200);
+    expect(await db.collection('users').findOne({ email })).toMatchObject({ identities: [], email_verified: true });
+    expect((await me(token)).status).toBe(401);
+
+    // An account that was proven keeps how its owner signs in.
+    await db.collection('users').updateOne({ email }, { $set: { identities: [identity] } });
+    await forgot(email);
+    expect((await reset(await linkTo(email, 3))).status).toBe(200);
+    expect(await db.collection('users').findOne({ email })).toMatchObject({ identities: [identity] });
+  });
+
+  it('is not helped by a system without a mail server, which says so: 409', async () => {
+    const refused = await system().request('POST', '/auth/password/forgot', { body: { email: 'a@b.example' } });
+    expect([refused.status, refused.body.code]).toEqual([409, 'NO_MAIL_SERVER']);
+  });
+});
+
+describe('POST /auth/logout-everywhere', () => {
+  it('ends every login at once, and the links that wait', async () => {
+    const { email, password: mine, token } = await api.newUser();
+    const other = (await login(email, mine)).body.data.token;
+    await forgot(email);
+    const link = await linkTo(email);
+    expect((await post('/auth/logout-everywhere', undefined, token)).body.data).toEqual({ signed_out: true });
+    for (const ended of [token, other]) expect((await me(ended)).status).toBe(401);
+    expect((await reset(link)).body.code).toBe('LINK_OVER');
+    expect((await login(email, mine)).status).toBe(200);
+  });
+});
+
+describe('another e-mail address', () => {
+  const change = (user: TestUser, email: string, given = user.password) =>
+    post('/auth/email', { email, password: given }, user.token);
+  const confirm = (user: TestUser, token: string) => post('/auth/email/confirm', { token }, user.token);
+
+  it('is the account’s once a link that was mailed there is used by the account; the old one is told', async () => {
+    const user = await api.newUser();
+    const fresh = `${randomUUID()}@example.com`;
+    await forgot(user.email);
+    const old = await linkTo(user.email);
+    expect((await change(user, fresh)).body.data).toEqual({ accepted: true });
+    const link = await linkTo(fresh);
+    const stranger = await api.newUser();
+    expect((await confirm(stranger, link)).body.code).toBe('LINK_OVER');
+    const done = await confirm(user, link);
+    expect([done.status, done.body.data]).toMatchObject([200, { email: fresh, email_verified: true }]);
+    expect((await confirm(user, link)).body.code).toBe('LINK_OVER');
+    expect((await reset(old)).body.code).toBe('LINK_OVER');
+    expect((await login(fresh, user.password)).status).toBe(200);
+    expect((await login(user.email, user.password)).status).toBe(401);
+    expect((await mailsTo(user.email, 2)).at(-1)!.subject).toBe('The e-mail address of your account was changed');
+  });
+
+  it('takes the password: 401 with a wrong one, and nothing is mailed', async () => {
+    const user = await api.newUser();
+    const fresh = `${randomUUID()}@example.com`;
+    const refused = await change(user, fresh, 'not the password');
+    expect([refused.status, refused.body.code]).toEqual([401, 'BAD_LOGIN']);
+    expect(await db.collection('deliveries').countDocuments({ destination: fresh })).toBe(0);
+  });
+
+  it('tells nobody that somebody has it: the answer is the same, and no mail is sent', async () => {
+    const [user, other] = [await api.newUser(), await api.newUser()];
+    const free = `${randomUUID()}@example.com`;
+    expect(withoutIds(await change(user, other.email))).toEqual(withoutIds(await change(user, free)));
+    expect(await settled(other.email, 'account.email_change')).toEqual(['suppressed']);
+    expect(await settled(free, 'account.email_change')).toEqual(['delivered']);
+  });
+
+  it('is refused when somebody took it meanwhile: 409', async () => {
+    const user = await api.newUser();
+    const fresh = `${randomUUID()}@example.com`;
+    await change(user, fresh);
+    const link = await linkTo(fresh);
+    await post('/auth/register', { email: fresh, password, name: 'Faster' });
+    const refused = await confirm(user, link);
+    expect([refused.status, refused.body.code]).toEqual([409, 'EMAIL_TAKEN']);
+    expect((await me(user.token)).body.data.email).toBe(user.email);
+  });
+});
+
+describe('invitations', () => {
+  const invite = (org: TestOrg, email: string, role: Role = 'member', by = org.owner) =>
+    post(`/orgs/${org.orgId}/invitations`, { email, role }, by.token);
+  const accept = (token: string, user: TestUser) => post('/auth/invitations/accept', { token }, user.token);
+  const register = (token: string) => post('/auth/invitations/register', { token, name: 'Newcomer', password });
+  const see = (token: string) => post('/auth/invitations/see', { token });
+  const invitationsOf = async (org: TestOrg) =>
+    (await api.request('GET', `/orgs/${org.orgId}/invitations`, { token: org.owner.token })).body.data.invitations;
+  const membersOf = async (org: TestOrg): Promise<{ email: string; role: Role; email_verified: boolean }[]> =>
+    (await api.request('GET', `/orgs/${org.orgId}/members`, { token: org.owner.token })).body.data.members;
+
+  it('bring in somebody without an account, who then has a proven address; the link is good once', async () => {
+    const org = await api.newOrg();
+    const email = `${randomUUID()}@example.com`;
+    const invited = await invite(org, ` ${email.toUpperCase()}`, 'admin');
+    expect([invited.status, invited.body.data.invitation]).toEqual([
+      201,
+      {
+        invitation_id: expect.stringMatching(/^inv_/),
+        org_id: org.orgId,
+        email,
+        role: 'admin',
+        status: 'pending',
+        invited_by: org.owner.userId,
+        created_at: expect.any(String),
+        expires_at: expect.any(String),
+      },
+    ]);
+    const token = await linkTo(email);
+    expect((await see(token)).body.data).toMatchObject({ org_name: 'Test Organization', email, role: 'admin' });
+    const joined = await register(token);
+    expect([joined.status, joined.body.data.organizations]).toEqual([
+      201,
+      [{ org_id: org.orgId, name: 'Test Organization', role: 'admin' }],
+    ]);
+    expect((await membersOf(org)).at(-1)).toMatchObject({ email, role: 'admin', email_verified: true });
+    for (const again of [await register(token), await see(token)]) expect(again.body.code).toBe('LINK_OVER');
+    expect(await invitationsOf(org)).toMatchObject([{ email, status: 'accepted', joined_at: expect.any(String) }]);
+  });
+
+  it('bring in somebody with an account, and nobody else: the address has to be the invited one', async () => {
+    const org = await api.newOrg();
+    const [user, thief] = [await api.newUser(), await api.newUser()];
+    await invite(org, user.email);
+    const token = await linkTo(user.email);
+    expect((await accept(token, thief)).body.code).toBe('LINK_OVER');
+    expect((await register(token)).body.code).toBe('EMAIL_TAKEN');
+    const answers = await Promise.all([accept(token, user), accept(token, user)]);
+    expect(answers.map(({ status }) => status)).toContain(200);
+    expect((await membersOf(org)).map(({ email }) => email)).toEqual([org.owner.email, user.email]);
+    expect((await me(user.token)).body.data).toMatchObject({
+      email_verified: true,
+      organizations: [{ org_id: org.orgId, role: 'member' }],
+    });
+    expect((await invite(org, user.email)).body.code).toBe('ALREADY_MEMBER');
+  });
+
+  it('are over when they are revoked, replaced, or too old', async () => {
+    const org = await api.newOrg();
+    const email = `${randomUUID()}@example.com`;
+    const first = (await invite(org, email)).body.data.invitation;
+    const old = await linkTo(email);
+    await invite(org, email, 'admin');
+    const second = await linkTo(email, 2);
+    expect((await register(old)).body.code).toBe('LINK_OVER');
+    expect(await invitationsOf(org)).toMatchObject([
+      { status: 'pending' },
+      { status: 'revoked', invitation_id: first.invitation_id },
+    ]);
+    await db.collection('invitations').updateOne({ status: 'pending', email }, { $set: { expires_at: new Date() } });
+    expect((await register(second)).body.code).toBe('LINK_OVER');
+    expect((await invitationsOf(org))[0].status).toBe('expired');
+    const third = (await invite(org, email)).body.data.invitation;
+    const path = `/orgs/${org.orgId}/invitations/${third.invitation_id}`;
+    const link = await linkTo(email, 3);
+    expect((await api.request('DELETE', path, { token: org.owner.token })).body.data.invitation.status).toBe('revoked');
+    expect((await api.request('DELETE', path, { token: org.owner.token })).status).toBe(404);
+    expect((await register(link)).body.code).toBe('LINK_OVER');
+    expect(await db.collection('users').countDocuments({ email })).toBe(0);
+  });
+
+  it('are for admins, are worth what their inviter may do, and let nobody back in who was taken out', async () => {
+    const org = await api.newOrg();
+    const [admin, user] = [await api.newUser(), await api.newUser()];
+    await invite(org, admin.email, 'admin');
+    expect((await accept(await linkTo(admin.email), admin)).status).toBe(200);
+    expect((await invite(org, user.email, 'owner', admin)).body.code).toBe('MISSING_ROLE');
+    expect((await invite(org, user.email, 'member', admin)).status).toBe(201);
+    const link = await linkTo(user.email);
+    const role = (to: Role) =>
+      api.request('PATCH', `/orgs/${org.orgId}/members/${admin.userId}`, {
+        token: org.owner.token,
+        body: { role: to },
+      });
+    await role('member');
+    expect((await invite(org, user.email, 'member', admin)).body.code).toBe('MISSING_ROLE');
+    expect((await accept(link, user)).body.code).toBe('LINK_OVER');
+
+    await invite(org, user.email);
+    const good = await linkTo(user.email, 2);
+    expect((await accept(good, user)).status).toBe(200);
+    const path = `/orgs/${org.orgId}/members/${user.userId}`;
+    // As if the process had died right after the membership was stored.
+    await db
+      .collection('invitations')
+      .updateOne({ email: user.email, status: 'accepted', joined_at: { $exists: true } }, { $unset: { joined_at: 1 } });
+    await api.request('DELETE', path, { token: org.owner.token });
+    expect((await accept(good, user)).body.code).toBe('LINK_OVER');
+    expect((await membersOf(org)).map(({ email }) => email)).not.toContain(user.email);
+  });
+
+  it('can be finished by their person when the process died before the membership was stored', async () => {
+    const org = await api.newOrg();
+    const [user, other] = [await api.newUser(), await api.newUser()];
+    await invite(org, user.email);
+    const token = await linkTo(user.email);
+    await db
+      .collection('invitations')
+      .updateOne({ email: user.email }, { $set: { status: 'accepted', accepted_by: user.userId } });
+    expect((await accept(token, other)).body.code).toBe('LINK_OVER');
+    expect((await accept(token, user)).status).toBe(200);
+    expect((await accept(token, user)).body.code).toBe('LINK_OVER');
+  });
+
+  it('make no link of what somebody calls an organization', async () => {
+    const { owner } = await api.newOrg();
+    const made = await post('/orgs', { name: 'Win at https://evil.example/x or evil.example' }, owner.token);
+    const org = { orgId: made.body.data.org_id, owner };
+    const email = `${randomUUID()}@example.com`;
+    await invite(org, email);
+    const [mail] = await mailsTo(email, 1);
+    expect(`${mail!.subject}\n${mail!.text}`).not.toMatch(/evil\.example|https:\/\/evil/);
+  });
+});
+
+it('no token is in any record, in what members see of deliveries, or in a log', async () => {
+  const org = await api.newOrg();
+  const email = `${randomUUID()}@example.com`;
+  await post(`/orgs/${org.orgId}/invitations`, { email, role: 'member' }, org.owner.token);
+  const user = await api.newUser();
+  await forgot(user.email);
+  const tokens = [await linkTo(email), await linkTo(user.email)];
+  await settled(email, 'account.invitation');
+  await settled(user.email, 'account.password_reset');
+  await reset(tokens[1]!);
+  const outbox = await api.request('GET', `/support/outbox/orgs/${org.orgId}/deliveries`, { token: org.owner.token });
+  expect(outbox.body.deliveries).toMatchObject([{ kind: 'notification', destination: email, status: 'delivered' }]);
+  expect(outbox.body.deliveries[0].request.body).toContain('/account#invitation=***');
+  const everything = [JSON.stringify(outbox.body), ...running.map(({ output }) => output())];
+  for (const { name } of await db.listCollections({}, { nameOnly: true }).toArray())
+    everything.push(JSON.stringify(await db.collection(name).find().toArray()));
+  for (const token of tokens) expect(everything.filter((text) => text.includes(token))).toEqual([]);
+});
