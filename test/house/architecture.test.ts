@@ -24,6 +24,7 @@ const forbidden: readonly [file: string, source: string, named: string][] = [
   ['activities/base/b.ts', `export let x: import('../../workflows/document.ts').Input;`, '../../workflows/document.ts'],
   ['cli/main.ts', `import { startMongod } from '../engines/mongod.ts';`, '../engines/mongod.ts'],
   ['cli/demo.ts', `import { app } from '../api/app.ts';`, '../api/app.ts'],
+  ['cli/operator.ts', `import { app } from '../api/app.ts';`, '../api/app.ts'],
   ['agent/a.ts', `import { acceptMessage } from '../api/chat.ts';`, '../api/chat.ts'],
   ['web/a.ts', `import type { Frame } from '../models/frame.ts';`, '../models/frame.ts'],
   ['config.ts', `import Koa from 'koa';`, 'koa'],
