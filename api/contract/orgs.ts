@@ -20,11 +20,9 @@ export const member = z
   .object({
     userId: id,
     email: z.string(),
-    email_verified: z
-      .boolean()
-      .meta({
-        description: 'Whether an identity provider, or a mail that was sent there, has proven that it is theirs.',
-      }),
+    email_verified: z.boolean().meta({
+      description: 'Whether an identity provider, or a mail that was sent there, has proven that it is theirs.',
+    }),
     name: z.string(),
     picture: z.string().optional(),
     role,
