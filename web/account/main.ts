@@ -62,16 +62,18 @@ function form(
     ),
   );
   const element = make('form', {}, ...inputs, alert, submit);
-  element.addEventListener('submit', (event) => {
-    event.preventDefault();
+  const submitted = async (): Promise<void> => {
     submit.disabled = true;
     alert.textContent = '';
-    const given = Object.fromEntries([...new FormData(element)].map(([name, value]) => [name, String(value)]));
-    void send(given).then(({ ok, error }) => {
-      submit.disabled = false;
-      if (ok) say(done);
-      else alert.textContent = error;
-    });
+    const given = Object.fromEntries([...element.querySelectorAll('input')].map(({ name, value }) => [name, value]));
+    const { ok, error } = await send(given);
+    submit.disabled = false;
+    if (ok) say(done);
+    else alert.textContent = error;
+  };
+  element.addEventListener('submit', (event) => {
+    event.preventDefault();
+    void submitted();
   });
   return element;
 }
