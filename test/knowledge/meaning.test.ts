@@ -179,19 +179,20 @@ describe('what is nearest by meaning', () => {
 });
 
 describe('a worker that embeds', () => {
+  /** Enough for two requests to the models; short, since what is looked at is the death and not the work. */
   const long = (name: string): Upload => ({
     name,
-    content: Array.from({ length: 60 }, (_, n) => `# Part ${n}\n\n${`Fact ${n} of many. `.repeat(60)}`).join('\n\n'),
+    content: Array.from({ length: 40 }, (_, n) => `# Part ${n}\n\n${`Fact ${n} of many. `.repeat(12)}`).join('\n\n'),
   });
 
-  /** The processes that embed passages, of the worker. */
+  /** The processes of a worker that embed; the one that checks the models before is another program. */
   async function childrenOf(worker: Running): Promise<number[]> {
     const pids = (await readdir('/proc')).filter((name) => /^\d+$/u.test(name));
     const found = await Promise.all(
       pids.map(async (pid) => {
         const read = async (name: string) => readFile(join('/proc', pid, name), 'utf8').catch(() => '');
         const parent = (await read('stat')).split(') ')[1]?.split(' ')[1];
-        return parent === String(worker.child.pid) && (await read('cmdline')).includes('embedding')
+        return parent === String(worker.child.pid) && (await read('cmdline')).includes('clients/embedding/child')
           ? [Number(pid)]
           : [];
       }),
