@@ -16,7 +16,7 @@ export type Guard =
   | { kind: 'jwt' }
   | { kind: 'member'; role: Role }
   | { kind: 'key'; scope: Scope; keyOnly: boolean }
-  | { kind: 'self' }
+  | { kind: 'self'; scope?: Scope }
   | { kind: 'session' }
   | { kind: 'signature'; provider: SignatureProvider };
 
@@ -31,6 +31,8 @@ export const key = (scope: Scope, { keyOnly = false } = {}) =>
   ({ kind: 'key', scope, keyOnly }) as const satisfies Guard;
 /** Any secret key, asking about itself. */
 export const self = { kind: 'self' } as const satisfies Guard;
+/** Any secret key with this scope, where the path names no organization: the key's own is meant. */
+export const ownKey = <S extends Scope>(scope: S) => ({ kind: 'self', scope }) as const satisfies Guard;
 /** A customer with the token of a support session of `{orgId}`. */
 export const session = { kind: 'session' } as const satisfies Guard;
 

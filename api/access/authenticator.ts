@@ -93,11 +93,14 @@ export function createAuthenticator(ctx: Context): Authenticator {
     }
     if (isKey) {
       const { scopes: granted, ...principal } = await byKey(token, address);
-      if (guard.kind === 'self') return principal;
-      if (principal.orgId !== orgId) throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
-      if (guard.kind === 'key' && !granted.includes(guard.scope)) {
-        throw new Problem('MISSING_SCOPE', { message: `This key lacks the scope ${guard.scope}.` });
+      const ofItself = guard.kind === 'self';
+      if (!ofItself && principal.orgId !== orgId)
+        throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
+      const scope = ofItself || guard.kind === 'key' ? guard.scope : undefined;
+      if (scope !== undefined && !granted.includes(scope)) {
+        throw new Problem('MISSING_SCOPE', { message: `This key lacks the scope ${scope}.` });
       }
+      if (ofItself) return principal;
       if (mode && mode !== principal.mode) {
         const message = principal.downgraded
           ? 'The organization is not live yet, so until it is this live key sees test data only; leave the mode out, or go live first.'

@@ -20,6 +20,7 @@ import { routeGroups, type RouteGroups } from '../routes/index.ts';
 import { mountWidget } from '../chat/widget.ts';
 import { slackOutcome } from '../events/outcome.ts';
 import { mountRoomPage } from '../interviews/roompage.ts';
+import { mountMcp } from '../mcp/endpoint.ts';
 import { toolOutcome } from '../mcp/outcome.ts';
 import { newId } from '../../models/base/ids.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
@@ -133,6 +134,7 @@ export function createApp(
   for (const page of [slackOutcome, toolOutcome]) mountOutcome(outside, page);
   mountRoomPage(outside);
   mountAccountPage(outside);
+  mountMcp(outside, ctx, shared, apiVersion);
 
   const inside = new Router({ prefix: '/v1' });
   const routes = Object.values(groups).flat();

@@ -1,0 +1,88 @@
+/**
+ * The other way round: the organization's knowledge as a tool server of its own, for its other agents (`/v1/mcp`). It speaks
+ * revision 2026-07-28 and, without sessions, the older ones. Whoever calls has a secret key, whose organization is asked.
+ */
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
+import type { Router, RouterContext } from '@koa/router';
+import type { McpHttpHandler } from '@modelcontextprotocol/server';
+import { credentialId, ownKey, type SelfPrincipal } from '../access/auth.ts';
+import type { Authenticator } from '../access/authenticator.ts';
+import type { Context } from '../context.ts';
+import { addressOf } from '../http/address.ts';
+import { jsonReader } from '../http/body.ts';
+import type { Limiter } from '../http/limits.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+
+/** A question of 2,000 characters with fifty messages before it fits; so does everything else that is asked here. */
+const maxBodyBytes = 1024 * 1024;
+/** The older revisions let a client send several at once. */
+const maxMessages = 50;
+const guard = ownKey('support:read');
+
+export function mountMcp(
+  router: Router,
+  ctx: Context,
+  shared: { authenticate: Authenticator; limit: Limiter },
+  version: string,
+): void {
+  const readBody = jsonReader(maxBodyBytes);
+  let serving: Promise<McpHttpHandler> | undefined;
+  // The protocol's library takes a tenth of a second and 13 MB, so a process that nobody asks this way does not load it.
+  const handler = () =>
+    (serving ??= import('./knowledge.ts').then(({ createKnowledgeServer }) => createKnowledgeServer(ctx, version)));
+
+  router.post('/v1/mcp', async (koa) => {
+    refuseForeignPages(koa, ctx.config.publicUrl);
+    const principal = (await shared.authenticate({
+      guard,
+      authorization: koa.get('authorization') || undefined,
+      orgId: undefined,
+      mode: undefined,
+      address: addressOf(koa.req, ctx.config.trustProxy),
+      signed: undefined,
+    })) as SelfPrincipal;
+    koa.state['orgId'] = principal.orgId;
+    const body = await readBody(koa);
+    const messages = Array.isArray(body) ? (body as unknown[]) : [body];
+    if (messages.length > maxMessages)
+      throw new Problem('VALIDATION', { message: `Send ${maxMessages} messages at once, not more.` });
+    // Several calls in one request are so many questions.
+    for (const message of messages)
+      if (isCall(message)) koa.set(await shared.limit('queries', credentialId(principal)));
+    const gone = new AbortController();
+    koa.res.once('close', () => gone.abort());
+    const { headers } = koa.req;
+    const request = new Request(new URL(koa.path, ctx.config.publicUrl), {
+      method: 'POST',
+      headers: Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]),
+      signal: gone.signal,
+    });
+    // The key itself stays here.
+    const authInfo = { token: '', clientId: principal.actor, scopes: [guard.scope], extra: { principal } };
+    await send(koa, await (await handler()).fetch(request, { parsedBody: body, authInfo }));
+  });
+}
+
+const isCall = (message: unknown): boolean => (message as { method?: unknown } | null)?.method === 'tools/call';
+
+/** A page may have been led here by a name that points to this machine; the protocol asks servers to refuse such pages. */
+function refuseForeignPages(koa: RouterContext, publicUrl: string): void {
+  const origin = koa.get('origin');
+  if (origin !== '' && origin !== new URL(publicUrl).origin)
+    throw new Problem('ORIGIN_NOT_ALLOWED', { message: 'Pages may not use this address; agents send no Origin.' });
+}
+
+async function send(koa: RouterContext, reply: Response): Promise<void> {
+  koa.status = reply.status;
+  for (const name of ['content-type', 'allow', 'x-accel-buffering', 'mcp-protocol-version']) {
+    const value = reply.headers.get(name);
+    if (value !== null) koa.set(name, value);
+  }
+  koa.set('cache-control', 'no-store');
+  if (!reply.body) koa.body = null;
+  else if (reply.headers.get('content-type')?.startsWith('application/json')) koa.body = await reply.text();
+  else koa.body = Readable.fromWeb(reply.body as ReadableStream);
+  // Koa takes an empty body for 204.
+  koa.status = reply.status;
+}

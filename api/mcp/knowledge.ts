@@ -1,0 +1,97 @@
+/** What `/v1/mcp` offers: the tools `ask` and `search` over the knowledge of whoever's key it is. */
+import { createMcpHandler, McpServer, type CallToolResult, type McpHttpHandler } from '@modelcontextprotocol/server';
+import type { SelfPrincipal } from '../access/auth.ts';
+import type { Context } from '../context.ts';
+import * as contract from '../contract/mcpserver.ts';
+import { toProblem } from '../http/errors.ts';
+import { answerQuestion, findKnowledge } from '../../agent/answer.ts';
+import { passagesOf } from '../../agent/extracting.ts';
+import { readMessage } from '../../agent/reading.ts';
+
+/** Serves requests whose `authInfo.extra.principal` is the key that was checked. */
+export const createKnowledgeServer = (ctx: Context, version: string): McpHttpHandler =>
+  createMcpHandler(({ authInfo }) => serverFor(ctx, principalIn(authInfo), version), {
+    // Its tools never change while it runs, so nobody has to listen for changes.
+    maxSubscriptions: 0,
+    onerror: (error) => ctx.log.debug({ err: error }, 'a request to the knowledge as a tool server was refused'),
+  });
+
+const principalIn = (authInfo: { extra?: Record<string, unknown> } | undefined): SelfPrincipal =>
+  authInfo!.extra!['principal'] as SelfPrincipal;
+
+function serverFor(ctx: Context, { orgId, orgName, mode }: SelfPrincipal, version: string): McpServer {
+  const server = new McpServer(
+    { name: 'support-platform', version },
+    {
+      capabilities: { tools: { listChanged: false } },
+      instructions: `Answers from the documents and pages of ${orgName}, with their sources. Where they do not answer, it says so; nothing is invented.`,
+    },
+  );
+  const annotations = { readOnlyHint: true, openWorldHint: false };
+  server.registerTool(
+    'ask',
+    {
+      title: 'Ask the knowledge base',
+      description:
+        'Answers a question from the knowledge base, with its sources. `has_context` is false when the documents do not answer it; `confidence` is low when they only may.',
+      inputSchema: contract.askArguments,
+      outputSchema: contract.askResult,
+      annotations,
+    },
+    ({ question, segments = [], conversation_history: history = [] }) =>
+      answering(ctx, async () => {
+        const { answer, sources, has_context, confidence, offers } = await answerQuestion(ctx, {
+          orgId,
+          mode,
+          query: question,
+          segments,
+          history,
+        });
+        return { said: answer, value: { answer, sources, has_context, confidence, offers, mode } };
+      }),
+  );
+  server.registerTool(
+    'search',
+    {
+      title: 'Search the knowledge base',
+      description:
+        'Finds the passages of the knowledge base that answer a question or may help with it, the best first.',
+      inputSchema: contract.searchArguments,
+      outputSchema: contract.searchResult,
+      annotations,
+    },
+    ({ query, segments = [], limit = contract.defaultPassages }) =>
+      answering(ctx, async () => {
+        const { searched, askings } = await readMessage(ctx, query, []);
+        const asked = { orgId, mode, body: query, segments };
+        const { retrieval } = await findKnowledge(ctx, asked, { searched, askings });
+        const passages = passagesOf(retrieval)
+          .slice(0, limit)
+          .map(({ passage: { type, source_id, name, url, heading, text }, relevance }) => ({
+            source: { type, id: source_id, name, ...(url === undefined ? {} : { url }) },
+            heading,
+            text,
+            score: Math.round(relevance * 1000) / 1000,
+          }));
+        const said = passages.map(({ source, heading, text }) => `${source.name} – ${heading}\n${text}`).join('\n\n');
+        const value = { confidence: retrieval.confidence, passages, mode };
+        return { said: said === '' ? 'Nothing was found.' : said, value };
+      }),
+  );
+  return server;
+}
+
+/** A tool's result; what failed is said in the sentence that every route gives. */
+async function answering(
+  ctx: Context,
+  work: () => Promise<{ said: string; value: Record<string, unknown> }>,
+): Promise<CallToolResult> {
+  try {
+    const { said, value } = await work();
+    return { content: [{ type: 'text', text: said }], structuredContent: value };
+  } catch (error) {
+    const problem = toProblem(error);
+    if (problem.status >= 500) ctx.log.error({ err: error }, 'a tool of the knowledge failed');
+    return { content: [{ type: 'text', text: problem.message }], isError: true };
+  }
+}
