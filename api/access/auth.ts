@@ -32,7 +32,7 @@ export const key = (scope: Scope, { keyOnly = false } = {}) =>
 /** Any secret key, asking about itself. */
 export const self = { kind: 'self' } as const satisfies Guard;
 /** Any secret key with this scope, where the path names no organization: the key's own is meant. */
-export const ownKey = <S extends Scope>(scope: S) => ({ kind: 'self', scope }) as const satisfies Guard;
+export const ownKey = (scope: Scope) => ({ kind: 'self', scope }) as const satisfies Guard;
 /** A customer with the token of a support session of `{orgId}`. */
 export const session = { kind: 'session' } as const satisfies Guard;
 

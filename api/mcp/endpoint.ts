@@ -3,7 +3,6 @@
  * revision 2026-07-28 and, without sessions, the older ones. Whoever calls has a secret key, whose organization is asked.
  */
 import { Readable } from 'node:stream';
-import type { ReadableStream } from 'node:stream/web';
 import type { Router, RouterContext } from '@koa/router';
 import type { McpHttpHandler } from '@modelcontextprotocol/server';
 import { credentialId, ownKey, type SelfPrincipal } from '../access/auth.ts';
@@ -82,7 +81,7 @@ async function send(koa: RouterContext, reply: Response): Promise<void> {
   koa.set('cache-control', 'no-store');
   if (!reply.body) koa.body = null;
   else if (reply.headers.get('content-type')?.startsWith('application/json')) koa.body = await reply.text();
-  else koa.body = Readable.fromWeb(reply.body as ReadableStream);
+  else koa.body = Readable.fromWeb(reply.body);
   // Koa takes an empty body for 204.
   koa.status = reply.status;
 }
