@@ -14,6 +14,7 @@ export { pruneKnowledge } from './pruning.ts';
 export { arrangeRecrawl, recrawlSite } from './recrawl.ts';
 export { sendLine } from './sendline.ts';
 export { eraseSource, retagSource } from './source.ts';
+export { taskExecution } from './taskexecution.ts';
 export { ticketEvents } from './ticketevents.ts';
 export { toolCall } from './toolcall.ts';
 export { beginToolGrant, discoverTools, finishToolGrant } from './toolserver.ts';

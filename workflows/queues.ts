@@ -1,6 +1,7 @@
 import { conversationWork } from '../models/rules/chat/work.ts';
 import { deliveryWork, slowQueue } from '../models/rules/events/work.ts';
 import { inboundWork } from '../models/rules/events/inbound.ts';
+import { tasksQueue } from '../models/rules/tasks/execution.ts';
 import { toolCallWork } from '../models/rules/mcp/work.ts';
 import { embeddingWork } from '../models/rules/knowledge/embedding.ts';
 
@@ -17,6 +18,7 @@ export const queues = {
   slowdeliveries: slowQueue,
   interviews: 'interviews',
   inbound: inboundWork.queue,
+  tasks: tasksQueue,
   maintenance: 'maintenance',
 } as const;
 export type Queue = (typeof queues)[keyof typeof queues];

@@ -21,6 +21,7 @@ import { orgRoutes } from './orgs.ts';
 import { pageRoutes } from './pages.ts';
 import { recrawlRoutes } from './recrawl.ts';
 import { sessionRoutes } from './sessions.ts';
+import { taskExecutionRoutes } from './taskexecution.ts';
 import { taskRoutes } from './tasks.ts';
 import { webhookRoutes } from './webhooks.ts';
 import type { Route } from '../http/route.ts';
@@ -46,5 +47,5 @@ export const routeGroups = {
   Integrations: integrationRoutes,
   'Inbound events': [...webhookRoutes, ...inboundRoutes],
   Interviews: [...interviewRoutes, ...interviewAidRoutes, ...botReportRoutes],
-  Tasks: taskRoutes,
+  Tasks: [...taskRoutes, ...taskExecutionRoutes],
 } satisfies RouteGroups;

@@ -135,7 +135,12 @@ export const outboxRoutes = [
     limit: 'writes',
     errors: ['CONFLICT'],
     async handle({ params: { deliveryId }, principal }, ctx) {
-      await checkEnabled(await deliveryOf(principal, deliveryId));
+      const standing = await deliveryOf(principal, deliveryId);
+      if (standing.subject.task_id !== undefined)
+        throw new Problem('CONFLICT', {
+          message: 'It tells what an execution would have sent; execute the task again.',
+        });
+      await checkEnabled(standing);
       const delivery = await redeliver(principal.orgId, deliveryId, ctx.clock());
       if (!delivery) throw new Problem('NOT_FOUND', { message: 'There is no such delivery.' });
       await startSaved(ctx, DeliveryModel, delivery, delivery.pending?.slice(-1) ?? []);

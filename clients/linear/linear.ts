@@ -64,6 +64,12 @@ export type NewIssue = {
   assigneeId?: string;
 };
 
+/** What of an issue is changed; what is missing stays. */
+export type IssueChange = Partial<Pick<NewIssue, 'title' | 'description' | 'priority'>> & {
+  stateId?: string;
+  dueDate?: string | null;
+};
+
 const issueFields = 'id identifier url updatedAt state { id name type }';
 
 /** Every document that is sent, by name. */
@@ -74,9 +80,10 @@ export const documents = {
   states: 'query States($team: String!) { team(id: $team) { states(first: 100) { nodes { id name type position } } } }',
   issue: `query Issue($id: String!) { issue(id: $id) { ${issueFields} } }`,
   comments: 'query Comments($id: String!) { issue(id: $id) { comments(first: 100) { nodes { id body } } } }',
-  newest: 'query Newest { issues(first: 50) { nodes { id description } } }',
+  newest:
+    'query Newest($after: String) { issues(first: 100, after: $after) { nodes { id description } pageInfo { hasNextPage endCursor } } }',
   createIssue: `mutation CreateIssue($input: IssueCreateInput!) { issueCreate(input: $input) { success issue { ${issueFields} } } }`,
-  moveIssue: `mutation MoveIssue($id: String!, $input: IssueUpdateInput!) { issueUpdate(id: $id, input: $input) { success issue { ${issueFields} } } }`,
+  updateIssue: `mutation UpdateIssue($id: String!, $input: IssueUpdateInput!) { issueUpdate(id: $id, input: $input) { success issue { ${issueFields} } } }`,
   comment: 'mutation Comment($input: CommentCreateInput!) { commentCreate(input: $input) { success comment { id } } }',
 } as const;
 
@@ -91,6 +98,8 @@ export type Linear = ReturnType<typeof createLinear>;
 /** Linear answers within a second as a rule. */
 const timeoutMs = 15_000;
 const maxReplyBytes = 1024 * 1024;
+/** Pages of a hundred issues that are looked through for a mark. */
+const markedPages = 10;
 
 /** `url`: of the GraphQL endpoint. Keys are passed with each call, so that one client serves all organizations. */
 export function createLinear({ http, url }: { http: Http; url: string }) {
@@ -140,11 +149,22 @@ export function createLinear({ http, url }: { http: Http; url: string }) {
     async issue(key: string, id: string, signal?: AbortSignal): Promise<LinearIssue | null> {
       return (await ask<{ issue: LinearIssue | null }>(key, 'issue', { id }, signal)).issue;
     },
-    /** The newest issue whose description has this in it, among the last fifty. */
+    /** The newest issue whose description has this in it, among the last thousand. */
     async findByMark(key: string, mark: string, signal?: AbortSignal): Promise<string | undefined> {
-      type Found = { issues: { nodes: { id: string; description: string | null }[] } };
-      const { issues } = await ask<Found>(key, 'newest', {}, signal);
-      return issues.nodes.find(({ description }) => description?.includes(mark))?.id;
+      type Found = {
+        issues: {
+          nodes: { id: string; description: string | null }[];
+          pageInfo: { hasNextPage: boolean; endCursor: string | null };
+        };
+      };
+      let after: string | null = null;
+      for (let page = 0; page < markedPages; page += 1) {
+        const { issues }: Found = await ask<Found>(key, 'newest', { after }, signal);
+        const found = issues.nodes.find(({ description }) => description?.includes(mark));
+        if (found || !issues.pageInfo.hasNextPage) return found?.id;
+        after = issues.pageInfo.endCursor;
+      }
+      return undefined;
     },
     async comments(key: string, issueId: string, signal?: AbortSignal): Promise<{ id: string; body: string }[]> {
       type Found = { issue: { comments: { nodes: { id: string; body: string }[] } } | null };
@@ -155,9 +175,9 @@ export function createLinear({ http, url }: { http: Http; url: string }) {
       type Made = { issueCreate: { issue: LinearIssue } };
       return (await ask<Made>(key, 'createIssue', { input }, signal)).issueCreate.issue;
     },
-    async moveIssue(key: string, id: string, stateId: string, signal?: AbortSignal): Promise<LinearIssue> {
+    async updateIssue(key: string, id: string, input: IssueChange, signal?: AbortSignal): Promise<LinearIssue> {
       type Made = { issueUpdate: { issue: LinearIssue } };
-      return (await ask<Made>(key, 'moveIssue', { id, input: { stateId } }, signal)).issueUpdate.issue;
+      return (await ask<Made>(key, 'updateIssue', { id, input }, signal)).issueUpdate.issue;
     },
     async comment(
       key: string,

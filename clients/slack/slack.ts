@@ -241,6 +241,20 @@ export function createSlack({ http, respond, url }: { http: Http; respond: Http;
       const name = [profile.display_name, profile.real_name, found.real_name, found.name].find(Boolean) ?? user;
       return { name, ...(profile.email === undefined ? {} : { email: profile.email }) };
     },
+    /** The person with this address; undefined when nobody in the workspace has it. */
+    async userByEmail(token: string, email: string): Promise<{ id: string } | undefined> {
+      try {
+        return (await call<{ user: { id: string } }>(() => client.users.lookupByEmail({ token, email }))).user;
+      } catch (error) {
+        if (error instanceof SlackError && error.code === 'users_not_found') return undefined;
+        throw error;
+      }
+    },
+    /** The channel in which the bot and this person alone write to each other. */
+    async directChannel(token: string, user: string): Promise<string> {
+      const opened = await call<{ channel: { id: string } }>(() => client.conversations.open({ token, users: user }));
+      return opened.channel.id;
+    },
     async revoke(token: string): Promise<void> {
       await call(() => client.auth.revoke({ token }));
     },

@@ -34,7 +34,7 @@ export type Attempt = {
 };
 
 /** What a delivery is about; `customer_id` of everything that tells about a customer, whose erasure removes it. */
-export type Subject = { conv_id?: string; ticket_id?: string; seq?: number; customer_id?: string };
+export type Subject = { conv_id?: string; ticket_id?: string; seq?: number; customer_id?: string; task_id?: string };
 
 export type Delivery = {
   _id: string;
@@ -194,6 +194,15 @@ export async function createDelivery(
     if (!standing) return { delivery: record, created: false, intents: [] };
     return { delivery: standing, created: false, intents: standing.pending ?? [] };
   }
+}
+
+/**
+ * Stores what an execution of a task would have sent, which nothing sends. Twice is the same as once: `event_id` and `lane`
+ * are the execution's.
+ */
+export async function storeSuppressed(fresh: NewDelivery, request: OutgoingRequest, now: Date): Promise<void> {
+  const { next_attempt_at: _, ...record } = deliveryRecords([fresh], now)[0]!;
+  await insertDeliveries([{ ...record, status: 'suppressed', request }]);
 }
 
 /** Stores those whose event was not given to their lane before; tells which ones they were. */

@@ -3,7 +3,7 @@
  * of that service finds its way back. Unique by what it stands for there.
  */
 import { isDuplicate } from '../base/connect.ts';
-import { collectionOf, defined, defineModel } from '../base/define.ts';
+import { collectionOf, defined, defineModel, Mixed } from '../base/define.ts';
 import type { Eraser, Erased } from '../chat/erasure.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { integrationProviders, type IntegrationProvider } from '../rules/events/integration.ts';
@@ -30,6 +30,8 @@ export type Link = {
   /** The time of the last change that an event told of: an event of an earlier one tells nothing new. */
   seen_at?: Date;
   removed_at?: Date;
+  /** Of a task's issue: what it was last known to say (models/rules/tasks/issues.ts). */
+  known?: Record<string, unknown>;
   created_at: Date;
 };
 
@@ -49,6 +51,7 @@ export const LinkModel = defineModel<Link>(
     state_id: String,
     seen_at: Date,
     removed_at: Date,
+    known: { type: Mixed },
     created_at: { type: Date, required: true },
   },
   [
@@ -109,6 +112,12 @@ export async function noteState(
       ...(seenAt === undefined ? {} : { $max: { seen_at: seenAt } }),
     },
   );
+}
+
+/** Notes what an issue says now, as far as that is told. */
+export async function noteIssue(id: string, known: Record<string, unknown>): Promise<void> {
+  const set = Object.fromEntries(Object.entries(known).map(([name, value]) => [`known.${name}`, value]));
+  await collectionOf(LinkModel).updateOne({ _id: id }, { $set: set });
 }
 
 export async function noteRemoved(id: string, now: Date): Promise<boolean> {

@@ -10,6 +10,7 @@ import { newId } from '../base/ids.ts';
 import { intentFor, pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { changedFields, taskEvents, type TaskEventType } from '../rules/tasks/events.ts';
+import type { Step } from '../rules/tasks/execution.ts';
 import {
   executionStatuses,
   outdatesReview,
@@ -27,15 +28,6 @@ import { taskWork } from '../rules/tasks/work.ts';
 
 /** Something made of the task elsewhere. */
 export type ExternalLink = { provider: string; id: string; url: string };
-/** What an execution did with one integration. */
-export type Step = {
-  integration: string;
-  status: 'running' | 'succeeded' | 'failed' | 'skipped' | 'suppressed';
-  attempts: number;
-  url?: string;
-  error?: string;
-  delivered_at?: Date;
-};
 
 /** Who or what makes a change, and when. */
 export type Cause = {
@@ -272,7 +264,8 @@ export async function changeTask(
     const { set, unset, after } = completed(before, fields, cause.now);
     const changed = changedFields(before, after);
     const events = eventsOf(taskEvents(before, after), after, cause);
-    const intents = intentsFor(after, events, changed, cause);
+    const begun = after.execution_status === 'running' && before.execution_status !== 'running';
+    const intents = intentsFor(after, events, changed, cause, begun);
     const history = changed.length > 0 ? [changeOf(changed, cause)] : [];
     const task = await collectionOf(TaskModel).findOneAndUpdate(
       { ...standing(orgId, taskId), rev: before.rev },
@@ -299,7 +292,7 @@ export async function removeTask(orgId: string, taskId: string, cause: Cause): P
   const { now } = cause;
   const found = await findTask(orgId, taskId);
   if (!found) return null;
-  const move = { orgId, taskId, source: cause.source, events: [], changed: [], removed: true };
+  const move = { orgId, taskId, source: cause.source, events: [], changed: [], removed: true, linked: false };
   const intents = taskWork(move).map((work) => intentFor(work, now));
   const task = await collectionOf(TaskModel).findOneAndUpdate(
     standing(orgId, taskId),
@@ -381,10 +374,11 @@ const eventsOf = (
   }));
 
 const intentsFor = (
-  { _id, org_id }: Pick<Task, '_id' | 'org_id'>,
+  { _id, org_id, execution_id, external_links }: Pick<Task, '_id' | 'org_id' | 'execution_id' | 'external_links'>,
   events: readonly TaskEvent[],
   changed: readonly string[],
   { source, now }: Cause,
+  begun = false,
 ): Intent[] =>
   taskWork({
     orgId: org_id,
@@ -393,4 +387,6 @@ const intentsFor = (
     events: events.map(({ type }) => type),
     changed,
     removed: false,
+    linked: external_links.length > 0,
+    ...(begun && execution_id !== undefined ? { execution: execution_id } : {}),
   }).map((work) => intentFor(work, now));

@@ -38,7 +38,8 @@ describe('what is sent to Linear', () => {
       sent.push(JSON.parse(String(body)) as Sent);
       const nodes = { nodes: [] };
       const made = { issue: {}, comment: {} };
-      const data = { team: { states: nodes }, issue: { comments: nodes }, issues: nodes };
+      const issues = { ...nodes, pageInfo: { hasNextPage: false } };
+      const data = { team: { states: nodes }, issue: { comments: nodes }, issues };
       const answer = { data: { ...data, issueCreate: made, issueUpdate: made, commentCreate: made } };
       return { status: 200, headers: {}, body: Buffer.from(JSON.stringify(answer)) };
     };
@@ -50,7 +51,8 @@ describe('what is sent to Linear', () => {
     await linear.findByMark('key', 'mark');
     await linear.comments('key', 'issue');
     await linear.createIssue('key', issue);
-    await linear.moveIssue('key', 'issue', 'state');
+    const { title, description, priority } = issue;
+    await linear.updateIssue('key', 'issue', { title, description, priority, dueDate: null, stateId: 'state' });
     await linear.comment('key', { id: issue.id, issueId: 'issue', body: 'Text' });
     return sent;
   }

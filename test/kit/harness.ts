@@ -48,8 +48,7 @@ export function apiAt(url: string) {
   }
 
   /** A new person, unique in the run. */
-  async function newUser(): Promise<TestUser> {
-    const email = `${randomUUID()}@example.com`;
+  async function newUser(email = `${randomUUID()}@example.com`): Promise<TestUser> {
     const password = 'correct horse battery';
     const { status, body } = await request('POST', '/auth/register', {
       body: { email, password, name: 'Test Person' },

@@ -100,5 +100,5 @@ export const servicesEnv = ({ slack, linear, github }: Services): Record<string,
   SLACK_SIGNING_SECRET: slackSecret,
   LINEAR_API_URL: `${linear.url}/graphql`,
   GITHUB_API_URL: github.url,
-  FLEETS: 'conversations,inbound,deliveries,slowdeliveries',
+  FLEETS: 'conversations,inbound,deliveries,slowdeliveries,tasks',
 });

@@ -1,8 +1,16 @@
 /** Tasks. */
 import { launchable, type Slice } from './slice.ts';
+import { createExecutionActivities } from '../../activities/tasks/execution.ts';
 import { TaskModel } from '../../models/tasks/task.ts';
 
 export const tasks = {
   launchable: [launchable(TaskModel)],
-  fleets: {},
+  fleets: {
+    tasks: {
+      activities: (deps) => createExecutionActivities(deps),
+      // Each waits for another service, for 15 s if that does not answer.
+      maxActivities: 40,
+      maxWorkflowTasks: 20,
+    },
+  },
 } as const satisfies Slice;

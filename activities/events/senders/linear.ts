@@ -5,10 +5,11 @@
 import { createHash } from 'node:crypto';
 import { connection, refusal } from './connected.ts';
 import type { Sender, SenderDeps } from './sender.ts';
-import { LinearError, documents, type LinearIssue, type NewIssue } from '../../../clients/linear/linear.ts';
+import { found, makeIssue } from '../linearissue.ts';
+import { LinearError, documents, type LinearIssue } from '../../../clients/linear/linear.ts';
 import type { Delivery } from '../../../models/events/delivery.ts';
 import { findIntegration, type Integration } from '../../../models/events/integration.ts';
-import { createLink, findLinkOf, noteRemoved, noteState, removeLink, type Link } from '../../../models/events/link.ts';
+import { createLink, findLinkOf, noteRemoved, noteState, type Link } from '../../../models/events/link.ts';
 import { DeliveryRefused, type OutgoingRequest } from '../../../models/rules/events/delivery.ts';
 import { issueComment, issueText } from '../../../models/rules/events/tickettext.ts';
 import { uuidOf } from '../../../models/rules/events/uuid.ts';
@@ -23,7 +24,7 @@ const commentIdOf = ({ event_id }: Delivery): string => idFrom(`comment on ${eve
 /** The event that makes the issue says all that its description says. */
 const isFirst = ({ event_type }: Delivery): boolean => event_type === 'ticket.created';
 
-const newIssue = (delivery: Delivery, { settings }: Integration, { title, description }: Payload): NewIssue => ({
+const newIssue = (delivery: Delivery, { settings }: Integration, { title, description }: Payload) => ({
   id: issueIdOf(delivery),
   teamId: String(settings['team_id']),
   title,
@@ -43,13 +44,6 @@ function requestOf(delivery: Delivery, integration: Integration, link: Link | nu
   const headers = { 'content-type': 'application/json', authorization: '' };
   return { method: 'POST', url: deps.linear.url, headers, body: JSON.stringify(made) };
 }
-
-/** An issue that Linear does not have is an error of its own there. */
-const found = <T>(asked: Promise<T | null>): Promise<T | null> =>
-  asked.catch((error: unknown) => {
-    if (error instanceof LinearError && error.permanent && !error.unauthorized) return null;
-    throw error;
-  });
 
 export const linear: Sender = {
   async compose({ event, ticket, conversation, customer }) {
@@ -117,34 +111,12 @@ async function provideIssue(call: Call, link: Link | null): Promise<{ issue: Lin
   return { issue, linked };
 }
 
-async function createIssue(call: Call): Promise<LinearIssue> {
+function createIssue(call: Call): Promise<LinearIssue> {
   const { key, delivery, integration, deps, signal } = call;
   const input = newIssue(delivery, integration, delivery.payload as Payload);
-  const before = delivery.attempts.length > 0 ? await found(deps.linear.issue(key, input.id!, signal)) : null;
-  if (before) return before;
-  // Linked first: what Linear tells about the new issue may arrive before its answer.
-  const linked = await linkTo(call, input.id!);
-  try {
-    return await deps.linear.createIssue(key, input, signal);
-  } catch (error) {
-    if (!(error instanceof LinearError) || !error.permanent) throw error;
-    const there = await found(deps.linear.issue(key, input.id!, signal));
-    if (there) return there;
-    await removeLink(linked);
-    if (!error.unknownField) throw error;
-  }
-  return createWithoutId(call, input);
-}
-
-/** Where ids cannot be chosen, as with some stand-ins for Linear, an issue is found by the ticket's id in it. */
-async function createWithoutId(
-  { key, delivery, deps, signal }: Call,
-  { id: _id, ...input }: NewIssue,
-): Promise<LinearIssue> {
-  const mark = delivery.subject.ticket_id!;
-  const before = delivery.attempts.length > 0 ? await deps.linear.findByMark(key, mark, signal) : undefined;
-  const standing = before === undefined ? null : await found(deps.linear.issue(key, before, signal));
-  return standing ?? deps.linear.createIssue(key, input, signal);
+  const again = delivery.attempts.length > 0;
+  const link = (external: string) => linkTo(call, external);
+  return makeIssue({ linear: deps.linear, key, input, mark: delivery.subject.ticket_id!, again, link, signal });
 }
 
 async function linkTo({ delivery, deps }: Call, external: string): Promise<string> {
@@ -193,5 +165,5 @@ async function move(
   if (!target) return;
   // Noted first: Linear tells of the move, maybe before it answers, and that must change nothing here.
   await noteState(linked, { stateId: target.id });
-  await deps.linear.moveIssue(key, issue.id, target.id, signal);
+  await deps.linear.updateIssue(key, issue.id, { stateId: target.id }, signal);
 }

@@ -5,6 +5,7 @@
  */
 import { connection, refusal } from './connected.ts';
 import type { Sender, SenderDeps } from './sender.ts';
+import { findPosted } from '../slackmessage.ts';
 import { SlackError, type SlackPost } from '../../../clients/slack/slack.ts';
 import { HttpError } from '../../../models/rules/base/http.ts';
 import type { Delivery } from '../../../models/events/delivery.ts';
@@ -49,24 +50,6 @@ function requestOf(post: SlackPost, { slack }: SenderDeps): OutgoingRequest {
   const headers = { 'content-type': 'application/x-www-form-urlencoded', authorization: 'Bearer' };
   return { method: 'POST', url, headers, body };
 }
-
-/** The message of an earlier attempt that arrived, though its answer did not. */
-async function findPosted(
-  { event_id, created_at }: Delivery,
-  { channel, thread_ts: thread, text }: SlackPost,
-  { token, bot_user_id: bot }: Credentials,
-  { slack }: SenderDeps,
-): Promise<string | undefined> {
-  const oldest = String(created_at.getTime() / 1000 - clockSlackSeconds);
-  const messages = await slack.messages(token, channel, { thread, oldest });
-  const found = messages.find(
-    ({ metadata, user, text: said }) =>
-      metadata?.event_payload?.['event_id'] === event_id || (user === bot && said === text),
-  );
-  return found?.ts;
-}
-/** Slack's clock and ours differ. */
-const clockSlackSeconds = 120;
 
 async function respond(
   { response_url: url, text }: { response_url: string; text: string },
@@ -120,7 +103,9 @@ export const slack: Sender = {
     const request = requestOf(post, deps);
     try {
       const before =
-        delivery.attempts.length > 0 ? await findPosted(delivery, post, credentials as Credentials, deps) : undefined;
+        delivery.attempts.length > 0
+          ? await findPosted(deps.slack, credentials as Credentials, post, delivery.created_at)
+          : undefined;
       const ts = before ?? (await deps.slack.post(token, post)).ts;
       await noteThread(delivery, post, ts, integration, deps);
       return { status_code: 200, request, result: { id: ts } };

@@ -3,7 +3,7 @@
  * may mend. Pure; models/events/delivery.ts stores them, activities/events/deliver.ts sends them.
  */
 
-export const deliveryKinds = ['webhook', 'slack', 'linear', 'email', 'notification'] as const;
+export const deliveryKinds = ['webhook', 'slack', 'linear', 'github', 'email', 'notification'] as const;
 export type DeliveryKind = (typeof deliveryKinds)[number];
 
 /**

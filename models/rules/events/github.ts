@@ -5,3 +5,6 @@ export const repositoryName = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})\/(?!\.{1,2}$)[
 
 /** Whose the events of a repository are. */
 export const githubExternal = (repositoryId: number): string => `repository:${repositoryId}`;
+
+/** What stands for an issue in links. */
+export const githubIssueExternal = (repositoryId: string, number: number): string => `${repositoryId}#${number}`;

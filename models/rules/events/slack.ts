@@ -5,7 +5,8 @@ export const slackExternal = (teamId: string): string => `team:${teamId}`;
 /** What stands for a thread in links. */
 export const threadExternal = (teamId: string, channel: string, ts: string): string => `${teamId}:${channel}:${ts}`;
 
-/** What the bot may do. `users:read.email` tells members apart; the others are for reading and writing in channels. */
+/** What the bot may do. `users:read.email` tells members apart, `im:*` tell one of them of a task; the others
+ * are for reading and writing in channels. */
 export const slackScopes = [
   'app_mentions:read',
   'channels:history',
@@ -16,6 +17,8 @@ export const slackScopes = [
   'commands',
   'groups:history',
   'groups:read',
+  'im:history',
+  'im:write',
   'users:read',
   'users:read.email',
 ] as const;

@@ -38,7 +38,7 @@ export function slackTicketText(told: TicketTold): string {
 
 const maxTitle = 120;
 /** Longer than any run of backticks inside, so that the text cannot end its own block. */
-function fenced(text: string): string {
+export function fenced(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);
   return `${fence}\n${text}\n${fence}`;

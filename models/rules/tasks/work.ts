@@ -1,5 +1,6 @@
 /** What is started when a task changes, by the names that records and workflows share. Pure. */
 import type { TaskEventType } from './events.ts';
+import { executionWork } from './execution.ts';
 import type { TaskSource } from './task.ts';
 
 /** What is started, as models/base/pending.ts takes it. */
@@ -16,12 +17,16 @@ export type TaskMove = {
   changed: readonly string[];
   /** Whether the task was removed by this. */
   removed: boolean;
+  /** Whether issues of other services stand for the task. */
+  linked: boolean;
+  /** The execution that begins with this. */
+  execution?: string;
 };
 
 /**
  * The work that a change asks for. Its intents are stored by the write that makes the change, so none is lost; whoever made
  * the change starts them at once.
  */
-export function taskWork(_move: TaskMove): Work[] {
-  return [];
+export function taskWork({ orgId, taskId, execution }: TaskMove): Work[] {
+  return execution === undefined ? [] : [executionWork(orgId, taskId, execution)];
 }

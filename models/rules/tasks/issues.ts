@@ -1,0 +1,78 @@
+/** What a task and the issues that stand for it tell each other. Pure. */
+import { tasksQueue } from './execution.ts';
+import type { TaskStatus } from './task.ts';
+
+/** What an issue was last known to say, by what was sent there or came from there: only what differs from it is sent. */
+export type IssueFacts = {
+  title: string;
+  text: string;
+  priority?: number;
+  /** A day; null for none. */
+  due?: string | null;
+  status: TaskStatus;
+};
+
+/** The fields of a task that an issue shows. */
+const shown = ['title', 'description', 'status', 'priority', 'due_date', 'assigned_to'];
+export const concernsIssues = (changed: readonly string[]): boolean => shown.some((field) => changed.includes(field));
+
+/** The types of states that Linear's teams have, as a task's status. */
+const ofLinear: Readonly<Record<string, TaskStatus>> = {
+  triage: 'pending',
+  backlog: 'pending',
+  unstarted: 'pending',
+  started: 'in_progress',
+  completed: 'completed',
+  canceled: 'cancelled',
+  duplicate: 'cancelled',
+};
+/** Undefined for a type that Linear did not have when this was written. */
+export const statusOfLinear = (type: string): TaskStatus | undefined => ofLinear[type];
+
+/** The types of states that say this, the first that a team has is taken. */
+export const linearTypes: Readonly<Record<TaskStatus, readonly string[]>> = {
+  pending: ['unstarted', 'backlog', 'triage'],
+  in_progress: ['started'],
+  completed: ['completed'],
+  cancelled: ['canceled'],
+};
+
+/** What GitHub knows of a status: an issue is open or closed, with or without success. */
+export type GithubState = { state: 'open' | 'closed'; state_reason?: 'completed' | 'not_planned' | 'reopened' };
+export function githubState(status: TaskStatus): GithubState {
+  if (status === 'completed') return { state: 'closed', state_reason: 'completed' };
+  if (status === 'cancelled') return { state: 'closed', state_reason: 'not_planned' };
+  return { state: 'open' };
+}
+/** What GitHub's state means for a task that has this status. An open issue says nothing about whether it was begun. */
+export function statusOfGithub(
+  { state, state_reason: reason }: { state: string; state_reason?: string | null },
+  now: TaskStatus,
+): TaskStatus {
+  if (state === 'closed') return reason === 'not_planned' || reason === 'duplicate' ? 'cancelled' : 'completed';
+  return now === 'completed' || now === 'cancelled' ? 'pending' : now;
+}
+
+/** What of these facts is not known there. */
+export function differing(wanted: IssueFacts, known: IssueFacts): Partial<IssueFacts> {
+  const names = Object.keys(wanted) as (keyof IssueFacts)[];
+  return Object.fromEntries(names.filter((name) => wanted[name] !== known[name]).map((name) => [name, wanted[name]]));
+}
+
+/** Waits after failed attempts to update an issue, in ms; there is none after the last one. */
+const waits: readonly number[] = [1_000, 10_000, 60_000, 5 * 60_000, 30 * 60_000, 2 * 3_600_000];
+export function issueWaitMs(tries: number, retryAfterMs: number | undefined): number | undefined {
+  const wait = waits[tries - 1];
+  return wait === undefined ? undefined : Math.max(wait, Math.min(retryAfterMs ?? 0, 3_600_000));
+}
+
+/** The signal that a task with issues has changed. */
+const issuesSignal = 'taskChanged';
+/** Has the issues of a task say what the task says. */
+export const issuesWork = (orgId: string, taskId: string) => ({
+  workflow: 'taskIssues',
+  queue: tasksQueue,
+  signal: issuesSignal,
+  id: `task:${taskId}:issues`,
+  args: [{ orgId, taskId }],
+});

@@ -1,0 +1,89 @@
+/**
+ * How a task reads elsewhere: in an issue, in a team chat, in a mail. What was said in a meeting is shown as it was said:
+ * nothing of it becomes a mention, a link or a heading there. Pure.
+ */
+import { escapeSlack, maxSlackText } from '../events/slack.ts';
+import { fenced } from '../events/tickettext.ts';
+import type { TaskDetails, TaskPriority } from './task.ts';
+
+export type TaskTold = Pick<TaskDetails, 'title' | 'description' | 'due_date' | 'priority'> & {
+  task_id: string;
+  /** Word for word, of a task that comes from a meeting. */
+  source_quote?: string;
+  /** The assignee's name. */
+  assignee?: string;
+};
+
+/** The longest title that GitHub takes; Linear takes more. */
+const maxTitle = 250;
+const maxText = 20_000;
+const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
+const cut = (text: string, length: number): string => text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
+
+/** A day of the due date, which is a day or a moment in UTC. */
+export const dueDay = (due: string | undefined): string | undefined => due?.slice(0, 10);
+
+/** What an issue is found by. */
+export const taskMark = (taskId: string): string => `Task ${taskId}`;
+
+export const issueTitle = ({ title }: Pick<TaskTold, 'title'>): string => cut(oneLine(title), maxTitle);
+
+/** `fields`: priority and due date have no field of their own there. */
+export function issueText(told: TaskTold, { fields }: { fields: boolean }): string {
+  const { description, source_quote: quote, assignee, due_date: due, priority, task_id } = told;
+  const written = description?.trim() ?? '';
+  const facts = [
+    ...(assignee === undefined ? [] : [`Assigned to ${plain(assignee)}`]),
+    ...(fields ? [`Priority ${priority}`, ...(due === undefined ? [] : [`Due ${dueDay(due)}`])] : []),
+    taskMark(task_id),
+  ];
+  return [
+    // The description of a task from a meeting may hold what others said.
+    ...(written === '' ? [] : [quote === undefined ? cut(written, maxText) : fenced(cut(written, maxText))]),
+    ...(quote === undefined ? [] : [`Said in a meeting:\n\n${fenced(cut(quote, maxText))}`]),
+    facts.join(' · '),
+  ].join('\n\n');
+}
+
+/** A name that forms nothing in Markdown and mentions nobody. */
+const plain = (name: string): string =>
+  oneLine(name)
+    .replaceAll(/[<>[\]`*_@#~|\\]/g, ' ')
+    .trim();
+
+/** Linear's numbers. */
+export const linearPriority: Readonly<Record<TaskPriority, number>> = { urgent: 1, high: 2, medium: 3, low: 4 };
+
+/** `mention`: the assignee's id in Slack, where the message goes to a channel. */
+export function slackTaskText(told: TaskTold, mention: string | undefined): string {
+  const { title, description, assignee, due_date: due, priority, task_id } = told;
+  const whom =
+    mention === undefined
+      ? assignee === undefined
+        ? ''
+        : ` for ${escapeSlack(plain(assignee))}`
+      : ` for <@${mention}>`;
+  const facts = [`Priority ${priority}`, ...(due === undefined ? [] : [`due ${dueDay(due)}`]), taskMark(task_id)];
+  const text = oneLine(description ?? '');
+  return [
+    `*Task*${whom}: ${escapeSlack(oneLine(title))}`,
+    ...(text === '' ? [] : [`> ${escapeSlack(cut(text, 1_000))}`]),
+    facts.join(' · '),
+  ]
+    .join('\n')
+    .slice(0, maxSlackText);
+}
+
+export function taskMail(told: TaskTold, sender: string): { subject: string; text: string } {
+  const { title, description, source_quote: quote, due_date: due, priority, task_id } = told;
+  const subject = cut(`Task: ${title.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim()}`, 200);
+  const parts = [
+    `${sender} has a task for you.`,
+    oneLine(title),
+    ...(description === undefined || description.trim() === '' ? [] : [description.trim()]),
+    ...(quote === undefined ? [] : [`Said in a meeting:\n> ${oneLine(quote)}`]),
+    [`Priority: ${priority}`, ...(due === undefined ? [] : [`Due: ${dueDay(due)}`])].join('\n'),
+    `-- \n${sender} · ${taskMark(task_id)}`,
+  ];
+  return { subject, text: `${parts.join('\n\n')}\n` };
+}

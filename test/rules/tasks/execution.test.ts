@@ -1,0 +1,135 @@
+/** The rules of executing tasks: which steps are taken, what they amount to, and when a failed one is tried again. */
+import { describe, expect, it } from '@jest/globals';
+import {
+  executionOutcome,
+  maxTries,
+  planSteps,
+  stepIntegrations,
+  stepStatuses,
+  stepWaitMs,
+  unsettledMs,
+  type Executable,
+  type Step,
+  type StepStatus,
+} from '../../../models/rules/tasks/execution.ts';
+import { integrationStatuses } from '../../../models/rules/events/integration.ts';
+import { issueText, slackTaskText, taskMail } from '../../../models/rules/tasks/tasktext.ts';
+
+const all: Executable = {
+  connections: { linear: 'connected', github: 'connected', slack: 'connected' },
+  email_execution_enabled: true,
+  mailable: true,
+};
+const step = (integration: Step['integration'], status: StepStatus, more: Partial<Step> = {}): Step => ({
+  integration,
+  status,
+  attempts: 2,
+  tries: 2,
+  ...more,
+});
+
+describe('the steps of an execution', () => {
+  it('are all that apply, in one order', () => {
+    expect(planSteps([], all)).toEqual(
+      stepIntegrations.map((integration) => ({ integration, status: 'running', attempts: 0, tries: 0 })),
+    );
+  });
+
+  it.each(
+    (['linear', 'github', 'slack'] as const).flatMap((integration) =>
+      integrationStatuses.map((status) => [integration, status] as const),
+    ),
+  )('of %s that is %s', (integration, status) => {
+    const connections = { ...all.connections, [integration]: status };
+    const expected = { connected: 'running', broken: 'failed', disconnected: 'skipped' }[status];
+    const planned = planSteps([], { ...all, connections }).find((one) => one.integration === integration);
+    expect([planned!.status, planned!.error !== undefined]).toEqual([expected, status !== 'connected']);
+  });
+
+  it.each([
+    [true, true, 'running'],
+    [true, false, 'skipped'],
+    [false, true, 'skipped'],
+    [false, false, 'skipped'],
+  ])('mail: allowed %s, somebody to mail to %s: %s', (email_execution_enabled, mailable, expected) => {
+    const planned = planSteps([], { ...all, email_execution_enabled, mailable });
+    expect(planned.find(({ integration }) => integration === 'email')!.status).toBe(expected);
+  });
+
+  it.each(stepStatuses.filter((status) => status !== 'running'))('that are %s before', (status) => {
+    const first_at = new Date(0);
+    const before = step('github', status, { first_at, url: 'https://x.example', error: 'It failed.', target: 'C1' });
+    const planned = planSteps([before], all).find(({ integration }) => integration === 'github')!;
+    if (status === 'succeeded') expect(planned).toEqual(before);
+    // What was tried before is looked for, where it was sent.
+    else
+      expect(planned).toEqual({
+        integration: 'github',
+        status: 'running',
+        attempts: 2,
+        tries: 0,
+        first_at,
+        target: 'C1',
+      });
+  });
+});
+
+describe('what steps amount to', () => {
+  const subsets = stepStatuses.reduce<StepStatus[][]>(
+    (sets, one) => [...sets, ...sets.map((set) => [...set, one])],
+    [[]],
+  );
+  it.each(subsets.map((set) => [set.join(', ') || 'none', set] as const))('%s', (_, set) => {
+    const expected = set.includes('running')
+      ? 'running'
+      : set.includes('failed') || !(set.includes('succeeded') || set.includes('suppressed'))
+        ? 'failed'
+        : 'completed';
+    expect(executionOutcome(set.map((status) => step('linear', status)))).toBe(expected);
+  });
+});
+
+describe('waits', () => {
+  const usual = { retryAfterMs: undefined, unanswered: false, random: 0 };
+  it.each(stepIntegrations)('of %s grow, and end', (integration) => {
+    const tries = Array.from({ length: maxTries(integration) }, (_, at) => at + 1);
+    const waits = tries.map((count) => stepWaitMs(integration, count, usual));
+    expect(waits.at(-1)).toBeUndefined();
+    const made = waits.slice(0, -1) as number[];
+    expect(made.length).toBeGreaterThanOrEqual(4);
+    expect(made).toEqual(made.toSorted((a, b) => a - b));
+  });
+  it('are as long as the service asks, within an hour, and as an attempt may still arrive', () => {
+    expect(stepWaitMs('github', 1, { ...usual, retryAfterMs: 42_000 })).toBe(42_000);
+    expect(stepWaitMs('github', 1, { ...usual, retryAfterMs: 86_400_000 })).toBe(3_600_000);
+    expect(stepWaitMs('github', 1, { ...usual, unanswered: true })).toBe(unsettledMs);
+    expect(stepWaitMs('github', 1, { ...usual, random: 1 })).toBe(1_200);
+  });
+});
+
+describe('how a task reads elsewhere', () => {
+  const told = {
+    task_id: 'task_1',
+    title: 'Call <!channel> the bank',
+    priority: 'high' as const,
+    due_date: '2026-12-24',
+  };
+  it('names the task, and what has no field there', () => {
+    expect(issueText(told, { fields: true })).toBe('Priority high · Due 2026-12-24 · Task task_1');
+    expect(issueText({ ...told, description: 'A *list*', assignee: '@ada [x](y)' }, { fields: false })).toBe(
+      'A *list*\n\nAssigned to ada  x (y) · Task task_1',
+    );
+  });
+  it('shows what was said in a meeting as it was said', () => {
+    const text = issueText({ ...told, description: '# @all', source_quote: '``` @all' }, { fields: false });
+    expect(text).toBe('```\n# @all\n```\n\nSaid in a meeting:\n\n````\n``` @all\n````\n\nTask task_1');
+  });
+  it('mentions nobody in Slack but the assignee', () => {
+    expect(slackTaskText(told, 'U1')).toBe(
+      '*Task* for <@U1>: Call &lt;!channel&gt; the bank\nPriority high · due 2026-12-24 · Task task_1',
+    );
+  });
+  it('has a subject on one line', () => {
+    expect(taskMail({ ...told, title: 'A\r\nBcc: x@y.example' }, 'Bank').subject).toBe('Task: A Bcc: x@y.example');
+  });
+});
