@@ -134,6 +134,8 @@ export async function startMongod(options: {
   port?: number;
   report: Report;
   logPath?: string;
+  /** How often it removes expired records; once a minute unless told. */
+  expirySeconds?: number;
 }): Promise<Mongod> {
   const command = await findMongod(options.report);
   const port = options.port ?? (await freePort());
@@ -152,6 +154,7 @@ export async function startMongod(options: {
       `--wiredTigerCacheSizeGB=${temporary === undefined ? '1' : '0.25'}`,
       '--nounixsocket',
       '--setParameter=diagnosticDataCollectionEnabled=false',
+      ...(options.expirySeconds === undefined ? [] : [`--setParameter=ttlMonitorSleepSecs=${options.expirySeconds}`]),
       '--quiet',
     ],
     logPath: options.logPath ?? join(temporary ?? dataDir, 'mongod.log'),

@@ -3,19 +3,13 @@
  * of anybody left behind. What is live stays.
  */
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { sharedDatabase } from '../kit/database.ts';
 import { system, until, type TestOrg } from '../kit/harness.ts';
 import { customerDays, daysAfter, keptUntil, logDays } from '../../models/rules/chat/retention.ts';
 
 const api = system();
 const db = sharedDatabase();
-beforeAll(async () => {
-  // How often MongoDB, which belongs to this run, removes expired records; its default of a minute would be a long
-  // wait.
-  await db().admin().command({ setParameter: 1, ttlMonitorSleepSecs: 1 });
-});
-
 type Mode = 'test' | 'live';
 /**
  * A customer with unique words, who asked one question with an answer and one without, and was answered by a person.

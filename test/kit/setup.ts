@@ -18,7 +18,8 @@ export default async function setup(): Promise<void> {
   const report = (line: string): void => void process.stderr.write(`${line}\n`);
   const folder = await mkdtemp(join(tmpdir(), 'support-test-'));
   const [mongod, temporal] = await Promise.all([
-    startMongod({ report }),
+    // A test that waits for expired records would wait for a minute.
+    startMongod({ report, expirySeconds: 5 }),
     startTemporal({ report }),
     bundleWorkflows(folder),
   ]);
