@@ -148,6 +148,8 @@ export async function startTemporal(options: {
   uiPort?: number;
   report: Report;
   logPath?: string;
+  /** Further dynamic configuration, each `name=value`. */
+  settings?: readonly string[];
 }): Promise<Temporal> {
   const command = await findTemporal(options.report);
   const port = options.port ?? (await freePort());
@@ -166,7 +168,7 @@ export async function startTemporal(options: {
       '--sqlite-pragma=synchronous=normal',
       ...(options.uiPort === undefined ? ['--headless'] : ['--ui-ip=127.0.0.1', `--ui-port=${options.uiPort}`]),
       ...(options.dataDir === undefined ? [] : [`--db-filename=${join(folder, 'temporal.db')}`]),
-      ...dynamicConfig.flatMap((setting) => ['--dynamic-config-value', setting]),
+      ...[...dynamicConfig, ...(options.settings ?? [])].flatMap((setting) => ['--dynamic-config-value', setting]),
       ...attributes.flatMap(({ name, type }) => ['--search-attribute', `${name}=${cliType(type)}`]),
     ],
     logPath: options.logPath ?? join(folder, 'temporal.log'),

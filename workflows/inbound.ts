@@ -6,6 +6,7 @@ import {
   condition,
   continueAsNew,
   defineSignal,
+  patched,
   proxyActivities,
   setHandler,
   workflowInfo,
@@ -34,8 +35,10 @@ export async function inbound(ref: InboundRef): Promise<void> {
   for (;;) {
     const seen = news;
     const { againInMs } = await processInbound(ref);
+    // An organization may be busy for days: something arrives during each look. The next run begins with a look of its own.
+    const isLong = workflowInfo().continueAsNewSuggested;
+    if (isLong && (news === seen || patched('renewed-while-busy'))) await continueAsNew<typeof inbound>(ref);
     if (news !== seen) continue;
-    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof inbound>(ref);
     if (againInMs === undefined) return;
     await condition(() => news !== seen, againInMs);
   }

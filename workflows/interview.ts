@@ -9,6 +9,7 @@ import {
   continueAsNew,
   defineSignal,
   defineUpdate,
+  patched,
   proxyActivities,
   setHandler,
   sleep,
@@ -367,7 +368,9 @@ export async function interview({ orgId, interviewId, state: carried }: Intervie
     if (workflowInfo().continueAsNewSuggested) {
       await Promise.all([store(), evaluating, ...dismissals]);
       await condition(allHandlersFinished);
-      if (!isRemoved()) await continueAsNew<typeof interview>({ ...ref, state: state() });
+      // The next run would not know that the record is to be read again.
+      const waits = unread > 0 && patched('read-before-renewal');
+      if (!isRemoved() && !waits) await continueAsNew<typeof interview>({ ...ref, state: state() });
     }
     const { status } = state();
     if (status === 'bot_deployed') await join();

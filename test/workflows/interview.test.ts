@@ -1,20 +1,14 @@
 /** Stories of interviews, on a server that skips time: the clock, the bot that fails, drops or meets nobody, and the end. */
 import { describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
-import { WorkflowUpdateFailedError, type WorkflowHandle } from '@temporalio/client';
+import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { detailsOf, stories } from './story.ts';
-import type { Deployed, InterviewActivities } from '../../activities/interviews/interview.ts';
-import { newState, type InterviewState, type Move } from '../../models/rules/interviews/interview.ts';
+import { ask, moves, outside, world } from './interviewworld.ts';
+import type { InterviewActivities } from '../../activities/interviews/interview.ts';
+import { newState, type Move } from '../../models/rules/interviews/interview.ts';
 import type { BotState } from '../../models/rules/interviews/bot.ts';
 import { searchAttributes } from '../../workflows/attributes.ts';
-import {
-  botReported,
-  interview,
-  interviewUpdates,
-  removeInterviewNow,
-  reloadInterview,
-  type InterviewCommand,
-} from '../../workflows/interview.ts';
+import { botReported, interview, removeInterviewNow, reloadInterview } from '../../workflows/interview.ts';
 import { readRefusal } from '../../workflows/refusal.ts';
 
 const ref = { orgId: 'org_1', interviewId: 'int_1' };
@@ -34,60 +28,6 @@ async function later(holds: () => boolean): Promise<void> {
   }
 }
 
-/** A record, and bots that do as they are told: `deploy` and `looks` are used up one by one, the last one stays. */
-function world({
-  dueAt,
-  deploy = [{ bot: { kind: 'room', id: 'room_1' } }],
-  looks = [{ phase: 'recording' }],
-  score = async () => 'scored' as const,
-  transcripts = [true],
-}: {
-  dueAt?: string;
-  deploy?: Deployed[];
-  looks?: BotState[];
-  score?: () => Promise<'scored' | 'silent'>;
-  transcripts?: boolean[];
-} = {}) {
-  const record: { state: InterviewState; due: string | undefined; history: Move[]; gone: boolean } = {
-    state: newState([], undefined),
-    due: dueAt,
-    history: [],
-    gone: false,
-  };
-  const dismissed: string[] = [];
-  const collected: string[] = [];
-  const shift = <T>(list: T[]): T => (list.length > 1 ? list.shift()! : list[0]!);
-  const activities: InterviewActivities = {
-    loadInterview: async () =>
-      record.gone
-        ? null
-        : { state: record.state, ...(record.due ? { scheduled: true as const, dueAt: record.due } : {}) },
-    storeInterview: async ({ state, moves }) => {
-      record.state = state;
-      record.history.push(...moves);
-      return !record.gone;
-    },
-    deployBot: async () => shift(deploy),
-    dismissBot: async ({ bot }) => void dismissed.push(bot.id),
-    lookAtBot: async () => shift(looks),
-    collectTranscript: async ({ bot }) => {
-      collected.push(bot.id);
-      return shift(transcripts);
-    },
-    summarizeInterview: async () => undefined,
-    scoreInterview: score,
-    removeInterview: async () => void (record.gone = true),
-    forgetInterview: async () => undefined,
-  };
-  return { record, dismissed, collected, activities };
-}
-const ask = (handle: WorkflowHandle, command: InterviewCommand, cause?: string) =>
-  handle.executeUpdate(interviewUpdates[command], {
-    args: [{ actor: 'usr_1', ...(cause === undefined ? {} : { cause }) }],
-  });
-const moves = (history: readonly Move[]) =>
-  history.map(({ from, to, operation, actor, cause }) => [from, to, operation, actor, ...(cause ? [cause] : [])]);
-const outside = (id: string): Deployed => ({ bot: { kind: 'recall', id } });
 /** The moments of the moves, in minutes from the first one. */
 const minutes = (history: readonly Move[]) =>
   history.map(({ at }) => Math.round((Date.parse(at) - Date.parse(history[0]!.at)) / minute));

@@ -1,0 +1,61 @@
+/** The world of an interview's workflow in tests: its record in memory, bots that do as they are told, and who asks for moves. */
+import type { WorkflowHandle } from '@temporalio/client';
+import type { Deployed, InterviewActivities } from '../../activities/interviews/interview.ts';
+import type { BotState } from '../../models/rules/interviews/bot.ts';
+import { newState, type InterviewState, type Move } from '../../models/rules/interviews/interview.ts';
+import { interviewUpdates, type InterviewCommand } from '../../workflows/interview.ts';
+
+/** A record, and bots that do as they are told: `deploy` and `looks` are used up one by one, the last one stays. */
+export function world({
+  dueAt,
+  deploy = [{ bot: { kind: 'room', id: 'room_1' } }],
+  looks = [{ phase: 'recording' }],
+  score = async () => 'scored' as const,
+  transcripts = [true],
+}: {
+  dueAt?: string;
+  deploy?: Deployed[];
+  looks?: BotState[];
+  score?: () => Promise<'scored' | 'silent'>;
+  transcripts?: boolean[];
+} = {}) {
+  const record: { state: InterviewState; due: string | undefined; history: Move[]; gone: boolean } = {
+    state: newState([], undefined),
+    due: dueAt,
+    history: [],
+    gone: false,
+  };
+  const dismissed: string[] = [];
+  const collected: string[] = [];
+  const shift = <T>(list: T[]): T => (list.length > 1 ? list.shift()! : list[0]!);
+  const activities: InterviewActivities = {
+    loadInterview: async () =>
+      record.gone
+        ? null
+        : { state: record.state, ...(record.due ? { scheduled: true as const, dueAt: record.due } : {}) },
+    storeInterview: async ({ state, moves }) => {
+      record.state = state;
+      record.history.push(...moves);
+      return !record.gone;
+    },
+    deployBot: async () => shift(deploy),
+    dismissBot: async ({ bot }) => void dismissed.push(bot.id),
+    lookAtBot: async () => shift(looks),
+    collectTranscript: async ({ bot }) => {
+      collected.push(bot.id);
+      return shift(transcripts);
+    },
+    summarizeInterview: async () => undefined,
+    scoreInterview: score,
+    removeInterview: async () => void (record.gone = true),
+    forgetInterview: async () => undefined,
+  };
+  return { record, dismissed, collected, activities };
+}
+export const ask = (handle: WorkflowHandle, command: InterviewCommand, cause?: string) =>
+  handle.executeUpdate(interviewUpdates[command], {
+    args: [{ actor: 'usr_1', ...(cause === undefined ? {} : { cause }) }],
+  });
+export const moves = (history: readonly Move[]) =>
+  history.map(({ from, to, operation, actor, cause }) => [from, to, operation, actor, ...(cause ? [cause] : [])]);
+export const outside = (id: string): Deployed => ({ bot: { kind: 'recall', id } });

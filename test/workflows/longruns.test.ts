@@ -1,0 +1,212 @@
+/** Workflows that live long: on a server that soon wants a new run, each goes on in one, and loses nothing between the two. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { ask, moves, world } from './interviewworld.ts';
+import { until } from '../kit/harness.ts';
+import type { EventsOutcome, LineLeft } from '../../activities/events/deliver.ts';
+import { startTemporal, type Temporal } from '../../engines/temporal.ts';
+import { interview, interviewChanged, reloadInterview } from '../../workflows/interview.ts';
+import { arrived, inbound } from '../../workflows/inbound.ts';
+import { tryNow } from '../../workflows/lines.ts';
+import { ticketEvent, ticketEvents } from '../../workflows/ticketevents.ts';
+
+/** Events after which the server wants a new run. */
+const suggestAfter = 40;
+let temporal: Temporal;
+let connection: Connection;
+let native: NativeConnection;
+let client: Client;
+let workflowBundle: { code: string };
+beforeAll(async () => {
+  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  const settings = [
+    `limit.historyCount.suggestContinueAsNew=${suggestAfter}`,
+    // By default a run that follows a short one begins a second later.
+    'history.continueAsNewMinInterval="0s"',
+  ];
+  temporal = await startTemporal({ report: () => undefined, settings });
+  const { address } = temporal;
+  [connection, native] = await Promise.all([Connection.connect({ address }), NativeConnection.connect({ address })]);
+  client = new Client({ connection });
+  workflowBundle = { code: await readFile(process.env['TEST_WORKFLOW_BUNDLE']!, 'utf8') };
+});
+afterAll(async () => {
+  await native.close();
+  await connection.close();
+  await temporal.stop();
+});
+
+/** Runs a workflow to its end; gives the lengths of its runs' histories, the first run first. */
+async function runsOf<A extends unknown[]>(
+  workflow: (...args: A) => Promise<unknown>,
+  args: A,
+  activities: object,
+  meanwhile: (handle: WorkflowHandle) => Promise<void>,
+): Promise<number[]> {
+  const taskQueue = `long-${randomUUID()}`;
+  const worker = await Worker.create({ connection: native, taskQueue, workflowBundle, activities });
+  return worker.runUntil(async () => {
+    const { workflowId, firstExecutionRunId } = await client.workflow.start(workflow, {
+      args,
+      taskQueue,
+      workflowId: taskQueue,
+    });
+    const handle = client.workflow.getHandle(workflowId);
+    await meanwhile(handle);
+    await handle.result();
+    const lengths: number[] = [];
+    for (let runId: string | undefined = firstExecutionRunId; runId;) {
+      const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+      lengths.push(events!.length);
+      const next: string | null | undefined =
+        events!.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId;
+      runId = next || undefined;
+    }
+    return lengths;
+  });
+}
+
+/** Whether there were several runs, none much longer than the server wants. */
+function expectRenewed(lengths: readonly number[]): void {
+  expect(lengths.length).toBeGreaterThan(1);
+  for (const length of lengths) expect(length).toBeLessThan(2 * suggestAfter);
+}
+
+describe('inbound', () => {
+  it('goes on in a new run although something arrives during each look, and looks once more after the last', async () => {
+    let looks = 0;
+    let handle: WorkflowHandle | undefined;
+    const processInbound = async () => {
+      looks += 1;
+      if (looks <= 30) await handle!.signal(arrived);
+      return {};
+    };
+    const lengths = await runsOf(inbound, [{ orgId: 'org_1' }], { processInbound }, async (started) => {
+      handle = started;
+    });
+    expectRenewed(lengths);
+    expect(looks).toBe(31);
+  });
+
+  it('goes on in a new run while what failed is tried again', async () => {
+    let looks = 0;
+    const processInbound = async () => ((looks += 1) < 20 ? { againInMs: 1 } : {});
+    expectRenewed(await runsOf(inbound, [{ orgId: 'org_1' }], { processInbound }, async () => undefined));
+    // A run that has just begun may look once more.
+    expect(looks).toBeGreaterThanOrEqual(20);
+  });
+});
+
+describe('ticketEvents', () => {
+  it('takes up in a new run the lines that waited, carries none twice at a time, and forgets none', async () => {
+    const atWork = new Set<string>();
+    const sent: string[] = [];
+    let left = 20;
+    let isTried = false;
+    const waiting = { kind: 'waiting', waitMs: 3_600_000, slow: false } as const;
+    const linesLeft = (): EventsOutcome['lines'] => [
+      ...(isTried ? [] : [{ line: 'waits', left: waiting }]),
+      ...(left > 0 ? [{ line: 'busy', left: { kind: 'more' as const, slow: false } }] : []),
+    ];
+    const planned: string[][] = [];
+    const lengths = await runsOf(
+      ticketEvents,
+      [{ orgId: 'org_1', convId: 'conv_1', ticketId: 'tkt_1' }],
+      {
+        sendEvents: async ({ carried }: { carried: string[] }): Promise<EventsOutcome> => {
+          planned.push(carried);
+          return { lines: linesLeft().filter(({ line }) => !carried.includes(line)) };
+        },
+        sendSome: async ({ line }: { line: string }): Promise<LineLeft> => {
+          expect(atWork.has(line)).toBe(false);
+          atWork.add(line);
+          await new Promise((resolve) => setTimeout(resolve, 5));
+          atWork.delete(line);
+          sent.push(line);
+          if (line === 'waits') isTried = true;
+          else left -= 1;
+          return line === 'waits' || left === 0 ? { kind: 'done' } : { kind: 'more', slow: false };
+        },
+      },
+      async (handle) => {
+        await until(async () => left === 0, 'the busy line to be done');
+        await handle.signal(ticketEvent);
+        await handle.signal(tryNow);
+      },
+    );
+    expectRenewed(lengths);
+    expect(sent.filter((line) => line === 'busy')).toHaveLength(20);
+    expect(sent.filter((line) => line === 'waits')).toHaveLength(1);
+    // Each run begins with nothing carried.
+    expect(planned.filter((carried) => carried.length === 0).length).toBeGreaterThanOrEqual(lengths.length);
+  });
+});
+
+describe('interview', () => {
+  const ref = { orgId: 'org_1', interviewId: 'int_1' };
+
+  it('goes on in a new run where it was: its bot, its moves, what may be asked', async () => {
+    const { record, activities } = world();
+    let deployed = 0;
+    const deployBot: typeof activities.deployBot = (order) => {
+      deployed += 1;
+      return activities.deployBot(order);
+    };
+    const lengths = await runsOf(interview, [ref], { ...activities, deployBot }, async (handle) => {
+      const nag = async (): Promise<void> => {
+        for (let n = 0; n < 12; n += 1) await handle.executeUpdate(reloadInterview, { args: [{ actor: 'usr_1' }] });
+      };
+      await nag();
+      await ask(handle, 'start');
+      await until(async () => record.state.bot !== undefined, 'the bot');
+      await nag();
+      await ask(handle, 'join');
+      await nag();
+      await expect(ask(handle, 'start')).rejects.toThrow();
+      await ask(handle, 'end');
+      await until(async () => record.state.summarized === true, 'phase 1');
+      await ask(handle, 'score');
+    });
+    expect(lengths.length).toBeGreaterThan(2);
+    expect(deployed).toBe(1);
+    expect(moves(record.history).map(([, to]) => to)).toEqual([
+      'scheduled',
+      'bot_deployed',
+      'in_progress',
+      'evaluating',
+      'completed',
+    ]);
+    expect(record.history.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  it('reads what a member changed while the new run was awaited', async () => {
+    const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
+    const { record, activities } = world({ dueAt: inAnHour });
+    const storing = Promise.withResolvers<void>();
+    let isStoring = false;
+    const storeInterview: typeof activities.storeInterview = async (stored) => {
+      if (stored.moves.some(({ operation }) => operation === 'schedule')) {
+        isStoring = true;
+        await storing.promise;
+      }
+      return activities.storeInterview(stored);
+    };
+    const lengths = await runsOf(interview, [ref], { ...activities, storeInterview }, async (handle) => {
+      const order = handle.executeUpdate(reloadInterview, { args: [{ actor: 'usr_1' }] });
+      await until(async () => isStoring, 'the move to be stored');
+      const isLong = async () => (await handle.describe()).historyLength > suggestAfter + 10;
+      while (!(await isLong())) await handle.signal(interviewChanged);
+      // Now it waits for the store alone, to go on in a new run.
+      record.due = new Date().toISOString();
+      await handle.signal(interviewChanged);
+      storing.resolve();
+      await order;
+      await until(async () => record.state.status === 'bot_deployed', 'the clock to start it');
+      await ask(handle, 'cancel');
+    });
+    expect(lengths.length).toBeGreaterThan(1);
+  });
+});
