@@ -93,3 +93,17 @@ export const taskRecord = z
   })
   .meta({ id: 'Task' });
 export const taskRemovedReply = z.object({ task_id: id, deleted: z.literal(true) });
+
+export const sessionParams = z.object({ sessionId: id });
+export const extractBody = z.strictObject({ org_id: id.meta({ description: 'Whose tasks they become.' }) });
+export const extractReply = z.object({
+  tasks: z
+    .array(taskItem)
+    .meta({ description: 'All that were extracted, now and before, in the order of the transcript.' }),
+  count: z.number().int(),
+  created: z.number().int().meta({ description: 'How many of them are new.' }),
+  generated_by: z.enum(['extractive', 'model']),
+});
+export const sessionQuery = pageQuery.extend({
+  org_id: id.optional().meta({ description: 'Without it: of every organization that you belong to.' }),
+});

@@ -14,6 +14,7 @@ import { botReportRoutes, interviewRoutes } from './interviews.ts';
 import { invitationRoutes } from './invitations.ts';
 import { keyRoutes } from './keys.ts';
 import { knowledgeRoutes } from './knowledge.ts';
+import { meetingTaskRoutes } from './meetingtasks.ts';
 import { meetingRoutes } from './meetings.ts';
 import { outboxRoutes } from './outbox.ts';
 import { mcpRoutes } from './mcp.ts';
@@ -47,5 +48,5 @@ export const routeGroups = {
   Integrations: integrationRoutes,
   'Inbound events': [...webhookRoutes, ...inboundRoutes],
   Interviews: [...interviewRoutes, ...interviewAidRoutes, ...botReportRoutes],
-  Tasks: [...taskRoutes, ...taskExecutionRoutes],
+  Tasks: [...taskRoutes, ...taskExecutionRoutes, ...meetingTaskRoutes],
 } satisfies RouteGroups;

@@ -25,6 +25,8 @@ import {
   removeMeetingContents,
   type Meeting,
 } from '../../models/interviews/meeting.ts';
+import { removeTasksOf } from '../../models/tasks/extracted.ts';
+import { TaskModel } from '../../models/tasks/task.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import {
   changedSettings,
@@ -140,6 +142,9 @@ export const meetingRoutes = [
       const record = await beginRemoval(id, userId, intent);
       if (!record) throw noMeeting();
       await removeMeetingContents(id);
+      await removeTasksOf(id, { source: 'member', actor: userId, now: ctx.clock() }, (removed) =>
+        startSaved(ctx, TaskModel, removed.task, removed.intents),
+      );
       await startSaved(ctx, MeetingModel, record, [intent]);
       return { meeting_id: id, deleted: true as const };
     },

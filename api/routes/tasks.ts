@@ -59,8 +59,8 @@ export const taskRoutes = [
       const limit = query.limit ?? defaultLimit;
       const filter = { status: query.status, assignedTo: query.assigned_to, sessionId: query.session_id };
       const [found, count] = await Promise.all([
-        listTasks(orgId, filter, limit + 1, afterCursor(query.cursor)),
-        countTasks(orgId, filter),
+        listTasks([orgId], filter, limit + 1, afterCursor(query.cursor)),
+        countTasks([orgId], filter),
       ]);
       const { entries, cursor } = listPage(found, limit);
       return { tasks: entries.map(viewItem), count, cursor };

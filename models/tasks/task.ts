@@ -93,7 +93,7 @@ export type Task = TaskDetails & {
 };
 
 /** The record of a removed task stays this long, for what still runs and asks for it. */
-const removedKeptMs = 86_400_000;
+export const removedKeptMs = 86_400_000;
 
 export const TaskModel = defineModel<Task>(
   'Task',
@@ -203,24 +203,24 @@ export type TaskFilter = {
   sessionId?: string | undefined;
 };
 
-const matching = (orgId: string, { status, assignedTo, sessionId }: TaskFilter) => ({
-  org_id: orgId,
+const matching = (orgIds: readonly string[], { status, assignedTo, sessionId }: TaskFilter) => ({
+  org_id: { $in: [...orgIds] },
   ...(assignedTo === undefined ? {} : { assigned_to: assignedTo }),
   ...(sessionId === undefined ? {} : { session_id: sessionId }),
   // Named one by one, MongoDB merges their stretches of the index and need not sort; a removed task has none.
   status: { $in: status === undefined ? [...taskStatuses] : [status] },
 });
 
-/** The newest first, after the one with this id. */
+/** Those of these organizations, the newest first, after the one with this id. */
 export async function listTasks(
-  orgId: string,
+  orgIds: readonly string[],
   filter: TaskFilter,
   limit: number,
   after: string | undefined,
 ): Promise<Task[]> {
   return collectionOf(TaskModel)
     .find(
-      { ...matching(orgId, filter), ...(after === undefined ? {} : { _id: { $lt: after } }) },
+      { ...matching(orgIds, filter), ...(after === undefined ? {} : { _id: { $lt: after } }) },
       { projection: { history: 0, unannounced: 0, pending: 0 } },
     )
     .sort({ _id: -1 })
@@ -228,8 +228,8 @@ export async function listTasks(
     .toArray();
 }
 
-export async function countTasks(orgId: string, filter: TaskFilter): Promise<number> {
-  return collectionOf(TaskModel).countDocuments(matching(orgId, filter));
+export async function countTasks(orgIds: readonly string[], filter: TaskFilter): Promise<number> {
+  return collectionOf(TaskModel).countDocuments(matching(orgIds, filter));
 }
 
 /** What may be changed; null removes a field. */

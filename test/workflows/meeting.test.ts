@@ -10,7 +10,8 @@ const ref = async (days: number): Promise<MeetingRef> => ({
   meetingId: 'mtg_1',
   expiresAt: new Date((await now()) + days * dayMs).toISOString(),
 });
-const removal = ['removeMeeting', 'forgetMeeting', 'removeMeeting'];
+const removal = ['removeMeeting', 'removeMeetingTasks', 'forgetMeeting', 'removeMeeting', 'removeMeetingTasks'];
+const nothing = async () => undefined;
 
 describe('meeting', () => {
   // This server ends every workflow after 3650 days; a real one does not.
@@ -19,7 +20,8 @@ describe('meeting', () => {
     const removedAt: number[] = [];
     const { calls } = await tell(meeting, [await ref(days)], {
       removeMeeting: async () => void removedAt.push(await now()),
-      forgetMeeting: async () => undefined,
+      forgetMeeting: nothing,
+      removeMeetingTasks: nothing,
     });
     expect(calls).toEqual(removal);
     const late = removedAt.map((at) => Math.round((at - begun - days * dayMs) / 60_000));
@@ -32,7 +34,11 @@ describe('meeting', () => {
     const { calls } = await tell(
       meeting,
       [await ref(365)],
-      { removeMeeting: async () => void removedAt.push(await now()), forgetMeeting: async () => undefined },
+      {
+        removeMeeting: async () => void removedAt.push(await now()),
+        forgetMeeting: nothing,
+        removeMeetingTasks: nothing,
+      },
       async (handle) => handle.signal(removeNow),
     );
     expect(calls).toEqual(removal);
@@ -41,8 +47,9 @@ describe('meeting', () => {
 
   it('is removed at once when its day passed while nothing ran', async () => {
     const { calls } = await tell(meeting, [await ref(-3)], {
-      removeMeeting: async () => undefined,
-      forgetMeeting: async () => undefined,
+      removeMeeting: nothing,
+      forgetMeeting: nothing,
+      removeMeetingTasks: nothing,
     });
     expect(calls).toEqual(removal);
   });

@@ -16,6 +16,7 @@ import type { EmbeddingActivities } from '../../activities/knowledge/embedding.t
 import type { ErasureActivities } from '../../activities/chat/erasure.ts';
 import type { InterviewActivities } from '../../activities/interviews/interview.ts';
 import type { MeetingActivities } from '../../activities/interviews/meeting.ts';
+import type { MeetingTaskActivities } from '../../activities/tasks/meetingtasks.ts';
 import type { MailReplyActivities } from '../../activities/events/mailreply.ts';
 import type { MaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
 import type { RecrawlActivities } from '../../activities/crawl/recrawl.ts';
@@ -80,6 +81,7 @@ export function stories() {
         InterviewActivities &
         MaintenanceActivities &
         MeetingActivities &
+        MeetingTaskActivities &
         RecrawlActivities &
         SourceActivities
     >,

@@ -2,6 +2,7 @@
 import { launchable, type Slice } from './slice.ts';
 import { createInterviewActivities } from '../../activities/interviews/interview.ts';
 import { createMeetingActivities } from '../../activities/interviews/meeting.ts';
+import { createMeetingTaskActivities } from '../../activities/tasks/meetingtasks.ts';
 import { BotReportModel } from '../../models/interviews/botreport.ts';
 import { InterviewModel } from '../../models/interviews/interview.ts';
 import { MeetingModel } from '../../models/interviews/meeting.ts';
@@ -10,7 +11,11 @@ export const interviews = {
   launchable: [launchable(InterviewModel), launchable(BotReportModel), launchable(MeetingModel)],
   fleets: {
     interviews: {
-      activities: (deps) => ({ ...createInterviewActivities(deps), ...createMeetingActivities(deps) }),
+      activities: (deps) => ({
+        ...createInterviewActivities(deps),
+        ...createMeetingActivities(deps),
+        ...createMeetingTaskActivities(deps),
+      }),
       // Most of this work waits for MongoDB or for a service that sends bots into calls.
       maxActivities: 40,
       maxWorkflowTasks: 20,

@@ -16,7 +16,15 @@ export const reviewStatuses = ['not_reviewed', 'needs_changes', 'ready'] as cons
 export type ReviewStatus = (typeof reviewStatuses)[number];
 
 /** Who changed a task: a member, a service that an issue of it lies with, or a part of this system. */
-export const taskSources = ['member', 'linear', 'github', 'execution', 'extraction', 'membership'] as const;
+export const taskSources = [
+  'member',
+  'linear',
+  'github',
+  'execution',
+  'extraction',
+  'membership',
+  'retention',
+] as const;
 export type TaskSource = (typeof taskSources)[number];
 
 /** In characters, and the entries of its history that a task keeps. */

@@ -1,0 +1,25 @@
+/** The tasks of a meeting end with it. Every step may run again. */
+import { withHeartbeat } from '../base/heartbeat.ts';
+import { removeTasksOf } from '../../models/tasks/extracted.ts';
+import { TaskModel } from '../../models/tasks/task.ts';
+import type { Intent, Launchable } from '../../models/base/pending.ts';
+import type { Model } from 'mongoose';
+
+export type MeetingTaskDeps = {
+  clock: () => Date;
+  start: <T extends Launchable>(model: Model<T>, record: Launchable, intents: readonly Intent[]) => Promise<void>;
+};
+export type MeetingTaskActivities = ReturnType<typeof createMeetingTaskActivities>;
+
+export function createMeetingTaskActivities({ clock, start }: MeetingTaskDeps) {
+  return {
+    /** Removes the tasks that are linked to a meeting, in every organization. */
+    async removeMeetingTasks({ meetingId }: { meetingId: string }): Promise<void> {
+      await withHeartbeat(() =>
+        removeTasksOf(meetingId, { source: 'retention', now: clock() }, ({ task, intents }) =>
+          start(TaskModel, task, intents),
+        ),
+      );
+    },
+  };
+}

@@ -1,0 +1,120 @@
+/** Tasks out of meetings: only a meeting's owner has them extracted, for an organization of theirs. */
+import type { Context } from '../context.ts';
+import { startSaved } from '../durable.ts';
+import { noMeeting } from '../interviews/meeting.ts';
+import { findTasks } from '../../agent/tasks.ts';
+import { findOrganization, type Organization } from '../../models/access/organization.ts';
+import { listUsers } from '../../models/access/user.ts';
+import { findMeeting, type Meeting } from '../../models/interviews/meeting.ts';
+import { readTranscript, type Segment } from '../../models/interviews/transcript.ts';
+import {
+  createExtracted,
+  findExtraction,
+  noteExtraction,
+  removeTasksOf,
+  sourceKey,
+} from '../../models/tasks/extracted.ts';
+import { TaskModel, type Cause, type Changed } from '../../models/tasks/task.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+import { sentences } from '../../models/rules/language/sentences.ts';
+import type { FoundTask } from '../../models/rules/tasks/extraction.ts';
+
+/** An organization that somebody belongs to. @throws Problem NOT_FOUND */
+export async function organizationOf(userId: string, orgId: string): Promise<Organization> {
+  const org = await findOrganization(orgId);
+  if (org?.members.some(({ user_id }) => user_id === userId)) return org;
+  throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
+}
+
+export async function foundMeeting(owner: string, meetingId: string): Promise<Meeting> {
+  const record = await findMeeting(owner, meetingId);
+  if (!record) throw noMeeting();
+  return record;
+}
+
+/**
+ * Stores the tasks of a transcript that were not extracted before. A transcript that has not grown since is not read again, unless
+ * rules stood in for a model. Gives how many were stored, and who found them.
+ * @throws Problem NO_TRANSCRIPT, NOT_FOUND when the meeting was deleted meanwhile.
+ */
+export async function extractFrom(
+  ctx: Context,
+  meeting: Meeting,
+  org: Organization,
+): Promise<{ created: number; generated_by: 'extractive' | 'model' }> {
+  const said = await readTranscript(meeting._id);
+  if (said.length === 0) throw new Problem('NO_TRANSCRIPT', { message: 'This meeting has no transcript yet.' });
+  const before = await findExtraction(meeting._id, org._id);
+  const asGood = before?.generated_by === 'model' || ctx.ai.model === undefined;
+  if (before?.version === said.length && asGood) return { created: 0, generated_by: before.generated_by };
+  const { tasks, generated_by } = await findTasks(
+    ctx.ai,
+    { said, members: await peopleOf(org), startedAt: meeting.started_at, zone: meeting.settings.timezone },
+    (error) => ctx.log.warn({ err: error, meeting_id: meeting._id }, 'the model found no tasks; rules did'),
+  );
+  const cause: Cause = { source: 'extraction', actor: meeting.org_id, now: ctx.clock() };
+  const created = await store(tasks, { meeting, org, said }, cause);
+  await noteExtraction(meeting._id, org._id, { version: said.length, generated_by });
+  if (!(await findMeeting(meeting.org_id, meeting._id))) {
+    // The meeting was deleted meanwhile; its removal may have passed by here already.
+    await removeTasksOf(meeting._id, cause, async () => undefined);
+    throw noMeeting();
+  }
+  await Promise.all(created.map(({ task, intents }) => startSaved(ctx, TaskModel, task, intents)));
+  return { created: created.length, generated_by };
+}
+
+async function peopleOf({ members }: Organization) {
+  const users = await listUsers(members.map(({ user_id }) => user_id));
+  return users.map(({ _id, name, email }) => ({ userId: _id, name, email }));
+}
+
+type From = { meeting: Meeting; org: Organization; said: readonly Segment[] };
+
+/** One after the other, so that their ids are in the order of the transcript. */
+async function store(tasks: readonly FoundTask[], { meeting, org, said }: From, cause: Cause): Promise<Changed[]> {
+  const segments = new Map(said.map((segment) => [segment.id, segment.text]));
+  const times = new Map<string, number>();
+  const created: Changed[] = [];
+  for (const { segment, quote, title, context, assignee, priority, due } of tasks) {
+    const place = JSON.stringify([segment, sentenceOf(quote, segments.get(segment) ?? '')]);
+    const nth = times.get(place) ?? 0;
+    times.set(place, nth + 1);
+    const task = await createExtracted(
+      {
+        org_id: org._id,
+        mode: org.environment === 'production' ? 'live' : 'test',
+        title,
+        priority,
+        status: 'pending',
+        session_id: meeting._id,
+        source_quote: quote,
+        source_key: sourceKey(meeting._id, org._id, place, nth),
+        email_execution_enabled: false,
+        created_by: meeting.org_id,
+        ...(context === undefined ? {} : { description: context }),
+        ...(due === undefined ? {} : { due_date: due }),
+        ...(assignee === undefined
+          ? {}
+          : 'userId' in assignee
+            ? { assigned_to: assignee.userId }
+            : { assignee_email: assignee.email }),
+      },
+      cause,
+    );
+    if (task) created.push(task);
+  }
+  return created;
+}
+
+/** The sentence in which a quote begins: however much of it is quoted, it is the same task. */
+function sentenceOf(quote: string, text: string): string {
+  const plain = (words: string): string =>
+    words
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+      .trim();
+  const begin = plain(quote).slice(0, 40);
+  const found = sentences(text).find((sentence) => plain(sentence).includes(begin));
+  return plain(found ?? quote);
+}

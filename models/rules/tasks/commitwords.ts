@@ -1,0 +1,71 @@
+/** English words by which people promise, ask and hold back. Data of models/rules/tasks/commitment.ts. Pure. */
+import { listed } from '../language/words/lists.ts';
+
+/** What people do at work. After `we will` and in orders only these make a task. */
+export const actionVerbs: ReadonlySet<string> = new Set(
+  listed(`
+  add adjust align analyse analyze announce answer approve archive arrange ask assemble assign assist audit automate back
+  backfill block book brief bring build buy call cancel change chase check choose circulate clarify clean clear close
+  collect compare compile complete compose confirm configure connect contact convert coordinate copy correct create cut
+  decide define delete deliver deploy describe design determine develop disable discuss distribute document double-check
+  download draft drop edit email enable ensure escalate estimate evaluate examine expand explain explore export extend
+  file fill finalise finalize find finish fix follow forward gather generate get give grant handle help hire identify
+  implement import improve include inform inspect install integrate interview introduce investigate invite invoice
+  launch list log look mail make map measure meet merge message migrate monitor move negotiate notify obtain offer
+  onboard order organise organize outline own pay phone pick pilot ping place plan post prepare present prioritise
+  prioritize print produce propose provide publish pull purchase push put query raise reach read rebuild record recruit
+  redesign redo reduce refactor refund register release remind remove rename renew renegotiate repair replace reply
+  report request research reserve resolve respond restart restore return review revise rewrite rotate run scan schedule
+  sell send set settle set-up ship shortlist sign simplify sort speak specify split start store submit summarise
+  summarize supply support switch sync take talk tell test tidy track train transfer translate triage troubleshoot turn
+  unblock update upgrade upload validate verify visit work write`),
+);
+
+/** What is said of oneself and is no work: `I will miss you`. */
+export const idleVerbs: ReadonlySet<string> = new Set(
+  listed(`
+  admit agree appreciate assume be begin believe bet care come continue deny die doubt dream drink drop eat enjoy excuse
+  fall feel forget forgive go grab guess happen hate have hear hold hope imagine join jump keep know laugh leave let lie
+  like listen live lose love mean mention miss mute need never not notice pass pause pray promise realise realize
+  recognise recognize regret relax remain remember repeat rest say see seem sit skip sleep speak spend stand start stay
+  step stop suffer suppose survive suspect swear tell thank think trust try understand unmute wait walk want watch
+  wish wonder worry`),
+);
+
+/** Idle verbs that are work in these words. */
+export const atWork =
+  /^(?:get back to|let (?:\S+ ){1,3}know|go (?:through|over|ahead and)|keep (?:track|an eye)|come (?:up|back) (?:with|to)|join (?:the|a|their|his|her) (?:call|meeting)|have (?:\S+ )+(?:ready|done|finished|signed|fixed|sent)|speak (?:to|with)|start (?:on|with|working|writing|preparing|planning)|tell (?!you\b|me\b|us\b)|try (?:to|and|out)|step in for|hold a|stop (?:the|using)|mention (?:it|this|that) to|drop (?:the|a|an|off)|keep \S+ (?:updated|posted|informed))/iu;
+
+/** What is said to steer a conversation, or asked only for now; no verb of work makes a task of it. */
+export const idleTalk =
+  /^(?:(?:share|see|show) (?:my|your|the) screen|look at (?:this|that|it|the screen|my)|take (?:a |your |my )?(?:break|nap|seat|minute|second|moment|breath|walk|look at (?:this|my))|turn (?:on|off|up|down) your|(?:give|grant|lend) (?:me|us|it) (?:a|one|just a|another|some)?\s*(?:second|sec|minute|moment|hand|time|example|idea|break|go|try|shot|rest)|get (?:going|started|a coffee|some coffee|coffee|a drink|lunch|it|that|there|here|used|lost|to)\b|move on|run (?:out|now)|talk (?:soon|later|again|about)|discuss .*\b(?:next time|later|now|first)|check in (?:later|again)|call it a day|make (?:it|sense|a difference)|find out soon|meet (?:again|next|then|tomorrow)|pick (?:this|it|that) up (?:later|next)|read (?:it|this|that)? ?(?:out|aloud)|start (?:the )?recording|put (?:it|this|that) (?:differently|this way|another way)|take (?:that|it) (?:offline|back|personally|seriously)|ask (?:you|yourself|a question|something|one)|answer that|explain\b(?! to)|tell (?:me|us|you)|close (?:the|my) (?:door|window)|help (?:myself|yourself)|work (?:out|from|on that assumption)|turn out|add (?:that|to that|one thing|something)|describe (?:it|this)|buy (?:you|lunch|coffee)|bring (?:a |some )?(?:cake|coffee|food|drinks|snacks|lunch))\b/iu;
+
+/** Before a promise, what makes it none. */
+export const holdingBack =
+  /\b(?:if|unless|maybe|perhaps|possibly|might|hope|hopefully|wonder|wish|imagine|suppose|doubt|whether|said|says|told|thought|claimed|asked|why|how|what|when(?:ever)? (?:will|are)|would|could have|should have|not|n't|never|nobody|no one|nothing|don't|didn't|without|instead of|pretend|probably)\b/iu;
+
+export const already = /\balready\b/iu;
+/** A first word that is a hedge or a denial: `I will probably`, `we will not`. */
+export const undone = /^(?:not|never|probably|maybe|perhaps|possibly|hardly|no longer|n't|likely|eventually have)\b/iu;
+
+/** Words between the promise and the deed. */
+export const beforeDeed =
+  /^(?:then|also|just|now|still|too|definitely|certainly|personally|happily|gladly|quickly|simply|please|kindly|go ahead and|try (?:to|and)|make sure (?:that )?(?:to |we |you |I )?|be sure to|have to|need to|be able to|be happy to|be glad to|take care of(?= \w+ing)|help (?:you |us |them |him |her )?(?:to )?(?=\w+ (?:the|a|an|my|our|your)\b)|immediately|urgently|absolutely|really|at least|first|finally|again|be the one to|get to work and)\s+/iu;
+
+export const urgency = {
+  low: /\b(?:(?:not|isn't|n't|no) (?:that |so |very |really )?(?:urgent|critical|important)|low[- ]priority|no (?:real )?(?:rush|hurry)|whenever (?:you|I|we|he|she|they)|(?:when|if) (?:you|I|we|he|she|they) (?:have|get|find) (?:a chance|a moment|time|some time)|at some point|eventually|nice[- ]to[- ]have|take your time)\b/iu,
+  urgent:
+    /\b(?:urgent(?:ly)?|asap|as soon as (?:possible|you can|I can|we can)|immediately|right away|straight away|at once|critical(?:ly)?|emergency|top priority|highest priority|blocker|without delay)\b/iu,
+  high: /\b(?:high[- ]priority|important|crucial|essential|a priority|quickly|pressing|soon)\b/iu,
+} as const;
+
+/** A reply that agrees; to a request it is a promise. */
+export const agreement =
+  /^(?:yes|yeah|yep|sure|ok|okay|of course|absolutely|certainly|definitely|alright|all right|great|no problem|no worries|perfect|fine|gladly|happy to|got it|understood|consider it done|you got it|my pleasure|with pleasure)\b/iu;
+/** A reply that takes on what nobody in particular was asked for. */
+export const takenOn =
+  /\b(?:will do|on it|consider it done|leave (?:it|that) (?:to|with) me|I can do (?:it|that|this))\b/iu;
+export const refusal = /^(?:no\b(?! (?:problem|worries))|sorry\b|i can't|i cannot|i'm afraid|unfortunately|not me)/iu;
+/** A promise that names nothing of its own: what was asked is meant. */
+export const pointing =
+  /^(?:do|take|handle|take care of|own|get|sort|manage|look at|look into|get on|see to)(?: to)? (?:it|that|this|them|those|these|this one|that one|so)\b/iu;
