@@ -9,12 +9,14 @@ import { newId } from '../../models/base/ids.ts';
 import { createCandidate, removeCandidate } from '../../models/events/candidate.ts';
 import { disconnectIntegration, findIntegration, type Integration } from '../../models/events/integration.ts';
 import { keepOauthState, oauthStateSeconds, takeOauthState } from '../../models/events/oauthstate.ts';
+import { dropOutboxProvider } from '../../models/knowledge/supportconfig.ts';
 import { findOrganization } from '../../models/access/organization.ts';
 import { hasRole } from '../../models/rules/access/roles.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import type { IntegrationProvider } from '../../models/rules/events/integration.ts';
 import { trialWorkflowId, type Trial, type Tried } from '../../models/rules/events/integrationwork.ts';
 import { slackChannelScope, slackScopes } from '../../models/rules/events/slack.ts';
+import { outboxProviders } from '../../models/rules/knowledge/supportconfig.ts';
 import { tryIntegration } from '../../workflows/integration.ts';
 
 /** A connection as members see it; one that was never made is disconnected. */
@@ -72,10 +74,15 @@ export async function testConnection(ctx: Context, orgId: string, provider: Inte
   return outcomeOf(ctx, { orgId, provider, what: 'test' });
 }
 
-/** Forgets the credentials; where the provider wants them back, a workflow does that. Twice is the same as once. */
+/**
+ * Forgets the credentials, and sends no more events there; where the provider wants the credentials back, a workflow does that.
+ * Twice is the same as once.
+ */
 export async function disconnect(ctx: Context, orgId: string, provider: IntegrationProvider): Promise<void> {
   const now = ctx.clock();
   const before = await disconnectIntegration(orgId, provider, now);
+  const destination = outboxProviders.find((one) => one === provider);
+  if (destination !== undefined) await dropOutboxProvider(orgId, destination, now);
   if (before?.sealed === undefined) return;
   const { sealed, workspace } = before;
   const candidateId = newId('candidate');

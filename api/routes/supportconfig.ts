@@ -50,10 +50,11 @@ function changesOf(
 
 /** Applies a patch to what is stored, again when somebody else stored meanwhile, so that rules over two fields hold. */
 async function patchSupportConfig(ctx: Context, orgId: string, given: SettingsPatch): Promise<SupportConfig> {
-  const around = { integrations: await listConnectedIntegrations(orgId), egressAllow: ctx.config.egressAllow };
   for (;;) {
     const current = await findSupportConfig(orgId);
     if (Object.values(given).every((value) => value === undefined)) return current;
+    // Read after the configuration: one that is disconnected later changes its version.
+    const around = { integrations: await listConnectedIntegrations(orgId), egressAllow: ctx.config.egressAllow };
     const patch = changesOf(ctx, current, given);
     const now = ctx.clock();
     const next = { ...applySettings(current, patch, around), ...outboxAfter(current, patch, now) };

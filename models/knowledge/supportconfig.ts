@@ -7,6 +7,7 @@ import {
   defaultSettings,
   outboxProviders,
   type OldSecret,
+  type OutboxProvider,
   type OutboxState,
   type SupportSettings,
 } from '../rules/knowledge/supportconfig.ts';
@@ -81,4 +82,16 @@ export async function saveSupportConfig(
     if (isDuplicate(error)) return false;
     throw error;
   }
+}
+
+/**
+ * Takes a destination out of those that events are sent to. The version changes in any case, so that who is storing a
+ * configuration that names it looks again.
+ */
+export async function dropOutboxProvider(orgId: string, provider: OutboxProvider, now: Date): Promise<void> {
+  await collectionOf(SupportConfigModel).updateOne(
+    { _id: orgId },
+    { $pull: { outbox_providers: provider }, $inc: { version: 1 }, $set: { updated_at: now } },
+  );
+  recent.forget(orgId);
 }

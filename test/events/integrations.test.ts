@@ -361,6 +361,35 @@ describe('outbox_providers', () => {
     await remove(own, 'slack');
     expect((await outbox(own, ['slack'])).status).toBe(400);
   });
+
+  it('names what is connected: disconnecting takes a name out, and a new connection does not bring it back', async () => {
+    const own = await system.api().newOrg();
+    const path = `/support/config/orgs/${own.orgId}`;
+    const names = async () =>
+      (await system.api().request('GET', path, { token: own.owner.token })).body.outbox_providers as string[];
+    await connectLinear(own);
+    await connectSlack(own);
+    await outbox(own, ['slack', 'linear']);
+    await remove(own, 'slack');
+    expect(await names()).toEqual(['linear']);
+    // Other settings can be saved as before.
+    const body = { outbox_webhook_url: `${system.linear().url}/hook` };
+    expect((await system.api().request('PUT', path, { token: own.owner.token, body })).status).toBe(200);
+    await connectSlack(own);
+    expect(await names()).toEqual(['linear']);
+  });
+
+  it('never names what was disconnected while it was saved', async () => {
+    const own = await system.api().newOrg();
+    await outbox(own, []);
+    for (let n = 0; n < 10; n += 1) {
+      await connectLinear(own);
+      const [saved] = await Promise.all([outbox(own, ['linear']), remove(own, 'linear')]);
+      expect([200, 400]).toContain(saved.status);
+      const record = await stored((db) => db.collection('support_configs').findOne({ _id: own.orgId as never }));
+      expect([n, record!['outbox_providers']]).toEqual([n, []]);
+    }
+  });
 });
 
 describe('a credential that is refused later', () => {
