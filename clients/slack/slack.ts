@@ -207,7 +207,7 @@ export function createSlack({ http, respond, url }: { http: Http; respond: Http;
       body: stringify(formOf(message)),
     }),
     /** The body by which `respond` answers. */
-    response: (text: string): string => JSON.stringify(responseOf(text)),
+    response: (text: string, privately?: boolean): string => JSON.stringify(responseOf(text, privately)),
     async permalink(token: string, channel: string, ts: string): Promise<string> {
       const { permalink } = await call<{ permalink: string }>(() =>
         client.chat.getPermalink({ token, channel, message_ts: ts }),
@@ -259,11 +259,11 @@ export function createSlack({ http, respond, url }: { http: Http; respond: Http;
       await call(() => client.auth.revoke({ token }));
     },
     /** Answers a command at the address that came with it, which takes five answers within half an hour. */
-    async respond(address: string, text: string, signal?: AbortSignal): Promise<void> {
+    async respond(address: string, response: string, signal?: AbortSignal): Promise<void> {
       const { status, body } = await respond.request(address, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(responseOf(text)),
+        body: response,
         maxBytes: 4_096,
         cut: true,
         headersTimeoutMs: timeoutMs,
@@ -278,7 +278,12 @@ export function createSlack({ http, respond, url }: { http: Http; respond: Http;
 }
 
 const messageOf = (message: SlackPost) => ({ unfurl_links: false, unfurl_media: false, ...message });
-const responseOf = (text: string) => ({ response_type: 'in_channel', replace_original: false, text });
+/** `privately`: shown to the person alone who asked. */
+const responseOf = (text: string, privately = false) => ({
+  response_type: privately ? 'ephemeral' : 'in_channel',
+  replace_original: false,
+  text,
+});
 /** As the library writes a form: what is no text becomes JSON. */
 const formOf = (message: SlackPost): Record<string, string | boolean> =>
   Object.fromEntries(

@@ -5,6 +5,7 @@ import { MongoClient, type Db } from 'mongodb';
 import { until, type TestOrg } from '../kit/harness.ts';
 import { arrivedAt } from '../kit/inbound.ts';
 import { systemEnv } from '../kit/processes.ts';
+import { receiversOfTest } from '../kit/receivers.ts';
 import { slackCall } from '../kit/services.ts';
 import { serviced, servicesEnv, slackSecret } from '../kit/serviced.ts';
 
@@ -156,9 +157,9 @@ describe('POST /webhooks/slack', () => {
     expect(await db.collection('inbound').countDocuments()).toBe(before);
   });
 
-  it('stores an interaction and acknowledges it', async () => {
+  it('an interaction that has no address for an answer is acknowledged, and stored with the reason', async () => {
     const trigger = randomUUID();
-    const payload = JSON.stringify({ type: 'block_actions', team: { id: team }, trigger_id: trigger });
+    const payload = JSON.stringify({ type: 'shortcut', team: { id: team }, trigger_id: trigger });
     expect(await form({ payload })).toMatchObject({ status: 200, body: {} });
     expect(await settled(trigger)).toMatchObject({ type: 'interaction', status: 'ignored', org_id: org.orgId });
   });
@@ -198,6 +199,35 @@ describe('a slash command', () => {
     const { body } = await form(command({ text: 'Do zeppelins land here?' }));
     expect(body.text).not.toContain('gannet');
     expect(body.text).not.toContain('Sources');
+  });
+});
+
+describe('an interaction', () => {
+  const answers = receiversOfTest();
+  /** Has somebody press or choose something; gives what Slack is sent for that person. */
+  async function interact(what: Record<string, unknown>): Promise<Record<string, unknown>> {
+    const { url, received } = await answers();
+    const trigger_id = randomUUID();
+    const payload = JSON.stringify({ team: { id: team }, trigger_id, response_url: url, ...what });
+    expect(await form({ payload })).toMatchObject({ status: 200, body: {} });
+    expect(await settled(trigger_id)).toMatchObject({ status: 'processed', body: '' });
+    await until(async () => received.length > 0, 'the answer');
+    return received[0]!.event as Record<string, unknown>;
+  }
+
+  it('with what this system does not offer is answered to that person alone, and changes no message', async () => {
+    expect(await interact({ type: 'block_actions', actions: [{ action_id: 'approve' }] })).toEqual({
+      response_type: 'ephemeral',
+      replace_original: false,
+      text: expect.stringContaining('nothing to press'),
+    });
+  });
+
+  it('with a message, by a shortcut, asks the knowledge base what the message asks', async () => {
+    const message = { text: `<@${bot}> What does the gannet card cost?`, ts: ts() };
+    const answer = await interact({ type: 'message_action', callback_id: 'ask', message });
+    expect(answer).toMatchObject({ response_type: 'ephemeral' });
+    expect(answer['text']).toContain('The gannet card costs 12 euros a year.');
   });
 });
 

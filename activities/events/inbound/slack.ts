@@ -30,27 +30,28 @@ import {
   threadExternal,
   type SlackCommand,
   type SlackEvent,
+  type SlackInteraction,
 } from '../../../models/rules/events/slack.ts';
 
 export type SlackDeps = AgentDeps & Starter & { slack: Slack; secrets: SecretBox; log: Logger };
 /** What the sender of deliveries of this kind posts that belong to no ticket's event. */
 export type SlackPayload =
-  { channel: string; thread_ts?: string; text: string } | { response_url: string; text: string };
+  { channel: string; thread_ts?: string; text: string } | { response_url: string; text: string; privately?: true };
 
 type Body =
   | { kind: 'event'; payload: { team_id?: string; event?: SlackEvent } }
   | { kind: 'command'; payload: SlackCommand }
-  | { kind: 'interaction'; payload: unknown };
+  | { kind: 'interaction'; payload: SlackInteraction | null };
 type Credentials = { token: string; bot_user_id: string };
 const maxQuestion = 2_000;
 
 export async function handleSlack(inbound: Inbound, deps: SlackDeps): Promise<Handled> {
   const body = JSON.parse(inbound.body) as Body;
-  if (body.kind === 'interaction') return { ignored: 'Nothing here offers buttons or dialogs.' };
   const integration = await findIntegration(inbound.org_id, 'slack');
   if (integration?.sealed === undefined) return { ignored: 'Slack is not connected any more.' };
   const credentials = JSON.parse(deps.secrets.open(integration.sealed)) as Credentials;
   if (body.kind === 'command') return handleCommand(inbound, body.payload, deps);
+  if (body.kind === 'interaction') return answerInteraction(inbound, body.payload ?? {}, credentials, deps);
   const { team_id: team, event } = body.payload;
   if (!event || team === undefined) return { ignored: 'The request holds no event.' };
   if (event.type === 'app_uninstalled' || event.type === 'tokens_revoked') {
@@ -100,6 +101,26 @@ async function handleCommand(inbound: Inbound, command: SlackCommand, deps: Slac
   await send(inbound, url === undefined ? channel : 'response_url', payload, deps);
   return { outcome: 'The answer is sent where the command was given.' };
 }
+
+/**
+ * A shortcut on a message asks the knowledge base what the message asks. Whoever presses anything else is told where answers
+ * are given. Either is shown to that person alone.
+ */
+async function answerInteraction(
+  inbound: Inbound,
+  { type, response_url: url, message }: SlackInteraction,
+  { bot_user_id: bot }: Credentials,
+  deps: SlackDeps,
+): Promise<Handled> {
+  if (typeof url !== 'string') return { ignored: 'Slack gave no address to answer this interaction at.' };
+  const asked = type === 'message_action' && typeof message?.text === 'string' ? plainSlack(message.text, bot) : '';
+  const query = asked.slice(0, maxQuestion);
+  const text = query === '' ? nothingToPress : await answered(inbound, query, deps);
+  await send(inbound, 'response_url', { response_url: url, text, privately: true }, deps);
+  return { outcome: query === '' ? 'The person is told where answers are given.' : 'The answer goes to the person.' };
+}
+const nothingToPress =
+  'There is nothing to press here. Mention me with your question, or use the slash command, and I answer from the knowledge base.';
 
 async function send(
   { _id, org_id, mode }: Inbound,

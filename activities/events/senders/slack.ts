@@ -19,9 +19,9 @@ import { slackTicketText } from '../../../models/rules/events/tickettext.ts';
 type Credentials = { token: string; bot_user_id: string };
 type Payload =
   /** Of a ticket's event: the channel is that of the moment, the thread that of the ticket. */
-  | { ticket: true; text: string }
-  | { channel: string; thread_ts?: string; text: string }
-  | { response_url: string; text: string };
+  { ticket: true; text: string } | { channel: string; thread_ts?: string; text: string } | Response;
+/** `privately`: shown to the person alone who asked. */
+type Response = { response_url: string; text: string; privately?: true };
 
 const markType = 'support_delivery';
 /** Marks the message as this event's, for whoever looks for it. */
@@ -31,7 +31,7 @@ const marked = ({ event_id }: Delivery, post: Omit<SlackPost, 'metadata'>): Slac
 });
 
 /** The message of a delivery as it would be posted now. */
-async function postOf(delivery: Delivery, payload: Exclude<Payload, { response_url: string }>): Promise<SlackPost> {
+async function postOf(delivery: Delivery, payload: Exclude<Payload, Response>): Promise<SlackPost> {
   const { org_id: orgId, subject } = delivery;
   if (!('ticket' in payload)) return marked(delivery, payload);
   const link = subject.ticket_id === undefined ? null : await findLinkOf(orgId, 'slack', subject.ticket_id);
@@ -52,15 +52,20 @@ function requestOf(post: SlackPost, { slack }: SenderDeps): OutgoingRequest {
 }
 
 async function respond(
-  { response_url: url, text }: { response_url: string; text: string },
+  { response_url: url, text, privately }: Response,
   { slack, egressAllow }: SenderDeps,
   signal: AbortSignal,
 ): Promise<Sent> {
   const problem = webhookUrlProblem(url, egressAllow);
   if (problem) throw new DeliveryRefused(`response_url ${problem}.`, { permanent: true });
-  const request = { method: 'POST', url, headers: { 'content-type': 'application/json' }, body: slack.response(text) };
+  const request = {
+    method: 'POST',
+    url,
+    headers: { 'content-type': 'application/json' },
+    body: slack.response(text, privately),
+  };
   try {
-    await slack.respond(url, text, signal);
+    await slack.respond(url, request.body, signal);
     return { status_code: 200, request };
   } catch (error) {
     signal.throwIfAborted();
@@ -90,8 +95,9 @@ export const slack: Sender = {
   async preview(delivery, deps) {
     const payload = delivery.payload as Payload;
     if (!('response_url' in payload)) return requestOf(await postOf(delivery, payload), deps);
-    const { response_url: url, text } = payload;
-    return { method: 'POST', url, headers: { 'content-type': 'application/json' }, body: deps.slack.response(text) };
+    const { response_url: url, text, privately } = payload;
+    const body = deps.slack.response(text, privately);
+    return { method: 'POST', url, headers: { 'content-type': 'application/json' }, body };
   },
 
   async send(delivery, deps, signal) {

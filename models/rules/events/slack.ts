@@ -84,6 +84,14 @@ export type SlackCommand = {
   response_url?: string;
 };
 
+/** Something was pressed or chosen; what comes beside is not read. */
+export type SlackInteraction = {
+  /** `message_action`: a shortcut on a message. */
+  type?: string;
+  message?: { text?: string };
+  response_url?: string;
+};
+
 /** Kinds of messages that people write; all others are changes of messages, or speak of the channel. */
 const written: ReadonlySet<string | undefined> = new Set([undefined, 'file_share', 'thread_broadcast']);
 
