@@ -1,0 +1,28 @@
+/** The long form of `garbage` in test/events/inbound.test.ts; the memory of the API's process is measured besides. */
+import { expect, it } from '@jest/globals';
+import { startBotFramework } from '../kit/botframework.ts';
+import { sendGarbage, verifyingEnv } from '../kit/garbage.ts';
+import { apiAt } from '../kit/harness.ts';
+import { removeDataDir, startProcess, systemEnv } from '../kit/processes.ts';
+import { watched } from '../../bench/heap.ts';
+
+/** What code that is compiled and caches that fill may still take; a request that left 500 bytes would leave more. */
+const growthBytes = 5 * 1024 * 1024;
+
+it('10,000 requests of garbage are refused, and leave nothing in memory', async () => {
+  const microsoft = await startBotFramework();
+  const { settings, alive } = watched('api/server.ts');
+  const env = systemEnv('longgarbage', { ...verifyingEnv(microsoft), ...settings, LOG_LEVEL: 'warn' });
+  const running = await startProcess('api/server.ts', env);
+  const api = apiAt(running.url);
+  await sendGarbage(api, 3_000);
+  const before = await alive();
+  expect(Object.keys(await sendGarbage(api, 10_000, 3_000))).toEqual(['401', '415']);
+  const after = await alive();
+  expect(after.heap + after.external - before.heap - before.external).toBeLessThan(growthBytes);
+  // Pages that the allocator keeps come on top.
+  expect(after.resident - before.resident).toBeLessThan(64 * 1024 * 1024);
+  await running.stop();
+  await microsoft.close();
+  await removeDataDir(env);
+});
