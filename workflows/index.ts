@@ -15,6 +15,7 @@ export { arrangeRecrawl, recrawlSite } from './recrawl.ts';
 export { sendLine } from './sendline.ts';
 export { eraseSource, retagSource } from './source.ts';
 export { taskExecution } from './taskexecution.ts';
+export { taskIssues } from './taskissues.ts';
 export { ticketEvents } from './ticketevents.ts';
 export { toolCall } from './toolcall.ts';
 export { beginToolGrant, discoverTools, finishToolGrant } from './toolserver.ts';

@@ -3,13 +3,13 @@
  * any point. Workflows and their histories see ids, waits and sentences about failures, never what is sent.
  */
 import { withHeartbeat } from '../base/heartbeat.ts';
+import { toldOf } from './told.ts';
 import { email } from './steps/email.ts';
 import { github } from './steps/github.ts';
 import { linear } from './steps/linear.ts';
 import { slack } from './steps/slack.ts';
 import { StepRefused, StepSkipped, type StepCall, type StepDeps, type StepRunner } from './steps/step.ts';
 import { findOrganization } from '../../models/access/organization.ts';
-import { findUser } from '../../models/access/user.ts';
 import { storeSuppressed } from '../../models/events/delivery.ts';
 import {
   claimStep,
@@ -22,9 +22,7 @@ import {
 import { findTask, TaskModel, type Task } from '../../models/tasks/task.ts';
 import { effectiveMode } from '../../models/rules/access/keys.ts';
 import { maskHeaders } from '../../models/rules/events/delivery.ts';
-import { readAddress } from '../../models/rules/events/mailbox.ts';
 import { maxTries, stepWaitMs, unsettledMs, type StepIntegration } from '../../models/rules/tasks/execution.ts';
-import type { TaskTold } from '../../models/rules/tasks/tasktext.ts';
 import type { Starter } from '../events/inbound/handled.ts';
 
 export type ExecutionDeps = StepDeps & Starter & { random?: () => number };
@@ -41,22 +39,6 @@ const executionEventType = 'task.executed';
 
 /** Failures of the database are not the service's: the activity fails, and is repeated. */
 const isOutage = (error: unknown): boolean => error instanceof Error && error.name.startsWith('Mongo');
-
-/** A task as other services are told of it, and the address of whoever is to do it. */
-export async function toldOf(task: Task): Promise<{ told: TaskTold; email: string | undefined }> {
-  const user = task.assigned_to === undefined ? null : await findUser(task.assigned_to);
-  const { title, description, due_date, priority, source_quote, assignee_email } = task;
-  const told = {
-    task_id: task._id,
-    title,
-    priority,
-    ...(description === undefined ? {} : { description }),
-    ...(due_date === undefined ? {} : { due_date }),
-    ...(source_quote === undefined ? {} : { source_quote }),
-    ...(user ? { assignee: user.name } : {}),
-  };
-  return { told, email: readAddress(assignee_email ?? user?.email) };
-}
 
 export function createExecutionActivities(deps: ExecutionDeps) {
   const { clock, log, random = Math.random, start } = deps;

@@ -80,6 +80,18 @@ export async function findLinkOf(
   return newest ?? null;
 }
 
+/** All that stands for this task at any provider, without what was removed there. */
+export async function listLinksOf(orgId: string, subjectId: string): Promise<Link[]> {
+  return collectionOf(LinkModel)
+    .find({
+      org_id: orgId,
+      provider: { $in: [...integrationProviders] },
+      subject_id: subjectId,
+      removed_at: { $exists: false },
+    })
+    .toArray();
+}
+
 /** Stores a link unless it is there, and gives its id; the first one stays. */
 export async function createLink(link: Omit<Link, '_id'>): Promise<string> {
   const _id = idOf(link.provider, link.external);

@@ -21,6 +21,8 @@ import type { MailReplyActivities } from '../../activities/events/mailreply.ts';
 import type { MaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
 import type { RecrawlActivities } from '../../activities/crawl/recrawl.ts';
 import type { SourceActivities } from '../../activities/knowledge/source.ts';
+import type { ExecutionActivities } from '../../activities/tasks/execution.ts';
+import type { IssueActivities } from '../../activities/tasks/issues.ts';
 import { accepts, freePort } from '../../engines/ports.ts';
 import { searchAttributes } from '../../workflows/attributes.ts';
 
@@ -83,7 +85,9 @@ export function stories() {
         MeetingActivities &
         MeetingTaskActivities &
         RecrawlActivities &
-        SourceActivities
+        SourceActivities &
+        ExecutionActivities &
+        IssueActivities
     >,
     meanwhile: (handle: WorkflowHandle) => Promise<void> = async () => undefined,
   ): Promise<Story<R>> {

@@ -4,6 +4,7 @@ import { createDeliveryActivities } from '../../activities/events/deliver.ts';
 import { createMailReplyActivities } from '../../activities/events/mailreply.ts';
 import { createInboundActivities } from '../../activities/events/inbound/index.ts';
 import { createIntegrationActivities } from '../../activities/events/integration.ts';
+import { taskIssuePort } from '../../activities/tasks/issueport.ts';
 import { deliveryEraser, DeliveryModel } from '../../models/events/delivery.ts';
 import { mailThreadEraser } from '../../models/events/mailthread.ts';
 import { inboundEraser, InboundModel } from '../../models/events/inbound.ts';
@@ -26,7 +27,10 @@ export const events = {
       maxWorkflowTasks: 2,
     },
     inbound: {
-      activities: (deps) => ({ ...createInboundActivities(deps), ...createIntegrationActivities(deps) }),
+      activities: (deps) => ({
+        ...createInboundActivities({ ...deps, ports: { task: taskIssuePort } }),
+        ...createIntegrationActivities(deps),
+      }),
       // One activity works for one organization, on ten of its lanes at once; most of it waits.
       maxActivities: 20,
       maxWorkflowTasks: 10,

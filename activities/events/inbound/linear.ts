@@ -11,7 +11,12 @@ import { findIntegration } from '../../../models/events/integration.ts';
 import { findLink, noteRemoved, noteState, type Link, type LinkKind } from '../../../models/events/link.ts';
 import { isStale, readIssueEvent, type IssueEvent } from '../../../models/rules/events/linear.ts';
 
-export type LinearDeps = TicketDeps & { linear: Linear; secrets: SecretBox };
+export type LinearDeps = TicketDeps & {
+  linear: Linear;
+  secrets: SecretBox;
+  /** Of parts of the system that come after this one. */
+  ports?: IssuePorts;
+};
 
 /** What a move of an issue does to what is linked to it. It may be called again for the same event. */
 export type IssuePort = {
@@ -24,10 +29,13 @@ export type IssuePort = {
     signal: AbortSignal,
   ): Promise<Handled>;
   removed(link: Link, inbound: Inbound, deps: LinearDeps): Promise<Handled>;
+  /** Something else of the issue changed (`event.details`). */
+  changed?(link: Link, event: IssueEvent, inbound: Inbound, deps: LinearDeps): Promise<Handled>;
 };
+export type IssuePorts = Readonly<Partial<Record<LinkKind, IssuePort>>>;
 
 /** By kind of what is linked; a kind that is missing takes no part. */
-const ports: Readonly<Partial<Record<LinkKind, IssuePort>>> = {
+const ownPorts: IssuePorts = {
   ticket: {
     async moved(link, state, _event, inbound, deps) {
       if (state.type !== 'completed' && state.type !== 'canceled')
@@ -44,7 +52,7 @@ export async function handleLinear(inbound: Inbound, deps: LinearDeps, signal: A
   const link = await findLink('linear', event.issueId);
   if (!link || link.org_id !== inbound.org_id) return { ignored: 'Nothing here is linked to this issue.' };
   if (link.customer_id !== undefined) await noteCustomer(inbound._id, link.customer_id);
-  const port = ports[link.kind];
+  const port = { ...ownPorts, ...deps.ports }[link.kind];
   if (!port) return { ignored: `Nothing here follows issues of a ${link.kind}.` };
   if (event.action === 'remove') {
     const handled = await port.removed(link, inbound, deps);
@@ -52,14 +60,31 @@ export async function handleLinear(inbound: Inbound, deps: LinearDeps, signal: A
     return handled;
   }
   if (event.action !== 'update') return { ignored: 'The issue was made here.' };
-  if (!event.moves || event.stateId === undefined) return { ignored: 'The state of the issue did not change.' };
+  const details = await detailsHandled(event, link, port, inbound, deps);
+  if (!event.moves || event.stateId === undefined)
+    return details ?? { ignored: 'The state of the issue did not change.' };
   if (event.stateId === link.state_id || isStale(event, link.seen_at))
-    return { ignored: 'This state of the issue is known already.' };
+    return details ?? { ignored: 'This state of the issue is known already.' };
   const state = event.state ?? (await stateOf(inbound.org_id, event.stateId, deps, signal));
   if (!state) return { ignored: 'Linear does not know the state of the issue.' };
   const handled = await port.moved(link, state, event, inbound, deps, signal);
   // Noted last: an attempt that dies before is made again, and the port knows what it did.
   await noteState(link._id, { stateId: event.stateId, seenAt: event.updatedAt });
+  return handled;
+}
+
+/** Hands over what changed beside the state; undefined when nothing did that is news. */
+async function detailsHandled(
+  event: IssueEvent,
+  link: Link,
+  port: IssuePort,
+  inbound: Inbound,
+  deps: LinearDeps,
+): Promise<Handled | undefined> {
+  const isOld = event.updatedAt !== undefined && link.seen_at !== undefined && event.updatedAt <= link.seen_at;
+  if (!port.changed || isOld || Object.keys(event.details).length === 0) return undefined;
+  const handled = await port.changed(link, event, inbound, deps);
+  if (!event.moves) await noteState(link._id, { seenAt: event.updatedAt });
   return handled;
 }
 

@@ -17,6 +17,8 @@ export type IssueEvent = {
   /** Whether this event moved it there. */
   moves: boolean;
   updatedAt: Date | undefined;
+  /** What else this event changed, as far as tasks have it. */
+  details: { title?: string; priority?: number; dueDate?: string | null };
 };
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
@@ -40,9 +42,22 @@ export function readIssueEvent(body: string): IssueEvent | undefined {
     stateId: stateId ?? type,
     state: type === undefined ? undefined : { id: stateId ?? type, name: textOf(given['name']) ?? type, type },
     moves: movesState(updatedFrom, stateId),
+    details: detailsOf(data, updatedFrom),
     updatedAt: Number.isNaN(updatedAt.getTime()) ? undefined : updatedAt,
   };
 }
+
+function detailsOf(data: Record<string, unknown>, updatedFrom: unknown): IssueEvent['details'] {
+  const before = isRecord(updatedFrom) ? updatedFrom : {};
+  const changed = (name: string): boolean => name in before && (before[name] ?? null) !== (data[name] ?? null);
+  const { title, priority, dueDate = null } = data;
+  return {
+    ...(changed('title') && typeof title === 'string' && title.trim() !== '' ? { title } : {}),
+    ...(changed('priority') && typeof priority === 'number' ? { priority } : {}),
+    ...(changed('dueDate') && (dueDate === null || isDay(dueDate)) ? { dueDate } : {}),
+  };
+}
+const isDay = (value: unknown): value is string => typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value);
 
 /** `updatedFrom` has the former values of what changed; some senders give all values, and some none at all. */
 function movesState(updatedFrom: unknown, stateId: string | undefined): boolean {

@@ -1,6 +1,7 @@
 /** What a task and the issues that stand for it tell each other. Pure. */
 import { tasksQueue } from './execution.ts';
-import type { TaskStatus } from './task.ts';
+import { taskPriorities, type TaskDetails, type TaskStatus } from './task.ts';
+import { dueDay, issueTitle, linearPriority } from './tasktext.ts';
 
 /** What an issue was last known to say, by what was sent there or came from there: only what differs from it is sent. */
 export type IssueFacts = {
@@ -54,9 +55,43 @@ export function statusOfGithub(
 }
 
 /** What of these facts is not known there. */
-export function differing(wanted: IssueFacts, known: IssueFacts): Partial<IssueFacts> {
+export function differing(wanted: IssueFacts, known: IssueFacts | undefined): Partial<IssueFacts> {
   const names = Object.keys(wanted) as (keyof IssueFacts)[];
-  return Object.fromEntries(names.filter((name) => wanted[name] !== known[name]).map((name) => [name, wanted[name]]));
+  return Object.fromEntries(names.filter((name) => wanted[name] !== known?.[name]).map((name) => [name, wanted[name]]));
+}
+
+/** What somebody changed of an issue in Linear. */
+export type LinearDetails = { title?: string; priority?: number; dueDate?: string | null };
+type Written = Pick<TaskDetails, 'title' | 'priority' | 'due_date'>;
+
+/**
+ * What a change of an issue changes of its task. A value that was sent there, or came from there before, is no news: it comes
+ * back as an event of its own. `names`: of the task's fields. `facts`: what the issue says now.
+ */
+export function changeByLinear(details: LinearDetails, known: readonly (Partial<IssueFacts> | undefined)[]) {
+  const isNews = <F extends keyof IssueFacts>(name: F, value: IssueFacts[F]): boolean =>
+    known.every((facts) => facts?.[name] !== value);
+  const { title, priority, dueDate } = details;
+  const named = taskPriorities.find((one) => linearPriority[one] === priority);
+  const facts: Partial<IssueFacts> = {
+    ...(title !== undefined && isNews('title', title) ? { title } : {}),
+    ...(named !== undefined && isNews('priority', priority) ? { priority: priority! } : {}),
+    ...(dueDate !== undefined && isNews('due', dueDate) ? { due: dueDate } : {}),
+  };
+  const names = [
+    ...('title' in facts ? ['title'] : []),
+    ...('priority' in facts ? ['priority'] : []),
+    ...('due' in facts ? ['due_date'] : []),
+  ];
+  const changeOf = (
+    task: Written,
+    maxTitle: number,
+  ): Partial<Omit<Written, 'due_date'>> & { due_date?: string | null } => ({
+    ...(facts.title === undefined || facts.title === issueTitle(task) ? {} : { title: facts.title.slice(0, maxTitle) }),
+    ...('priority' in facts ? { priority: named! } : {}),
+    ...(facts.due === undefined || facts.due === (dueDay(task.due_date) ?? null) ? {} : { due_date: facts.due }),
+  });
+  return { names, facts, changeOf };
 }
 
 /** Waits after failed attempts to update an issue, in ms; there is none after the last one. */

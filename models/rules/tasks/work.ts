@@ -1,6 +1,7 @@
 /** What is started when a task changes, by the names that records and workflows share. Pure. */
 import type { TaskEventType } from './events.ts';
 import { executionWork } from './execution.ts';
+import { concernsIssues, issuesWork } from './issues.ts';
 import type { TaskSource } from './task.ts';
 
 /** What is started, as models/base/pending.ts takes it. */
@@ -27,6 +28,11 @@ export type TaskMove = {
  * The work that a change asks for. Its intents are stored by the write that makes the change, so none is lost; whoever made
  * the change starts them at once.
  */
-export function taskWork({ orgId, taskId, execution }: TaskMove): Work[] {
-  return execution === undefined ? [] : [executionWork(orgId, taskId, execution)];
+export function taskWork({ orgId, taskId, execution, linked, changed, events }: TaskMove): Work[] {
+  // What was changed while the issues were being made is not in them yet.
+  const tellsIssues = linked && (concernsIssues(changed) || events.includes('task_executed'));
+  return [
+    ...(execution === undefined ? [] : [executionWork(orgId, taskId, execution)]),
+    ...(tellsIssues ? [issuesWork(orgId, taskId)] : []),
+  ];
 }

@@ -1,0 +1,143 @@
+/**
+ * Has the issues that stand for a task say what the task says. What an issue is known to say is kept with its link, so that only
+ * what changed here is sent, and what came from there does not go back.
+ */
+import { withHeartbeat } from '../base/heartbeat.ts';
+import { toldOf } from './told.ts';
+import { githubFacts } from './steps/github.ts';
+import { linearFacts } from './steps/linear.ts';
+import { connectionTo, refusedBy, StepRefused, type StepDeps } from './steps/step.ts';
+import type { GithubCredentials } from '../events/connectors/github.ts';
+import type { LinearCredentials } from '../events/connectors/linear.ts';
+import { found } from '../events/linearissue.ts';
+import { GithubError } from '../../clients/github/github.ts';
+import { LinearError } from '../../clients/linear/linear.ts';
+import { findOrganization } from '../../models/access/organization.ts';
+import { listLinksOf, noteIssue, noteRemoved, noteState, type Link } from '../../models/events/link.ts';
+import { findTask, type Task } from '../../models/tasks/task.ts';
+import { numberOfIssue } from '../../models/rules/events/github.ts';
+import {
+  differing,
+  githubState,
+  linearTypes,
+  statusOfLinear,
+  type IssueFacts,
+} from '../../models/rules/tasks/issues.ts';
+import type { TaskTold } from '../../models/rules/tasks/tasktext.ts';
+
+export type IssuesRef = { orgId: string; taskId: string };
+/** `again`: an issue could not be changed now. `error` is for people. */
+export type IssuesLeft = { again: boolean; error?: string; retryAfterMs?: number };
+export type IssueActivities = ReturnType<typeof createIssueActivities>;
+
+type Carrying = { link: Link; task: Task; told: TaskTold; deps: StepDeps; signal: AbortSignal };
+
+const knownOf = ({ known }: Link): IssueFacts | undefined => known as IssueFacts | undefined;
+
+async function toLinear({ link, task, told, deps, signal }: Carrying): Promise<void> {
+  const known = knownOf(link);
+  const wanted = linearFacts(told, task.status);
+  const news = differing(wanted, known);
+  if (Object.keys(news).length === 0) return;
+  const { integration, credentials } = await connectionTo(task.org_id, 'linear', deps);
+  const { api_key: key } = credentials as LinearCredentials;
+  try {
+    const issue = await found(deps.linear.issue(key, link.external, signal));
+    if (!issue) return void (await noteRemoved(link._id, deps.clock()));
+    const stateId =
+      news.status === undefined || statusOfLinear(issue.state.type) === news.status
+        ? undefined
+        : await stateFor(news.status);
+    // Noted first: Linear tells of the change, maybe before it answers, and that must change nothing here.
+    await noteIssue(link._id, { sending: wanted });
+    await noteState(link._id, { stateId });
+    const change = {
+      ...(news.title === undefined ? {} : { title: news.title }),
+      ...(news.text === undefined ? {} : { description: news.text }),
+      ...(news.priority === undefined ? {} : { priority: news.priority }),
+      ...(news.due === undefined ? {} : { dueDate: news.due }),
+      ...(stateId === undefined ? {} : { stateId }),
+    };
+    if (Object.keys(change).length > 0) {
+      const changed = await deps.linear.updateIssue(key, issue.id, change, signal);
+      await noteState(link._id, { seenAt: new Date(changed.updatedAt) });
+    }
+    await noteIssue(link._id, wanted);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof LinearError) throw await refusedBy(error, integration, deps);
+    throw error;
+  }
+
+  /** The first state of the team that says this; undefined where it has none. */
+  async function stateFor(status: Task['status']): Promise<string | undefined> {
+    const states = await deps.linear.states(key, String(integration.settings['team_id']), signal);
+    return linearTypes[status].map((type) => states.find((state) => state.type === type)?.id).find(Boolean);
+  }
+}
+
+async function toGithub({ link, task, told, deps, signal }: Carrying): Promise<void> {
+  const known = knownOf(link);
+  const wanted = githubFacts(told, task.status);
+  const { title, text, status } = differing(wanted, known);
+  const state = githubState(task.status);
+  const moves =
+    status !== undefined &&
+    (known === undefined || githubState(known.status).state !== state.state || state.state === 'closed');
+  const change = {
+    ...(title === undefined ? {} : { title }),
+    ...(text === undefined ? {} : { body: text }),
+    ...(moves ? state : {}),
+  };
+  if (Object.keys(change).length > 0) {
+    const { integration, credentials } = await connectionTo(task.org_id, 'github', deps);
+    const { token } = credentials as GithubCredentials;
+    try {
+      await noteIssue(link._id, { sending: wanted });
+      const number = numberOfIssue(link.external);
+      await deps.github.updateIssue(token, String(integration.settings['repository']), number, change, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof GithubError)) throw error;
+      if (error.status === 404 || error.status === 410) return void (await noteRemoved(link._id, deps.clock()));
+      throw await refusedBy(error, integration, deps);
+    }
+  }
+  if (Object.keys(change).length > 0 || status !== undefined) await noteIssue(link._id, wanted);
+}
+
+export function createIssueActivities(deps: StepDeps) {
+  async function carry({ orgId, taskId }: IssuesRef, signal: AbortSignal): Promise<IssuesLeft> {
+    const [task, org, links] = await Promise.all([
+      findTask(orgId, taskId),
+      findOrganization(orgId),
+      listLinksOf(orgId, taskId),
+    ]);
+    // In test mode nothing leaves.
+    if (!task || org?.environment !== 'production') return { again: false };
+    const { told } = await toldOf(task);
+    let left: IssuesLeft = { again: false };
+    for (const link of links) {
+      try {
+        const carrying = { link, task, told, deps, signal };
+        if (link.provider === 'linear') await toLinear(carrying);
+        if (link.provider === 'github') await toGithub(carrying);
+      } catch (error) {
+        if (!(error instanceof StepRefused)) throw error;
+        const { message, permanent, retryAfterMs } = error;
+        deps.log.info(
+          { org_id: orgId, task_id: taskId, provider: link.provider, reason: message },
+          'issue not changed',
+        );
+        const again = left.again || !permanent;
+        left = { again, error: message, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+      }
+    }
+    return left;
+  }
+
+  return {
+    /** Tells all issues of a task what changed since they were last told. */
+    carryToIssues: (ref: IssuesRef) => withHeartbeat((signal) => carry(ref, signal)),
+  };
+}

@@ -1,0 +1,21 @@
+/** A task as other services are told of it. */
+import { findUser } from '../../models/access/user.ts';
+import type { Task } from '../../models/tasks/task.ts';
+import { readAddress } from '../../models/rules/events/mailbox.ts';
+import type { TaskTold } from '../../models/rules/tasks/tasktext.ts';
+
+/** With the address of whoever is to do it. */
+export async function toldOf(task: Task): Promise<{ told: TaskTold; email: string | undefined }> {
+  const user = task.assigned_to === undefined ? null : await findUser(task.assigned_to);
+  const { title, description, due_date, priority, source_quote, assignee_email } = task;
+  const told = {
+    task_id: task._id,
+    title,
+    priority,
+    ...(description === undefined ? {} : { description }),
+    ...(due_date === undefined ? {} : { due_date }),
+    ...(source_quote === undefined ? {} : { source_quote }),
+    ...(user ? { assignee: user.name } : {}),
+  };
+  return { told, email: readAddress(assignee_email ?? user?.email) };
+}

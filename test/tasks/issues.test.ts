@@ -1,0 +1,195 @@
+/** A task and the issues that stand for it: a change here changes them, a change there changes it, and nothing goes round. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { MongoClient, type Db } from 'mongodb';
+import { executing } from '../kit/executing.ts';
+import { until, type TestOrg } from '../kit/harness.ts';
+import { linearEvent, linearSecret, sendLinear } from '../kit/inbound.ts';
+import { systemEnv } from '../kit/processes.ts';
+import { githubCall, githubRepository, linearCall, linearStates, linearTeam, type Sent } from '../kit/services.ts';
+import { serviced, servicesEnv } from '../kit/serviced.ts';
+
+const system = serviced((services) => systemEnv('taskissues', { ...servicesEnv(services), FLEETS: 'tasks,inbound' }));
+const { newOrg, call, newTask, execute, githubIssues } = executing(system, () => '');
+let mongo: MongoClient;
+let db: Db;
+let org: TestOrg;
+beforeAll(async () => {
+  mongo = await MongoClient.connect(process.env['TEST_MONGODB_URI']!);
+  db = mongo.db('taskissues');
+  org = await newOrg({ slack: false });
+  // The emulator tells of every change of an issue, as Linear does.
+  const made = await linearCall(
+    system.linear(),
+    'mutation M($input: WebhookCreateInput!) { webhookCreate(input: $input) { success } }',
+    { input: { url: `${system.api().url}/v1/webhooks/linear`, secret: linearSecret, resourceTypes: ['Issue'] } },
+  );
+  expect(made.errors).toBeUndefined();
+});
+afterAll(() => mongo.close());
+beforeEach(() => {
+  for (const service of [system.linear(), system.github()]) service.heal();
+});
+
+const numberOf = async (taskId: string): Promise<number> => (await githubIssues(taskId))[0]!.number;
+type Issue = { id: string; title: string; priority: number; dueDate: string | null; state: { id: string } };
+async function issueOf(taskId: string): Promise<Issue> {
+  const { external } = (await db.collection('links').findOne({ subject_id: taskId, provider: 'linear' }))!;
+  const query = 'query Q($id: String!) { issue(id: $id) { id title priority dueDate state { id } } }';
+  return (await linearCall(system.linear(), query, { id: external })).data.issue as Issue;
+}
+/** Somebody changes an issue in Linear. */
+const changeIssue = async (id: string, input: Record<string, unknown>) => {
+  const query =
+    'mutation M($id: String!, $input: IssueUpdateInput!) { issueUpdate(id: $id, input: $input) { success } }';
+  expect((await linearCall(system.linear(), query, { id, input })).errors).toBeUndefined();
+};
+const taskOf = async (taskId: string) => (await call(org, 'GET', `/${taskId}`)).body.data;
+const change = async (taskId: string, body: object) =>
+  expect((await call(org, 'PUT', `/${taskId}`, body)).status).toBe(200);
+async function executed(body: object = {}) {
+  const { taskId, title } = await newTask(org, body);
+  expect((await execute(org, taskId)).execution_status).toBe('completed');
+  return { taskId, title, issue: await issueOf(taskId) };
+}
+/** Every event about the issue that arrived is processed, and nothing is left to be told. */
+const quiet = (taskId: string, issueId: string, events: number) =>
+  until(async () => {
+    const arrived = await db
+      .collection('inbound')
+      .find({ lane: `linear:${issueId}` })
+      .toArray();
+    const task = await db.collection('tasks').findOne({ _id: taskId as never });
+    const settled = arrived.filter(({ status }) => status !== 'stored');
+    return settled.length >= events && settled.length === arrived.length && !task?.['pending']?.length && arrived;
+  }, `${events} events to be processed`);
+const changesSent = (id: string): Sent[] =>
+  system
+    .linear()
+    .sent.filter(
+      ({ body }) => body.includes('issueUpdate') && body.includes(id) && !body.startsWith('{"query":"mutation M('),
+    );
+const inputsOf = (id: string): Record<string, unknown>[] =>
+  changesSent(id).map(
+    ({ body }) => (JSON.parse(body) as { variables: { input: Record<string, unknown> } }).variables.input,
+  );
+const patchesOf = (number: number): Record<string, unknown>[] =>
+  system
+    .github()
+    .sent.filter(({ path, body }) => path.endsWith(`/issues/${number}`) && body !== '')
+    .map(({ body }) => JSON.parse(body) as Record<string, unknown>);
+
+describe('a change here', () => {
+  it('changes the issues, field by field, and what comes back of it changes nothing', async () => {
+    const { taskId, issue } = await executed({ priority: 'low' });
+    const number = await numberOf(taskId);
+    await change(taskId, { title: 'Call the bank again', priority: 'urgent', due_date: '2026-12-31' });
+    await until(async () => (await issueOf(taskId)).title === 'Call the bank again', 'the title there');
+    expect(await issueOf(taskId)).toMatchObject({ priority: 1, dueDate: '2026-12-31' });
+    expect(inputsOf(issue.id)).toEqual([{ title: 'Call the bank again', priority: 1, dueDate: '2026-12-31' }]);
+    await change(taskId, { status: 'completed' });
+    await until(async () => (await issueOf(taskId)).state.id === linearStates.done, 'the state there');
+    await until(
+      () => Promise.resolve(patchesOf(number).some(({ state }) => state === 'closed')),
+      'the state in GitHub',
+    );
+    // The creation and the two changes.
+    await quiet(taskId, issue.id, 3);
+    expect(inputsOf(issue.id).slice(1)).toEqual([{ stateId: linearStates.done }]);
+    const [first, ...more] = patchesOf(number);
+    expect(first).toMatchObject({ title: 'Call the bank again', body: expect.stringContaining('Priority urgent') });
+    expect(more).toEqual([{ state: 'closed', state_reason: 'completed' }]);
+    const { history } = await taskOf(taskId);
+    expect(history.map(({ source }: { source: string }) => source)).toEqual(['member', 'member', 'member']);
+  });
+
+  it('that is made while an issue is being made is told afterwards', async () => {
+    const { taskId } = await newTask(org);
+    const gate = Promise.withResolvers<void>();
+    system.github().fault({ fits: ({ path, body }) => path.endsWith('/issues') && body !== '', until: gate.promise });
+    expect((await call(org, 'POST', `/${taskId}/execute`)).status).toBe(202);
+    await until(
+      async () => (await db.collection('links').findOne({ subject_id: taskId, 'known.status': 'pending' })) !== null,
+      'the issue in Linear',
+    );
+    await change(taskId, { status: 'in_progress' });
+    gate.resolve();
+    await until(async () => (await issueOf(taskId)).state.id === linearStates.doing, 'the state there');
+  });
+
+  it('is told again after an outage of the service, and never twice', async () => {
+    const { taskId, issue } = await executed();
+    const fits = ({ body }: Sent): boolean => body.includes('issueUpdate') && body.includes(issue.id);
+    system.linear().fault({ fits, status: 502, body: {} }, { fits, lose: true });
+    await change(taskId, { title: 'After the outage' });
+    await until(async () => (await issueOf(taskId)).title === 'After the outage', 'the title there');
+    await quiet(taskId, issue.id, 2);
+    expect((await taskOf(taskId)).title).toBe('After the outage');
+  });
+
+  it('leaves an issue alone that is not there any more', async () => {
+    const { taskId, issue } = await executed();
+    await linearCall(system.linear(), 'mutation M($id: String!) { issueDelete(id: $id) { success } }', {
+      id: issue.id,
+    });
+    await until(async () => (await taskOf(taskId)).status === 'cancelled', 'the task to be cancelled');
+    const sent = changesSent(issue.id).length;
+    await change(taskId, { status: 'pending', title: 'Still to be done' });
+    const number = await numberOf(taskId);
+    await until(() => Promise.resolve(patchesOf(number).some(({ title }) => title === 'Still to be done')), 'GitHub');
+    expect(changesSent(issue.id)).toHaveLength(sent);
+  });
+});
+
+describe('a change in Linear', () => {
+  it.each([
+    ['doing', 'in_progress'],
+    ['done', 'completed'],
+    ['canceled', 'cancelled'],
+  ] as const)('of the state to %s makes the task %s, and tells GitHub, not Linear', async (state, status) => {
+    const { taskId, issue } = await executed();
+    const number = await numberOf(taskId);
+    await changeIssue(issue.id, { stateId: linearStates[state] });
+    await until(async () => (await taskOf(taskId)).status === status, `the task to be ${status}`);
+    await quiet(taskId, issue.id, 2);
+    const { history, completed_at: at } = await taskOf(taskId);
+    expect(history.at(-1)).toMatchObject({
+      source: 'linear',
+      changed: ['status'],
+      note: expect.stringMatching(/^Moved to/),
+    });
+    expect(at !== null).toBe(status === 'completed');
+    expect(changesSent(issue.id)).toEqual([]);
+    if (status === 'in_progress') return;
+    const closed = { state: 'closed', state_reason: status === 'completed' ? 'completed' : 'not_planned' };
+    await until(() => Promise.resolve(patchesOf(number).length > 0), 'GitHub to be told');
+    expect(patchesOf(number)).toEqual([closed]);
+    expect(await githubCall(system.github(), 'GET', `/repos/${githubRepository}/issues/${number}`)).toMatchObject({
+      state: 'closed',
+    });
+  });
+
+  it('of title, priority and due date changes the task', async () => {
+    const { taskId, issue } = await executed({ due_date: '2026-12-24' });
+    await changeIssue(issue.id, { title: 'Written in Linear', priority: 1 });
+    await until(async () => (await taskOf(taskId)).title === 'Written in Linear', 'the title');
+    // The emulator's events leave the due date out.
+    const data = { id: issue.id, teamId: linearTeam.id, dueDate: '2027-01-02', updatedAt: new Date().toISOString() };
+    const event = { type: 'Issue', action: 'update', data, updatedFrom: { dueDate: '2026-12-24' } };
+    expect((await sendLinear(system.api(), linearEvent(event))).status).toBe(200);
+    await quiet(taskId, issue.id, 3);
+    expect(await taskOf(taskId)).toMatchObject({ priority: 'urgent', due_date: '2027-01-02' });
+    expect(changesSent(issue.id)).toEqual([]);
+    // The issue's text is the task's; a title that both have is not sent again with it.
+    await change(taskId, { description: 'More about it.' });
+    await until(() => Promise.resolve(inputsOf(issue.id).length > 0), 'the description there');
+    expect(inputsOf(issue.id)).toEqual([{ description: expect.stringContaining('More about it.') }]);
+  });
+
+  it('of a task that was deleted changes nothing', async () => {
+    const { taskId, issue } = await executed();
+    expect((await call(org, 'DELETE', `/${taskId}`)).status).toBe(200);
+    await changeIssue(issue.id, { stateId: linearStates.done });
+    const arrived = await quiet(taskId, issue.id, 2);
+    expect(arrived.at(-1)).toMatchObject({ status: 'ignored', reason: 'The task is gone.' });
+  });
+});
