@@ -16,25 +16,20 @@ import {
 import { newId } from '../../models/base/ids.ts';
 import {
   beginRemoval,
-  changeMeeting,
+  changeSettings,
   createMeeting,
   endMeeting,
   findMeeting,
   listMeetings,
   MeetingModel,
+  renameMeeting,
   removeMeetingContents,
   type Meeting,
 } from '../../models/interviews/meeting.ts';
 import { removeTasksOf } from '../../models/tasks/extracted.ts';
 import { TaskModel } from '../../models/tasks/task.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
-import {
-  changedSettings,
-  defaultSettings,
-  expiryOf,
-  ttlDays,
-  untitled,
-} from '../../models/rules/interviews/meeting.ts';
+import { defaultSettings, expiryOf, givenSettings, ttlDays, untitled } from '../../models/rules/interviews/meeting.ts';
 import { momentOf } from '../../models/rules/interviews/transcript.ts';
 import { removeNow } from '../../workflows/meeting.ts';
 
@@ -70,7 +65,7 @@ export const meetingRoutes = [
         title_given: body.title !== undefined,
         title_version: 0,
         status: 'active',
-        settings: changedSettings(defaultSettings, body.settings ?? {}, ['body', 'settings']),
+        settings: { ...defaultSettings, ...givenSettings(body.settings ?? {}, ['body', 'settings']) },
         ttl_days: days,
         started_at: now,
         expires_at: expiryOf(now, days),
@@ -122,7 +117,7 @@ export const meetingRoutes = [
     envelope: true,
     limit: 'writes',
     async handle({ params: { id }, body: { title }, principal: { userId } }, ctx) {
-      const record = await changeMeeting(userId, id, { title, title_given: true }, ctx.clock());
+      const record = await renameMeeting(userId, id, title, ctx.clock());
       if (!record) throw noMeeting();
       return viewMeeting(record);
     },
@@ -162,9 +157,7 @@ export const meetingRoutes = [
     limit: 'writes',
     errors: ['CONFLICT'],
     async handle({ params: { id }, body, principal: { userId } }, ctx) {
-      const { settings } = await found(userId, id);
-      const changed = changedSettings(settings, body, ['body']);
-      const record = await changeMeeting(userId, id, { settings: changed }, ctx.clock(), 'active');
+      const record = await changeSettings(userId, id, givenSettings(body, ['body']), ctx.clock());
       if (record) return viewMeeting(record);
       await found(userId, id);
       throw new Problem('CONFLICT', { message: 'The meeting has ended, so its settings no longer change.' });

@@ -96,19 +96,31 @@ export async function listMeetings(owner: string, limit: number, after: string |
     .toArray();
 }
 
-type Change = Partial<Pick<Meeting, 'title' | 'title_given' | 'settings'>>;
-
-/** Null when there is no such meeting, or none in this state. */
-export async function changeMeeting(
+/** Null when there is no such meeting. */
+export async function renameMeeting(
   owner: string,
   meetingId: string,
-  change: Change,
+  title: string,
   now: Date,
-  status?: MeetingStatus,
 ): Promise<Meeting | null> {
   return collectionOf(MeetingModel).findOneAndUpdate(
-    { ...standing(owner, meetingId), ...(status === undefined ? {} : { status }) },
-    { $set: { ...change, updated_at: now } },
+    standing(owner, meetingId),
+    { $set: { title, title_given: true, updated_at: now } },
+    { returnDocument: 'after' },
+  );
+}
+
+/** Sets these alone, so that two who change others lose nothing. Null when no such meeting is active. */
+export async function changeSettings(
+  owner: string,
+  meetingId: string,
+  given: Partial<MeetingSettings>,
+  now: Date,
+): Promise<Meeting | null> {
+  const fields = Object.fromEntries(Object.entries(given).map(([name, value]) => [`settings.${name}`, value]));
+  return collectionOf(MeetingModel).findOneAndUpdate(
+    { ...standing(owner, meetingId), status: 'active' },
+    { $set: { ...fields, updated_at: now } },
     { returnDocument: 'after' },
   );
 }

@@ -196,6 +196,21 @@ describe('POST /meetings/{id}/transcript', () => {
 });
 
 describe('PUT /meetings/{id}/settings', () => {
+  it('loses none of the settings that several set at once', async () => {
+    const changes = [
+      { personality: 'analyst' },
+      { participation_level: 'high' },
+      { wake_word_enabled: false },
+      { proactive_suggest: true },
+      { timezone: 'Europe/Berlin' },
+    ];
+    for (let n = 0; n < 5; n += 1) {
+      const { meeting_id: id } = await create();
+      await Promise.all(changes.map((change) => on('PUT', id, '/settings', change)));
+      const { settings } = (await on('GET', id)).body.data;
+      expect([n, settings]).toEqual([n, Object.assign({}, ...changes)]);
+    }
+  });
   it('changes what is given while the meeting is active; afterwards 409', async () => {
     const { meeting_id: id } = await create({ settings: { proactive_suggest: true } });
     const changed = await on('PUT', id, '/settings', { personality: 'challenger', wake_word_enabled: false });

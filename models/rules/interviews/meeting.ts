@@ -35,20 +35,18 @@ const dayMs = 86_400_000;
 export const expiryOf = (startedAt: Date, days: number): Date => new Date(startedAt.getTime() + days * dayMs);
 
 /**
- * The settings with the given ones in place of what they were.
+ * The settings that are given, without those that are not.
  * @throws Problem VALIDATION for a time zone that does not exist.
  */
-export function changedSettings(
-  settings: MeetingSettings,
+export function givenSettings(
   given: { readonly [S in keyof MeetingSettings]?: MeetingSettings[S] | undefined },
   path: readonly string[],
-): MeetingSettings {
+): Partial<MeetingSettings> {
   if (given.timezone !== undefined && !isTimeZone(given.timezone)) {
     const message = 'is not a time zone; use a name such as Europe/Berlin, or UTC';
     throw new Problem('VALIDATION', { details: [{ path: [...path, 'timezone'], message }] });
   }
-  const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  return { ...settings, ...set };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
 /** Whether this is the name of a time zone. */

@@ -1,21 +1,15 @@
 /** Settings, retention and times of meetings. */
 import { describe, expect, it } from '@jest/globals';
-import { changedSettings, defaultSettings, expiryOf } from '../../../models/rules/interviews/meeting.ts';
+import { expiryOf, givenSettings } from '../../../models/rules/interviews/meeting.ts';
 import { momentOf } from '../../../models/rules/interviews/transcript.ts';
 
-describe('changedSettings', () => {
-  it('puts what is given in place of what was, and leaves the rest', () => {
-    const changed = changedSettings(
-      defaultSettings,
-      { personality: 'analyst', timezone: 'Europe/Berlin', proactive_suggest: undefined },
-      ['body'],
-    );
-    expect(changed).toEqual({ ...defaultSettings, personality: 'analyst', timezone: 'Europe/Berlin' });
+describe('givenSettings', () => {
+  it('are those that are given, and no others', () => {
+    const given = { personality: 'analyst', timezone: 'Europe/Berlin', proactive_suggest: undefined } as const;
+    expect(givenSettings(given, ['body'])).toStrictEqual({ personality: 'analyst', timezone: 'Europe/Berlin' });
   });
   it('refuses a time zone that does not exist, by name', () => {
-    expect(() => changedSettings(defaultSettings, { timezone: 'Mars/Olympus' }, ['body', 'settings'])).toThrow(
-      'settings.timezone',
-    );
+    expect(() => givenSettings({ timezone: 'Mars/Olympus' }, ['body', 'settings'])).toThrow('settings.timezone');
   });
 });
 
