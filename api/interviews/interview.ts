@@ -159,9 +159,13 @@ export function configured(given: Given, now: Date, before?: Interview): Omit<In
 /** The questions that are given, or new ones where something changed of which they were made. */
 function questionsAs(given: Given, order: Parameters<typeof questionsFor>[0], before: Interview | undefined) {
   if (given.questions) return numbered(given.questions);
-  const changed = given.role_title ?? given.skills ?? given.evaluation_criteria ?? given.question_count;
-  return before && changed === undefined ? before.questions : numbered(questionsFor(order));
+  return before && !makesQuestions(given) ? before.questions : numbered(questionsFor(order));
 }
+
+/** Whether something changes of which questions are made, and none are given. */
+export const makesQuestions = ({ questions, ...given }: Given): boolean =>
+  questions === undefined &&
+  [given.role_title, given.skills, given.evaluation_criteria, given.question_count].some((one) => one !== undefined);
 
 /** @throws Problem VALIDATION */
 export function readMeetingUrl(url: string, field: string): string {

@@ -55,21 +55,37 @@ async function readText(
 /** New questions that take up the resume; none where the interview has started, or a member wrote the ones that stand there. */
 async function personalQuestions(ctx: Context, interview: Interview, resume: string): Promise<Question[]> {
   if (next(interview.status, 'update') === undefined) return [];
-  const order: QuestionOrder = {
-    role_title: interview.role_title,
-    skills: interview.skills,
-    criteria: interview.evaluation_criteria,
-    count: interview.question_count,
-  };
+  const order = ordered(interview);
   const before = await findResume(interview._id);
   const bodies = JSON.stringify(interview.questions.map(({ body }) => body));
   const ofBefore = JSON.stringify(before?.question_ids ?? []);
   const usual = JSON.stringify(questionsFor(order).map(({ body }) => body));
   const own =
     bodies !== usual && JSON.stringify(interview.questions.map(({ question_id }) => question_id)) !== ofBefore;
-  if (own) return [];
+  return own ? [] : questionsWith(ctx, interview._id, order, resume);
+}
+
+type Ordered = Pick<Interview, 'role_title' | 'skills' | 'evaluation_criteria' | 'question_count'>;
+const ordered = ({ role_title, skills, evaluation_criteria, question_count }: Ordered): QuestionOrder => ({
+  role_title,
+  skills,
+  criteria: evaluation_criteria,
+  count: question_count,
+});
+
+async function questionsWith(ctx: Context, interviewId: string, order: QuestionOrder, resume: string) {
   const { questions } = await makeQuestions(ctx.ai, { ...order, resume, experience_level: order.role_title }, (error) =>
-    ctx.log.warn({ err: error, interview_id: interview._id }, 'the model made no questions; rules did'),
+    ctx.log.warn({ err: error, interview_id: interviewId }, 'the model made no questions; rules did'),
   );
-  return questions.map((question) => ({ question_id: newId('question'), ...question }));
+  return questions.map((question): Question => ({ question_id: newId('question'), ...question }));
+}
+
+/** The questions of a configuration that was changed, as the resume gives them; undefined when there is none. */
+export async function questionsAnew(
+  ctx: Context,
+  interviewId: string,
+  config: Ordered,
+): Promise<Question[] | undefined> {
+  const resume = await findResume(interviewId);
+  return resume ? questionsWith(ctx, interviewId, ordered(config), resume.text) : undefined;
 }

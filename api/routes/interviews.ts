@@ -11,6 +11,7 @@ import {
   configured,
   foundInterview,
   leading,
+  makesQuestions,
   noInterview,
   openOwnRoom,
   readMeetingUrl,
@@ -19,7 +20,7 @@ import {
   viewItem,
 } from '../interviews/interview.ts';
 import { recall, takeReport } from '../interviews/reports.ts';
-import { takeResume } from '../interviews/resume.ts';
+import { questionsAnew, takeResume } from '../interviews/resume.ts';
 import { newId } from '../../models/base/ids.ts';
 import { settleIntent } from '../../models/base/pending.ts';
 import {
@@ -35,6 +36,7 @@ import {
   setReason,
   type Interview,
 } from '../../models/interviews/interview.ts';
+import { noteResumeQuestions } from '../../models/interviews/resume.ts';
 import { readTranscript } from '../../models/interviews/transcript.ts';
 import { normalizeEmail } from '../../models/rules/access/email.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
@@ -176,8 +178,10 @@ export const interviewRoutes = [
       checkAllowed(before, 'update');
       const now = ctx.clock();
       const config = configured(body, now, before);
+      const personal = makesQuestions(body) ? await questionsAnew(ctx, interviewId, config) : undefined;
       const change = {
         ...config,
+        questions: personal ?? config.questions,
         role_key: roleKey(config.role_title),
         'candidate.name': body.candidate_name ?? undefined,
         'candidate.email': body.candidate_email ? normalizeEmail(body.candidate_email) : undefined,
@@ -188,6 +192,11 @@ export const interviewRoutes = [
         checkAllowed(await foundInterview(orgId, interviewId), 'update');
         throw new Problem('CONFLICT');
       }
+      if (personal)
+        await noteResumeQuestions(
+          interviewId,
+          personal.map(({ question_id }) => question_id),
+        );
       try {
         await tellChanged(ctx, orgId, interviewId, userId);
         await settleIntent(InterviewModel, record._id, intent);

@@ -32,6 +32,11 @@ export async function storeResume({ _id, ...fields }: Resume): Promise<void> {
   await collectionOf(ResumeModel).replaceOne({ _id }, fields, { upsert: true });
 }
 
+/** Notes which questions are made of it now. */
+export async function noteResumeQuestions(interviewId: string, questionIds: readonly string[]): Promise<void> {
+  await collectionOf(ResumeModel).updateOne({ _id: interviewId }, { $set: { question_ids: [...questionIds] } });
+}
+
 export async function removeResume(interviewId: string): Promise<void> {
   await collectionOf(ResumeModel).deleteOne({ _id: interviewId });
 }

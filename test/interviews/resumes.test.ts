@@ -44,6 +44,21 @@ describe('POST /orgs/{orgId}/interviews/{interviewId}/resume', () => {
     expect(bodies(body.data)).toContain('Led the move of the shop');
     expect(bodies(body.data)).not.toContain('ledger');
   });
+  it('is taken up again when the questions are made anew, and by the next one', async () => {
+    const id = await mine.create({ skills: ['Go'], question_count: 6 });
+    await upload(id, 'cv.pdf', pdfText(lines));
+    const { body } = await mine.call('PUT', `/${id}`, { skills: ['Go', 'Rust'] });
+    expect(bodies(body.data)).toContain('Built a ledger in Go for two million customers');
+    expect(bodies(body.data)).toContain('does not mention Rust');
+    expect(body.data.questions).toHaveLength(6);
+    // A change of something else leaves them.
+    const renamed = await mine.call('PUT', `/${id}`, { candidate_name: 'Ana' });
+    expect(renamed.body.data.questions).toEqual(body.data.questions);
+    const second = await upload(id, 'cv2.pdf', pdfText(['Led the move of the shop to Go and Kubernetes in 2024']));
+    expect(bodies(second.body.data)).toContain('Led the move of the shop');
+    const own = await mine.call('PUT', `/${id}`, { questions: [{ category: 'technical', body: 'What is a join?' }] });
+    expect(bodies(own.body.data)).toBe('What is a join?');
+  });
   it('leaves questions that a member wrote', async () => {
     const id = await mine.create({ questions: [{ category: 'technical', body: 'What is a join?' }] });
     const { body } = await upload(id, 'cv.pdf', pdfText(lines));
