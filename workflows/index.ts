@@ -1,6 +1,7 @@
 /** All workflows, as a worker bundles them. */
 export { conversation } from './conversation.ts';
 export { crawlSite } from './crawl.ts';
+export { memberDeparted } from './departure.ts';
 export { processDocument } from './document.ts';
 export { embedPassages } from './embed.ts';
 export { eraseCustomer } from './erasure.ts';

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { email } from './auth.ts';
 import { cursor, id, line, orgParams, pageQuery, timestamp } from './common.ts';
+import { stepIntegrations } from '../../models/rules/tasks/execution.ts';
 import {
   executionStatuses,
   reviewStatuses,
@@ -93,6 +94,28 @@ export const taskRecord = z
   })
   .meta({ id: 'Task' });
 export const taskRemovedReply = z.object({ task_id: id, deleted: z.literal(true) });
+
+const finding = { field: z.string(), message: z.string() };
+export const taskReview = z
+  .object({
+    task_id: id,
+    review_status: z.enum(reviewStatuses),
+    missing: z.array(z.object(finding)),
+    vague: z.array(
+      z.object({
+        ...finding,
+        words: z.array(z.string()).meta({ description: 'Those that leave open what is meant.' }),
+      }),
+    ),
+    suggestion: z.object({ title: z.string(), description: z.string() }),
+    executable: z.boolean().meta({ description: 'Whether executing the task now would do anything.' }),
+    blockers: z.array(z.string()).meta({ description: 'Why not.' }),
+    steps: z.array(
+      z.object({ integration: z.enum(stepIntegrations), applies: z.boolean(), reason: z.string().optional() }),
+    ),
+    generated_by: z.enum(['extractive', 'model']),
+  })
+  .meta({ id: 'TaskReview' });
 
 export const sessionParams = z.object({ sessionId: id });
 export const extractBody = z.strictObject({ org_id: id.meta({ description: 'Whose tasks they become.' }) });

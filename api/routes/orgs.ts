@@ -4,6 +4,7 @@ import * as contract from '../contract/orgs.ts';
 import { orgParams } from '../contract/common.ts';
 import { afterCursor, defaultLimit, listPage } from '../http/cursor.ts';
 import { route } from '../http/route.ts';
+import { takeOut } from '../tasks/departure.ts';
 import { newId } from '../../models/base/ids.ts';
 import { endInvitationsOf } from '../../models/access/invitation.ts';
 import {
@@ -12,7 +13,6 @@ import {
   createOrganization,
   listOrganizationsOf,
   newOrganization,
-  removeMember,
   type Member,
   type Organization,
 } from '../../models/access/organization.ts';
@@ -177,8 +177,8 @@ export const orgRoutes = [
     reply: contract.removedReply,
     envelope: true,
     errors: ['LAST_OWNER'],
-    async handle({ params, principal }) {
-      await removeMember(principal.orgId, principal.userId, params.userId);
+    async handle({ params, principal }, ctx) {
+      await takeOut(ctx, principal, params.userId);
       const { userId } = params;
       await endInvitationsOf(principal.orgId, { userId, email: (await findUser(userId))?.email });
       return { userId: params.userId, removed: true as const };

@@ -3,10 +3,11 @@ import { member } from '../access/auth.ts';
 import * as contract from '../contract/tasks.ts';
 import { afterCursor, defaultLimit, listPage } from '../http/cursor.ts';
 import { route } from '../http/route.ts';
+import { review } from '../tasks/review.ts';
 import { byMember, carriedOut, checkSession, noTask, present, viewItem, viewTask } from '../tasks/task.ts';
 import { changeTask, countTasks, createTask, findTask, listTasks, removeTask } from '../../models/tasks/task.ts';
 import { normalizeEmail } from '../../models/rules/access/email.ts';
-import { checkAssignee, checkLinking, dueDateOf, usualPriority } from '../../models/rules/tasks/task.ts';
+import { checkAssignee, checkLinking, dueDateOf, takenUpAgain, usualPriority } from '../../models/rules/tasks/task.ts';
 
 const base = '/orgs/{orgId}/tasks';
 const one = `${base}/{taskId}`;
@@ -108,7 +109,7 @@ export const taskRoutes = [
       const changed = await changeTask(orgId, taskId, byMember(userId, ctx.clock()), (task) => {
         if (body.assigned_to !== task.assigned_to) checkAssignee(body.assigned_to, memberIds);
         checkLinking(task, body.session_id);
-        return asked;
+        return { ...asked, ...takenUpAgain(task, body, memberIds) };
       });
       return viewTask(await carriedOut(ctx, changed));
     },
@@ -126,6 +127,20 @@ export const taskRoutes = [
     async handle({ params: { orgId, taskId }, principal: { userId } }, ctx) {
       await carriedOut(ctx, await removeTask(orgId, taskId, byMember(userId, ctx.clock())));
       return { task_id: taskId, deleted: true as const };
+    },
+  }),
+  route({
+    name: 'reviewTask',
+    method: 'POST',
+    path: `${one}/lira-review`,
+    summary: 'What is missing or vague in a task, how it could be worded, and whether it can be executed.',
+    auth: member(),
+    params: contract.taskParams,
+    reply: contract.taskReview,
+    envelope: true,
+    limit: 'queries',
+    async handle({ params: { orgId, taskId }, principal: { userId } }, ctx) {
+      return review(ctx, orgId, taskId, userId);
     },
   }),
 ];

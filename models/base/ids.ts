@@ -29,6 +29,7 @@ const prefixes = {
   question: 'q',
   segment: 'seg',
   task: 'task',
+  departure: 'dep',
   execution: 'exec',
   inbound: 'inb',
   candidate: 'try',

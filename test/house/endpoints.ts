@@ -29,7 +29,7 @@ const rows = {
   'GET /orgs/{orgId}/tasks/{taskId}': 'built',
   'PUT /orgs/{orgId}/tasks/{taskId}': 'built',
   'DELETE /orgs/{orgId}/tasks/{taskId}': 'built',
-  'POST /orgs/{orgId}/tasks/{taskId}/lira-review': 'pending',
+  'POST /orgs/{orgId}/tasks/{taskId}/lira-review': 'built',
   'POST /orgs/{orgId}/tasks/{taskId}/execute': 'built',
   'GET /orgs/{orgId}/tasks/{taskId}/result': 'built',
   'POST /meetings/{sessionId}/extract-tasks': 'built',

@@ -16,6 +16,7 @@ import type { EmbeddingActivities } from '../../activities/knowledge/embedding.t
 import type { ErasureActivities } from '../../activities/chat/erasure.ts';
 import type { InterviewActivities } from '../../activities/interviews/interview.ts';
 import type { MeetingActivities } from '../../activities/interviews/meeting.ts';
+import type { DepartureActivities } from '../../activities/tasks/departure.ts';
 import type { MeetingTaskActivities } from '../../activities/tasks/meetingtasks.ts';
 import type { MailReplyActivities } from '../../activities/events/mailreply.ts';
 import type { MaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
@@ -76,6 +77,7 @@ export function stories() {
       ConversationActivities &
         CrawlActivities &
         DeliveryActivities &
+        DepartureActivities &
         DocumentActivities &
         EmbeddingActivities &
         ErasureActivities &

@@ -1,14 +1,20 @@
 /** Tasks. */
 import { launchable, type Slice } from './slice.ts';
+import { createDepartureActivities } from '../../activities/tasks/departure.ts';
 import { createExecutionActivities } from '../../activities/tasks/execution.ts';
 import { createIssueActivities } from '../../activities/tasks/issues.ts';
+import { DepartureModel } from '../../models/tasks/departure.ts';
 import { TaskModel } from '../../models/tasks/task.ts';
 
 export const tasks = {
-  launchable: [launchable(TaskModel)],
+  launchable: [launchable(TaskModel), launchable(DepartureModel)],
   fleets: {
     tasks: {
-      activities: (deps) => ({ ...createExecutionActivities(deps), ...createIssueActivities(deps) }),
+      activities: (deps) => ({
+        ...createExecutionActivities(deps),
+        ...createIssueActivities(deps),
+        ...createDepartureActivities(deps),
+      }),
       // Each waits for another service, for 15 s if that does not answer.
       maxActivities: 40,
       maxWorkflowTasks: 20,

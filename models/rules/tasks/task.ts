@@ -4,6 +4,9 @@ import { Problem } from '../base/errors.ts';
 export const taskStatuses = ['pending', 'in_progress', 'completed', 'cancelled'] as const;
 export type TaskStatus = (typeof taskStatuses)[number];
 
+/** In which a task is still to be done. */
+export const openStatuses: readonly TaskStatus[] = ['pending', 'in_progress'];
+
 export const taskPriorities = ['low', 'medium', 'high', 'urgent'] as const;
 export type TaskPriority = (typeof taskPriorities)[number];
 export const usualPriority: TaskPriority = 'medium';
@@ -53,6 +56,10 @@ const reviewed = ['title', 'description', 'assigned_to', 'assignee_email', 'due_
 export const outdatesReview = (changed: readonly string[]): boolean =>
   reviewed.some((field) => changed.includes(field));
 
+/** Whether a review of one holds for the other. */
+export const sameWords = (one: TaskDetails, other: TaskDetails): boolean =>
+  reviewed.every((field) => one[field] === other[field]);
+
 /**
  * A due date as it is stored: a day stays a day, a moment is written in UTC.
  * @throws Problem VALIDATION for a year that is none of ours.
@@ -80,4 +87,17 @@ export function checkLinking(
 ): void {
   if (source_quote === undefined || asked === undefined || asked === session_id) return;
   throw new Problem('CONFLICT', { message: 'A task that comes from a meeting stays linked to it.' });
+}
+
+/** A task that is taken up again after its assignee has left is nobody's. */
+export function takenUpAgain(
+  { assigned_to }: Pick<TaskDetails, 'assigned_to'>,
+  asked: { status?: TaskStatus | undefined; assigned_to?: string | null | undefined },
+  memberIds: readonly string[],
+): { assigned_to?: null } {
+  const reopens = asked.status !== undefined && openStatuses.includes(asked.status);
+  const gone = assigned_to !== undefined && !memberIds.includes(assigned_to);
+  return reopens && gone && (asked.assigned_to === undefined || asked.assigned_to === assigned_to)
+    ? { assigned_to: null }
+    : {};
 }

@@ -1,0 +1,36 @@
+/** Takes members out of an organization, and their tasks from them. */
+import { intentTo, startSaved, type Starter } from '../durable.ts';
+import type { MemberPrincipal } from '../access/auth.ts';
+import { removeMember } from '../../models/access/organization.ts';
+import { createDeparture, DepartureModel, departureOf, forgetDeparture } from '../../models/tasks/departure.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+import { departureWorkflowId, memberDeparted } from '../../workflows/departure.ts';
+import { queues } from '../../workflows/queues.ts';
+
+/**
+ * The note stands before the member is gone: a process that dies in between leaves it to the sweeper.
+ * @throws Problem what `removeMember` throws.
+ */
+export async function takeOut(
+  ctx: Starter,
+  { orgId, org, userId: actor }: MemberPrincipal,
+  userId: string,
+): Promise<void> {
+  const mode = org.environment === 'production' ? 'live' : 'test';
+  const departure = departureOf(orgId, userId, mode, ctx.clock());
+  const intent = intentTo(ctx, {
+    workflow: memberDeparted,
+    id: departureWorkflowId(departure._id),
+    queue: queues.tasks,
+    args: [{ orgId, userId }],
+  });
+  await createDeparture({ ...departure, pending: [intent] });
+  try {
+    await removeMember(orgId, actor, userId);
+  } catch (error) {
+    // Refused; whatever else failed may have taken the member out all the same.
+    if (error instanceof Problem) await forgetDeparture(departure._id);
+    throw error;
+  }
+  await startSaved(ctx, DepartureModel, departure, [intent]);
+}

@@ -1,0 +1,40 @@
+/** Reviews of tasks: what is found is told, and whether it holds is kept with the task. */
+import { executableOf } from './execution.ts';
+import { byMember, noTask } from './task.ts';
+import type { Context } from '../context.ts';
+import { reviewTask } from '../../agent/taskreview.ts';
+import { changeTask, findTask } from '../../models/tasks/task.ts';
+import { executabilityOf } from '../../models/rules/tasks/review.ts';
+import { sameWords } from '../../models/rules/tasks/task.ts';
+
+/** @throws Problem NOT_FOUND */
+export async function review(ctx: Context, orgId: string, taskId: string, userId: string) {
+  const task = await findTask(orgId, taskId);
+  if (!task) throw noTask();
+  const now = ctx.clock();
+  const today = now.toISOString().slice(0, 10);
+  const [executable, { missing, vague, suggestion, generated_by }] = await Promise.all([
+    executableOf(task),
+    reviewTask(ctx.ai, task, today, (error) =>
+      ctx.log.warn({ err: error, task_id: taskId }, 'the model reviewed nothing; rules did'),
+    ),
+  ]);
+  const review_status = missing.length + vague.length === 0 ? ('ready' as const) : ('needs_changes' as const);
+  // Of a task that was written anew meanwhile, this review does not hold.
+  const changed = await changeTask(orgId, taskId, byMember(userId, now), (standing) =>
+    sameWords(standing, task) ? { review_status } : undefined,
+  );
+  if (!changed) throw noTask();
+  const { possible, reasons, steps } = executabilityOf(changed.task, executable);
+  return {
+    task_id: taskId,
+    review_status: changed.task.review_status,
+    missing,
+    vague,
+    suggestion,
+    executable: possible,
+    blockers: reasons,
+    steps,
+    generated_by,
+  };
+}

@@ -1,0 +1,80 @@
+/**
+ * Members who are taken out of an organization: noted before that happens, so that their tasks are given up whatever dies in
+ * between. A note of somebody who stayed after all changes nothing.
+ */
+import { changeTask, TaskModel, type Cause, type Changed } from './task.ts';
+import { OrganizationModel } from '../access/organization.ts';
+import { collectionOf, defineModel } from '../base/define.ts';
+import { newId } from '../base/ids.ts';
+import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
+import { modes, type Mode } from '../rules/access/keys.ts';
+import { openStatuses } from '../rules/tasks/task.ts';
+
+export type Departure = {
+  _id: string;
+  org_id: string;
+  mode: Mode;
+  user_id: string;
+  expires_at: Date;
+  pending?: Intent[];
+};
+
+/** Longer than any outage after which its work should still be done. */
+const keptMs = 30 * 86_400_000;
+
+export const DepartureModel = defineModel<Departure>(
+  'Departure',
+  'departures',
+  {
+    _id: { type: String, required: true },
+    org_id: { type: String, required: true },
+    mode: { type: String, enum: modes, required: true },
+    user_id: { type: String, required: true },
+    expires_at: { type: Date, required: true },
+    pending: pendingField,
+  },
+  [{ fields: { expires_at: 1 }, expireAfterSeconds: 0 }, pendingIndex],
+);
+
+export const departureOf = (orgId: string, userId: string, mode: Mode, now: Date): Departure => ({
+  _id: newId('departure'),
+  org_id: orgId,
+  mode,
+  user_id: userId,
+  expires_at: new Date(now.getTime() + keptMs),
+});
+
+export async function createDeparture(departure: Departure): Promise<void> {
+  await collectionOf(DepartureModel).insertOne(departure);
+}
+
+/** Of somebody who stays. */
+export async function forgetDeparture(id: string): Promise<void> {
+  await collectionOf(DepartureModel).deleteOne({ _id: id });
+}
+
+const gone = async (orgId: string, userId: string): Promise<boolean> =>
+  (await collectionOf(OrganizationModel).countDocuments({ _id: orgId, 'members.user_id': userId }, { limit: 1 })) === 0;
+
+/**
+ * Gives up the open tasks of somebody who is no longer a member; what they have finished stays theirs. `told`: of each one that
+ * was changed. Safe to repeat.
+ */
+export async function unassignTasks(
+  orgId: string,
+  userId: string,
+  cause: Cause,
+  told: (changed: Changed) => Promise<void>,
+): Promise<void> {
+  if (!(await gone(orgId, userId))) return;
+  const theirs = { org_id: orgId, assigned_to: userId, status: { $in: [...openStatuses] } };
+  const found = await collectionOf(TaskModel)
+    .find(theirs, { projection: { _id: 1 } })
+    .toArray();
+  for (const { _id } of found) {
+    const changed = await changeTask(orgId, _id, cause, ({ assigned_to }) =>
+      assigned_to === userId ? { assigned_to: null } : undefined,
+    );
+    if (changed) await told(changed);
+  }
+}
