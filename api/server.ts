@@ -87,7 +87,7 @@ export async function startApi(
   const serveRequest = createApp(ctx, metrics, state).callback();
   const sockets = createLive(
     ctx,
-    [createChatStreams(ctx, metrics.sockets), createRoomStreams(ctx, metrics.sockets)],
+    [createChatStreams(ctx, metrics.sockets.chat), createRoomStreams(ctx, metrics.sockets.room)],
     socketOptions,
   );
   // An upgrade that is not for a socket is handled as an ordinary request.

@@ -6,8 +6,8 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import type { EmbeddingMeter } from '../../clients/embedding/embedding.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
-/** The metrics of the chat's sockets. */
-export type SocketMetrics = Metrics['sockets'];
+/** The metrics of one kind of sockets. */
+export type SocketMetrics = ReturnType<typeof socketMetrics>;
 
 /** `passagesToEmbed`: how many passages wait for their vectors; asked at each scrape. */
 export function createMetrics(passagesToEmbed: () => Promise<number> = async () => 0) {
@@ -22,25 +22,8 @@ export function createMetrics(passagesToEmbed: () => Promise<number> = async () 
     registers,
   });
   const sockets = {
-    open: new Gauge({ name: 'chat_sockets_open', help: 'Sockets of the chat that are open now.', registers }),
-    sent: new Counter({
-      name: 'chat_frames_sent_total',
-      help: 'Frames that were sent to sockets, by their type.',
-      labelNames: ['type'] as const,
-      registers,
-    }),
-    received: new Counter({
-      name: 'chat_frames_received_total',
-      help: 'Frames that sockets have sent, by their type; `invalid` is one of no known type.',
-      labelNames: ['type'] as const,
-      registers,
-    }),
-    closed: new Counter({
-      name: 'chat_sockets_closed_total',
-      help: 'Sockets that ended, by their close code; `other` is a code that only a client gives.',
-      labelNames: ['code'] as const,
-      registers,
-    }),
+    chat: socketMetrics('chat', 'the chat', registers),
+    room: socketMetrics('room', 'rooms of interviews', registers),
   };
   const waiting = new Gauge({
     name: 'knowledge_passages_to_embed',
@@ -52,6 +35,30 @@ export function createMetrics(passagesToEmbed: () => Promise<number> = async () 
     },
   });
   return { registry, requests, sockets, waiting, embedding: embeddingMeter(registers) };
+}
+
+function socketMetrics(kind: 'chat' | 'room', of: string, registers: Registry[]) {
+  return {
+    open: new Gauge({ name: `${kind}_sockets_open`, help: `Sockets of ${of} that are open now.`, registers }),
+    sent: new Counter({
+      name: `${kind}_frames_sent_total`,
+      help: `Frames that were sent to sockets of ${of}, by their type.`,
+      labelNames: ['type'] as const,
+      registers,
+    }),
+    received: new Counter({
+      name: `${kind}_frames_received_total`,
+      help: `Frames that sockets of ${of} have sent, by their type; \`invalid\` is one of no known type.`,
+      labelNames: ['type'] as const,
+      registers,
+    }),
+    closed: new Counter({
+      name: `${kind}_sockets_closed_total`,
+      help: `Sockets of ${of} that ended, by their close code; \`other\` is a code that only a client gives.`,
+      labelNames: ['code'] as const,
+      registers,
+    }),
+  };
 }
 
 function embeddingMeter(registers: Registry[]): EmbeddingMeter {

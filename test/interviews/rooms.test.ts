@@ -219,6 +219,26 @@ describe('consent', () => {
   });
 });
 
+describe('the metrics', () => {
+  it('count the sockets and frames of rooms apart from those of the chat', async () => {
+    const counted = async (name: string): Promise<number> => {
+      const body = await (await fetch(`${api.url}/metrics`)).text();
+      const line = body
+        .split('\n')
+        .find((one) => one.startsWith(`${name} `) || one.startsWith(`${name}{type="question"}`));
+      return Number(line?.split(' ').at(-1) ?? 0);
+    };
+    const before = await counted('room_frames_sent_total');
+    const { room } = await started();
+    const candidate = await enter(room.candidate_url);
+    candidate.send(agree);
+    await candidate.frame('question');
+    expect(await counted('room_sockets_open')).toBeGreaterThan(0);
+    expect(await counted('room_frames_sent_total')).toBeGreaterThan(before);
+    expect(await counted('chat_frames_sent_total')).toBe(0);
+  });
+});
+
 describe('a link', () => {
   it.each(['', 'x', 'A'.repeat(32)])('that leads nowhere (%j) gets no welcome', async (token) => {
     const guest = new Guest(`/${token || 'none'}`);

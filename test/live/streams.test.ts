@@ -32,7 +32,7 @@ const clientFrame = z.discriminatedUnion('type', [
 /** What a slice declares for its streams: here, displays with a badge that follow a board. */
 const boardStreams: StreamKind<Display, z.infer<typeof clientFrame>> = {
   path: /^\/boards\/(?<board>\w{1,40})$/,
-  metrics: createMetrics().sockets,
+  metrics: createMetrics().sockets.chat,
   streams: { collection: 'boards', ended: () => new Problem('NOT_FOUND', { message: 'The board is gone.' }) },
   credentials: {
     collection: 'badges',
