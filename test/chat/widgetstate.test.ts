@@ -1,8 +1,10 @@
 /** What the widget makes of frames: whatever is repeated, begun again or missed, it ends with the server's history. No browser. */
 import { describe, expect, it } from '@jest/globals';
 import {
+  answerAsk,
   countUnread,
   fail,
+  failAsk,
   lastHeard,
   noConversation,
   receive,
@@ -47,6 +49,62 @@ const end = {
   has_context: true,
   timestamp: at(2),
 };
+
+describe('what the widget asks', () => {
+  const confirm = {
+    type: 'confirm',
+    pending_id: 'call_1',
+    tool_name: 'cancel_order',
+    title: 'Cancel order',
+    body: 'Order number: A-1',
+    arguments: { orderNumber: 'A-1', count: 2 },
+  };
+  const asks = ({ entries }: Conversation) => entries.flatMap(({ ask }) => (ask ? [ask.state] : []));
+  const result = { type: 'action_result', tool_name: 'cancel_order', ok: true, label: 'Cancel order' };
+
+  it('stands among the messages, with what would be sent, and ends the writing until it is answered', () => {
+    const asked = after([...fresh, ...answered, confirm]);
+    expect(asked.writing).toBe(false);
+    expect(asked.entries.at(-1)!.ask).toMatchObject({
+      title: 'Cancel order',
+      rows: [
+        ['Order number', 'A-1'],
+        ['Count', '2'],
+      ],
+    });
+    expect(countUnread(asked, at(0))).toBe(1);
+    const agreed = after([{ type: 'confirm_ack', pending_id: 'call_1', approved: true }], asked);
+    expect([asks(agreed), agreed.writing, countUnread(agreed, at(0))]).toEqual([['agreed'], true, 0]);
+    expect(asks(after([{ type: 'confirm_ack', pending_id: 'another', approved: true }], asked))).toEqual(['open']);
+  });
+
+  it('is settled by whatever comes first, and by nothing after that', () => {
+    const asked = after([...fresh, confirm]);
+    const sent = answerAsk(asked, 'call_1', { type: 'confirm_response' });
+    expect(asks(sent)).toEqual(['sent']);
+    const declined = after([{ type: 'confirm_ack', pending_id: 'call_1', approved: false }, result], sent);
+    expect(asks(declined)).toEqual(['declined']);
+    expect(asks(answerAsk(declined, 'call_1', { type: 'confirm_response' }))).toEqual(['declined']);
+    expect(asks(failAsk(declined, 'call_1'))).toEqual(['declined']);
+    expect(asks(after([{ ...result, ok: false }], sent))).toEqual(['over']);
+    expect(asks(after([{ type: 'error', code: 'NOTHING_PENDING' }], sent))).toEqual(['over']);
+    expect(asks(after([{ type: 'error', code: 'NOTHING_PENDING' }], asked))).toEqual(['open']);
+    expect(asks(after([{ type: 'error', code: 'VALIDATION' }], sent))).toEqual(['sent']);
+  });
+
+  it('asks for another proof when one was not taken', () => {
+    const { body: _, ...stepUp } = { ...confirm, type: 'step_up', expires_at: at(10) };
+    const sent = answerAsk(after([...fresh, stepUp]), 'call_1', { type: 'step_up_response' });
+    const failed = after([{ type: 'error', code: 'VALIDATION' }], sent);
+    expect(asks(failed)).toEqual(['failed']);
+    expect(asks(answerAsk(failed, 'call_1', { type: 'step_up_response' }))).toEqual(['sent']);
+  });
+
+  it('says what became of each thing that was done', () => {
+    const done = after([...fresh, result, { ...result, ok: false }]);
+    expect(done.entries.flatMap((entry) => (entry.result ? [entry.result.ok] : []))).toEqual([true, false]);
+  });
+});
 
 describe('the conversation in the widget', () => {
   it('shows a message at once, as sent when the server has it, and its answer piece by piece', () => {

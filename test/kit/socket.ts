@@ -11,7 +11,10 @@ export type Shown = { id: string; role: string; body: string };
 type FrameOf<T extends ServerFrame['type']> = Extract<ServerFrame, { type: T }>;
 
 /** The types of frames that come from the log, each with a number of its own. */
-const logged = ['ack', 'typing', 'reply_start', 'reply_chunk', 'reply_end', 'agent_reply', 'escalated', 'status'];
+const logged = [
+  ...['ack', 'typing', 'reply_start', 'reply_chunk', 'reply_end', 'agent_reply', 'escalated', 'status'],
+  ...['confirm', 'step_up', 'confirm_ack', 'action_result'],
+];
 
 export type Minted = { token: string; sessionId: string; orgId: string; customerId: string; key: string };
 

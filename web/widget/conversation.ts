@@ -7,6 +7,20 @@ import type { Frame } from '../live/frame.ts';
 export type Source = { name: string; url?: string | undefined };
 /** A passage that may help: its heading, and the question that it answers. */
 export type Offer = { heading: string; question: string };
+/**
+ * What the customer is asked before something is done: to agree to it, or to prove who they are. `sent`: `reply` is on its way.
+ * `failed`: a proof was not taken. `over`: the time has passed, or it was decided elsewhere.
+ */
+export type Ask = {
+  pendingId: string;
+  kind: 'confirm' | 'step_up';
+  tool: string;
+  title: string;
+  /** What would be sent, by name. */
+  rows: readonly (readonly [name: string, value: string])[];
+  state: 'open' | 'sent' | 'failed' | 'agreed' | 'declined' | 'over';
+  reply?: Record<string, unknown>;
+};
 export type Role = 'customer' | 'ai' | 'agent' | 'system';
 export type Status = 'open' | 'pending' | 'escalated' | 'resolved';
 
@@ -22,6 +36,9 @@ export type Entry = {
   sources: readonly Source[];
   offers?: readonly Offer[] | undefined;
   senderName?: string | undefined;
+  ask?: Ask;
+  /** What became of something that was done, or was not. */
+  result?: { label: string; ok: boolean };
   /** `begun`: an answer whose end has not arrived. `waiting` and `failed` are only for the customer's own messages. */
   state: 'there' | 'begun' | 'waiting' | 'failed';
 };
@@ -87,7 +104,12 @@ function receiveUnlogged(before: Conversation, frame: Frame): Conversation {
       return { ...before, entries, earlier: cursorOf(frame), older: before.older + found.length };
     }
     case 'error': {
-      return isRefusal(frame) ? fail(before, [text(frame['client_message_id'])]) : before;
+      if (isRefusal(frame)) return fail(before, [text(frame['client_message_id'])]);
+      if (frame['code'] === 'NOTHING_PENDING') return settleAsks(before, ({ state }) => state === 'sent', 'over');
+      // Only a proof can be refused.
+      if (frame['code'] === 'VALIDATION')
+        return settleAsks(before, ({ state, kind }) => state === 'sent' && kind === 'step_up', 'failed');
+      return before;
     }
     default:
       return before;
@@ -116,6 +138,22 @@ function receiveLogged(before: Conversation, frame: Frame): Conversation {
       return put({ ...before, writing: false }, entryOf({ ...frame, role: 'ai', id }));
     case 'agent_reply':
       return put({ ...before, writing: false }, entryOf({ ...frame, role: 'agent', id }));
+    case 'confirm':
+    case 'step_up':
+      // While the customer is asked, nobody writes.
+      return put({ ...before, writing: false }, askEntry(frame, frame.type));
+    case 'confirm_ack': {
+      const asked = text(frame['pending_id']);
+      const approved = frame['approved'] === true;
+      const settled = settleAsks(before, ({ pendingId }) => pendingId === asked, approved ? 'agreed' : 'declined');
+      return { ...settled, writing: approved };
+    }
+    case 'action_result': {
+      const unsettled = ({ tool, state }: Ask): boolean => tool === frame['tool_name'] && isUnsettled(state);
+      const result = { label: text(frame['label']), ok: frame['ok'] === true };
+      const standing = settleAsks(before, unsettled, 'over');
+      return put(standing, { ...plain(`action:${frame.seq}`), result });
+    }
     case 'escalated':
       return { ...before, status: 'escalated', writing: false };
     case 'status':
@@ -138,6 +176,53 @@ export function say(before: Conversation, clientId: string, body: string): Conve
     ...before,
     entries: [...before.entries, { id: undefined, clientId, role: 'customer', body, sources: [], state: 'waiting' }],
   };
+}
+
+const isUnsettled = (state: Ask['state']): boolean => state === 'open' || state === 'sent' || state === 'failed';
+
+function settleAsks(before: Conversation, which: (ask: Ask) => boolean, state: Ask['state']): Conversation {
+  const settled = ({ reply: _, ...ask }: Ask): Ask => ({ ...ask, state });
+  const entries = before.entries.map((entry) =>
+    entry.ask && which(entry.ask) ? { ...entry, ask: settled(entry.ask) } : entry,
+  );
+  return { ...before, entries };
+}
+
+/** Keeps what the customer answers to what was asked, to be sent. An ask that is settled stays as it is. */
+export function answerAsk(before: Conversation, pendingId: string, reply: Record<string, unknown>): Conversation {
+  const entries = before.entries.map((entry): Entry =>
+    entry.ask?.pendingId === pendingId && isUnsettled(entry.ask.state)
+      ? { ...entry, ask: { ...entry.ask, state: 'sent', reply } }
+      : entry,
+  );
+  return { ...before, entries };
+}
+
+/** The page cannot prove who the customer is. */
+export const failAsk = (before: Conversation, pendingId: string): Conversation =>
+  settleAsks(before, (ask) => ask.pendingId === pendingId && isUnsettled(ask.state), 'failed');
+
+const plain = (id: string): Entry => ({ id, role: 'system', body: '', sources: [], state: 'there' });
+
+function askEntry(frame: Frame, kind: Ask['kind']): Entry {
+  const pendingId = text(frame['pending_id']);
+  const given = frame['arguments'];
+  const rows = Object.entries(typeof given === 'object' && given !== null ? given : {}).map(
+    ([name, value]) => [titled(name), typeof value === 'string' ? value : JSON.stringify(value)] as const,
+  );
+  const tool = text(frame['tool_name']);
+  const ask: Ask = { pendingId, kind, tool, title: text(frame['title']), rows, state: 'open' };
+  return { ...plain(`ask:${pendingId}`), ask };
+}
+
+/** `order_number` is "Order number". */
+function titled(name: string): string {
+  const words = name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replace(/[_-]+/g, ' ')
+    .trim()
+    .toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** Marks the messages that the server will not accept. */
@@ -207,11 +292,14 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : ''
 const statusOf = (value: unknown, otherwise: Status): Status =>
   statuses.includes(text(value)) ? (value as Status) : otherwise;
 
-/** Answers and replies that came after the customer last looked; `readUpTo` is the timestamp of the last one seen. */
+/**
+ * Answers and replies that came after the customer last looked, and what the customer is asked; `readUpTo` is the timestamp of
+ * the last one seen.
+ */
 export function countUnread({ entries }: Conversation, readUpTo: string): number {
   return entries.filter(
-    ({ role, state, timestamp = '' }) =>
-      (role === 'ai' || role === 'agent') && state === 'there' && timestamp > readUpTo,
+    ({ role, state, ask, timestamp = '' }) =>
+      ask?.state === 'open' || ((role === 'ai' || role === 'agent') && state === 'there' && timestamp > readUpTo),
   ).length;
 }
 

@@ -28,6 +28,7 @@ import type { start as startWidget, Widget } from './main.ts';
       close: () => ready.then((widget) => widget.close()),
       destroy: () => ready.then((widget) => widget.destroy()),
       identify: (identity: Parameters<Widget['identify']>[0]) => ready.then((widget) => widget.identify(identity)),
+      stepUp: (pendingId: string, token: string) => ready.then((widget) => widget.stepUp(pendingId, token)),
       update: (context: Record<string, unknown>) => ready.then((widget) => widget.update(context)),
     };
     Object.defineProperty(window, 'SupportWidget', { value: Object.freeze(api), configurable: true });

@@ -3,6 +3,7 @@
  * still being written is shown below the log and hidden from screen readers until its end, so that it is read once and
  * whole. Earlier messages that the customer asks for stand above the log, because they are not new.
  */
+import { askElement, type AskEvents } from './ask.ts';
 import type { Conversation, Entry, Offer } from './conversation.ts';
 import { link, linked, make } from '../live/elements.ts';
 import type { Texts } from './texts.ts';
@@ -21,7 +22,11 @@ const followsWithin = 60;
 /** The space above the newest message when it is long, in pixels. */
 const marginAbove = 12;
 
-export type LogEvents = { earlier(): void; /** The customer takes what was offered. */ asked(question: string): void };
+export type LogEvents = AskEvents & {
+  earlier(): void;
+  /** The customer takes what was offered. */
+  asked(question: string): void;
+};
 
 export function createLog(texts: Texts, locale: string, on: LogEvents): Log {
   const time = new Intl.DateTimeFormat(locale, { hour: 'numeric', minute: '2-digit' });
@@ -130,6 +135,7 @@ const keyOf = ({ id, clientId }: Entry): string => (clientId === undefined ? `id
 const sameLook = (one: Entry, other: Entry): boolean =>
   one.body === other.body &&
   one.state === other.state &&
+  one.ask?.state === other.ask?.state &&
   one.timestamp === other.timestamp &&
   one.sources.length === other.sources.length &&
   one.offers?.length === other.offers?.length;
@@ -140,7 +146,12 @@ function dots(texts: Texts): HTMLElement {
 }
 
 function entryElement(entry: Entry, texts: Texts, time: Intl.DateTimeFormat, on: LogEvents): HTMLElement {
-  const { role, state, sources, timestamp, offers = [] } = entry;
+  const { role, state, sources, timestamp, offers = [], ask, result } = entry;
+  if (ask) return askElement(ask, texts, on);
+  if (result) {
+    const sentence = result.ok ? texts.done(result.label) : texts.notDone(result.label);
+    return make('div', { class: 'entry system' }, make('div', { class: 'body' }, make('p', { dir: 'auto' }, sentence)));
+  }
   // What is offered stands on the buttons; above them, the sentence before the list.
   const body = offers.length > 0 ? entry.body.split('\n')[0]! : entry.body;
   const by = make('p', { class: 'by' }, nameOf(entry, texts));

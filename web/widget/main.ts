@@ -4,7 +4,7 @@
  */
 import { openLink, Unreachable, type Link, type LinkState } from '../live/connection.ts';
 import type { Frame } from '../live/frame.ts';
-import { fail, isRefusal, lastHeard, noConversation, receive, say } from './conversation.ts';
+import { answerAsk, fail, failAsk, isRefusal, lastHeard, noConversation, receive, say } from './conversation.ts';
 import type { Conversation } from './conversation.ts';
 import { readOptions, readToken, type Identity } from './options.ts';
 import { createStore, randomId, type Store } from '../live/store.ts';
@@ -19,6 +19,10 @@ export type Widget = {
   identify(identity: Identity | null): void;
   /** Context from the page that helps to answer; it may narrow what is searched and never widens it. */
   update(context: Record<string, unknown>): void;
+  /**
+   * Answers `supportwidget:stepup` with the `step_up_token` of the session that is in use, or that `identify` has just set.
+   */
+  stepUp(pendingId: string, token: string): void;
 };
 
 /** A message without acknowledgement, as it is stored: the conversation that it belongs to, and its text. */
@@ -53,6 +57,8 @@ export function start(
   let wanted: string | undefined;
   /** The messages given to the socket that is open now. */
   let given = new Set<string>();
+  /** A proof of who the customer is for something that is not asked here yet, as after `identify`. */
+  let proof: { pendingId: string; reply: Record<string, unknown> } | undefined;
   /** The visitor of this page, once it has connected. */
   let visitorId: string | undefined;
   provideVisitorId(store, options.key ?? '');
@@ -91,7 +97,26 @@ export function start(
       wanted = conversation.earlier;
       askEarlier();
     },
+    decided({ pendingId }, approved) {
+      answer(pendingId, { type: 'confirm_response', pending_id: pendingId, approved });
+    },
+    prove({ pendingId, title }) {
+      const event = new CustomEvent('supportwidget:stepup', { cancelable: true, detail: { pendingId, title } });
+      // A page that takes it prevents what happens otherwise: that the customer is told.
+      if (!window.dispatchEvent(event)) return;
+      conversation = failAsk(conversation, pendingId);
+      show();
+    },
   });
+
+  const isAsked = (pendingId: string): boolean => conversation.entries.some(({ ask }) => ask?.pendingId === pendingId);
+
+  function answer(pendingId: string, reply: Record<string, unknown>): void {
+    given.delete(pendingId);
+    conversation = answerAsk(conversation, pendingId, reply);
+    sendWaiting();
+    show();
+  }
 
   const seen = (): boolean => view.isOpen && document.visibilityState === 'visible';
 
@@ -152,6 +177,11 @@ export function start(
 
   function hear(frame: Frame): void {
     conversation = receive(conversation, frame);
+    if (proof && isAsked(proof.pendingId)) {
+      const { pendingId, reply } = proof;
+      proof = undefined;
+      answer(pendingId, reply);
+    }
     if (wanted !== conversation.earlier) wanted = undefined;
     if (frame.type === 'welcome') {
       // A member has acted since; the customer has not seen that, so the conversation is not ended.
@@ -182,6 +212,10 @@ export function start(
     for (const { clientId, body, state } of conversation.entries) {
       if (state !== 'waiting' || clientId === undefined || given.has(clientId)) continue;
       if (link?.send({ type: 'message', body, client_message_id: clientId })) given.add(clientId);
+    }
+    for (const { ask } of conversation.entries) {
+      if (ask?.state !== 'sent' || !ask.reply || given.has(ask.pendingId)) continue;
+      if (link?.send(ask.reply)) given.add(ask.pendingId);
     }
     // Sent after the messages that were written before it.
     if (ending) link?.send(ending.frame);
@@ -239,6 +273,11 @@ export function start(
       destroyed();
     },
     identify,
+    stepUp(pendingId, token) {
+      const reply = { type: 'step_up_response', pending_id: pendingId, step_up_token: token };
+      if (isAsked(pendingId)) answer(pendingId, reply);
+      else proof = { pendingId, reply };
+    },
     update(next) {
       context = next;
       if (linkState === 'open') link?.send({ type: 'context_update', context });

@@ -133,6 +133,12 @@ h2 { flex: 1; min-inline-size: 0; margin: 0; font-size: 1.05em; font-weight: 650
   color: var(--accent); text-align: start; overflow-wrap: anywhere;
 }
 .offers button:hover { background: var(--raised); }
+.entry.ask .body { padding: 10px 12px; border: 1px solid var(--edge); border-radius: 12px; color: var(--text); }
+.what { font-weight: 650; }
+dl { display: grid; grid-template-columns: auto 1fr; gap: 2px 12px; margin: 6px 0; }
+dt { color: var(--quiet); }
+dd { margin: 0; min-inline-size: 0; overflow-wrap: anywhere; }
+.ask .actions { margin-block-start: 8px; align-self: stretch; }
 .dots { display: flex; gap: 5px; padding: 13px 14px; }
 .dots i { inline-size: 7px; block-size: 7px; border-radius: 50%; background: var(--quiet); animation: beat 1.2s infinite ease-in-out; }
 .dots i:nth-child(2) { animation-delay: 0.15s; }

@@ -2,7 +2,7 @@
  * The visible parts: the launcher and the panel, in a shadow tree of their own. It shows the state that it is given and
  * reports what the customer does; it knows neither the connection nor the store.
  */
-import { countUnread, type Conversation } from './conversation.ts';
+import { countUnread, type Ask, type Conversation } from './conversation.ts';
 import type { LinkState } from '../live/connection.ts';
 import { icon, icons, make } from '../live/elements.ts';
 import { createLog } from './log.ts';
@@ -19,6 +19,9 @@ export type ViewEvents = {
   ended(stars: number | undefined): void;
   /** The customer asks for earlier messages. */
   earlier(): void;
+  /** The customer agrees to what was asked, or does not. */
+  decided(ask: Ask, approved: boolean): void;
+  prove(ask: Ask): void;
 };
 export type View = {
   readonly isOpen: boolean;
@@ -36,7 +39,16 @@ export function createView(options: Options, on: ViewEvents): View {
   const words: Texts = texts[options.locale];
   const parts = build(options, words);
   const { host, root, panel, launcher, badge, input, endButton, link, person, compose } = parts;
-  const log = createLog(words, options.locale, { earlier: () => on.earlier(), asked: (question) => on.said(question) });
+  const log = createLog(words, options.locale, {
+    earlier: () => on.earlier(),
+    asked: (question) => on.said(question),
+    decided(ask, approved) {
+      on.decided(ask, approved);
+      // The button that was pressed is gone.
+      input.focus();
+    },
+    prove: (ask) => on.prove(ask),
+  });
   const rating = createRating(words, { send: rate, back: () => showForm('compose') });
   parts.bar.after(log.element);
   compose.after(rating.element);
@@ -128,7 +140,8 @@ export function createView(options: Options, on: ViewEvents): View {
       const over = shown.link === 'ended' || shown.link === 'refused';
       input.disabled = over;
       parts.sendButton.disabled = over;
-      for (const offer of log.element.querySelectorAll<HTMLButtonElement>('.offers button')) offer.disabled = over;
+      for (const button of log.element.querySelectorAll<HTMLButtonElement>('.offers button, .ask button'))
+        button.disabled = over;
       endButton.hidden = over || !shown.conversation.entries.some(({ id }) => id !== undefined) || isResolved(shown);
       const unread = isOpen() ? 0 : countUnread(shown.conversation, shown.readUpTo);
       badge.hidden = unread === 0;

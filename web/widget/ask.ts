@@ -1,0 +1,43 @@
+/** What the customer is asked before something is done: what exactly it is, and the buttons that answer. */
+import type { Ask } from './conversation.ts';
+import { make } from '../live/elements.ts';
+import type { Texts } from './texts.ts';
+
+export type AskEvents = {
+  decided(ask: Ask, approved: boolean): void;
+  /** The customer wants to prove who they are, which the page does. */
+  prove(ask: Ask): void;
+};
+
+/** It stands in the log, so a screen reader says it when it comes, and again what became of it. */
+export function askElement(ask: Ask, texts: Texts, on: AskEvents): HTMLElement {
+  const { pendingId, kind, title, rows, state } = ask;
+  const id = `ask-${pendingId}`;
+  const named = rows.flatMap(([name, value]) => [
+    make('dt', { dir: 'auto' }, name),
+    make('dd', { dir: 'auto' }, value),
+  ]);
+  const said = make(
+    'div',
+    { class: 'body' },
+    make('p', { class: 'what', id, dir: 'auto' }, title),
+    ...(named.length === 0 ? [] : [make('dl', {}, ...named)]),
+    make('p', {}, sentenceOf(ask, texts)),
+  );
+  const element = make('div', { class: `entry system ask ${state}`, role: 'group', 'aria-labelledby': id }, said);
+  if (state !== 'open' && state !== 'failed') return element;
+  const yes = make('button', { type: 'button', class: 'primary' }, kind === 'confirm' ? texts.agree : texts.prove);
+  const no = make('button', { type: 'button', class: 'secondary' }, texts.decline);
+  yes.addEventListener('click', () => (kind === 'confirm' ? on.decided(ask, true) : on.prove(ask)));
+  no.addEventListener('click', () => on.decided(ask, false));
+  element.append(make('div', { class: 'actions' }, no, yes));
+  return element;
+}
+
+function sentenceOf({ kind, state }: Ask, texts: Texts): string {
+  if (state === 'open') return kind === 'confirm' ? texts.askAgree : texts.askProof;
+  if (state === 'failed') return texts.notProven;
+  if (state === 'sent') return texts.answering;
+  if (state === 'over') return texts.askOver;
+  return state === 'agreed' ? texts.agreed : texts.declined;
+}
