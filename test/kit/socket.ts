@@ -12,8 +12,18 @@ type FrameOf<T extends ServerFrame['type']> = Extract<ServerFrame, { type: T }>;
 
 /** The types of frames that come from the log, each with a number of its own. */
 const logged = [
-  ...['ack', 'typing', 'reply_start', 'reply_chunk', 'reply_end', 'agent_reply', 'escalated', 'status'],
-  ...['confirm', 'step_up', 'confirm_ack', 'action_result'],
+  'ack',
+  'typing',
+  'reply_start',
+  'reply_chunk',
+  'reply_end',
+  'agent_reply',
+  'confirm',
+  'step_up',
+  'confirm_ack',
+  'action_result',
+  'escalated',
+  'status',
 ];
 
 export type Minted = { token: string; sessionId: string; orgId: string; customerId: string; key: string };

@@ -181,9 +181,8 @@ export function say(before: Conversation, clientId: string, body: string): Conve
 const isUnsettled = (state: Ask['state']): boolean => state === 'open' || state === 'sent' || state === 'failed';
 
 function settleAsks(before: Conversation, which: (ask: Ask) => boolean, state: Ask['state']): Conversation {
-  const settled = ({ reply: _, ...ask }: Ask): Ask => ({ ...ask, state });
   const entries = before.entries.map((entry) =>
-    entry.ask && which(entry.ask) ? { ...entry, ask: settled(entry.ask) } : entry,
+    entry.ask && which(entry.ask) ? { ...entry, ask: { ...entry.ask, state } } : entry,
   );
   return { ...before, entries };
 }
