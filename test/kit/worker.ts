@@ -14,6 +14,7 @@ import { InterviewModel } from '../../models/interviews/interview.ts';
 import { FrameModel } from '../../models/live/frame.ts';
 import { InboundModel } from '../../models/events/inbound.ts';
 import { MessageModel } from '../../models/chat/message.ts';
+import { TaskModel } from '../../models/tasks/task.ts';
 
 /** In the order in which processing reaches them; chunks are stored while they are written to the index. */
 export type Fault =
@@ -34,7 +35,16 @@ export type DeliveryFault = 'deliveries stored' | 'delivery claimed' | 'delivery
 export type InterviewFault = 'interview stored' | 'scores stored';
 /** In the order in which an event of another service that resolves a ticket reaches them. */
 export type InboundFault = 'event claimed' | 'customer told' | 'ticket resolved' | 'before the event is settled';
-type AnyFault = Fault | AnswerFault | DeliveryFault | InterviewFault | InboundFault;
+/** Of a task's execution. `sent to …`: the service has answered, and nothing is recorded of it. */
+export type ExecutionFault =
+  | 'step claimed'
+  | 'sent to linear'
+  | 'sent to github'
+  | 'sent to slack'
+  | 'step settled'
+  | 'before the execution ends'
+  | 'execution ended';
+type AnyFault = Fault | AnswerFault | DeliveryFault | InterviewFault | InboundFault | ExecutionFault;
 const fault = process.env['FAULT'] as AnyFault | undefined;
 
 function die(): never {
@@ -70,6 +80,9 @@ function adapt(deps: WorkerDeps): WorkerDeps {
   };
 }
 
+/** The write that records that a step succeeded. */
+const succeeds = (integration: string): string => `"integration":"${integration}","status":{"$ne":"succeeded"}`;
+
 const points: Partial<Record<AnyFault, () => void>> = {
   'deliveries stored': () => interrupt(DeliveryModel.collection, 'insertMany', '"lane"', 'after'),
   'delivery claimed': () => interrupt(DeliveryModel.collection, 'findOneAndUpdate', '"claim"', 'after'),
@@ -81,6 +94,13 @@ const points: Partial<Record<AnyFault, () => void>> = {
   'customer told': () => interrupt(MessageModel.collection, 'insertOne', '"linear"', 'after'),
   'ticket resolved': () => interrupt(ConversationModel.collection, 'findOneAndUpdate', '"status":"resolved"', 'after'),
   'before the event is settled': () => interrupt(InboundModel.collection, 'updateOne', '"processed"', 'before'),
+  'step claimed': () => interrupt(TaskModel.collection, 'findOneAndUpdate', '"steps.$.trying_at"', 'after'),
+  'sent to linear': () => interrupt(TaskModel.collection, 'updateOne', succeeds('linear'), 'before'),
+  'sent to github': () => interrupt(TaskModel.collection, 'updateOne', succeeds('github'), 'before'),
+  'sent to slack': () => interrupt(TaskModel.collection, 'updateOne', succeeds('slack'), 'before'),
+  'step settled': () => interrupt(TaskModel.collection, 'updateOne', succeeds('github'), 'after'),
+  'before the execution ends': () => interrupt(TaskModel.collection, 'findOneAndUpdate', '"executed_at"', 'before'),
+  'execution ended': () => interrupt(TaskModel.collection, 'findOneAndUpdate', '"executed_at"', 'after'),
   'chunks stored': () => interrupt(ChunkModel.collection, 'insertMany', '"source_id"', 'after'),
   'answer claimed': () => interrupt(MessageModel.collection, 'updateOne', '"attempt":', 'after'),
   'answer begun': () => interrupt(FrameModel.collection, 'insertMany', '"reply_start"', 'after'),
