@@ -81,7 +81,8 @@ const defaultMaxBytes = 4 * 1024 * 1024;
 const connectionMs = 5 * 60_000;
 const maxPages = 64;
 
-type Connection = { client: Client; transport: StreamableHTTPClientTransport };
+/** `users`: what runs over it now. `retired`: nothing new does; it is closed when the last one has ended. */
+type Connection = { client: Client; transport: StreamableHTTPClientTransport; users: number; retired: boolean };
 
 export function createMcp({
   http,
@@ -94,7 +95,7 @@ export function createMcp({
   const open = new LRUCache<string, Promise<Connection>>({
     max: 200,
     ttl: connectionMs,
-    dispose: (connection) => void connection.then(end, () => undefined),
+    dispose: (connection) => void connection.then(retire, () => undefined),
   });
 
   async function connect({ url, auth }: ServerAddress): Promise<Connection> {
@@ -119,10 +120,10 @@ export function createMcp({
       },
     });
     await client.connect(transport, { timeout: listTimeoutMs });
-    return { client, transport };
+    return { client, transport, users: 0, retired: false };
   }
 
-  /** Calls of one server share a connection, so nobody's cancellation ends it. */
+  /** Calls of one server share a connection, so neither the failure nor the cancellation of one ends the others. */
   function connection(server: ServerAddress): Promise<Connection> {
     const standing = open.get(server.key);
     if (standing) return standing;
@@ -132,13 +133,30 @@ export function createMcp({
     return opening;
   }
 
+  /** Uses a connection, which is not closed meanwhile. What fails before that was not sent. */
+  async function using<T>(
+    server: ServerAddress,
+    signal: AbortSignal | undefined,
+    use: (connection: Connection) => Promise<T>,
+  ): Promise<T> {
+    const opened = async () =>
+      connection(server).catch((error: unknown) => {
+        throw failureOf(error, signal);
+      });
+    let used = await opened();
+    while (used.retired) used = await opened();
+    used.users += 1;
+    try {
+      return await use(used);
+    } finally {
+      used.users -= 1;
+      if (used.retired && used.users === 0) void end(used);
+    }
+  }
+
   async function list(server: ServerAddress, signal?: AbortSignal): Promise<ListedTool[]> {
-    const { client } = await connection(server);
-    const { tools } = await client.listTools(undefined, {
-      cacheMode: 'refresh',
-      timeout: listTimeoutMs,
-      ...(signal ? { signal } : {}),
-    });
+    const options = { cacheMode: 'refresh', timeout: listTimeoutMs, ...(signal ? { signal } : {}) } as const;
+    const { tools } = await using(server, signal, ({ client }) => client.listTools(undefined, options));
     return tools.map(listedOf);
   }
 
@@ -161,19 +179,15 @@ export function createMcp({
       }
     },
     async callTool(server, { name, arguments: given, definition, meta, timeoutMs, signal }) {
-      const { client } = await connection(server).catch((error: unknown) => {
-        throw failureOf(error, signal);
-      });
+      const asked = { name, arguments: given, ...(meta === undefined ? {} : { _meta: meta }) };
+      const options = {
+        toolDefinition: toolOf(definition),
+        timeout: timeoutMs,
+        maxTotalTimeout: timeoutMs,
+        ...(signal ? { signal } : {}),
+      };
       try {
-        const answer = await client.callTool(
-          { name, arguments: given, ...(meta === undefined ? {} : { _meta: meta }) },
-          {
-            toolDefinition: toolOf(definition),
-            timeout: timeoutMs,
-            maxTotalTimeout: timeoutMs,
-            ...(signal ? { signal } : {}),
-          },
-        );
+        const answer = await using(server, signal, ({ client }) => client.callTool(asked, options));
         return {
           content: answer.content as unknown as ContentBlock[],
           ...(answer.structuredContent === undefined ? {} : { structured: answer.structuredContent }),
@@ -191,6 +205,11 @@ export function createMcp({
       await Promise.allSettled(standing);
     },
   };
+}
+
+async function retire(connection: Connection): Promise<void> {
+  connection.retired = true;
+  if (connection.users === 0) await end(connection);
 }
 
 async function end({ client, transport }: Connection): Promise<void> {

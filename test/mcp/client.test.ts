@@ -98,6 +98,18 @@ describe('a server of the revision 2026-07-28', () => {
     expect(server.calls).toHaveLength(1);
   });
 
+  it('is given up by one call without ending another that runs beside it', async () => {
+    const { promise: later, resolve } = Promise.withResolvers<undefined>();
+    server.tools = [
+      { ...order, answer: ({ order: given }) => (given === 'slow' ? later.then(placed) : new Promise(() => 0)) },
+    ];
+    const address = at(server.url);
+    const slow = mcp.callTool(address, { ...ask, arguments: { order: 'slow' } });
+    await failureOf(mcp.callTool(address, { ...ask, timeoutMs: 100 }));
+    resolve(undefined);
+    expect(await slow).toMatchObject({ structured: { place: 'Bremen' } });
+  });
+
   it('is told nothing more once the call is cancelled', async () => {
     const cancel = new AbortController();
     server.tools = [

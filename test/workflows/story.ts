@@ -24,6 +24,8 @@ import type { RecrawlActivities } from '../../activities/crawl/recrawl.ts';
 import type { SourceActivities } from '../../activities/knowledge/source.ts';
 import type { ExecutionActivities } from '../../activities/tasks/execution.ts';
 import type { IssueActivities } from '../../activities/tasks/issues.ts';
+import type { ToolCallActivities } from '../../activities/chat/toolcall.ts';
+import type { ToolServerActivities } from '../../activities/mcp/server.ts';
 import { accepts, freePort } from '../../engines/ports.ts';
 import { searchAttributes } from '../../workflows/attributes.ts';
 
@@ -89,7 +91,9 @@ export function stories() {
         RecrawlActivities &
         SourceActivities &
         ExecutionActivities &
-        IssueActivities
+        IssueActivities &
+        ToolCallActivities &
+        ToolServerActivities
     >,
     meanwhile: (handle: WorkflowHandle) => Promise<void> = async () => undefined,
   ): Promise<Story<R>> {

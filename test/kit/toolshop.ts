@@ -1,0 +1,111 @@
+/** An organization whose tool server is its own, and its customers, for tests of tools in conversations. */
+import { createHmac, randomUUID } from 'node:crypto';
+import { afterAll } from '@jest/globals';
+import type { Api, TestOrg } from './harness.ts';
+import { startTestMcp, type TestMcp, type TestTool } from './mcp-server.ts';
+import { ChatClient } from './socket.ts';
+import type { AuthScope, RiskTier } from '../../models/rules/mcp/tool.ts';
+
+export const inputSchema = {
+  type: 'object',
+  properties: { order_number: { type: 'string' } },
+  required: ['order_number'],
+  additionalProperties: false,
+};
+export const cancel: TestTool = {
+  name: 'cancel_order',
+  description: 'Cancels an order.',
+  inputSchema,
+  answer: ({ order_number }) => ({ content: [{ type: 'text', text: `Order ${String(order_number)} is cancelled.` }] }),
+};
+/** What a customer says who wants it called, and what they are told then. */
+export const please = 'Please cancel my order A-1042';
+export const done = 'Cancel order:\nOrder A-1042 is cancelled.';
+/** The bearer token of the tool server. */
+export const secret = 'tok-nobody-may-see-this';
+
+export type Terms = { risk_tier: RiskTier; auth_scope?: AuthScope; timeout_ms?: number };
+export type Approved = { tool: TestTool } & Terms;
+
+/** A server with these tools, each approved on its terms. `close` belongs to the caller. */
+export async function openShop(api: Api, approved: readonly Approved[], settings: Record<string, unknown> = {}) {
+  const mcp = await startTestMcp(...approved.map(({ tool }) => tool));
+  const org = await api.newOrg();
+  const { token: key } = await api.newKey(org);
+  const request = (method: string, path: string, { token = key, body }: { token?: string; body?: unknown } = {}) =>
+    api.request(method, `/support/mcp/orgs/${org.orgId}${path}`, { token, ...(body === undefined ? {} : { body }) });
+  const approve = async (now: readonly Approved[] = approved) => {
+    const approved_tools = now.map(({ tool: { name, description, inputSchema: input_schema }, ...terms }) => ({
+      source_name: name,
+      description,
+      input_schema,
+      auth_scope: 'public',
+      timeout_ms: 60_000,
+      ...terms,
+    }));
+    const body = { endpoint_url: mcp.url, auth_type: 'bearer', access_token: secret, ...settings, approved_tools };
+    const reply = await request('PUT', '/server', { body });
+    if (reply.status !== 200) throw new Error(JSON.stringify(reply.body));
+  };
+  await approve();
+  return {
+    org,
+    mcp,
+    key,
+    approve,
+    request,
+    events: async (query = ''): Promise<Record<string, unknown>[]> =>
+      (await request('GET', `/audit${query}`)).body.events,
+  };
+}
+export type Shop = Awaited<ReturnType<typeof openShop>>;
+
+/** A verified customer who is connected. */
+export async function customerOf(api: Api, org: TestOrg, key: string, body: Record<string, unknown> = {}) {
+  const session = await api.newSession(org, { key, body });
+  const client = await new ChatClient(org.orgId, { sessionToken: session.token }).connect(api.url);
+  return { ...session, client };
+}
+
+/** Somebody on a page: nobody, or whose e-mail the page has signed with `embedSecret`. */
+export async function visitorOf(api: Api, org: TestOrg, embedSecret?: string): Promise<ChatClient> {
+  const keys = await api.request('GET', `/support/developer-keys/orgs/${org.orgId}/publishable-keys`, {
+    token: org.owner.token,
+  });
+  const query: Record<string, string> = { pk: keys.body.data.test.key, visitorId: randomUUID() };
+  if (embedSecret !== undefined) {
+    const email = `${randomUUID()}@customer.example`;
+    Object.assign(query, { email, sig: createHmac('sha256', embedSecret).update(email).digest('hex') });
+  }
+  return new ChatClient(org.orgId, query).connect(api.url);
+}
+
+export const outcomesOf = (events: readonly Record<string, unknown>[]) =>
+  events.flatMap(({ kind, outcome }) => (kind === 'invocation' ? [outcome] : []));
+
+/** Shops and customers of one file's tests; after them everything is closed. */
+export function shopping(api: Api) {
+  const servers: TestMcp[] = [];
+  const clients: ChatClient[] = [];
+  afterAll(async () => {
+    for (const client of clients) client.drop();
+    await Promise.all(servers.map((server) => server.close()));
+  });
+  return {
+    opened: async (approved: readonly Approved[], settings?: Record<string, unknown>): Promise<Shop> => {
+      const shop = await openShop(api, approved, settings);
+      servers.push(shop.mcp);
+      return shop;
+    },
+    met: async ({ org, key }: Pick<Shop, 'org' | 'key'>, body?: Record<string, unknown>) => {
+      const made = await customerOf(api, org, key, body);
+      clients.push(made.client);
+      return made;
+    },
+    visited: async ({ org }: Pick<Shop, 'org'>, embedSecret?: string): Promise<ChatClient> => {
+      const client = await visitorOf(api, org, embedSecret);
+      clients.push(client);
+      return client;
+    },
+  };
+}

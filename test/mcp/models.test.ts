@@ -1,0 +1,305 @@
+/**
+ * What MongoDB keeps of tools, for writers of several processes at once: one chain of audit events, one decision on a call, one
+ * sender of it, one who renews tokens. And that a chain which somebody tampered with is found out.
+ */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { collectionOf } from '../../models/base/define.ts';
+import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
+import { newId } from '../../models/base/ids.ts';
+import { AuditModel, auditWriter, listAudit, verifyAudit, type AuditEntry } from '../../models/mcp/audit.ts';
+import { createToolCall, decideCall, findToolCall, moveCall, resend, type ToolCall } from '../../models/mcp/call.ts';
+import { keepGrant, returnGrant, takeGrant } from '../../models/mcp/grant.ts';
+import { pinOf, sha256 } from '../../models/mcp/hash.ts';
+import { takeCall } from '../../models/mcp/limit.ts';
+import {
+  claimRenewal,
+  endRenewal,
+  findToolServer,
+  forgetOAuthState,
+  keepOAuthState,
+  saveToolServer,
+  suspendTool,
+  type ToolServer,
+} from '../../models/mcp/server.ts';
+import { linkText } from '../../models/rules/mcp/audit.ts';
+import type { ApprovedTool } from '../../models/rules/mcp/tool.ts';
+
+beforeAll(async () => {
+  const uri = new URL(process.env['TEST_MONGODB_URI']!);
+  uri.pathname = '/mcpmodels';
+  await connectMongo(uri.href);
+});
+afterAll(disconnectMongo);
+
+const now = new Date('2096-01-02T03:04:05Z');
+let orgId: string;
+beforeEach(() => {
+  orgId = newId('org');
+});
+/** How often each answer was given. */
+const tally = (given: readonly unknown[]) => given.filter(Boolean).length;
+const times = <T>(count: number, what: (index: number) => T): T[] => Array.from({ length: count }, (_, at) => what(at));
+
+describe('the audit', () => {
+  const entry = (index: number): AuditEntry => ({
+    org_id: orgId,
+    mode: index % 2 === 0 ? 'test' : 'live',
+    kind: 'invocation',
+    actor: 'agent',
+    action: 'call',
+    tool: `tool_${index}`,
+    outcome: 'ok',
+    arguments_sha256: sha256(String(index)),
+  });
+  const row = (seq: number) => ({ org_id: orgId, seq });
+
+  it('is one chain, whichever processes write at once', async () => {
+    const writers = times(4, () => auditWriter(() => now));
+    await Promise.all(times(80, (index) => writers[index % 4]!(entry(index))));
+    expect(await verifyAudit(orgId)).toEqual({ intact: true, checked: 80 });
+    const listed = await listAudit(orgId, { modes: ['test', 'live'] }, { limit: 100 });
+    expect(new Set(listed.map(({ tool }) => tool)).size).toBe(80);
+  });
+
+  it('has an event that is reported again once, by whichever process', async () => {
+    const writers = times(3, () => auditWriter(() => now));
+    const _id = `aud_${randomUUID()}`;
+    const all = await Promise.all(times(9, (index) => writers[index % 3]!({ ...entry(0), _id })));
+    expect([new Set(all.map(({ seq }) => seq)).size, (await verifyAudit(orgId)).checked]).toEqual([1, 1]);
+  });
+
+  it('of one organization does not hold up another’s', async () => {
+    const write = auditWriter(() => now);
+    const other = newId('org');
+    await Promise.all([write(entry(0)), write({ ...entry(1), org_id: other }), write(entry(2))]);
+    expect([await verifyAudit(orgId), await verifyAudit(other)]).toEqual([
+      { intact: true, checked: 2 },
+      { intact: true, checked: 1 },
+    ]);
+  });
+
+  const chain = async () => {
+    const write = auditWriter(() => now);
+    for (const index of times(6, (at) => at)) await write(entry(index));
+    return collectionOf(AuditModel);
+  };
+
+  it.each([
+    ['its outcome', { $set: { outcome: 'denied' as const } }],
+    ['who did it', { $set: { actor: 'usr_somebody' } }],
+    ['when', { $set: { ts: new Date(0) } }],
+    ['the hash of its arguments', { $set: { arguments_sha256: sha256('others') } }],
+    ['a field that is gone', { $unset: { tool: 1 as const } }],
+  ])('names the event of which somebody has altered %s', async (_what, change) => {
+    const rows = await chain();
+    await rows.updateOne(row(3), change);
+    expect(await verifyAudit(orgId)).toEqual({
+      intact: false,
+      checked: 2,
+      first_broken: { seq: 3, reason: 'altered' },
+    });
+  });
+
+  it('names the event after one that was altered and hashed anew', async () => {
+    const rows = await chain();
+    const third = (await rows.findOne(row(3)))!;
+    const forged = { ...third, outcome: 'denied' as const };
+    const hash = sha256(linkText({ ...forged, ts: forged.ts.toISOString() } as never));
+    await rows.replaceOne({ _id: third._id }, { ...forged, hash });
+    expect((await verifyAudit(orgId)).first_broken).toEqual({ seq: 4, reason: 'unlinked' });
+  });
+
+  it.each([1, 3])('names the place of event %i, which was removed', async (seq) => {
+    const rows = await chain();
+    await rows.deleteOne(row(seq));
+    expect((await verifyAudit(orgId)).first_broken).toEqual({ seq, reason: 'missing' });
+  });
+
+  it('names the first of two that changed places', async () => {
+    const rows = await chain();
+    await rows.updateOne(row(2), { $set: { seq: 100 } });
+    await rows.updateOne(row(3), { $set: { seq: 2 } });
+    await rows.updateOne(row(100), { $set: { seq: 3 } });
+    expect((await verifyAudit(orgId)).first_broken).toEqual({ seq: 2, reason: 'altered' });
+  });
+});
+
+describe('a call', () => {
+  const stored = async (fields: Partial<ToolCall> = {}): Promise<ToolCall> => {
+    const call: ToolCall = {
+      _id: newId('toolCall'),
+      org_id: orgId,
+      mode: 'test',
+      conv_id: 'conv_1',
+      customer_id: 'cus_1',
+      message_id: randomUUID(),
+      ordinal: 1,
+      tool_name: 'cancel_order',
+      risk_tier: 'admin_approve',
+      auth_scope: 'public',
+      pin: 'p',
+      arguments: '{}',
+      arguments_sha256: sha256('{}'),
+      state: 'waiting',
+      awaited: 'member',
+      ask_until: new Date(now.getTime() + 1_000),
+      held_back: 0,
+      created_at: now,
+      ...fields,
+    };
+    return (await createToolCall(call))!;
+  };
+
+  it('for the same message and number is stored once', async () => {
+    const message_id = randomUUID();
+    const all = await Promise.all(
+      times(5, () =>
+        stored({ message_id }).then(
+          (call) => call,
+          () => null,
+        ),
+      ),
+    );
+    expect(tally(all)).toBe(1);
+  });
+
+  it('takes one decision of all that are made at once, in its time', async () => {
+    const call = await stored();
+    const decide = (index: number, at = now) =>
+      decideCall(call, { by: 'member', approved: index % 2 === 0, actor: `usr_${index}`, at }, []);
+    const all = await Promise.all(times(8, (index) => decide(index)));
+    const counted = all.flatMap((one) => ('call' in one ? [one.call] : []));
+    expect(counted).toHaveLength(1);
+    const standing = await findToolCall(orgId, call._id);
+    expect([standing?.state, standing?.decided_by]).toEqual([counted[0]!.state, counted[0]!.decided_by]);
+    const late = await stored();
+    expect(await decideCall(late, { by: 'member', approved: true, actor: 'usr_1', at: late.ask_until! }, [])).toEqual({
+      refusal: 'expired',
+    });
+  });
+
+  it('has one sender of all that claim it; a read is taken over by one', async () => {
+    const call = await stored({ state: 'agreed', risk_tier: 'read_private' });
+    const claims = await Promise.all(
+      times(6, (index) => moveCall(orgId, call._id, 'send', { attempt: `attempt_${index}` })),
+    );
+    expect(tally(claims)).toBe(1);
+    const claimed = claims.find((one) => one !== null)!;
+    const taken = await Promise.all(times(6, (index) => resend(claimed, `again_${index}`)));
+    expect(tally(taken)).toBe(1);
+    // The sender of before finds that its outcome counts no more.
+    const finish = (attempt: string) =>
+      moveCall(orgId, call._id, 'finish', { outcome: 'ok', ended_at: now }, { only: { attempt } });
+    const standing = await findToolCall(orgId, call._id);
+    expect([await finish(claimed.attempt!), (await finish(standing!.attempt!))?.state]).toEqual([null, 'ended']);
+  });
+
+  it('of another organization is not found', async () => {
+    const call = await stored();
+    expect(await findToolCall(newId('org'), call._id)).toBeNull();
+    expect(await moveCall(newId('org'), call._id, 'agree')).toBeNull();
+  });
+});
+
+describe('the limit of calls', () => {
+  it('is the same for all processes together, and anew each minute', async () => {
+    const taken = await Promise.all(times(12, () => takeCall(orgId, 5, now)));
+    expect(tally(taken.map(({ waitMs }) => waitMs === undefined))).toBe(5);
+    // Five seconds of this minute have passed.
+    expect(Math.max(...taken.map(({ waitMs = 0 }) => waitMs))).toBe(55_000);
+    expect(await takeCall(orgId, 5, new Date(now.getTime() + 55_000))).toEqual({});
+  });
+});
+
+describe('the tool server', () => {
+  const listed = { name: 'cancel', description: 'Cancels.', input_schema: { $ref: '#/$defs/x', 'a.b': 1 } };
+  const tool: ApprovedTool = {
+    source_name: 'cancel',
+    tool_name: 'cancel_order',
+    description: listed.description,
+    input_schema: listed.input_schema,
+    kind: 'action',
+    risk_tier: 'safe_write',
+    auth_scope: 'public',
+    enabled: true,
+    timeout_ms: 1_000,
+    allowed_channels: ['chat'],
+    pin: pinOf(listed),
+  };
+  const server = (): ToolServer => ({
+    _id: orgId,
+    version: 0,
+    connection: 7,
+    server_label: '',
+    endpoint_url: 'https://tools.example.com/mcp',
+    auth_type: 'oauth2',
+    enabled: true,
+    rate_limit_per_min: 60,
+    tools: [tool],
+    created_at: now,
+    updated_at: now,
+  });
+
+  it('keeps schemas as they are, and takes one of two changes made at once', async () => {
+    const saved = await Promise.all(
+      times(4, (index) => saveToolServer({ ...server(), server_label: String(index) }, 0)),
+    );
+    expect(tally(saved)).toBe(1);
+    const standing = (await findToolServer(orgId))!;
+    expect([standing.version, standing.tools]).toEqual([1, [tool]]);
+    const again = await Promise.all(times(4, () => saveToolServer(standing, 1)));
+    expect(tally(again)).toBe(1);
+  });
+
+  it('suspends a tool once; one that was approved anew meanwhile is left alone', async () => {
+    await saveToolServer(server(), 0);
+    const all = await Promise.all(times(5, () => suspendTool(orgId, 'cancel_order', tool.pin, now)));
+    expect(tally(all)).toBe(1);
+    expect((await findToolServer(orgId))!.tools[0]!.suspended).toBe(true);
+    expect(await suspendTool(orgId, 'cancel_order', 'another-pin', now)).toBe(false);
+  });
+
+  it('has its tokens renewed by one process; who dies meanwhile holds up the others for its time only', async () => {
+    await saveToolServer(server(), 0);
+    const claim = (at: Date) => claimRenewal(orgId, 7, at, 10_000);
+    expect(tally(await Promise.all(times(6, () => claim(now))))).toBe(1);
+    expect(await claim(new Date(now.getTime() + 9_999))).toBe(false);
+    expect(await claim(new Date(now.getTime() + 10_000))).toBe(true);
+    await endRenewal(orgId, 7);
+    expect(await claim(now)).toBe(true);
+  });
+
+  it('is not given back older tokens by who changes something else', async () => {
+    await saveToolServer({ ...server(), oauth_state: 'old' }, 0);
+    const read = (await findToolServer(orgId))!;
+    await keepOAuthState(orgId, 7, 'new');
+    expect(await saveToolServer({ ...read, enabled: false }, read.version)).toBe(false);
+    expect((await findToolServer(orgId))!.oauth_state).toBe('new');
+    // Nor is a newer sign-in forgotten because an older one was refused, or kept for another connection.
+    expect(await forgetOAuthState(orgId, 7, 'old')).toBe(false);
+    await keepOAuthState(orgId, 6, 'foreign');
+    expect((await findToolServer(orgId))!.oauth_state).toBe('new');
+    expect(await forgetOAuthState(orgId, 7, 'new')).toBe(true);
+    expect((await findToolServer(orgId))!.oauth_state).toBeUndefined();
+  });
+});
+
+describe('a sign-in in progress', () => {
+  it('is come back from once, in its time, and finished once', async () => {
+    const grant = {
+      _id: randomUUID(),
+      org_id: orgId,
+      connection: 1,
+      sealed: 's',
+      returned: false,
+      expires_at: new Date(now.getTime() + 1_000),
+    };
+    await keepGrant(grant);
+    expect(await takeGrant(orgId, grant._id)).toBeNull();
+    expect(await returnGrant(grant._id, grant.expires_at)).toBeNull();
+    expect(tally(await Promise.all(times(4, () => returnGrant(grant._id, now))))).toBe(1);
+    expect(await takeGrant(newId('org'), grant._id)).toBeNull();
+    expect(tally(await Promise.all(times(4, () => takeGrant(orgId, grant._id))))).toBe(1);
+  });
+});
