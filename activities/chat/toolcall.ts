@@ -292,7 +292,9 @@ export function createToolCallActivities(deps: ToolCallDeps) {
       log.warn({ org_id: call.org_id, tool: call.tool_name, reason: error.reason }, 'a call of a tool failed');
       // The worker stops: the next attempt finds the claim.
       if (signal.aborted && isRead(call)) throw error;
-      await finish(outcomeOfFailure(error, gone.signal.aborted), undefined, error.sent && !isRead(call));
+      // A tool that asks back has said that it is not done.
+      const unknown = error.sent && !isRead(call) && error.reason !== 'input_required';
+      await finish(outcomeOfFailure(error, gone.signal.aborted), undefined, unknown);
     } finally {
       clearInterval(watch);
     }
@@ -393,5 +395,7 @@ function fits(tool: ApprovedTool, given: Record<string, unknown>): boolean {
 
 function outcomeOfFailure({ reason }: ServerFailure, disconnected: boolean): Outcome {
   if (disconnected) return 'suspended';
+  // What a tool asks back may be answered by the customer only, and is not asked here: a person takes over.
+  if (reason === 'input_required') return 'handed_off';
   return reason === 'timeout' ? 'timeout' : 'error';
 }

@@ -34,21 +34,21 @@ const forAll: readonly RiskTier[] = ['read_public', 'human_only'];
 /** One thing for each tier and scope, so that a message means one tool. */
 const things: Readonly<Record<RiskTier, readonly [string, string, string]>> = {
   read_public: ['parcel', 'voucher', 'invoice'],
-  read_private: ['booking', 'insurance', 'mortgage'],
+  read_private: ['booking', 'insurance', 'flight'],
   safe_write: ['newsletter', 'reminder', 'appointment'],
   customer_confirm: ['delivery', 'reservation', 'subscription'],
-  step_up: ['transfer', 'passport', 'pension'],
+  step_up: ['transfer', 'pension', 'rental'],
   admin_approve: ['refund', 'warranty', 'contract'],
-  human_only: ['complaint', 'lawsuit', 'inheritance'],
+  human_only: ['donation', 'magazine', 'ticket'],
 };
 const thingOf = (tier: RiskTier, scope: AuthScope) => things[tier][scopes.indexOf(scope)]!;
-const toolOf = (tier: RiskTier, scope: AuthScope) => `handle_${thingOf(tier, scope)}`;
+const toolOf = (tier: RiskTier, scope: AuthScope) => `cancel_${thingOf(tier, scope)}`;
 
 const approved: Approved[] = tiers.flatMap((risk_tier) =>
   scopes.map((auth_scope) => ({
     tool: {
       name: toolOf(risk_tier, auth_scope),
-      description: `Handles a ${thingOf(risk_tier, auth_scope)}.`,
+      description: `Cancels a ${thingOf(risk_tier, auth_scope)}.`,
       inputSchema,
     },
     risk_tier,
@@ -74,14 +74,17 @@ const arrives = async (who: Who): Promise<ChatClient> => {
 
 /** What became of it: read from the frames, the approvals and the audit, whichever is first. */
 async function whatHappens(client: ChatClient, name: string): Promise<Happens> {
-  const told = await until(async () => {
-    for (const frame of client.frames) if (frame.type === 'confirm' || frame.type === 'step_up') return frame.type;
-    const { body } = await shop.request('GET', `/audit?conversation_id=${client.convId}&limit=50`);
-    const [first] = (body.events as { kind: string; action: string; outcome: string | null }[]).filter(
-      ({ kind, action }) => kind === 'invocation' || action === 'asked_member',
-    );
-    return first && (first.kind === 'invocation' ? first.outcome! : 'member');
-  }, `something to become of ${name}`);
+  const told = await until(
+    async () => {
+      for (const frame of client.frames) if (frame.type === 'confirm' || frame.type === 'step_up') return frame.type;
+      const { body } = await shop.request('GET', `/audit?conversation_id=${client.convId}&limit=50`);
+      const [first] = (body.events as { kind: string; action: string; outcome: string | null }[]).filter(
+        ({ kind, action }) => kind === 'invocation' || action === 'asked_member',
+      );
+      return first && (first.kind === 'invocation' ? first.outcome! : 'member');
+    },
+    () => `something to become of ${name}: ${JSON.stringify(client.frames.at(-1))}`,
+  );
   return told === 'ok' ? 'called' : (told as Happens);
 }
 
@@ -99,7 +102,7 @@ describe('every tier, scope and customer', () => {
     const client = await arrives(who);
     const name = toolOf(tier, scope);
     const order = `A-${tiers.indexOf(tier)}${scopes.indexOf(scope)}${everybody.indexOf(who)}7`;
-    client.say(`Please handle my ${thingOf(tier, scope)} ${order}`);
+    client.say(`Please cancel my ${thingOf(tier, scope)} ${order}`);
     expect(await whatHappens(client, name)).toBe(expected);
     const calls = shop.mcp.calls.filter(({ arguments: given }) => given['order_number'] === order);
     expect(calls.map((call) => call.name)).toEqual(expected === 'called' ? [name] : []);

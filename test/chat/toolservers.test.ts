@@ -199,6 +199,36 @@ describe('a server that is broken', () => {
   });
 });
 
+describe('a tool that asks back', () => {
+  it.each([
+    [
+      'the customer',
+      'elicitation/create',
+      { mode: 'form', message: 'Which card?', requestedSchema: { type: 'object', properties: {} } },
+    ],
+    ['the model', 'sampling/createMessage', { messages: [], maxTokens: 10 }],
+  ])(
+    'for %s is answered by nobody here: a person is called, and nothing is sent again',
+    async (_whom, method, params) => {
+      const shop = await opened([write]);
+      let asked = 0;
+      answerCalls(shop.mcp, (_request, response, body) => {
+        asked += 1;
+        const { id } = JSON.parse(body) as { id: number };
+        const result = { resultType: 'input_required', inputRequests: { card: { method, params } }, requestState: 's' };
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+        return true;
+      });
+      const { client } = await met(shop);
+      expect(await answerAfter(client, please)).toContain('Only a person');
+      await client.frame('escalated');
+      expect([asked, outcomesOf(await shop.events())]).toEqual([1, ['handed_off']]);
+      expect(JSON.stringify(client.frames)).not.toContain('Which card');
+    },
+  );
+});
+
 describe('what a tool answers', () => {
   it('is data: an instruction in it calls nothing, and what runs or loads is not shown', async () => {
     const text =
