@@ -108,6 +108,7 @@ describe('every tier, scope and customer', () => {
     expect(calls.map((call) => call.name)).toEqual(expected === 'called' ? [name] : []);
     // Only of those whom a backend vouches for does the server learn who they are.
     for (const { meta } of calls) expect('io.svc/customer' in meta).toBe(who === 'verified');
+    if (expected === 'denied') expect((await client.frame('reply_end')).body).toContain('who you are');
     const [event] = await shop.events(`?conversation_id=${client.convId}`);
     expect(event).toMatchObject({ tool: name, risk_tier: tier, auth_scope: scope });
     client.drop();

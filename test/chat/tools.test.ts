@@ -4,68 +4,23 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
-import { system, apiAt, until, type Api, type TestOrg } from '../kit/harness.ts';
-import { startTestMcp, type TestMcp, type TestTool } from '../kit/mcp-server.ts';
+import { sharedDatabase } from '../kit/database.ts';
+import { system, apiAt, until, type Api } from '../kit/harness.ts';
+import type { TestMcp, TestTool } from '../kit/mcp-server.ts';
 import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
-import { ChatClient } from '../kit/socket.ts';
-import { authScopes, riskTiers, type AuthScope, type RiskTier } from '../../models/rules/mcp/tool.ts';
-
-const inputSchema = {
-  type: 'object',
-  properties: { order_number: { type: 'string' } },
-  required: ['order_number'],
-  additionalProperties: false,
-};
-const cancel: TestTool = {
-  name: 'cancel_order',
-  description: 'Cancels an order.',
-  inputSchema,
-  answer: ({ order_number }) => ({ content: [{ type: 'text', text: `Order ${String(order_number)} is cancelled.` }] }),
-};
-const please = 'Please cancel my order A-1042';
-const done = 'Cancel order:\nOrder A-1042 is cancelled.';
-const secret = 'tok-nobody-may-see-this';
+import type { ChatClient } from '../kit/socket.ts';
+import { cancel, customerOf, done, historyText, openShop, outcomesOf, please, secret } from '../kit/toolshop.ts';
+import type { AuthScope, RiskTier } from '../../models/rules/mcp/tool.ts';
 
 /** An organization whose one tool server is its own. */
-async function shop(api: Api, risk_tier: RiskTier, auth_scope: AuthScope = 'public', given: TestTool = cancel) {
-  const mcp = await startTestMcp(given);
-  const org = await api.newOrg();
-  const { token: key } = await api.newKey(org);
-  const at = (path: string) => `/support/mcp/orgs/${org.orgId}${path}`;
-  const approve = async () => {
-    const { name: source_name, description, inputSchema: input_schema } = given;
-    const body = {
-      endpoint_url: mcp.url,
-      auth_type: 'bearer',
-      access_token: secret,
-      approved_tools: [{ source_name, description, input_schema, risk_tier, auth_scope, timeout_ms: 60_000 }],
-    };
-    const reply = await api.request('PUT', at('/server'), { token: key, body });
-    if (reply.status !== 200) throw new Error(JSON.stringify(reply.body));
-  };
-  await approve();
-  return {
-    org,
-    mcp,
-    key,
-    approve,
-    request: (method: string, path: string, token = key) => api.request(method, at(path), { token }),
-    events: async (query = ''): Promise<Record<string, unknown>[]> =>
-      (await api.request('GET', at(`/audit${query}`), { token: key })).body.events,
-  };
+async function shop(at: Api, risk_tier: RiskTier, auth_scope: AuthScope = 'public', tool: TestTool = cancel) {
+  const made = await openShop(at, [{ tool, risk_tier, auth_scope }]);
+  const request = (method: string, path: string, token = made.key) => made.request(method, path, { token });
+  return { ...made, request };
 }
-
-/** A verified customer who is connected; with `stepUp`, one that can prove it. */
-async function customer(api: Api, org: TestOrg, key: string, body: Record<string, unknown> = {}) {
-  const session = await api.newSession(org, { key, body });
-  const client = await new ChatClient(org.orgId, { sessionToken: session.token }).connect(api.url);
-  return { ...session, client };
-}
-
-const outcomesOf = (events: Record<string, unknown>[]) =>
-  events.flatMap(({ kind, outcome }) => (kind === 'invocation' ? [outcome] : []));
 
 const api = system();
+const db = sharedDatabase();
 const servers: TestMcp[] = [];
 const clients: ChatClient[] = [];
 const opened = async (...given: Parameters<typeof shop>) => {
@@ -73,8 +28,8 @@ const opened = async (...given: Parameters<typeof shop>) => {
   servers.push(made.mcp);
   return made;
 };
-const met = async (...given: Parameters<typeof customer>) => {
-  const made = await customer(...given);
+const met = async (...given: Parameters<typeof customerOf>) => {
+  const made = await customerOf(...given);
   clients.push(made.client);
   return made;
 };
@@ -263,45 +218,6 @@ describe('a tool that only people use', () => {
   });
 });
 
-describe('every tier and scope, for a customer nobody vouches for', () => {
-  const expected = (tier: RiskTier, scope: AuthScope) =>
-    tier === 'read_public' || tier === 'human_only' || scope === 'public' ? 'allowed' : 'denied';
-  const rows = riskTiers.flatMap((tier) => authScopes.map((scope) => [tier, scope, expected(tier, scope)] as const));
-  let org: TestOrg;
-  let key: string;
-  let pk: string;
-  let mcp: TestMcp;
-  let request: Awaited<ReturnType<typeof shop>>['request'];
-  beforeAll(async () => {
-    ({ org, key, mcp, request } = await opened(api, 'read_public'));
-    const keys = await api.request('GET', `/support/developer-keys/orgs/${org.orgId}/publishable-keys`, {
-      token: org.owner.token,
-    });
-    pk = keys.body.data.test.key;
-  });
-
-  it.each(rows.filter(([, , what]) => what === 'denied'))(
-    '%s with scope %s is denied',
-    async (risk_tier, auth_scope) => {
-      const { name: source_name, description } = cancel;
-      const approved_tools = [{ source_name, description, input_schema: inputSchema, risk_tier, auth_scope }];
-      const put = await api.request('PUT', `/support/mcp/orgs/${org.orgId}/server`, {
-        token: key,
-        body: { approved_tools },
-      });
-      expect(put.status).toBe(200);
-      const visitorId = `visitor-${risk_tier}-${auth_scope}-0000`;
-      const client = await new ChatClient(org.orgId, { pk, visitorId }).connect(api.url);
-      clients.push(client);
-      client.say(please);
-      expect((await client.frame('reply_end')).body).toContain('who you are');
-      const audit = await request('GET', `/audit?conversation_id=${client.convId}`);
-      expect(audit.body.events).toMatchObject([{ outcome: 'denied', risk_tier, auth_scope }]);
-      expect(mcp.calls).toEqual([]);
-    },
-  );
-});
-
 describe('secrets', () => {
   it('are in no reply, frame, audit row or workflow history', async () => {
     const { org, key, events, request } = await opened(api, 'customer_confirm');
@@ -312,18 +228,29 @@ describe('secrets', () => {
     await client.frame('reply_end');
     const connection = await Connection.connect({ address: process.env['TEST_TEMPORAL_ADDRESS']! });
     const temporal = new Client({ connection });
-    const history = async (id: string) => JSON.stringify(await temporal.workflow.getHandle(id).fetchHistory());
+    const collections = ['tool_servers', 'tool_calls', 'tool_audit', 'tool_discoveries', 'frames', 'messages'];
+    const rows = await Promise.all(
+      collections.map((name) =>
+        db()
+          .collection(name)
+          .find({}, { sort: { _id: -1 }, limit: 500 })
+          .toArray(),
+      ),
+    );
     const told = [
       JSON.stringify((await request('GET', '/server')).body),
       JSON.stringify(await events()),
       JSON.stringify(client.frames),
-      await history(`tool:${pending_id}`),
-      await history(`conversation:${client.convId}`),
+      JSON.stringify(rows),
+      await historyText(temporal, `conversation:${client.convId}`),
+      await historyText(temporal, `tool:${pending_id}`),
     ];
     await connection.close();
     for (const text of told) expect(text).not.toContain(secret);
     // Nor what the customer wrote, where operators look.
-    expect(Buffer.from(told[3]!).toString()).not.toContain('A-1042');
+    const history = told.at(-1)!;
+    expect(history).toContain(pending_id);
+    expect(history).not.toContain('A-1042');
   });
 });
 
@@ -362,5 +289,8 @@ describe('when a worker dies during a call', () => {
     expect([writing.mcp.calls.length, reading.mcp.calls.length]).toEqual([1, 2]);
     expect((await writing.events('?outcome=error'))[0]).toMatchObject({ action: 'outcome_unknown' });
     await Promise.all([second.stop(), others.stop()]);
+    const logs = [own, others, first, second].map((process) => process.output()).join('');
+    expect(logs).toContain('a tool call ended');
+    for (const hidden of [secret, 'A-1042']) expect(logs).not.toContain(hidden);
   });
 });

@@ -1,6 +1,7 @@
 /** An organization whose tool server is its own, and its customers, for tests of tools in conversations. */
 import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll } from '@jest/globals';
+import type { Client } from '@temporalio/client';
 import type { Api, TestOrg } from './harness.ts';
 import { startTestMcp, type TestMcp, type TestTool } from './mcp-server.ts';
 import { ChatClient } from './socket.ts';
@@ -82,6 +83,16 @@ export async function visitorOf(api: Api, org: TestOrg, embedSecret?: string): P
 
 export const outcomesOf = (events: readonly Record<string, unknown>[]) =>
   events.flatMap(({ kind, outcome }) => (kind === 'invocation' ? [outcome] : []));
+
+/** A workflow's whole history as text, with what it was given and gave, which travels as bytes. */
+export async function historyText(temporal: Client, workflowId: string): Promise<string> {
+  const history = await temporal.workflow.getHandle(workflowId).fetchHistory();
+  return JSON.stringify(history, function (this: Record<string, unknown>, name: string, value: unknown) {
+    // A buffer turns itself into numbers before it comes here.
+    const given = this[name];
+    return given instanceof Uint8Array ? Buffer.from(given).toString('utf8') : value;
+  });
+}
 
 /** Shops and customers of one file's tests; after them everything is closed. */
 export function shopping(api: Api) {

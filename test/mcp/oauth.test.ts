@@ -1,5 +1,6 @@
 /** The sign-in at a tool server's authorization server, against a real one: by the client itself, and by a person. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Client, Connection } from '@temporalio/client';
 import { createHttp } from '../../clients/http/http.ts';
 import { createFetch } from '../../clients/mcp/fetch.ts';
 import { oauthProvider, signIn, type OAuthState } from '../../clients/mcp/oauth.ts';
@@ -8,6 +9,7 @@ import { browse, guard, known, machine, startAuthority, type Authority } from '.
 import { sharedDatabase } from '../kit/database.ts';
 import { system, until } from '../kit/harness.ts';
 import { startTestMcp, type TestMcp } from '../kit/mcp-server.ts';
+import { historyText } from '../kit/toolshop.ts';
 
 const api = system();
 const db = sharedDatabase();
@@ -62,13 +64,27 @@ const byPerson = { auth_type: 'oauth2' };
 
 describe('with a client secret', () => {
   it('signs in by itself; the secret and the tokens stay inside', async () => {
-    const { call } = await organization();
+    const { call, org } = await organization();
     const put = await call('PUT', '/server', { endpoint_url: mcp.url, auth_type: 'oauth2', oauth: machine });
     expect([put.status, put.body.server?.signed_in, put.body.authorization_url]).toEqual([200, true, undefined]);
     expect(put.body.server).toMatchObject({ has_client_secret: true, oauth: { grant_type: 'client_credentials' } });
     expect(JSON.stringify(put.body)).not.toContain(machine.client_secret);
     expect((await call('POST', '/discover')).body.tools).toMatchObject([{ source_name: 'ping' }]);
     expect(accepted).toContain('machine');
+    // What operators see of it holds neither.
+    const connection = await Connection.connect({ address: process.env['TEST_TEMPORAL_ADDRESS']! });
+    const temporal = new Client({ connection });
+    const histories = await until(async () => {
+      const found = new Map<string, string>();
+      const query = `Organization = "${org.orgId}"`;
+      for await (const { workflowId, type } of temporal.workflow.list({ query }))
+        found.set(type, await historyText(temporal, workflowId));
+      return found.has('beginToolGrant') && found.has('discoverTools') && [...found.values()];
+    }, 'both workflows to be listed');
+    await connection.close();
+    const rows = await db().collection('tool_servers').find().toArray();
+    for (const text of [...histories, JSON.stringify(rows)])
+      for (const hidden of [machine.client_secret, latest]) expect(text).not.toContain(hidden);
   });
 
   it('that is wrong says so without repeating it, and leaves what was stored as it was', async () => {
