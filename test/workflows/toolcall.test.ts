@@ -19,7 +19,7 @@ async function timersOf(handle: WorkflowHandle): Promise<{ setMs: number[]; fire
   const events = (await handle.fetchHistory()).events ?? [];
   const set = events.flatMap(({ timerStartedEventAttributes: timer }) => timer?.startToFireTimeout ?? []);
   return {
-    setMs: set.map(({ seconds, nanos }) => Number(seconds) * 1_000 + Number(nanos ?? 0) / 1_000_000),
+    setMs: set.map(({ seconds, nanos }) => Number(seconds) * 1_000 + (nanos ?? 0) / 1_000_000),
     fired: events.filter(({ timerFiredEventAttributes: fired }) => fired).length,
   };
 }
