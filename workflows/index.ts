@@ -1,4 +1,5 @@
 /** All workflows, as a worker bundles them. */
+export { announce } from './announce.ts';
 export { conversation } from './conversation.ts';
 export { crawlSite } from './crawl.ts';
 export { memberDeparted } from './departure.ts';

@@ -16,6 +16,7 @@ import {
 } from '../../models/events/destination.ts';
 import {
   DeliveryRefused,
+  hasOwnReceiver,
   maskHeaders,
   maxResponseHead,
   type DeliveryKind,
@@ -43,8 +44,14 @@ const stored = (request: OutgoingRequest | undefined) =>
   request && { ...request, headers: maskHeaders(request.headers) };
 const cut = (text: string | undefined) => text?.slice(0, maxResponseHead);
 
-const disabledMessage =
-  'The destination is disabled. Save its address or outbox_providers again, then recover what was not sent.';
+/** What a kind of destination gets, and what is saved again to send to it anew. */
+const aboutOf = (kind: DeliveryKind) =>
+  kind === 'notification'
+    ? { sent: 'Notifications', saved: 'slack_webhook_url', where: 'the webhooks of the organization' }
+    : { sent: 'Ticket events', saved: 'its address or outbox_providers', where: 'the support configuration' };
+
+const disabledMessage = (kind: DeliveryKind): string =>
+  `The destination is disabled. Save ${aboutOf(kind).saved} again, then recover what was not sent.`;
 
 /** Failures of the database are not the receiver's: the activity fails, and is repeated. */
 const isOutage = (error: unknown): boolean => error instanceof Error && error.name.startsWith('Mongo');
@@ -57,7 +64,8 @@ export function createAttempts(deps: AttemptDeps) {
     const sender = senders[delivery.kind];
     if (!sender) return giveUp(delivery, 'Nothing in this system sends deliveries of this kind.');
     if (delivery.mode === 'test' || (await sender.unsendable?.(delivery, deps))) return suppress(delivery, sender);
-    if (whereto.standing?.status === 'disabled') return giveUp(delivery, disabledMessage);
+    if (whereto.standing?.status === 'disabled' && !hasOwnReceiver(delivery))
+      return giveUp(delivery, disabledMessage(delivery.kind));
     const at = clock();
     const began = performance.now();
     const lasted = () => Math.round(performance.now() - began);
@@ -68,7 +76,7 @@ export function createAttempts(deps: AttemptDeps) {
       const request = stored(sent.request);
       await settleDelivery(delivery, { status: 'delivered', attempt, request, result }, clock());
       const { standing, ref } = whereto;
-      if (!sender.separate?.(delivery) && (standing?.status !== 'active' || standing.slow))
+      if (!hasOwnReceiver(delivery) && (standing?.status !== 'active' || standing.slow))
         await noteSuccess(ref, clock());
       return { kind: 'settled' };
     } catch (error) {
@@ -108,7 +116,7 @@ export function createAttempts(deps: AttemptDeps) {
     );
     const { org_id, _id, kind, mode } = delivery;
     log.info({ org_id, delivery_id: _id, kind, mode, tries, reason: error }, 'delivery failed');
-    if (!senders[kind]?.separate?.(delivery)) {
+    if (!hasOwnReceiver(delivery)) {
       const since = await noteFailure(ref, { error, timedOut }, now);
       if (broken || isHopeless(since, now)) await disable(delivery, ref, error, broken);
     }
@@ -124,12 +132,13 @@ export function createAttempts(deps: AttemptDeps) {
     broken: boolean,
   ): Promise<void> {
     const { org_id, mode, kind, version } = ref;
+    const { sent, saved, where } = aboutOf(kind);
     const why = broken ? error : `For five days it took nothing. The last failure: ${error}`;
     const notice = {
       key: `destination_disabled:${mode}:${kind}:${version}`,
       kind: 'destination_disabled',
-      title: `Ticket events are no longer sent to ${destination}`,
-      body: `${why} Save its address or outbox_providers in the support configuration to send to it again.`,
+      title: `${sent} are no longer sent to ${destination}`,
+      body: `${why} Save ${saved} in ${where} to send to it again.`,
     };
     await notifyMembers(org_id, notice, clock());
     await disableDestination(ref, error, clock());

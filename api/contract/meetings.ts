@@ -32,6 +32,10 @@ export const createMeetingBody = z.strictObject({
       description: `Days after which the meeting is removed with all its data; ${ttlDays.default} unless told.`,
     }),
   settings: settingsBody.optional(),
+  org_id: id.optional().meta({
+    description:
+      'An organization of yours that is told when the meeting ends and its summary is ready; your only one unless told.',
+  }),
 });
 export const renameMeetingBody = z.strictObject({ title });
 

@@ -1,10 +1,11 @@
 /** Meetings as their owners see them, and what is done to them in more than one step. */
 import type { Context } from '../context.ts';
-import type { Start } from '../durable.ts';
+import { intentTo, startSaved, type Start } from '../durable.ts';
 import {
   admitSpeech,
   findMeeting,
   keepSummary,
+  MeetingModel,
   setMadeTitle,
   type Meeting,
   type StoredSummary,
@@ -19,6 +20,7 @@ import {
 } from '../../models/interviews/transcript.ts';
 import { summarize } from '../../agent/summary.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
+import { meetingAnnouncement } from '../../models/rules/events/announcement.ts';
 import { titleOf, utterancesOf } from '../../models/rules/interviews/digest.ts';
 import { untitled } from '../../models/rules/interviews/meeting.ts';
 import type { SummaryMode } from '../../models/rules/interviews/summary.ts';
@@ -124,7 +126,7 @@ export async function makeTitle({ _id, title_given, started_at }: Meeting): Prom
  * @throws Problem NO_TRANSCRIPT
  */
 export async function provideSummary(
-  ctx: Pick<Context, 'ai' | 'clock' | 'log'>,
+  ctx: Pick<Context, 'ai' | 'clock' | 'log' | 'temporal' | 'config'>,
   record: Meeting,
   mode: SummaryMode,
   regenerate: boolean,
@@ -138,6 +140,11 @@ export async function provideSummary(
     ctx.log.warn({ err: error, meeting_id: record._id }, 'the model made no summary; the transcript itself did'),
   );
   const summary = { ...made, version: said.length, generated_at: ctx.clock() };
-  await keepSummary(record._id, mode, summary);
+  // A transcript's first summary is told of, whatever its length; making it again is not.
+  const isFirst = !Object.values(record.summaries ?? {}).some((one) => one.version === summary.version);
+  const telling = meetingAnnouncement(record.org_id, record._id, 'summary_ready', summary.version);
+  const intent = isFirst ? intentTo(ctx, telling) : undefined;
+  const isKept = await keepSummary(record._id, mode, summary, intent);
+  if (isKept && intent) await startSaved(ctx, MeetingModel, record, [intent]);
   return { ...summary, cached: false };
 }

@@ -16,6 +16,7 @@ import { keyRoutes } from './keys.ts';
 import { knowledgeRoutes } from './knowledge.ts';
 import { meetingTaskRoutes } from './meetingtasks.ts';
 import { meetingRoutes } from './meetings.ts';
+import { notificationRoutes } from './notifications.ts';
 import { outboxRoutes } from './outbox.ts';
 import { mcpRoutes } from './mcp.ts';
 import { orgRoutes } from './orgs.ts';
@@ -45,6 +46,7 @@ export const routeGroups = {
   'Ticket events': outboxRoutes,
   'Customer data': customerRoutes,
   Meetings: meetingRoutes,
+  Notifications: notificationRoutes,
   Integrations: integrationRoutes,
   'Inbound events': [...webhookRoutes, ...inboundRoutes],
   Interviews: [...interviewRoutes, ...interviewAidRoutes, ...botReportRoutes],

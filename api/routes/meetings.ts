@@ -26,9 +26,11 @@ import {
   removeMeetingContents,
   type Meeting,
 } from '../../models/interviews/meeting.ts';
+import { organizationIdsOf } from '../../models/access/organization.ts';
 import { removeTasksOf } from '../../models/tasks/extracted.ts';
 import { TaskModel } from '../../models/tasks/task.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
+import { meetingAnnouncement } from '../../models/rules/events/announcement.ts';
 import { defaultSettings, expiryOf, givenSettings, ttlDays, untitled } from '../../models/rules/interviews/meeting.ts';
 import { momentOf } from '../../models/rules/interviews/transcript.ts';
 import { removeNow } from '../../workflows/meeting.ts';
@@ -54,8 +56,12 @@ export const meetingRoutes = [
     reply: contract.meetingRecord,
     envelope: true,
     limit: 'writes',
+    errors: ['NOT_FOUND'],
     async handle({ body, principal: { userId } }, ctx) {
       const now = ctx.clock();
+      const { org_id: told } = body;
+      if (told !== undefined && !(await organizationIdsOf(userId)).includes(told))
+        throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
       const days = body.ttl_days ?? ttlDays.default;
       const record: Meeting = {
         _id: newId('meeting'),
@@ -72,6 +78,7 @@ export const meetingRoutes = [
         updated_at: now,
         size: { segments: 0, characters: 0 },
         speakers: [],
+        ...(told === undefined ? {} : { told_org: told }),
       };
       await launch(ctx, MeetingModel, [keeping(record)], ([intent]) => createMeeting({ ...record, pending: [intent] }));
       return viewMeeting(record);
@@ -197,9 +204,11 @@ export const meetingRoutes = [
     envelope: true,
     limit: 'writes',
     async handle({ params: { id }, principal: { userId } }, ctx) {
-      const ended = await endMeeting(userId, id, ctx.clock());
-      if (!ended) throw noMeeting();
-      await makeTitle(ended);
+      const intent = intentTo(ctx, meetingAnnouncement(userId, id, 'meeting_ended'));
+      const outcome = await endMeeting(userId, id, ctx.clock(), intent);
+      if (!outcome) throw noMeeting();
+      await makeTitle(outcome.meeting);
+      if (outcome.ended) await startSaved(ctx, MeetingModel, outcome.meeting, [intent]);
       return viewMeeting(await found(userId, id));
     },
   }),

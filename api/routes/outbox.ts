@@ -18,7 +18,13 @@ import {
 import { findDestinations, listDestinations, type Destination } from '../../models/events/destination.ts';
 import { findSupportConfig } from '../../models/knowledge/supportconfig.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
-import { deliveryKinds, maskHeaders, maskUrl, testEventType } from '../../models/rules/events/delivery.ts';
+import {
+  deliveryKinds,
+  hasOwnReceiver,
+  maskHeaders,
+  maskUrl,
+  testEventType,
+} from '../../models/rules/events/delivery.ts';
 import { eventBody } from '../../models/rules/events/ticketevent.ts';
 
 const prefix = '/support/outbox/orgs/{orgId}';
@@ -52,12 +58,18 @@ async function deliveryOf({ orgId, modes }: TenantPrincipal, deliveryId: string)
 }
 
 /** @throws Problem CONFLICT when nothing is sent there until its settings are saved again. */
-async function checkEnabled({ org_id, mode, kind }: Pick<Delivery, 'org_id' | 'mode' | 'kind'>): Promise<void> {
+async function checkEnabled({
+  org_id,
+  mode,
+  kind,
+  lane,
+}: Pick<Delivery, 'org_id' | 'mode' | 'kind' | 'lane'>): Promise<void> {
+  if (hasOwnReceiver({ kind, lane })) return;
   const { outbox_version } = await findSupportConfig(org_id);
   const standing = (await findDestinations(org_id, mode, outbox_version)).get(kind);
   if (standing?.status !== 'disabled') return;
   throw new Problem('CONFLICT', {
-    message: `The destination ${kind} is disabled (${standing.last_error}) Save its address or outbox_providers again first.`,
+    message: `The destination ${kind} is disabled (${standing.last_error}) Save its settings again first.`,
   });
 }
 
@@ -67,7 +79,7 @@ async function sendTest(ctx: Context, { orgId, mode }: TenantPrincipal): Promise
     const message = `Set ${url === null ? 'outbox_webhook_url' : 'outbox_webhook_secret'} in the support configuration first.`;
     throw new Problem('CONFLICT', { message });
   }
-  await checkEnabled({ org_id: orgId, mode, kind: 'webhook' });
+  await checkEnabled({ org_id: orgId, mode, kind: 'webhook', lane: 'webhook' });
   const now = ctx.clock();
   const data = { org_id: orgId, mode, ticket: null, conversation: null, customer: null };
   const fresh = {

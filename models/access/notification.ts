@@ -43,6 +43,7 @@ export const NotificationModel = defineModel<Notification>(
   [
     { fields: { user_id: 1, org_id: 1, key: 1 }, unique: true },
     { fields: { user_id: 1, _id: -1 } },
+    { fields: { user_id: 1, org_id: 1 }, partialFilterExpression: { read: false } },
     { fields: { expires_at: 1 }, expireAfterSeconds: 0 },
   ],
 );
@@ -50,7 +51,7 @@ export const NotificationModel = defineModel<Notification>(
 export type Notice = Pick<Notification, 'key' | 'kind' | 'title' | 'body'> & { task_id?: string | undefined };
 
 /** Tells these users, each once an occasion however often this is called. */
-async function notify(orgId: string, userIds: readonly string[], notice: Notice, now: Date): Promise<void> {
+export async function notify(orgId: string, userIds: readonly string[], notice: Notice, now: Date): Promise<void> {
   if (userIds.length === 0) return;
   const { key, task_id, ...said } = notice;
   const expires_at = new Date(now.getTime() + keptDays * 86_400_000);
@@ -82,4 +83,43 @@ async function notify(orgId: string, userIds: readonly string[], notice: Notice,
 export async function notifyMembers(orgId: string, notice: Notice, now: Date): Promise<void> {
   const org = await OrganizationModel.findById(orgId, { members: 1 }).lean();
   await notify(orgId, org?.members.map(({ user_id }) => user_id) ?? [], notice, now);
+}
+
+/** Those of organizations that the user left are not shown, whatever was told before. */
+const shownTo = (userId: string, orgIds: readonly string[]) => ({ user_id: userId, org_id: { $in: [...orgIds] } });
+
+export type NotificationPage = { limit: number; before: string | undefined; unread: boolean | undefined };
+
+/** What a user was told in these organizations, the newest first, from before this id on. */
+export async function listNotifications(
+  userId: string,
+  orgIds: readonly string[],
+  { limit, before, unread }: NotificationPage,
+): Promise<Notification[]> {
+  return collectionOf(NotificationModel)
+    .find({
+      ...shownTo(userId, orgIds),
+      ...(unread === undefined ? {} : { read: !unread }),
+      ...(before === undefined ? {} : { _id: { $lt: before } }),
+    })
+    .sort({ _id: -1 })
+    .limit(limit)
+    .toArray();
+}
+
+export async function countUnread(userId: string, orgIds: readonly string[]): Promise<number> {
+  return collectionOf(NotificationModel).countDocuments({ ...shownTo(userId, orgIds), read: false });
+}
+
+/** Null when the user has no such notification. */
+export async function markRead(
+  userId: string,
+  orgIds: readonly string[],
+  notificationId: string,
+): Promise<Notification | null> {
+  return collectionOf(NotificationModel).findOneAndUpdate(
+    { _id: notificationId, ...shownTo(userId, orgIds) },
+    { $set: { read: true } },
+    { returnDocument: 'after' },
+  );
 }

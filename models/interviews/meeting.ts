@@ -38,6 +38,8 @@ export type Meeting = {
   /** Names of those who spoke. */
   speakers: string[];
   summaries?: Partial<Record<SummaryMode, StoredSummary>>;
+  /** The organization of its owner that is told of it; without one, the owner's only one. */
+  told_org?: string;
   /** Its removal is decided. */
   removing?: true;
   pending?: Intent[];
@@ -66,6 +68,7 @@ export const MeetingModel = defineModel<Meeting>(
     }),
     speakers: { type: [String], required: true },
     summaries: { type: Mixed },
+    told_org: String,
     removing: Boolean,
     pending: pendingField,
   },
@@ -125,13 +128,21 @@ export async function changeSettings(
   );
 }
 
-/** Ends a meeting; one that has ended keeps its end. Null when there is none. */
-export async function endMeeting(owner: string, meetingId: string, now: Date): Promise<Meeting | null> {
-  return collectionOf(MeetingModel).findOneAndUpdate(
-    standing(owner, meetingId),
-    [{ $set: { status: 'completed', ended_at: { $ifNull: ['$ended_at', now] }, updated_at: now } }],
+/** Ends a meeting; one that has ended keeps its end. Null when there is none. `intent`: to tell of it, once. */
+export async function endMeeting(
+  owner: string,
+  meetingId: string,
+  now: Date,
+  intent: Intent,
+): Promise<{ meeting: Meeting; ended: boolean } | null> {
+  const meeting = await collectionOf(MeetingModel).findOneAndUpdate(
+    { ...standing(owner, meetingId), status: 'active' },
+    { $set: { status: 'completed', ended_at: now, updated_at: now }, $push: { pending: intent } },
     { returnDocument: 'after' },
   );
+  if (meeting) return { meeting, ended: true };
+  const before = await findMeeting(owner, meetingId);
+  return before && { meeting: before, ended: false };
 }
 
 /** Makes room for further speech. Null when there is no such meeting, `full` when there is no room. */
@@ -170,17 +181,23 @@ export async function setMadeTitle(meetingId: string, title: string, version: nu
   );
 }
 
-/** Keeps a summary, unless one of a later transcript is kept. */
-export async function keepSummary(meetingId: string, mode: SummaryMode, summary: StoredSummary): Promise<void> {
+/** Keeps a summary, unless one of a later transcript is kept; false then. `intent`: to tell of it. */
+export async function keepSummary(
+  meetingId: string,
+  mode: SummaryMode,
+  summary: StoredSummary,
+  intent?: Intent,
+): Promise<boolean> {
   const path = `summaries.${mode}`;
-  await collectionOf(MeetingModel).updateOne(
+  const { matchedCount } = await collectionOf(MeetingModel).updateOne(
     {
       _id: meetingId,
       removing: { $exists: false },
       $or: [{ [path]: { $exists: false } }, { [`${path}.version`]: { $lte: summary.version } }],
     },
-    { $set: { [path]: summary } },
+    { $set: { [path]: summary }, ...(intent ? { $push: { pending: intent } } : {}) },
   );
+  return matchedCount === 1;
 }
 
 /**

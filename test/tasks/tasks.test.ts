@@ -1,7 +1,7 @@
 /** Tasks over HTTP: written, listed, changed and removed, and that they are their organization's alone. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MongoClient, type Db } from 'mongodb';
-import { system, type TestOrg, type TestUser } from '../kit/harness.ts';
+import { system, until, type TestOrg, type TestUser } from '../kit/harness.ts';
 import { systemEnv } from '../kit/processes.ts';
 
 const api = system();
@@ -71,14 +71,14 @@ describe('POST /orgs/{orgId}/tasks', () => {
     });
   });
 
-  it('keeps what happened until it is announced', async () => {
+  it('tells the assignee what happened, and who did it', async () => {
     const { task_id } = await create({ assigned_to: bob.userId });
-    const { unannounced } = (await stored(task_id)) as unknown as { unannounced: { type: string }[] };
-    const said = { actor: ada.userId, source: 'member', assigned_to: bob.userId };
-    expect(unannounced).toMatchObject([
-      { type: 'task_created', ...said },
-      { type: 'task_assigned', ...said },
-    ]);
+    const told = await until(async () => {
+      const { body } = await api.request('GET', '/me/notifications', { token: bob.token });
+      return body.data.notifications.find((one: { task_id: string }) => one.task_id === task_id);
+    }, 'the notification');
+    expect(told).toMatchObject({ kind: 'task_assigned', org_id: org.orgId, read: false });
+    await until(async () => (await stored(task_id))!['unannounced' as never]['length'] === 0, 'all to be told');
   });
 
   it.each([
@@ -216,14 +216,21 @@ describe('PUT /orgs/{orgId}/tasks/{taskId}', () => {
   });
 
   it('remembers when a task was completed, until it is taken up again', async () => {
-    const { task_id: id } = await create();
+    await api.request('PUT', `/orgs/${org.orgId}/webhooks`, {
+      token: ada.token,
+      body: { slack_webhook_url: 'https://hooks.slack.com/services/T1/B1/x' },
+    });
+    const { task_id: id } = await create({ title: 'Told of' });
     const done = (await put(id, { status: 'completed' })).body.data;
     expect(done.completed_at).toBe(done.updated_at);
     expect((await put(id, { status: 'completed', priority: 'low' })).body.data.completed_at).toBe(done.completed_at);
     expect((await put(id, { status: 'in_progress' })).body.data.completed_at).toBeNull();
-    const { unannounced } = (await stored(id)) as unknown as { unannounced: { type: string }[] };
-    const types = ['task_created', 'task_completed', 'task_updated', 'task_updated'];
-    expect(unannounced.map(({ type }) => type)).toEqual(types);
+    const told = await until(async () => {
+      const found = db.collection('deliveries').find({ org_id: org.orgId, 'payload.slack.text': /“Told of”/ });
+      const types = (await found.sort({ _id: 1 }).toArray()).map(({ event_type }) => event_type as string);
+      return types.length === 4 && types;
+    }, 'what happened to be told');
+    expect(told).toEqual(['task_created', 'task_completed', 'task_updated', 'task_updated']);
   });
 
   it('loses nothing of changes that come at once', async () => {

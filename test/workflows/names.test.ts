@@ -2,7 +2,9 @@
 import { expect, it } from '@jest/globals';
 import { conversationWork, ticketEventsWork } from '../../models/rules/chat/work.ts';
 import { deliveryWork, slowQueue, tryNowSignal } from '../../models/rules/events/work.ts';
+import { announcing, happenedSignal } from '../../models/rules/events/announcement.ts';
 import { inboundWork } from '../../models/rules/events/inbound.ts';
+import { announce, happened } from '../../workflows/announce.ts';
 import { attend, conversation } from '../../workflows/conversation.ts';
 import { arrived, inbound } from '../../workflows/inbound.ts';
 import { tryNow } from '../../workflows/lines.ts';
@@ -29,4 +31,8 @@ it('a ticket’s events, and a line of deliveries, have the names by which recor
     deliveryWork.signal,
   ]);
   expect([queues.slowdeliveries, tryNow.name]).toEqual([slowQueue, tryNowSignal]);
+});
+
+it('what is announced has the names by which records ask for it', () => {
+  expect([announce.name, queues.tasks, happened.name]).toEqual([announcing.workflow, announcing.queue, happenedSignal]);
 });

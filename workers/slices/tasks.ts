@@ -1,6 +1,7 @@
-/** Tasks. */
+/** Tasks: what is told of them, their execution, and those of members who leave. */
 import { launchable, type Slice } from './slice.ts';
 import { createDepartureActivities } from '../../activities/tasks/departure.ts';
+import { createAnnounceActivities } from '../../activities/tasks/announce.ts';
 import { createExecutionActivities } from '../../activities/tasks/execution.ts';
 import { createIssueActivities } from '../../activities/tasks/issues.ts';
 import { DepartureModel } from '../../models/tasks/departure.ts';
@@ -14,6 +15,7 @@ export const tasks = {
         ...createExecutionActivities(deps),
         ...createIssueActivities(deps),
         ...createDepartureActivities(deps),
+        ...createAnnounceActivities(deps),
       }),
       // Each waits for another service, for 15 s if that does not answer.
       maxActivities: 40,

@@ -58,9 +58,6 @@ export async function sendByMail(mail: OutgoingMail, { route, request, signal }:
 const payloadOf = (delivery: Delivery): MailPayload => delivery.payload as MailPayload;
 
 export const email: Sender = {
-  // One customer's address says nothing about another's.
-  separate: () => true,
-
   async unsendable(delivery, deps: SenderDeps) {
     return (await routeOf(deps, delivery.org_id, payloadOf(delivery).via)) === undefined;
   },

@@ -1,48 +1,67 @@
 /**
- * Tells members what concerns them, by mail: by the organization's own server or the deployment's, in the name that goes with
- * it at the moment of the attempt. What is stored of such a mail never holds its token.
+ * Tells members what concerns them: by mail, through the organization's own server or the deployment's and in the name that goes
+ * with it at the moment of the attempt, and by the organization's webhook of Slack. What is stored of it holds no token and no
+ * address that is a password.
  */
-import type { Sender, SenderDeps } from './sender.ts';
 import { requestOfMail, sendByMail } from './email.ts';
+import type { Sender, SenderDeps } from './sender.ts';
+import { sendToSlackWebhook, slackWebhookPost } from './slackwebhook.ts';
 import { letterOf, wordsOf, type Letter } from '../accountletter.ts';
 import { routeOf, senderOf } from '../mailsettings.ts';
 import type { Delivery } from '../../../models/events/delivery.ts';
 import { DeliveryRefused } from '../../../models/rules/events/delivery.ts';
-import { domainOf } from '../../../models/rules/events/mailbox.ts';
+import { domainOf, type Mailbox } from '../../../models/rules/events/mailbox.ts';
 import { automaticHeaders, type OutgoingMail } from '../../../models/rules/events/mailout.ts';
 import { hiddenLink, type NotificationPayload } from '../../../models/rules/events/notification.ts';
 
+/** A mail, as it is sent and as it may be shown. `prepare`: see accountletter.ts. */
+type Written = { mail: OutgoingMail; shown: OutgoingMail; prepare: Letter['prepare'] };
+type ByMail = Exclude<NotificationPayload, { slack: unknown }>;
+
 const payloadOf = (delivery: Delivery): NotificationPayload => delivery.payload as NotificationPayload;
 
-const letterIn = (delivery: Delivery, { mail, clock }: SenderDeps): Promise<Letter | null> =>
-  letterOf(delivery, payloadOf(delivery).account, { key: mail.tokenKey, now: clock() });
+const letterIn = (
+  delivery: Delivery,
+  { account }: Extract<ByMail, { account: unknown }>,
+  { mail, clock }: SenderDeps,
+): Promise<Letter | null> => letterOf(delivery, account, { key: mail.tokenKey, now: clock() });
 
-/** The mail, with its link or with what stands for it. */
-async function mailOf(delivery: Delivery, letter: Letter, deps: SenderDeps, hidden?: string): Promise<OutgoingMail> {
+/** Null when there is nobody to write to. */
+async function writtenOf(delivery: Delivery, payload: ByMail, deps: SenderDeps): Promise<Written | null> {
   const { _id, org_id, created_at } = delivery;
-  const { publicUrl, mail } = deps;
   const { from } = await senderOf(deps, org_id);
-  const words = wordsOf(letter, { key: mail.tokenKey, publicUrl, ...(hidden === undefined ? {} : { hidden }) });
-  return {
+  const mailOf = (to: Mailbox, words: { subject: string; text: string }): OutgoingMail => ({
     from,
-    to: letter.to,
+    to,
     ...words,
     date: created_at.toISOString(),
     // The same in each attempt, so that a mail that comes twice is shown once.
     message_id: `<${_id}@${domainOf(from.address)}>`,
     references: [],
     headers: automaticHeaders(_id, false),
-  };
+  });
+  if ('mail' in payload) {
+    const { to, ...words } = payload.mail;
+    const mail = mailOf(to, words);
+    return { mail, shown: mail, prepare: () => Promise.resolve(true) };
+  }
+  const letter = await letterIn(delivery, payload, deps);
+  if (!letter) return null;
+  const { publicUrl, mail } = deps;
+  const words = (hidden?: string) =>
+    wordsOf(letter, { key: mail.tokenKey, publicUrl, ...(hidden === undefined ? {} : { hidden }) });
+  return { mail: mailOf(letter.to, words()), shown: mailOf(letter.to, words(hiddenLink)), prepare: letter.prepare };
 }
 
 export const notification: Sender = {
-  separate: () => true,
-
   async unsendable(delivery, deps) {
+    const payload = payloadOf(delivery);
+    if ('slack' in payload) return false;
     const { via } = await senderOf(deps, delivery.org_id);
     if ((await routeOf(deps, delivery.org_id, via)) === undefined) return true;
+    if ('mail' in payload) return false;
     // One that comes too late is refused by `send`.
-    const letter = await letterIn(delivery, deps).catch((error: unknown) => {
+    const letter = await letterIn(delivery, payload, deps).catch((error: unknown) => {
       if (error instanceof DeliveryRefused) return undefined;
       throw error;
     });
@@ -50,20 +69,24 @@ export const notification: Sender = {
   },
 
   async preview(delivery, deps) {
-    const letter = await letterIn(delivery, deps);
-    // There is nobody to write to.
-    if (!letter) return { method: 'MAIL', url: `mailto:${delivery.destination}`, headers: {}, body: '' };
-    return requestOfMail(await mailOf(delivery, letter, deps, hiddenLink));
+    const payload = payloadOf(delivery);
+    if ('slack' in payload) return (await slackWebhookPost(delivery.org_id, payload.slack.text, deps)).request;
+    const written = await writtenOf(delivery, payload, deps);
+    if (written) return requestOfMail(written.shown);
+    return { method: 'MAIL', url: `mailto:${delivery.destination}`, headers: {}, body: '' };
   },
 
   async send(delivery, deps, signal) {
-    const letter = await letterIn(delivery, deps);
-    if (!letter) throw new DeliveryRefused('There is nobody to send it to.', { permanent: true });
-    const request = requestOfMail(await mailOf(delivery, letter, deps, hiddenLink));
+    const payload = payloadOf(delivery);
+    if ('slack' in payload)
+      return sendToSlackWebhook(await slackWebhookPost(delivery.org_id, payload.slack.text, deps), deps, signal);
+    const written = await writtenOf(delivery, payload, deps);
+    if (!written) throw new DeliveryRefused('There is nobody to send it to.', { permanent: true });
+    const request = requestOfMail(written.shown);
     const { via } = await senderOf(deps, delivery.org_id);
     const route = await routeOf(deps, delivery.org_id, via);
-    if (!(await letter.prepare()))
+    if (!(await written.prepare()))
       throw new DeliveryRefused('The account has changed meanwhile.', { request, permanent: true });
-    return sendByMail(await mailOf(delivery, letter, deps), { route, request, signal }, deps);
+    return sendByMail(written.mail, { route, request, signal }, deps);
   },
 };

@@ -54,8 +54,6 @@ export type Composed = {
 export type Sender = {
   /** Null: there is nowhere to send it. A sender without this sends no ticket's events. */
   compose?(news: TicketNews, deps: SenderDeps): Promise<Composed | null>;
-  /** Whether this delivery has a receiver of its own, so that failures disable nothing. */
-  separate?(delivery: Delivery): boolean;
   /** Whether nothing could send it, as without a mail server: it is treated as in test mode. */
   unsendable?(delivery: Delivery, deps: SenderDeps): Promise<boolean>;
   /** @throws DeliveryRefused when the receiver did not take it. */

@@ -65,6 +65,10 @@ export class DeliveryRefused extends Error {
   }
 }
 
+/** Whether a delivery has a receiver of its own, such as one person, so that its failures say nothing about others. */
+export const hasOwnReceiver = ({ kind, lane }: { kind: DeliveryKind; lane: string }): boolean =>
+  kind === 'email' || (kind === 'notification' && lane !== 'slack');
+
 /** Deliveries of one line are sent in order. Those of a ticket go in order for each of its destinations. */
 export const ticketLine = (ticketId: string, lane: string): string => `${ticketId}:${lane}`;
 

@@ -2,6 +2,7 @@
  * What members are told outside of this system: mails about their accounts, and what happened in their organization. Pure.
  * Each is a delivery of the kind `notification`.
  */
+import type { Mailbox } from './mailbox.ts';
 import type { AccountMailKind } from '../access/accountmail.ts';
 
 /**
@@ -13,8 +14,14 @@ export type AccountLetter =
   | { kind: 'email_change' | 'password_changed' | 'email_changed'; user_id: string; email: string }
   | { kind: 'invitation'; invitation_id: string; email: string };
 
-/** What a delivery of this kind holds. */
-export type NotificationPayload = { account: AccountLetter };
+/** What a delivery of this kind holds: a mail about an account, another mail to a member, or a message in Slack. */
+export type NotificationPayload =
+  { account: AccountLetter } | { mail: { to: Mailbox; subject: string; text: string } } | { slack: { text: string } };
+
+/** The lane of what goes to the organization's webhook of Slack. */
+export const slackLane = 'slack';
+/** How members see that destination. */
+export const slackWebhookName = 'Slack webhook';
 
 /** Whose deliveries mails about accounts are: they belong to no organization, so no member of one can read them. */
 export const accountsOwner = 'accounts';
@@ -24,3 +31,6 @@ export const accountEvent = (kind: AccountMailKind): string => `account.${kind}`
 
 /** What stands for a secret where a delivery is shown. */
 export const hiddenLink = '***';
+
+/** The address of a webhook without what lets whoever knows it post: its host alone is shown. */
+export const maskWebhook = (url: string): string => `${new URL(url).origin}/${hiddenLink}`;

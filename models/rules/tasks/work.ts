@@ -3,6 +3,7 @@ import type { TaskEventType } from './events.ts';
 import { executionWork } from './execution.ts';
 import { concernsIssues, issuesWork } from './issues.ts';
 import type { TaskSource } from './task.ts';
+import { taskAnnouncement } from '../events/announcement.ts';
 
 /** What is started, as models/base/pending.ts takes it. */
 type Work = { workflow: string; id: string; queue: string; args: unknown[]; signal?: string };
@@ -34,5 +35,6 @@ export function taskWork({ orgId, taskId, execution, linked, changed, events }: 
   return [
     ...(execution === undefined ? [] : [executionWork(orgId, taskId, execution)]),
     ...(tellsIssues ? [issuesWork(orgId, taskId)] : []),
+    ...(events.length > 0 ? [taskAnnouncement(orgId, taskId)] : []),
   ];
 }

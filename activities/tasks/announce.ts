@@ -1,0 +1,131 @@
+/**
+ * Tells what happened: the organization by Slack and mail as it chose, and those concerned by notifications. Deliveries are known
+ * by event and receiver, notifications by event and user, so each step may run again at any point.
+ */
+import type { Logger } from 'pino';
+import { withHeartbeat } from '../base/heartbeat.ts';
+import type { Starter } from '../events/inbound/handled.ts';
+import { notify } from '../../models/access/notification.ts';
+import { findOrganization, organizationIdsOf, type Organization } from '../../models/access/organization.ts';
+import { listUsers, type User } from '../../models/access/user.ts';
+import { createDelivery, DeliveryModel, type NewDelivery } from '../../models/events/delivery.ts';
+import { findOrgWebhook } from '../../models/events/orgwebhook.ts';
+import { findMeeting } from '../../models/interviews/meeting.ts';
+import { findTask, settleEvents, type Task, type TaskEvent } from '../../models/tasks/task.ts';
+import {
+  audienceOf,
+  noticeMail,
+  noticeSlack,
+  noticeText,
+  type Concerned,
+  type Happening,
+} from '../../models/rules/events/announcement.ts';
+import { nameOf } from '../../models/rules/events/mailbox.ts';
+import { slackLane, slackWebhookName, type NotificationPayload } from '../../models/rules/events/notification.ts';
+
+export type AnnounceDeps = Starter & { clock: () => Date; log: Logger };
+export type TaskRef = { orgId: string; taskId: string };
+export type MeetingHappened = {
+  owner: string;
+  meetingId: string;
+  event: 'meeting_ended' | 'summary_ready';
+  version: number;
+};
+export type AnnounceActivities = ReturnType<typeof createAnnounceActivities>;
+
+export function createAnnounceActivities({ clock, start, log }: AnnounceDeps) {
+  async function tell(org: Organization, told: Happening, concerned: Concerned): Promise<void> {
+    const { event, event_id, task_id } = told;
+    const settings = await findOrgWebhook(org._id);
+    const members = new Set(org.members.map(({ user_id }) => user_id));
+    const chosen = { slack: settings.slack_webhook_url !== null, email: settings.email_notifications };
+    const audience = audienceOf({ ...chosen, notify_on: settings.notify_on }, told, concerned, (id) => members.has(id));
+    const fresh = [
+      ...(audience.slack ? [toSlack(told)] : []),
+      ...(await listUsers(audience.mailed)).map((user) => toMember(user, told, org)),
+    ];
+    for (const one of fresh) {
+      const { delivery, intents } = await createDelivery(
+        {
+          ...one,
+          org_id: org._id,
+          mode: org.environment === 'production' ? 'live' : 'test',
+          kind: 'notification',
+          event_id,
+          event_type: event,
+          subject: {},
+          ...(one.lane === slackLane ? { line: `notification:${org._id}:${slackLane}` } : {}),
+        },
+        clock(),
+      );
+      await start(DeliveryModel, delivery, intents);
+    }
+    const { notified } = audience;
+    await notify(org._id, notified, { key: event_id, kind: event, ...noticeText(told), task_id }, clock());
+    log.info({ org_id: org._id, event, event_id, deliveries: fresh.length, notified: notified.length }, 'announced');
+  }
+
+  async function tellOfTask(org: Organization, task: Task, happened: TaskEvent): Promise<void> {
+    const { actor, assigned_to, note, type, event_id } = happened;
+    const people = await listUsers([actor, assigned_to].filter((id) => id !== undefined));
+    const nameOfUser = (id: string | undefined) => people.find(({ _id }) => _id === id)?.name;
+    await tell(
+      org,
+      {
+        event: type,
+        event_id,
+        title: task.title,
+        task_id: task._id,
+        actor: nameOfUser(actor),
+        assignee: nameOfUser(assigned_to),
+        due_date: task.due_date,
+        note,
+        ...(type === 'task_executed' ? { links: task.external_links.map(({ url }) => url) } : {}),
+      },
+      { creator: task.created_by, assignee: assigned_to },
+    );
+  }
+
+  return {
+    /** Tells what is still to be told of a task. */
+    announceTask: ({ orgId, taskId }: TaskRef) =>
+      withHeartbeat(async () => {
+        const [task, org] = await Promise.all([findTask(orgId, taskId), findOrganization(orgId)]);
+        if (!task || !org) return;
+        for (const happened of task.unannounced) {
+          await tellOfTask(org, task, happened);
+          await settleEvents(orgId, taskId, [happened.event_id]);
+        }
+      }),
+
+    /** Tells of a meeting, which is its owner's: the organization is the one that the owner named, or only has. */
+    announceMeeting: ({ owner, meetingId, event, version }: MeetingHappened) =>
+      withHeartbeat(async () => {
+        const meeting = await findMeeting(owner, meetingId);
+        if (!meeting) return;
+        const belongsTo = await organizationIdsOf(owner);
+        const only = belongsTo.length === 1 ? belongsTo[0] : undefined;
+        const orgId = meeting.told_org ?? only;
+        const org = orgId !== undefined && belongsTo.includes(orgId) ? await findOrganization(orgId) : null;
+        if (!org) return;
+        const event_id = `${event}:${meetingId}:${version}`;
+        await tell(org, { event, event_id, title: meeting.title }, { creator: owner });
+      }),
+  };
+}
+
+type Made = Pick<NewDelivery, 'lane' | 'destination' | 'payload'>;
+
+const toSlack = (told: Happening): Made => ({
+  lane: slackLane,
+  destination: slackWebhookName,
+  payload: { slack: { text: noticeSlack(told) } } satisfies NotificationPayload,
+});
+
+const toMember = ({ _id, name, email }: User, told: Happening, org: Organization): Made => ({
+  lane: `mail:${_id}`,
+  destination: email,
+  payload: {
+    mail: { to: { name: nameOf(name), address: email }, ...noticeMail(told, org.name) },
+  } satisfies NotificationPayload,
+});

@@ -1,0 +1,340 @@
+/**
+ * What members are told about tasks and meetings: by the organization's webhook of Slack, by mail, and by notifications of their
+ * own. Slack is a receiver on this machine; the system of this file has no mail server, so mails are kept as they would be sent.
+ */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sharedDatabase } from '../kit/database.ts';
+import { system, until, type TestOrg, type TestUser } from '../kit/harness.ts';
+import { all, outboxOf, startReceiver, status, type Receiver } from '../kit/receiver.ts';
+
+const api = system();
+const { deliveries } = outboxOf(api);
+const db = sharedDatabase();
+let slack: Receiver;
+beforeAll(async () => {
+  slack = await startReceiver(status(200, {}, 'ok'));
+});
+afterAll(() => slack.close());
+
+type Org = TestOrg & { key: string };
+const webhooks = (org: TestOrg, body: Record<string, unknown>, by = org.owner) =>
+  api.request('PUT', `/orgs/${org.orgId}/webhooks`, { token: by.token, body });
+async function newOrg(settings: Record<string, unknown> = {}, live = true): Promise<Org> {
+  const org = await api.newOrg();
+  if (live) await api.goLive(org);
+  const { status: code } = await webhooks(org, { slack_webhook_url: `${slack.url}/T1/B1/secret-part`, ...settings });
+  expect(code).toBe(200);
+  return { ...org, key: (await api.newKey(org, { mode: live ? 'live' : 'test' })).token };
+}
+async function joined(org: TestOrg): Promise<TestUser> {
+  const user = await api.newUser();
+  const body = { email: user.email, role: 'member' };
+  await api.request('POST', `/orgs/${org.orgId}/members`, { token: org.owner.token, body });
+  return user;
+}
+const create = async (org: TestOrg, body: Record<string, unknown>, by = org.owner): Promise<string> =>
+  (await api.request('POST', `/orgs/${org.orgId}/tasks`, { token: by.token, body: { title: 'Ship it', ...body } })).body
+    .data.task_id;
+const update = (org: TestOrg, taskId: string, body: Record<string, unknown>, by = org.owner) =>
+  api.request('PUT', `/orgs/${org.orgId}/tasks/${taskId}`, { token: by.token, body });
+const told = async ({ token }: TestUser, query = '') =>
+  (await api.request('GET', `/me/notifications${query}`, { token })).body.data;
+/** What Slack got of an organization, by what its messages say. */
+const said = (words: string) => slack.received.filter(({ event }) => event.text.includes(words));
+
+describe('PUT /orgs/{orgId}/webhooks', () => {
+  it('keeps the address sealed and shows its host alone; what it shows leaves it as it is', async () => {
+    const org = await api.newOrg();
+    const at = `/orgs/${org.orgId}/webhooks`;
+    const read = async () => (await api.request('GET', at, { token: org.owner.token })).body.data;
+    expect(await read()).toEqual({
+      slack_webhook_url: null,
+      email_notifications: false,
+      notify_on: [
+        'task_created',
+        'task_assigned',
+        'task_updated',
+        'task_completed',
+        'task_executed',
+        'meeting_ended',
+        'summary_ready',
+      ],
+    });
+    const url = 'https://hooks.slack.com/services/T1/B1/very-secret';
+    const { body } = await webhooks(org, { slack_webhook_url: url, notify_on: ['task_completed', 'task_created'] });
+    const shown = {
+      slack_webhook_url: 'https://hooks.slack.com/***',
+      email_notifications: false,
+      notify_on: ['task_created', 'task_completed'],
+    };
+    expect(body.data).toEqual(shown);
+    const stored = () => db().collection<{ _id: string }>('org_webhooks').findOne({ _id: org.orgId });
+    const before = await stored();
+    expect(JSON.stringify(before)).not.toContain('very-secret');
+    expect((await webhooks(org, { ...shown, email_notifications: true })).body.data.email_notifications).toBe(true);
+    expect((await stored())!['slack_webhook_url' as never]).toBe(before!['slack_webhook_url' as never]);
+    expect((await webhooks(org, { slack_webhook_url: null })).body.data.slack_webhook_url).toBeNull();
+    expect(await read()).toMatchObject({ slack_webhook_url: null, email_notifications: true });
+  });
+
+  it.each<[string, Record<string, unknown>, (string | number)[]]>([
+    ['an event that does not exist', { notify_on: ['task_created', 'task_deleted'] }, ['body', 'notify_on', 1]],
+    ['plain http', { slack_webhook_url: 'http://hooks.slack.com/x' }, ['body', 'slack_webhook_url']],
+    [
+      'an address in a private network',
+      { slack_webhook_url: 'https://169.254.169.254/x' },
+      ['body', 'slack_webhook_url'],
+    ],
+    ['no address', { slack_webhook_url: 'slack' }, ['body', 'slack_webhook_url']],
+    ['an unknown field', { teams: 'x' }, ['body', 'teams']],
+  ])('refuses %s: 400, naming it', async (_, body, path) => {
+    const refused = await webhooks(await api.newOrg(), body);
+    expect([refused.status, refused.body.details?.[0].path]).toEqual([400, path]);
+  });
+
+  it('is for admins, and every member sees it', async () => {
+    const org = await api.newOrg();
+    const plain = await joined(org);
+    expect((await webhooks(org, {}, plain)).status).toBe(403);
+    expect((await api.request('GET', `/orgs/${org.orgId}/webhooks`, { token: plain.token })).status).toBe(200);
+  });
+});
+
+describe('what happens to a task', () => {
+  it('is told in Slack in its order, as far as notify_on says, and never with the webhook’s address', async () => {
+    const org = await newOrg({ notify_on: ['task_created', 'task_assigned', 'task_completed'] });
+    const bob = await joined(org);
+    const title = `Order ${org.orgId}`;
+    const taskId = await create(org, { title, assigned_to: bob.userId, due_date: '2026-12-01' });
+    await update(org, taskId, { priority: 'high' });
+    await update(org, taskId, { status: 'completed' }, bob);
+    const found = await deliveries(org, all(3, 'delivered'), '&kind=notification');
+    expect(found.map(({ event_type }) => event_type)).toEqual(['task_created', 'task_assigned', 'task_completed']);
+    expect(said(title).map(({ event }) => event.text)).toEqual([
+      `*New task* Test Person made the task “${title}”.\nDue 2026-12-01.`,
+      `*Task assigned* Test Person has the task “${title}” now.\nDue 2026-12-01.`,
+      `*Task completed* Test Person completed the task “${title}”.\nDue 2026-12-01.`,
+    ]);
+    expect(said(title)[0]!.headers['content-type']).toBe('application/json');
+    expect(JSON.stringify(found)).not.toContain('secret-part');
+    const stored = await db().collection('deliveries').find({ org_id: org.orgId }).toArray();
+    expect(JSON.stringify(stored)).not.toContain('secret-part');
+  });
+
+  it('is told once, also when the process dies between telling it and noting that', async () => {
+    const org = await newOrg({ notify_on: ['task_created', 'task_updated'] });
+    const taskId = await create(org, { assigned_to: org.owner.userId });
+    const tasks = db().collection<{ _id: string; unannounced: unknown[] }>('tasks');
+    const [created] = await deliveries(org, all(1, 'delivered'));
+    await until(async () => (await tasks.findOne({ _id: taskId }))!.unannounced.length === 0, 'it to be announced');
+    const event = { event_id: created.event_id, type: 'task_created', at: new Date(), source: 'member' };
+    await tasks.updateOne({ _id: taskId }, { $set: { unannounced: [event] } });
+    await update(org, taskId, { priority: 'high' });
+    const found = await deliveries(org, all(2, 'delivered'));
+    expect(found.map(({ event_type }) => event_type)).toEqual(['task_created', 'task_updated']);
+    await until(async () => (await tasks.findOne({ _id: taskId }))!.unannounced.length === 0, 'all to be announced');
+    expect((await told(org.owner)).unread_count).toBe(1);
+  });
+
+  it('is mailed to whom it concerns when mails are wanted', async () => {
+    const org = await newOrg({ slack_webhook_url: null, email_notifications: true });
+    const bob = await joined(org);
+    await joined(org);
+    const taskId = await create(org, { assigned_to: bob.userId });
+    const made = await deliveries(org, all(3, 'suppressed'));
+    expect(made.map(({ event_type, destination }) => [event_type, destination]).toSorted()).toEqual(
+      [
+        ['task_assigned', bob.email],
+        ['task_created', bob.email],
+        ['task_created', org.owner.email],
+      ].toSorted(),
+    );
+    const { request } = made.find(({ event_type }) => event_type === 'task_assigned');
+    expect(request).toMatchObject({ method: 'MAIL', headers: { Subject: 'Task assigned: Ship it' } });
+    expect(request.body).toContain('Test Person has the task “Ship it” now.');
+    expect(taskId).toBeDefined();
+  });
+
+  it('leaves nothing in the sandbox: what would be sent is kept, and people are notified', async () => {
+    const org = await newOrg({ email_notifications: true, notify_on: ['task_assigned'] }, false);
+    const title = `Sandbox ${org.orgId}`;
+    await create(org, { title, assigned_to: org.owner.userId });
+    const found = await deliveries(org, all(2, 'suppressed'));
+    const shown = found.find(({ destination }) => destination === 'Slack webhook').request;
+    expect(shown).toMatchObject({ method: 'POST', url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/\*\*\*$/) });
+    expect(JSON.parse(shown.body).text).toContain(title);
+    expect(said(title)).toEqual([]);
+    await until(async () => (await told(org.owner)).unread_count === 1, 'the notification');
+    expect((await told(org.owner)).notifications).toMatchObject([{ kind: 'task_assigned', org_id: org.orgId }]);
+  });
+
+  it('is told nowhere that nobody chose', async () => {
+    const org = await newOrg({ notify_on: [], email_notifications: true });
+    const taskId = await create(org, { assigned_to: org.owner.userId });
+    await until(async () => (await told(org.owner)).unread_count === 1, 'the notification');
+    await until(
+      async () =>
+        !(await db().collection<{ _id: string }>('tasks').findOne({ _id: taskId }))!['unannounced' as never]['length'],
+      'everything to be announced',
+    );
+    expect(await deliveries(org)).toEqual([]);
+  });
+
+  it('disables a webhook that Slack says is gone, tells the members once, and saving it again enables it', async () => {
+    const org = await newOrg({ notify_on: ['task_created'] });
+    slack.answer = status(404, {}, 'no_service');
+    await create(org, {});
+    const [failed] = await deliveries(org, all(1, 'failed'));
+    expect(failed.error).toBe('Slack answered 404: no_service.');
+    await until(async () => {
+      const { body } = await api.request('GET', `/support/outbox/orgs/${org.orgId}/deliveries`, { token: org.key });
+      return body.destinations.some((one: { kind: string; status: string }) => one.status === 'disabled');
+    }, 'the destination to be disabled');
+    await create(org, {});
+    const [, second] = await deliveries(org, all(2, 'failed'));
+    expect(second.attempts).toEqual([]);
+    slack.answer = status(200, {}, 'ok');
+    const { notifications } = await told(org.owner);
+    expect(notifications).toMatchObject([
+      { kind: 'destination_disabled', title: 'Notifications are no longer sent to Slack webhook' },
+    ]);
+    await webhooks(org, { slack_webhook_url: slack.url });
+    await create(org, { title: `Again ${org.orgId}` });
+    await until(async () => said(`Again ${org.orgId}`).length === 1, 'Slack to be told again');
+  });
+});
+
+describe('a meeting', () => {
+  it('that ends, and its first summary, are told once to the organization of its owner', async () => {
+    const org = await newOrg({ notify_on: ['meeting_ended', 'summary_ready'], email_notifications: true });
+    const { token } = org.owner;
+    const title = `Standup ${org.orgId}`;
+    const made = await api.request('POST', '/meetings', { token, body: { title } });
+    const at = `/meetings/${made.body.data.meeting_id}`;
+    const segments = [
+      { id: '1', speaker: 'Ada', text: 'I will ship it on Friday.', timestamp: new Date().toISOString() },
+    ];
+    await api.request('POST', `${at}/transcript`, { token, body: { segments } });
+    for (let i = 0; i < 2; i++) await api.request('POST', `${at}/end`, { token });
+    for (const query of ['', '?mode=long', '?regenerate=true']) {
+      const { status: code } = await api.request('GET', `${at}/summary${query}`, { token });
+      expect(code).toBe(200);
+    }
+    await until(async () => said(title).length === 2, 'both to be told');
+    const found = await deliveries(org, (those) => those.length === 4);
+    expect(found.map(({ event_type }) => event_type).toSorted()).toEqual([
+      'meeting_ended',
+      'meeting_ended',
+      'summary_ready',
+      'summary_ready',
+    ]);
+    await until(async () => (await told(org.owner)).unread_count === 2, 'both notifications');
+    expect((await told(org.owner)).notifications.map(({ kind }: { kind: string }) => kind).toSorted()).toEqual([
+      'meeting_ended',
+      'summary_ready',
+    ]);
+  });
+
+  it('of somebody with several organizations is told to the one that was named, or to none', async () => {
+    const org = await newOrg({ notify_on: ['meeting_ended'] });
+    await api.newOrg(org.owner);
+    const { token } = org.owner;
+    const stranger = await api.newOrg();
+    const refused = await api.request('POST', '/meetings', { token, body: { org_id: stranger.orgId } });
+    expect(refused.status).toBe(404);
+    for (const body of [{ title: `Quiet ${org.orgId}` }, { title: `Loud ${org.orgId}`, org_id: org.orgId }]) {
+      const made = await api.request('POST', '/meetings', { token, body });
+      await api.request('POST', `/meetings/${made.body.data.meeting_id}/end`, { token });
+    }
+    await until(async () => said(`Loud ${org.orgId}`).length === 1, 'the named one to be told');
+    expect(said(`Quiet ${org.orgId}`)).toEqual([]);
+  });
+});
+
+describe('GET /me/notifications', () => {
+  it('lists one’s own, newest first, page by page, and counts and filters what is not read', async () => {
+    const org = await api.newOrg();
+    const bob = await joined(org);
+    for (let i = 0; i < 5; i++) await create(org, { title: `Task ${i}`, assigned_to: bob.userId });
+    await until(async () => (await told(bob)).unread_count === 5, 'five notifications');
+    const titles: string[] = [];
+    let page = await told(bob, '?limit=2');
+    for (;;) {
+      titles.push(...page.notifications.map(({ body }: { body: string }) => /Task \d/.exec(body)![0]));
+      if (page.cursor === null) break;
+      page = await told(bob, `?limit=2&cursor=${page.cursor}`);
+    }
+    expect(titles.toSorted()).toEqual(['Task 0', 'Task 1', 'Task 2', 'Task 3', 'Task 4']);
+    const [first] = (await told(bob)).notifications;
+    expect(first).toEqual({
+      notif_id: expect.stringMatching(/^ntf_/),
+      kind: 'task_assigned',
+      title: 'Task assigned',
+      body: expect.stringContaining('Test Person has the task'),
+      task_id: expect.stringMatching(/^task_/),
+      org_id: org.orgId,
+      read: false,
+      created_at: expect.any(String),
+    });
+    const read = () => api.request('PUT', `/me/notifications/${first.notif_id}/read`, { token: bob.token });
+    for (let i = 0; i < 2; i++) expect((await read()).body.data.notification).toEqual({ ...first, read: true });
+    const counts = async (query: string) => {
+      const { notifications, unread_count } = await told(bob, query);
+      return [notifications.length, unread_count];
+    };
+    expect(await counts('')).toEqual([5, 4]);
+    expect(await counts('?unread=true')).toEqual([4, 4]);
+    expect(await counts('?unread=false')).toEqual([1, 4]);
+    for (const query of ['?unread=maybe', '?limit=0', '?cursor=nonsense'])
+      expect((await api.request('GET', `/me/notifications${query}`, { token: bob.token })).status).toBe(400);
+  });
+
+  it('shows and marks nobody else’s, and nothing of an organization that one has left', async () => {
+    const org = await api.newOrg();
+    const bob = await joined(org);
+    await create(org, { assigned_to: bob.userId });
+    const [found] = await until(async () => {
+      const { notifications } = await told(bob);
+      return notifications.length === 1 && notifications;
+    }, 'the notification');
+    const path = `/me/notifications/${found.notif_id}/read`;
+    expect((await api.request('PUT', path, { token: org.owner.token })).status).toBe(404);
+    expect((await told(org.owner)).notifications).toEqual([]);
+    await api.request('DELETE', `/orgs/${org.orgId}/members/${bob.userId}`, { token: org.owner.token });
+    expect(await told(bob)).toEqual({ notifications: [], unread_count: 0, cursor: null });
+    expect((await api.request('PUT', path, { token: bob.token })).status).toBe(404);
+  });
+});
+
+describe('GET /me and PUT /me/picture', () => {
+  it('show the profile, and take an https address or null', async () => {
+    const { owner, orgId } = await api.newOrg();
+    const { token } = owner;
+    const set = (picture: unknown) => api.request('PUT', '/me/picture', { token, body: { picture } });
+    const profile = {
+      userId: owner.userId,
+      email: owner.email,
+      email_verified: false,
+      name: 'Test Person',
+      picture: null,
+      created_at: expect.any(String),
+      organizations: [{ org_id: orgId, name: 'Test Organization', role: 'owner' }],
+    };
+    expect((await api.request('GET', '/me', { token })).body.data).toEqual(profile);
+    const picture = 'https://pictures.example/ada.png';
+    expect((await set(picture)).body.data).toEqual({ ...profile, picture });
+    for (const bad of [
+      'http://pictures.example/a.png',
+      'javascript:alert(1)',
+      'data:image/png;base64,AA',
+      'ada.png',
+      'https://a:b@c.example/',
+      5,
+    ]) {
+      const refused = await set(bad);
+      expect([bad, refused.status, refused.body.details[0].path]).toEqual([bad, 400, ['body', 'picture']]);
+    }
+    expect((await api.request('GET', '/me', { token })).body.data.picture).toBe(picture);
+    expect((await set(null)).body.data.picture).toBeNull();
+  });
+});
