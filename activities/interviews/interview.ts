@@ -18,10 +18,12 @@ import {
   storeResult,
   type Interview,
 } from '../../models/interviews/interview.ts';
+import { findRoom } from '../../models/interviews/room.ts';
 import { readTranscript, removeSegments, storeSegments } from '../../models/interviews/transcript.ts';
 import { botName, type BotReason, type BotState } from '../../models/rules/interviews/bot.ts';
 import type { Interviewed } from '../../models/rules/interviews/evaluation.ts';
 import type { BotRef, CalledBot, InterviewState, Move } from '../../models/rules/interviews/interview.ts';
+import { movesOf, type RoomMove } from '../../models/rules/interviews/room.ts';
 import { sizeOf, transcriptBounds, type Said } from '../../models/rules/interviews/transcript.ts';
 
 export type InterviewDeps = RoomDeps & {
@@ -104,6 +106,12 @@ export function createInterviewActivities({ outsideBot, ai, secrets, clock, log 
         const service = botOf(bot);
         return service ? service.get(bot.id, signal) : { phase: 'failed', reason: 'gone' };
       });
+    },
+
+    /** What people in the room have asked for. */
+    async readRoom({ interviewId }: Ref): Promise<RoomMove[]> {
+      const room = await findRoom(interviewId);
+      return room ? movesOf(room) : [];
     },
 
     /** Stores what a bot heard. False while its service is still writing it down. */

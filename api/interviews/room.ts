@@ -1,10 +1,12 @@
 /**
  * What happens in a room: consent, questions, answers, the end. Everything is stored before it is shown, and each step can run
- * again, so that a process that dies half-way is caught up by whoever connects next (`mend`).
+ * again: what a process that dies half-way has not shown is shown to whoever connects next (`mend`), and a move that it has not
+ * asked for is asked for by the sweeper.
  */
 import { createHash } from 'node:crypto';
-import { commandInterview } from './interview.ts';
+import { commandInterview, leading } from './interview.ts';
 import type { Context } from '../context.ts';
+import { intentTo } from '../durable.ts';
 import { suggest } from '../../agent/suggestions.ts';
 import { findInterview } from '../../models/interviews/interview.ts';
 import {
@@ -14,6 +16,7 @@ import {
   finishRoom,
   refuseConsent,
   roomWriter,
+  settleMoves,
   takeAnswer,
   type Room,
 } from '../../models/interviews/room.ts';
@@ -21,8 +24,9 @@ import { hasFrame } from '../../models/live/frame.ts';
 import { readTranscript, removeSegments, storeSegments } from '../../models/interviews/transcript.ts';
 import { botName } from '../../models/rules/interviews/bot.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
-import type { EndReason, RoomRole } from '../../models/rules/interviews/room.ts';
+import { endMove, joinMove, refuseMove, type RoomMove, type RoomRole } from '../../models/rules/interviews/room.ts';
 import type { Said } from '../../models/rules/interviews/transcript.ts';
+import { roomChanged } from '../../workflows/interview.ts';
 
 export const roomOver = (): Problem =>
   new Problem('UNAUTHENTICATED', { message: 'This link is not valid, or the interview is over.' });
@@ -40,19 +44,18 @@ const messageIdOf = ({ _id }: Room, { role, clientMessageId }: Spoken): string =
 const speakerOf = (room: Room, role: RoomRole): string =>
   role === 'candidate' ? (room.candidate_name ?? 'Candidate') : 'Interviewer';
 
+/** Left with what is stored here until the workflow was asked for the move: a process may die in between. */
+const told = (ctx: Context, orgId: string, roomId: string) =>
+  intentTo(ctx, { ...leading(orgId, roomId), signal: roomChanged });
+
 /** Asks the interview's workflow for a move; one that was made before is made. */
-async function move(
-  ctx: Context,
-  { _id, org_id }: Room,
-  operation: 'join' | 'refuse' | 'end',
-  cause?: EndReason,
-): Promise<void> {
+async function move(ctx: Context, room: Room, { operation, actor, cause }: RoomMove): Promise<void> {
+  const { _id, org_id } = room;
   const reached = {
     join: ['in_progress', 'evaluating', 'completed'],
     refuse: ['cancelled'],
     end: ['evaluating', 'completed'],
   };
-  const actor = cause === 'interviewer_ended' ? 'interviewer' : 'candidate';
   try {
     const order = { orgId: org_id, interviewId: _id, actor };
     await commandInterview(ctx, operation, cause === undefined ? order : { ...order, cause });
@@ -61,18 +64,21 @@ async function move(
     const status = (await findInterview(org_id, _id))?.status;
     if (status === undefined || !reached[operation].includes(status)) throw over();
   }
+  await settleMoves(room);
 }
 
 /** The candidate agrees to the recording, or does not. @throws Problem */
 export async function decideConsent(ctx: Context, roomId: string, accepted: boolean): Promise<void> {
-  const room = await (accepted ? consent : refuseConsent)(roomId, ctx.clock());
+  const orgId = (await findRoom(roomId))?.org_id;
+  if (orgId === undefined) throw over();
+  const room = await (accepted ? consent : refuseConsent)(roomId, ctx.clock(), told(ctx, orgId, roomId));
   if (!room) throw over();
-  if (!accepted) return move(ctx, room, 'refuse', 'consent_refused');
+  if (!accepted) return move(ctx, room, refuseMove);
   await enter(ctx, room);
 }
 
 async function enter(ctx: Context, room: Room): Promise<void> {
-  await move(ctx, room, 'join');
+  await move(ctx, room, joinMove);
   await roomWriter(room, ctx.clock).append({ type: 'joined', key: 'joined' });
   if (room.interview_mode !== 'solo') return propose(ctx, room, 'start');
   const begun = await beginQuestions(room._id);
@@ -88,7 +94,7 @@ export async function mend(ctx: Context, room: Room): Promise<void> {
     if (last) await showStored(ctx, room, last.message_id);
     await showQuestion(ctx, (await findRoom(room._id)) ?? room);
   }
-  if (room.finished) await move(ctx, room, 'end', room.finished);
+  if (room.finished) await move(ctx, room, endMove(room.finished));
 }
 
 export const questionFrame = ({ questions, open }: Pick<Room, 'questions' | 'open'>) => {
@@ -152,12 +158,13 @@ export async function takeSpoken(
   });
   // An answer to a question that was answered already, from another tab, adds to that one.
   const answers = open !== undefined && (named === undefined || named === open);
-  const after = answers && answered === undefined ? await takeAnswer(room, message_id) : null;
+  const after =
+    answers && answered === undefined ? await takeAnswer(room, message_id, told(ctx, room.org_id, roomId)) : null;
   await showStored(ctx, room, message_id, spoken.clientMessageId);
   const now = after ?? (await findRoom(roomId)) ?? room;
   if (solo) await showQuestion(ctx, now);
   else await propose(ctx, now, message_id);
-  if (now.finished) await move(ctx, now, 'end', now.finished);
+  if (now.finished) await move(ctx, now, endMove(now.finished));
   return { message_id, again: false };
 }
 
@@ -209,6 +216,7 @@ export async function endFromRoom(ctx: Context, roomId: string, role: RoomRole):
   if (!room || room.ended_at) throw over();
   if (!room.consented_at)
     throw new Problem('CONFLICT', { message: 'The interview has not begun: the candidate has not agreed yet.' });
-  const finished = await finishRoom(roomId, role === 'candidate' ? 'candidate_ended' : 'interviewer_ended');
-  if (finished?.finished) await move(ctx, finished, 'end', finished.finished);
+  const reason = role === 'candidate' ? 'candidate_ended' : 'interviewer_ended';
+  const finished = await finishRoom(roomId, reason, told(ctx, room.org_id, roomId));
+  if (finished?.finished) await move(ctx, finished, endMove(finished.finished));
 }

@@ -5,6 +5,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { collectionOf, defined, defineModel, Mixed } from '../base/define.ts';
+import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { FrameModel, frameWriter, type FrameWriter } from '../live/frame.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { interviewModes, type InterviewMode } from '../rules/interviews/interview.ts';
@@ -36,6 +37,8 @@ export type Room = {
   end_reason?: EndReason;
   /** When the record goes, some time after the end. */
   expires_at?: Date;
+  /** To have the interview's workflow read what was agreed, refused or ended here, until it was asked for the move. */
+  pending?: Intent[];
 };
 
 const dayMs = 86_400_000;
@@ -63,11 +66,9 @@ export const RoomModel = defineModel<Room>(
     ended_at: Date,
     end_reason: { type: String, enum: Object.keys(endReasons) },
     expires_at: Date,
+    pending: pendingField,
   },
-  [
-    { fields: { 'passes.hash': 1 }, unique: true },
-    { fields: { expires_at: 1 }, expireAfterSeconds: 0 },
-  ],
+  [{ fields: { 'passes.hash': 1 }, unique: true }, { fields: { expires_at: 1 }, expireAfterSeconds: 0 }, pendingIndex],
 );
 
 const rooms = () => collectionOf(RoomModel);
@@ -119,19 +120,19 @@ export async function endedAmong(roomIds: readonly string[]): Promise<string[]> 
 }
 
 /** The candidate agreed. Null when the room has ended, or the candidate refused before. */
-export async function consent(roomId: string, now: Date): Promise<Room | null> {
+export async function consent(roomId: string, now: Date, intent: Intent): Promise<Room | null> {
   await rooms().updateOne(
     { ...standing(roomId), consented_at: { $exists: false }, refused_at: { $exists: false } },
-    { $set: { consented_at: now } },
+    { $set: { consented_at: now }, $push: { pending: intent } },
   );
   return rooms().findOne({ ...standing(roomId), consented_at: { $exists: true } });
 }
 
 /** The candidate did not agree. Null when the room has ended, or the candidate agreed before. */
-export async function refuseConsent(roomId: string, now: Date): Promise<Room | null> {
+export async function refuseConsent(roomId: string, now: Date, intent: Intent): Promise<Room | null> {
   return rooms().findOneAndUpdate(
     { ...standing(roomId), consented_at: { $exists: false } },
-    { $set: { refused_at: now } },
+    { $set: { refused_at: now }, $push: { pending: intent } },
     { returnDocument: 'after' },
   );
 }
@@ -144,24 +145,35 @@ export async function beginQuestions(roomId: string): Promise<Room | null> {
 
 /**
  * Takes a message as the answer to the question that is open; the next one is open then. Null when that question is not open
- * any more, because this message or another one has answered it, or the room is over.
+ * any more, because this message or another one has answered it, or the room is over. `intent`: stored with the last answer.
  */
-export async function takeAnswer(room: Room, messageId: string): Promise<Room | null> {
+export async function takeAnswer(room: Room, messageId: string, intent: Intent): Promise<Room | null> {
   const { _id, open, questions } = room;
+  const isLast = open === questions.length;
   return rooms().findOneAndUpdate(
     { ...standing(_id), open, finished: { $exists: false }, 'answers.message_id': { $ne: messageId } },
     {
-      $set: { open: open + 1, ...(open === questions.length ? { finished: 'all_answered' as const } : {}) },
-      $push: { answers: { message_id: messageId, question: open } },
+      $set: { open: open + 1, ...(isLast ? { finished: 'all_answered' as const } : {}) },
+      $push: { answers: { message_id: messageId, question: open }, ...(isLast ? { pending: intent } : {}) },
     },
     { returnDocument: 'after' },
   );
 }
 
 /** Somebody ends the interview. The first reason counts. */
-export async function finishRoom(roomId: string, reason: EndReason): Promise<Room | null> {
-  await rooms().updateOne({ ...standing(roomId), finished: { $exists: false } }, { $set: { finished: reason } });
+export async function finishRoom(roomId: string, reason: EndReason, intent: Intent): Promise<Room | null> {
+  await rooms().updateOne(
+    { ...standing(roomId), finished: { $exists: false } },
+    { $set: { finished: reason }, $push: { pending: intent } },
+  );
   return rooms().findOne({ _id: roomId });
+}
+
+/** Notes that the interview's workflow was asked for the moves that these intents are for. */
+export async function settleMoves({ _id, pending = [] }: Pick<Room, '_id' | 'pending'>): Promise<void> {
+  if (pending.length === 0) return;
+  const keys = pending.map(({ key }) => key!);
+  await rooms().updateOne({ _id }, { $pull: { pending: { key: { $in: keys } } } });
 }
 
 /** Writes to the room's frame log. */

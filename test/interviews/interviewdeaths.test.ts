@@ -1,6 +1,6 @@
 /** Interviews whose worker dies: in every state, and in the middle of a move. Nothing is lost, and nothing happens twice. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { interviewing } from '../kit/interviewing.ts';
+import { goodAnswer, interviewing } from '../kit/interviewing.ts';
 import { until } from '../kit/harness.ts';
 import {
   deathOf,
@@ -11,6 +11,7 @@ import {
   type Running,
   type SystemEnv,
 } from '../kit/processes.ts';
+import { Guest } from '../kit/rooms.ts';
 import type { InterviewStatus, Operation } from '../../models/rules/interviews/interview.ts';
 
 let env: SystemEnv;
@@ -111,5 +112,66 @@ describe('a worker that is killed', () => {
     await finish(id, FAULT === 'scores stored' ? [] : rest.bot_deployed);
     const { history } = await mine.reached(id, 'completed');
     expect(history.map(({ operation }) => operation)).toEqual(whole);
+  });
+});
+
+describe('a room', () => {
+  const questions = [1, 2, 3].map((n) => ({ category: 'technical', body: `What do you know about subject ${n}?` }));
+  const agree = { type: 'consent', accepted: true };
+  async function started(): Promise<{ id: string; link: string }> {
+    const id = await mine.create({ questions });
+    const { body } = await mine.call('POST', `/${id}/start`);
+    return { id, link: body.data.room.candidate_url as string };
+  }
+  const operationsOf = async (id: string) => (await mine.get(id)).history.map(({ operation }) => operation);
+  it('whose API process dies after the consent, and after the last answer, is caught up though nobody comes back', async () => {
+    await startWorker();
+    const { id, link } = await started();
+    const first = await startProcess('test/kit/faulty-api.ts', { ...env, FAULT: 'consent stored' });
+    const candidate = await new Guest(link).connect(first.url);
+    candidate.send(agree);
+    expect(await deathOf(Promise.resolve(first))).toBe('SIGKILL');
+    await mine.reached(id, 'in_progress');
+    candidate.drop();
+
+    const second = await startProcess('test/kit/faulty-api.ts', { ...env, FAULT: 'room finished' });
+    const again = await new Guest(link).connect(second.url);
+    for (const n of [1, 2, 3]) {
+      await again.frame('question', ({ index }) => index === n);
+      again.say(goodAnswer(n));
+    }
+    expect(await deathOf(Promise.resolve(second))).toBe('SIGKILL');
+    await mine.reached(id, 'evaluating');
+    again.drop();
+    const { history } = await mine.get(id);
+    expect(history.slice(2).map(({ operation, actor, cause }) => [operation, actor, cause])).toEqual([
+      ['join', 'candidate', undefined],
+      ['end', 'candidate', 'all_answered'],
+    ]);
+  });
+
+  it('goes on while no worker is there, and has ended once one is there again', async () => {
+    const worker = await startWorker();
+    const { id, link } = await started();
+    const candidate = await new Guest(link).connect(api.url);
+    candidate.send(agree);
+    await candidate.frame('question');
+    workers.delete(worker);
+    await worker.kill();
+    for (const n of [1, 2, 3]) {
+      await candidate.frame('question', ({ index }) => index === n);
+      candidate.say(goodAnswer(n), `answer-${n}`);
+      await candidate.frame('ack', (frame) => frame.client_message_id === `answer-${n}`);
+    }
+    expect((await mine.get(id)).status).toBe('in_progress');
+    await startWorker();
+    await mine.reached(id, 'evaluating');
+    expect(await candidate.frame('ended')).toMatchObject({ reason: 'all_answered' });
+    expect(await operationsOf(id)).toEqual(['schedule', 'start', 'join', 'end']);
+    await until(async () => {
+      const stored = await kit.db.collection<{ _id: string }>('rooms').findOne({ _id: id });
+      return !(stored as { pending?: unknown[] } | null)?.pending?.length;
+    }, 'what was left to be settled');
+    candidate.drop();
   });
 });

@@ -7,8 +7,9 @@ import { ask, moves, outside, world } from './interviewworld.ts';
 import type { InterviewActivities } from '../../activities/interviews/interview.ts';
 import { newState, type Move } from '../../models/rules/interviews/interview.ts';
 import type { BotState } from '../../models/rules/interviews/bot.ts';
+import { endMove, joinMove, refuseMove, type RoomMove } from '../../models/rules/interviews/room.ts';
 import { searchAttributes } from '../../workflows/attributes.ts';
-import { botReported, interview, removeInterviewNow, reloadInterview } from '../../workflows/interview.ts';
+import { botReported, interview, removeInterviewNow, reloadInterview, roomChanged } from '../../workflows/interview.ts';
 import { readRefusal } from '../../workflows/refusal.ts';
 
 const ref = { orgId: 'org_1', interviewId: 'int_1' };
@@ -229,6 +230,39 @@ describe('interview', () => {
     });
     expect(moves(record.history).at(-1)).toEqual(['bot_deployed', 'cancelled', 'refuse', 'usr_1', 'consent_refused']);
   });
+
+  it.each<[string, RoomMove[], string, string[][]]>([
+    [
+      'agreed and ended',
+      [joinMove, endMove('interviewer_ended')],
+      'evaluating',
+      [
+        ['join', 'candidate'],
+        ['end', 'interviewer', 'interviewer_ended'],
+      ],
+    ],
+    ['refused', [refuseMove], 'cancelled', [['refuse', 'candidate', 'consent_refused']]],
+  ])(
+    'makes the moves of people in the room who %s and could not ask for them, each once',
+    async (_, room, status, made) => {
+      const { record, activities } = world({ room });
+      await tell(interview, [ref], activities, async (handle) => {
+        await ask(handle, 'start');
+        await until(() => record.state.bot !== undefined);
+        await handle.signal(roomChanged);
+        await handle.signal(roomChanged);
+        await until(() => record.state.status === status);
+        if (status !== 'cancelled') {
+          await handle.signal(roomChanged);
+          await ask(handle, 'cancel');
+        }
+      });
+      const seen = record.history
+        .slice(2)
+        .map(({ operation, actor, cause }) => [operation, actor, ...(cause ? [cause] : [])]);
+      expect(seen).toEqual([...made, ...(status === 'cancelled' ? [] : [['cancel', 'usr_1']])]);
+    },
+  );
 
   it('refuses what its state does not allow, before and after, in the words of the table', async () => {
     const { activities } = world();

@@ -2,6 +2,7 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import type { Deployed, InterviewActivities } from '../../activities/interviews/interview.ts';
 import type { BotState } from '../../models/rules/interviews/bot.ts';
+import type { RoomMove } from '../../models/rules/interviews/room.ts';
 import { newState, type InterviewState, type Move } from '../../models/rules/interviews/interview.ts';
 import { interviewUpdates, type InterviewCommand } from '../../workflows/interview.ts';
 
@@ -12,12 +13,15 @@ export function world({
   looks = [{ phase: 'recording' }],
   score = async () => 'scored' as const,
   transcripts = [true],
+  room = [],
 }: {
   dueAt?: string;
   deploy?: Deployed[];
   looks?: BotState[];
   score?: () => Promise<'scored' | 'silent'>;
   transcripts?: boolean[];
+  /** What people in the room have asked for. */
+  room?: RoomMove[];
 } = {}) {
   const record: { state: InterviewState; due: string | undefined; history: Move[]; gone: boolean } = {
     state: newState([], undefined),
@@ -41,6 +45,7 @@ export function world({
     deployBot: async () => shift(deploy),
     dismissBot: async ({ bot }) => void dismissed.push(bot.id),
     lookAtBot: async () => shift(looks),
+    readRoom: async () => room,
     collectTranscript: async ({ bot }) => {
       collected.push(bot.id);
       return shift(transcripts);

@@ -6,9 +6,10 @@ import { createMeetingTaskActivities } from '../../activities/tasks/meetingtasks
 import { BotReportModel } from '../../models/interviews/botreport.ts';
 import { InterviewModel } from '../../models/interviews/interview.ts';
 import { MeetingModel } from '../../models/interviews/meeting.ts';
+import { RoomModel } from '../../models/interviews/room.ts';
 
 export const interviews = {
-  launchable: [launchable(InterviewModel), launchable(BotReportModel), launchable(MeetingModel)],
+  launchable: [launchable(InterviewModel), launchable(BotReportModel), launchable(MeetingModel), launchable(RoomModel)],
   fleets: {
     interviews: {
       activities: (deps) => ({

@@ -46,6 +46,24 @@ export type EndReason = keyof typeof endReasons;
 export const endReasonOf = (cause: string | undefined, status: string): EndReason =>
   cause !== undefined && cause in endReasons ? (cause as EndReason) : status === 'cancelled' ? 'cancelled' : 'ended';
 
+/** What people in a room ask of the interview, and who asks. */
+export type RoomMove = { operation: 'join' | 'refuse' | 'end'; actor: 'candidate' | 'interviewer'; cause?: EndReason };
+
+export const endMove = (cause: EndReason): RoomMove => ({
+  operation: 'end',
+  actor: cause === 'interviewer_ended' ? 'interviewer' : 'candidate',
+  cause,
+});
+export const joinMove: RoomMove = { operation: 'join', actor: 'candidate' };
+export const refuseMove: RoomMove = { operation: 'refuse', actor: 'candidate', cause: 'consent_refused' };
+
+/** All that was asked for in a room, in its order; what was made already, the interview's state does not allow again. */
+export function movesOf(room: { consented_at?: Date; refused_at?: Date; finished?: EndReason }): RoomMove[] {
+  if (room.refused_at) return [refuseMove];
+  if (!room.consented_at) return [];
+  return [joinMove, ...(room.finished ? [endMove(room.finished)] : [])];
+}
+
 export type Suggestion = { kind: 'question' | 'follow_up'; body: string; question_id?: string };
 
 /** How much of a question's subject somebody must say to have asked it. */
