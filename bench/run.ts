@@ -14,6 +14,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   embedding: () => import('./embedding.ts'),
   answers: () => import('./answers.ts'),
   interviews: () => import('./interviews.ts'),
+  tasks: () => import('./tasks.ts'),
   screenshots: () => import('./screenshots.ts'),
 };
 

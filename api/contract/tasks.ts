@@ -74,7 +74,7 @@ const listed = {
 export const taskItem = z.object(listed).meta({ id: 'TaskItem' });
 export const taskList = z.object({
   tasks: z.array(taskItem),
-  count: z.number().int().meta({ description: 'All that the filters let through, not only this page.' }),
+  count: z.number().int().meta({ description: 'All that the filters let through, when the first page was read.' }),
   cursor,
 });
 export const taskRecord = z

@@ -7,7 +7,7 @@ import { extractFrom, foundMeeting, organizationOf } from '../tasks/extraction.t
 import { viewItem } from '../tasks/task.ts';
 import { organizationIdsOf } from '../../models/access/organization.ts';
 import { listExtracted } from '../../models/tasks/extracted.ts';
-import { countTasks, listTasks } from '../../models/tasks/task.ts';
+import { countLinked, listTasks } from '../../models/tasks/task.ts';
 
 export const meetingTaskRoutes = [
   route({
@@ -49,7 +49,7 @@ export const meetingTaskRoutes = [
       const limit = query.limit ?? defaultLimit;
       const [found, count] = await Promise.all([
         listTasks(orgIds, { sessionId }, limit + 1, afterCursor(query.cursor)),
-        countTasks(orgIds, { sessionId }),
+        countLinked(orgIds, sessionId),
       ]);
       const { entries, cursor } = listPage(found, limit);
       return { tasks: entries.map(viewItem), count, cursor };

@@ -1,10 +1,20 @@
 /** Tasks of an organization: every member reads and changes them. */
 import { member } from '../access/auth.ts';
 import * as contract from '../contract/tasks.ts';
-import { afterCursor, defaultLimit, listPage } from '../http/cursor.ts';
+import { defaultLimit, placedListPage } from '../http/cursor.ts';
 import { route } from '../http/route.ts';
 import { review } from '../tasks/review.ts';
-import { byMember, carriedOut, checkSession, noTask, present, viewItem, viewTask } from '../tasks/task.ts';
+import {
+  byMember,
+  carriedOut,
+  checkSession,
+  noTask,
+  placeAfter,
+  placeOf,
+  present,
+  viewItem,
+  viewTask,
+} from '../tasks/task.ts';
 import { changeTask, countTasks, createTask, findTask, listTasks, removeTask } from '../../models/tasks/task.ts';
 import { normalizeEmail } from '../../models/rules/access/email.ts';
 import { checkAssignee, checkLinking, dueDateOf, takenUpAgain, usualPriority } from '../../models/rules/tasks/task.ts';
@@ -59,11 +69,12 @@ export const taskRoutes = [
     async handle({ params: { orgId }, query }) {
       const limit = query.limit ?? defaultLimit;
       const filter = { status: query.status, assignedTo: query.assigned_to, sessionId: query.session_id };
+      const after = placeAfter(query.cursor);
       const [found, count] = await Promise.all([
-        listTasks([orgId], filter, limit + 1, afterCursor(query.cursor)),
-        countTasks([orgId], filter),
+        listTasks([orgId], filter, limit + 1, after?.id),
+        after?.count ?? countTasks(orgId, filter),
       ]);
-      const { entries, cursor } = listPage(found, limit);
+      const { entries, cursor } = placedListPage(found, limit, ({ _id }) => placeOf(_id, count));
       return { tasks: entries.map(viewItem), count, cursor };
     },
   }),

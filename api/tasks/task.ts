@@ -1,5 +1,6 @@
 /** Tasks as members see them, and how they are changed. */
 import { startSaved, type Starter } from '../durable.ts';
+import { afterPlace } from '../http/cursor.ts';
 import { findMeeting } from '../../models/interviews/meeting.ts';
 import { TaskModel, type Cause, type Changed, type Task } from '../../models/tasks/task.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
@@ -40,6 +41,18 @@ export const viewTask = (task: Task) => ({
     note: note ?? null,
   })),
 });
+
+/**
+ * A place in a list: the last task of the page before, and how many there were when the first page was read, so that 100,000 are
+ * counted once and not for every page.
+ */
+export const placeOf = (id: string, count: number): string => `${id}:${count}`;
+export function placeAfter(cursor: string | undefined): { id: string; count: number } | undefined {
+  const place = afterPlace(cursor, /^task_[0-9A-Z]{26}:\d{1,9}$/);
+  if (place === undefined) return undefined;
+  const [id, count] = place.split(':') as [string, string];
+  return { id, count: Number(count) };
+}
 
 /** A change that a member makes. */
 export const byMember = (actor: string, now: Date): Cause => ({ source: 'member', actor, now });

@@ -228,8 +228,24 @@ export async function listTasks(
     .toArray();
 }
 
-export async function countTasks(orgIds: readonly string[], filter: TaskFilter): Promise<number> {
-  return collectionOf(TaskModel).countDocuments(matching(orgIds, filter));
+/**
+ * How many the filter lets through, each status by itself: of equal values MongoDB counts the entries of an index, a third of
+ * the time that it takes to read them.
+ */
+export async function countTasks(orgId: string, filter: TaskFilter): Promise<number> {
+  const counts = await Promise.all(
+    (filter.status === undefined ? taskStatuses : [filter.status]).map(async (status) => {
+      const query = { ...matching([orgId], filter), org_id: orgId, status };
+      const { n } = await TaskModel.db.db!.command({ count: TaskModel.collection.collectionName, query });
+      return n as number;
+    }),
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+/** How many tasks of these organizations are linked to a meeting. */
+export async function countLinked(orgIds: readonly string[], sessionId: string): Promise<number> {
+  return collectionOf(TaskModel).countDocuments(matching(orgIds, { sessionId }));
 }
 
 /** What may be changed; null removes a field. */
