@@ -37,6 +37,8 @@ const signInLimits = { maxBytes: 1024 * 1024, headersTimeoutMs: 10_000, totalTim
 const renewalMs = 20_000;
 
 export function createConnections({ secrets, http, egressAllow, publicUrl, clock }: ConnectionDeps) {
+  const fetch = createFetch(http, egressAllow, signInLimits);
+
   const clientOf = ({ oauth }: Pick<Reached, 'oauth'>): OAuthClient => ({
     grantType: oauth?.grant_type ?? 'authorization_code',
     tokenUrl: oauth?.token_url,
@@ -85,11 +87,11 @@ export function createConnections({ secrets, http, egressAllow, publicUrl, clock
       const store = storeOf(server);
       const provider = oauthProvider(clientOf(server), store);
       const byPerson = server.oauth?.grant_type !== 'client_credentials';
-      return { key, url, auth: byPerson ? grantedAuth(provider, store, renewalsOf(server)) : provider };
+      return { key, url, auth: byPerson ? grantedAuth(provider, store, renewalsOf(server), fetch) : provider };
     }
     return { key, url, auth: undefined };
   }
 
-  return { addressOf, clientOf, sealedState, fetch: createFetch(http, egressAllow, signInLimits) };
+  return { addressOf, clientOf, sealedState, fetch };
 }
 export type Connections = ReturnType<typeof createConnections>;

@@ -59,8 +59,10 @@ export class ServerFailure extends Error {
 export type McpOptions = {
   http: Pick<StreamingHttp, 'open'>;
   egressAllow: readonly string[];
-  /** Time to connect and to list, in ms. */
+  /** Time to connect, and for each page of a list, in ms. */
   listTimeoutMs?: number;
+  /** Time for all pages of a list, in ms. */
+  allPagesMs?: number;
   maxBytes?: number;
 };
 
@@ -80,6 +82,8 @@ const defaultMaxBytes = 4 * 1024 * 1024;
 /** A connection that is used again and again is opened anew after this time, so that changed addresses are seen. */
 const connectionMs = 5 * 60_000;
 const maxPages = 64;
+/** A server that sends page after page slowly must not hold up a call for longer than its activity may take. */
+const defaultAllPagesMs = 15_000;
 
 /** `users`: what runs over it now. `retired`: nothing new does; it is closed when the last one has ended. */
 type Connection = { client: Client; transport: StreamableHTTPClientTransport; users: number; retired: boolean };
@@ -88,6 +92,7 @@ export function createMcp({
   http,
   egressAllow,
   listTimeoutMs = defaultListTimeoutMs,
+  allPagesMs = defaultAllPagesMs,
   maxBytes = defaultMaxBytes,
 }: McpOptions): Mcp {
   const limits = { maxBytes, headersTimeoutMs: 125_000, totalTimeoutMs: 130_000 };
@@ -155,9 +160,16 @@ export function createMcp({
   }
 
   async function list(server: ServerAddress, signal?: AbortSignal): Promise<ListedTool[]> {
-    const options = { cacheMode: 'refresh', timeout: listTimeoutMs, ...(signal ? { signal } : {}) } as const;
-    const { tools } = await using(server, signal, ({ client }) => client.listTools(undefined, options));
-    return tools.map(listedOf);
+    const over = AbortSignal.timeout(allPagesMs);
+    const either = signal ? AbortSignal.any([signal, over]) : over;
+    const options = { cacheMode: 'refresh', timeout: listTimeoutMs, signal: either } as const;
+    try {
+      const { tools } = await using(server, signal, ({ client }) => client.listTools(undefined, options));
+      return tools.map(listedOf);
+    } catch (error) {
+      if (over.aborted && !signal?.aborted) throw new ServerFailure('timeout', { cause: error });
+      throw error;
+    }
   }
 
   return {

@@ -162,13 +162,19 @@ const lookEveryMs = 100;
 
 /**
  * The credential of a person's grant, for calls: it is refreshed, and never asked for anew, because no person is there to
- * agree. Of all who learn that it has run out only one refreshes it, for a refresh token serves once.
+ * agree. Of all who learn that it has run out only one refreshes it, for a refresh token serves once. `fetchFn` takes no
+ * longer than a claim lasts.
  */
-export function grantedAuth(provider: OAuthClientProvider, store: OAuthStore, renewals: Renewals): AuthProvider {
+export function grantedAuth(
+  provider: OAuthClientProvider,
+  store: OAuthStore,
+  renewals: Renewals,
+  fetchFn: FetchLike,
+): AuthProvider {
   let used: string | undefined;
   return {
     token: async () => (used = (await store.read()).tokens?.access_token),
-    async onUnauthorized({ serverUrl, fetchFn }) {
+    async onUnauthorized({ serverUrl }) {
       const refused = used;
       for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += lookEveryMs) {
         const { tokens } = await store.read();

@@ -98,6 +98,51 @@ describe('a server of the revision 2026-07-28', () => {
     expect(server.calls).toHaveLength(1);
   });
 
+  /** Answers lists of tools with pages: the tools of each, and the place of the next one. */
+  const inPages = (page: (cursor: string | undefined) => { tools: object[]; nextCursor?: string }, everyMs = 0) => {
+    let pages = 0;
+    // A server without tools does not offer to list them.
+    server.tools = [order];
+    server.intercept = async (_request, response, body) => {
+      if (!body.includes('"tools/list"')) return false;
+      pages += 1;
+      if (everyMs > 0) await new Promise((resolve) => setTimeout(resolve, everyMs));
+      const { id, params } = JSON.parse(body) as { id: number; params?: { cursor?: string } };
+      const result = { resultType: 'complete', ttlMs: 0, cacheScope: 'private', ...page(params?.cursor) };
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+      return true;
+    };
+    return () => pages;
+  };
+  const named = (name: string) => ({ name, inputSchema: { type: 'object' } });
+
+  it('is listed to its last page', async () => {
+    const next: Record<string, string | undefined> = { '1': '2', '2': '3' };
+    const pages = inPages((cursor = '1') => {
+      const nextCursor = next[cursor];
+      return { tools: [named(`tool_${cursor}`)], ...(nextCursor === undefined ? {} : { nextCursor }) };
+    });
+    const names = (await mcp.listTools(at(server.url))).map(({ name }) => name);
+    expect([names, pages()]).toEqual([['tool_1', 'tool_2', 'tool_3'], 3]);
+  });
+
+  it('whose list has no end is given up', async () => {
+    let count = 0;
+    const pages = inPages(() => ({ tools: [], nextCursor: String((count += 1)) }));
+    expect(await failureOf(mcp.listTools(at(server.url)))).toBeInstanceOf(ServerFailure);
+    expect(pages()).toBe(64);
+  });
+
+  it('whose pages come one by one for ever is given up after the time for all of them', async () => {
+    const hasty = createMcp({ http, egressAllow: ['127.0.0.1'], listTimeoutMs: 5_000, allPagesMs: 500 });
+    let count = 0;
+    const pages = inPages(() => ({ tools: [], nextCursor: String((count += 1)) }), 100);
+    expect(await failureOf(hasty.listTools(at(server.url)))).toMatchObject({ reason: 'timeout' });
+    expect(pages()).toBeLessThan(64);
+    await hasty.close();
+  });
+
   it('is given up by one call without ending another that runs beside it', async () => {
     const { promise: later, resolve } = Promise.withResolvers<undefined>();
     server.tools = [
@@ -142,6 +187,22 @@ describe('a server of an older revision', () => {
     const sum = tools.find(({ name }) => name === 'get-sum')!;
     const answer = await mcp.callTool(address, { ...ask, name: 'get-sum', arguments: { a: 2, b: 3 }, definition: sum });
     expect(JSON.stringify(answer.content)).toContain('5');
+  });
+
+  it('that takes longer than the tool may is given up, and so is one whose call is cancelled', async () => {
+    const address = at(everything.url);
+    const tools = await mcp.listTools(address);
+    const slow = tools.find(({ name }) => name === 'trigger-long-running-operation')!;
+    const call = { ...ask, name: slow.name, arguments: { duration: 60, steps: 600 }, definition: slow };
+    expect(await failureOf(mcp.callTool(address, { ...call, timeoutMs: 300 }))).toMatchObject({
+      reason: 'timeout',
+      sent: true,
+    });
+    const cancel = new AbortController();
+    const cancelled = failureOf(mcp.callTool(address, { ...call, timeoutMs: 60_000, signal: cancel.signal }));
+    await mcp.listTools(address);
+    cancel.abort();
+    expect(await cancelled).toMatchObject({ reason: 'cancelled' });
   });
 });
 
