@@ -2,9 +2,9 @@
 import type { AgentDeps } from './deps.ts';
 import type { Choice, Choosing, Toolbox } from './toolbox.ts';
 import { BadSchema, schemaCheck } from '../clients/schema/schema.ts';
-import { argumentsFrom, type Given } from '../models/rules/mcp/arguments.ts';
-import { clearlyBest, cosine, describedAs, fitting, wordFit } from '../models/rules/mcp/fit.ts';
-import { isRead, type ApprovedTool } from '../models/rules/mcp/tool.ts';
+import { bestTool, type Candidate } from '../models/rules/mcp/choice.ts';
+import { cosine, describedAs, fitting, wordFit, type Bounds } from '../models/rules/mcp/fit.ts';
+import type { ApprovedTool } from '../models/rules/mcp/tool.ts';
 
 export async function chooseByRules(deps: AgentDeps, asked: Choosing, toolbox: Toolbox): Promise<Choice> {
   const { body, request } = asked;
@@ -20,47 +20,27 @@ export async function chooseByRules(deps: AgentDeps, asked: Choosing, toolbox: T
   return best && settled(best);
 }
 
-function settled({ tool, given }: Candidate): Choice {
+function settled({ tool, given }: Candidate<ApprovedTool>): Choice {
   if (given.missing.length > 0) return { missing: given.missing };
   return misfit(tool, given.arguments) === undefined ? { call: { tool, arguments: given.arguments } } : undefined;
 }
 
-type Candidate = { tool: ApprovedTool; given: Given; fit: number };
-
-/** The tool that a message is clearly about; one whose arguments `told` gives comes before one that has to ask back. */
+/** The tool that a message is clearly about, with the arguments that `told` gives. */
 async function bestOf(
   { embedding }: AgentDeps,
   message: string,
   told: string,
   { offered, email }: Toolbox,
-): Promise<Candidate | undefined> {
-  const { fits, bounds } = await fitOf(embedding, message, offered.map(describedAs));
-  const candidates = offered
-    .map((tool, index): Candidate => {
-      const given = argumentsFrom(told, tool.input_schema, { email }, { reads: isRead(tool) });
-      return { tool, given, fit: fits[index]! };
-    })
-    .filter(({ fit, given: { arguments: found, missing } }) => {
-      // What the customer wrote beside the subject is evidence; what is known anyway, or asked for, is none.
-      const gives =
-        missing.length === 0 && Object.values(found).some((value) => value !== email && value !== told.trim());
-      return fit >= (gives ? bounds.withArguments : bounds.alone);
-    });
-  const ready = candidates.filter(({ given }) => given.missing.length === 0);
-  const among = ready.length > 0 ? ready : candidates.filter(({ given }) => canBeAsked(given));
-  return clearlyBest(among.map((candidate) => ({ item: candidate, fit: candidate.fit })));
+): Promise<Candidate<ApprovedTool> | undefined> {
+  return bestTool({ told, email }, offered, await fitOf(embedding, message, offered.map(describedAs)));
 }
-
-/** A customer can be asked for one or two things; a form with more is for a page. */
-const canBeAsked = ({ missing }: Given): boolean =>
-  missing.length <= 2 && !missing.some((name) => /e-?mail/i.test(name));
 
 /** How near each description is to the message, by the embedded model where it answers in time, else by words. */
 export async function fitOf(
   embedding: AgentDeps['embedding'],
   message: string,
   descriptions: readonly string[],
-): Promise<{ fits: number[]; bounds: (typeof fitting)[keyof typeof fitting] }> {
+): Promise<{ fits: number[]; bounds: Bounds }> {
   try {
     if (embedding.local) {
       const [asked, ...told] = await embedding.local.sentences([message, ...descriptions]);

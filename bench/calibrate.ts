@@ -1,6 +1,7 @@
 /**
  * `npm run calibrate`: makes models/rules/language/heads.json and models/rules/knowledge/relevance.json again and prints what the
- * latter is worth, on each set and from one set to another. `npm run calibrate -- reading` makes the former only.
+ * latter is worth, on each set and from one set to another. `npm run calibrate -- reading` makes the former only,
+ * `npm run calibrate -- tools` models/rules/mcp/fitting.json.
  */
 import { readBanking, readFixtures } from './answersets.ts';
 import { calibrateHeads } from './calibrate/heads.ts';
@@ -16,6 +17,7 @@ import {
   type Sample,
   type View,
 } from './calibrate/relevance.ts';
+import { calibrateTools, sentencesBy } from './calibrate/tools.ts';
 import { createEmbedder } from '../clients/embedding/embedder.ts';
 import { readingModels, widths } from '../clients/embedding/vectors.ts';
 import { findEmbedding } from '../engines/embedding/embedding.ts';
@@ -83,6 +85,15 @@ async function calibrateReading(): Promise<void> {
   }
 }
 
+if (process.argv[2] === 'tools') {
+  const embedder = createEmbedder({ folder: await findEmbedding((line) => console.log(`  ${line}`)) });
+  try {
+    await calibrateTools(sentencesBy(embedder));
+  } finally {
+    await embedder.close();
+  }
+  process.exit();
+}
 await calibrateReading();
 if (process.argv[2] === 'reading') process.exit();
 const corpora = await readCorpora();

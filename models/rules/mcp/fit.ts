@@ -1,4 +1,5 @@
 /** Whether a message is about what a tool does. Pure: by the words they share, or by how near a model of meaning puts them. */
+import calibration from './fitting.json' with { type: 'json' };
 import { stem, terms } from '../language/words.ts';
 import { titleOf } from './tool.ts';
 
@@ -6,14 +7,14 @@ import { titleOf } from './tool.ts';
 export const describedAs = ({ tool_name, description }: { tool_name: string; description: string }): string =>
   `${titleOf(tool_name)}. ${description}`.slice(0, 500);
 
+/** From which fit on a tool is meant, with and without further evidence, and how much better than the next one it has to be. */
+export type Bounds = { withArguments: number; alone: number; step: number };
+
 /**
- * From which share of shared words, or from which cosine of the Universal Sentence Encoder, a tool fits. A tool that needs
- * nothing from the message has no further evidence that it is meant, so it has to fit better.
+ * By the share of shared words, and by the cosine of the Universal Sentence Encoder. A tool that needs nothing from the message
+ * has no further evidence that it is meant, so it has to fit better. `npm run calibrate -- tools` makes the numbers.
  */
-export const fitting = {
-  words: { withArguments: 0.34, alone: 0.6 },
-  meaning: { withArguments: 0.3, alone: 0.45 },
-} as const;
+export const fitting: Readonly<Record<'words' | 'meaning', Bounds>> = calibration;
 
 /** The share of the message's subject that the description names, by weight; tokens with digits are arguments, no subject. */
 export function wordFit(message: string, description: string): number {
@@ -39,7 +40,7 @@ export function cosine(a: Float32Array, b: Float32Array): number {
 }
 
 /** The best of these, if it is better than the next one by a clear step; two that fit alike are in doubt. */
-export function clearlyBest<T>(candidates: readonly { item: T; fit: number }[], step = 0.05): T | undefined {
+export function clearlyBest<T>(candidates: readonly { item: T; fit: number }[], step: number): T | undefined {
   const [best, next] = candidates.toSorted((a, b) => b.fit - a.fit);
   return best && (!next || best.fit - next.fit >= step) ? best.item : undefined;
 }

@@ -1,0 +1,39 @@
+/** Which tool a message is clearly about, of those whose required arguments it gives or that can ask back. Pure. */
+import { argumentsFrom, type Given } from './arguments.ts';
+import { clearlyBest, type Bounds } from './fit.ts';
+import { isRead, type ApprovedTool } from './tool.ts';
+
+export type OfferedTool = Pick<ApprovedTool, 'tool_name' | 'description' | 'input_schema' | 'risk_tier'>;
+export type Candidate<T> = { tool: T; given: Given; fit: number };
+
+/**
+ * `told`: what the customer has said of it; `fits`: how near each tool is to what is wanted, in their order. A tool whose
+ * arguments are given comes before one that has to ask back.
+ */
+export function bestTool<T extends OfferedTool>(
+  { told, email }: { told: string; email: string | undefined },
+  offered: readonly T[],
+  { fits, bounds }: { fits: readonly number[]; bounds: Bounds },
+): Candidate<T> | undefined {
+  const candidates = offered
+    .map((tool, index): Candidate<T> => {
+      const given = argumentsFrom(told, tool.input_schema, { email }, { reads: isRead(tool) });
+      return { tool, given, fit: fits[index]! };
+    })
+    .filter(({ fit, given: { arguments: found, missing } }) => {
+      // What the customer wrote beside the subject is evidence; what is known anyway, or asked for, is none.
+      const gives =
+        missing.length === 0 && Object.values(found).some((value) => value !== email && value !== told.trim());
+      return fit >= (gives ? bounds.withArguments : bounds.alone);
+    });
+  const ready = candidates.filter(({ given }) => given.missing.length === 0);
+  const among = ready.length > 0 ? ready : candidates.filter(({ given }) => canBeAsked(given));
+  return clearlyBest(
+    among.map((candidate) => ({ item: candidate, fit: candidate.fit })),
+    bounds.step,
+  );
+}
+
+/** A customer can be asked for one or two things; a form with more is for a page. */
+const canBeAsked = ({ missing }: Given): boolean =>
+  missing.length <= 2 && !missing.some((name) => /e-?mail/i.test(name));
