@@ -155,6 +155,20 @@ describe('what happens to a task', () => {
     expect(taskId).toBeDefined();
   });
 
+  it('is told to who made it when its assignee leaves, and to nobody who has left', async () => {
+    const org = await newOrg({ notify_on: [] });
+    const bob = await joined(org);
+    const taskId = await create(org, { assigned_to: bob.userId });
+    await until(async () => (await told(bob)).unread_count === 1, 'the assignee to be told');
+    await api.request('DELETE', `/orgs/${org.orgId}/members/${bob.userId}`, { token: org.owner.token });
+    await until(async () => (await told(org.owner)).unread_count === 1, 'the maker to be told');
+    const { notifications } = await told(org.owner);
+    expect(notifications).toMatchObject([{ kind: 'task_updated', task_id: taskId }]);
+    // The sentence of the change, why it was made, and no member as its author.
+    expect(notifications[0].body.split('\n')).toEqual(['The task “Ship it” changed.', expect.any(String)]);
+    expect((await told(bob)).notifications).toEqual([]);
+  });
+
   it('leaves nothing in the sandbox: what would be sent is kept, and people are notified', async () => {
     const org = await newOrg({ email_notifications: true, notify_on: ['task_assigned'] }, false);
     const title = `Sandbox ${org.orgId}`;
