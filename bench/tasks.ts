@@ -1,7 +1,18 @@
-/** Tasks: long lists of them. */
+/** Tasks: executed in trackers that fail (taskexecution.ts), and long lists of them (tasklisting.ts). */
 import { onStage } from './stage.ts';
+import { measure, prepare } from './taskexecution.ts';
 import { listing } from './tasklisting.ts';
 
 export async function run(): Promise<void> {
-  await onStage(listing);
+  const execution = await prepare();
+  const missed: string[] = [];
+  try {
+    await onStage(async (stage) => {
+      missed.push(...(await measure(stage, execution)));
+      await listing(stage);
+    }, execution.settings);
+  } finally {
+    await execution.close();
+  }
+  console.log(missed.length === 0 ? 'Every task became one issue.' : `Not reached: ${missed.join('; ')}`);
 }

@@ -15,6 +15,8 @@ export type Fault = {
   headers?: Record<string, string>;
   body?: unknown;
   lose?: true;
+  /** It is done, and never answered. */
+  mute?: true;
   /** The request is answered only after this. */
   until?: Promise<void>;
 };
@@ -25,6 +27,8 @@ export type Service = {
   /** Faults are used up one by one; one that `lasts` stays until `heal`. */
   fault(...next: Fault[]): void;
   lasting(fault: Fault): void;
+  /** Asked of each request for which no fault was given. */
+  choosing(choose: (sent: Sent) => Fault | undefined): void;
   heal(): void;
   close(): Promise<void>;
 };
@@ -39,13 +43,15 @@ async function behindProxy(target: { url: string; close(): Promise<void> }): Pro
   const sent: Sent[] = [];
   const faults: Fault[] = [];
   let lasting: Fault | undefined;
+  let choose: ((sent: Sent) => Fault | undefined) | undefined;
   const server = createServer((request, response) => {
     void (async () => {
       const body = await bodyOf(request);
       const one: Sent = { path: request.url ?? '', headers: request.headers, body };
       sent.push(one);
       const at = faults.findIndex(({ fits }) => fits?.(one) ?? true);
-      const fault = at === -1 ? (lasting?.fits?.(one) === false ? undefined : lasting) : faults.splice(at, 1)[0];
+      const standing = lasting?.fits?.(one) === false ? undefined : lasting;
+      const fault = at === -1 ? (standing ?? choose?.(one)) : faults.splice(at, 1)[0];
       await fault?.until;
       if (fault && !fault.lose && fault.body !== undefined) {
         const headers = { 'content-type': 'application/json', ...fault.headers };
@@ -63,6 +69,7 @@ async function behindProxy(target: { url: string; close(): Promise<void> }): Pro
         ...(body === '' ? {} : { body }),
       });
       const text = await answer.text();
+      if (fault?.mute) return;
       if (fault?.lose) return void request.socket.destroy();
       const location = answer.headers.get('location');
       response
@@ -80,9 +87,11 @@ async function behindProxy(target: { url: string; close(): Promise<void> }): Pro
     sent,
     fault: (...next) => void faults.push(...next),
     lasting: (fault) => void (lasting = fault),
+    choosing: (chooses) => void (choose = chooses),
     heal() {
       faults.length = 0;
       lasting = undefined;
+      choose = undefined;
     },
     async close() {
       server.closeAllConnections();
