@@ -47,6 +47,9 @@ export const githubBody = z.strictObject({
     .max(140)
     .regex(repositoryName, 'must be `owner/name`')
     .meta({ description: 'The repository whose issues tasks become: `owner/name`.' }),
+  webhook_secret: z.string().min(8).max(500).optional().meta({
+    description: 'The secret of a webhook of your own for `/v1/webhooks/github`.',
+  }),
 });
 
 export const slackBody = z.strictObject({

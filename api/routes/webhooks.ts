@@ -3,6 +3,7 @@ import { signature } from '../access/auth.ts';
 import * as contract from '../contract/inbound.ts';
 import { takeIn } from '../events/inbound.ts';
 import { email, emailArrival } from '../events/email.ts';
+import { github, githubArrival } from '../events/github.ts';
 import { linear, linearArrival } from '../events/linear.ts';
 import { slack, takeSlack } from '../events/slack.ts';
 import { takeTeams, teams } from '../events/teams.ts';
@@ -19,6 +20,19 @@ export const webhookRoutes = [
     reply: contract.received,
     async handle({ raw, principal }, ctx) {
       const stored = await takeIn(ctx, await linearArrival(ctx, principal.sender, raw));
+      return { received: true, repeated: !stored } as const;
+    },
+  }),
+  route({
+    name: 'receiveGithub',
+    method: 'POST',
+    path: '/webhooks/github',
+    summary: 'An event of GitHub, signed with the secret of an organization that connected the repository.',
+    auth: signature(github),
+    raw: true,
+    reply: contract.received,
+    async handle({ raw, principal }, ctx) {
+      const stored = await takeIn(ctx, await githubArrival(ctx, principal.sender, raw));
       return { received: true, repeated: !stored } as const;
     },
   }),

@@ -3,13 +3,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { MongoClient, type Db } from 'mongodb';
 import { executing } from '../kit/executing.ts';
 import { until, type TestOrg } from '../kit/harness.ts';
-import { linearEvent, linearSecret, sendLinear } from '../kit/inbound.ts';
+import { hmac, linearEvent, linearSecret, sendLinear } from '../kit/inbound.ts';
 import { systemEnv } from '../kit/processes.ts';
 import { githubCall, githubRepository, linearCall, linearStates, linearTeam, type Sent } from '../kit/services.ts';
 import { serviced, servicesEnv } from '../kit/serviced.ts';
 
 const system = serviced((services) => systemEnv('taskissues', { ...servicesEnv(services), FLEETS: 'tasks,inbound' }));
 const { newOrg, call, newTask, execute, githubIssues } = executing(system, () => '');
+const githubSecret = 'the secret of a webhook';
 let mongo: MongoClient;
 let db: Db;
 let org: TestOrg;
@@ -24,6 +25,9 @@ beforeAll(async () => {
     { input: { url: `${system.api().url}/v1/webhooks/linear`, secret: linearSecret, resourceTypes: ['Issue'] } },
   );
   expect(made.errors).toBeUndefined();
+  expect((await system.connectGithub(org, { webhook_secret: githubSecret })).status).toBe(200);
+  const config = { url: `${system.api().url}/v1/webhooks/github`, secret: githubSecret, content_type: 'json' };
+  await githubCall(system.github(), 'POST', `/repos/${githubRepository}/hooks`, { config, events: ['issues'] });
 });
 afterAll(() => mongo.close());
 beforeEach(() => {
@@ -191,5 +195,82 @@ describe('a change in Linear', () => {
     await changeIssue(issue.id, { stateId: linearStates.done });
     const arrived = await quiet(taskId, issue.id, 2);
     expect(arrived.at(-1)).toMatchObject({ status: 'ignored', reason: 'The task is gone.' });
+  });
+});
+
+describe('POST /webhooks/github', () => {
+  const path = (number: number) => `/repos/${githubRepository}/issues/${number}`;
+  const arrived = (number: number, type: string) =>
+    until(async () => {
+      const found = await db.collection('inbound').find({ provider: 'github', type }).toArray();
+      return found.find(({ lane, status }) => String(lane).endsWith(`#${number}`) && status !== 'stored');
+    }, `${type} to be processed`);
+
+  it('a closed issue completes its task, one that is not planned cancels it, a reopened one takes it up', async () => {
+    const { taskId } = await executed();
+    const number = await numberOf(taskId);
+    for (const [change, status] of [
+      [{ state: 'closed', state_reason: 'completed', title: 'Renamed in GitHub' }, 'completed'],
+      [{ state: 'open' }, 'pending'],
+      [{ state: 'closed', state_reason: 'not_planned' }, 'cancelled'],
+    ] as const) {
+      await githubCall(system.github(), 'PATCH', path(number), change);
+      await until(async () => (await taskOf(taskId)).status === status, `the task to be ${status}`);
+    }
+    const { title, history } = await taskOf(taskId);
+    expect([title, history.at(-1).source]).toEqual(['Renamed in GitHub', 'github']);
+    // Linear is told, and GitHub is not told what it said.
+    await until(async () => (await issueOf(taskId)).state.id === linearStates.canceled, 'the state in Linear');
+    expect((await issueOf(taskId)).title).toBe('Renamed in GitHub');
+    // The three above.
+    expect(patchesOf(number)).toHaveLength(3);
+  });
+
+  it('what this system did itself comes back, and changes nothing', async () => {
+    const { taskId } = await executed();
+    const number = await numberOf(taskId);
+    await change(taskId, { status: 'completed' });
+    expect(await arrived(number, 'issues.closed')).toMatchObject({ status: 'ignored' });
+    expect((await taskOf(taskId)).history).toHaveLength(2);
+    expect(patchesOf(number)).toHaveLength(1);
+  });
+
+  it('a request that is not signed with the secret of an organization: 401; a repeat does nothing', async () => {
+    const { taskId } = await executed();
+    const number = await numberOf(taskId);
+    const repository = await githubCall(system.github(), 'GET', `/repos/${githubRepository}`);
+    const body = JSON.stringify({ action: 'closed', repository: { id: repository.id }, issue: { number } });
+    const send = (signature: string | undefined, sent = body, delivery = `d-${number}`) =>
+      system.api().request('POST', '/webhooks/github', {
+        raw: sent,
+        headers: {
+          'content-type': 'application/json',
+          'x-github-event': 'issues',
+          'x-github-delivery': delivery,
+          ...(signature === undefined ? {} : { 'x-hub-signature-256': signature }),
+        },
+      });
+    const right = `sha256=${hmac(githubSecret, body)}`;
+    const other = JSON.stringify({ action: 'closed', repository: { id: 987_654 }, issue: { number } });
+    const refused = await Promise.all([
+      send(undefined),
+      send(''),
+      send(right.slice(0, -2)),
+      send(right.toUpperCase()),
+      send(`sha256=${hmac('another', body)}`),
+      send(right, `${body} `),
+      send(`sha256=${hmac(githubSecret, other)}`, other),
+      send(`sha256=${hmac(githubSecret, '')}`, ''),
+    ]);
+    expect(refused.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 401));
+    expect((await send(right)).body).toEqual({ received: true, repeated: false });
+    expect((await send(right)).body.repeated).toBe(true);
+    expect((await send(right, body, 'another-delivery')).body.repeated).toBe(true);
+    // The issue stands open, whatever the event says.
+    expect(await arrived(number, 'issues.closed')).toMatchObject({
+      status: 'ignored',
+      reason: /known already/ as never,
+    });
+    expect((await taskOf(taskId)).status).toBe('pending');
   });
 });

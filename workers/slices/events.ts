@@ -4,6 +4,7 @@ import { createDeliveryActivities } from '../../activities/events/deliver.ts';
 import { createMailReplyActivities } from '../../activities/events/mailreply.ts';
 import { createInboundActivities } from '../../activities/events/inbound/index.ts';
 import { createIntegrationActivities } from '../../activities/events/integration.ts';
+import { taskGithubPort } from '../../activities/tasks/githubport.ts';
 import { taskIssuePort } from '../../activities/tasks/issueport.ts';
 import { deliveryEraser, DeliveryModel } from '../../models/events/delivery.ts';
 import { mailThreadEraser } from '../../models/events/mailthread.ts';
@@ -28,7 +29,7 @@ export const events = {
     },
     inbound: {
       activities: (deps) => ({
-        ...createInboundActivities({ ...deps, ports: { task: taskIssuePort } }),
+        ...createInboundActivities({ ...deps, ports: { task: taskIssuePort }, githubPorts: { task: taskGithubPort } }),
         ...createIntegrationActivities(deps),
       }),
       // One activity works for one organization, on ten of its lanes at once; most of it waits.

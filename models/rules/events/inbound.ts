@@ -3,7 +3,7 @@
  * that is started for it. Pure.
  */
 
-export const inboundProviders = ['linear', 'slack', 'teams', 'email'] as const;
+export const inboundProviders = ['linear', 'github', 'slack', 'teams', 'email'] as const;
 export type InboundProvider = (typeof inboundProviders)[number];
 
 /**

@@ -111,3 +111,21 @@ export const issuesWork = (orgId: string, taskId: string) => ({
   id: `task:${taskId}:issues`,
   args: [{ orgId, taskId }],
 });
+
+/**
+ * What an issue of GitHub, as it stands, changes of its task. What was sent there is no news, and neither is what was known
+ * before.
+ */
+export function changeByGithub(
+  issue: { title: string; state: string; state_reason?: string | null },
+  known: readonly (Partial<IssueFacts> | undefined)[],
+) {
+  const facts = known.filter((one) => one !== undefined);
+  const moves = facts.every(({ status }) => status === undefined || githubState(status).state !== issue.state);
+  const renamed = issue.title.trim() !== '' && facts.every(({ title }) => title !== issue.title);
+  const changeOf = (task: Pick<TaskDetails, 'title' | 'status'>, maxTitle: number): Partial<typeof task> => ({
+    ...(moves ? { status: statusOfGithub(issue, task.status) } : {}),
+    ...(renamed && issue.title !== issueTitle(task) ? { title: issue.title.slice(0, maxTitle) } : {}),
+  });
+  return { moves, renamed, changeOf };
+}

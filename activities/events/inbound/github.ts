@@ -1,0 +1,61 @@
+/**
+ * Events of GitHub's issues. They move what is linked to the issue. An event only says that something happened: how the issue
+ * stands is asked of GitHub, so that events that come late, or in another order, do nothing wrong.
+ */
+import type { Handled, Starter } from './handled.ts';
+import { breakConnection } from '../broken.ts';
+import type { GithubCredentials } from '../connectors/github.ts';
+import { GithubError, type Github, type GithubIssue } from '../../../clients/github/github.ts';
+import type { SecretBox } from '../../../models/base/secretbox.ts';
+import type { Logger } from 'pino';
+import type { Inbound } from '../../../models/events/inbound.ts';
+import { findIntegration } from '../../../models/events/integration.ts';
+import { findLink, noteRemoved, type Link, type LinkKind } from '../../../models/events/link.ts';
+import { numberOfIssue, readGithubIssue } from '../../../models/rules/events/github.ts';
+
+/** What an issue's state means for what is linked to it. It may be called again for the same event. */
+export type GithubPort = {
+  stands(link: Link, issue: GithubIssue, deps: GithubDeps): Promise<Handled>;
+  removed(link: Link, deps: GithubDeps): Promise<Handled>;
+};
+export type GithubDeps = Starter & {
+  github: Github;
+  secrets: SecretBox;
+  clock: () => Date;
+  log: Logger;
+  /** Of parts of the system that come after this one. */
+  githubPorts?: Readonly<Partial<Record<LinkKind, GithubPort>>>;
+};
+
+export async function handleGithub(inbound: Inbound, deps: GithubDeps, signal: AbortSignal): Promise<Handled> {
+  const external = inbound.type.startsWith('issues.') ? readGithubIssue(inbound.body) : undefined;
+  if (external === undefined) return { ignored: 'Only events of issues are followed.' };
+  const link = await findLink('github', external);
+  if (!link || link.org_id !== inbound.org_id) return { ignored: 'Nothing here is linked to this issue.' };
+  const port = deps.githubPorts?.[link.kind];
+  if (!port) return { ignored: `Nothing here follows issues of a ${link.kind}.` };
+  if (link.removed_at) return { ignored: 'The issue was removed before.' };
+  const issue = await issueAt(link, deps, signal);
+  if (issue === 'unasked') return { ignored: 'GitHub is not connected.' };
+  if (issue) return port.stands(link, issue, deps);
+  const handled = await port.removed(link, deps);
+  await noteRemoved(link._id, deps.clock());
+  return handled;
+}
+
+/** Null when it is not there any more. @throws GithubError */
+async function issueAt(link: Link, deps: GithubDeps, signal: AbortSignal): Promise<GithubIssue | 'unasked' | null> {
+  const integration = await findIntegration(link.org_id, 'github');
+  if (integration?.sealed === undefined || integration.status !== 'connected') return 'unasked';
+  const { token } = JSON.parse(deps.secrets.open(integration.sealed)) as GithubCredentials;
+  const repository = String(integration.settings['repository']);
+  try {
+    return await deps.github.issue(token, repository, numberOfIssue(link.external), signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof GithubError)) throw error;
+    if (error.status === 404 || error.status === 410) return null;
+    if (error.unauthorized) await breakConnection(integration, error.message, deps);
+    throw error;
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * Webhooks of GitHub: who signed one, and whose it is. Each is signed with a secret that an organization gave when it connected
+ * its repository. The body is looked into before that only for the repository by which the secrets to try are found. GitHub
+ * signs no time: what an event does is decided by how the issue stands when it is processed, so that an old one does nothing.
+ */
+import type { SignatureProvider } from '../access/auth.ts';
+import type { Context } from '../context.ts';
+import { ownedBy, type Arrival } from './inbound.ts';
+import { isHmac, jsonIn, member, sha256, textMember, unsigned } from './signing.ts';
+import { listOwn, type Integration } from '../../models/events/integration.ts';
+import { findLink } from '../../models/events/link.ts';
+import { githubExternal, githubIssueExternal } from '../../models/rules/events/github.ts';
+
+/** `id`: the organization whose secret signed. */
+export type GithubSender = { id: string; event: unknown; name: string; delivery?: string };
+
+const numberMember = (value: unknown, name: string): number | undefined => {
+  const found = member(value, name);
+  return Number.isSafeInteger(found) && (found as number) > 0 ? (found as number) : undefined;
+};
+
+/** What stands for the event's issue in links. */
+function issueIn(event: unknown): string | undefined {
+  const repository = numberMember(member(event, 'repository'), 'id');
+  const number = numberMember(member(event, 'issue'), 'number');
+  return repository === undefined || number === undefined ? undefined : githubIssueExternal(String(repository), number);
+}
+
+export const github: SignatureProvider<GithubSender> = {
+  name: 'github',
+  header: 'x-hub-signature-256',
+  async verify({ headers, body }, ctx) {
+    const given = /^sha256=([0-9a-f]{64})$/.exec(String(headers['x-hub-signature-256']))?.[1];
+    if (given === undefined)
+      throw unsigned(
+        'x-hub-signature-256 must be `sha256=` and the HMAC-SHA256 of the body, in lower-case hexadecimal.',
+      );
+    const event = jsonIn(body);
+    const id = await signerOf(ctx, given, body, event);
+    const { 'x-github-event': name, 'x-github-delivery': delivery } = headers;
+    return {
+      id,
+      event,
+      name: typeof name === 'string' ? name : 'unknown',
+      ...(typeof delivery === 'string' ? { delivery } : {}),
+    };
+  },
+};
+
+async function signerOf({ secrets }: Context, given: string, body: Buffer, event: unknown): Promise<string> {
+  const repository = numberMember(member(event, 'repository'), 'id');
+  const issue = issueIn(event);
+  const [named, link] = await Promise.all([
+    repository === undefined
+      ? []
+      : listOwn('github', { workspace: String(repository), external: githubExternal(repository) }),
+    issue === undefined ? null : findLink('github', issue),
+  ]);
+  const signed = named.filter(({ sealed_signing: sealed }: Integration): boolean => {
+    try {
+      return sealed !== undefined && isHmac(given, secrets.open(sealed), [body]);
+    } catch {
+      // Sealed with another key than this process has.
+      return false;
+    }
+  });
+  // Of organizations that share a repository and a secret, the one that made the issue.
+  const found = signed.find(({ org_id }) => org_id === link?.org_id) ?? signed[0];
+  if (!found) throw unsigned('This signature is not made with the secret of a connected repository.');
+  return found.org_id;
+}
+
+/** What a verified request is, and whose. */
+export async function githubArrival(ctx: Context, sender: GithubSender, body: Buffer): Promise<Arrival> {
+  const { id, event, name, delivery } = sender;
+  const action = textMember(event, 'action');
+  return {
+    provider: 'github',
+    sender: id,
+    // The header is not signed: a request that was recorded and sent again under another id is known by its body.
+    keys: [...(delivery === undefined ? [] : [delivery.slice(0, 200)]), sha256(body)],
+    owner: await ownedBy(ctx, id),
+    lane: `github:${issueIn(event) ?? 'repository'}`,
+    type: action === undefined ? name : `${name}.${action}`,
+    body: body.toString('utf8'),
+  };
+}
