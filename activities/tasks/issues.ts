@@ -32,7 +32,12 @@ export type IssueActivities = ReturnType<typeof createIssueActivities>;
 
 type Carrying = { link: Link; task: Task; told: TaskTold; deps: StepDeps; signal: AbortSignal };
 
-const knownOf = ({ known }: Link): IssueFacts | undefined => known as IssueFacts | undefined;
+type Known = IssueFacts & { coming?: Partial<IssueFacts> | null };
+/** With what just came from there and is being written into the task. */
+function knownOf({ known }: Link): IssueFacts | undefined {
+  const { coming, ...facts } = (known ?? {}) as Known;
+  return known && { ...facts, ...coming };
+}
 
 async function toLinear({ link, task, told, deps, signal }: Carrying): Promise<void> {
   const known = knownOf(link);
@@ -108,11 +113,9 @@ async function toGithub({ link, task, told, deps, signal }: Carrying): Promise<v
 
 export function createIssueActivities(deps: StepDeps) {
   async function carry({ orgId, taskId }: IssuesRef, signal: AbortSignal): Promise<IssuesLeft> {
-    const [task, org, links] = await Promise.all([
-      findTask(orgId, taskId),
-      findOrganization(orgId),
-      listLinksOf(orgId, taskId),
-    ]);
+    const [task, org] = await Promise.all([findTask(orgId, taskId), findOrganization(orgId)]);
+    // Read after the task: what came from an issue is noted with the link before it is written into the task.
+    const links = await listLinksOf(orgId, taskId);
     // In test mode nothing leaves.
     if (!task || org?.environment !== 'production') return { again: false };
     const { told } = await toldOf(task);

@@ -95,11 +95,12 @@ const second = 1_000;
 const minute = 60 * second;
 /** Waits after the first, second, … failed attempt of an execution, in ms; there is none after the last one. */
 const waits: Readonly<Record<StepIntegration, readonly number[]>> = {
-  linear: [second, 10 * second, minute, 5 * minute, 15 * minute],
+  // An attempt may take several requests, of which each may fail.
+  linear: [1, 5, 15, 30, 60, 120, 300, 600].map((seconds) => seconds * second),
   // GitHub asks for a minute's patience where it limits content that is made.
-  github: [second, 10 * second, minute, 5 * minute, 15 * minute],
+  github: [1, 5, 15, 30, 60, 120, 300, 600].map((seconds) => seconds * second),
   // One message a second and channel.
-  slack: [second, 10 * second, minute, 5 * minute],
+  slack: [1, 5, 15, 30, 60, 300].map((seconds) => seconds * second),
   // Mail servers that put a mail off (greylisting) take it after some minutes.
   email: [10 * second, minute, 5 * minute, 15 * minute, 60 * minute],
 };
