@@ -18,7 +18,8 @@ const maxText = 500;
 /** What would be read wrongly: `every Monday` is no date, `the last Friday of May` another one, `Monday's plan` a plan. */
 const refusedAfter = /^\s*(?:of|after|before|following)\b|^['’]s\b/iu;
 /** `45 minutes` is how long something takes; `in 45 minutes` is when it is. */
-const duration = /^(?:an?|\p{N}+|half an|one|two|three)[\s-]*(?:second|minute|min|hour|hr|day|week|month|year)s?$/iu;
+const duration =
+  /^(?:(?:the|an?|\p{N}+|half an|one|two|three)[\s-]*)?(?:second|minute|min|hour|hr|day|week|month|year)s?$/iu;
 const refusedBefore = /\b(?:every|each|last|not)\s+$/iu;
 
 /**

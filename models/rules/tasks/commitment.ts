@@ -58,7 +58,7 @@ export function reader(names: readonly string[]): (clause: string) => Commitment
 const leadIn =
   /^(?:(?:and|so|ok|okay|sure|yes|yeah|right|well|great|perfect|fine|thanks|thank you|alright|all right|got it|of course|absolutely|certainly|no problem|then|also|but|actually|now|good|hi|hello|hey|I guess|I think|by the way)\b[,.!–-]*\s+)+/iu;
 const label =
-  /^(?:action items?|actions?|to-?dos?|next steps?|tasks?|follow-?ups?)(?:\s+(?:for|is for|is|are))?\s*([\p{Lu}][^:–]{0,60}?)?\s*(?:[:–]|\bis to\b)\s*(.+)$/iu;
+  /^(?:action items?|actions?|to-?dos?|next steps?|tasks?|follow-?ups?|(?:high|top|low|highest) priority|urgent|important)(?:\s+(?:for|is for|is|are))?\s*([\p{Lu}][^:–]{0,60}?)?\s*(?:[:–]|\bis to\b)\s*(.+)$/iu;
 const address = String.raw`[^\s<>()[\],;:"']+@[^\s<>()[\],;:"']+\.\p{L}{2,}`;
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/gu, String.raw`\$&`);
 const polite = String.raw`(?:\s+(?:please|kindly|maybe|perhaps|also|just|then|quickly))*`;
@@ -86,9 +86,34 @@ function patternsFor(names: readonly string[]) {
     { at: named(String.raw`(?:^|[\s,;])${who}(?:,? please)?\s*(?:\b|(?='))${theirNeed}\s+(.+)$`), doer: called },
     { at: named(String.raw`^${who}(?: and \S+)? to\s+(.+)$`), doer: called, strict: true },
     { at: named(String.raw`(?:^|[\s,;])${who} can\s+(.+)$`), doer: called, weak: true },
+    {
+      at: is(
+        String.raw`\b(?:it would be (?:great|nice|good|helpful|lovely|perfect)|I(?:'d| would) (?:appreciate|love) it) if you (?:could |would |can )?()(.+)$`,
+      ),
+      doer: you,
+    },
+    { at: is(String.raw`^(?:.*,\s*)?(?:please )?(?:don't forget|do not forget|remember) to\s+()(.+)$`), doer: you },
+    { at: is(String.raw`^(?:.*,\s*)?(?:please )?remind me to\s+()(.+)$`), doer: speaker },
+    {
+      at: is(
+        String.raw`\byour (?:next step|action|action item|task|job|part|homework) (?:is|will be|would be) to\s+()(.+)$`,
+      ),
+      doer: you,
+    },
+    {
+      at: is(
+        String.raw`\bmy (?:next step|action|action item|task|job|part|homework) (?:is|will be|would be) to\s+()(.+)$`,
+      ),
+      doer: speaker,
+    },
+    {
+      at: is(String.raw`\bI\s*(?:'m|am|'d be|'ll be|will be) (?:happy|glad|ready|willing) to\s+()(.+)$`),
+      doer: speaker,
+      strict: true,
+    },
     { at: is(String.raw`\b(?:would|do) you mind\s+()(.+)$`), doer: you, asks: true },
     { at: is(String.raw`\b(?:can|could|would|will) you${polite}\s+()(.+)$`), doer: you, asks: true },
-    { at: is(String.raw`\b(?:I'd like|I would like|I want|I need) you to\s+()(.+)$`), doer: you },
+    { at: is(String.raw`\b(?:I'd like|I would like|I want|I need) you (?:both |all |guys )?to\s+()(.+)$`), doer: you },
     { at: is(String.raw`\byou(?:'ll| will)?\s+(?:need to|have to|must|should|'ve got to)\s+()(.+)$`), doer: you },
     { at: is(String.raw`\bI\s*${ownNeed}\s+()(.+)$`), doer: speaker },
     {
@@ -123,6 +148,11 @@ function patternsFor(names: readonly string[]) {
     { at: is(String.raw`\bwe\s*(?:should|can|could)\s+()(.+)$`), doer: somebody, strict: true, weak: true },
     { at: is(String.raw`(?:^|,\s*)please\s+()(.+)$`), doer: you, strict: true },
     { at: is(String.raw`^()([a-z][\w-]*\s.+),?\s+please[.!]?$`), doer: you, strict: true },
+    {
+      at: is(String.raw`^()((?:.+\s)(?:needs?|requires?)\s+(?!to\b)(?:\w+ly\s+)?(\w+ing)(?:\s.*)?)$`),
+      doer: somebody,
+      passive: true,
+    },
     {
       at: is(String.raw`^()((?:.+\s)?(?:needs?|has|have) to be\s+(?:\w+ly\s+)?(\w+)(?:\s.*)?)$`),
       doer: somebody,
@@ -262,7 +292,7 @@ const noWork = new Set([
 
 function passive(match: RegExpExecArray, rest: string, pattern: Pattern): Commitment | undefined {
   const word = match[3]!.toLowerCase();
-  if (!participle.test(word) || noWork.has(word)) return undefined;
+  if (!(participle.test(word) || actionVerbs.has(baseOf(word))) || noWork.has(word)) return undefined;
   // What it is said of must be named: `that needs to be paid` names nothing.
   if (
     /^(?:that|this|it|these|those|they|we|I|you|he|she|nothing|nobody|everyone|everybody|people|there)\b/iu.test(rest)
