@@ -1,10 +1,14 @@
-/** `npm run bench -- screenshots`: makes the pictures of the widget in docs/screenshots from a system of its own. It measures nothing. */
+/**
+ * `npm run bench -- screenshots`: makes the pictures of the widget in docs/screenshots from a system of its own; with names behind
+ * it, those only. It measures nothing.
+ */
 import { mkdir, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'puppeteer';
 import { findChromium } from '../engines/chromium.ts';
 import { chatOn, startChromium, type Chat } from '../test/kit/chromium.ts';
 import { until } from '../test/kit/harness.ts';
+import { startTestMcp } from '../test/kit/mcp-server.ts';
 import { onStage, type Stage } from './stage.ts';
 
 const folder = new URL('../docs/screenshots/', import.meta.url);
@@ -29,6 +33,12 @@ async function ask(chat: Chat, text: string): Promise<void> {
 const conversation = async (chat: Chat): Promise<void> => {
   await chat.open();
   await ask(chat, question);
+};
+
+const cancelOrder = {
+  name: 'cancel_order',
+  description: 'Cancels an order.',
+  inputSchema: { type: 'object', properties: { order_number: { type: 'string' } }, required: ['order_number'] },
 };
 
 const pictures: readonly Picture[] = [
@@ -63,12 +73,46 @@ const pictures: readonly Picture[] = [
       await (await chat.find('.rating input[value="4"]')).click();
     },
   },
+  {
+    name: 'confirm',
+    query: { theme: 'light' },
+    width: 720,
+    height: 640,
+    play: async (chat, _, stage) => {
+      const mcp = await startTestMcp(cancelOrder);
+      try {
+        await connectTool(stage, mcp.url);
+        await chat.open();
+        await chat.say('Please cancel my order A-1042');
+        await chat.find('.ask button');
+      } finally {
+        await mcp.close();
+      }
+    },
+  },
 ];
+
+/** Connects a server with one tool that the customer has to confirm. */
+async function connectTool({ base, orgId, key }: Stage, endpoint_url: string): Promise<void> {
+  const approved = { source_name: cancelOrder.name, risk_tier: 'customer_confirm', auth_scope: 'public' };
+  const { description, inputSchema: input_schema } = cancelOrder;
+  const reply = await fetch(`${base}/support/mcp/orgs/${orgId}/server`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ endpoint_url, approved_tools: [{ ...approved, description, input_schema }] }),
+  });
+  if (!reply.ok) throw new Error(`The tool server was not connected: ${await reply.text()}`);
+}
+
+function wanted(): readonly Picture[] {
+  const names = process.argv.slice(3);
+  return names.length === 0 ? pictures : pictures.filter(({ name }) => names.includes(name));
+}
 
 async function makePictures(stage: Stage): Promise<void> {
   const browser = await startChromium(await findChromium((line) => console.log(line)));
   try {
-    for (const { name, query, width, height, play } of pictures) {
+    for (const { name, query, width, height, play } of wanted()) {
       const context = await browser.createBrowserContext();
       const page = await context.newPage();
       await page.setViewport({ width, height });
@@ -92,5 +136,5 @@ async function makePictures(stage: Stage): Promise<void> {
 
 export async function run(): Promise<void> {
   await mkdir(folder, { recursive: true });
-  await onStage(makePictures, {}, { help: true });
+  await onStage(makePictures, { EGRESS_ALLOW: '127.0.0.1' }, { help: true });
 }
