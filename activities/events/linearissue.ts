@@ -37,7 +37,8 @@ export async function makeIssue(making: Making): Promise<LinearIssue> {
     return await linear.createIssue(key, input, signal);
   } catch (error) {
     if (!(error instanceof LinearError) || !error.permanent) throw error;
-    const there = await found(linear.issue(key, input.id, signal));
+    // Where ids cannot be chosen, none was made with this one.
+    const there = error.unknownField ? null : await found(linear.issue(key, input.id, signal));
     if (there) return there;
     await removeLink(linked);
     if (!error.unknownField) throw error;

@@ -81,7 +81,7 @@ export const documents = {
   issue: `query Issue($id: String!) { issue(id: $id) { ${issueFields} } }`,
   comments: 'query Comments($id: String!) { issue(id: $id) { comments(first: 100) { nodes { id body } } } }',
   newest:
-    'query Newest($after: String) { issues(first: 100, after: $after) { nodes { id description } pageInfo { hasNextPage endCursor } } }',
+    'query Newest($after: String) { issues(first: 250, after: $after) { nodes { id description } pageInfo { hasNextPage endCursor } } }',
   createIssue: `mutation CreateIssue($input: IssueCreateInput!) { issueCreate(input: $input) { success issue { ${issueFields} } } }`,
   updateIssue: `mutation UpdateIssue($id: String!, $input: IssueUpdateInput!) { issueUpdate(id: $id, input: $input) { success issue { ${issueFields} } } }`,
   comment: 'mutation Comment($input: CommentCreateInput!) { commentCreate(input: $input) { success comment { id } } }',
@@ -98,8 +98,8 @@ export type Linear = ReturnType<typeof createLinear>;
 /** Linear answers within a second as a rule. */
 const timeoutMs = 15_000;
 const maxReplyBytes = 1024 * 1024;
-/** Pages of a hundred issues that are looked through for a mark. */
-const markedPages = 10;
+/** Pages of 250 issues, as many as Linear gives at once, that are looked through for a mark. */
+const markedPages = 4;
 
 /** `url`: of the GraphQL endpoint. Keys are passed with each call, so that one client serves all organizations. */
 export function createLinear({ http, url }: { http: Http; url: string }) {
