@@ -47,6 +47,7 @@ const texts = [
   '2099-01-01T00:00:00Z',
   'long enough to be a password',
   'smtp://mail.example.com:25',
+  'owner/name',
 ];
 
 /** A small value that a schema accepts, so that a request fails only because of what the test put into it. */
