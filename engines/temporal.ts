@@ -142,7 +142,18 @@ export type Temporal = {
  * Starts the development server and resolves when namespace `default` answers. Without `dataDir` it keeps its
  * state in memory; with it in `<dataDir>/temporal.db`. Without `uiPort` there is no web UI. Throws EngineError.
  */
-export async function startTemporal(options: {
+export async function startTemporal(options: TemporalOptions): Promise<Temporal> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await startOnce(options);
+    } catch (error) {
+      if (!(error instanceof PortTaken) || attempt === maxAttempts) throw error;
+      options.report(`${error.message} Temporal is started again.`);
+    }
+  }
+}
+
+type TemporalOptions = {
   dataDir?: string;
   port?: number;
   uiPort?: number;
@@ -150,7 +161,16 @@ export async function startTemporal(options: {
   logPath?: string;
   /** Further dynamic configuration, each `name=value`. */
   settings?: readonly string[];
-}): Promise<Temporal> {
+};
+
+/**
+ * Temporal chooses ports for its parts, closes them and opens them again, and meanwhile a connection of any other program
+ * may get one. Another attempt chooses others.
+ */
+class PortTaken extends EngineError {}
+const maxAttempts = 3;
+
+async function startOnce(options: TemporalOptions): Promise<Temporal> {
   const command = await findTemporal(options.report);
   const port = options.port ?? (await freePort());
   if (!(await isFree(port))) throw new EngineError(`Port ${port}, chosen for Temporal, is taken by another program.`);
@@ -193,7 +213,10 @@ async function becomeReady(child: Guarded, port: number): Promise<void> {
   const deadline = Date.now() + 60_000;
   const until = async (state: () => Promise<boolean>): Promise<void> => {
     while (!(await state())) {
-      if (!child.running()) throw new EngineError(`Temporal stopped while starting. ${await child.explain()}`);
+      if (!child.running()) {
+        const why = await child.explain();
+        throw new (why === portTaken ? PortTaken : EngineError)(`Temporal stopped while starting. ${why}`);
+      }
       if (Date.now() > deadline) throw new EngineError(`Temporal was not ready within 60 s. ${await child.explain()}`);
       await sleep(25);
     }
@@ -216,8 +239,10 @@ async function becomeReady(child: Guarded, port: number): Promise<void> {
   }
 }
 
+const portTaken = 'Its port is taken by another program.';
+
 function explain(lines: string): string {
   if (/no space left|disk is full/i.test(lines)) return 'The disk is full. Free some space and try again.';
-  if (/address already in use/i.test(lines)) return 'Its port is taken by another program.';
+  if (/address already in use/i.test(lines)) return portTaken;
   return lastWords(lines);
 }

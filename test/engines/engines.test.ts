@@ -435,6 +435,22 @@ describe('startTemporal', () => {
     await expect(startTemporal({ port, report: silent })).rejects.toThrow(EngineError);
     server.close();
   });
+
+  it('a port that somebody takes while it starts costs another attempt', async () => {
+    const uiPort = await freePort();
+    const other = createServer().listen(uiPort, '127.0.0.1');
+    await once(other, 'listening');
+    const told: string[] = [];
+    const temporal = await startTemporal({
+      uiPort,
+      report: (line) => {
+        told.push(line);
+        other.close();
+      },
+    });
+    await temporal.stop();
+    expect(told).toEqual([expect.stringMatching('port is taken by another program. Temporal is started again.')]);
+  });
 });
 
 describe('the environment of a worker', () => {
