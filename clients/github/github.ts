@@ -4,37 +4,12 @@
  */
 import type { Http, HttpResponse } from '../http/http.ts';
 import { headerOf } from '../http/exchange.ts';
+import { ServiceError } from '../http/serviceerror.ts';
 import { HttpError, type HttpMethod } from '../../models/rules/base/http.ts';
 
-/** A request that GitHub refused, or did not answer. The message has GitHub's own word, and is shown to members. */
-export class GithubError extends Error {
+/** A request that GitHub refused, or did not answer. */
+export class GithubError extends ServiceError {
   override readonly name = 'GithubError';
-  /** The token is not taken (any more). */
-  readonly unauthorized: boolean;
-  /** The same request would be refused again. */
-  readonly permanent: boolean;
-  readonly retryAfterMs: number | undefined;
-  readonly status: number | undefined;
-  readonly timedOut: boolean;
-
-  constructor(
-    message: string,
-    about: {
-      unauthorized?: boolean;
-      permanent?: boolean;
-      retryAfterMs?: number | undefined;
-      status?: number;
-      timedOut?: boolean;
-      cause?: unknown;
-    } = {},
-  ) {
-    super(message, { cause: about.cause });
-    this.unauthorized = about.unauthorized ?? false;
-    this.permanent = about.permanent ?? false;
-    this.retryAfterMs = about.retryAfterMs;
-    this.status = about.status;
-    this.timedOut = about.timedOut ?? false;
-  }
 }
 
 export type GithubRepository = {

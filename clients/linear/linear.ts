@@ -4,40 +4,18 @@
  */
 import type { Http } from '../http/http.ts';
 import { headerOf } from '../http/exchange.ts';
+import { ServiceError, type ServiceFailure } from '../http/serviceerror.ts';
 import { HttpError } from '../../models/rules/base/http.ts';
 
-/** A request that Linear refused, or did not answer. The message is Linear's own, and is shown to members. */
-export class LinearError extends Error {
+/** A request that Linear refused, or did not answer. */
+export class LinearError extends ServiceError {
   override readonly name = 'LinearError';
-  /** The credential is not taken (any more). */
-  readonly unauthorized: boolean;
-  /** The same request would be refused again. */
-  readonly permanent: boolean;
-  readonly retryAfterMs: number | undefined;
-  readonly status: number | undefined;
-  readonly timedOut: boolean;
   /** The schema there does not know a field that was sent. */
   readonly unknownField: boolean;
 
-  constructor(
-    message: string,
-    about: {
-      unauthorized?: boolean;
-      permanent?: boolean;
-      retryAfterMs?: number | undefined;
-      status?: number;
-      unknownField?: boolean;
-      timedOut?: boolean;
-      cause?: unknown;
-    } = {},
-  ) {
-    super(message, { cause: about.cause });
-    this.unauthorized = about.unauthorized ?? false;
-    this.permanent = about.permanent ?? false;
-    this.retryAfterMs = about.retryAfterMs;
-    this.status = about.status;
-    this.timedOut = about.timedOut ?? false;
-    this.unknownField = about.unknownField ?? false;
+  constructor(message: string, { unknownField = false, ...about }: ServiceFailure & { unknownField?: boolean } = {}) {
+    super(message, about);
+    this.unknownField = unknownField;
   }
 }
 

@@ -14,39 +14,18 @@ import {
   type Logger,
 } from '@slack/web-api';
 import type { Http } from '../http/http.ts';
+import { ServiceError, type ServiceFailure } from '../http/serviceerror.ts';
 import { HttpError } from '../../models/rules/base/http.ts';
 
-/** A call that Slack refused, or did not answer. The message has Slack's own word, and is shown to members. */
-export class SlackError extends Error {
+/** A call that Slack refused, or did not answer. */
+export class SlackError extends ServiceError {
   override readonly name = 'SlackError';
   /** Slack's word, such as `channel_not_found`. */
   readonly code: string | undefined;
-  /** The token is not taken (any more). */
-  readonly unauthorized: boolean;
-  /** The same call would be refused again. */
-  readonly permanent: boolean;
-  readonly retryAfterMs: number | undefined;
-  readonly status: number | undefined;
-  readonly timedOut: boolean;
 
-  constructor(
-    message: string,
-    about: {
-      code?: string;
-      permanent?: boolean;
-      retryAfterMs?: number;
-      status?: number;
-      timedOut?: boolean;
-      cause?: unknown;
-    } = {},
-  ) {
-    super(message, { cause: about.cause });
-    this.code = about.code;
-    this.unauthorized = about.code !== undefined && refusedTokens.has(about.code);
-    this.permanent = about.permanent ?? false;
-    this.retryAfterMs = about.retryAfterMs;
-    this.status = about.status;
-    this.timedOut = about.timedOut ?? false;
+  constructor(message: string, { code, ...about }: Omit<ServiceFailure, 'unauthorized'> & { code?: string } = {}) {
+    super(message, { ...about, unauthorized: code !== undefined && refusedTokens.has(code) });
+    this.code = code;
   }
 }
 

@@ -1,6 +1,7 @@
 /** What senders to connected services share: the connection of the moment, and what a refused credential means for it. */
 import type { SenderDeps } from './sender.ts';
 import { breakConnection } from '../broken.ts';
+import type { ServiceError } from '../../../clients/http/serviceerror.ts';
 import { findIntegration, type Integration } from '../../../models/events/integration.ts';
 import { DeliveryRefused, type OutgoingRequest } from '../../../models/rules/events/delivery.ts';
 
@@ -24,18 +25,9 @@ export async function connection(
   return { integration, credentials: JSON.parse(secrets.open(integration.sealed)) as unknown };
 }
 
-/** What both services' errors say. */
-type Failure = Error & {
-  unauthorized: boolean;
-  permanent: boolean;
-  retryAfterMs: number | undefined;
-  status: number | undefined;
-  timedOut: boolean;
-};
-
 /** The failure as the machinery takes it; a credential that is refused breaks the connection, and waits for another one. */
 export async function refusal(
-  error: Failure,
+  error: ServiceError,
   integration: Integration,
   request: OutgoingRequest,
   deps: SenderDeps,

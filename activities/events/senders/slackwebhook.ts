@@ -2,18 +2,14 @@
  * Posts to the incoming webhook of Slack that an organization configured. Its address, which is the password, is the one of the
  * moment, and is never stored with an attempt. Slack has no key for such a message: one whose answer was lost may come twice.
  */
+import { post } from './post.ts';
 import type { SenderDeps } from './sender.ts';
-import { headerOf, type HttpResponse } from '../../../clients/http/http.ts';
+import { headerOf } from '../../../clients/http/http.ts';
 import { findOrgWebhook } from '../../../models/events/orgwebhook.ts';
-import { HttpError } from '../../../models/rules/base/http.ts';
 import { DeliveryRefused, type OutgoingRequest, type Sent } from '../../../models/rules/events/delivery.ts';
 import { maskWebhook } from '../../../models/rules/events/notification.ts';
 import { readRetryAfter } from '../../../models/rules/events/schedule.ts';
 import { webhookUrlProblem } from '../../../models/rules/knowledge/supportconfig.ts';
-
-const totalTimeoutMs = 15_000;
-/** Of a reply's body; Slack answers with a word. */
-const maxBytes = 2_048;
 
 type Post = { url: string; request: OutgoingRequest };
 
@@ -38,25 +34,8 @@ export async function sendToSlackWebhook(
   { http, clock }: SenderDeps,
   signal: AbortSignal,
 ): Promise<Sent> {
-  let response: HttpResponse;
-  try {
-    response = await http.request(url, {
-      method: 'POST',
-      headers: { ...request.headers },
-      body: request.body,
-      headersTimeoutMs: totalTimeoutMs,
-      totalTimeoutMs,
-      maxBytes,
-      cut: true,
-      signal,
-    });
-  } catch (error) {
-    signal.throwIfAborted();
-    if (!(error instanceof HttpError)) throw error;
-    throw new DeliveryRefused(error.message, { request, timedOut: error.reason === 'timed_out', cause: error });
-  }
+  const { response, said } = await post(http, url, request, signal);
   const { status, headers } = response;
-  const said = response.body.toString('utf8').trim();
   const reply = { request, status_code: status, ...(said === '' ? {} : { response_head: said }) };
   if (status >= 200 && status < 300) return reply;
   // Slack says 403, 404 and 410 when the webhook, its app or its channel is gone.

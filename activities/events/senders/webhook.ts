@@ -2,20 +2,15 @@
  * Sends to the HTTPS endpoint that an organization configured, signed after Standard Webhooks. Address and secrets are those
  * of the moment of the attempt, so that correcting them also mends what is being retried; the body never changes.
  */
+import { post } from './post.ts';
 import type { Sender, SenderDeps } from './sender.ts';
-import { headerOf, type HttpResponse } from '../../../clients/http/http.ts';
+import { headerOf } from '../../../clients/http/http.ts';
 import { signedHeaders } from '../../../clients/webhook/signature.ts';
 import type { Delivery } from '../../../models/events/delivery.ts';
 import { findSupportConfig } from '../../../models/knowledge/supportconfig.ts';
-import { HttpError } from '../../../models/rules/base/http.ts';
 import { DeliveryRefused, maskUrl, type OutgoingRequest } from '../../../models/rules/events/delivery.ts';
 import { readRetryAfter } from '../../../models/rules/events/schedule.ts';
 import { validSecrets, webhookUrlProblem } from '../../../models/rules/knowledge/supportconfig.ts';
-
-/** Time for an attempt, from its beginning to the end of the reply. */
-const totalTimeoutMs = 15_000;
-/** Of a reply's body; more is not read. */
-const maxBytes = 2_048;
 
 type Payload = { body: string };
 
@@ -37,11 +32,6 @@ async function requestOf(delivery: Delivery, { secrets, egressAllow, clock }: Se
   return { method: 'POST', url, headers, body };
 }
 
-function headOf({ body }: HttpResponse): string | undefined {
-  const text = body.toString('utf8').trim();
-  return text === '' ? undefined : text;
-}
-
 export const webhook: Sender = {
   async compose({ supportConfig, body }) {
     const url = supportConfig.outbox_webhook_url;
@@ -52,26 +42,9 @@ export const webhook: Sender = {
 
   async send(delivery, deps, signal) {
     const request = await requestOf(delivery, deps);
-    const { url, headers, body } = request;
-    let response: HttpResponse;
-    try {
-      response = await deps.http.request(url, {
-        method: 'POST',
-        headers,
-        body,
-        headersTimeoutMs: totalTimeoutMs,
-        totalTimeoutMs,
-        maxBytes,
-        cut: true,
-        signal,
-      });
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!(error instanceof HttpError)) throw error;
-      throw new DeliveryRefused(error.message, { request, timedOut: error.reason === 'timed_out', cause: error });
-    }
+    const { response, said } = await post(deps.http, request.url, request, signal);
     const { status, headers: replied } = response;
-    const reply = { request, status_code: status, response_head: headOf(response) };
+    const reply = { request, status_code: status, response_head: said === '' ? undefined : said };
     if (status >= 200 && status < 300) return reply;
     throw new DeliveryRefused(refusalOf(status), {
       ...reply,

@@ -5,6 +5,7 @@
 import type { Logger } from 'pino';
 import { breakConnection } from '../../events/broken.ts';
 import type { MailSettings } from '../../events/mailsettings.ts';
+import type { ServiceError } from '../../../clients/http/serviceerror.ts';
 import type { Github } from '../../../clients/github/github.ts';
 import type { Linear } from '../../../clients/linear/linear.ts';
 import type { Mailer } from '../../../clients/mail/mail.ts';
@@ -99,17 +100,9 @@ export async function connectionTo(
   return { integration, credentials: JSON.parse(secrets.open(integration.sealed)) as unknown };
 }
 
-/** What all services' errors say. */
-type Failure = Error & {
-  unauthorized: boolean;
-  permanent: boolean;
-  retryAfterMs: number | undefined;
-  status: number | undefined;
-};
-
 /** The failure as the machinery takes it. A credential that is refused breaks the connection, and ends the step. */
 export async function refusedBy(
-  error: Failure,
+  error: ServiceError,
   integration: Integration,
   deps: Pick<StepDeps, 'clock' | 'log'>,
 ): Promise<StepRefused> {
