@@ -5,7 +5,7 @@ import { findUser } from '../../models/access/user.ts';
 import { listIntegrations } from '../../models/events/integration.ts';
 import { beginExecution } from '../../models/tasks/execution.ts';
 import { findTask, type Task } from '../../models/tasks/task.ts';
-import { stepIntegrations, type Executable } from '../../models/rules/tasks/execution.ts';
+import { executionWork, stepIntegrations, type Executable } from '../../models/rules/tasks/execution.ts';
 
 /** What decides over the steps of a task as it stands. */
 export async function executableOf(task: Task): Promise<Executable> {
@@ -28,9 +28,24 @@ export async function executableOf(task: Task): Promise<Executable> {
 export async function execute(ctx: Starter, orgId: string, taskId: string, userId: string): Promise<Task> {
   const standing = await findTask(orgId, taskId);
   if (!standing) throw noTask();
-  const executable = await executableOf(standing);
-  return carriedOut(ctx, await beginExecution(orgId, taskId, executable, byMember(userId, ctx.clock())));
+  const [executable, broken] = await Promise.all([executableOf(standing), brokenExecution(ctx, standing)]);
+  return carriedOut(ctx, await beginExecution(orgId, taskId, executable, byMember(userId, ctx.clock()), broken));
 }
+
+/** The execution that the task waits for in vain, because an operator ended its workflow; undefined for every other. */
+async function brokenExecution({ temporal }: Starter, task: Task): Promise<string | undefined> {
+  const { _id, org_id, execution_status, execution_id } = task;
+  if (execution_status !== 'running' || execution_id === undefined) return undefined;
+  const { id } = executionWork(org_id, _id, execution_id);
+  try {
+    const { status } = await temporal.workflow.getHandle(id).describe();
+    return endedByForce.has(status.name) ? execution_id : undefined;
+  } catch {
+    // It is not begun yet, or Temporal is away: it is not known to be broken.
+    return undefined;
+  }
+}
+const endedByForce: ReadonlySet<string> = new Set(['TERMINATED', 'CANCELLED', 'FAILED', 'TIMED_OUT']);
 
 export const viewResult = ({ _id, execution_status, steps = [], executed_at }: Task) => ({
   task_id: _id,

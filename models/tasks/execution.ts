@@ -16,7 +16,8 @@ import {
 import { changeTask, TaskModel, type Cause, type Changed, type ExternalLink, type Task } from './task.ts';
 
 /**
- * Begins an execution, and leaves the intent to start it. Null when there is no such task.
+ * Begins an execution, and leaves the intent to start it. `broken` is the one before, where nothing carries it any more. Null
+ * when there is no such task.
  * @throws Problem CONFLICT while one runs, and for a task that is cancelled.
  */
 export async function beginExecution(
@@ -24,10 +25,11 @@ export async function beginExecution(
   taskId: string,
   executable: Executable,
   cause: Cause,
+  broken?: string,
 ): Promise<Changed | null> {
   const execution_id = newId('execution');
   return changeTask(orgId, taskId, cause, (task) => {
-    if (task.execution_status === 'running')
+    if (task.execution_status === 'running' && task.execution_id !== broken)
       throw new Problem('CONFLICT', { message: 'The task is being executed; see its result.' });
     if (task.status === 'cancelled') throw new Problem('CONFLICT', { message: 'The task is cancelled.' });
     const steps = planSteps(task.steps ?? [], executable);

@@ -280,7 +280,9 @@ export async function changeTask(
     const { set, unset, after } = completed(before, fields, cause.now);
     const changed = changedFields(before, after);
     const events = eventsOf(taskEvents(before, after), after, cause);
-    const begun = after.execution_status === 'running' && before.execution_status !== 'running';
+    const begun =
+      after.execution_status === 'running' &&
+      (before.execution_status !== 'running' || before.execution_id !== after.execution_id);
     const intents = intentsFor(after, events, changed, cause, begun);
     const history = changed.length > 0 ? [changeOf(changed, cause)] : [];
     const task = await collectionOf(TaskModel).findOneAndUpdate(

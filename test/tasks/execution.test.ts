@@ -289,6 +289,23 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect((await call(org, 'GET', `/${taskId}/result`)).status).toBe(404);
   });
 
+  it('whose workflow an operator ended is executed again', async () => {
+    const { taskId } = await newTask(org);
+    const fits = (sent: Sent): boolean => sent.path.endsWith('/issues') && sent.body.includes(taskId);
+    system.github().fault({ fits, status: 429, headers: { 'retry-after': '600' }, body: { message: 'Later' } });
+    expect((await call(org, 'POST', `/${taskId}/execute`)).status).toBe(202);
+    await until(async () => system.github().sent.some(fits), 'the attempt');
+    expect((await call(org, 'POST', `/${taskId}/execute`)).status).toBe(409);
+    const connection = await Connection.connect({ address: process.env['TEST_TEMPORAL_ADDRESS']! });
+    const client = new Client({ connection });
+    const { execution_id: id } = (await db.collection('tasks').findOne({ _id: taskId as never }))!;
+    await client.workflow.getHandle(`task:${taskId}:execution:${String(id)}`).terminate('an operator');
+    await connection.close();
+    expect((await execute(org, taskId)).execution_status).toBe('completed');
+    expect([(await linearIssues(taskId)).length, (await githubIssues(taskId)).length]).toEqual([1, 1]);
+    expect(posts(taskId)).toHaveLength(1);
+  });
+
   it('leaves no secret in any history, log or reply', async () => {
     const own = await newOrg();
     await system.connectGithub(own, { token: 'ghp_SECRET' });
