@@ -71,7 +71,7 @@ const listed = {
   completed_at: timestamp.nullable(),
   external_links: z.array(z.object({ provider: z.string(), id: z.string(), url: z.string() })),
 };
-export const taskItem = z.object(listed).meta({ id: 'TaskItem' });
+const taskItem = z.object(listed).meta({ id: 'TaskItem' });
 export const taskList = z.object({
   tasks: z.array(taskItem),
   count: z.number().int().meta({ description: 'All that the filters let through, when the first page was read.' }),

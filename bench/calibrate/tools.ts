@@ -15,7 +15,7 @@ type Verdict = keyof typeof worth;
 type Sample = { set: string; tools: OfferedTool[]; message: string; meant: string[]; fits: number[] };
 
 /** What a choice is, beside what was meant. */
-export function verdictOf({ tools, message, meant, fits }: Omit<Sample, 'set'>, bounds: Bounds): Verdict {
+function verdictOf({ tools, message, meant, fits }: Omit<Sample, 'set'>, bounds: Bounds): Verdict {
   const best = bestTool({ told: message, email: undefined }, tools, { fits, bounds });
   if (!best) return meant.length === 0 ? 'right' : 'nothing';
   const asks = best.given.missing.length > 0;

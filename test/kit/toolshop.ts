@@ -69,7 +69,7 @@ export async function customerOf(api: Api, org: TestOrg, key: string, body: Reco
 }
 
 /** Somebody on a page: nobody, or whose e-mail the page has signed with `embedSecret`. */
-export async function visitorOf(api: Api, org: TestOrg, embedSecret?: string): Promise<ChatClient> {
+async function visitorOf(api: Api, org: TestOrg, embedSecret?: string): Promise<ChatClient> {
   const keys = await api.request('GET', `/support/developer-keys/orgs/${org.orgId}/publishable-keys`, {
     token: org.owner.token,
   });

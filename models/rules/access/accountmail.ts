@@ -19,7 +19,7 @@ export const purposeOf = (kind: AccountMailKind): TokenPurpose | undefined =>
   kind === 'password_reset' || kind === 'email_change' || kind === 'invitation' ? kind : undefined;
 
 /** A name of somebody's choosing, without what could be taken for an address. */
-export const shownName = (name: string): string =>
+const shownName = (name: string): string =>
   name
     .replaceAll(/[^\p{L}\p{M}\p{N} .,&'’()+-]+/gu, ' ')
     .replaceAll(/\.(?=\S)/gu, '. ')

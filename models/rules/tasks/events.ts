@@ -1,13 +1,7 @@
 /** What a change of a task means to those who follow tasks. Pure. */
 import type { ExecutionStatus, TaskDetails } from './task.ts';
 
-export const taskEventTypes = [
-  'task_created',
-  'task_assigned',
-  'task_updated',
-  'task_completed',
-  'task_executed',
-] as const;
+const taskEventTypes = ['task_created', 'task_assigned', 'task_updated', 'task_completed', 'task_executed'] as const;
 export type TaskEventType = (typeof taskEventTypes)[number];
 
 export type TaskFacts = Readonly<TaskDetails> & { readonly execution_status: ExecutionStatus };

@@ -46,7 +46,7 @@ export function githubState(status: TaskStatus): GithubState {
   return { state: 'open' };
 }
 /** What GitHub's state means for a task that has this status. An open issue says nothing about whether it was begun. */
-export function statusOfGithub(
+function statusOfGithub(
   { state, state_reason: reason }: { state: string; state_reason?: string | null },
   now: TaskStatus,
 ): TaskStatus {
