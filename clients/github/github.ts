@@ -2,10 +2,11 @@
  * GitHub's REST API, as far as tasks need it: a repository and its issues, over the outbound client. GitHub has no key for a
  * new issue, so that whoever repeats an attempt looks for what the issue's text is marked with.
  */
+import { askService } from '../http/askservice.ts';
 import type { Http, HttpResponse } from '../http/http.ts';
 import { headerOf } from '../http/exchange.ts';
 import { ServiceError } from '../http/serviceerror.ts';
-import { HttpError, type HttpMethod } from '../../models/rules/base/http.ts';
+import type { HttpMethod } from '../../models/rules/base/http.ts';
 
 /** A request that GitHub refused, or did not answer. */
 export class GithubError extends ServiceError {
@@ -39,8 +40,7 @@ export type GithubIssueChange = Partial<GithubIssueText> & {
 
 export type Github = ReturnType<typeof createGithub>;
 
-/** GitHub ends requests of its own after 10 s. */
-const timeoutMs = 15_000;
+const github = { service: 'GitHub', Failure: GithubError };
 const perPage = 100;
 /** A page of issues whose texts are as long as GitHub allows. */
 const maxReplyBytes = 10 * 1024 * 1024;
@@ -56,22 +56,13 @@ export function createGithub({ http, url }: { http: Http; url: string }) {
     body: object | undefined,
     signal: AbortSignal | undefined,
   ): Promise<T> {
-    const reply = await http
-      .request(`${url}${path}`, {
-        method,
-        headers: { ...headers, authorization: `Bearer ${token}` },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        maxBytes: maxReplyBytes,
-        totalTimeoutMs: timeoutMs,
-        headersTimeoutMs: timeoutMs,
-        signal,
-      })
-      .catch((error: unknown) => {
-        signal?.throwIfAborted();
-        const timedOut = error instanceof HttpError && error.reason === 'timed_out';
-        throw new GithubError(`GitHub could not be reached. ${(error as Error).message}`, { timedOut, cause: error });
-      });
-    const said = parse(reply.body);
+    const { reply, said } = await askService(http, github, `${url}${path}`, {
+      method,
+      headers: { ...headers, authorization: `Bearer ${token}` },
+      body,
+      maxBytes: maxReplyBytes,
+      signal,
+    });
     if (reply.status >= 200 && reply.status < 300 && said !== undefined) return said as T;
     throw refusalOf(reply, said);
   }
@@ -148,15 +139,6 @@ const headers = {
   'content-type': 'application/json',
   'x-github-api-version': '2022-11-28',
 } as const;
-
-function parse(body: Buffer): unknown {
-  try {
-    const said = JSON.parse(body.toString('utf8')) as unknown;
-    return typeof said === 'object' && said !== null ? said : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 function refusalOf({ status, headers: replied }: HttpResponse, said: unknown): GithubError {
   if (status >= 300 && status < 400)

@@ -2,10 +2,10 @@
  * Linear's GraphQL API, as far as tickets and tasks need it. Our own documents over the outbound client: Linear's library
  * fetches whole models with hundreds of fields, and would connect without the checks of clients/http.
  */
+import { askService } from '../http/askservice.ts';
 import type { Http } from '../http/http.ts';
 import { headerOf } from '../http/exchange.ts';
 import { ServiceError, type ServiceFailure } from '../http/serviceerror.ts';
-import { HttpError } from '../../models/rules/base/http.ts';
 
 /** A request that Linear refused, or did not answer. */
 export class LinearError extends ServiceError {
@@ -73,8 +73,7 @@ export type LinearAccount = {
 
 export type Linear = ReturnType<typeof createLinear>;
 
-/** Linear answers within a second as a rule. */
-const timeoutMs = 15_000;
+const linear = { service: 'Linear', Failure: LinearError };
 const maxReplyBytes = 1024 * 1024;
 /** Pages of 250 issues, as many as Linear gives at once, that are looked through for a mark. */
 const markedPages = 4;
@@ -87,25 +86,16 @@ export function createLinear({ http, url }: { http: Http; url: string }) {
     variables: Record<string, unknown>,
     signal?: AbortSignal,
   ): Promise<T> {
-    const reply = await http
-      .request(url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', authorization: authorization(key) },
-        body: JSON.stringify({ query: documents[name], variables }),
-        maxBytes: maxReplyBytes,
-        totalTimeoutMs: timeoutMs,
-        headersTimeoutMs: timeoutMs,
-        signal,
-      })
-      .catch((error: unknown) => {
-        signal?.throwIfAborted();
-        const timedOut = error instanceof HttpError && error.reason === 'timed_out';
-        throw new LinearError(`Linear could not be reached. ${(error as Error).message}`, { timedOut, cause: error });
-      });
-    const said = parse(reply.body);
+    const { reply, said } = await askService(http, linear, url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: authorization(key) },
+      body: { query: documents[name], variables },
+      maxBytes: maxReplyBytes,
+      signal,
+    });
     const refusal = refusalOf(reply.status, said, headerOf(reply.headers, 'retry-after'));
     if (refusal) throw refusal;
-    return said!.data as T;
+    return (said as Said).data as T;
   }
 
   return {
@@ -172,15 +162,6 @@ export function createLinear({ http, url }: { http: Http; url: string }) {
 const authorization = (key: string): string => (key.startsWith('lin_oauth_') ? `Bearer ${key}` : key);
 
 type Said = { data?: unknown; errors?: { message?: string; extensions?: Record<string, unknown> }[]; message?: string };
-
-function parse(body: Buffer): Said | undefined {
-  try {
-    const said = JSON.parse(body.toString('utf8')) as unknown;
-    return typeof said === 'object' && said !== null ? said : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 function refusalOf(status: number, said: Said | undefined, retryAfter: string | undefined): LinearError | undefined {
   const [error] = said?.errors ?? [];

@@ -1,0 +1,58 @@
+/** A request to a connected service that answers in JSON, within the limits that hold for each of them. */
+import type { Http, HttpResponse } from './http.ts';
+import type { ServiceError, ServiceFailure } from './serviceerror.ts';
+import { HttpError, type HttpMethod } from '../../models/rules/base/http.ts';
+
+/** Such services answer within a second as a rule, and end requests of their own after 10 s. */
+const timeoutMs = 15_000;
+
+export type ServiceRequest = {
+  method: HttpMethod;
+  headers: Record<string, string>;
+  /** Sent as JSON. */
+  body?: object | undefined;
+  maxBytes: number;
+  signal?: AbortSignal | undefined;
+};
+export type ServiceReply = {
+  reply: HttpResponse;
+  /** The body as an object or a list; undefined when it is neither. */
+  said: object | undefined;
+};
+
+/**
+ * Any status resolves.
+ * @throws `Failure`, named in the sentence by `service`, when no answer came; the signal's reason when it ended the request.
+ */
+export async function askService(
+  http: Http,
+  { service, Failure }: { service: string; Failure: new (message: string, about: ServiceFailure) => ServiceError },
+  url: string,
+  { method, headers, body, maxBytes, signal }: ServiceRequest,
+): Promise<ServiceReply> {
+  const reply = await http
+    .request(url, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      maxBytes,
+      totalTimeoutMs: timeoutMs,
+      headersTimeoutMs: timeoutMs,
+      signal,
+    })
+    .catch((error: unknown) => {
+      signal?.throwIfAborted();
+      const timedOut = error instanceof HttpError && error.reason === 'timed_out';
+      throw new Failure(`${service} could not be reached. ${(error as Error).message}`, { timedOut, cause: error });
+    });
+  return { reply, said: parse(reply.body) };
+}
+
+function parse(body: Buffer): object | undefined {
+  try {
+    const said = JSON.parse(body.toString('utf8')) as unknown;
+    return typeof said === 'object' && said !== null ? said : undefined;
+  } catch {
+    return undefined;
+  }
+}
