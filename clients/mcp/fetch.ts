@@ -9,6 +9,11 @@ export type FetchLimits = { maxBytes: number; headersTimeoutMs: number; totalTim
 /** Statuses whose replies have no body. */
 const bodiless: readonly number[] = [204, 205, 304];
 
+const sentWith = new WeakMap<Response, string>();
+
+/** The `authorization` header of the request that a reply of `createFetch` answers. */
+export const authorizationOf = (reply: Response): string | undefined => sentWith.get(reply);
+
 /** Redirects are answered as they come; the library follows none that leaves the origin. */
 export function createFetch(
   http: Pick<StreamingHttp, 'open'>,
@@ -34,9 +39,11 @@ export function createFetch(
     const answer = new Headers();
     for (const [name, value] of Object.entries(reply.headers))
       for (const one of Array.isArray(value) ? value : [value ?? '']) answer.append(name, one);
-    if (!bodiless.includes(reply.status)) return new Response(reply.body, { status: reply.status, headers: answer });
-    await reply.body.cancel();
-    return new Response(null, { status: reply.status, headers: answer });
+    const hasBody = !bodiless.includes(reply.status);
+    if (!hasBody) await reply.body.cancel();
+    const response = new Response(hasBody ? reply.body : null, { status: reply.status, headers: answer });
+    if (headers['authorization'] !== undefined) sentWith.set(response, headers['authorization']);
+    return response;
   };
 }
 

@@ -18,6 +18,7 @@ import {
   type StoredOAuthClientInformation,
   type StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
+import { authorizationOf } from './fetch.ts';
 import { ServerFailure } from './mcp.ts';
 import { clientMetadata, type ToolClient } from '../../models/rules/mcp/oauth.ts';
 
@@ -162,8 +163,8 @@ const lookEveryMs = 100;
 
 /**
  * The credential of a person's grant, for calls: it is refreshed, and never asked for anew, because no person is there to
- * agree. Of all who learn that it has run out only one refreshes it, for a refresh token serves once. `fetchFn` takes no
- * longer than a claim lasts.
+ * agree. Of all who learn that it has run out only one refreshes it, for a refresh token serves once. The connection's own
+ * `fetch` is made by `createFetch`. `fetchFn` takes no longer than a claim lasts.
  */
 export function grantedAuth(
   provider: OAuthClientProvider,
@@ -171,11 +172,11 @@ export function grantedAuth(
   renewals: Renewals,
   fetchFn: FetchLike,
 ): AuthProvider {
-  let used: string | undefined;
   return {
-    token: async () => (used = (await store.read()).tokens?.access_token),
-    async onUnauthorized({ serverUrl }) {
-      const refused = used;
+    token: async () => (await store.read()).tokens?.access_token,
+    async onUnauthorized({ response, serverUrl }) {
+      // Requests run side by side over one connection: what this one was sent with may be older than what another got.
+      const refused = authorizationOf(response)?.replace(/^Bearer /, '');
       for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += lookEveryMs) {
         const { tokens } = await store.read();
         if (tokens?.refresh_token === undefined) throw new ServerFailure('unauthorized');

@@ -202,6 +202,24 @@ describe('when an access token has run out', () => {
     expect(authority.granted).toEqual(['refresh_token', 'refresh_token']);
   });
 
+  it('and one is refused only after another has refreshed it, it goes on with what that one got', async () => {
+    const { call } = await signedIn();
+    const serve = mcp.intercept!;
+    const before = accepted.length;
+    let held = false;
+    mcp.intercept = async (request, response, body) => {
+      if (!held && ended.has(request.headers.authorization?.replace('Bearer ', '') ?? '')) {
+        held = true;
+        await until(async () => accepted.length > before, 'the other to be served with the new token');
+      }
+      return serve(request, response, body);
+    };
+    const replies = await Promise.all([call('POST', '/discover'), call('POST', '/discover')]);
+    mcp.intercept = serve;
+    expect(replies.map(({ status }) => status)).toEqual([200, 200]);
+    expect([held, authority.granted]).toEqual([true, ['refresh_token']]);
+  });
+
   it('and the grant was ended, the server is signed out, and members are told once', async () => {
     const { call, org } = await signedIn();
     await authority.revoke();
