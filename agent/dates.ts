@@ -2,7 +2,8 @@
  * Dates in what people write: which moment a phrase means, in a time zone. It reads English; a phrase that it cannot read for
  * sure gives nothing, since a wrong date is worse than none.
  */
-import * as chrono from 'chrono-node';
+import type { ParsedComponents, ParsedResult } from 'chrono-node';
+import * as english from 'chrono-node/en';
 import { DateTime } from 'luxon';
 
 export type FoundDate = {
@@ -41,7 +42,7 @@ export function findDate(text: string, now: Date, zone: string, hour: number): F
 function inPiece(text: string, now: Date, zone: string, hour: number): FoundDate | undefined {
   const local = DateTime.fromJSDate(now, { zone });
   const read = (reference: Date) =>
-    chrono.en.GB.parse(text, { instant: reference, timezone: local.offset }, { forwardDate: true });
+    english.GB.parse(text, { instant: reference, timezone: local.offset }, { forwardDate: true });
   for (const match of read(now)) {
     const before = text.slice(0, match.index);
     const after = text.slice(match.index + match.text.length);
@@ -64,11 +65,11 @@ function inPiece(text: string, now: Date, zone: string, hour: number): FoundDate
   return undefined;
 }
 
-const onlyWeekday = ({ start }: chrono.ParsedResult): boolean =>
+const onlyWeekday = ({ start }: ParsedResult): boolean =>
   start.isCertain('weekday') && !start.isCertain('day') && !start.isCertain('hour');
 
 /** The library knows one offset for all of a text; the zone's own offset at that moment counts. */
-function momentOf(start: chrono.ParsedComponents, zone: string, hour: number): Omit<FoundDate, 'text'> | undefined {
+function momentOf(start: ParsedComponents, zone: string, hour: number): Omit<FoundDate, 'text'> | undefined {
   const timed = start.isCertain('hour');
   if (start.isCertain('timezoneOffset')) return { at: start.date(), timed };
   const part = (name: 'year' | 'month' | 'day' | 'hour' | 'minute'): number => start.get(name) ?? 0;

@@ -1,8 +1,9 @@
 /**
  * Serves the chat widget and the page that shows it. The widget's files are TypeScript in web/, whose types are blanked out
- * once at the start; nothing is bundled. What is served here is public: it asks for no credential and shows nobody's data.
+ * when they are first asked for; nothing is bundled. What is served here is public: it asks for no credential and shows nobody's data.
  */
 import type { Router } from '@koa/router';
+import { onDemand } from '../http/ondemand.ts';
 import {
   allowAnybody,
   briefly,
@@ -33,21 +34,22 @@ function loadWidget(): WidgetFiles {
 
 /** The routes of the widget and its demonstration. */
 export function mountWidget(router: Router): void {
-  const widget = loadWidget();
+  const widget = onDemand(loadWidget);
   const demo = readWeb('demo/page.html');
   const demoStyle = fileOf('text/css; charset=utf-8', readWeb('demo/page.css'));
   const organizationOf = cached(findPublishableKey);
 
   router.get('/widget.js', (koa) => {
     allowAnybody(koa);
-    send(koa, widget.loader, briefly);
+    send(koa, widget().loader, briefly);
   });
   // While processes are being replaced, a loader of one may ask another: it gets what there is, and no cache keeps it.
   router.get('/widget/:version/:name.ts', (koa) => {
-    const file = widget.modules.get(`${koa['params'].name}.ts`);
+    const { version, modules } = widget();
+    const file = modules.get(`${koa['params'].name}.ts`);
     if (!file) throw new Problem('NOT_FOUND', { message: 'The widget has no such file.' });
     allowAnybody(koa);
-    send(koa, file, koa['params'].version === widget.version ? forever : 'no-store');
+    send(koa, file, koa['params'].version === version ? forever : 'no-store');
   });
   // A publishable key stands in every page that embeds the chat, and naming the organization is what it is for.
   router.get('/widget/organizations/:key', async (koa) => {

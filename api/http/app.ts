@@ -13,6 +13,7 @@ import { errorBody, toProblem } from './errors.ts';
 import { readiness } from './health.ts';
 import { createLimiter } from './limits.ts';
 import type { Metrics } from './metrics.ts';
+import { onDemand } from './ondemand.ts';
 import { openApiDocument } from './openapi.ts';
 import { mountOutcome } from './outcome.ts';
 import { serve } from './serve.ts';
@@ -112,9 +113,10 @@ export function createApp(
     koa.set('cache-control', 'public, max-age=60');
     koa.body = clientDocument(ctx.config.publicUrl);
   });
-  const document = openApiDocument(groups, { version: apiVersion });
+  // Made for the first who asks: it takes longer than half of all else that a start does here.
+  const document = onDemand(() => openApiDocument(groups, { version: apiVersion }));
   outside.get('/v1/openapi.json', (koa) => {
-    koa.body = document;
+    koa.body = document();
   });
   outside.get('/docs', (koa) => {
     koa.type = 'text/html';

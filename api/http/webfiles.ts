@@ -1,5 +1,5 @@
 /**
- * Files of web/ as browsers get them: TypeScript whose types are blanked out once at the start, nothing bundled, each with a
+ * Files of web/ as browsers get them: TypeScript whose types are blanked out once, nothing bundled, each with a
  * tag of its content. What is served here is public; it asks for no credential and shows nobody's data.
  */
 import { createHash } from 'node:crypto';
@@ -35,7 +35,7 @@ export const readWeb = (path: string): string => readFileSync(new URL(path, web)
 
 /**
  * The modules of a folder of web/ together with those of `live/`, which pages with a socket share: they are served as one
- * folder. Takes some 10 ms, once a process.
+ * folder. The first call of a process takes 100 ms, most of it for the parser of TypeScript.
  */
 export function readModules(folder: string): WebModules {
   const paths = [folder, 'live'].flatMap((name) =>

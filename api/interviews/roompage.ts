@@ -3,6 +3,7 @@
  * a secret, so the page names it to no other server.
  */
 import type { Router } from '@koa/router';
+import { onDemand } from '../http/ondemand.ts';
 import { briefly, fileOf, forever, javascript, readModules, readWeb, send } from '../http/webfiles.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
@@ -10,20 +11,23 @@ const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 export function mountRoomPage(router: Router): void {
-  const { version, sources } = readModules('room');
-  const modules = new Map([...sources].map(([name, text]) => [name, fileOf(javascript, text)]));
+  const files = onDemand(() => {
+    const { version, sources } = readModules('room');
+    const page = readWeb('room/page.html').replaceAll('__VERSION__', version);
+    return { version, page, modules: new Map([...sources].map(([name, text]) => [name, fileOf(javascript, text)])) };
+  });
   const style = fileOf('text/css; charset=utf-8', readWeb('room/page.css'));
-  const page = readWeb('room/page.html').replaceAll('__VERSION__', version);
 
   router.get('/rooms/:token', (koa) => {
     koa.type = 'text/html';
     koa.set('cache-control', 'no-store');
     koa.set('content-security-policy', policy);
     koa.set('referrer-policy', 'no-referrer');
-    koa.body = page;
+    koa.body = files().page;
   });
   router.get('/room.css', (koa) => send(koa, style, briefly));
   router.get('/room/:version/:name.ts', (koa) => {
+    const { version, modules } = files();
     const file = modules.get(`${koa['params'].name}.ts`);
     if (!file) throw new Problem('NOT_FOUND', { message: 'The room has no such file.' });
     send(koa, file, koa['params'].version === version ? forever : 'no-store');

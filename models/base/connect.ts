@@ -1,6 +1,6 @@
 /** Connects mongoose and builds the indexes. Every write waits for the majority, so an acknowledged record is never rolled back. */
 import { ConnectionString } from 'mongodb-connection-string-url';
-import mongoose from 'mongoose';
+import mongoose, { type mongo } from 'mongoose';
 
 mongoose.set('strictQuery', 'throw');
 
@@ -32,7 +32,9 @@ export async function connectMongo(uri: string, { selectionMs = startMs } = {}):
     heartbeatFrequencyMS: 3_000,
     connectTimeoutMS: 5_000,
     maxPoolSize: 50,
+    // Both are done below, with one command for each collection.
     autoIndex: false,
+    autoCreate: false,
   } as const;
   try {
     await connectWithin(startMs, uri, options);
@@ -40,7 +42,16 @@ export async function connectMongo(uri: string, { selectionMs = startMs } = {}):
     throw new Error(whyNoConnection(error as Error, hosts), { cause: error });
   }
   await requireReplicaSet(hosts);
-  await Promise.all(Object.values(mongoose.models).map((model) => model.createIndexes()));
+  await Promise.all(Object.values(mongoose.models).map((model) => prepareCollection(model)));
+}
+
+/**
+ * Makes a model's collection and all its indexes with one command. Mongoose would send one for each of them, which takes
+ * twice the processor time.
+ */
+async function prepareCollection(model: mongoose.Model<unknown>): Promise<void> {
+  const indexes = model.schema.indexes().map(([key, options]) => ({ key, ...options }) as mongo.IndexDescription);
+  if (indexes.length > 0) await model.collection.createIndexes(indexes);
 }
 
 /** Tries to connect for `ms` milliseconds while no server is found. */
