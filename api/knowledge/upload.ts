@@ -14,7 +14,7 @@ import {
 } from '../../models/knowledge/document.ts';
 import type { Environment, Mode } from '../../models/rules/access/keys.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
-import { mimeTypes, type FileType } from '../../models/rules/knowledge/document.ts';
+import { isUnprocessed, mimeTypes, type FileType } from '../../models/rules/knowledge/document.ts';
 import { checkQuota, quotaEnvironment } from '../../models/rules/knowledge/quota.ts';
 import { documentWorkflowId, processDocument } from '../../workflows/document.ts';
 import { queues } from '../../workflows/queues.ts';
@@ -32,14 +32,16 @@ export type Upload = {
 type Uploader = { mode: Mode; environment: Environment; actor: string };
 type Stored = { document: Document; duplicate?: true };
 
+/** `crowded`: the organization has others that are not processed yet, so this one waits in the backlog from the beginning. */
 export const processing = (
   orgId: string,
   docId: string,
   generation: number,
+  crowded = false,
 ): Start<Parameters<typeof processDocument>> => ({
   workflow: processDocument,
   id: documentWorkflowId(docId, generation),
-  queue: queues.documents,
+  queue: crowded ? queues.backlog : queues.documents,
   args: [{ orgId, docId, generation }],
 });
 
@@ -62,7 +64,8 @@ export async function storeUpload(ctx: Context, orgId: string, uploader: Uploade
   const docId = newId('document');
   await writeBytes(docId, createReadStream(upload.path));
   const record = newDocument(docId, orgId, uploader, upload, ctx.clock());
-  const created = await launch(ctx, DocumentModel, [processing(orgId, docId, 1)], ([intent]) =>
+  const crowded = standing.some(({ status }) => isUnprocessed(status));
+  const created = await launch(ctx, DocumentModel, [processing(orgId, docId, 1, crowded)], ([intent]) =>
     createDocument({ ...record, pending: [intent] }, quotas, allowance, standing),
   ).catch(async (error: unknown) => {
     // After any other failure the record may exist after all; bytes nobody owns are dropped by maintenance.

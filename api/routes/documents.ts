@@ -12,6 +12,7 @@ import {
   countDocuments,
   DocumentModel,
   findDocument,
+  isCrowded,
   listDocuments,
   removeDocument,
   restartDocument,
@@ -179,7 +180,8 @@ export const documentRoutes = [
       const found = await findDocument(orgId, modes, docId);
       if (!found) throw missing();
       const generation = found.generation + 1;
-      const restarted = await launch(ctx, DocumentModel, [processing(orgId, docId, generation)], ([intent]) =>
+      const start = processing(orgId, docId, generation, await isCrowded(found));
+      const restarted = await launch(ctx, DocumentModel, [start], ([intent]) =>
         restartDocument(orgId, modes, docId, generation, ctx.clock(), intent),
       );
       if (!restarted)

@@ -6,9 +6,9 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { constants as osConstants, setPriority } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { inBackground, patientNiceness, stepBack } from './background.ts';
 import { Unreadable } from '../../models/rules/knowledge/document.ts';
 
 export type Sandboxed = ChildProcessByStdio<Writable, Readable, Readable>;
@@ -42,13 +42,15 @@ export type KernelLimits = {
   dataKb?: number;
 };
 
-/** Runs `entry` under `flags` and limits of the kernel (none on Windows). */
+/** Runs `entry` under `flags` and limits of the kernel (none on Windows). `background`: others run first. */
 export function startSandboxed(
   entry: string,
   flags: readonly string[],
   { cpuSeconds, dataKb }: KernelLimits,
+  { background = false }: { background?: boolean } = {},
 ): Sandboxed {
-  const options = { env: {}, cwd: root, stdio: ['pipe', 'pipe', 'pipe'] as ['pipe', 'pipe', 'pipe'] };
+  const stdio = ['pipe', 'pipe', 'pipe'] as ['pipe', 'pipe', 'pipe'];
+  const options = { env: {}, cwd: root, stdio, ...(background ? inBackground : {}) };
   if (process.platform === 'win32') return spawn(process.execPath, [...flags, entry], options);
   // The kernel's own limits hold even when this process is gone: processor seconds, no core dump, first to be killed
   // when memory runs out.
@@ -56,16 +58,9 @@ export function startSandboxed(
   const time = `ulimit -S -t ${cpuSeconds}; ulimit -H -t ${cpuSeconds + 2}`;
   const data = dataKb === undefined ? '' : `ulimit -d ${dataKb} 2>/dev/null; `;
   const limits = `ulimit -c 0; ${data}${time}; { echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null; exec "$0" "$@"`;
-  return spawn('/bin/sh', ['-c', limits, process.execPath, ...flags, entry], options);
-}
-
-/** Gives the process the lowest priority, so that others run first. A process that has already ended needs none. */
-export function stepBack(child: Sandboxed): void {
-  try {
-    if (child.pid !== undefined) setPriority(child.pid, osConstants.priority.PRIORITY_LOW);
-  } catch {
-    // Priorities only shorten the waits of others; where they cannot be set, the work is still done.
-  }
+  const child = spawn('/bin/sh', ['-c', limits, process.execPath, ...flags, entry], options);
+  if (background) stepBack(child.pid, patientNiceness);
+  return child;
 }
 
 /** Decides whether a child keeps the caller's process alive: while it works, but not while it waits. */

@@ -3,10 +3,10 @@
  * started on demand, ended when it is idle, and killed when it does not answer in time; the next text starts another one.
  */
 import { fork, type ChildProcess } from 'node:child_process';
-import { setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Request, Response } from './child.ts';
 import { maxCharacters, modelNames, type EmbeddingText, type ModelName } from './vectors.ts';
+import { inBackground, stepBack } from '../base/background.ts';
 
 export type EmbedderOptions = {
   /** The folder with the models. */
@@ -139,8 +139,9 @@ class EmbeddingProcess {
       execArgv: ['--disable-warning=ExperimentalWarning', '--max-old-space-size=96', '--max-semi-space-size=2'],
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      ...(niceness > 0 ? inBackground : {}),
     });
-    if (niceness !== 0 && this.#child.pid !== undefined) setPriority(this.#child.pid, niceness);
+    if (niceness > 0) stepBack(this.#child.pid, niceness);
     this.#child.on('message', (message) => this.#answered(message as Response));
     this.#child.on(
       'error',

@@ -35,7 +35,6 @@ import {
   hold,
   sandboxFlags,
   startSandboxed,
-  stepBack,
   watchMemory,
   type Ended,
   type Sandboxed,
@@ -46,6 +45,8 @@ export type FilesOptions = {
   memoryMb?: number;
   /** Wall-clock time for one file, in milliseconds. */
   timeoutMs?: number;
+  /** How many times longer a file may take that is read in the background. */
+  patience?: number;
   /** Processes that are kept ready (parsers loaded), so that a small file need not wait for a start. */
   spares?: number;
   limits?: Partial<Limits>;
@@ -118,7 +119,13 @@ const envelope = z.discriminatedUnion('ok', [
 ]);
 
 /** The code that a reading process may read. */
-const readerCode = ['clients/base/charset.ts', 'clients/files/*', 'clients/base/sandbox.ts', 'models/rules/*'];
+const readerCode = [
+  'clients/base/charset.ts',
+  'clients/files/*',
+  'clients/base/background.ts',
+  'clients/base/sandbox.ts',
+  'models/rules/*',
+];
 
 /** Node's flags for a reading process. */
 export const readerFlags = (memoryMb: number): string[] => sandboxFlags(memoryMb, readerCode);
@@ -163,19 +170,18 @@ function parseReply({ stdout, ...end }: Ended & { stdout: Buffer }): unknown {
 }
 
 export function createFiles(options: FilesOptions = {}): Files {
-  const { memoryMb = 512, timeoutMs = 30_000, spares = 1, pdfSeconds = 8 } = options;
+  const { memoryMb = 512, timeoutMs = 30_000, patience = 4, spares = 1, pdfSeconds = 8 } = options;
+  const seconds = Math.ceil(timeoutMs / 1000);
   const limits: Limits = { ...defaultLimits, ...options.limits };
   const ready: Sandboxed[] = [];
   const alive = new Set<Sandboxed>();
   let closed = false;
 
-  const start = (strict: boolean): Sandboxed => {
-    const child = strict
-      ? startSandboxed(entry, readerFlags(pdfBounds.heapMb / heapShare), {
-          cpuSeconds: pdfSeconds,
-          dataKb: pdfBounds.dataKb,
-        })
-      : startSandboxed(entry, readerFlags(memoryMb), { cpuSeconds: Math.ceil(timeoutMs / 1000) * 2 + 10 });
+  const start = (strict: boolean, background = false): Sandboxed => {
+    const [memory, bounds] = strict
+      ? [pdfBounds.heapMb / heapShare, { cpuSeconds: pdfSeconds, dataKb: pdfBounds.dataKb }]
+      : [memoryMb, { cpuSeconds: background ? seconds : seconds * 2 + 10 }];
+    const child = startSandboxed(entry, readerFlags(memory), bounds, { background });
     alive.add(child);
     child.once('close', () => alive.delete(child));
     // If a spare dies, or is written to after its death, its exit shows that; nobody listens before it is used.
@@ -209,8 +215,7 @@ export function createFiles(options: FilesOptions = {}): Files {
     signal?.throwIfAborted();
     // Of a PDF the kernel's limits decide, so it gets a process that was started under them.
     const strict = job.want !== 'mail' && job.type === 'pdf';
-    const child = background || strict ? start(strict) : take();
-    if (background) stepBack(child);
+    const child = background || strict ? start(strict, background) : take();
     hold(child, true);
     let verdict: unknown;
     const kill = (why: unknown): void => {
@@ -219,7 +224,10 @@ export function createFiles(options: FilesOptions = {}): Files {
     };
     const onAbort = (): void => kill(signal?.reason);
     signal?.addEventListener('abort', onAbort, { once: true });
-    const clock = setTimeout(() => kill(new Unreadable('timed_out')), timeoutMs);
+    // In the background a file may wait long for a processor, which is no fault of its own: its processor time is bounded.
+    const clock = background
+      ? setTimeout(() => kill(new Error('the file reader got too little processor time')), timeoutMs * patience)
+      : setTimeout(() => kill(new Unreadable('timed_out')), timeoutMs);
     const unwatch = watchMemory(child, memoryMb, () => kill(new Unreadable('out_of_memory')));
     try {
       const end = ended(child, () => kill(new Unreadable('too_much_text')));

@@ -55,6 +55,7 @@ const code = [
   'clients/base/charset.ts',
   'clients/files/*',
   'clients/site/pages/*',
+  'clients/base/background.ts',
   'clients/base/sandbox.ts',
   'models/rules/*',
 ];

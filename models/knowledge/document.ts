@@ -9,7 +9,13 @@ import { isDuplicate } from '../base/connect.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { recordRemoval, type Removal } from './removal.ts';
 import { authorities, type Authority } from '../rules/knowledge/authority.ts';
-import { documentStatuses, fileTypes, type DocumentStatus, type FileType } from '../rules/knowledge/document.ts';
+import {
+  documentStatuses,
+  fileTypes,
+  unprocessed,
+  type DocumentStatus,
+  type FileType,
+} from '../rules/knowledge/document.ts';
 import { modes, type Environment, type Mode } from '../rules/access/keys.ts';
 import { checkQuota, freeSlots, type Quotas } from '../rules/knowledge/quota.ts';
 
@@ -95,6 +101,7 @@ export const DocumentModel = defineModel<Document>(
     },
     { fields: { org_id: 1, _id: -1 } },
     { fields: { embedded_by: 1, org_id: 1, mode: 1 } },
+    { fields: { org_id: 1, status: 1 }, partialFilterExpression: { status: { $in: [...unprocessed] } } },
     pendingIndex,
   ],
 );
@@ -142,11 +149,11 @@ export async function listDocuments(
 }
 
 /** What an organization has, as far as storing one more needs to know. */
-export type Standing = Pick<Document, 'slot'>[];
+export type Standing = Pick<Document, 'slot' | 'status'>[];
 
 export async function listStanding(orgId: string, mode: Mode): Promise<Standing> {
   return collectionOf(DocumentModel)
-    .find({ org_id: orgId, mode }, { projection: { _id: 0, slot: 1 } })
+    .find({ org_id: orgId, mode }, { projection: { _id: 0, slot: 1, status: 1 } })
     .toArray();
 }
 
@@ -267,7 +274,7 @@ export async function claimDocument(
   now: Date,
 ): Promise<Document | null> {
   return collectionOf(DocumentModel).findOneAndUpdate(
-    { _id: docId, org_id: orgId, generation, status: { $in: ['uploaded', 'processing'] } },
+    { _id: docId, org_id: orgId, generation, status: { $in: [...unprocessed] } },
     claim({ status: 'processing', updated_at: now }),
     { returnDocument: 'after' },
   );

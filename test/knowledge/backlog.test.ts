@@ -25,9 +25,10 @@ async function indexed({ orgId }: TestOrg, token: string, content: string): Prom
   return docId;
 }
 
-/** The queues on which a document was read, in order. */
-async function queuesOf(docId: string): Promise<string[]> {
-  const { events } = await new Client({ connection }).workflow.getHandle(documentWorkflowId(docId, 1)).fetchHistory();
+/** The queues on which a generation of a document was read, in order. */
+async function queuesOf(docId: string, generation = 1): Promise<string[]> {
+  const workflowId = documentWorkflowId(docId, generation);
+  const { events } = await new Client({ connection }).workflow.getHandle(workflowId).fetchHistory();
   return events!.flatMap(({ activityTaskScheduledEventAttributes: scheduled }) => {
     const name = scheduled?.taskQueue?.name;
     return name == null ? [] : [name.slice(name.lastIndexOf('-') + 1)];
@@ -42,7 +43,11 @@ it('a document is read in the backlog as long as another one of its organization
   const documents = db().collection<{ _id: string; status: string }>('documents');
   await documents.updateOne({ _id: first }, { $set: { status: 'processing' } });
   const second = await indexed(org, token, 'The plover tariff costs ten euros.');
-  expect(await queuesOf(second)).toEqual(['documents', 'backlog']);
+  expect(await queuesOf(second)).toEqual(['backlog']);
+  const path = `/orgs/${org.orgId}/documents/${second}/reprocess`;
+  expect(await api.request('POST', path, { token, body: {} })).toMatchObject({ status: 202 });
+  expect(await api.processed(org.orgId, token, second)).toMatchObject({ status: 'indexed' });
+  expect(await queuesOf(second, 2)).toEqual(['backlog']);
 
   const other = await fresh();
   expect(await queuesOf(await indexed(other.org, other.token, 'The godwit tariff costs a euro.'))).toEqual([
@@ -50,4 +55,17 @@ it('a document is read in the backlog as long as another one of its organization
   ]);
   await documents.updateOne({ _id: first }, { $set: { status: 'indexed' } });
   expect(await queuesOf(await indexed(org, token, 'The knot tariff costs two euros.'))).toEqual(['documents']);
+});
+
+it('a document that was stored before the other one was seen goes to the backlog when it is taken up', async () => {
+  const { org, token } = await fresh();
+  const first = await indexed(org, token, 'The dunlin tariff costs nine euros.');
+  // Uploads of one mode do not look at those of the other one.
+  await db()
+    .collection<{ _id: string; status: string; mode: string }>('documents')
+    .updateOne({ _id: first }, { $set: { status: 'processing', mode: 'live' } });
+  expect(await queuesOf(await indexed(org, token, 'The ruff tariff costs ten euros.'))).toEqual([
+    'documents',
+    'backlog',
+  ]);
 });

@@ -1,4 +1,5 @@
 /** Embeddings by the real models in their own process: what they say is right, and no text and no death of the process is more than a failed call. */
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { getPriority } from 'node:os';
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -131,6 +132,9 @@ describe('the process', () => {
     expect(embedder.pid()).toBeUndefined();
     await embedder.embed([question('hello')]);
     expect(getPriority(embedder.pid())).toBe(10);
+    const autogroup = `/proc/${embedder.pid()}/autogroup`;
+    if (existsSync(autogroup))
+      await until(async () => / nice 10$/m.test(await readFile(autogroup, 'utf8')), 'the session to step back');
     expect(await readFile(`/proc/${embedder.pid()}/environ`, 'utf8')).not.toMatch(/SECRET|TEST_|MONGO/);
   });
 

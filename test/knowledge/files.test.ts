@@ -63,6 +63,9 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await delay(10);
 }
 
+/** The session that a process belongs to. */
+const sessionOf = (pid: number): string => /\) \S+ \d+ \d+ (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))![1]!;
+
 const running = (pid: number): boolean => {
   try {
     return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
@@ -880,6 +883,23 @@ describe('limits of the process', () => {
     await quick.close();
   });
 
+  it('a file in the background that waits long for a processor is worth a retry', async () => {
+    const quick = createFiles({ timeoutMs: 100, spares: 0 });
+    const reading = quick.extract(new PassThrough(), 'txt', { background: true });
+    const error: unknown = await reading.catch((failure: unknown) => failure);
+    expect(error).not.toBeInstanceOf(Unreadable);
+    expect(error).toMatchObject({ message: expect.stringContaining('too little processor time') });
+    await quick.close();
+  });
+
+  onLinux('a file in the background that computes for too long is refused: timed_out', async () => {
+    const limits = { maxTextCharacters: 100_000_000 };
+    const quick = createFiles({ timeoutMs: 1_000, patience: 100, spares: 0, limits });
+    const deep = Array.from({ length: 4_500 }, (_, at) => `${'  '.repeat(at)}- item`).join('\n');
+    expect(await reasonOf(quick.extract(stream(Buffer.from(deep)), 'md', { background: true }))).toBe('timed_out');
+    await quick.close();
+  });
+
   it("the caller's signal ends it with the signal's reason", async () => {
     const abort = new AbortController();
     const endless = new PassThrough();
@@ -967,6 +987,11 @@ describe('limits of the process', () => {
     const others = childrenOf(process.pid).filter((pid) => !before.has(pid) && pid !== spare);
     expect(others).toHaveLength(1);
     expect(getPriority(others[0])).toBeGreaterThan(getPriority(spare));
+    // Where the kernel shares the processors among sessions, that of this process comes last, too.
+    const autogroup = `/proc/${others[0]}/autogroup`;
+    if (existsSync(autogroup)) await until(() => / nice 10$/m.test(readFileSync(autogroup, 'utf8')));
+    expect(sessionOf(others[0]!)).not.toBe(sessionOf(process.pid));
+    expect(sessionOf(spare!)).toBe(sessionOf(process.pid));
     await own.close();
     expect(await reading).toMatchObject({ message: expect.stringContaining('SIGKILL') });
   });

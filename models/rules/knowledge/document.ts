@@ -6,6 +6,9 @@ import { Problem } from '../base/errors.ts';
 
 export const documentStatuses = ['uploaded', 'processing', 'indexed', 'failed'] as const;
 export type DocumentStatus = (typeof documentStatuses)[number];
+/** Those of a document that waits for its processing, or is in it. */
+export const unprocessed = ['uploaded', 'processing'] as const satisfies readonly DocumentStatus[];
+export const isUnprocessed = (status: DocumentStatus): boolean => (unprocessed as readonly string[]).includes(status);
 
 export const fileTypes = ['docx', 'txt', 'md', 'csv', 'xlsx'] as const;
 export type FileType = (typeof fileTypes)[number];
