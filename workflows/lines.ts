@@ -30,6 +30,9 @@ export const { sendEvents, sendSome } = proxyActivities<DeliveryActivities>(send
 const sendSlowly = (): DeliveryActivities['sendSome'] =>
   proxyActivities<DeliveryActivities>({
     ...sending,
+    // Many of these attempts wait for 15 s at the same time. A heartbeat every second of each would be as much work for
+    // Temporal as what is delivered to others; that a worker has died may be noticed later here.
+    heartbeatTimeout: '40 seconds',
     taskQueue: queueBeside(workflowInfo().taskQueue, queues.deliveries, queues.slowdeliveries),
   }).sendSome;
 
