@@ -39,7 +39,17 @@ export const connectionTo = (address: string): ConnectionOptions => ({
   },
 });
 
-export type Starter = { temporal: Client; clock: () => Date; log: Logger; config: { taskQueuePrefix: string } };
+export type Starter = {
+  temporal: Client;
+  /**
+   * A client on the connection of this process's own workers. With it the answer to a start holds the workflow's first task,
+   * where one of them has room for it, which saves Temporal handing that out.
+   */
+  near?: Client;
+  clock: () => Date;
+  log: Logger;
+  config: { taskQueuePrefix: string };
+};
 
 /** `workflow` is the definition itself; `id` is `<noun>:<id>` or `<noun>:<id>:<generation>`, the same for the same work. */
 export type Start<A extends unknown[]> = {
@@ -127,15 +137,17 @@ export async function startIntent<T extends Launchable>(
     priority: { fairnessKey: record.org_id },
   };
   const { signal } = intent;
+  const temporal = ctx.near ?? ctx.temporal;
   try {
-    await ctx.temporal.withDeadline<unknown>(Date.now() + deadlineMs, async () =>
+    await temporal.withDeadline<unknown>(Date.now() + deadlineMs, async () =>
       signal === undefined
-        ? ctx.temporal.workflow.start(intent.workflow, {
+        ? temporal.workflow.start(intent.workflow, {
             ...options,
+            ...(ctx.near ? { requestEagerStart: true } : {}),
             workflowIdConflictPolicy: 'USE_EXISTING',
             workflowIdReusePolicy: 'REJECT_DUPLICATE',
           })
-        : ctx.temporal.workflow.signalWithStart(intent.workflow, { ...options, signal }),
+        : temporal.workflow.signalWithStart(intent.workflow, { ...options, signal }),
     );
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;

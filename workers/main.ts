@@ -137,6 +137,8 @@ export async function startWorkers(
   const mcp = createMcp({ http: outbound, egressAllow: config.egressAllow });
   const starter = { temporal, clock, log, config };
   const start: StartSaved = (model, record, intents) => startSaved(starter, model, record, intents);
+  const nearby = { ...starter, near: new Client({ connection, namespace: config.temporalNamespace }) };
+  const startNear: StartSaved = (model, record, intents) => startSaved(nearby, model, record, intents);
   const deps = adapt({
     files,
     sites,
@@ -159,6 +161,7 @@ export async function startWorkers(
     publicUrl: config.publicUrl,
     egressAllow: config.egressAllow,
     start,
+    startNear,
     erasers: slices.flatMap((slice: Slice) => slice.erasers ?? []),
     quotas,
     testRepliesPerMinute,

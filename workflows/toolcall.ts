@@ -62,4 +62,5 @@ const awaitedSaid = {
   customer: 'the customer to confirm',
   step_up: 'the customer to prove who they are',
   member: 'a member to approve',
+  input: 'the customer to answer the tool',
 } as const;

@@ -49,6 +49,7 @@ export type AnsweringDeps = {
   /** How many answers per minute an organization gets in test mode. */
   testRepliesPerMinute: number;
   start: StartSaved;
+  startNear: StartSaved;
   clock: () => Date;
   log: Logger;
 };
@@ -69,8 +70,17 @@ const rememberedMessages = 10;
 export type Answered = { attempt: string; more: boolean; held?: HeldUp };
 
 /** Answers messages. */
-export function createAnswering({ search, ai, embedding, testRepliesPerMinute, start, clock, log }: AnsweringDeps) {
-  const tools = createToolUse({ start, clock });
+export function createAnswering({
+  search,
+  ai,
+  embedding,
+  testRepliesPerMinute,
+  start,
+  startNear,
+  clock,
+  log,
+}: AnsweringDeps) {
+  const tools = createToolUse({ startNear, clock });
 
   /** Takes the right to answer, and answers. @throws Superseded when another attempt has taken that right. */
   async function answer(

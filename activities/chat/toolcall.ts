@@ -18,7 +18,16 @@ import { findCustomer } from '../../models/chat/customer.ts';
 import { conversationWriter } from '../../models/chat/log.ts';
 import { MessageModel } from '../../models/chat/message.ts';
 import type { AuditWriter } from '../../models/mcp/audit.ts';
-import { countHeldBack, findToolCall, moveCall, resend, ToolCallModel, type ToolCall } from '../../models/mcp/call.ts';
+import {
+  countHeldBack,
+  findToolCall,
+  moveCall,
+  questionIdOf,
+  readQuestions,
+  resend,
+  ToolCallModel,
+  type ToolCall,
+} from '../../models/mcp/call.ts';
 import { argumentsHash, pinOf } from '../../models/mcp/hash.ts';
 import { takeCall } from '../../models/mcp/limit.ts';
 import { findToolServer, stillConnected, suspendTool, type ToolServer } from '../../models/mcp/server.ts';
@@ -28,7 +37,8 @@ import { ownSentences } from '../../models/rules/language/escalation.ts';
 import { awaitedBy, isAgreedTo, waitMs, type Awaited } from '../../models/rules/mcp/call.ts';
 import { listedOf } from '../../models/rules/mcp/discovery.ts';
 import { identityOf, outcomeOf, verdictOn, type Identity } from '../../models/rules/mcp/policy.ts';
-import { resultOf, type ToolResult } from '../../models/rules/mcp/result.ts';
+import { maxRounds, openQuestion, questionsOf, repliesTo, type AskedBack } from '../../models/rules/mcp/question.ts';
+import { progressText, resultOf, type Progress, type ToolResult } from '../../models/rules/mcp/result.ts';
 import { isRead, titleOf, type ApprovedTool, type Outcome, type RiskTier } from '../../models/rules/mcp/tool.ts';
 
 export type ToolCallDeps = ConnectionDeps & {
@@ -37,6 +47,7 @@ export type ToolCallDeps = ConnectionDeps & {
   start: StartSaved;
   log: Logger;
 };
+type Sending = { server: ToolServer; tool: ApprovedTool; who: Identity; signal: AbortSignal };
 type Ref = { orgId: string; callId: string };
 
 /** What operators see of a call. */
@@ -51,6 +62,9 @@ export type ToolCallActivities = ReturnType<typeof createToolCallActivities>;
 
 /** A call waits for the limit this often, each time until the next minute, before it is given up. */
 const maxHeldBack = 3;
+/** A customer is told how far a tool is this often at most, and so many times. */
+const progressEveryMs = 2_000;
+const maxProgress = 20;
 /** How soon a running call learns that its server was disconnected. */
 const watchEveryMs = 500;
 
@@ -61,7 +75,7 @@ export function createToolCallActivities(deps: ToolCallDeps) {
   async function advance({ orgId, callId }: Ref, signal: AbortSignal): Promise<CallStep> {
     for (;;) {
       signal.throwIfAborted();
-      const call = await findToolCall(orgId, callId);
+      const [call, server] = await Promise.all([findToolCall(orgId, callId), findToolServer(orgId)]);
       // The customer, or the test conversation, was removed.
       if (!call) return { kind: 'ended', outcome: 'gone', about: { orgId, tool: '', tier: 'human_only' } };
       const about = { orgId, tool: call.tool_name, tier: call.risk_tier };
@@ -69,19 +83,18 @@ export function createToolCallActivities(deps: ToolCallDeps) {
         await conclude(call);
         return { kind: 'ended', outcome: call.outcome!, about };
       }
-      if (call.state === 'new') await decide(call);
-      else if (call.state === 'waiting') {
+      if (call.state === 'new' || call.state === 'agreed') {
+        const heldMs = await goOn(call, server, signal);
+        if (heldMs !== undefined) return { kind: 'held_back', withinMs: heldMs, about };
+      } else if (call.state === 'waiting') {
         const withinMs = call.ask_until!.getTime() - clock().getTime();
-        if (withinMs > 0 && (await usable(call))) {
+        if (withinMs > 0 && approvedFor(call, server)) {
           await ask(call);
           return { kind: 'waiting', awaited: call.awaited!, withinMs, about };
         }
         if (withinMs > 0) await end(call, 'drop', 'suspended');
         else await end(call, 'expire', 'expired');
-      } else if (call.state === 'agreed') {
-        const heldMs = await send(call, signal);
-        if (heldMs !== undefined) return { kind: 'held_back', withinMs: heldMs, about };
-      } else await takeOver(call, signal);
+      } else await takeOver(call, server, signal);
     }
   }
 
@@ -94,8 +107,6 @@ export function createToolCallActivities(deps: ToolCallDeps) {
     if (!tool?.enabled || tool.suspended || tool.pin !== call.pin) return undefined;
     return tool.risk_tier === call.risk_tier && tool.auth_scope === call.auth_scope ? tool : undefined;
   }
-  const usable = async (call: ToolCall) => approvedFor(call, await findToolServer(call.org_id)) !== undefined;
-
   async function identity(call: ToolCall): Promise<Identity | 'revoked'> {
     if (call.session_id === undefined) return 'anonymous';
     const session = await findSession(call.org_id, call.session_id);
@@ -103,19 +114,23 @@ export function createToolCallActivities(deps: ToolCallDeps) {
     return session.customer_id === call.customer_id ? identityOf(session) : 'anonymous';
   }
 
-  /** What policy says of a new call. */
-  async function decide(call: ToolCall): Promise<void> {
-    if (!(await usable(call))) return void (await end(call, 'drop', 'suspended'));
+  /**
+   * Has whoever must agree asked about a new call; sends one that was agreed to, or that nobody is asked about. Returns how
+   * long the limit of calls holds it back, in ms.
+   */
+  async function goOn(call: ToolCall, server: ToolServer | null, signal: AbortSignal): Promise<number | undefined> {
+    const tool = approvedFor(call, server);
+    if (!server || !tool) return void (await end(call, 'drop', 'suspended'));
     const who = await identity(call);
-    const verdict = who === 'revoked' ? 'deny' : verdictOn(call, who);
+    if (who === 'revoked') return void (await end(call, 'drop', 'denied'));
+    if (call.state === 'agreed' && call.questions !== undefined) await recordReplies(call);
+    if (call.state === 'agreed') return send(call, { server, tool, who, signal });
+    const verdict = verdictOn(call, who);
     if (verdict === 'deny' || verdict === 'hand_off') return void (await end(call, 'drop', outcomeOf[verdict]));
     const awaited = awaitedBy[verdict];
-    if (awaited === undefined) {
-      await moveCall(call.org_id, call._id, 'agree', { agreed_sha256: call.arguments_sha256 });
-      return;
-    }
+    if (awaited === undefined) return send(call, { server, tool, who, signal });
     const ask_until = new Date(clock().getTime() + waitMs[awaited]);
-    await moveCall(call.org_id, call._id, 'ask', { awaited, ask_until });
+    return void (await moveCall(call.org_id, call._id, 'ask', { awaited, ask_until }));
   }
 
   const writerFor = (call: ToolCall) =>
@@ -124,6 +139,7 @@ export function createToolCallActivities(deps: ToolCallDeps) {
   /** Tells whoever has to agree. Told again, it is told once. */
   async function ask(call: ToolCall): Promise<void> {
     const { _id: pending_id, tool_name, awaited } = call;
+    if (awaited === 'input') return askBack(call);
     const what = { pending_id, tool_name, title: titleOf(tool_name), arguments: JSON.parse(call.arguments) as object };
     await record(call, 'approval', `asked_${awaited}`);
     if (awaited === 'customer') {
@@ -149,36 +165,65 @@ export function createToolCallActivities(deps: ToolCallDeps) {
     }
   }
 
+  /** Puts the tool's question to the customer, who alone answers it. */
+  async function askBack(call: ToolCall): Promise<void> {
+    const { _id: pending_id, tool_name, rounds, ask_until } = call;
+    const open = openQuestion(readQuestions(call)!);
+    if (!open) return;
+    const question_id = questionIdOf(call, open.number);
+    await record(call, 'approval', 'asked_input', String(rounds));
+    await writerFor(call).append({
+      type: 'input',
+      key: `input:${pending_id}:${question_id}`,
+      body: {
+        pending_id,
+        question_id,
+        tool_name,
+        title: titleOf(tool_name),
+        ...open.asked.question,
+        expires_at: ask_until!.toISOString(),
+      },
+    });
+  }
+
+  /** What the customer did with the questions of a round; never what they answered. */
+  async function recordReplies(call: ToolCall): Promise<void> {
+    const actions = readQuestions(call)!.asked.map(({ reply }) => reply?.action);
+    const given = actions.every((action) => action === 'accept') ? 'answered_input' : 'refused_input';
+    await record({ ...call, decided_by: call.customer_id }, 'approval', given, String(call.rounds));
+  }
+
   /** Shown in place of the answer until it is there. */
   async function tellWaiting(call: ToolCall): Promise<void> {
     const message = await collectionOf(MessageModel).findOne({ _id: call.message_id, org_id: call.org_id });
     if (!message) return;
     await writerFor(call).append({
-      type: 'reply_chunk',
+      type: 'notice',
       key: `asked:${call._id}`,
       body: { message_id: message.reply_id, body: ownSentences.memberAsked[languageOf(message.body) ?? 'en'] },
       transient: true,
     });
   }
 
-  /** Sends what was agreed to. Returns how long the limit of calls holds it back, in ms. */
-  async function send(call: ToolCall, signal: AbortSignal): Promise<number | undefined> {
-    const server = await findToolServer(call.org_id);
-    const tool = approvedFor(call, server);
-    if (!server || !tool) return void (await end(call, 'drop', 'suspended'));
-    const who = await identity(call);
+  /** Sends what was agreed to, or what needs no agreement. Returns how long the limit of calls holds it back, in ms. */
+  async function send(call: ToolCall, { server, tool, who, signal }: Sending): Promise<number | undefined> {
     const given = JSON.parse(call.arguments) as Record<string, unknown>;
-    const agreed = isAgreedTo(call.agreed_sha256, argumentsHash(tool.tool_name, tool.pin, given));
-    if (who === 'revoked' || !agreed) return void (await end(call, 'drop', 'denied'));
+    const asked = call.state === 'agreed';
+    // The agent's wish stands for an agreement where the tier asks nobody.
+    const agreed = asked ? call.agreed_sha256 : call.arguments_sha256;
+    if (!isAgreedTo(agreed, argumentsHash(tool.tool_name, tool.pin, given)))
+      return void (await end(call, 'drop', 'denied'));
     if (!fits(tool, given)) return void (await end(call, 'drop', 'error'));
-    const waited = await limit(call, server, tool);
+    const [waited, failure] = await Promise.all([limit(call, server, tool), checkPin(call, server, tool, signal)]);
     if (waited === 'over') return undefined;
     if (waited !== undefined) return waited;
-    const failure = await checkPin(call, server, tool, signal);
     if (failure) return void (await end(call, 'drop', failure));
     const attempt = randomUUID();
-    const claimed = await moveCall(call.org_id, call._id, 'send', { attempt });
-    if (claimed) await carryOut(claimed, attempt, { server, tool, given, who, signal });
+    const claimed = await moveCall(call.org_id, call._id, asked ? 'send' : 'send_unasked', {
+      attempt,
+      agreed_sha256: call.arguments_sha256,
+    });
+    if (claimed) await carryOut(claimed, attempt, { server, tool, who, signal });
     return undefined;
   }
 
@@ -245,17 +290,7 @@ export function createToolCallActivities(deps: ToolCallDeps) {
   }
 
   /** Makes the claimed call and stores what became of it, unless another attempt has taken it over. */
-  async function carryOut(
-    call: ToolCall,
-    attempt: string,
-    {
-      server,
-      tool,
-      given,
-      who,
-      signal,
-    }: { server: ToolServer; tool: ApprovedTool; given: Record<string, unknown>; who: Identity; signal: AbortSignal },
-  ): Promise<void> {
+  async function carryOut(call: ToolCall, attempt: string, { server, tool, who, signal }: Sending): Promise<void> {
     const gone = new AbortController();
     const watch = setInterval(() => {
       stillConnected(call.org_id, server.connection).then(
@@ -263,6 +298,7 @@ export function createToolCallActivities(deps: ToolCallDeps) {
         () => undefined,
       );
     }, watchEveryMs);
+    const progress = progressOf(call);
     const finish = async (outcome: Outcome, result?: ToolResult, unknown = false) =>
       moveCall(
         call.org_id,
@@ -277,14 +313,18 @@ export function createToolCallActivities(deps: ToolCallDeps) {
         { only: { attempt } },
       );
     try {
+      const questions = readQuestions(call);
       const answer = await mcp.callTool(connections.addressOf(server), {
         name: tool.source_name,
-        arguments: given,
+        arguments: JSON.parse(call.arguments) as Record<string, unknown>,
         definition: listedOf(tool),
         meta: who === 'verified' ? await customerMeta(call) : undefined,
         timeoutMs: tool.timeout_ms,
+        answers: questions && repliesTo(questions),
+        progress: (said) => progress.say(said),
         signal: AbortSignal.any([signal, gone.signal]),
       });
+      if ('requests' in answer) return await inquire(call, attempt, answer);
       const result = resultOf(answer);
       await finish(result.is_error ? 'error' : 'ok', result);
     } catch (error) {
@@ -297,11 +337,69 @@ export function createToolCallActivities(deps: ToolCallDeps) {
       await finish(outcomeOfFailure(error, gone.signal.aborted), undefined, unknown);
     } finally {
       clearInterval(watch);
+      await progress.end();
     }
   }
 
+  /** Shows how far a tool is, now and then; what is said after its end is not shown. */
+  function progressOf(call: ToolCall) {
+    let writing: Promise<unknown> = Promise.resolve();
+    let shown = 0;
+    let nextAt = clock().getTime() + progressEveryMs;
+    const show = async (body: string): Promise<void> => {
+      const message = await collectionOf(MessageModel).findOne({ _id: call.message_id, org_id: call.org_id });
+      if (!message?.reply_id) return;
+      await writerFor(call).append({
+        type: 'notice',
+        body: { message_id: message.reply_id, body },
+        transient: true,
+      });
+    };
+    return {
+      say(said: Progress): void {
+        const now = clock().getTime();
+        const body = progressText(titleOf(call.tool_name), said);
+        if (now < nextAt || shown === maxProgress || body === undefined) return;
+        [shown, nextAt] = [shown + 1, now + progressEveryMs];
+        writing = writing
+          .then(() => show(body))
+          .catch((error: unknown) => log.warn({ err: error }, 'progress not shown'));
+      },
+      async end(): Promise<void> {
+        shown = maxProgress;
+        await writing;
+      },
+    };
+  }
+
+  /** The tool asks back: it has done nothing, so the call waits for the customer, or for a person where nobody can be asked. */
+  async function inquire(
+    call: ToolCall,
+    attempt: string,
+    { requests, state }: { requests: Record<string, unknown>; state?: string },
+  ): Promise<void> {
+    const { org_id, _id, rounds = 0 } = call;
+    const questions = questionsOf(requests, state);
+    // Mails are answered much later, and by another way.
+    const askable = questions && rounds < maxRounds && call.session_id !== undefined && questions.asked.every(isUsable);
+    if (askable)
+      await moveCall(
+        org_id,
+        _id,
+        'inquire',
+        {
+          awaited: 'input',
+          ask_until: new Date(clock().getTime() + waitMs.input),
+          questions: JSON.stringify(questions),
+          rounds: rounds + 1,
+        },
+        { only: { attempt } },
+      );
+    else await moveCall(org_id, _id, 'finish', { outcome: 'handed_off', ended_at: clock() }, { only: { attempt } });
+  }
+
   /** A claim without its sender: a read is sent again, everything else may have had its effect. */
-  async function takeOver(call: ToolCall, signal: AbortSignal): Promise<void> {
+  async function takeOver(call: ToolCall, server: ToolServer | null, signal: AbortSignal): Promise<void> {
     const only = { attempt: call.attempt! };
     if (!isRead(call)) {
       await moveCall(call.org_id, call._id, 'finish', { outcome: 'error', unknown: true, ended_at: clock() }, { only });
@@ -309,7 +407,6 @@ export function createToolCallActivities(deps: ToolCallDeps) {
     }
     const attempt = randomUUID();
     if (!(await resend(call, attempt))) return;
-    const server = await findToolServer(call.org_id);
     const tool = approvedFor(call, server);
     const who = await identity(call);
     if (!server || !tool || who === 'revoked') {
@@ -322,8 +419,7 @@ export function createToolCallActivities(deps: ToolCallDeps) {
       );
       return;
     }
-    const given = JSON.parse(call.arguments) as Record<string, unknown>;
-    await carryOut(call, attempt, { server, tool, given, who, signal });
+    await carryOut(call, attempt, { server, tool, who, signal });
   }
 
   /** Who the customer is, for the tool server: it comes from the session, never from anything that was written. */
@@ -341,11 +437,11 @@ export function createToolCallActivities(deps: ToolCallDeps) {
     };
   }
 
-  const record = (call: ToolCall, kind: 'approval' | 'invocation', action: string) => {
+  const record = (call: ToolCall, kind: 'approval' | 'invocation', action: string, nth = '') => {
     const { _id, org_id, mode, conv_id, tool_name, risk_tier, auth_scope, arguments_sha256, outcome, ended_at } = call;
     const ended = kind === 'invocation' && ended_at;
     return audit({
-      _id: `aud_${_id}_${action}`,
+      _id: `aud_${_id}_${action}${nth}`,
       org_id,
       mode,
       kind,
@@ -369,7 +465,7 @@ export function createToolCallActivities(deps: ToolCallDeps) {
     else if (awaited && outcome === 'expired') await record(call, 'approval', 'expired');
     await record(call, 'invocation', call.unknown ? 'outcome_unknown' : 'call');
     if (awaited || call.attempt !== undefined) {
-      const body = { tool_name, ok: outcome === 'ok', label: titleOf(tool_name) };
+      const body = { pending_id: callId, tool_name, ok: outcome === 'ok', label: titleOf(tool_name) };
       await writerFor(call).append({ type: 'action_result', key: `action:${callId}`, body });
     }
     const intent = intentFor(attendingWork(orgId, convId), clock());
@@ -387,6 +483,17 @@ export function createToolCallActivities(deps: ToolCallDeps) {
 function fits(tool: ApprovedTool, given: Record<string, unknown>): boolean {
   try {
     return schemaCheck(tool.input_schema)(given).fits;
+  } catch (error) {
+    if (error instanceof BadSchema) return false;
+    throw error;
+  }
+}
+
+/** Whether answers can be held against the schema of a question. */
+function isUsable({ schema }: AskedBack): boolean {
+  try {
+    schemaCheck(schema);
+    return true;
   } catch (error) {
     if (error instanceof BadSchema) return false;
     throw error;

@@ -31,7 +31,7 @@ export type HeldUp = { callId: string; untilMs: number };
 /** How soon a turn looks again at a call that nobody was asked about; its end is signalled, so this is for lost signals. */
 const lookAgainMs = 5 * 60_000;
 
-export function createToolUse({ start, clock }: { start: StartSaved; clock: () => Date }) {
+export function createToolUse({ startNear, clock }: { startNear: StartSaved; clock: () => Date }) {
   const heldUpBy = ({ _id, ask_until }: Pick<ToolCall, '_id' | 'ask_until'>): HeldUp => ({
     callId: _id,
     // A little after the call's own workflow finds that its time is over.
@@ -87,7 +87,7 @@ export function createToolUse({ start, clock }: { start: StartSaved; clock: () =
         ...keptUntil(mode, now),
         pending: [intent],
       });
-      if (call) await start(ToolCallModel, call, [intent]);
+      if (call) await startNear(ToolCallModel, call, [intent]);
       const standing = call ?? (await callsFor(org_id, message._id)).at(-1)!;
       return heldUpBy(standing);
     },

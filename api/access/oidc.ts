@@ -2,8 +2,9 @@
  * Federated sign-in: sends a browser to a configured identity provider (authorization code, state, nonce, PKCE S256)
  * and reads the identity that comes back. It decides nothing about accounts; api/routes/auth.ts does.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import * as client from 'openid-client';
+import { bindBrowser, type BrowserCookie } from './browser.ts';
 import type { Context } from '../context.ts';
 import { perConfig } from '../http/perconfig.ts';
 import type { Config } from '../../config.ts';
@@ -29,19 +30,16 @@ const timeoutSeconds = 10;
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /** Makes the address to send a browser to, and the cookie that ties the sign-in to it. */
-export async function beginSignIn(
-  ctx: Context,
-  provider: string,
-): Promise<{ url: string; cookie: { name: string; value: string; seconds: number } }> {
+export async function beginSignIn(ctx: Context, provider: string): Promise<{ url: string; cookie: BrowserCookie }> {
   const configuration = await discover(ctx.config, provider);
   const state = client.randomState();
   const nonce = client.randomNonce();
   const verifier = client.randomPKCECodeVerifier();
-  const browser = randomBytes(32).toString('base64url');
+  const { browser, cookie } = bindBrowser('oidc', state, oidcStateSeconds);
   await keepOidcState({
     _id: sha256(state),
     provider,
-    browser: sha256(browser),
+    browser,
     sealed: ctx.secrets.seal(JSON.stringify([nonce, verifier])),
     expires_at: new Date(ctx.clock().getTime() + oidcStateSeconds * 1000),
   });
@@ -54,14 +52,11 @@ export async function beginSignIn(
     code_challenge: await client.calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
   });
-  return { url: url.href, cookie: { name: cookieName(state), value: browser, seconds: oidcStateSeconds } };
+  return { url: url.href, cookie };
 }
 
-/** Each sign-in has a cookie of its own, so that two tabs do not overwrite each other's. */
-export const cookieName = (state: string) => `oidc_${sha256(state).slice(0, 16)}`;
-
 /**
- * Reads the identity that came back. `params` are the callback's query, `browser` is the cookie's value.
+ * Reads the identity that came back. `params` are the callback's query, `browser` is the hash of the cookie's value.
  * @throws Problem FEDERATED_LOGIN_FAILED for anything forged, repeated, late or refused; UNAVAILABLE when the provider
  * does not answer.
  */
@@ -73,7 +68,7 @@ export async function finishSignIn(
 ): Promise<FederatedPerson> {
   const configuration = await discover(ctx.config, provider);
   const { state } = params;
-  const taken = state && browser ? await takeOidcState(sha256(state), provider, sha256(browser), ctx.clock()) : null;
+  const taken = state && browser ? await takeOidcState(sha256(state), provider, browser, ctx.clock()) : null;
   if (!state || !taken)
     throw new Problem('FEDERATED_LOGIN_FAILED', {
       message: 'This sign-in is over or was not started in this browser; start it again.',

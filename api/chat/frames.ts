@@ -2,7 +2,7 @@
 import { acceptMessage, endConversation } from './conversation.ts';
 import { readEarlier } from './greeting.ts';
 import type { ChatClient, ChatSocket } from './client.ts';
-import { answerCall } from './toolcall.ts';
+import { answerCall, answerInput } from './toolcall.ts';
 import { credentialId } from '../access/auth.ts';
 import type { Context } from '../context.ts';
 import type { ClientFrame } from '../contract/chat.ts';
@@ -55,6 +55,15 @@ export function createFrameTaker(ctx: Context, limit: Limiter) {
         return answerCall(ctx, customer, conversation, frame.pending_id, { approved: frame.approved });
       case 'step_up_response':
         return answerCall(ctx, customer, conversation, frame.pending_id, { token: frame.step_up_token });
+      case 'input_response': {
+        const { pending_id: pendingId, question_id: questionId, action, content } = frame;
+        return answerInput(ctx, customer, conversation, {
+          pendingId,
+          questionId,
+          action,
+          ...(content === undefined ? {} : { content }),
+        });
+      }
       case 'ping':
         socket.tell('pong');
         return;

@@ -2,13 +2,24 @@
 import type { SessionPrincipal } from '../access/auth.ts';
 import type { Context } from '../context.ts';
 import { startSaved } from '../durable.ts';
+import { schemaCheck } from '../../clients/schema/schema.ts';
 import { consumeStepUp } from '../../models/access/session.ts';
 import { intentFor } from '../../models/base/pending.ts';
 import type { ConversationRef } from '../../models/chat/saying.ts';
 import { conversationWriter } from '../../models/chat/log.ts';
-import { decideCall, findToolCall, ToolCallModel, type ToolCall } from '../../models/mcp/call.ts';
+import {
+  answerQuestion,
+  decideCall,
+  findToolCall,
+  questionIdOf,
+  readQuestions,
+  ToolCallModel,
+  type ToolCall,
+} from '../../models/mcp/call.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { refusalOf, type Awaited, type Refusal } from '../../models/rules/mcp/call.ts';
+import { openQuestion, replyProblem, withReply, type QuestionReply } from '../../models/rules/mcp/question.ts';
+import type { JsonSchema } from '../../models/rules/mcp/tool.ts';
 import { callingWork } from '../../models/rules/mcp/work.ts';
 
 /** What a refused decision is told. */
@@ -35,6 +46,52 @@ export async function decide(
 }
 
 /**
+ * The customer answers what a tool asks back: this question, once, and what its schema allows.
+ * @throws Problem NOTHING_PENDING, VALIDATION.
+ */
+export async function answerInput(
+  ctx: Context,
+  customer: SessionPrincipal,
+  conversation: ConversationRef,
+  said: { pendingId: string; questionId: string } & QuestionReply,
+): Promise<void> {
+  const { pendingId, questionId, action, content = {} } = said;
+  const now = ctx.clock();
+  const call = await askedOf(customer, conversation, pendingId);
+  const refusal = refusalOf(call, { by: 'input', approved: true, at: now });
+  if (refusal) throw nothingPending(refusal);
+  const questions = readQuestions(call)!;
+  const open = openQuestion(questions);
+  if (!open || questionIdOf(call, open.number) !== questionId) throw nothingPending('decided');
+  const { id, question, schema } = open.asked;
+  const problem = action === 'accept' ? (replyProblem(question, content) ?? schemaProblem(schema, content)) : undefined;
+  if (problem !== undefined) throw new Problem('VALIDATION', { message: `content: ${problem}` });
+  const next = withReply(questions, id, action === 'accept' ? { action, content } : { action });
+  const intent = intentFor(callingWork(call.org_id, call._id, { decided: true }), now);
+  const stored = { questions: JSON.stringify(next), more: openQuestion(next) !== undefined, at: now };
+  const answered = await answerQuestion(call, call.questions!, stored, [intent]);
+  if ('refusal' in answered) throw nothingPending(answered.refusal);
+  await startSaved(ctx, ToolCallModel, answered.call, [intent]);
+  await conversationWriter(conversation, ctx.clock).append({
+    type: 'input_ack',
+    key: `input_ack:${pendingId}:${questionId}`,
+    body: { pending_id: pendingId, question_id: questionId, action },
+  });
+}
+
+function schemaProblem(schema: JsonSchema, content: object): string | undefined {
+  const fit = schemaCheck(schema)(content);
+  return fit.fits ? undefined : fit.problem;
+}
+
+/** A call of this customer in this conversation. @throws Problem NOTHING_PENDING. */
+async function askedOf(customer: SessionPrincipal, { _id }: ConversationRef, callId: string): Promise<ToolCall> {
+  const call = await findToolCall(customer.orgId, callId);
+  if (call?.conv_id !== _id || call.customer_id !== customer.customerId) throw nothingPending();
+  return call;
+}
+
+/**
  * The customer confirms or declines, or proves who they are with a step-up token of their own session. The acknowledgement
  * comes from the frame log. @throws Problem NOTHING_PENDING, VALIDATION.
  */
@@ -45,8 +102,7 @@ export async function answerCall(
   callId: string,
   said: { approved: boolean } | { token: string },
 ): Promise<void> {
-  const call = await findToolCall(customer.orgId, callId);
-  if (call?.conv_id !== conversation._id || call.customer_id !== customer.customerId) throw nothingPending();
+  const call = await askedOf(customer, conversation, callId);
   const by = 'token' in said ? 'step_up' : 'customer';
   const now = ctx.clock();
   // A customer may always say no to what is asked of them.

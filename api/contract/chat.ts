@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { cursor, id, mode, orgParams, pageQuery, timestamp } from './common.ts';
 import { confidencesOfAnswers, offer } from './knowledge.ts';
+import { fieldKinds, questionActions } from '../../models/rules/mcp/question.ts';
 import { conversationStatuses, maxBodyLength, messageRoles } from '../../models/rules/chat/conversation.ts';
 
 export { orgParams, pageQuery };
@@ -32,6 +33,13 @@ const clientFrames = {
     pending_id: z.string().min(1).max(100),
     step_up_token: z.string().min(1).max(500),
   }),
+  input_response: z.strictObject({
+    type: z.literal('input_response'),
+    pending_id: z.string().min(1).max(100),
+    question_id: z.string().min(1).max(100),
+    action: z.enum(questionActions),
+    content: z.record(z.string(), z.unknown()).optional(),
+  }),
   context_update: z.strictObject({ type: z.literal('context_update'), context: z.record(z.string(), z.unknown()) }),
   earlier: z.strictObject({ type: z.literal('earlier'), cursor: z.string().min(1).max(200) }),
   ping: z.strictObject({ type: z.literal('ping') }),
@@ -42,6 +50,7 @@ export const clientFrame = z.discriminatedUnion('type', [
   clientFrames.end,
   clientFrames.confirm_response,
   clientFrames.step_up_response,
+  clientFrames.input_response,
   clientFrames.context_update,
   clientFrames.earlier,
   clientFrames.ping,
@@ -85,6 +94,16 @@ const frame = <T extends string, S extends z.core.$ZodLooseShape>(type: T, shape
 const status = z.enum(conversationStatuses);
 const toolArguments = z.record(z.string(), z.unknown()).meta({ description: 'What is sent if it is agreed to.' });
 
+const questionField = z.strictObject({
+  name: z.string(),
+  label: z.string(),
+  description: z.string().optional(),
+  kind: z.enum(fieldKinds),
+  required: z.boolean(),
+  options: z.array(z.strictObject({ value: z.string(), label: z.string() })).optional(),
+  initial: z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]).optional(),
+});
+
 export const serverFrame = z.discriminatedUnion('type', [
   frame('welcome', { conv_id: id, status, mode }),
   frame('history', { messages: z.array(message), cursor }),
@@ -93,6 +112,10 @@ export const serverFrame = z.discriminatedUnion('type', [
   frame('typing', {}),
   frame('reply_start', { message_id: id }),
   frame('reply_chunk', { message_id: id, body: z.string() }),
+  frame('notice', {
+    message_id: id,
+    body: z.string().meta({ description: 'Said until the answer is there: whom it waits for, or how far a tool is.' }),
+  }),
   frame('reply_end', {
     message_id: id,
     body: z.string(),
@@ -117,8 +140,18 @@ export const serverFrame = z.discriminatedUnion('type', [
     arguments: toolArguments,
     expires_at: timestamp,
   }),
+  frame('input', {
+    pending_id: id,
+    question_id: z.string().meta({ description: 'Which question of this call; the answer names it.' }),
+    tool_name: z.string(),
+    title: z.string(),
+    message: z.string().meta({ description: 'What the tool asks; text without anything active.' }),
+    fields: z.array(questionField),
+    expires_at: timestamp,
+  }),
+  frame('input_ack', { pending_id: id, question_id: z.string(), action: z.enum(questionActions) }),
   frame('confirm_ack', { pending_id: id, approved: z.boolean() }),
-  frame('action_result', { tool_name: z.string(), ok: z.boolean(), label: z.string() }),
+  frame('action_result', { pending_id: id, tool_name: z.string(), ok: z.boolean(), label: z.string() }),
   frame('escalated', { ticket_id: id }),
   frame('status', { status }),
   frame('error', {

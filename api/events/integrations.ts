@@ -3,7 +3,9 @@
  * MongoDB, and the workflow carries only where they are.
  */
 import { createHash, randomBytes } from 'node:crypto';
+import { bindBrowser, returningBrowser, type BrowserCookie } from '../access/browser.ts';
 import type { Context } from '../context.ts';
+import type { Cookies } from '../http/route.ts';
 import { ask, begin } from '../durable.ts';
 import { newId } from '../../models/base/ids.ts';
 import { createCandidate, removeCandidate } from '../../models/events/candidate.ts';
@@ -92,8 +94,6 @@ export async function disconnect(ctx: Context, orgId: string, provider: Integrat
 }
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
-/** Each connection in progress has a cookie of its own, so that two tabs do not overwrite each other's. */
-const cookieName = (state: string): string => `connect_${sha256(state).slice(0, 16)}`;
 const redirectUri = ({ config }: Pick<Context, 'config'>): string =>
   `${config.publicUrl}/v1/integrations/slack/callback`;
 
@@ -101,19 +101,20 @@ const redirectUri = ({ config }: Pick<Context, 'config'>): string =>
 export async function beginSlack(
   ctx: Context,
   { orgId, userId, channelId }: { orgId: string; userId: string; channelId: string | undefined },
-): Promise<{ url: string; cookie: { name: string; value: string; seconds: number } }> {
+): Promise<{ url: string; cookie: BrowserCookie }> {
   const { slack } = ctx.config;
   if (!slack.app)
     throw new Problem('PROVIDER_NOT_CONNECTED', {
       message: 'This system has no Slack app: its operator sets SLACK_CLIENT_ID and SLACK_CLIENT_SECRET.',
     });
-  const [state, browser] = [randomBytes(32).toString('base64url'), randomBytes(32).toString('base64url')];
+  const state = randomBytes(32).toString('base64url');
+  const { browser, cookie } = bindBrowser('connect', state, oauthStateSeconds);
   await keepOauthState({
     _id: sha256(state),
     org_id: orgId,
     provider: 'slack',
     user_id: userId,
-    browser: sha256(browser),
+    browser,
     settings: channelId === undefined ? {} : { channel_id: channelId },
     expires_at: new Date(ctx.clock().getTime() + oauthStateSeconds * 1000),
   });
@@ -122,20 +123,16 @@ export async function beginSlack(
   url.searchParams.set('scope', [...slackScopes, ...(channelId === undefined ? [slackChannelScope] : [])].join(','));
   url.searchParams.set('redirect_uri', redirectUri(ctx));
   url.searchParams.set('state', state);
-  return { url: url.href, cookie: { name: cookieName(state), value: browser, seconds: oauthStateSeconds } };
+  return { url: url.href, cookie };
 }
 
 type Answer = { state?: string | undefined; code?: string | undefined; error?: string | undefined };
-type Cookies = { get(name: string): string | undefined; set(name: string, value: string, maxAgeSeconds: number): void };
 
 /** Where Slack's answer leads: `connected`, or why not, in a word that the page knows or Slack's own. */
 export async function finishSlack(ctx: Context, { state, code, error }: Answer, cookies: Cookies): Promise<string> {
   if (state === undefined) return error ?? 'unknown_state';
-  const name = cookieName(state);
-  const browser = cookies.get(name);
-  cookies.set(name, '', 0);
-  const taken =
-    browser === undefined ? null : await takeOauthState(sha256(state), 'slack', sha256(browser), ctx.clock());
+  const browser = returningBrowser(cookies, 'connect', state);
+  const taken = browser === undefined ? null : await takeOauthState(sha256(state), 'slack', browser, ctx.clock());
   if (!taken) return 'unknown_state';
   if (error !== undefined || code === undefined) return error ?? 'no_code';
   const org = await findOrganization(taken.org_id);

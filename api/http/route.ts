@@ -15,6 +15,13 @@ export type Cookies = {
   set(name: string, value: string, maxAgeSeconds: number): void;
 };
 
+/** A key comes from a backend, not from a browser; where members may come instead of it, they bring cookies. */
+type CookiesOf<G extends Guard> = G extends { kind: 'open' | 'member' }
+  ? Cookies
+  : G extends { kind: 'key' }
+    ? Cookies | undefined
+    : undefined;
+
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 type Input<S> = S extends z.ZodType ? z.infer<S> : undefined;
 
@@ -71,7 +78,7 @@ type Definition<
       raw: W extends true ? Buffer : undefined;
       principal: PrincipalOf<G>;
       /** Parts of the raw request; most handlers need none. */
-      cookies: G extends { kind: 'open' | 'member' } ? Cookies : undefined;
+      cookies: CookiesOf<G>;
     },
     ctx: Context,
   ): Promise<z.input<R> | WithStatus<z.input<R>> | Redirect>;

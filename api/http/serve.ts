@@ -58,7 +58,7 @@ export function serve(
     const { fields, file, raw } = signed ? readAgain(route, signed.body) : await readBody(koa);
     try {
       const input = { params, query, body: parseBody(route, fields), file, raw };
-      const cookies = ['open', 'member'].includes(route.auth.kind) ? cookiesOf(koa, ctx) : undefined;
+      const cookies = fromBrowser(route, principal) ? cookiesOf(koa, ctx) : undefined;
       const answer = () => answerOf(route, principal, () => handle({ ...input, principal, cookies }, ctx));
       send(koa, await answerOnce(ctx, route, { koa, principal, input }, answer));
     } finally {
@@ -148,6 +148,9 @@ function send(koa: RouterContext, { status, body, location, replayed }: Answer &
   if (body) koa.type = 'application/json';
   koa.body = body;
 }
+
+const fromBrowser = ({ auth }: Route, { kind }: Principal): boolean =>
+  auth.kind === 'open' || auth.kind === 'member' || (auth.kind === 'key' && kind === 'member');
 
 /**
  * A cookie binds a sign-in to the browser that began it. `secure` follows the public address, not the connection from

@@ -6,9 +6,11 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { patched } from './server.ts';
 import type { TenantPrincipal } from '../access/auth.ts';
+import { bindBrowser, returningBrowser } from '../access/browser.ts';
 import type { Context } from '../context.ts';
 import type * as contract from '../contract/mcp.ts';
 import { ask } from '../durable.ts';
+import type { Cookies } from '../http/route.ts';
 import {
   dropGrant,
   grantSeconds,
@@ -28,6 +30,8 @@ import { beginToolGrant, finishToolGrant, type GrantRef } from '../../workflows/
 
 type Body = z.infer<typeof contract.serverBody>;
 type Who = Pick<TenantPrincipal, 'actor' | 'mode'>;
+/** `cookies`: of a member's browser. */
+type Asker = Who & { cookies: Cookies | undefined };
 /** `address`: where a person has to agree before tools can be called. */
 export type Connected = { before: ToolServer | null; server: ToolServer; address?: string | undefined };
 
@@ -35,7 +39,7 @@ const { queue } = toolCallWork;
 const serverFailed = (reason: FailureReason) => new Problem('TOOL_SERVER_FAILED', { message: failureReasons[reason] });
 
 /** Applies a patch to what is stored, again when somebody else stored meanwhile. @throws Problem TOOL_SERVER_FAILED. */
-export async function connectServer(ctx: Context, orgId: string, body: Body, who: Who): Promise<Connected> {
+export async function connectServer(ctx: Context, orgId: string, body: Body, who: Asker): Promise<Connected> {
   for (;;) {
     const before = await findToolServer(orgId);
     const server = await patched(ctx, orgId, before, body);
@@ -52,10 +56,15 @@ const asksSignIn = (server: ToolServer, before: ToolServer | null, { endpoint_ur
   server.oauth_state === undefined &&
   (server.connection !== before?.connection || [endpoint_url, auth_type, oauth].some((given) => given !== undefined));
 
-async function prepareSignIn(ctx: Context, server: ToolServer, { actor, mode }: Who): Promise<Partial<GrantContent>> {
+async function prepareSignIn(
+  ctx: Context,
+  server: ToolServer,
+  { actor, mode, cookies }: Asker,
+): Promise<Partial<GrantContent>> {
   const { _id: orgId, connection, endpoint_url, auth_type, oauth } = server;
   const state = randomBytes(32).toString('base64url');
   const grantId = sha256(state);
+  const bound = cookies && bindBrowser('connect', state, grantSeconds);
   const content: GrantContent = {
     server: { _id: orgId, connection, endpoint_url, auth_type, ...(oauth === undefined ? {} : { oauth }) },
     state,
@@ -66,6 +75,7 @@ async function prepareSignIn(ctx: Context, server: ToolServer, { actor, mode }: 
     _id: grantId,
     org_id: orgId,
     connection,
+    ...(bound ? { browser: bound.browser } : {}),
     sealed: ctx.secrets.seal(JSON.stringify(content)),
     returned: false,
     expires_at: new Date(ctx.clock().getTime() + grantSeconds * 1000),
@@ -80,6 +90,7 @@ async function prepareSignIn(ctx: Context, server: ToolServer, { actor, mode }: 
   const grant = await readGrant(orgId, grantId);
   if (!grant) throw serverFailed('cancelled');
   if (prepared.kind === 'done') await dropGrant(orgId, grantId);
+  else if (bound) cookies.set(bound.cookie.name, bound.cookie.value, bound.cookie.seconds);
   return openGrant(ctx, grant);
 }
 
@@ -91,9 +102,14 @@ export type Returned = z.infer<typeof contract.callbackQuery>;
 /** `outcome`: a word of the page that tells it. */
 export type Finished = { outcome: string; by?: Who & { orgId: string } };
 
-/** Finishes the sign-in that a browser comes back from, once. */
-export async function finishSignIn(ctx: Context, { state, code, iss, error }: Returned): Promise<Finished> {
-  const grant = state === undefined ? null : await returnGrant(sha256(state), ctx.clock());
+/** Finishes the sign-in that a browser comes back from, once. The browser of a member who began it is the same one. */
+export async function finishSignIn(
+  ctx: Context,
+  { state, code, iss, error }: Returned,
+  cookies: Cookies,
+): Promise<Finished> {
+  const browser = state === undefined ? undefined : returningBrowser(cookies, 'connect', state);
+  const grant = state === undefined ? null : await returnGrant(sha256(state), browser, ctx.clock());
   if (!grant) return { outcome: 'unknown_state' };
   if (error !== undefined) return { outcome: /^[a-z_]{1,60}$/.test(error) ? error : 'access_denied' };
   if (code === undefined) return { outcome: 'no_code' };

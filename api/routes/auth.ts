@@ -2,7 +2,8 @@
 import { jwt, open } from '../access/auth.ts';
 import type { Context } from '../context.ts';
 import * as contract from '../contract/auth.ts';
-import { beginSignIn, cookieName, finishSignIn, type FederatedPerson } from '../access/oidc.ts';
+import { returningBrowser } from '../access/browser.ts';
+import { beginSignIn, finishSignIn, type FederatedPerson } from '../access/oidc.ts';
 import { authenticate, login, memberships, newUser, passwords, viewUser } from '../access/people.ts';
 import { redirect, route } from '../http/route.ts';
 import { isDuplicate } from '../../models/base/connect.ts';
@@ -143,9 +144,8 @@ export const authRoutes = [
     envelope: true,
     errors: ['FEDERATED_LOGIN_FAILED'],
     async handle({ params, query, cookies }, ctx) {
-      const cookie = query.state === undefined ? undefined : cookieName(query.state);
-      const person = await finishSignIn(ctx, params.provider, query, cookie && cookies.get(cookie));
-      if (cookie) cookies.set(cookie, '', 0);
+      const browser = query.state === undefined ? undefined : returningBrowser(cookies, 'oidc', query.state);
+      const person = await finishSignIn(ctx, params.provider, query, browser);
       return login(ctx, await accountOf(ctx, person));
     },
   }),

@@ -134,8 +134,8 @@ export const mcpRoutes = [
     reply: contract.serverReply,
     limit: 'writes',
     errors: ['TOOL_SERVER_FAILED', 'UNAVAILABLE'],
-    async handle({ params: { orgId }, body, principal }, ctx) {
-      const { before, server, address } = await connectServer(ctx, orgId, body, principal);
+    async handle({ params: { orgId }, body, principal, cookies }, ctx) {
+      const { before, server, address } = await connectServer(ctx, orgId, body, { ...principal, cookies });
       const action = before ? 'server_updated' : 'server_connected';
       await audit(ctx, principal, { kind: 'config', action });
       for (const tool of body.approved_tools ? server.tools : []) {
@@ -278,8 +278,8 @@ export const mcpRoutes = [
     reply: contract.redirectReply,
     envelope: true,
     limit: 'accounts',
-    async handle({ query }, ctx) {
-      const { outcome, by } = await finishSignIn(ctx, query);
+    async handle({ query, cookies }, ctx) {
+      const { outcome, by } = await finishSignIn(ctx, query, cookies);
       if (by) await audit(ctx, by, { kind: 'config', action: 'signed_in' });
       return redirect(toolOutcomePath(outcome));
     },

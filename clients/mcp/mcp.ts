@@ -4,6 +4,7 @@
  */
 import {
   Client,
+  isInputRequiredResult,
   OAuthClientFlowError,
   OAuthError,
   SdkError,
@@ -22,7 +23,7 @@ import { BadSchema, schemaCheck } from '../schema/schema.ts';
 import type { StreamingHttp } from '../http/http.ts';
 import { HttpError } from '../../models/rules/base/http.ts';
 import { failureReasons, type FailureReason } from '../../models/rules/mcp/failure.ts';
-import type { ContentBlock } from '../../models/rules/mcp/result.ts';
+import type { ContentBlock, Progress } from '../../models/rules/mcp/result.ts';
 import { maxDescriptionLength, type JsonSchema, type ListedTool } from '../../models/rules/mcp/tool.ts';
 
 export type ServerAddress = {
@@ -38,9 +39,16 @@ export type ToolAsk = {
   definition: ListedTool;
   meta?: Record<string, unknown> | undefined;
   timeoutMs: number;
+  /** What a customer has answered to what the tool asked back, by the server's names, and the server's own state. */
+  answers?: { responses: Record<string, unknown>; state?: string | undefined } | undefined;
+  /** Told how far the tool is; it gets no more time for that. */
+  progress?: ((said: Progress) => void) | undefined;
   signal?: AbortSignal | undefined;
 };
-export type ToolAnswer = { content: ContentBlock[]; structured?: unknown; isError: boolean };
+/** `requests`: the tool asks back and has done nothing yet; `state` goes back to it as it is. */
+export type ToolAnswer =
+  | { content: ContentBlock[]; structured?: unknown; isError: boolean }
+  | { requests: Record<string, unknown>; state?: string };
 
 /**
  * Why a server gave no usable answer. `sent`: whether a call may have reached it. Its message is for members and holds
@@ -107,6 +115,8 @@ export function createMcp({
     const client = new Client(
       { name: 'support-platform', version: '1.0.0' },
       {
+        // Models and folders of this system are nothing for a tool's server.
+        capabilities: { elicitation: { form: {} } },
         versionNegotiation: { mode: 'auto', probe: { timeoutMs: listTimeoutMs } },
         inputRequired: { autoFulfill: false },
         listMaxPages: maxPages,
@@ -124,6 +134,8 @@ export function createMcp({
         maxRetries: 0,
       },
     });
+    // Over the older handshake the server asks while it holds the call open, and nobody is there to answer at once.
+    client.setRequestHandler('elicitation/create', async () => ({ action: 'cancel' }));
     await client.connect(transport, { timeout: listTimeoutMs });
     return { client, transport, users: 0, retired: false };
   }
@@ -190,16 +202,32 @@ export function createMcp({
         throw failureOf(error, signal);
       }
     },
-    async callTool(server, { name, arguments: given, definition, meta, timeoutMs, signal }) {
-      const asked = { name, arguments: given, ...(meta === undefined ? {} : { _meta: meta }) };
+    async callTool(server, { name, arguments: given, definition, meta, timeoutMs, answers, progress, signal }) {
+      const asked = {
+        name,
+        arguments: given,
+        ...(meta === undefined ? {} : { _meta: meta }),
+        ...(answers === undefined ? {} : { inputResponses: answers.responses }),
+        ...(answers?.state === undefined ? {} : { requestState: answers.state }),
+      };
       const options = {
-        toolDefinition: toolOf(definition),
+        // The library would want structured content of a question, too; it is checked below.
+        toolDefinition: toolOf({ ...definition, output_schema: undefined }),
+        allowInputRequired: true,
         timeout: timeoutMs,
         maxTotalTimeout: timeoutMs,
+        resetTimeoutOnProgress: false,
+        ...(progress ? { onprogress: progress } : {}),
         ...(signal ? { signal } : {}),
       };
       try {
         const answer = await using(server, signal, ({ client }) => client.callTool(asked, options));
+        if (isInputRequiredResult(answer))
+          return {
+            requests: answer.inputRequests ?? {},
+            ...(answer.requestState === undefined ? {} : { state: answer.requestState }),
+          };
+        if (answer.isError !== true) checkStructured(definition, answer.structuredContent);
         return {
           content: answer.content as unknown as ContentBlock[],
           ...(answer.structuredContent === undefined ? {} : { structured: answer.structuredContent }),
@@ -236,6 +264,12 @@ const listedOf = ({ name, description = '', inputSchema, outputSchema }: Tool): 
   input_schema: inputSchema,
   ...(outputSchema === undefined ? {} : { output_schema: outputSchema }),
 });
+
+/** @throws ServerFailure when it is not as approved. */
+function checkStructured({ output_schema: schema }: ListedTool, structured: unknown): void {
+  if (schema !== undefined && (structured === undefined || !schemaCheck(schema)(structured).fits))
+    throw new ServerFailure('protocol', { sent: true });
+}
 
 const toolOf = ({ name, description, input_schema, output_schema }: ListedTool): Tool =>
   ({

@@ -18,6 +18,7 @@ import {
   type CallState,
   type Refusal,
 } from '../rules/mcp/call.ts';
+import type { CallQuestions } from '../rules/mcp/question.ts';
 import type { AuthScope, Outcome, RiskTier } from '../rules/mcp/tool.ts';
 
 export type ToolCall = {
@@ -45,6 +46,10 @@ export type ToolCall = {
   /** The hash of what was agreed to. */
   agreed_sha256?: string;
   decided_by?: string;
+  /** JSON: what the tool asks back, and what the customer has answered (`CallQuestions`). */
+  questions?: string;
+  /** How often it has asked back. */
+  rounds?: number;
   /** How often it waited for the limit of calls. */
   held_back: number;
   /** Which attempt sends it. */
@@ -83,6 +88,8 @@ export const ToolCallModel = defineModel<ToolCall>(
     ask_until: Date,
     agreed_sha256: String,
     decided_by: String,
+    questions: String,
+    rounds: Number,
     held_back: { type: Number, required: true },
     attempt: String,
     outcome: String,
@@ -103,6 +110,12 @@ export const ToolCallModel = defineModel<ToolCall>(
     pendingIndex,
   ],
 );
+
+export const readQuestions = ({ questions }: ToolCall): CallQuestions | undefined =>
+  questions === undefined ? undefined : (JSON.parse(questions) as CallQuestions);
+
+/** Names one question of a call among all that its tool asks back: the round, and its place in it. */
+export const questionIdOf = ({ rounds = 0 }: ToolCall, number: number): string => `${rounds}.${number}`;
 
 /** Null when an earlier attempt at the turn has made this call. */
 export async function createToolCall(call: ToolCall): Promise<ToolCall | null> {
@@ -133,7 +146,7 @@ export async function messagesHeldUp(orgId: string, convId: string): Promise<Map
 }
 
 type Changes = Partial<Pick<ToolCall, 'awaited' | 'ask_until' | 'agreed_sha256' | 'decided_by' | 'attempt'>> &
-  Partial<Pick<ToolCall, 'outcome' | 'unknown' | 'result' | 'ended_at'>>;
+  Partial<Pick<ToolCall, 'outcome' | 'unknown' | 'result' | 'ended_at' | 'questions' | 'rounds'>>;
 
 /** Does a move; null when the call's state (or `only`) does not allow it. */
 export async function moveCall(
@@ -188,6 +201,33 @@ export async function decideCall(
       ? { agreed_sha256: call.arguments_sha256, decided_by: actor }
       : { outcome: refusedOutcome[by], decided_by: actor, ended_at: at },
     { only: { state: 'waiting', awaited: by, ask_until: { $gt: at } }, intents },
+  );
+  return moved ? { call: moved } : { refusal: 'decided' };
+}
+
+/**
+ * Stores the customer's answer to one question of a tool, once, together with the intent to go on: with the call when it was
+ * the last one, or else with the next question. `before`: the questions as they were when it was answered.
+ */
+export async function answerQuestion(
+  call: ToolCall,
+  before: string,
+  { questions, more, at }: { questions: string; more: boolean; at: Date },
+  intents: readonly Intent[],
+): Promise<Decided> {
+  const refusal = refusalOf(call, { by: 'input', approved: true, at });
+  if (refusal) return { refusal };
+  const moved = await collectionOf(ToolCallModel).findOneAndUpdate(
+    {
+      _id: call._id,
+      org_id: call.org_id,
+      state: 'waiting',
+      awaited: 'input',
+      ask_until: { $gt: at },
+      questions: before,
+    },
+    { $set: { questions, state: more ? 'waiting' : 'agreed' }, $push: { pending: { $each: [...intents] } } },
+    { returnDocument: 'after' },
   );
   return moved ? { call: moved } : { refusal: 'decided' };
 }

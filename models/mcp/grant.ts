@@ -12,6 +12,8 @@ export type ToolGrant = {
   org_id: string;
   /** The connection that it is for. */
   connection: number;
+  /** SHA-256 of the cookie of the member's browser that began it; a key begins it outside of any browser. */
+  browser?: string;
   /** Sealed JSON: `GrantContent`. */
   sealed: string;
   /** Whether the browser has come back. */
@@ -51,6 +53,7 @@ const ToolGrantModel = defineModel<ToolGrant>(
     _id: { type: String, required: true },
     org_id: { type: String, required: true },
     connection: { type: Number, required: true },
+    browser: String,
     sealed: { type: String, required: true },
     returned: { type: Boolean, required: true },
     expires_at: { type: Date, required: true },
@@ -62,10 +65,15 @@ export async function keepGrant(grant: ToolGrant): Promise<void> {
   await collectionOf(ToolGrantModel).insertOne(grant);
 }
 
-/** The sign-in that the browser comes back from, once; null when it is unknown, used or too old. */
-export async function returnGrant(id: string, now: Date): Promise<ToolGrant | null> {
+/**
+ * The sign-in that the browser comes back from, once; null when it is unknown, used, too old, or another browser's.
+ * `browser`: the hash of its cookie.
+ */
+export async function returnGrant(id: string, browser: string | undefined, now: Date): Promise<ToolGrant | null> {
+  const unbound = { browser: { $exists: false } };
+  const own = browser === undefined ? unbound : { $or: [unbound, { browser }] };
   return collectionOf(ToolGrantModel).findOneAndUpdate(
-    { _id: id, returned: false, expires_at: { $gt: now } },
+    { _id: id, returned: false, expires_at: { $gt: now }, ...own },
     { $set: { returned: true } },
   );
 }

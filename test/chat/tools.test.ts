@@ -254,7 +254,7 @@ describe('secrets', () => {
   });
 });
 
-describe('when a worker dies during a call', () => {
+describe('over several processes', () => {
   let env: SystemEnv;
   let own: Running;
   beforeAll(async () => {
@@ -266,11 +266,49 @@ describe('when a worker dies during a call', () => {
     await removeDataDir(env);
   });
 
-  it('what changes something is called once, its outcome is said to be unknown, and a person is called; what reads is read again', async () => {
+  it('two members who decide differently at once, at two processes of the API, decide once', async () => {
+    const here = apiAt(own.url);
+    const beside = await startProcess('api/server.ts', env);
+    const worker = await startProcess('workers/main.ts', env);
+    const { org, mcp, key, events, request } = await opened(here, 'admin_approve');
+    const bob = await here.newUser();
+    const body = { email: bob.email, role: 'member' };
+    const added = await here.request('POST', `/orgs/${org.orgId}/members`, { token: org.owner.token, body });
+    expect(added.status).toBe(201);
+    const { client } = await met(here, org, key);
+    for (const round of [1, 2, 3]) {
+      client.say(`Please cancel my order A-${round}042`);
+      const id = await until(
+        async () => (await request('GET', '/approvals')).body.approvals[0]?.id as string | undefined,
+        'it to wait for a member',
+      );
+      const decide = (at: Api, verb: string, token: string) =>
+        at.request('POST', `/support/mcp/orgs/${org.orgId}/approvals/${id}/${verb}`, { token });
+      const both = await Promise.all([
+        decide(here, 'approve', org.owner.token),
+        decide(apiAt(beside.url), 'deny', bob.token),
+      ]);
+      expect(both.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+      const approved = both[0]!.status === 200;
+      const outcomes = await until(async () => {
+        const found = outcomesOf(await events());
+        return found.length === round && found;
+      }, 'the call to end');
+      expect(outcomes[0]).toBe(approved ? 'ok' : 'denied');
+      expect((await events()).find(({ kind, actor }) => kind === 'approval' && actor !== 'agent')).toMatchObject({
+        action: approved ? 'approved' : 'refused',
+        actor: approved ? org.owner.userId : bob.userId,
+      });
+    }
+    expect(mcp.calls.length).toBe(outcomesOf(await events('?outcome=ok')).length);
+    await Promise.all([worker.stop(), beside.stop()]);
+  });
+
+  it('of which a worker dies during a call: what changes something is called once, its outcome is said to be unknown, and a person is called; what reads is read again', async () => {
     const here = apiAt(own.url);
     const hang = new Promise<never>(() => undefined);
     let alive = false;
-    const answer: TestTool['answer'] = (given, meta) => (alive ? cancel.answer!(given, meta) : hang);
+    const answer: TestTool['answer'] = (given, meta) => (alive ? cancel.answer!(given, meta, undefined) : hang);
     const writing = await opened(here, 'safe_write', 'public', { ...cancel, answer });
     const reading = await opened(here, 'read_private', 'public', { ...cancel, answer });
     const others = await startProcess('workers/main.ts', { ...env, FLEETS: 'conversations' });

@@ -201,32 +201,39 @@ describe('a server that is broken', () => {
 
 describe('a tool that asks back', () => {
   it.each([
+    ['a model', 'sampling/createMessage', { messages: [], maxTokens: 10 }],
+    ['folders', 'roots/list', {}],
     [
-      'the customer',
+      'a visit of a page',
       'elicitation/create',
-      { mode: 'form', message: 'Which card?', requestedSchema: { type: 'object', properties: {} } },
+      { mode: 'url', message: 'Sign in', elicitationId: 'e', url: 'https://evil.example' },
     ],
-    ['the model', 'sampling/createMessage', { messages: [], maxTokens: 10 }],
-  ])(
-    'for %s is answered by nobody here: a person is called, and nothing is sent again',
-    async (_whom, method, params) => {
-      const shop = await opened([write]);
-      let asked = 0;
-      answerCalls(shop.mcp, (_request, response, body) => {
-        asked += 1;
-        const { id } = JSON.parse(body) as { id: number };
-        const result = { resultType: 'input_required', inputRequests: { card: { method, params } }, requestState: 's' };
-        response.writeHead(200, { 'content-type': 'application/json' });
-        response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
-        return true;
-      });
-      const { client } = await met(shop);
-      expect(await answerAfter(client, please)).toContain('Only a person');
-      await client.frame('escalated');
-      expect([asked, outcomesOf(await shop.events())]).toEqual([1, ['handed_off']]);
-      expect(JSON.stringify(client.frames)).not.toContain('Which card');
-    },
-  );
+    [
+      'more than simple fields',
+      'elicitation/create',
+      {
+        mode: 'form',
+        message: 'Which card?',
+        requestedSchema: { type: 'object', properties: { card: { type: 'object', properties: {} } } },
+      },
+    ],
+  ])('for %s is answered by nobody: a person is called, and nothing is sent again', async (_what, method, params) => {
+    const shop = await opened([write]);
+    let asked = 0;
+    answerCalls(shop.mcp, (_request, response, body) => {
+      asked += 1;
+      const { id } = JSON.parse(body) as { id: number };
+      const result = { resultType: 'input_required', inputRequests: { card: { method, params } }, requestState: 's' };
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+      return true;
+    });
+    const { client } = await met(shop);
+    expect(await answerAfter(client, please)).toContain('Only a person');
+    await client.frame('escalated');
+    expect([asked, outcomesOf(await shop.events())]).toEqual([1, ['handed_off']]);
+    expect(client.frames.filter(({ type }) => type === 'input')).toEqual([]);
+  });
 });
 
 describe('what a tool answers', () => {

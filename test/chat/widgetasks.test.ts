@@ -6,10 +6,11 @@ import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { inputRequired } from '@modelcontextprotocol/server';
 import type { Browser, Page, SerializedAXNode } from 'puppeteer';
 import { chatOn, startChromium, visit, wireTo, type Chat } from '../kit/chromium.ts';
 import { system, until } from '../kit/harness.ts';
-import { startTestMcp, type TestMcp } from '../kit/mcp-server.ts';
+import { startTestMcp, type TestMcp, type TestTool } from '../kit/mcp-server.ts';
 import type { RiskTier } from '../../models/rules/mcp/tool.ts';
 
 const api = system();
@@ -27,14 +28,16 @@ const please = 'Please cancel my order A-1042';
 const inputSchema = { type: 'object', properties: { order_number: { type: 'string' } }, required: ['order_number'] };
 
 /** An organization with one tool of this tier. */
-async function shop(risk_tier: RiskTier) {
+async function shop(risk_tier: RiskTier, answer?: TestTool['answer']) {
   const mcp: TestMcp = await startTestMcp({
     name: 'cancel_order',
     description: 'Cancels an order.',
     inputSchema,
-    answer: ({ order_number }) => ({
-      content: [{ type: 'text', text: `Order ${String(order_number)} is cancelled.` }],
-    }),
+    answer:
+      answer ??
+      (({ order_number }) => ({
+        content: [{ type: 'text', text: `Order ${String(order_number)} is cancelled.` }],
+      })),
   });
   cleanups.push(() => mcp.close());
   const org = await api.newOrg();
@@ -115,6 +118,50 @@ describe('a customer who is asked to agree', () => {
     await answered(chat, 'nothing was done');
     expect(await chat.messages()).toContain('system: Cancel order: not done');
     expect(mcp.calls).toEqual([]);
+  });
+
+  it('answers what the tool wants to know by keyboard, in a form whose fields have names', async () => {
+    const requestedSchema = {
+      type: 'object' as const,
+      properties: {
+        reason: { type: 'string' as const, title: 'Reason', enum: ['late', 'wrong'] },
+        account: { type: 'string' as const, title: 'Account', description: 'Where the money goes', minLength: 5 },
+        rest: { type: 'boolean' as const, title: 'Cancel the rest, too' },
+      },
+      required: ['reason', 'account'],
+    };
+    const { publishable, mcp } = await shop('safe_write', (_given, _meta, answers) =>
+      answers
+        ? { content: [{ type: 'text', text: `Heard ${JSON.stringify(answers['why'])}` }] }
+        : inputRequired({ inputRequests: { why: inputRequired.elicit({ message: 'Why?', requestedSchema }) } }),
+    );
+    const { page, chat } = await demo(publishable);
+    await askedIn(chat);
+    expect(await chat.inside("root.querySelector('.ask').textContent")).toContain('Why?');
+    const names = await page.accessibility.snapshot({ interestingOnly: true });
+    const text = JSON.stringify(names);
+    for (const name of ['Reason', 'Account', 'Where the money goes', 'Cancel the rest, too'])
+      expect(text).toContain(name);
+    await (await chat.find('.question select')).focus();
+    await page.keyboard.press('l');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('DE1');
+    await page.keyboard.press('Enter');
+    await settled(chat, 'This answer was not taken. Please look at it again.');
+    expect(mcp.calls).toHaveLength(1);
+    // What was given is there again.
+    const field = await chat.find('.question input:not([type="checkbox"])');
+    await field.focus();
+    await page.keyboard.press('End');
+    await page.keyboard.type('234');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Space');
+    await page.keyboard.press('Enter');
+    await settled(chat, 'You have answered.');
+    const content = { reason: 'late', account: 'DE1234', rest: true };
+    await answered(chat, `Heard ${JSON.stringify({ action: 'accept', content })}`);
+    expect(mcp.calls).toHaveLength(2);
+    expect(await focused(chat)).toBe('input');
   });
 
   it('is asked again after the page was loaded anew, and in another tab, which sees the answer too', async () => {

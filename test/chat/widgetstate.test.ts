@@ -60,7 +60,13 @@ describe('what the widget asks', () => {
     arguments: { orderNumber: 'A-1', count: 2 },
   };
   const asks = ({ entries }: Conversation) => entries.flatMap(({ ask }) => (ask ? [ask.state] : []));
-  const result = { type: 'action_result', tool_name: 'cancel_order', ok: true, label: 'Cancel order' };
+  const result = {
+    type: 'action_result',
+    pending_id: 'call_1',
+    tool_name: 'cancel_order',
+    ok: true,
+    label: 'Cancel order',
+  };
 
   it('stands among the messages, with what would be sent, and ends the writing until it is answered', () => {
     const asked = after([...fresh, ...answered, confirm]);
@@ -98,6 +104,33 @@ describe('what the widget asks', () => {
     const failed = after([{ type: 'error', code: 'VALIDATION' }], sent);
     expect(asks(failed)).toEqual(['failed']);
     expect(asks(answerAsk(failed, 'call_1', { type: 'step_up_response' }))).toEqual(['sent']);
+  });
+
+  it('lets the customer answer what a tool wants to know, one question after the other', () => {
+    const fields = [{ name: 'why', label: 'Why?', kind: 'text', required: true }];
+    const { body: _, arguments: __, ...about } = confirm;
+    const input = { ...about, type: 'input', message: 'Why is it cancelled?', fields, expires_at: at(10) };
+    const asked = after([...fresh, { ...input, question_id: '1.1' }]);
+    expect(asked.entries.at(-1)!.ask).toMatchObject({
+      question: { id: '1.1', message: 'Why is it cancelled?', fields },
+    });
+    const sent = answerAsk(asked, 'call_1', { type: 'input_response' });
+    expect(asks(after([{ type: 'error', code: 'VALIDATION' }], sent))).toEqual(['failed']);
+    const ack = { type: 'input_ack', pending_id: 'call_1', question_id: '1.1', action: 'accept' };
+    const next = after([ack, { ...input, question_id: '1.2' }], sent);
+    expect(asks(next)).toEqual(['agreed', 'open']);
+    const refused = after([{ ...ack, question_id: '1.2', action: 'decline' }], next);
+    expect(asks(refused)).toEqual(['agreed', 'declined']);
+  });
+
+  it('says what an answer waits for until it is there, in the log that screen readers hear', () => {
+    const notice = { type: 'notice', message_id: 'r1', body: 'Somebody of the team has to agree.' };
+    const told = after([...fresh, { type: 'reply_start', message_id: 'r1' }, notice]);
+    expect(told.entries.map(({ role, body }) => [role, body])).toContainEqual(['system', notice.body]);
+    const later = after([{ ...notice, body: '50 %' }], told);
+    expect(later.entries.flatMap(({ role, body }) => (role === 'system' ? [body] : []))).toEqual(['50 %']);
+    const done = after([{ type: 'reply_end', message_id: 'r1', body: 'Done.', sources: [], timestamp: at(3) }], later);
+    expect(done.entries.filter(({ role }) => role === 'system')).toEqual([]);
   });
 
   it('says what became of each thing that was done', () => {

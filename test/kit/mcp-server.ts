@@ -9,7 +9,7 @@ import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
+import { createMcpHandler, fromJsonSchema, McpServer, type inputRequired } from '@modelcontextprotocol/server';
 import { until } from './harness.ts';
 
 type Answer = {
@@ -17,13 +17,20 @@ type Answer = {
   structuredContent?: Record<string, unknown>;
   isError?: boolean;
 };
+/** What a tool asks back, and the answers that it was called with after that. */
+type AskBack = ReturnType<typeof inputRequired>;
+type Answers = Record<string, { action: string; content?: Record<string, unknown> }>;
 export type TestTool = {
   name: string;
   description?: string;
   inputSchema?: Record<string, unknown>;
   outputSchema?: Record<string, unknown>;
   /** What a call answers; by default its arguments as JSON. */
-  answer?: (given: Record<string, unknown>, meta: Record<string, unknown>) => Answer | Promise<Answer>;
+  answer?: (
+    given: Record<string, unknown>,
+    meta: Record<string, unknown>,
+    answers: Answers | undefined,
+  ) => Answer | AskBack | Promise<Answer | AskBack>;
 };
 export type TestMcp = {
   url: string;
@@ -68,9 +75,12 @@ export async function startTestMcp(...tools: TestTool[]): Promise<TestMcp> {
           ...(outputSchema === undefined ? {} : { outputSchema: fromJsonSchema(outputSchema) }),
         },
         async (given, ctx) => {
-          const meta = (ctx as { mcpReq?: { _meta?: Record<string, unknown> } }).mcpReq?._meta ?? {};
+          const { _meta: meta = {}, inputResponses } = (
+            ctx as { mcpReq: { _meta?: Record<string, unknown>; inputResponses?: Answers } }
+          ).mcpReq;
           state.calls.push({ name, arguments: given, meta });
-          const answered = await answer?.(given, meta);
+          const answered = await answer?.(given, meta, inputResponses);
+          if (answered && 'resultType' in answered) return answered;
           return { content: [{ type: 'text' as const, text: JSON.stringify(given) }], ...answered };
         },
       );

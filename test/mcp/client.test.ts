@@ -5,7 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { createHttp, type StreamingHttp } from '../../clients/http/http.ts';
 import { createMcp, ServerFailure, type Mcp, type ServerAddress, type ToolAsk } from '../../clients/mcp/mcp.ts';
+import { until } from '../kit/harness.ts';
 import { startEverything, startTestMcp, type TestMcp } from '../kit/mcp-server.ts';
+import type { Progress } from '../../models/rules/mcp/result.ts';
 
 const http: StreamingHttp = createHttp({ userAgent: 'test', egressAllow: ['127.0.0.1'] });
 const strict: StreamingHttp = createHttp({ userAgent: 'test' });
@@ -155,6 +157,24 @@ describe('a server of the revision 2026-07-28', () => {
     expect(await slow).toMatchObject({ structured: { place: 'Bremen' } });
   });
 
+  it('learns that a call is cancelled: its request is broken off', async () => {
+    const cancel = new AbortController();
+    let broken = 0;
+    server.intercept = (_request, response, body) => {
+      if (body.includes('"tools/call"')) {
+        response.on('close', () => (broken += response.writableEnded ? 0 : 1));
+        setImmediate(() => cancel.abort());
+      }
+      return false;
+    };
+    server.tools = [{ ...order, answer: () => new Promise(() => undefined) }];
+    const address = at(server.url);
+    await failureOf(mcp.callTool(address, { ...ask, signal: cancel.signal }));
+    await until(async () => broken === 1, 'the server to learn it');
+    server.tools = [{ ...order, answer: placed }];
+    expect(await mcp.callTool(address, ask)).toMatchObject({ isError: false });
+  });
+
   it('is told nothing more once the call is cancelled', async () => {
     const cancel = new AbortController();
     server.tools = [
@@ -186,7 +206,7 @@ describe('a server of an older revision', () => {
     );
     const sum = tools.find(({ name }) => name === 'get-sum')!;
     const answer = await mcp.callTool(address, { ...ask, name: 'get-sum', arguments: { a: 2, b: 3 }, definition: sum });
-    expect(JSON.stringify(answer.content)).toContain('5');
+    expect(answer).toMatchObject({ content: [{ text: expect.stringContaining('5') }] });
   });
 
   it('that takes longer than the tool may is given up, and so is one whose call is cancelled', async () => {
@@ -198,6 +218,12 @@ describe('a server of an older revision', () => {
       reason: 'timeout',
       sent: true,
     });
+    // How far it is gives it no more time.
+    const told: Progress[] = [];
+    const progress = (said: Progress) => void told.push(said);
+    const busy = { ...call, arguments: { duration: 60, steps: 120 }, timeoutMs: 2_000, progress };
+    expect(await failureOf(mcp.callTool(address, busy))).toMatchObject({ reason: 'timeout' });
+    expect(told[0]).toMatchObject({ progress: 1, total: 120 });
     const cancel = new AbortController();
     const cancelled = failureOf(mcp.callTool(address, { ...call, timeoutMs: 60_000, signal: cancel.signal }));
     await mcp.listTools(address);

@@ -297,8 +297,8 @@ describe('a sign-in in progress', () => {
     };
     await keepGrant(grant);
     expect(await takeGrant(orgId, grant._id)).toBeNull();
-    expect(await returnGrant(grant._id, grant.expires_at)).toBeNull();
-    expect(tally(await Promise.all(times(4, () => returnGrant(grant._id, now))))).toBe(1);
+    expect(await returnGrant(grant._id, undefined, grant.expires_at)).toBeNull();
+    expect(tally(await Promise.all(times(4, () => returnGrant(grant._id, undefined, now))))).toBe(1);
     expect(await takeGrant(newId('org'), grant._id)).toBeNull();
     expect(tally(await Promise.all(times(4, () => takeGrant(orgId, grant._id))))).toBe(1);
   });

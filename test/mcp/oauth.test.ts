@@ -7,7 +7,7 @@ import { oauthProvider, signIn, type OAuthState } from '../../clients/mcp/oauth.
 import { clientDocument, clientMetadataPath } from '../../models/rules/mcp/oauth.ts';
 import { browse, guard, known, machine, startAuthority, type Authority } from '../kit/authority.ts';
 import { sharedDatabase } from '../kit/database.ts';
-import { system, until } from '../kit/harness.ts';
+import { system, until, type Reply } from '../kit/harness.ts';
 import { startTestMcp, type TestMcp } from '../kit/mcp-server.ts';
 import { historyText } from '../kit/toolshop.ts';
 
@@ -47,8 +47,11 @@ async function organization() {
 }
 
 /** What a person reads at the end, in the browser. */
-async function pageAfter(search: string): Promise<{ outcome: string | null; text: string }> {
-  const reply = await api.request('GET', `/support/mcp/oauth/callback${search}`);
+async function pageAfter(
+  search: string,
+  headers: Record<string, string> = {},
+): Promise<{ outcome: string | null; text: string }> {
+  const reply = await api.request('GET', `/support/mcp/oauth/callback${search}`, { headers });
   const location = reply.headers.get('location') ?? '';
   const page = await fetch(`${api.url}${location}`);
   expect([reply.status, page.status]).toEqual([302, 200]);
@@ -165,6 +168,28 @@ describe('without one', () => {
     await call('POST', '/discover');
     expect(heads.length).toBeGreaterThan(0);
     expect(heads.every(({ authorization }) => authorization === undefined)).toBe(true);
+  });
+
+  it('that a member’s browser began is finished by that browser only', async () => {
+    const { call, org } = await organization();
+    const begin = () =>
+      api.request('PUT', `/support/mcp/orgs/${org.orgId}/server`, {
+        token: org.owner.token,
+        body: { endpoint_url: mcp.url, ...byPerson },
+      });
+    const [begun, other] = [await begin(), await begin()];
+    const cookieOf = ({ headers }: Reply) => headers.getSetCookie()[0]!;
+    expect(cookieOf(begun)).toMatch(/^connect_.*; httponly/i);
+    const search = await agree(begun.body.authorization_url);
+    const cookie = cookieOf(begun).split(';', 1)[0]!;
+    // Of another tab, of an attacker who has sent the address to somebody else, and made up.
+    const [name] = cookie.split('=');
+    for (const foreign of ['', cookieOf(other).split(';', 1)[0]!, `${name}=${'x'.repeat(43)}`])
+      expect((await pageAfter(search, { cookie: foreign })).outcome).toBe('unknown_state');
+    expect((await call('GET', '/server')).body.server.signed_in).toBe(false);
+    expect((await pageAfter(search, { cookie })).outcome).toBe('connected');
+    expect((await pageAfter(search, { cookie })).outcome).toBe('unknown_state');
+    expect((await call('GET', '/server')).body.server.signed_in).toBe(true);
   });
 
   it('finds where a person agrees by the metadata of whose token endpoint is given', async () => {

@@ -1,9 +1,10 @@
 /** What the customer is asked before something is done: what exactly it is, and the buttons that answer. */
 import type { Ask } from './conversation.ts';
 import { make } from '../live/elements.ts';
+import { questionForm, type QuestionEvents } from './question.ts';
 import type { Texts } from './texts.ts';
 
-export type AskEvents = {
+export type AskEvents = QuestionEvents & {
   decided(ask: Ask, approved: boolean): void;
   /** The customer wants to prove who they are, which the page does. */
   prove(ask: Ask): void;
@@ -11,8 +12,8 @@ export type AskEvents = {
 
 /** It stands in the log, so a screen reader says it when it comes, and again what became of it. */
 export function askElement(ask: Ask, texts: Texts, on: AskEvents): HTMLElement {
-  const { pendingId, kind, title, rows, state } = ask;
-  const id = `ask-${pendingId}`;
+  const { pendingId, kind, title, rows, question, state } = ask;
+  const id = `ask-${pendingId}-${question?.id ?? ''}`;
   const named = rows.flatMap(([name, value]) => [
     make('dt', { dir: 'auto' }, name),
     make('dd', { dir: 'auto' }, value),
@@ -22,10 +23,15 @@ export function askElement(ask: Ask, texts: Texts, on: AskEvents): HTMLElement {
     { class: 'body' },
     make('p', { class: 'what', id, dir: 'auto' }, title),
     ...(named.length === 0 ? [] : [make('dl', {}, ...named)]),
+    ...(question ? [make('p', { dir: 'auto' }, question.message)] : []),
     make('p', {}, sentenceOf(ask, texts)),
   );
   const element = make('div', { class: `entry system ask ${state}`, role: 'group', 'aria-labelledby': id }, said);
   if (state !== 'open' && state !== 'failed') return element;
+  if (question) {
+    element.append(questionForm(ask, question, id, texts, on));
+    return element;
+  }
   const yes = make('button', { type: 'button', class: 'primary' }, kind === 'confirm' ? texts.agree : texts.prove);
   const no = make('button', { type: 'button', class: 'secondary' }, texts.decline);
   yes.addEventListener('click', () => (kind === 'confirm' ? on.decided(ask, true) : on.prove(ask)));
@@ -35,6 +41,11 @@ export function askElement(ask: Ask, texts: Texts, on: AskEvents): HTMLElement {
 }
 
 function sentenceOf({ kind, state }: Ask, texts: Texts): string {
+  if (kind === 'input') {
+    if (state === 'open') return texts.askAnswer;
+    if (state === 'failed') return texts.notTaken;
+    if (state === 'agreed') return texts.answered;
+  }
   if (state === 'open') return kind === 'confirm' ? texts.askAgree : texts.askProof;
   if (state === 'failed') return texts.notProven;
   if (state === 'sent') return texts.answering;

@@ -8,18 +8,30 @@ export type Source = { name: string; url?: string | undefined };
 /** A passage that may help: its heading, and the question that it answers. */
 export type Offer = { heading: string; question: string };
 /**
- * What the customer is asked before something is done: to agree to it, or to prove who they are. `sent`: `reply` is on its way.
- * `failed`: a proof was not taken. `over`: the time has passed, or it was decided elsewhere.
+ * What the customer is asked before something is done: to agree to it, to prove who they are, or what the tool wants to know.
+ * `sent`: `reply` is on its way.
+ * `failed`: a proof or an answer was not taken. `over`: the time has passed, or it was decided elsewhere.
  */
 export type Ask = {
   pendingId: string;
-  kind: 'confirm' | 'step_up';
+  kind: 'confirm' | 'step_up' | 'input';
   tool: string;
   title: string;
   /** What would be sent, by name. */
   rows: readonly (readonly [name: string, value: string])[];
+  /** What a tool wants to know; of `input` only. */
+  question?: { id: string; message: string; fields: readonly Field[] };
   state: 'open' | 'sent' | 'failed' | 'agreed' | 'declined' | 'over';
   reply?: Record<string, unknown>;
+};
+export type Field = {
+  name: string;
+  label: string;
+  description?: string;
+  kind: string;
+  required?: boolean;
+  options?: readonly { value: string; label: string }[];
+  initial?: unknown;
 };
 export type Role = 'customer' | 'ai' | 'agent' | 'system';
 export type Status = 'open' | 'pending' | 'escalated' | 'resolved';
@@ -106,9 +118,9 @@ function receiveUnlogged(before: Conversation, frame: Frame): Conversation {
     case 'error': {
       if (isRefusal(frame)) return fail(before, [text(frame['client_message_id'])]);
       if (frame['code'] === 'NOTHING_PENDING') return settleAsks(before, ({ state }) => state === 'sent', 'over');
-      // Only a proof can be refused.
+      // Only a proof and an answer can be refused.
       if (frame['code'] === 'VALIDATION')
-        return settleAsks(before, ({ state, kind }) => state === 'sent' && kind === 'step_up', 'failed');
+        return settleAsks(before, ({ state, kind }) => state === 'sent' && kind !== 'confirm', 'failed');
       return before;
     }
     default:
@@ -134,12 +146,17 @@ function receiveLogged(before: Conversation, frame: Frame): Conversation {
       const begun = before.entries.find((entry) => entry.id === id && entry.state === 'begun');
       return begun ? put(before, { ...begun, body: begun.body + text(frame['body']) }) : before;
     }
-    case 'reply_end':
-      return put({ ...before, writing: false }, entryOf({ ...frame, role: 'ai', id }));
+    case 'notice':
+      return put(before, { ...plain(`notice:${id}`), body: text(frame['body']) });
+    case 'reply_end': {
+      const entries = before.entries.filter((entry) => entry.id !== `notice:${id}`);
+      return put({ ...before, entries, writing: false }, entryOf({ ...frame, role: 'ai', id }));
+    }
     case 'agent_reply':
       return put({ ...before, writing: false }, entryOf({ ...frame, role: 'agent', id }));
     case 'confirm':
     case 'step_up':
+    case 'input':
       // While the customer is asked, nobody writes.
       return put({ ...before, writing: false }, askEntry(frame, frame.type));
     case 'confirm_ack': {
@@ -148,8 +165,14 @@ function receiveLogged(before: Conversation, frame: Frame): Conversation {
       const settled = settleAsks(before, ({ pendingId }) => pendingId === asked, approved ? 'agreed' : 'declined');
       return { ...settled, writing: approved };
     }
+    case 'input_ack': {
+      const answered = ({ pendingId, question }: Ask): boolean =>
+        pendingId === frame['pending_id'] && question?.id === frame['question_id'];
+      const accepted = frame['action'] === 'accept';
+      return { ...settleAsks(before, answered, accepted ? 'agreed' : 'declined'), writing: true };
+    }
     case 'action_result': {
-      const unsettled = ({ tool, state }: Ask): boolean => tool === frame['tool_name'] && isUnsettled(state);
+      const unsettled = ({ pendingId, state }: Ask): boolean => pendingId === frame['pending_id'] && isUnsettled(state);
       const result = { label: text(frame['label']), ok: frame['ok'] === true };
       const standing = settleAsks(before, unsettled, 'over');
       return put(standing, { ...plain(`action:${frame.seq}`), result });
@@ -211,7 +234,13 @@ function askEntry(frame: Frame, kind: Ask['kind']): Entry {
   );
   const tool = text(frame['tool_name']);
   const ask: Ask = { pendingId, kind, tool, title: text(frame['title']), rows, state: 'open' };
-  return { ...plain(`ask:${pendingId}`), ask };
+  if (kind !== 'input') return { ...plain(`ask:${pendingId}`), ask };
+  const id = text(frame['question_id']);
+  const fields = Array.isArray(frame['fields']) ? (frame['fields'] as Field[]) : [];
+  return {
+    ...plain(`ask:${pendingId}:${id}`),
+    ask: { ...ask, rows: [], question: { id, message: text(frame['message']), fields } },
+  };
 }
 
 /** `order_number` is "Order number". */

@@ -100,6 +100,10 @@ export function start(
     decided({ pendingId }, approved) {
       answer(pendingId, { type: 'confirm_response', pending_id: pendingId, approved });
     },
+    replied({ pendingId, question }, action, content) {
+      const reply = { type: 'input_response', pending_id: pendingId, question_id: question!.id, action };
+      answer(pendingId, content === undefined ? reply : { ...reply, content });
+    },
     prove({ pendingId, title }) {
       const event = new CustomEvent('supportwidget:stepup', { cancelable: true, detail: { pendingId, title } });
       // A page that takes it prevents what happens otherwise: that the customer is told.

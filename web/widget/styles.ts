@@ -139,6 +139,13 @@ dl { display: grid; grid-template-columns: auto 1fr; gap: 2px 12px; margin: 6px 
 dt { color: var(--quiet); }
 dd { margin: 0; min-inline-size: 0; overflow-wrap: anywhere; }
 .ask .actions { margin-block-start: 8px; align-self: stretch; }
+.question { display: grid; gap: 10px; align-self: stretch; margin-block-start: 8px; padding: 0; border: 0; }
+.question :is(input, select):not([type='checkbox']) {
+  display: block; inline-size: 100%; min-block-size: 2.75em; padding: 0 0.75em; margin-block-start: 4px;
+  border: 1px solid var(--edge); border-radius: 12px; background: var(--ground); color: var(--text);
+}
+.tick { display: flex; align-items: center; gap: 8px; min-block-size: 2.75em; }
+.note { font-size: 0.88em; color: var(--quiet); }
 .dots { display: flex; gap: 5px; padding: 13px 14px; }
 .dots i { inline-size: 7px; block-size: 7px; border-radius: 50%; background: var(--quiet); animation: beat 1.2s infinite ease-in-out; }
 .dots i:nth-child(2) { animation-delay: 0.15s; }

@@ -21,6 +21,8 @@ export type ViewEvents = {
   earlier(): void;
   /** The customer agrees to what was asked, or does not. */
   decided(ask: Ask, approved: boolean): void;
+  /** The customer answers what a tool wants to know, or does not. */
+  replied(ask: Ask, action: 'accept' | 'decline' | 'cancel', content?: Record<string, unknown>): void;
   prove(ask: Ask): void;
 };
 export type View = {
@@ -45,6 +47,10 @@ export function createView(options: Options, on: ViewEvents): View {
     decided(ask, approved) {
       on.decided(ask, approved);
       // The button that was pressed is gone.
+      input.focus();
+    },
+    replied(ask, action, content) {
+      on.replied(ask, action, content);
       input.focus();
     },
     prove: (ask) => on.prove(ask),

@@ -64,6 +64,8 @@ export type WorkerDeps = {
   /** Private hosts that requests may reach. */
   egressAllow: readonly string[];
   start: StartSaved;
+  /** The same for work that a customer waits for: a worker of this process begins it, if it has one for it. */
+  startNear: StartSaved;
   erasers: readonly Eraser[];
   quotas: Quotas;
   testRepliesPerMinute: number;

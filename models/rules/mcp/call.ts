@@ -12,8 +12,8 @@ import type { Outcome } from './tool.ts';
 export const callStates = ['new', 'waiting', 'agreed', 'calling', 'ended'] as const;
 export type CallState = (typeof callStates)[number];
 
-export const awaitedOnes = ['customer', 'step_up', 'member'] as const;
-/** Who is asked: the customer, the customer with a step-up token, or a member. */
+export const awaitedOnes = ['customer', 'step_up', 'member', 'input'] as const;
+/** Who is asked: the customer, the customer with a step-up token, a member, or the customer what the tool asks back. */
 export type Awaited = (typeof awaitedOnes)[number];
 
 const minuteMs = 60_000;
@@ -22,6 +22,7 @@ export const waitMs: Readonly<Record<Awaited, number>> = {
   customer: 10 * minuteMs,
   step_up: 10 * minuteMs,
   member: 24 * 60 * minuteMs,
+  input: 10 * minuteMs,
 };
 
 export const awaitedBy: Readonly<Partial<Record<Verdict, Awaited>>> = {
@@ -33,12 +34,16 @@ export const awaitedBy: Readonly<Partial<Record<Verdict, Awaited>>> = {
 /** What may happen to a call, and to which states it then leads; a state that is missing refuses it. */
 export const callMoves = {
   ask: { new: 'waiting' },
-  agree: { new: 'agreed', waiting: 'agreed' },
+  agree: { waiting: 'agreed' },
   refuse: { waiting: 'ended' },
   expire: { waiting: 'ended' },
   send: { agreed: 'calling' },
+  /** Of a tool whose tier asks nobody. */
+  send_unasked: { new: 'calling' },
   /** It is not sent: policy, the pin, a limit or a removed server forbid it. */
   drop: { new: 'ended', waiting: 'ended', agreed: 'ended' },
+  /** The tool has asked something back, so it has done nothing yet. */
+  inquire: { calling: 'waiting' },
   finish: { calling: 'ended' },
 } as const satisfies Record<string, Partial<Record<CallState, CallState>>>;
 export type CallMove = keyof typeof callMoves;
@@ -66,6 +71,7 @@ export const refusedOutcome: Readonly<Record<Awaited, Outcome>> = {
   customer: 'declined',
   step_up: 'declined',
   member: 'denied',
+  input: 'declined',
 };
 
 /** Whether what is about to be sent is what was agreed to. */

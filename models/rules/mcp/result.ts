@@ -12,6 +12,17 @@ const cut = ' […]';
 export type ContentBlock = Readonly<Record<string, unknown>> & { type: string };
 export type ToolResult = { text: string; structured?: unknown; is_error: boolean };
 
+/** How far a tool is, as its server says. */
+export type Progress = { progress: number; total?: number | undefined; message?: string | undefined };
+
+/** What a customer is told of it, in one line; undefined when it says nothing. */
+export function progressText(title: string, { progress, total, message }: Progress): string | undefined {
+  const said = typeof message === 'string' ? harmlessText(message.slice(0, 1_000), 200).replace(/\s+/g, ' ') : '';
+  if (said !== '') return `${title}: ${said}`;
+  if (typeof total !== 'number' || !(total > 0) || !(progress >= 0)) return undefined;
+  return `${title}: ${Math.min(100, Math.round((progress / total) * 100))} %`;
+}
+
 /** Elements whose content is not text for people. */
 const activeElement = /<(script|style|iframe|object|embed|template|noscript|svg|math)(?![\w-])/i;
 const anyTag = /<\/?[a-z!?][^<>]{0,4000}>/gi;

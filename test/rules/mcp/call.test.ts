@@ -27,11 +27,13 @@ const asked: Asked = {
 describe('the moves of a call', () => {
   const table: Record<CallMove, Partial<Record<CallState, CallState>>> = {
     ask: { new: 'waiting' },
-    agree: { new: 'agreed', waiting: 'agreed' },
+    agree: { waiting: 'agreed' },
     refuse: { waiting: 'ended' },
     expire: { waiting: 'ended' },
     send: { agreed: 'calling' },
+    send_unasked: { new: 'calling' },
     drop: { new: 'ended', waiting: 'ended', agreed: 'ended' },
+    inquire: { calling: 'waiting' },
     finish: { calling: 'ended' },
   };
   const rows = (Object.keys(table) as CallMove[]).flatMap((move) =>
@@ -46,8 +48,9 @@ describe('the moves of a call', () => {
   it('never leads from its end anywhere, nor to being sent a second time', () => {
     for (const move of Object.keys(callMoves) as CallMove[]) {
       expect(movableFrom(move)).not.toContain('ended');
-      if (leadsTo(move) === 'calling') expect(movableFrom(move)).toEqual(['agreed']);
-      if (movableFrom(move).includes('calling')) expect(leadsTo(move)).toBe('ended');
+      if (leadsTo(move) === 'calling') expect(['agreed', 'new']).toContain(movableFrom(move).join());
+      // What has asked something back has done nothing yet.
+      if (movableFrom(move).includes('calling')) expect(leadsTo(move)).toBe(move === 'inquire' ? 'waiting' : 'ended');
     }
   });
 });
@@ -73,7 +76,7 @@ describe('refusalOf', () => {
 
 describe('waiting', () => {
   it('is ten minutes for a customer and a day for a member', () =>
-    expect(waitMs).toEqual({ customer: 600_000, step_up: 600_000, member: 86_400_000 }));
+    expect(waitMs).toEqual({ customer: 600_000, step_up: 600_000, member: 86_400_000, input: 600_000 }));
   it('is for whom the verdict names', () =>
     expect(awaitedBy).toEqual({ ask_customer: 'customer', ask_step_up: 'step_up', ask_member: 'member' }));
   it.each(awaitedOnes)('that %s refuses has an outcome', (one) =>

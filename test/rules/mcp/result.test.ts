@@ -1,6 +1,12 @@
 /** Answers of tools are kept as text without anything that runs, loads or hides. */
 import { describe, expect, it } from '@jest/globals';
-import { harmlessText, harmlessValue, maxResultLength, resultOf } from '../../../models/rules/mcp/result.ts';
+import {
+  harmlessText,
+  harmlessValue,
+  maxResultLength,
+  progressText,
+  resultOf,
+} from '../../../models/rules/mcp/result.ts';
 
 describe('harmlessText', () => {
   it.each([
@@ -64,4 +70,17 @@ describe('resultOf', () => {
     const deep = JSON.parse('['.repeat(50) + ']'.repeat(50)) as unknown;
     expect(JSON.stringify(harmlessValue(deep))).toContain('null');
   });
+});
+
+describe('progressText', () => {
+  it.each([
+    ['its sentence, harmless', { progress: 1, total: 2, message: '<b>Half</b>\nway' }, 'Cancel order: Half way'],
+    ['its share', { progress: 1, total: 3 }, 'Cancel order: 33 %'],
+    ['no more than all', { progress: 9, total: 3 }, 'Cancel order: 100 %'],
+    ['nothing without a total', { progress: 1 }, undefined],
+    ['nothing of nothing', { progress: Number.NaN, total: 0 }, undefined],
+  ])('says %s', (_what, said, text) => expect(progressText('Cancel order', said)).toBe(text));
+
+  it('is bounded', () =>
+    expect(progressText('A', { progress: 1, message: 'x'.repeat(100_000) })!.length).toBeLessThanOrEqual(203));
 });

@@ -1,0 +1,188 @@
+/**
+ * What a tool asks back in the middle of a call: a sentence and a few simple fields, which only the customer of that
+ * conversation answers. Everything in a question was written by the tool's server: it is text, and nothing in it is active.
+ */
+import { harmlessText } from './result.ts';
+import type { JsonSchema } from './tool.ts';
+
+export const questionActions = ['accept', 'decline', 'cancel'] as const;
+/** What the customer does with a question: answers it, does not want to, or gives up. */
+export type QuestionAction = (typeof questionActions)[number];
+
+/** What a field takes. `choices`: any number of the options. */
+export const fieldKinds = [
+  'text',
+  'email',
+  'uri',
+  'date',
+  'date-time',
+  'number',
+  'integer',
+  'boolean',
+  'choice',
+  'choices',
+] as const;
+export type FieldKind = (typeof fieldKinds)[number];
+export type QuestionField = {
+  name: string;
+  label: string;
+  description?: string;
+  kind: FieldKind;
+  required: boolean;
+  options?: { value: string; label: string }[];
+  initial?: string | number | boolean | string[];
+};
+export type Question = { message: string; fields: QuestionField[] };
+export type QuestionReply = { action: QuestionAction; content?: Record<string, unknown> };
+
+/** `id`: by which the server knows it. `schema`: what an answer is held against. */
+export type AskedBack = { id: string; question: Question; schema: JsonSchema; reply?: QuestionReply };
+/** What a call needs before it can go on. `state`: the server's own, which it gets back as it was. */
+export type CallQuestions = { asked: AskedBack[]; state?: string };
+
+/** Questions of one answer of a tool, and answers of one call that ask something. */
+export const maxQuestions = 5;
+export const maxRounds = 5;
+const maxFields = 20;
+const maxOptions = 50;
+export const maxStateLength = 64_000;
+const lengths = { message: 1_000, label: 100, description: 300, option: 200 } as const;
+
+type Given = Readonly<Record<string, unknown>>;
+const isRecord = (value: unknown): value is Given =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const textOf = (value: unknown, max: number): string => (typeof value === 'string' ? harmlessText(value, max) : '');
+
+/**
+ * The questions in what a tool's server asks for; undefined when one of them cannot be put to a customer: it asks for
+ * something else than an answer (a model's, a folder's, a visit of a page), or for more than simple fields.
+ */
+export function questionsOf(requests: unknown, state: string | undefined): CallQuestions | undefined {
+  const entries = Object.entries(isRecord(requests) ? requests : {});
+  if (entries.length === 0 || entries.length > maxQuestions || (state?.length ?? 0) > maxStateLength) return undefined;
+  const asked: AskedBack[] = [];
+  for (const [id, request] of entries) {
+    const params = isRecord(request) && request['method'] === 'elicitation/create' ? request['params'] : undefined;
+    if (!isRecord(params) || (params['mode'] ?? 'form') !== 'form' || id.length > 200) return undefined;
+    const schema = params['requestedSchema'];
+    const fields = isRecord(schema) ? fieldsOf(schema) : undefined;
+    const message = textOf(params['message'], lengths.message);
+    if (!fields || message === '') return undefined;
+    asked.push({ id, question: { message, fields }, schema: schema as JsonSchema });
+  }
+  return { asked, ...(state === undefined ? {} : { state }) };
+}
+
+function fieldsOf(schema: Given): QuestionField[] | undefined {
+  const properties = schema['properties'];
+  if (schema['type'] !== 'object' || !isRecord(properties)) return undefined;
+  const required = Array.isArray(schema['required']) ? schema['required'] : [];
+  const names = Object.keys(properties);
+  if (names.length > maxFields || required.some((name) => !names.includes(name as string))) return undefined;
+  const fields = names.map((name) => fieldOf(name, properties[name], required.includes(name)));
+  return fields.every((field) => field !== undefined) ? fields : undefined;
+}
+
+function fieldOf(name: string, given: unknown, required: boolean): QuestionField | undefined {
+  if (!isRecord(given) || !/^[\w.-]{1,100}$/.test(name) || name === '__proto__') return undefined;
+  const kind = kindOf(given);
+  const options = kind === 'choice' || kind === 'choices' ? optionsOf(given) : undefined;
+  if (kind === undefined || (options === undefined) === kind.startsWith('choice')) return undefined;
+  const description = textOf(given['description'], lengths.description);
+  const initial = initialOf(given['default'], kind, options);
+  return {
+    name,
+    label: textOf(given['title'], lengths.label) || name.replace(/[._-]+/g, ' '),
+    ...(description === '' ? {} : { description }),
+    kind,
+    required,
+    ...(options ? { options } : {}),
+    ...(initial === undefined ? {} : { initial }),
+  };
+}
+
+function kindOf({ type, format, enum: listed, oneOf }: Given): FieldKind | undefined {
+  if (type === 'array') return 'choices';
+  if (type === 'number' || type === 'integer' || type === 'boolean') return type;
+  if (type !== 'string') return undefined;
+  if (listed !== undefined || oneOf !== undefined) return 'choice';
+  return format === 'email' || format === 'uri' || format === 'date' || format === 'date-time' ? format : 'text';
+}
+
+/** Values that cannot be shown as they are would be answered unseen. */
+function optionsOf(given: Given): QuestionField['options'] {
+  const {
+    enum: listed,
+    enumNames,
+    oneOf,
+    anyOf,
+  } = given['type'] === 'array' && isRecord(given['items']) ? given['items'] : given;
+  const names = Array.isArray(enumNames) ? (enumNames as unknown[]) : [];
+  const titled = Array.isArray(oneOf) ? oneOf : anyOf;
+  const found: unknown[] = Array.isArray(listed)
+    ? listed.map((value: unknown, index) => ({ const: value, title: names[index] }))
+    : Array.isArray(titled)
+      ? titled
+      : [];
+  if (found.length === 0 || found.length > maxOptions) return undefined;
+  const options = found.map((option) => {
+    const value = isRecord(option) ? option['const'] : undefined;
+    if (typeof value !== 'string' || value.length > lengths.option || harmlessText(value) !== value) return undefined;
+    return { value, label: textOf((option as Given)['title'], lengths.option) || value };
+  });
+  return options.every((option) => option !== undefined) ? options : undefined;
+}
+
+function initialOf(given: unknown, kind: FieldKind, options: QuestionField['options']): QuestionField['initial'] {
+  const offered = (value: unknown): value is string => options?.some((option) => option.value === value) ?? false;
+  if (kind === 'choices') return Array.isArray(given) && given.every(offered) ? given : undefined;
+  if (kind === 'choice') return offered(given) ? given : undefined;
+  if (kind === 'boolean') return typeof given === 'boolean' ? given : undefined;
+  if (kind === 'number' || kind === 'integer') return typeof given === 'number' ? given : undefined;
+  return typeof given === 'string' && given.length <= lengths.option ? harmlessText(given) : undefined;
+}
+
+/** The first question that has no answer yet, and its number, from 1. */
+export function openQuestion({ asked }: CallQuestions): { number: number; asked: AskedBack } | undefined {
+  const at = asked.findIndex(({ reply }) => reply === undefined);
+  return at < 0 ? undefined : { number: at + 1, asked: asked[at]! };
+}
+
+/** The same with an answer. Who does not want to answer one question is not asked the others. */
+export function withReply({ asked, ...others }: CallQuestions, id: string, reply: QuestionReply): CallQuestions {
+  const isOver = reply.action !== 'accept';
+  return {
+    ...others,
+    asked: asked.map((one) =>
+      one.id === id
+        ? { ...one, reply }
+        : isOver && one.reply === undefined
+          ? { ...one, reply: { action: 'cancel' } }
+          : one,
+    ),
+  };
+}
+
+/** The answers, as the server wants them; it knows them by its own names. */
+export const repliesTo = ({ asked, state }: CallQuestions) => ({
+  responses: Object.fromEntries(asked.map(({ id, reply }) => [id, reply ?? { action: 'cancel' as const }])),
+  state,
+});
+
+/** What is wrong with an answer beside what its schema says, by name; undefined: nothing. */
+export function replyProblem({ fields }: Question, content: Readonly<Record<string, unknown>>): string | undefined {
+  for (const [name, value] of Object.entries(content)) {
+    const field = fields.find((one) => one.name === name);
+    if (!field) return `${name} is not asked for`;
+    if (typeof value === 'string' && formats[field.kind]?.test(value) === false) return `${name} is no ${field.kind}`;
+  }
+  return undefined;
+}
+
+/** `format` is a note in JSON Schema; here it is what the customer is asked for. */
+const formats: Readonly<Partial<Record<FieldKind, RegExp>>> = {
+  email: /^[^\s@]{1,64}@[^\s@]{1,255}$/,
+  uri: /^[a-z][a-z0-9+.-]*:\S+$/i,
+  date: /^\d{4}-\d{2}-\d{2}$/,
+  'date-time': /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})$/,
+};
