@@ -93,6 +93,10 @@ export const environment = z.object({
     .string()
     .regex(/^whsec_[A-Za-z0-9+/_-]+=*$/, 'must begin with whsec_ and go on in Base64')
     .optional(),
+  ATTENDEE_WEBHOOK_SECRET: z
+    .string()
+    .regex(/^[A-Za-z0-9+/]{16,}={0,2}$/, 'must be the webhook secret in Base64, as Attendee shows it')
+    .optional(),
   EMBEDDING: z.enum(['embedded', 'off']).default('embedded'),
   EMBEDDING_FOLDER: z.string().optional(),
   EMBEDDING_NICENESS: z.coerce.number().int().min(0).max(19).default(10),
@@ -203,7 +207,7 @@ export function readConfig(env: Record<string, string | undefined>) {
       service: v.MEETING_BOT_SERVICE,
       apiKey: v.RECALL_API_KEY,
       apiUrl: v.RECALL_API_URL ?? botServices[v.MEETING_BOT_SERVICE],
-      webhookSecret: v.RECALL_WEBHOOK_SECRET,
+      webhookSecrets: { recall: v.RECALL_WEBHOOK_SECRET, attendee: v.ATTENDEE_WEBHOOK_SECRET },
     },
     embedding: { state: v.EMBEDDING, folder: v.EMBEDDING_FOLDER, niceness: v.EMBEDDING_NICENESS },
     quotas: {

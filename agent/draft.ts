@@ -14,7 +14,9 @@ import {
   type DraftMode,
   type DraftWords,
 } from '../models/rules/interviews/draft.ts';
+import { criteriaOf } from '../models/rules/interviews/criteria.ts';
 import type { NewQuestion } from '../models/rules/interviews/questions.ts';
+import { languageOf, type Language } from '../models/rules/language/language.ts';
 
 export type Draft = {
   role_title: string;
@@ -23,6 +25,7 @@ export type Draft = {
   question_count: number;
   questions: NewQuestion[];
   mode: DraftMode;
+  language: Language;
   meeting_url: string | null;
   scheduled_at: Date | null;
   candidate_email: string | null;
@@ -36,8 +39,6 @@ export type Drafted = {
 };
 
 const usual = { role_title: 'Interview', question_count: draftBounds.usualQuestions, mode: 'solo' } as const;
-/** What is scored where nothing was said and no skills were named. */
-const usualCriteria = ['Communication', 'Problem solving', 'Role knowledge'];
 /** A day without an hour: at nine in the morning. */
 const usualHour = 9;
 
@@ -82,8 +83,16 @@ export async function draftInterview(
   const date = findDate(read.when, now, zone, usualHour);
   const role_title = read.role_title ?? usual.role_title;
   const question_count = read.question_count ?? usual.question_count;
-  const criteria = [read.evaluation_criteria, read.skills, usualCriteria].find(({ length }) => length > 0)!;
-  const order = { role_title, skills: read.skills, criteria, count: question_count, experience_level: role_title };
+  const language = languageOf(prompt) ?? 'en';
+  const criteria = criteriaOf(read.evaluation_criteria, read.skills, language);
+  const order = {
+    role_title,
+    skills: read.skills,
+    criteria,
+    count: question_count,
+    experience_level: role_title,
+    language,
+  };
   const { questions } = await makeQuestions(ai, order, told);
   const draft: Draft = {
     role_title,
@@ -92,6 +101,7 @@ export async function draftInterview(
     question_count,
     questions,
     mode: read.mode ?? usual.mode,
+    language,
     meeting_url: read.meeting_url ?? null,
     scheduled_at: date?.at ?? null,
     candidate_email: read.candidate_email ?? null,

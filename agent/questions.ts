@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { Ai } from '../clients/ai/ai.ts';
 import { questionsFor, type NewQuestion, type QuestionOrder } from '../models/rules/interviews/questions.ts';
 import { maxResumeCharacters } from '../models/rules/interviews/resume.ts';
+import { languageNames } from '../models/rules/language/language.ts';
 import { fold } from '../models/rules/language/words.ts';
 
 export type AskedQuestions = QuestionOrder & { job_description?: string | undefined };
@@ -68,14 +69,14 @@ export async function makeQuestions(
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/gu, ' ').trim();
 
-function taskOf({ count, categories, resume }: AskedQuestions): string {
+function taskOf({ count, categories, resume, language = 'en' }: AskedQuestions): string {
   const kinds = categories?.length
     ? `Use only these categories, each of them at least once where there are enough questions: ${JSON.stringify(categories)}.`
     : 'The categories are introduction, technical, behavioral, situational and motivation.';
   const ofResume = resume
     ? ' Let some questions take up what the resume says, quoting it; say nothing about the candidate that it does not say.'
     : '';
-  return `You write the questions of a job interview: exactly ${count}, each a different one of one or two sentences, for the role, the skills and the level in the data. ${kinds}${ofResume} Ask nothing about age, origin, religion, health, family or other private matters.`;
+  return `You write the questions of a job interview: exactly ${count}, each a different one of one or two sentences, for the role, the skills and the level in the data, written in ${languageNames[language]}. ${kinds}${ofResume} Ask nothing about age, origin, religion, health, family or other private matters.`;
 }
 
 function dataOf({

@@ -7,6 +7,7 @@ import type { Ai } from '../clients/ai/ai.ts';
 import type { Question } from '../models/rules/interviews/questions.ts';
 import { suggestionsFor, type Suggestion } from '../models/rules/interviews/room.ts';
 import type { Said } from '../models/rules/interviews/transcript.ts';
+import { languageNames, type Language } from '../models/rules/language/language.ts';
 
 /** An interviewer waits for the next words; after this long, in ms, rules propose. */
 const patienceMs = 8_000;
@@ -26,18 +27,18 @@ const task =
 /** `told`: the model failed, and why. */
 export async function suggest(
   ai: Pick<Ai, 'model' | 'structured'>,
-  questions: readonly Question[],
+  { questions, language }: { questions: readonly Question[]; language?: Language },
   said: readonly Said[],
   told: (error: unknown) => void,
 ): Promise<Suggestion[]> {
-  const suggestions = suggestionsFor(questions, said);
+  const suggestions = suggestionsFor(questions, said, language);
   if (ai.model === undefined || !suggestions.some(({ kind }) => kind === 'follow_up')) return suggestions;
   try {
     const transcript = said.slice(-lastSaid).map(({ speaker, text }) => `${speaker}: ${text}`);
     const signal = AbortSignal.timeout(patienceMs);
     const { follow_up } = await ai.structured({
       name: 'follow_up',
-      task,
+      task: `${task} Write it in ${languageNames[language ?? 'en']}.`,
       data: { transcript: transcript.join('\n') },
       shape,
       schema,

@@ -89,6 +89,12 @@ export const narrow: Readonly<Record<string, readonly string[]>> = {
     'clients/bot/',
     'workflows/interview',
   ],
+  'test/interviews/attendee.test.ts': [
+    'activities/interviews/interview.ts',
+    'api/interviews/reports.ts',
+    'clients/bot/',
+    'workflows/interview',
+  ],
   'test/interviews/walk.test.ts': ['models/rules/interviews/interview.ts', 'workflows/interview'],
   'test/knowledge/embedding.test.ts': ['clients/embedding/', 'engines/embedding/'],
   'test/knowledge/embeddings.test.ts': ['clients/embedding/', 'engines/embedding/'],

@@ -1,5 +1,5 @@
 /** How an interview is held: its bot is sent into the call or the room, waited with, followed, lost and dismissed. */
-import { proxyActivities } from '@temporalio/workflow';
+import { patched, proxyActivities } from '@temporalio/workflow';
 import { iso, now, since, type Run } from './interviewrun.ts';
 import { throughOutages } from './options.ts';
 import type { InterviewActivities } from '../activities/interviews/interview.ts';
@@ -56,8 +56,13 @@ function nextLook({ state }: Run): number {
   return bot === undefined || bot.kind === 'room' ? Infinity : now() + lookPause(looks);
 }
 
-async function look({ state, note }: Run): Promise<BotState | undefined> {
+/** How many reports of the bot are known: one that came while it was being looked after tells more than that look saw. */
+const known = ({ heard }: Run): number =>
+  heard.reports !== heard.looked && patched('heard-while-looking') ? heard.looked : heard.reports;
+
+async function look({ state, note, heard }: Run): Promise<BotState | undefined> {
   const { bot, status } = state();
+  heard.looked = heard.reports;
   if (bot === undefined || bot.kind === 'room') return undefined;
   note({ looks: state().looks + 1 });
   const seen = await lookAtBot({ bot });
@@ -88,8 +93,8 @@ export async function join(run: Run): Promise<void> {
     return;
   }
   const noShow = since(state().waitingSince) + interviewTimes.noShow;
-  const seen = heard.reports;
-  const isNews = await run.until(Math.min(noShow, nextLook(run)), 'no-show or a look at the bot');
+  const seen = known(run);
+  const isNews = await run.until(Math.min(noShow, nextLook(run)), 'no-show or a look at the bot', seen);
   if (state().status !== 'bot_deployed' || isRemoved()) return;
   run.forget('rejoin');
   if (!isNews && now() >= noShow) return giveUpOnPeople(run, giveUp);
@@ -147,7 +152,8 @@ export async function follow(run: Run): Promise<void> {
     await send(run);
     return;
   }
-  const isNews = await run.until(Math.min(longest, nextLook(run)), 'the longest length or a look at the bot');
+  const timer = 'the longest length or a look at the bot';
+  const isNews = await run.until(Math.min(longest, nextLook(run)), timer, known(run));
   if (state().status !== 'in_progress' || run.isRemoved()) return;
   if (!isNews && now() >= longest) {
     run.move('end', 'clock', 'maximum_length');

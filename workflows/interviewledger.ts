@@ -91,8 +91,9 @@ export function openLedger(ref: { orgId: string; interviewId: string }, carried:
     const put = asked ? accepted.storeInterview : storeInterview;
     const write = async () => {
       await before;
-      const moves = unstored.splice(0);
+      const moves = [...unstored];
       if (!(await put({ ...ref, state: state(), moves }))) removed = true;
+      unstored.splice(0, moves.length);
     };
     writing = write();
     return writing;
@@ -126,6 +127,8 @@ export function openLedger(ref: { orgId: string; interviewId: string }, carried:
     remove: () => void (removed = true),
     /** Resolves when everything is stored. */
     stored: () => writing,
+    /** The moves that are not known to be stored. */
+    unstored: (): readonly Move[] => [...unstored],
   };
 }
 

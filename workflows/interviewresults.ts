@@ -1,5 +1,5 @@
 /** What becomes of an interview that has ended: its transcript is collected, summarized (phase 1) and scored (phase 2). */
-import { condition, proxyActivities } from '@temporalio/workflow';
+import { condition, patched, proxyActivities } from '@temporalio/workflow';
 import { dismiss } from './interviewbot.ts';
 import { iso, type Run } from './interviewrun.ts';
 import { throughOutages } from './options.ts';
@@ -38,8 +38,10 @@ export async function evaluate(run: Run): Promise<void> {
 /** Takes what a bot has heard, as soon as its service has written it down. */
 async function collect({ ref, state, heard, isRemoved }: Run, bot: CalledBot): Promise<void> {
   for (const ms of transcriptPauses) {
+    const before = heard.reports;
     if (await collectTranscript({ ...ref, bot })) return;
-    const seen = heard.reports;
+    // One that came meanwhile may say that the transcript is there.
+    const seen = heard.reports !== before && patched('heard-while-collecting') ? before : heard.reports;
     await condition(() => isRemoved() || heard.reports !== seen || state().status !== 'evaluating', ms);
     if (isRemoved() || state().status !== 'evaluating') return;
   }

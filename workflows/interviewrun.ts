@@ -20,6 +20,8 @@ export function openRun(ref: { orgId: string; interviewId: string }, carried: In
   const heard = {
     /** News of the bot, counted. */
     reports: 0,
+    /** How many of them had come when the bot was looked after last. */
+    looked: 0,
     /** How often the configuration was read. */
     reloads: 0,
     /** Changes of the configuration that are still to be read. */
@@ -36,10 +38,13 @@ export function openRun(ref: { orgId: string; interviewId: string }, carried: In
     dismissals: [] as Promise<void>[],
   };
 
-  /** Waits until something is asked or reported, or until a moment; false when the moment has come. */
-  async function until(at: number, timer?: string): Promise<boolean> {
+  /**
+   * Waits until something is asked or reported, or until a moment; false when the moment has come. `reports`: how many are
+   * known.
+   */
+  async function until(at: number, timer?: string, reports = heard.reports): Promise<boolean> {
     const { seq, rejoin } = state();
-    const { reports, reloads } = heard;
+    const { reloads } = heard;
     const news = () =>
       isRemoved() ||
       state().seq !== seq ||

@@ -5,7 +5,7 @@
 import { Context } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
-import { closeWith, createRoomBot, idleRoom, type RoomDeps } from './room.ts';
+import { createRoomBot, idleRoom, type RoomDeps } from './room.ts';
 import { scoreAnswers, summarizeAnswers } from '../../agent/evaluation.ts';
 import type { Ai } from '../../clients/ai/ai.ts';
 import { BotRefused, type Bot } from '../../clients/bot/bot.ts';
@@ -17,12 +17,13 @@ import {
   removeInterviewContents,
   storeResult,
   type Interview,
+  type Projection,
 } from '../../models/interviews/interview.ts';
 import { findRoom } from '../../models/interviews/room.ts';
 import { readTranscript, removeSegments, storeSegments } from '../../models/interviews/transcript.ts';
 import { botName, type BotReason, type BotState } from '../../models/rules/interviews/bot.ts';
 import type { Interviewed } from '../../models/rules/interviews/evaluation.ts';
-import type { BotRef, CalledBot, InterviewState, Move } from '../../models/rules/interviews/interview.ts';
+import { botKey, type BotRef, type CalledBot, type InterviewState } from '../../models/rules/interviews/interview.ts';
 import { movesOf, type RoomMove } from '../../models/rules/interviews/room.ts';
 import { sizeOf, transcriptBounds, type Said } from '../../models/rules/interviews/transcript.ts';
 
@@ -64,10 +65,9 @@ export function createInterviewActivities({ outsideBot, ai, secrets, clock, log 
     },
 
     /** Stores the state. False when the interview is being removed. */
-    async storeInterview({ orgId, interviewId, state, moves }: Ref & { state: InterviewState; moves: Move[] }) {
-      const stands = await projectInterview(orgId, interviewId, state, moves, clock());
-      await closeWith(interviewId, state, moves, clock);
-      return stands;
+    async storeInterview(said: Projection): Promise<boolean> {
+      const written = await projectInterview(said, clock);
+      return written !== null || (await findInterview(said.orgId, said.interviewId)) !== null;
     },
 
     /** Sends a bot, or opens the room. `bot`: which one of the interview it is; `order`: how often one was ordered. */
@@ -80,7 +80,7 @@ export function createInterviewActivities({ outsideBot, ai, secrets, clock, log 
           meetingUrl: record.meeting_url ?? '',
           name: botName,
           metadata: { org_id: orgId, interview_id: interviewId },
-          key: `${interviewId}:${bot}`,
+          key: botKey(interviewId, bot - 1),
           order,
           again: order > 1 || Context.current().info.attempt > 1,
         };

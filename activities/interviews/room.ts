@@ -4,9 +4,7 @@
  */
 import type { Bot } from '../../clients/bot/bot.ts';
 import { orderOf, type Interview } from '../../models/interviews/interview.ts';
-import { closeRoom, openRoom, type Sealer } from '../../models/interviews/room.ts';
-import { isRunning, type InterviewState, type Move } from '../../models/rules/interviews/interview.ts';
-import { endReasonOf } from '../../models/rules/interviews/room.ts';
+import { openRoom, type Sealer } from '../../models/interviews/room.ts';
 
 export type RoomDeps = { secrets: Sealer; clock: () => Date };
 
@@ -28,14 +26,3 @@ export const idleRoom: Omit<Bot, 'schedule'> = {
   get: async () => ({ phase: 'waiting' }),
   transcript: async () => [],
 };
-
-/** A room is over as soon as its interview is. */
-export async function closeWith(
-  interviewId: string,
-  { status }: InterviewState,
-  moves: readonly Move[],
-  clock: () => Date,
-): Promise<void> {
-  if (isRunning(status)) return;
-  await closeRoom(interviewId, endReasonOf(moves.at(-1)?.cause, status), clock);
-}

@@ -11,6 +11,8 @@ import {
   operationNames,
 } from '../../models/rules/interviews/interview.ts';
 
+import { languages } from '../../models/rules/language/language.ts';
+
 export { orgParams };
 export const interviewParams = orgParams.extend({ interviewId: id });
 
@@ -44,6 +46,9 @@ const config = {
   candidate_email: email.nullish(),
   candidate_name: line(200).nullish(),
   mode: z.enum(interviewModes).optional().meta({ description: '`solo` unless told.' }),
+  language: z.enum(languages).optional().meta({
+    description: 'What questions that are made here, and the room itself, are written in; `en` unless told.',
+  }),
 };
 /** Null is as good as nothing, so that a draft can be sent as it came. */
 export const createInterviewBody = z.strictObject({
@@ -72,6 +77,7 @@ const listed = {
   role_title: z.string(),
   status: z.enum(interviewStatuses),
   mode: z.enum(interviewModes),
+  language: z.enum(languages),
   candidate: z.object({
     name: z.string().nullable(),
     email: z.string().nullable(),

@@ -9,6 +9,7 @@ import {
   InterviewModel,
   noteIntent,
   orderOf,
+  projectInterview,
   type Interview,
   type InterviewConfig,
 } from '../../models/interviews/interview.ts';
@@ -17,8 +18,8 @@ import { readTranscript } from '../../models/interviews/transcript.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { botReasons, isMeetingUrl, type BotReason } from '../../models/rules/interviews/bot.ts';
 import type { Evaluation } from '../../models/rules/interviews/evaluation.ts';
+import { criteriaOf } from '../../models/rules/interviews/criteria.ts';
 import {
-  criteriaOf,
   interviewBounds,
   isRunning,
   maxDaysAhead,
@@ -28,6 +29,7 @@ import {
   type Operation,
 } from '../../models/rules/interviews/interview.ts';
 import { questionsFor, type NewQuestion } from '../../models/rules/interviews/questions.ts';
+import type { Language } from '../../models/rules/language/language.ts';
 import {
   interview,
   interviewChanged,
@@ -62,6 +64,8 @@ export function checkAllowed({ status }: Pick<Interview, 'status'>, operation: O
   throw illegalTransition(message, transition);
 }
 
+/** A move that was made: its number, and the interview after it. */
+type Moved = { seq: number; record: Interview };
 type Command = { orgId: string; interviewId: string; actor: string; cause?: string };
 /** A model may be asked twice, for half a minute each. */
 const evaluationDeadlineMs = 120_000;
@@ -75,7 +79,7 @@ export async function commandInterview(
   ctx: Context,
   operation: InterviewCommand,
   { orgId, interviewId, actor, cause }: Command,
-): Promise<Done> {
+): Promise<Moved> {
   const order = { actor, ...(cause === undefined ? {} : { cause }) };
   const options = {
     id: `${operation}:${randomUUID()}`,
@@ -83,7 +87,15 @@ export async function commandInterview(
     ...(operation === 'evaluate' || operation === 'score' ? { deadlineMs: evaluationDeadlineMs } : {}),
   };
   const ask = () => command(ctx, interviewWorkflowId(interviewId), interviewUpdates[operation], options);
-  return asking(ctx, orgId, interviewId, ask, (record) => checkAllowed(record, operation));
+  const done = await asking(ctx, orgId, interviewId, ask, (record) => checkAllowed(record, operation));
+  return { seq: done.seq, record: await storeDone(ctx, orgId, interviewId, done) };
+}
+
+/** Stores what the workflow has decided, unless the workflow has done so already, or more. */
+async function storeDone({ clock }: Context, orgId: string, interviewId: string, { state, moves }: Done) {
+  const written =
+    state && moves && (await projectInterview({ orgId, interviewId, state, moves }, clock, { newer: true }));
+  return written ?? foundInterview(orgId, interviewId);
 }
 
 /** Has the workflow read what a member has configured. */
@@ -128,6 +140,7 @@ type Given = {
   meeting_url?: string | null | undefined;
   scheduled_at?: string | null | undefined;
   mode?: Interview['interview_mode'] | undefined;
+  language?: Language | undefined;
 };
 
 const numbered = (questions: readonly NewQuestion[]) =>
@@ -137,17 +150,21 @@ const numbered = (questions: readonly NewQuestion[]) =>
 export function configured(given: Given, now: Date, before?: Interview): Omit<InterviewConfig, 'candidate'> {
   const role_title = (given.role_title ?? before!.role_title).trim();
   const skills = given.skills ? unique(given.skills) : (before?.skills ?? []);
+  const language = given.language ?? before?.language ?? 'en';
   const criteria =
-    given.evaluation_criteria || !before ? criteriaOf(given.evaluation_criteria, skills) : before.evaluation_criteria;
+    given.evaluation_criteria || !before
+      ? criteriaOf(given.evaluation_criteria, skills, language)
+      : before.evaluation_criteria;
   const count =
     given.questions?.length ?? given.question_count ?? before?.question_count ?? interviewBounds.questions.default;
   const rest = {
     role_title,
     interview_mode: given.mode ?? before?.interview_mode ?? ('solo' as const),
+    language,
     skills,
     evaluation_criteria: criteria,
     question_count: count,
-    questions: questionsAs(given, { role_title, skills, criteria, count }, before),
+    questions: questionsAs(given, { role_title, skills, criteria, count, language }, before),
   };
   // A draft names every field, and those of which nothing was said are null.
   const [link, time] = [given.meeting_url ?? undefined, given.scheduled_at ?? undefined];
@@ -165,7 +182,9 @@ function questionsAs(given: Given, order: Parameters<typeof questionsFor>[0], be
 /** Whether something changes of which questions are made, and none are given. */
 export const makesQuestions = ({ questions, ...given }: Given): boolean =>
   questions === undefined &&
-  [given.role_title, given.skills, given.evaluation_criteria, given.question_count].some((one) => one !== undefined);
+  [given.role_title, given.skills, given.evaluation_criteria, given.question_count, given.language].some(
+    (one) => one !== undefined,
+  );
 
 /** @throws Problem VALIDATION */
 export function readMeetingUrl(url: string, field: string): string {
@@ -196,6 +215,7 @@ export function viewItem(record: Interview) {
     role_title: record.role_title,
     status,
     mode: record.interview_mode,
+    language: record.language ?? 'en',
     candidate: {
       name: candidate.name ?? null,
       email: candidate.email ?? null,
@@ -220,7 +240,6 @@ function viewEvaluation({ scores, generated_at, ...rest }: Evaluation) {
   };
 }
 
-/** An interview with its transcript and its evaluation. */
 /** The links into the room while the interview runs; undefined where it takes place elsewhere, or not now. */
 async function viewRoom({ secrets, config: { publicUrl } }: Pick<Context, 'secrets' | 'config'>, record: Interview) {
   const room = isRunning(record.status) ? await findRoom(record._id) : null;
@@ -241,9 +260,11 @@ export async function openOwnRoom(ctx: Context, record: Interview): Promise<void
   if (!elsewhere && isRunning(record.status)) await openRoom(orderOf(record), ctx.secrets, ctx.clock());
 }
 
+/** An interview with its transcript and its evaluation. */
 export async function viewInterview(ctx: Pick<Context, 'secrets' | 'config'>, record: Interview) {
   const { state, status, qa_summary, evaluation } = record;
   const { failure } = state;
+  const [room, transcript] = await Promise.all([viewRoom(ctx, record), readTranscript(record._id)]);
   return {
     ...viewItem(record),
     skills: record.skills,
@@ -251,8 +272,8 @@ export async function viewInterview(ctx: Pick<Context, 'secrets' | 'config'>, re
     question_count: record.question_count,
     questions: record.questions,
     meeting_url: record.meeting_url ?? null,
-    ...(await viewRoom(ctx, record)),
-    transcript: (await readTranscript(record._id)).map(viewSegment),
+    ...room,
+    transcript: transcript.map(viewSegment),
     qa_summary: qa_summary ? { ...qa_summary, generated_at: iso(qa_summary.generated_at) } : null,
     evaluation: status === 'completed' && evaluation ? viewEvaluation(evaluation) : null,
     history: record.history.map(({ at, ...rest }) => ({ ...rest, at: iso(at) })),

@@ -1,36 +1,44 @@
-/** What the service of meeting bots reports: verified, stored once, and passed on to the interview's workflow. */
+/** What services of meeting bots report: verified, stored once, and passed on to the interview's workflow. */
 import type { Context } from '../context.ts';
 import type { SignatureProvider } from '../access/auth.ts';
 import { launch } from '../durable.ts';
 import { leading } from './interview.ts';
-import { readReport, verifiedId } from '../../clients/bot/signature.ts';
+import { attendeeId, readAttendeeReport, readReport, verifiedId, type Report } from '../../clients/bot/signature.ts';
 import { BotReportModel, reportExpiry, storeReport, type BotReport } from '../../models/interviews/botreport.ts';
-import { findByBot } from '../../models/interviews/interview.ts';
+import { findByBot, findInterview } from '../../models/interviews/interview.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
-import { isFinal } from '../../models/rules/interviews/interview.ts';
+import { botKey, isFinal, isRunning, type BotKind } from '../../models/rules/interviews/interview.ts';
 import { botReported } from '../../workflows/interview.ts';
 
-/** Recall.ai signs as Standard Webhooks say. Without our secret, nothing is taken. */
-export const recall: SignatureProvider = {
-  name: 'recall',
-  header: 'webhook-signature',
+type Service = Exclude<BotKind, 'room'>;
+const services = {
+  recall: { header: 'webhook-signature', idOf: verifiedId, read: readReport },
+  attendee: { header: 'x-webhook-signature', idOf: attendeeId, read: readAttendeeReport },
+} as const satisfies Record<Service, object>;
+
+/** Without our secret, nothing is taken. */
+const signedBy = (name: Service): SignatureProvider => ({
+  name,
+  header: services[name].header,
   async verify({ headers, body, now }, { config }) {
-    const secret = config.meetingBots.webhookSecret;
-    const id = secret === undefined ? undefined : verifiedId(headers, body, secret, now);
+    const secret = config.meetingBots.webhookSecrets[name];
+    const id = secret === undefined ? undefined : services[name].idOf(headers, body, secret, now);
     if (id === undefined)
       throw new Problem('UNAUTHENTICATED', { message: 'This message was not signed for us, or too long ago.' });
     return { id };
   },
-};
+});
+export const recall = signedBy('recall');
+export const attendee = signedBy('attendee');
 
 /** Stores a report and wakes the interview whose bot it is about. One that is known, or about nobody's bot, does nothing. */
-export async function takeReport(ctx: Context, id: string, body: Buffer): Promise<void> {
-  const read = readReport(body);
+export async function takeReport(ctx: Context, service: Service, id: string, body: Buffer): Promise<void> {
+  const read = services[service].read(body);
   if (!read) return;
   const now = ctx.clock();
-  const found = await findByBot(read.botId);
+  const found = await interviewOf(service, read);
   const report: BotReport = {
-    _id: `recall:${id}`,
+    _id: `${service}:${id}`,
     org_id: found?.org_id ?? 'none',
     mode: found?.mode ?? 'live',
     bot_id: read.botId,
@@ -45,4 +53,13 @@ export async function takeReport(ctx: Context, id: string, body: Buffer): Promis
   }
   const start = { ...leading(found.org_id, found._id), signal: botReported };
   await launch(ctx, BotReportModel, [start], ([intent]) => storeReport({ ...report, pending: [intent] }));
+}
+
+/** The interview that has this bot, or is sending it just now: the service may report before its answer has come. */
+async function interviewOf(kind: Service, { botId, sentWith }: Report) {
+  const known = await findByBot({ kind, id: botId });
+  if (known || !sentWith) return known;
+  const sending = await findInterview(sentWith.org_id, sentWith.interview_id);
+  if (!sending || !isRunning(sending.status) || sending.state.bot) return null;
+  return sentWith.key === botKey(sending._id, sending.state.sent) ? sending : null;
 }

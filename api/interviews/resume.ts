@@ -65,12 +65,13 @@ async function personalQuestions(ctx: Context, interview: Interview, resume: str
   return own ? [] : questionsWith(ctx, interview._id, order, resume);
 }
 
-type Ordered = Pick<Interview, 'role_title' | 'skills' | 'evaluation_criteria' | 'question_count'>;
-const ordered = ({ role_title, skills, evaluation_criteria, question_count }: Ordered): QuestionOrder => ({
+type Ordered = Pick<Interview, 'role_title' | 'skills' | 'evaluation_criteria' | 'question_count' | 'language'>;
+const ordered = ({ role_title, skills, evaluation_criteria, question_count, language }: Ordered): QuestionOrder => ({
   role_title,
   skills,
   criteria: evaluation_criteria,
   count: question_count,
+  language,
 });
 
 async function questionsWith(ctx: Context, interviewId: string, order: QuestionOrder, resume: string) {

@@ -195,7 +195,7 @@ const ackOf = (message_id: string, client_message_id: string, to: RoomRole) => (
 /** Gives the interviewer of a `copilot` interview what might be asked now. Advice only: it may be lost. */
 async function propose(ctx: Context, room: Room, after: string): Promise<void> {
   if (room.interview_mode !== 'copilot') return;
-  const suggestions = await suggest(ctx.ai, room.questions, await readTranscript(room._id), (error) =>
+  const suggestions = await suggest(ctx.ai, room, await readTranscript(room._id), (error) =>
     ctx.log.warn({ err: error, interview_id: room._id }, 'the model made no suggestions; rules did'),
   );
   await roomWriter(room, ctx.clock).appendAll(

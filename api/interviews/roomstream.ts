@@ -36,10 +36,11 @@ export function createRoomStreams(ctx: Context, metrics: SocketMetrics): StreamK
     socket.tell('welcome', {
       role,
       mode: room.interview_mode,
+      language: room.language ?? 'en',
       role_title: room.role_title,
       question_count: room.questions.length,
       status: room.consented_at ? 'in_progress' : 'bot_deployed',
-      ai_notice: noticeOf(room.interview_mode),
+      ai_notice: noticeOf(room.interview_mode, room.language),
     });
     if (whole) return;
     const said = (await readTranscript(roomId)).slice(-historyLength);

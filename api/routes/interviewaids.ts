@@ -11,6 +11,7 @@ import { makeQuestions } from '../../agent/questions.ts';
 import { draftBounds } from '../../models/rules/interviews/draft.ts';
 import { isTimeZone } from '../../models/rules/interviews/meeting.ts';
 import { skillsIn } from '../../models/rules/interviews/skills.ts';
+import { languageOf } from '../../models/rules/language/language.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 /** A resume of 200,000 characters and a description. */
@@ -59,8 +60,16 @@ export const interviewAidRoutes = [
     limit: 'queries',
     asksOnly: true,
     async handle({ params: { orgId }, body }, ctx) {
-      const { title, job_description, required_skills, experience_level, resume_text, question_count, categories } =
-        body;
+      const {
+        title,
+        job_description,
+        required_skills,
+        experience_level,
+        resume_text,
+        question_count,
+        categories,
+        language,
+      } = body;
       const named = new Set(required_skills.map((skill) => skill.trim().toLowerCase()));
       const others = skillsIn(job_description).filter((skill) => !named.has(skill.toLowerCase()));
       return makeQuestions(
@@ -73,6 +82,7 @@ export const interviewAidRoutes = [
           experience_level,
           categories,
           resume: resume_text,
+          language: language ?? languageOf(job_description) ?? 'en',
           job_description,
         },
         told(ctx, orgId, 'questions'),

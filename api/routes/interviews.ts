@@ -19,7 +19,7 @@ import {
   viewInterview,
   viewItem,
 } from '../interviews/interview.ts';
-import { recall, takeReport } from '../interviews/reports.ts';
+import { attendee, recall, takeReport } from '../interviews/reports.ts';
 import { questionsAnew, takeResume } from '../interviews/resume.ts';
 import { newId } from '../../models/base/ids.ts';
 import { settleIntent } from '../../models/base/pending.ts';
@@ -246,10 +246,10 @@ export const interviewRoutes = [
         if (!(await configureInterview(orgId, interviewId, change, ctx.clock())))
           checkAllowed(await foundInterview(orgId, interviewId), 'start');
       }
-      await commandInterview(ctx, 'start', { orgId, interviewId, actor: userId });
+      const { record } = await commandInterview(ctx, 'start', { orgId, interviewId, actor: userId });
       // The workflow opens it too; here it is, so that the answer has its links.
-      await openOwnRoom(ctx, await foundInterview(orgId, interviewId));
-      return viewInterview(ctx, await foundInterview(orgId, interviewId));
+      await openOwnRoom(ctx, record);
+      return viewInterview(ctx, record);
     },
   }),
   route({
@@ -266,9 +266,10 @@ export const interviewRoutes = [
     errors: [...moves],
     async handle({ params: { orgId, interviewId }, body, principal: { userId } }, ctx) {
       await foundInterview(orgId, interviewId);
-      const { seq } = await commandInterview(ctx, 'cancel', { orgId, interviewId, actor: userId });
+      const { seq, record } = await commandInterview(ctx, 'cancel', { orgId, interviewId, actor: userId });
+      if (!body?.reason) return viewInterview(ctx, record);
       // Beside the workflow, through which nothing goes that somebody wrote.
-      if (body?.reason) await setReason(orgId, interviewId, seq, body.reason);
+      await setReason(orgId, interviewId, seq, body.reason);
       return viewInterview(ctx, await foundInterview(orgId, interviewId));
     },
   }),
@@ -292,8 +293,8 @@ export const interviewRoutes = [
       errors: [...moves],
       async handle({ params: { orgId, interviewId }, principal: { userId } }, ctx) {
         await foundInterview(orgId, interviewId);
-        await commandInterview(ctx, operation, { orgId, interviewId, actor: userId });
-        return viewInterview(ctx, await foundInterview(orgId, interviewId));
+        const { record } = await commandInterview(ctx, operation, { orgId, interviewId, actor: userId });
+        return viewInterview(ctx, record);
       },
     }),
   ),
@@ -338,8 +339,8 @@ export const interviewRoutes = [
       };
       if (record.state.summarized && wordsOf(interviewed).length === 0)
         throw new Problem('NO_TRANSCRIPT', { message: 'The candidate said nothing, so there is nothing to score.' });
-      await commandInterview(ctx, 'score', { orgId, interviewId, actor: userId });
-      return viewInterview(ctx, await foundInterview(orgId, interviewId));
+      const { record: scored } = await commandInterview(ctx, 'score', { orgId, interviewId, actor: userId });
+      return viewInterview(ctx, scored);
     },
   }),
   route({
@@ -364,18 +365,27 @@ export const interviewRoutes = [
   }),
 ];
 
-export const botReportRoutes = [
+/** A report is a few hundred bytes. */
+const maxReportBytes = 256 * 1024;
+
+export const botReportRoutes = (
+  [
+    ['receiveRecallReport', 'recall', recall, 'What Recall.ai reports of its bots.'],
+    ['receiveAttendeeReport', 'attendee', attendee, 'What Attendee reports of its bots.'],
+  ] as const
+).map(([name, service, provider, summary]) =>
   route({
-    name: 'receiveRecallReport',
+    name,
     method: 'POST',
-    path: '/webhooks/recall',
-    summary: 'What Recall.ai reports of its bots.',
-    auth: signature(recall),
+    path: `/webhooks/${service}`,
+    summary,
+    auth: signature(provider),
     raw: true,
+    maxBytes: maxReportBytes,
     reply: contract.webhookReply,
     async handle({ raw, principal: { sender } }, ctx) {
-      await takeReport(ctx, sender.id, raw);
+      await takeReport(ctx, service, sender.id, raw);
       return { received: true as const };
     },
   }),
-];
+);

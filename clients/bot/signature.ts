@@ -1,12 +1,24 @@
-/** Verifies what Recall.ai sends (Standard Webhooks; older workspaces name the headers `svix-*`), and reads it. */
+/**
+ * Verifies what services report of their bots, and reads it. Recall.ai signs the bytes and their time (Standard Webhooks; older
+ * workspaces name the headers `svix-*`). Attendee signs the value of the body, whatever its spelling, and no time.
+ */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
+import { canonicalJson } from './canonical.ts';
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 /** How far the time of a message may be away, in either direction, in seconds. */
 const toleranceSeconds = 300;
+/**
+ * Attendee sends a report three times, with pauses. One that is older than this, in seconds, may be one whose id is not known any
+ * more.
+ */
+const attendeeToleranceSeconds = 86_400;
 
-/** The message's id when it was signed with the secret, not long ago; undefined otherwise. */
+const same = (given: Buffer, expected: Buffer): boolean =>
+  given.length === expected.length && timingSafeEqual(given, expected);
+
+/** The message's id when Recall.ai signed it with the secret, not long ago; undefined otherwise. */
 export function verifiedId(headers: Headers, body: Buffer, secret: string, now: Date): string | undefined {
   const read = (name: string): string | undefined => {
     const value = headers[`webhook-${name}`] ?? headers[`svix-${name}`];
@@ -18,27 +30,78 @@ export function verifiedId(headers: Headers, body: Buffer, secret: string, now: 
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
   const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
   const given = signatures.split(' ').filter((one) => one.startsWith('v1,'));
-  const matches = given.some((one) => {
-    const signature = Buffer.from(one.slice(3), 'base64');
-    return signature.length === expected.length && timingSafeEqual(signature, expected);
-  });
-  return matches ? id : undefined;
+  return given.some((one) => same(Buffer.from(one.slice(3), 'base64'), expected)) ? id : undefined;
 }
 
-const report = z.object({
-  event: z.string().max(200),
-  data: z.object({
-    bot: z.object({ id: z.string().min(1).max(200) }).optional(),
-    bot_id: z.string().min(1).max(200).optional(),
-  }),
+const dated = z.object({
+  idempotency_key: z.string().min(1).max(200),
+  // Reports of a bot's state have a time, and only they are of use.
+  data: z.object({ created_at: z.string().optional().catch(undefined) }).optional(),
 });
 
-/** Which bot a message is about, and what happened; undefined when it is about none. */
-export function readReport(body: Buffer): { botId: string; event: string } | undefined {
+/** The same for Attendee, whose secret is Base64. */
+export function attendeeId(headers: Headers, body: Buffer, secret: string, now: Date): string | undefined {
+  const signature = headers['x-webhook-signature'];
+  if (typeof signature !== 'string') return undefined;
+  let text: string;
   try {
-    const { event, data } = report.parse(JSON.parse(body.toString('utf8')));
-    const botId = data.bot?.id ?? data.bot_id;
-    return botId === undefined ? undefined : { botId, event };
+    text = canonicalJson(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+  const expected = createHmac('sha256', Buffer.from(secret, 'base64')).update(text).digest();
+  if (!same(Buffer.from(signature, 'base64'), expected)) return undefined;
+  const read = dated.safeParse(JSON.parse(text)).data;
+  const at = read?.data?.created_at;
+  const age = at === undefined ? 0 : Math.abs(now.getTime() - Date.parse(at)) / 1_000;
+  return age > attendeeToleranceSeconds ? undefined : read?.idempotency_key;
+}
+
+const botId = z.string().min(1).max(200);
+const metadata = z
+  .object({ org_id: z.string(), interview_id: z.string(), key: z.string() })
+  .optional()
+  .catch(undefined);
+const ofRecall = z.object({
+  event: z.string().max(200),
+  data: z.object({ bot: z.object({ id: botId, metadata }).optional(), bot_id: botId.optional() }),
+});
+const ofAttendee = z.object({
+  trigger: z.literal('bot.state_change'),
+  bot_id: botId,
+  bot_metadata: metadata,
+  data: z.object({ new_state: z.string().max(100) }),
+});
+
+export type Report = {
+  botId: string;
+  event: string;
+  /** What the bot was sent with; absent where the service does not say. */
+  sentWith?: { org_id: string; interview_id: string; key: string };
+};
+
+/** Which bot a message of Recall.ai is about, and what happened; undefined when it is about none. */
+export function readReport(body: Buffer): Report | undefined {
+  const read = ofRecall.safeParse(jsonOf(body)).data;
+  const id = read?.data.bot?.id ?? read?.data.bot_id;
+  return read && id !== undefined ? reported(id, read.event, read.data.bot?.metadata) : undefined;
+}
+
+/** The same of Attendee; only what is about a bot's state counts. */
+export function readAttendeeReport(body: Buffer): Report | undefined {
+  const read = ofAttendee.safeParse(jsonOf(body)).data;
+  return read && reported(read.bot_id, `bot.${read.data.new_state}`, read.bot_metadata);
+}
+
+const reported = (id: string, event: string, sentWith: Report['sentWith']): Report => ({
+  botId: id,
+  event,
+  ...(sentWith ? { sentWith } : {}),
+});
+
+function jsonOf(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8')) as unknown;
   } catch {
     return undefined;
   }

@@ -3,7 +3,7 @@
  * that is being removed is found by nobody.
  */
 import { removeResume } from './resume.ts';
-import { removeRoom, type RoomOrder } from './room.ts';
+import { closeRoom, removeRoom, type RoomOrder } from './room.ts';
 import { removeSegments } from './transcript.ts';
 import { collectionOf, defined, defineModel, Mixed } from '../base/define.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
@@ -12,7 +12,9 @@ import type { Evaluation, QaSummary } from '../rules/interviews/evaluation.ts';
 import {
   interviewModes,
   interviewStatuses,
+  isRunning,
   operations,
+  type BotRef,
   type Decision,
   type InterviewMode,
   type InterviewState,
@@ -20,7 +22,11 @@ import {
   type Move,
 } from '../rules/interviews/interview.ts';
 import type { Question } from '../rules/interviews/questions.ts';
+import { endReasonOf } from '../rules/interviews/room.ts';
+import { languages, type Language } from '../rules/language/language.ts';
 
+/** What the workflow of an interview says of it. */
+export type Projection = { orgId: string; interviewId: string; state: InterviewState; moves: readonly Move[] };
 export type StoredMove = Omit<Move, 'at'> & { at: Date; /** What the member wrote. */ reason?: string };
 export type Candidate = { name?: string; email?: string; resume_parsed: boolean; resume_error?: string };
 
@@ -28,6 +34,8 @@ export type Candidate = { name?: string; email?: string; resume_parsed: boolean;
 export type InterviewConfig = {
   role_title: string;
   interview_mode: InterviewMode;
+  /** What questions and the room are written in; English where none is stored. */
+  language?: Language;
   skills: string[];
   evaluation_criteria: string[];
   question_count: number;
@@ -69,6 +77,7 @@ export const InterviewModel = defineModel<Interview>(
     role_title: { type: String, required: true },
     role_key: { type: String, required: true },
     interview_mode: { type: String, enum: interviewModes, required: true },
+    language: { type: String, enum: languages },
     skills: { type: [String], required: true },
     evaluation_criteria: { type: [String], required: true },
     question_count: { type: Number, required: true },
@@ -182,26 +191,35 @@ export async function noteIntent(orgId: string, interviewId: string, intent: Int
 }
 
 /**
- * Writes what the workflow says: its state, and the moves since the last time. A state that is older than the stored one
- * changes nothing, so that it may be written again. False when there is no such interview any more.
+ * Writes what the workflow says, its state and the moves that are not known to be stored, and closes the room of an interview
+ * that is over. A state that is older than the stored one changes nothing, and a move is stored once, so that it may be written
+ * again, and by several. `newer`: nor does one of the same move, which knows less than what the workflow stored after it. Null
+ * when it changes nothing, or there is no such interview any more.
  */
 export async function projectInterview(
-  orgId: string,
-  interviewId: string,
-  state: InterviewState,
-  moves: readonly Move[],
-  now: Date,
-): Promise<boolean> {
-  const stored = moves.map((move) => ({ ...move, at: new Date(move.at) }));
-  const first = moves[0]?.seq ?? state.seq + 1;
-  const written = await collectionOf(InterviewModel).updateOne(
-    { ...standing(orgId, interviewId), seq: { $lt: first, $lte: state.seq } },
-    {
-      $set: { status: state.status, seq: state.seq, state, updated_at: now },
-      ...(stored.length === 0 ? {} : { $push: { history: { $each: stored } } }),
-    },
+  { orgId, interviewId, state, moves }: Projection,
+  clock: () => Date,
+  { newer = false } = {},
+): Promise<Interview | null> {
+  const made = moves.map((move) => ({ ...move, at: new Date(move.at) }));
+  const unknown = { $filter: { input: { $literal: made }, cond: { $gt: ['$$this.seq', '$seq'] } } };
+  const written = await collectionOf(InterviewModel).findOneAndUpdate(
+    { ...standing(orgId, interviewId), seq: newer ? { $lt: state.seq } : { $lte: state.seq } },
+    [
+      {
+        $set: {
+          history: { $concatArrays: ['$history', unknown] },
+          status: state.status,
+          seq: state.seq,
+          state: { $literal: state },
+          updated_at: clock(),
+        },
+      },
+    ],
+    { returnDocument: 'after' },
   );
-  return written.matchedCount === 1 || (await findInterview(orgId, interviewId)) !== null;
+  if (!isRunning(state.status)) await closeRoom(interviewId, endReasonOf(moves.at(-1)?.cause, state.status), clock);
+  return written;
 }
 
 /** Adds to a move what the member wrote who asked for it. */
@@ -232,10 +250,13 @@ export async function decideInterview(
   );
 }
 
-/** Of whom the bot of this id is. */
-export async function findByBot(botId: string): Promise<Pick<Interview, '_id' | 'org_id' | 'mode' | 'state'> | null> {
+/** Whose bot this is. */
+export async function findByBot({
+  kind,
+  id,
+}: BotRef): Promise<Pick<Interview, '_id' | 'org_id' | 'mode' | 'state'> | null> {
   return collectionOf(InterviewModel).findOne(
-    { 'state.bot.id': botId },
+    { 'state.bot.id': id, 'state.bot.kind': kind },
     { projection: { org_id: 1, mode: 1, state: 1 } },
   );
 }
@@ -280,6 +301,7 @@ export const orderOf = ({
   org_id,
   mode,
   interview_mode,
+  language,
   role_title,
   candidate,
   questions,
@@ -290,6 +312,7 @@ export const orderOf = ({
   interview_mode,
   role_title,
   questions,
+  ...(language === undefined ? {} : { language }),
   ...(candidate.name === undefined ? {} : { candidate_name: candidate.name }),
 });
 

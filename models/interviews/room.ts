@@ -10,7 +10,8 @@ import { FrameModel, frameWriter, type FrameWriter } from '../live/frame.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { interviewModes, type InterviewMode } from '../rules/interviews/interview.ts';
 import type { Question } from '../rules/interviews/questions.ts';
-import { endReasons, roomRoles, type EndReason, type RoomRole } from '../rules/interviews/room.ts';
+import { languages, type Language } from '../rules/language/language.ts';
+import { endMessage, endReasons, roomRoles, type EndReason, type RoomRole } from '../rules/interviews/room.ts';
 
 export type Pass = { role: RoomRole; hash: string; sealed: string };
 export type Room = {
@@ -19,6 +20,8 @@ export type Room = {
   org_id: string;
   mode: Mode;
   interview_mode: InterviewMode;
+  /** What the room itself says is said in it; English unless told. */
+  language?: Language;
   role_title: string;
   candidate_name?: string;
   questions: Question[];
@@ -53,6 +56,7 @@ export const RoomModel = defineModel<Room>(
     org_id: { type: String, required: true },
     mode: { type: String, enum: modes, required: true },
     interview_mode: { type: String, enum: interviewModes, required: true },
+    language: { type: String, enum: languages },
     role_title: { type: String, required: true },
     candidate_name: String,
     questions: { type: [Mixed], required: true },
@@ -62,9 +66,9 @@ export const RoomModel = defineModel<Room>(
     refused_at: Date,
     open: { type: Number, required: true },
     answers: { type: [Mixed], required: true },
-    finished: { type: String, enum: Object.keys(endReasons) },
+    finished: { type: String, enum: endReasons },
     ended_at: Date,
-    end_reason: { type: String, enum: Object.keys(endReasons) },
+    end_reason: { type: String, enum: endReasons },
     expires_at: Date,
     pending: pendingField,
   },
@@ -78,7 +82,7 @@ const hashOf = (token: string): string => createHash('sha256').update(token).dig
 export type Sealer = { seal(text: string): string; open(sealed: string): string };
 export type RoomOrder = Pick<
   Room,
-  '_id' | 'org_id' | 'mode' | 'interview_mode' | 'role_title' | 'candidate_name' | 'questions'
+  '_id' | 'org_id' | 'mode' | 'interview_mode' | 'language' | 'role_title' | 'candidate_name' | 'questions'
 >;
 
 /** Opens the room of an interview, with a link for each role; one that was opened before stays as it is. */
@@ -193,7 +197,7 @@ export async function closeRoom(roomId: string, reason: EndReason, clock: () => 
   if (!room) return;
   await roomWriter(room, clock).append({
     type: 'ended',
-    body: { reason, message: endReasons[reason] },
+    body: { reason, message: endMessage(reason, room.language) },
     key: 'ended',
   });
   const now = clock();

@@ -3,7 +3,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { startBotService, type BotService, type FakeBot } from '../kit/botservice.ts';
 import { BotRefused, type Bot } from '../../clients/bot/bot.ts';
 import { openBots, type OpenBots } from '../../clients/bot/open.ts';
-import { readReport, verifiedId } from '../../clients/bot/signature.ts';
+import { canonicalJson } from '../../clients/bot/canonical.ts';
+import { attendeeId, readAttendeeReport, readReport, verifiedId } from '../../clients/bot/signature.ts';
+import { attendeeSecret, canonicalByPython, signedByAttendee } from '../kit/attendee.ts';
 
 let service: BotService;
 const opened: OpenBots[] = [];
@@ -183,6 +185,10 @@ describe('readReport', () => {
       { botId: 'b1', event: 'bot.done' },
     ],
     [
+      '{"event":"bot.done","data":{"bot":{"id":"b1","metadata":{"org_id":"o","interview_id":"i","key":"i:1"}}}}',
+      { botId: 'b1', event: 'bot.done', sentWith: { org_id: 'o', interview_id: 'i', key: 'i:1' } },
+    ],
+    [
       '{"event":"bot.status_change","data":{"bot_id":"b2","status":{"code":"done"}}}',
       { botId: 'b2', event: 'bot.status_change' },
     ],
@@ -190,4 +196,83 @@ describe('readReport', () => {
     ['[]', undefined],
     ['not json', undefined],
   ])('%s', (text, expected) => expect(readReport(Buffer.from(text))).toEqual(expected));
+});
+
+describe('canonicalJson', () => {
+  const samples = [
+    '{"b":1,"a":[true,null,{"z":2.0,"y":-0.5e-7}],"ab":{},"":[]}',
+    '{ "name" : "José \\u00e9 😀 \\"quoted\\" \\\\ \\n \\u0007 \\u007f", "big": 12345678901234567890, "f": 1e16 }',
+    '{"\\ud83d\\ude00":1,"\\uffe6":2,"a😀":3,"a":4,"A":5,"_":6}',
+    '[1,2.50,"\u2028"]',
+  ];
+  it('is what Python prints, whose order and numbers Attendee signs', () => {
+    for (const text of samples.filter((one) => !/2\.50|e-7|1e16/.test(one)))
+      expect(canonicalJson(text)).toBe(canonicalByPython(text));
+    // Such spellings never leave Python; they stay as they were written.
+    expect(canonicalJson('[2.50,1e16,-0.5e-7]')).toBe('[2.50,1e16,-0.5e-7]');
+  });
+  it('keeps names that mean something to JavaScript', () => {
+    expect(canonicalJson('{"__proto__":{"b":1},"10":1,"9":2}')).toBe('{"10":1,"9":2,"__proto__":{"b":1}}');
+  });
+});
+
+describe('attendeeId', () => {
+  const now = new Date('2026-11-20T09:00:00.000Z');
+  const body = JSON.stringify({
+    idempotency_key: 'k1',
+    bot_id: 'bot_1',
+    bot_metadata: { org_id: 'org_1', name: 'José 😀' },
+    trigger: 'bot.state_change',
+    data: { new_state: 'ended', created_at: '2026-11-20T08:59:58.123456Z', score: 2 },
+  }).replace('"score":2', '"score":2.0');
+  const check = (text: string, headers = signedByAttendee(body), secret = attendeeSecret) =>
+    attendeeId(headers, Buffer.from(text), secret, now);
+
+  it('takes what was signed, however it is spelled', () => {
+    expect(check(body)).toBe('k1');
+    expect(check(body.replaceAll(',', ', ').replace('é', '\\u00e9'))).toBe('k1');
+  });
+  it('takes nothing that was changed, in any part', () => {
+    expect(check(body.replace('ended', 'joining'))).toBeUndefined();
+    expect(check(body.replace('2.0', '2.1'))).toBeUndefined();
+    expect(check(body.replace('2.0', '2'))).toBeUndefined();
+    expect(check(body.replace('"k1"', '"k2"'))).toBeUndefined();
+    expect(check(`${body}{}`)).toBeUndefined();
+    expect(check('')).toBeUndefined();
+  });
+  it('takes nothing without a signature, or with that of another secret', () => {
+    expect(check(body, {} as never)).toBeUndefined();
+    expect(check(body, { 'x-webhook-signature': '' } as never)).toBeUndefined();
+    expect(check(body, { 'x-webhook-signature': 'AAAA' } as never)).toBeUndefined();
+    expect(
+      check(body, signedByAttendee(body), Buffer.from('another secret of ours').toString('base64')),
+    ).toBeUndefined();
+  });
+  it('takes nothing that is older than a day, or has no id', () => {
+    const later = new Date(now.getTime() + 86_400_001);
+    expect(attendeeId(signedByAttendee(body), Buffer.from(body), attendeeSecret, later)).toBeUndefined();
+    const nameless = '{"bot_id":"bot_1","data":{}}';
+    expect(check(nameless, signedByAttendee(nameless))).toBeUndefined();
+  });
+  it('is not stopped by what is nested without end', () => {
+    expect(check('['.repeat(200_000))).toBeUndefined();
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    expect(check(deep)).toBeUndefined();
+  });
+});
+
+describe('readAttendeeReport', () => {
+  it.each([
+    [
+      '{"trigger":"bot.state_change","bot_id":"b1","data":{"new_state":"ended"},"bot_metadata":{"org_id":"o","interview_id":"i","key":"i:1"}}',
+      { botId: 'b1', event: 'bot.ended', sentWith: { org_id: 'o', interview_id: 'i', key: 'i:1' } },
+    ],
+    [
+      '{"trigger":"bot.state_change","bot_id":"b1","data":{"new_state":"ended"},"bot_metadata":null}',
+      { botId: 'b1', event: 'bot.ended' },
+    ],
+    ['{"trigger":"transcript.update","bot_id":"b1","data":{}}', undefined],
+    ['{"trigger":"calendar.state_change","calendar_id":"c1","data":{}}', undefined],
+    ['null', undefined],
+  ])('%s', (text, expected) => expect(readAttendeeReport(Buffer.from(text))).toEqual(expected));
 });

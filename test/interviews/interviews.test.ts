@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { interviewing } from '../kit/interviewing.ts';
 import { said, until, type Reply } from '../kit/harness.ts';
 import { systemEnv } from '../kit/processes.ts';
+import { Guest } from '../kit/rooms.ts';
 import {
   allowedIn,
   interviewStatuses,
@@ -10,6 +11,7 @@ import {
   type InterviewStatus,
   type Operation,
 } from '../../models/rules/interviews/interview.ts';
+import { languageOf } from '../../models/rules/language/language.ts';
 import { searchAttributes } from '../../workflows/attributes.ts';
 
 const kit = await interviewing(systemEnv('shared'));
@@ -74,6 +76,7 @@ describe('POST /interviews', () => {
     [{ role_title: 'A', question_count: 0 }, 'question_count'],
     [{ role_title: 'A', question_count: 51 }, 'question_count'],
     [{ role_title: 'A', mode: 'duo' }, 'mode'],
+    [{ role_title: 'A', language: 'xx' }, 'language'],
     [{ role_title: 'A', meeting_url: 'http://meet.example/1' }, 'meeting_url'],
     [{ role_title: 'A', meeting_url: 'nonsense' }, 'meeting_url'],
     [{ role_title: 'A', scheduled_at: '2020-01-01T00:00:00Z' }, 'scheduled_at'],
@@ -252,6 +255,47 @@ describe('cancel', () => {
       value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : value,
     );
     expect(text).not.toContain('Zacharias');
+  });
+});
+
+describe('the language of an interview', () => {
+  const asked = (view: { questions: { body: string }[] }) =>
+    languageOf(view.questions.map(({ body }) => body).join(' '));
+
+  it('is English unless told, and that of its questions, its usual criteria and its room', async () => {
+    const english = (await mine.call('POST', '', { role_title: 'Data Engineer' })).body.data;
+    expect([english.language, asked(english)]).toEqual(['en', 'en']);
+    const { body } = await mine.call('POST', '', { role_title: 'Pflegekraft', language: 'de' });
+    const { interview_id, language, evaluation_criteria } = body.data;
+    expect([language, asked(body.data), evaluation_criteria]).toEqual([
+      'de',
+      'de',
+      ['Kommunikation', 'Problemlösung', 'Fachwissen'],
+    ]);
+    const french = (await mine.call('PUT', `/${interview_id}`, { language: 'fr' })).body.data;
+    expect([french.language, asked(french)]).toEqual(['fr', 'fr']);
+    const { room } = (await mine.call('POST', `/${interview_id}/start`)).body.data;
+    const guest = await new Guest(room.candidate_url).connect(api.url);
+    const welcome = await guest.frame('welcome');
+    expect([welcome.language, languageOf(welcome.ai_notice)]).toEqual(['fr', 'fr']);
+    guest.send({ type: 'consent', accepted: false });
+    expect((await guest.frame('ended')).message).toContain('entretien est donc annulé');
+    guest.drop();
+  });
+
+  it('is that of a prompt, and of a job’s description', async () => {
+    const prompt = 'Ein Interview für eine Stelle als Buchhalterin mit SAP, bitte mit 5 Fragen.';
+    const { draft } = (await mine.call('POST', '/draft', { prompt })).body.data;
+    expect([draft.language, asked(draft)]).toEqual(['de', 'de']);
+    expect((await mine.call('POST', '', draft)).body.data.language).toBe('de');
+    const job = {
+      title: 'Contable',
+      job_description: 'Usted lleva la contabilidad de la empresa y prepara los informes para la dirección.',
+      required_skills: ['Excel'],
+      experience_level: '3 años',
+    };
+    expect(asked((await mine.call('POST', '/generate-questions', job)).body.data)).toBe('es');
+    expect(asked((await mine.call('POST', '/generate-questions', { ...job, language: 'en' })).body.data)).toBe('en');
   });
 });
 

@@ -132,6 +132,18 @@ describe('an interview in a call', () => {
     expect((await mine.call('POST', `/${id}/generate-score`)).body.data.evaluation.ended_early).toBe(true);
   });
 
+  it('whose bot comes in before the service has answered the order for it is in progress at once', async () => {
+    const answer = service.holdAnswers();
+    const id = await mine.create({ meeting_url: 'https://meet.example/1' });
+    await mine.call('POST', `/${id}/start`);
+    const bot = await until(async () => service.latest(id), 'the order to be carried out');
+    await report(bot, 'in_call_recording');
+    answer();
+    // Without that report the first look is a minute away, longer than this waits.
+    await mine.reached(id, 'in_progress');
+    await mine.call('POST', `/${id}/cancel`);
+  });
+
   it('that nobody comes to is cancelled', async () => {
     const { id, bot } = await called();
     await report(bot, 'in_call_not_recording');

@@ -155,6 +155,29 @@ describe('an interview on the page', () => {
     await shows(candidate, 'The interviewer ended the interview.');
   });
 
+  it('is in the language of the interview, whatever that of the browser', async () => {
+    const id = await mine.create({ role_title: 'Buchhaltung', language: 'de', mode: 'copilot' });
+    const { candidate_url, interviewer_url } = await linksOf(id);
+    const [candidate, interviewer] = [await open(candidate_url, phone), await open(interviewer_url, wide)];
+    await shows(interviewer, 'Wir warten, bis die eingeladene Person da ist');
+    await shows(candidate, 'An diesem Interview nimmt eine KI teil');
+    await shows(candidate, 'wird nichts aufgezeichnet');
+    expect(await candidate.evaluate('document.documentElement.lang')).toBe('de');
+    expect(await faultsOf(candidate)).toEqual([]);
+    await press(candidate, '.agree');
+    await shows(interviewer, 'Vorschläge, nur für Sie');
+    await say(candidate, 'Hallo!');
+    await shows(interviewer, 'Können Sie dafür ein konkretes Beispiel nennen?');
+    for (const page of [candidate, interviewer]) {
+      expect(await overflows(page)).toBe(false);
+      expect(await body(page)).not.toMatch(/\b(?:the|your|interviewer|send|suggestions)\b/iu);
+    }
+    await press(interviewer, '.end');
+    await shows(interviewer, 'Zum Beenden noch einmal drücken');
+    await press(interviewer, '.end');
+    await shows(candidate, 'Das Interview wurde von der interviewenden Person beendet.');
+  });
+
   it('is over when the candidate does not agree', async () => {
     const id = await mine.create({ questions });
     const page = await open((await linksOf(id)).candidate_url, phone);

@@ -26,6 +26,8 @@ export async function startBotService(secret: Buffer = Buffer.from('a secret of 
   const refusals: number[] = [];
   /** Orders that are carried out, and answered with a broken connection. */
   let lostAnswers = 0;
+  /** Orders that are carried out are answered once this is done. */
+  let mayAnswer: Promise<void> = Promise.resolve();
 
   const json = (response: ServerResponse, status: number, value?: unknown) =>
     response
@@ -85,6 +87,7 @@ export async function startBotService(secret: Buffer = Buffer.from('a secret of 
         lostAnswers -= 1;
         return void response.destroy();
       }
+      await mayAnswer;
       return void json(response, 201, { id: made.id });
     }
     if (method === 'GET' && /\/bots?\/?\?/.test(path)) {
@@ -149,10 +152,31 @@ export async function startBotService(secret: Buffer = Buffer.from('a secret of 
     requests,
     refusals,
     loseAnswers: (count: number) => void (lostAnswers = count),
+    /** Orders are carried out from here on, and answered when the function that this returns is called. */
+    holdAnswers(): () => void {
+      const held = Promise.withResolvers<void>();
+      mayAnswer = held.promise;
+      return held.resolve;
+    },
     signed,
     /** What the service reports when a bot's status changes. */
     report: (bot: FakeBot, event = `bot.${bot.changes.at(-1)!.code}`) =>
       JSON.stringify({ event, data: { data: bot.changes.at(-1), bot: { id: bot.id, metadata: bot.metadata } } }),
+    /** The same in Attendee's form. */
+    attendeeReport: (bot: FakeBot, id: string = randomUUID(), at = new Date()) =>
+      JSON.stringify({
+        idempotency_key: id,
+        bot_id: bot.id,
+        bot_metadata: bot.metadata,
+        trigger: 'bot.state_change',
+        data: {
+          new_state: bot.changes.at(-1)!.code,
+          old_state: bot.changes.at(-2)?.code ?? null,
+          created_at: at.toISOString(),
+          event_type: 'state',
+          event_sub_type: bot.changes.at(-1)!.sub_code ?? null,
+        },
+      }),
     /** The bot that was sent for an interview last. */
     latest: (interviewId: string) =>
       [...bots.values()].findLast(({ metadata }) => metadata['interview_id'] === interviewId),

@@ -18,9 +18,10 @@ export const verifyingEnv = (microsoft: BotFramework): Record<string, string> =>
   SNS_TOPIC_ARNS: 'arn:aws:sns:eu-central-1:123456789012:mail',
   RECALL_API_KEY: 'recall-key',
   RECALL_WEBHOOK_SECRET: 'whsec_cmVjYWxsLXNpZ25pbmctc2VjcmV0',
+  ATTENDEE_WEBHOOK_SECRET: 'YXR0ZW5kZWUtc2lnbmluZy1zZWNyZXQ=',
 });
 
-const paths = ['linear', 'slack', 'teams', 'email/inbound', 'recall'].map((name) => `/webhooks/${name}`);
+const paths = ['linear', 'slack', 'teams', 'email/inbound', 'recall', 'attendee'].map((name) => `/webhooks/${name}`);
 
 /** Numbers that follow from a seed and a purpose. */
 const pickerOf =

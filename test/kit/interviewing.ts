@@ -97,11 +97,19 @@ export async function interviewing(env: SystemEnv, url = process.env['TEST_API_U
     return { org, call, get, create, reached, answer, bring };
   }
 
-  /** What the room asks the workflow. */
-  const room = (id: string, command: InterviewCommand, cause?: string) =>
-    temporal.workflow.getHandle(interviewWorkflowId(id)).executeUpdate(interviewUpdates[command], {
-      args: [{ actor: 'candidate', ...(cause === undefined ? {} : { cause }) }],
-    });
+  /** What the room asks the workflow; resolves when the record says so. */
+  async function room(id: string, command: InterviewCommand, cause?: string): Promise<void> {
+    const { seq } = await temporal.workflow
+      .getHandle(interviewWorkflowId(id))
+      .executeUpdate(interviewUpdates[command], {
+        args: [{ actor: 'candidate', ...(cause === undefined ? {} : { cause }) }],
+      });
+    const isStored = { _id: id, seq: { $gte: seq } };
+    await until(
+      async () => (await db.collection<{ _id: string }>('interviews').countDocuments(isStored)) === 1,
+      `${command} of ${id} to be stored`,
+    );
+  }
 
   return {
     api,

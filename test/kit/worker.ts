@@ -88,7 +88,7 @@ const points: Partial<Record<AnyFault, () => void>> = {
   'delivery claimed': () => interrupt(DeliveryModel.collection, 'findOneAndUpdate', '"claim"', 'after'),
   'delivery sent': () => interrupt(DeliveryModel.collection, 'updateOne', '"delivered"', 'before'),
   'delivery settled': () => interrupt(DeliveryModel.collection, 'updateOne', '"delivered"', 'after'),
-  'interview stored': () => interrupt(InterviewModel.collection, 'updateOne', '"operation":"start"', 'after'),
+  'interview stored': () => interrupt(InterviewModel.collection, 'findOneAndUpdate', '"operation":"start"', 'after'),
   'scores stored': () => interrupt(InterviewModel.collection, 'updateOne', '"overall_score"', 'after'),
   'event claimed': () => interrupt(InboundModel.collection, 'updateOne', '"attempt":', 'after'),
   'customer told': () => interrupt(MessageModel.collection, 'insertOne', '"linear"', 'after'),

@@ -38,7 +38,12 @@ describe('interview', () => {
     const { record, activities } = world();
     const shown: unknown[] = [];
     const { result, calls } = await tell(interview, [ref], activities, async (handle) => {
-      expect(await ask(handle, 'start')).toEqual({ seq: 2 });
+      // Whoever asks can store it at once: the answer has what the workflow itself stores after it.
+      expect(await ask(handle, 'start')).toMatchObject({
+        seq: 2,
+        state: { status: 'bot_deployed', seq: 2 },
+        moves: [{ operation: 'schedule' }, { operation: 'start' }],
+      });
       await until(() => record.state.bot !== undefined);
       shown.push((await handle.describe()).typedSearchAttributes.get(searchAttributes.status), await detailsOf(handle));
       await ask(handle, 'join');
@@ -145,6 +150,68 @@ describe('interview', () => {
       ['evaluating', 'completed', 'score', 'usr_1'],
     ]);
     expect([dismissed, collected]).toEqual([['bot_2'], ['bot_2']]);
+  });
+
+  it.each<['come in' | 'left', BotState[]]>([
+    ['come in', [{ phase: 'waiting' }, { phase: 'recording' }]],
+    ['left', [{ phase: 'recording' }, { phase: 'recording' }, { phase: 'done', reason: 'ended' }]],
+  ])('takes at once what is reported while it looks: that its bot has %s', async (what, looks) => {
+    const held = Promise.withResolvers<void>();
+    let asked = 0;
+    const { record, activities } = world({ deploy: [outside('bot_1')], looks });
+    const look = activities.lookAtBot;
+    const slow: InterviewActivities = {
+      ...activities,
+      lookAtBot: async (input) => {
+        const seen = await look(input);
+        asked += 1;
+        if (asked === (what === 'come in' ? 1 : 2)) await held.promise;
+        return seen;
+      },
+    };
+    await tell(interview, [ref], slow, async (handle) => {
+      await ask(handle, 'start');
+      await until(() => record.state.bot !== undefined);
+      await handle.signal(botReported);
+      if (what === 'left') {
+        await until(() => record.state.status === 'in_progress');
+        await handle.signal(botReported);
+      }
+      await until(() => asked === (what === 'come in' ? 1 : 2));
+      const before = await now();
+      // The service moves the bot after it was asked, and says so.
+      await handle.signal(botReported);
+      held.resolve();
+      await until(() => record.state.status === (what === 'come in' ? 'in_progress' : 'evaluating'));
+      // Without the report the next look is due after a minute.
+      expect((await now()) - before).toBeLessThan(minute);
+      await ask(handle, 'cancel');
+    });
+  });
+
+  it('takes a transcript at once that is reported while it is asked for', async () => {
+    const held = Promise.withResolvers<void>();
+    const { record, activities, collected } = world({ transcripts: [false, false, false, false, true] });
+    record.state = { ...newState([], undefined), status: 'evaluating', bot: { kind: 'recall', id: 'bot_1' } };
+    const collect = activities.collectTranscript;
+    const slow: InterviewActivities = {
+      ...activities,
+      collectTranscript: async (input) => {
+        const done = await collect(input);
+        if (collected.length === 4) await held.promise;
+        return done;
+      },
+    };
+    await tell(interview, [ref], slow, async (handle) => {
+      // After 5, 15 and 30 s it is asked for the fourth time; the next time would be a minute later.
+      await later(() => collected.length === 4);
+      const before = await now();
+      await handle.signal(botReported);
+      held.resolve();
+      await until(() => record.state.summarized === true);
+      expect((await now()) - before).toBeLessThan(minute);
+      await ask(handle, 'cancel');
+    });
   });
 
   it('waits for a transcript that its service is still writing', async () => {
@@ -370,7 +437,7 @@ describe('interview', () => {
       joinedAt: new Date(await now()).toISOString(),
     };
     await tell(interview, [ref], activities, async (handle) => {
-      expect(await ask(handle, 'end')).toEqual({ seq: 4 });
+      expect(await ask(handle, 'end')).toMatchObject({ seq: 4, moves: [{ seq: 4, operation: 'end' }] });
       await ask(handle, 'score');
     });
     expect(record.state).toMatchObject({ status: 'completed', seq: 5 });

@@ -13,6 +13,8 @@ export type Entry = {
 export type Welcome = {
   role: Role;
   mode: 'solo' | 'copilot' | 'shadow';
+  /** What the page is written in. */
+  language: string;
   title: string;
   questions: number;
   notice: string;
@@ -103,6 +105,7 @@ function welcomed(room: Room, frame: Frame): Room {
   const welcome: Welcome = {
     role: frame['role'] as Role,
     mode: frame['mode'] as Welcome['mode'],
+    language: text(frame['language']),
     title: text(frame['role_title']),
     questions: Number(frame['question_count']),
     notice: text(frame['ai_notice']),

@@ -2,6 +2,7 @@
 import type { LinkState } from '../live/connection.ts';
 import { make } from '../live/elements.ts';
 import type { Entry, Room, Suggestion } from './state.ts';
+import { localeOf, texts, type Texts } from './texts.ts';
 
 export type Shown = { room: Room; link: LinkState; /** An answer about consent is on its way. */ busy: boolean };
 export type ViewEvents = { consented(accepted: boolean): void; said(body: string): void; ended(): void };
@@ -9,18 +10,30 @@ export type ViewEvents = { consented(accepted: boolean): void; said(body: string
 /** Longest message that the server takes, in characters. */
 const maxBody = 8000;
 
-const names = { candidate: 'Candidate', interviewer: 'Interviewer', ai: 'AI interviewer' } as const;
-const linkNotes: Partial<Record<LinkState, string>> = {
-  lost: 'The connection was lost; trying again. What you write is kept.',
-  slow: 'That was very quick. Your messages are sent in a moment.',
-};
-
 export function createView(main: HTMLElement, on: ViewEvents) {
   const parts = build(main);
   const { title, progress, bar, notice, log, note, form, input, agree, decline, end, suggestions } = parts;
   /** What stands in the log, by id. */
   const shown = new Map<string, HTMLElement>();
   let mayEnd = false;
+  /** Of the browser's language until the interview's is known. */
+  let locale = localeOf(navigator.languages);
+  let words: Texts = texts[locale];
+  speak();
+
+  /** What stands on the page and does not change with the state. */
+  function speak(): void {
+    document.documentElement.lang = locale;
+    title.textContent = words.interview;
+    end.textContent = mayEnd ? words.endAgain : words.end;
+    agree.textContent = words.agree;
+    decline.textContent = words.decline;
+    parts.send.textContent = words.send;
+    input.placeholder = words.placeholder;
+    notice.ariaLabel = words.about;
+    log.ariaLabel = words.interview;
+    suggestions.ariaLabel = words.suggestions;
+  }
 
   agree.addEventListener('click', () => on.consented(true));
   decline.addEventListener('click', () => on.consented(false));
@@ -28,11 +41,11 @@ export function createView(main: HTMLElement, on: ViewEvents) {
   end.addEventListener('click', () => {
     if (mayEnd) on.ended();
     mayEnd = true;
-    end.textContent = 'Press again to end the interview';
+    end.textContent = words.endAgain;
   });
   end.addEventListener('blur', () => {
     mayEnd = false;
-    end.textContent = 'End interview';
+    end.textContent = words.end;
   });
   const submit = (): void => {
     const body = input.value.trim();
@@ -60,10 +73,10 @@ export function createView(main: HTMLElement, on: ViewEvents) {
     }
     for (const [index, entry] of entries.entries()) {
       const key = keys[index]!;
-      const element = shown.get(key) ?? entryElement(entry, role);
+      const element = shown.get(key) ?? entryElement(entry, role, words);
       element.className = `entry ${entry.by} ${entry.by === role ? 'own' : ''} ${entry.state}`;
       element.querySelector('.mark')!.textContent =
-        entry.state === 'waiting' ? 'Not sent yet' : entry.state === 'failed' ? 'Could not be sent' : '';
+        entry.state === 'waiting' ? words.waiting : entry.state === 'failed' ? words.failed : '';
       if (!shown.has(key) || log.children[index] !== element) log.insertBefore(element, log.children[index] ?? null);
       shown.set(key, element);
     }
@@ -77,14 +90,18 @@ export function createView(main: HTMLElement, on: ViewEvents) {
       const running = welcome !== undefined && stage === 'running' && !over;
       const asks = welcome !== undefined && stage === 'waiting' && !over;
       const leads = welcome?.mode !== 'solo' || welcome.role === 'candidate';
+      if (welcome && welcome.language !== locale) {
+        locale = localeOf([welcome.language]);
+        words = texts[locale];
+        speak();
+      }
       main.dataset['stage'] = over ? 'over' : welcome ? stage : 'connecting';
-      title.textContent = welcome ? `Interview: ${welcome.title}` : 'Interview';
+      title.textContent = welcome ? words.interviewFor(welcome.title) : words.interview;
       document.title = title.textContent;
       notice.hidden = welcome === undefined || over;
-      parts.heading.textContent =
-        welcome?.mode === 'solo' ? 'You are speaking with an AI' : 'An AI takes part in this interview';
-      parts.words.textContent = running ? 'Everything that is written here is recorded.' : (welcome?.notice ?? '');
-      parts.label.textContent = welcome?.mode === 'solo' ? 'Your answer' : 'Your message';
+      parts.heading.textContent = welcome?.mode === 'solo' ? words.speaksWithAi : words.aiTakesPart;
+      parts.words.textContent = running ? words.recorded : (welcome?.notice ?? '');
+      parts.label.textContent = welcome?.mode === 'solo' ? words.answer : words.message;
       parts.choices.hidden = !asks || welcome.role !== 'candidate';
       for (const button of [agree, decline]) button.disabled = busy;
       const counts = question !== undefined && welcome?.mode === 'solo' && !over;
@@ -92,27 +109,28 @@ export function createView(main: HTMLElement, on: ViewEvents) {
       if (counts) {
         bar.max = question.total;
         bar.value = question.index - 1;
-        parts.count.textContent = `Question ${question.index} of ${question.total}`;
+        parts.count.textContent = words.progress(question.index, question.total);
       }
       showEntries(room.entries, welcome?.role);
       form.hidden = !running || !leads;
       end.hidden = !running;
-      showSuggestions(suggestions, running ? room.suggestions : []);
+      showSuggestions(suggestions, running ? room.suggestions : [], words);
       const sentence = over
-        ? (ending ?? 'This link is not valid, or the interview is over.')
+        ? (ending ?? words.over)
         : (room.fault ??
-          (navigator.onLine ? linkNotes[link] : 'You are offline. What you write is sent as soon as you are back.') ??
-          (welcome === undefined ? 'Connecting…' : undefined) ??
-          (asks && welcome.role === 'interviewer'
-            ? 'Waiting for the candidate to join and to agree to the recording.'
-            : ''));
+          (navigator.onLine ? linkNote(link, words) : words.offline) ??
+          (welcome === undefined ? words.connecting : undefined) ??
+          (asks && welcome.role === 'interviewer' ? words.waitingForCandidate : ''));
       if (note.textContent !== sentence) note.textContent = sentence;
     },
   };
 }
 
-function entryElement({ by, body }: Entry, role: string | undefined): HTMLElement {
-  const name = by === role ? 'You' : names[by];
+const linkNote = (link: LinkState, words: Texts): string | undefined =>
+  link === 'lost' ? words.lost : link === 'slow' ? words.slow : undefined;
+
+function entryElement({ by, body }: Entry, role: string | undefined, words: Texts): HTMLElement {
+  const name = by === role ? words.you : words[by];
   return make(
     'div',
     {},
@@ -122,57 +140,50 @@ function entryElement({ by, body }: Entry, role: string | undefined): HTMLElemen
   );
 }
 
-function showSuggestions(place: HTMLElement, list: readonly Suggestion[]): void {
+function showSuggestions(place: HTMLElement, list: readonly Suggestion[], words: Texts): void {
   place.hidden = list.length === 0;
   const key = list.map(({ id }) => id).join();
   if (place.dataset['key'] === key) return;
   place.dataset['key'] = key;
   const items = list.map(({ kind, body }) =>
-    make('li', {}, make('span', { class: 'kind' }, kind === 'question' ? 'Next question' : 'Follow up'), ` ${body}`),
+    make(
+      'li',
+      {},
+      make('span', { class: 'kind' }, kind === 'question' ? words.nextQuestion : words.followUp),
+      ` ${body}`,
+    ),
   );
-  place.replaceChildren(make('h2', {}, 'Suggestions, for you alone'), make('ul', {}, ...items));
+  place.replaceChildren(make('h2', {}, words.suggestionsForYou), make('ul', {}, ...items));
 }
 
 function build(main: HTMLElement) {
-  const title = make('h1', {}, 'Interview');
-  const end = make('button', { type: 'button', class: 'end', hidden: true }, 'End interview');
+  const title = make('h1', {});
+  const end = make('button', { type: 'button', class: 'end', hidden: true });
   const count = make('p', { id: 'count' });
   const bar = make('progress', { 'aria-labelledby': 'count', max: 1, value: 0 });
   const progress = make('div', { class: 'progress', hidden: true }, count, bar);
   const words = make('p', {});
-  const agree = make('button', { type: 'button', class: 'agree' }, 'I agree, begin');
-  const decline = make('button', { type: 'button', class: 'decline' }, 'I do not agree');
+  const agree = make('button', { type: 'button', class: 'agree' });
+  const decline = make('button', { type: 'button', class: 'decline' });
   const choices = make('div', { class: 'choices', hidden: true }, agree, decline);
   const heading = make('h2', {});
-  const notice = make(
-    'section',
-    { class: 'notice', 'aria-label': 'About this interview', hidden: true },
-    heading,
-    words,
-    choices,
-  );
-  const log = make('div', { class: 'log', role: 'log', 'aria-label': 'Interview', tabindex: 0 });
+  const notice = make('section', { class: 'notice', hidden: true }, heading, words, choices);
+  const log = make('div', { class: 'log', role: 'log', tabindex: 0 });
   const note = make('p', { class: 'note', role: 'status' });
   const suggestions = make('section', {
     class: 'suggestions',
     'aria-live': 'polite',
-    'aria-label': 'Suggestions',
     hidden: true,
   });
   const input = make('textarea', {
     id: 'answer',
     rows: 3,
     maxlength: maxBody,
-    placeholder: 'Write here…',
     dir: 'auto',
   });
-  const label = make('label', { for: 'answer' }, 'Your answer');
-  const form = make(
-    'form',
-    { hidden: true },
-    label,
-    make('div', { class: 'compose' }, input, make('button', { type: 'submit', class: 'send' }, 'Send')),
-  );
+  const label = make('label', { for: 'answer' });
+  const send = make('button', { type: 'submit', class: 'send' });
+  const form = make('form', { hidden: true }, label, make('div', { class: 'compose' }, input, send));
   main.replaceChildren(make('header', {}, title, end), notice, progress, log, suggestions, note, form);
   return {
     title,
@@ -191,6 +202,7 @@ function build(main: HTMLElement) {
     note,
     form,
     input,
+    send,
     suggestions,
   };
 }

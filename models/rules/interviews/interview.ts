@@ -125,6 +125,8 @@ export type Move = {
 const botKinds = ['room', 'recall', 'attendee'] as const;
 export type BotKind = (typeof botKinds)[number];
 export type BotRef = { kind: BotKind; id: string };
+/** What the next bot of an interview is sent with, after `sent` others: ordered twice, it is one bot. */
+export const botKey = (interviewId: string, sent: number): string => `${interviewId}:${sent + 1}`;
 /** `since`: when it came into the call, ISO 8601; what it heard is timed from there. */
 export type CalledBot = BotRef & { since: string };
 
@@ -201,15 +203,6 @@ export const interviewBounds = {
   skills: 30,
   criteria: 20,
 } as const;
-
-/** What is scored where nobody chose. */
-const usualCriteria = ['Communication', 'Problem solving', 'Role knowledge'] as const;
-
-/** The scored criteria: those given, each once, or the skills, or what is scored usually. */
-export function criteriaOf(given: readonly string[] | undefined, skills: readonly string[]): string[] {
-  const chosen = given?.length ? given : skills.length > 0 ? skills : usualCriteria;
-  return unique(chosen).slice(0, interviewBounds.criteria);
-}
 
 /** Names trimmed, each once, whatever its case. */
 export function unique(names: readonly string[]): string[] {

@@ -3,25 +3,15 @@
  * of what stands in a resume, word for word. Pure; the same order gives the same questions. It says nothing about the
  * candidate that the resume does not say.
  */
-import {
-  aboutAspect,
-  aboutCriterion,
-  aboutQuote,
-  aboutSkill,
-  aspects,
-  general,
-  opening,
-  questionCategories,
-  type Level,
-  type QuestionCategory,
-  type Template,
-} from './questionbank.ts';
+import { questionCategories, type Level, type QuestionCategory, type Template } from './questionbank/bank.ts';
+import { banks } from './questionbank/index.ts';
 import { resumePoints, type ResumePoint } from './resume.ts';
 import { mentions } from './skills.ts';
 import { inTurns } from '../base/turns.ts';
+import type { Language } from '../language/language.ts';
 import { fold } from '../language/words.ts';
 
-export { questionCategories, type QuestionCategory } from './questionbank.ts';
+export { questionCategories, type QuestionCategory } from './questionbank/bank.ts';
 
 /** `category`: one of `questionCategories`, or another one that was asked for. */
 export type NewQuestion = { category: string; body: string };
@@ -38,7 +28,11 @@ export type QuestionOrder = {
   categories?: readonly string[] | undefined;
   /** The text of the candidate's resume. */
   resume?: string | undefined;
+  /** What the questions are written in; English unless told. */
+  language?: Language | undefined;
 };
+
+const bankOf = ({ language = 'en' }: Pick<QuestionOrder, 'language'>) => banks[language];
 
 /** The categories of an interview for which nobody chose, in the order in which they take turns. */
 const usualTurns = ['technical', 'behavioral', 'technical', 'situational', 'behavioral', 'motivation'] as const;
@@ -66,7 +60,7 @@ export function questionsFor(order: QuestionOrder): NewQuestion[] {
     found.set(fold(filled), { category, body: filled });
     return true;
   };
-  if (opens) add(first, opening);
+  if (opens) add(first, bankOf(order).opening);
   for (let turn = 0; found.size < order.count && [...pools.values()].some(({ length }) => length > 0); turn += 1) {
     const name = turns[turn % turns.length]!;
     const pool = pools.get(name)!;
@@ -106,6 +100,7 @@ const inShares = <T>(items: readonly T[], owners: readonly string[], owner: stri
 
 /** Everything that can be asked in a category, what suits best first. */
 function poolOf(name: string, order: QuestionOrder, ofResume: readonly string[]): string[] {
+  const { aboutAspect, aboutCriterion, aboutSkill, aspects, general } = bankOf(order);
   const kind = kindOf(name);
   const level = levelOf(order.experience_level);
   const suits = ({ for: suited }: Template): boolean => level === undefined || !suited || suited.includes(level);
@@ -117,15 +112,18 @@ function poolOf(name: string, order: QuestionOrder, ofResume: readonly string[])
   const ofWork = mixed([
     isOwn ? [] : fill(aboutCriterion, '{criterion}', [name.replaceAll(/[_-]+/g, ' ').toLowerCase()]),
     fill(aboutSkill[kind], '{skill}', order.skills),
-    kind === 'behavioral' ? fill(aboutCriterion, '{criterion}', criteria.map(inSentence)) : [],
+    kind === 'behavioral' ? fill(aboutCriterion, '{criterion}', criteria.map(criterionIn(order))) : [],
     general[kind].filter(suits).map(({ body }) => body),
   ]);
   const rest = aboutAspect[kind].flatMap((body) => aspects.map((aspect) => body.replaceAll('{aspect}', aspect)));
   return [...mixed([ofResume, ofWork]), ...rest];
 }
 
-/** A name as it stands inside a sentence: `Problem solving` is `problem solving`, `SQL` stays. */
-const inSentence = (name: string): string => name.replace(/^\p{Lu}(?=\p{Ll})/u, (letter) => letter.toLowerCase());
+/** A name as it stands inside an English sentence: `Problem solving` is `problem solving`, `SQL` stays. Others quote it. */
+const criterionIn =
+  ({ language = 'en' }: QuestionOrder) =>
+  (name: string): string =>
+    language === 'en' ? name.replace(/^\p{Lu}(?=\p{Ll})/u, (letter) => letter.toLowerCase()) : name;
 
 /** One of each list in turn. */
 const mixed = (lists: readonly (readonly string[])[]): string[] =>
@@ -135,8 +133,10 @@ const mixed = (lists: readonly (readonly string[])[]): string[] =>
   ).map(({ body }) => body);
 
 /** What the resume gives reason to ask: skills that it names, what was achieved, positions, and skills that it lacks. */
-function aboutResume({ skills, count, resume = '' }: QuestionOrder, points: readonly ResumePoint[]): string[] {
+function aboutResume(order: QuestionOrder, points: readonly ResumePoint[]): string[] {
+  const { skills, count, resume = '' } = order;
   if (resume.trim() === '') return [];
+  const { aboutQuote } = bankOf(order);
   const put = (body: string, quote: string, skill = ''): string =>
     body.replaceAll('{quote}', () => quote).replaceAll('{skill}', () => skill);
   const quoted = new Set<string>();

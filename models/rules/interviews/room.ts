@@ -5,8 +5,10 @@
  */
 import type { InterviewMode } from './interview.ts';
 import type { Question } from './questions.ts';
+import { endings, followUps, notices } from './roomsentences.ts';
 import { skillsIn } from './skills.ts';
 import type { Said } from './transcript.ts';
+import type { Language } from '../language/language.ts';
 import { sentences } from '../language/sentences.ts';
 import { terms } from '../language/words.ts';
 
@@ -21,30 +23,15 @@ export const roomBounds = {
 } as const;
 
 /** What the page says before anything is recorded. */
-export function noticeOf(mode: InterviewMode): string {
-  const ai = {
-    solo: 'An AI asks the questions in this interview; no person reads along unless an interviewer joins.',
-    copilot: 'A person leads this interview, and an AI reads along and suggests questions to that person.',
-    shadow: 'A person leads this interview, and an AI records it and evaluates it afterwards.',
-  }[mode];
-  return `${ai} Everything that is written here is recorded as text, with its time, and is evaluated with the help of an AI for the organization that invited you. Nothing is recorded before you agree, and you may leave at any time.`;
-}
+export const noticeOf = (mode: InterviewMode, language: Language = 'en'): string =>
+  `${notices[mode][language]} ${notices.all[language]}`;
 
 /** Why a room is over, as its members are told. */
-export const endReasons = {
-  all_answered: 'All questions are answered. Thank you for your time.',
-  candidate_ended: 'The candidate ended the interview.',
-  interviewer_ended: 'The interviewer ended the interview.',
-  consent_refused:
-    'The candidate did not agree to the recording, so the interview was cancelled. Nothing was recorded.',
-  candidate_no_show: 'Nobody came, so the interview was cancelled.',
-  maximum_length: 'The interview reached its longest length.',
-  cancelled: 'The interview was cancelled.',
-  ended: 'The interview has ended.',
-} as const;
-export type EndReason = keyof typeof endReasons;
+export const endMessage = (reason: EndReason, language: Language = 'en'): string => endings[reason][language];
+export type EndReason = keyof typeof endings;
+export const endReasons = Object.keys(endings) as [EndReason, ...EndReason[]];
 export const endReasonOf = (cause: string | undefined, status: string): EndReason =>
-  cause !== undefined && cause in endReasons ? (cause as EndReason) : status === 'cancelled' ? 'cancelled' : 'ended';
+  cause !== undefined && cause in endings ? (cause as EndReason) : status === 'cancelled' ? 'cancelled' : 'ended';
 
 /** What people in a room ask of the interview, and who asks. */
 export type RoomMove = { operation: 'join' | 'refuse' | 'end'; actor: 'candidate' | 'interviewer'; cause?: EndReason };
@@ -95,11 +82,15 @@ function askedIn(questions: readonly Question[], said: readonly Said[]): Set<str
 }
 
 /** What an interviewer might ask now: more about what was just said, and the next question that is still open. */
-export function suggestionsFor(questions: readonly Question[], said: readonly Said[]): Suggestion[] {
+export function suggestionsFor(
+  questions: readonly Question[],
+  said: readonly Said[],
+  language: Language = 'en',
+): Suggestion[] {
   const asked = askedIn(questions, said);
   const open = questions.find(({ question_id }) => !asked.has(question_id));
   const last = said.findLast(({ role }) => role === 'candidate');
-  const follow = last && said.at(-1) === last ? followUp(last.text) : undefined;
+  const follow = last && said.at(-1) === last ? followUp(last.text, language) : undefined;
   return [
     ...(follow === undefined ? [] : [{ kind: 'follow_up' as const, body: follow }]),
     ...(open ? [{ kind: 'question' as const, body: open.body, question_id: open.question_id }] : []),
@@ -110,23 +101,22 @@ export function suggestionsFor(questions: readonly Question[], said: readonly Sa
 const shortWords = 15;
 const quotable = 90;
 const figure =
-  /(?:\d[\d.,]*\s?(?:%|percent|million|thousand|ms|s|seconds?|minutes?|hours?|days?|weeks?|months?|people|users|customers|€|\$|euros?|dollars?))/iu;
+  /(?:\d[\d.,]*\s?(?:%|percent|million|thousand|ms|s|seconds?|minutes?|hours?|days?|weeks?|months?|people|users|customers|€|\$|euros?|dollars?|prozent|tausend|millionen|sekunden?|minuten?|stunden?|tagen?|wochen?|monaten?|leuten?|kunden|pour cent|mille|millions?|secondes?|heures?|jours?|semaines?|mois|personnes?|clients?|por ciento|mil|millones|segundos?|minutos?|horas?|días?|semanas?|mes(?:es)?|personas?|clientes?)(?![\p{L}]))/iu;
 
 /** A question about what somebody said, quoting it; undefined where it says too little to quote. */
-export function followUp(answer: string): string | undefined {
+export function followUp(answer: string, language: Language = 'en'): string | undefined {
+  const { example, measured, ownPart, skill: ofSkill, next, result, we, own } = followUps[language];
   const words = answer.trim().split(/\s+/u).filter(Boolean);
   if (words.length === 0) return undefined;
-  if (words.length < shortWords) return 'Could you give a concrete example of that?';
-  const measured = figure.exec(answer)?.[0];
-  if (measured !== undefined)
-    return `You mentioned “${measured.trim()}”. How did you measure that, and what was it before?`;
-  if (/\bwe\b/iu.test(answer) && !/\bI\b/u.test(answer)) return 'You spoke of “we”. What was your own part in it?';
+  if (words.length < shortWords) return example;
+  const quoted = (body: string, quote: string): string => body.replace('{quote}', () => quote);
+  const number = figure.exec(answer)?.[0];
+  if (number !== undefined) return quoted(measured, number.trim());
+  if (we.test(answer) && !own.test(answer)) return ownPart;
   const [skill] = skillsIn(answer);
-  if (skill !== undefined) return `You mentioned ${skill}. Why that, and what else did you consider?`;
+  if (skill !== undefined) return quoted(ofSkill, skill);
   const telling = sentences(answer)
     .filter((sentence) => sentence.length <= quotable)
     .toSorted((one, other) => subjectsOf(other).length - subjectsOf(one).length)[0];
-  return telling === undefined
-    ? 'What was the result, and what would you do differently today?'
-    : `You said: “${telling}” What happened then?`;
+  return telling === undefined ? result : quoted(next, telling);
 }

@@ -8,6 +8,8 @@ import { knownLanguages, wordsOf, type Known } from './words/index.ts';
 
 export const languages = ['en', 'de', 'fr', 'es'] as const;
 export type Language = (typeof languages)[number];
+/** For a model that is told which one to write in. */
+export const languageNames = { en: 'English', de: 'German', fr: 'French', es: 'Spanish' } as const;
 /** The known languages that have each word: a word that several languages share counts less. */
 const speakers = new Map<string, Set<Known>>();
 for (const language of knownLanguages) {

@@ -1,9 +1,9 @@
 /** The table of an interview's life: every state with every operation, and that the document shows this table. */
 import { describe, expect, it } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
+import { criteriaOf } from '../../../models/rules/interviews/criteria.ts';
 import {
   allowedIn,
-  criteriaOf,
   interviewStatuses,
   isFinal,
   lookPause,

@@ -1,7 +1,9 @@
 /** What an interviewer is proposed, and how the end of a room is worded. */
 import { describe, expect, it } from '@jest/globals';
 import { endReasonOf, followUp, noticeOf, suggestionsFor } from '../../../models/rules/interviews/room.ts';
+import { endings, followUps, notices } from '../../../models/rules/interviews/roomsentences.ts';
 import type { Said } from '../../../models/rules/interviews/transcript.ts';
+import { languageOf, languages } from '../../../models/rules/language/language.ts';
 
 const questions = ['How do you test a service?', 'Which database do you prefer?'].map((body, n) => ({
   question_id: `q${n}`,
@@ -41,7 +43,42 @@ describe('followUp', () => {
   ])('of %j', (answer, question) => expect(followUp(answer)).toBe(question));
 });
 
+describe('followUp in another language', () => {
+  it.each([
+    ['de', 'Es war gut.', 'Können Sie dafür ein konkretes Beispiel nennen?'],
+    [
+      'de',
+      'Wir haben die Dauer um 40 Prozent gesenkt und danach alles noch einmal von vorn an gemessen und geprüft, bis es stimmte.',
+      'Sie nannten „40 Prozent“. Wie haben Sie das gemessen, und wie war es vorher?',
+    ],
+    [
+      'de',
+      'Wir haben lange miteinander gesprochen und dann zusammen einen Weg gefunden, der für alle gut war und gehalten hat.',
+      'Sie sprachen von „wir“. Was war Ihr eigener Anteil daran?',
+    ],
+    [
+      'fr',
+      'Nous avons parlé longtemps ensemble et puis nous avons trouvé un chemin qui était bon pour tout le monde dans le service.',
+      'Vous avez dit « nous ». Quelle a été votre propre part ?',
+    ],
+    [
+      'es',
+      'Hablé mucho con el equipo de Kubernetes y después buscamos un camino que fuera bueno para todas las personas del grupo.',
+      'Ha mencionado Kubernetes. ¿Por qué eso, y qué más consideró?',
+    ],
+  ] as const)('(%s) of %j', (language, answer, question) => expect(followUp(answer, language)).toBe(question));
+});
+
 describe('the words of a room', () => {
+  it.each(languages)('are all in %s', (language) => {
+    const { we: _we, own: _own, ...asked } = followUps[language];
+    const said = [notices, endings]
+      .flatMap((kind) => Object.values<Record<string, string>>(kind))
+      .map((one) => one[language]!);
+    expect(new Set(said).size).toBe(said.length);
+    for (const text of said) expect([text, languageOf(`${text} ${notices.all[language]}`)]).toEqual([text, language]);
+    expect(languageOf(Object.values(asked).join(' '))).toBe(language);
+  });
   it.each(['solo', 'copilot', 'shadow'] as const)('say in %s that an AI takes part, and what is recorded', (mode) => {
     expect(noticeOf(mode)).toMatch(/\bAI\b[^]*recorded/u);
   });

@@ -1,0 +1,9 @@
+/** The sentences of questions by language. */
+import type { Bank } from './bank.ts';
+import { de } from './de.ts';
+import { en } from './en.ts';
+import { es } from './es.ts';
+import { fr } from './fr.ts';
+import type { Language } from '../../language/language.ts';
+
+export const banks: Readonly<Record<Language, Bank>> = { en, de, fr, es };
