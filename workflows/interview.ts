@@ -146,11 +146,15 @@ async function obey(run: Run, command: InterviewCommand, { actor, cause }: Order
   }
   const { seq } = run.state();
   if (command === 'evaluate') await summarize(run);
-  const stored = run.store({ asked: true });
-  // Whoever asked stores it, too, which takes half the time of waiting for an activity. The activity is for when they die.
-  if (patched('answered-before-stored')) return { seq, state: run.state(), moves: run.unstored() };
-  await stored;
-  return { seq };
+  if (!patched('answered-before-stored')) {
+    await run.store({ asked: true });
+    return { seq };
+  }
+  // Whoever asked stores it at once, in half the time that an activity takes. The activity is for when they die; after a start,
+  // the order of a bot comes next, and stores it.
+  const answer = { seq, ...run.unstored() };
+  if (command !== 'start') void run.store({ asked: true });
+  return answer;
 }
 
 /** Whether there is news of a bot that nobody has looked after since. */

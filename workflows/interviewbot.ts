@@ -70,10 +70,12 @@ async function look({ state, note, heard }: Run): Promise<BotState | undefined> 
 }
 
 /** Sends a bot. True when one was sent. */
-async function send({ ref, state, note, forget, store }: Run): Promise<boolean> {
+async function send({ ref, state, note, forget, store, unstored, confirm }: Run): Promise<boolean> {
   const { sent, orders } = state();
   note({ orders: orders + 1 });
-  const deployed = await deployBot({ ...ref, bot: sent + 1, order: orders + 1 });
+  const said = unstored();
+  const deployed = await deployBot({ ...ref, bot: sent + 1, order: orders + 1, said });
+  confirm(said.moves);
   if ('bot' in deployed) {
     note({ bot: deployed.bot, sent: sent + 1, waitingSince: iso(), botSince: iso(), looks: 0 });
     forget('rejoin', 'failure');

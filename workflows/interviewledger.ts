@@ -30,6 +30,7 @@ const accepted = proxyActivities<InterviewActivities>({
   retry: { initialInterval: '100 milliseconds', backoffCoefficient: 2, maximumInterval: '10 seconds' },
 });
 
+export type Unstored = { state: InterviewState; moves: readonly Move[] };
 export type Timer = { what: string; at: number };
 
 /** `carried`: what the run before knew; without it, the record is read first. */
@@ -93,10 +94,16 @@ export function openLedger(ref: { orgId: string; interviewId: string }, carried:
       await before;
       const moves = [...unstored];
       if (!(await put({ ...ref, state: state(), moves }))) removed = true;
-      unstored.splice(0, moves.length);
+      confirm(moves);
     };
     writing = write();
     return writing;
+  }
+
+  /** Notes that moves are stored. */
+  function confirm(moves: readonly Move[]): void {
+    const last = moves.at(-1)?.seq ?? 0;
+    while (unstored[0] && unstored[0].seq <= last) unstored.shift();
   }
 
   /** Reads the record: its state, the first time, and what a member configured. True when it has a time. */
@@ -127,8 +134,9 @@ export function openLedger(ref: { orgId: string; interviewId: string }, carried:
     remove: () => void (removed = true),
     /** Resolves when everything is stored. */
     stored: () => writing,
-    /** The moves that are not known to be stored. */
-    unstored: (): readonly Move[] => [...unstored],
+    /** What is to be stored now, for whoever does it besides; `confirm` notes that it is done. */
+    unstored: (): Unstored => ({ state: state(), moves: [...unstored] }),
+    confirm,
   };
 }
 

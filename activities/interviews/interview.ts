@@ -40,6 +40,7 @@ export type LoadedInterview = {
   /** Whether it has a time. */ scheduled?: true;
   /** When the clock starts it. */ dueAt?: string;
 };
+type BotOrdered = { bot: number; order: number; said?: Pick<Projection, 'state' | 'moves'> };
 export type Deployed = { bot: BotRef } | { refused: BotReason };
 export type InterviewActivities = ReturnType<typeof createInterviewActivities>;
 
@@ -70,10 +71,14 @@ export function createInterviewActivities({ outsideBot, ai, secrets, clock, log 
       return written !== null || (await findInterview(said.orgId, said.interviewId)) !== null;
     },
 
-    /** Sends a bot, or opens the room. `bot`: which one of the interview it is; `order`: how often one was ordered. */
-    async deployBot({ orgId, interviewId, bot, order }: Ref & { bot: number; order: number }): Promise<Deployed> {
+    /**
+     * Stores the start, and sends a bot, or opens the room. `bot`: which one of the interview it is; `order`: how often one was
+     * ordered; `said`: absent in what was asked before there was such a field.
+     */
+    async deployBot({ orgId, interviewId, bot, order, said }: Ref & BotOrdered): Promise<Deployed> {
       return withHeartbeat(async (signal) => {
-        const record = await findInterview(orgId, interviewId);
+        const written = said && (await projectInterview({ orgId, interviewId, ...said }, clock, { newer: true }));
+        const record = written ?? (await findInterview(orgId, interviewId));
         if (!record) return { refused: 'gone' };
         const outside = record.meeting_url !== undefined && outsideBot !== undefined;
         const wanted = {

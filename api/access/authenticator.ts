@@ -65,12 +65,17 @@ export function createAuthenticator(ctx: Context): Authenticator {
     };
   }
 
-  async function byJwt(token: string, address: string): Promise<UserPrincipal> {
+  /** `orgId`: an organization to read at the same time; nothing is read for a token that is none of ours. */
+  async function byJwt(token: string, address: string, orgId: string | undefined) {
     const claims = await ctx.tokens.verify(token);
     if (!claims) throw unauthenticated('This login has expired or is not one of ours; log in again.');
-    const user = await findUser(claims.userId);
+    const [user, org] = await Promise.all([
+      findUser(claims.userId),
+      orgId === undefined ? null : findOrganization(orgId),
+    ]);
     if (!user || user.epoch !== claims.epoch) throw unauthenticated('This login is no longer valid; log in again.');
-    return { kind: 'user', userId: claims.userId, address };
+    const principal: UserPrincipal = { kind: 'user', userId: claims.userId, address };
+    return { principal, org };
   }
 
   return async ({ guard, authorization, orgId, mode, address, signed }) => {
@@ -113,9 +118,8 @@ export function createAuthenticator(ctx: Context): Authenticator {
       if (!(await ctx.tokens.verify(token))) throw unauthenticated('Send a secret API key.');
       throw wrongKind('This route takes a secret API key, not a dashboard login.');
     }
-    const user = await byJwt(token, address);
+    const { principal: user, org } = await byJwt(token, address, guard.kind === 'jwt' ? undefined : orgId);
     if (guard.kind === 'jwt') return user;
-    const org = orgId === undefined ? null : await findOrganization(orgId);
     const membership = org?.members.find((m) => m.user_id === user.userId);
     if (!org || !membership) throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
     if (guard.kind === 'member') {

@@ -295,6 +295,27 @@ describe('DELETE /meetings/{id}', () => {
 });
 
 describe('the workflow of a meeting', () => {
+  it('removes on its day the meeting with its transcript, its summaries and the tasks that were made of it', async () => {
+    const org = await api.newOrg();
+    const { meeting_id: id } = await create({}, org.owner);
+    const asked = (method: string, path: string, body?: unknown) => on(method, id, path, body, org.owner);
+    await asked('POST', '/transcript', { segments });
+    await asked('GET', '/summary');
+    expect((await asked('POST', '/extract-tasks', { org_id: org.orgId })).status).toBe(200);
+    const tasks = () => db.collection('tasks').countDocuments({ session_id: id });
+    expect(await tasks()).toBe(1);
+    // The same workflow, which finds that the day has come: no test waits for a day.
+    const handle = temporal.workflow.getHandle(meetingWorkflowId(id));
+    const { taskQueue } = await handle.describe();
+    await handle.terminate();
+    const ref = { owner: org.owner.userId, meetingId: id, expiresAt: new Date().toISOString() };
+    await temporal.workflow.start('meeting', { workflowId: meetingWorkflowId(id), taskQueue, args: [ref] });
+    const record = () => db.collection<{ _id: string }>('meetings').findOne({ _id: id });
+    await until(async () => (await record()) === null, 'the meeting to be forgotten');
+    expect([await left(id), await tasks()]).toEqual([{ records: 0, segments: 0 }, 0]);
+    expect((await asked('GET', '')).status).toBe(404);
+  });
+
   it('waits for its day, and shows it to operators', async () => {
     const meeting = await create({ ttl_days: 1 });
     const handle = temporal.workflow.getHandle(meetingWorkflowId(meeting.meeting_id));

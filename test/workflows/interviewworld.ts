@@ -32,17 +32,24 @@ export function world({
   const dismissed: string[] = [];
   const collected: string[] = [];
   const shift = <T>(list: T[]): T => (list.length > 1 ? list.shift()! : list[0]!);
+  /** Each move once, by its number. */
+  const store = ({ state, moves }: { state: InterviewState; moves: readonly Move[] }): void => {
+    record.history.push(...moves.filter(({ seq }) => seq > record.state.seq));
+    record.state = state;
+  };
   const activities: InterviewActivities = {
     loadInterview: async () =>
       record.gone
         ? null
         : { state: record.state, ...(record.due ? { scheduled: true as const, dueAt: record.due } : {}) },
-    storeInterview: async ({ state, moves }) => {
-      record.state = state;
-      record.history.push(...moves);
+    storeInterview: async (said) => {
+      if (said.state.seq >= record.state.seq) store(said);
       return !record.gone;
     },
-    deployBot: async () => shift(deploy),
+    deployBot: async ({ said }) => {
+      if (said && said.state.seq > record.state.seq) store(said);
+      return shift(deploy);
+    },
     dismissBot: async ({ bot }) => void dismissed.push(bot.id),
     lookAtBot: async () => shift(looks),
     readRoom: async () => room,
