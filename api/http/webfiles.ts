@@ -43,12 +43,16 @@ export function readModules(folder: string): WebModules {
       .filter((file) => file.endsWith('.ts'))
       .map((file) => [file, `${name}/${file}`] as const),
   );
-  const read = (path: string): string => stripTypeScriptTypes(readWeb(path)).replaceAll("'../live/", "'./");
+  const read = (path: string): string => served(stripTypeScriptTypes(readWeb(path))).replaceAll("'../live/", "'./");
   const sources = new Map(
     paths.toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([name, path]) => [name, read(path)]),
   );
   return { version: digest(JSON.stringify([...sources])), sources };
 }
+
+/** Without what only people read: blanks in place of types, and comments that stand for themselves. */
+const served = (source: string): string =>
+  source.replaceAll(/^ *\/\*\*[\s\S]*?\*\/$/gm, '').replaceAll(/[ \t]+$/gm, '');
 
 /** Pages of any origin may use it, also those that only take what says so. */
 export function allowAnybody(koa: Koa.Context): void {
