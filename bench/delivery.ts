@@ -25,14 +25,18 @@ const target = { share: 0.8, p50: 60, actions: 3, growth: 1.2 };
 /** Of each ticket: the first escalation makes two events, each further act one. */
 const acts: readonly Act[] = ['escalate', 'resolve', 'escalate', 'resolve'];
 const eventsOfTicket = acts.length + 1;
-/** `npm run bench -- delivery small` is a tenth of it, to see that it runs. */
-const small = process.argv[3] === 'small';
+/** `npm run bench -- delivery small` is a tenth of it, to see that it runs; `delivery beside` is its last part alone. */
+const small = process.argv.includes('small');
+const onlyBeside = process.argv.includes('beside');
 const tickets = small ? 20 : 200;
 const idleEvents = small ? 20 : 100;
-/** The steady pace is this part of what Temporal can do here, so that nothing piles up; for so long at most. */
-const pace = 0.1;
-const pacedSeconds = small ? 15 : 60;
 const lanes = 16;
+/**
+ * Each of two destinations gets this part of the events that this machine delivers at most, at random moments: together a third,
+ * so that nothing piles up. Near the most, p99 would only say that there is twice as much to do.
+ */
+const pace = 0.15;
+const pacedTickets = small ? 25 : 200;
 
 type Ticket = { orgId: string; convId: string };
 type Bench = { ctx: Starter; api: ReturnType<typeof apiAt>; temporal: Client };
@@ -74,9 +78,11 @@ async function measure(stage: Stage, bench: Bench): Promise<string[]> {
     await inLanes(Array.from({ length: 20 }), 4, async () => void (await newTicket(bench, orgId, acts)));
     await arrived(receiver, 20 * eventsOfTicket);
     await bareWorkflows(bench, small ? 50 : 300);
+    if (onlyBeside)
+      return await beside(bench, receiver, orgId, (await burst(bench, receiver, orgId, tickets / 4)).rate);
     const slow = await idle(bench, receiver, orgId);
-    const { bareRate, missed } = await throughput(bench, receiver, orgId);
-    return [...slow, ...missed, ...(await beside(bench, receiver, orgId, bareRate * pace))];
+    const { rate, missed } = await throughput(bench, receiver, orgId);
+    return [...slow, ...missed, ...(await beside(bench, receiver, orgId, rate))];
   } finally {
     await peer.stop();
     await receiver.close();
@@ -104,14 +110,22 @@ async function arrived({ received }: Receiver, count: number): Promise<void> {
     if (performance.now() - began > 120_000) throw new Error(`${received.length} of ${count} events arrived`);
 }
 
-/** Starts and completes one-activity workflows; their rate. */
+/**
+ * One-activity workflows, started as fast as the client can: how many a second, from the first start to the moment when the
+ * last one was closed, by the server's clock. Nobody waits for single ones, as nobody does for a single event.
+ */
 async function bareWorkflows({ temporal }: Bench, count: number): Promise<number> {
-  const began = performance.now();
-  await inLanes(Array.from({ length: count }), lanes * 2, async () => {
-    const options = { taskQueue: 'bare', workflowId: newId('request'), args: [] as [] };
-    await temporal.workflow.execute(bare, options);
+  const run = newId('request');
+  const began = Date.now();
+  await inLanes(Array.from({ length: count }), lanes * 2, async (_, n) => {
+    await temporal.workflow.start(bare, { taskQueue: 'bare', workflowId: `${run}-${n}`, args: [] as [] });
   });
-  return count / ((performance.now() - began) / 1000);
+  const query = `WorkflowId STARTS_WITH "${run}-" AND ExecutionStatus = "Completed"`;
+  while ((await temporal.workflow.count(query)).count < count) await sleep(100);
+  let ended = 0;
+  for await (const { closeTime } of temporal.workflow.list({ query, pageSize: 1_000 }))
+    ended = Math.max(ended, closeTime!.getTime());
+  return count / ((ended - began) / 1000);
 }
 
 async function idle(bench: Bench, receiver: Receiver, orgId: string): Promise<string[]> {
@@ -154,37 +168,43 @@ function orderFaults(received: Receiver['received']): number {
   return faults;
 }
 
-async function throughput(
-  bench: Bench,
-  receiver: Receiver,
-  orgId: string,
-): Promise<{ bareRate: number; missed: string[] }> {
-  const count = tickets * eventsOfTicket;
-  const conversations: Ticket[] = [];
-  await inLanes(Array.from({ length: tickets }), lanes, async () => {
-    conversations.push(await newTicket(bench, orgId, []));
-  });
-  const [bareRates, rates]: number[][] = [[], []];
-  // The machine's speed changes by the minute: before and after.
-  bareRates!.push(await bareWorkflows(bench, count));
+/** All acts of so many tickets at once: the events a second until the last one has arrived. */
+async function burst(bench: Bench, receiver: Receiver, orgId: string, count: number) {
+  const conversations = await newTickets(bench, orgId, count);
   receiver.received.length = 0;
   const ids = new Set<string>();
   const began = performance.now();
   await inLanes(conversations, lanes, async (ticket) => {
     for (const what of acts) ids.add(await act(bench, ticket, what));
   });
-  const made = performance.now();
-  await arrived(receiver, count);
-  const ended = performance.now();
-  rates!.push(count / ((ended - began) / 1000));
-  bareRates!.push(await bareWorkflows(bench, count));
-  const bareRate = (bareRates![0]! + bareRates![1]!) / 2;
+  const madeMs = performance.now() - began;
+  await arrived(receiver, count * eventsOfTicket);
+  return { rate: (count * eventsOfTicket) / ((performance.now() - began) / 1000), madeMs, ids };
+}
+
+/** Conversations to which nothing was done yet. */
+async function newTickets(bench: Bench, orgId: string, count: number): Promise<Ticket[]> {
+  const made: Ticket[] = [];
+  await inLanes(Array.from({ length: count }), lanes, async () => void made.push(await newTicket(bench, orgId, [])));
+  return made;
+}
+
+async function throughput(
+  bench: Bench,
+  receiver: Receiver,
+  orgId: string,
+): Promise<{ rate: number; missed: string[] }> {
+  const count = tickets * eventsOfTicket;
+  // The machine's speed changes by the minute: before and after.
+  const before = await bareWorkflows(bench, count);
+  const { rate, madeMs, ids } = await burst(bench, receiver, orgId, tickets);
+  const after = await bareWorkflows(bench, count);
   const faults = orderFaults(receiver.received);
   const actions = await actionsOf(bench, ids);
-  const share = rates![0]! / bareRate;
+  const share = rate / ((before + after) / 2);
   console.log(`${count} events of ${tickets} tickets, ${lanes} callers`);
-  console.log(`  events a second          ${rates![0]!.toFixed(0)} (made in ${((made - began) / 1000).toFixed(1)} s)`);
-  console.log(`  bare workflows a second  ${bareRates!.map((rate) => rate.toFixed(0)).join(', ')}`);
+  console.log(`  events a second          ${rate.toFixed(0)} (made in ${(madeMs / 1000).toFixed(1)} s)`);
+  console.log(`  bare workflows a second  ${before.toFixed(0)}, ${after.toFixed(0)}`);
   console.log(`  share                    ${share.toFixed(2)} (at least ${target.share})`);
   console.log(`  Temporal actions an event ${(actions / count).toFixed(2)} (at most ${target.actions})`);
   console.log(`  out of order or doubled  ${faults} (to reach: 0)`);
@@ -193,7 +213,7 @@ async function throughput(
     ...(actions / count <= target.actions ? [] : ['Temporal actions']),
     ...(faults === 0 ? [] : ['order']),
   ];
-  return { bareRate, missed };
+  return { rate, missed };
 }
 
 /** Temporal actions over all runs of these tickets' workflows. */
@@ -210,39 +230,69 @@ async function actionsOf({ temporal }: Bench, ids: ReadonlySet<string>): Promise
 }
 
 /** One destination at a steady pace: alone, beside one that answers, beside one that never does. */
-async function beside(bench: Bench, receiver: Receiver, orgId: string, perSecond: number): Promise<string[]> {
-  const paced = Math.min(600, Math.ceil(perSecond * pacedSeconds));
+async function beside(bench: Bench, receiver: Receiver, orgId: string, most: number): Promise<string[]> {
   const other = await startReceiver(status(204));
   const { orgId: otherOrg } = await outboxOf(bench.api).newOrg(other.url);
+  // An escalation makes two events.
+  const perSecond = (most * pace) / 2;
+  const own = moments(pacedTickets, perSecond, 1);
+  const others = moments(pacedTickets, perSecond, 2);
   const series = async (also: boolean): Promise<number[]> => {
-    const began = new Map<string, number>();
+    const first = await newTickets(bench, orgId, pacedTickets);
+    const second = also ? await newTickets(bench, otherOrg, pacedTickets) : [];
     receiver.received.length = 0;
-    const making: Promise<unknown>[] = [];
-    for (let n = 0; n < paced; n += 1) {
-      const ticket = await newTicket(bench, orgId, []);
-      began.set(ticket.convId, Date.now());
-      making.push(act(bench, ticket, 'escalate'));
-      if (also) making.push(newTicket(bench, otherOrg, ['escalate']));
-      await sleep(1000 / perSecond);
-    }
-    await Promise.all(making);
-    await arrived(receiver, paced * 2);
+    const [began] = await Promise.all([actAt(bench, first, own), actAt(bench, second, others)]);
+    await arrived(receiver, pacedTickets * 2);
     return receiver.received
-      .filter(({ event }) => event.data.ticket.event_seq === 1)
       .map(({ at, event }) => at - began.get(event.data.conversation.conv_id)!)
       .toSorted((a, b) => a - b);
   };
   const alone = await series(false);
   const answering = await series(true);
+  await arrived(other, pacedTickets * 2);
   other.answer = hang;
   const hanging = await series(true);
   const line = (seen: number[]) => `p50 ${quantile(seen, 0.5)} ms, p99 ${quantile(seen, 0.99)} ms`;
   const growth = quantile(hanging, 0.99) / quantile(alone, 0.99);
-  console.log(`${paced} tickets, ${perSecond.toFixed(1)} a second`);
+  console.log(
+    `${pacedTickets * 2} events, ${(perSecond * 2).toFixed(1)} a second, and as many of another organization`,
+  );
   console.log(`  alone                    ${line(alone)}`);
   console.log(`  beside one that answers  ${line(answering)}`);
   console.log(`  beside one that hangs    ${line(hanging)}`);
   console.log(`  p99 beside one that hangs, to alone ${growth.toFixed(2)} (at most ${target.growth})`);
+  console.log(
+    `  the same, to beside one that answers ${(quantile(hanging, 0.99) / quantile(answering, 0.99)).toFixed(2)}`,
+  );
   await other.close();
   return growth <= target.growth ? [] : ['p99 beside a destination that hangs'];
+}
+
+/** When things happen that nobody arranges: `count` moments in ms, at random, and the same ones in each run. */
+function moments(count: number, perSecond: number, seed: number): number[] {
+  let state = seed;
+  const random = (): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return (state + 1) / 2 ** 32;
+  };
+  let at = 0;
+  return Array.from({ length: count }, () => (at += (-Math.log(random()) * 1000) / perSecond));
+}
+
+/** Escalates these conversations at these moments; when each was, by conversation. */
+async function actAt(
+  bench: Bench,
+  conversations: readonly Ticket[],
+  at: readonly number[],
+): Promise<Map<string, number>> {
+  const began = new Map<string, number>();
+  const start = Date.now();
+  await Promise.all(
+    conversations.map(async (ticket, n) => {
+      await sleep(Math.max(0, start + at[n]! - Date.now()));
+      began.set(ticket.convId, Date.now());
+      await act(bench, ticket, 'escalate');
+    }),
+  );
+  return began;
 }
