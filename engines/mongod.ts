@@ -2,7 +2,7 @@
  * Finds or obtains mongod, and runs it as a single-node replica set `rs0` on 127.0.0.1: transactions and change
  * streams need a replica set. It has no password, so it must not be reachable from other machines.
  */
-import { chmod, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rename, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -140,7 +140,8 @@ export async function startMongod(options: {
   const command = await findMongod(options.report);
   const port = options.port ?? (await freePort());
   if (!(await isFree(port))) throw new EngineError(`Port ${port}, chosen for MongoDB, is taken by another program.`);
-  const temporary = options.dataDir === undefined ? await mkdtemp(join(tmpdir(), 'support-mongod-')) : undefined;
+  const temporary =
+    options.dataDir === undefined ? await mkdtemp(join(await fastFolder(), 'support-mongod-')) : undefined;
   const dataDir = options.dataDir ?? join(temporary ?? '', 'data');
   await makeFolder(dataDir);
   const child = await startGuarded({
@@ -172,6 +173,19 @@ export async function startMongod(options: {
     throw error;
   }
   return { uri: embeddedUri(port), pid: child.pid, child, stop };
+}
+
+/** What a test run writes is a few gigabytes at most. */
+const temporaryBytes = 8 * 1024 ** 3;
+
+/**
+ * Where temporary data lie: in memory where the system has room for them there, since making a database with all its collections
+ * takes a third less time without a disk.
+ */
+async function fastFolder(): Promise<string> {
+  const memory = '/dev/shm';
+  const found = await statfs(memory).catch(() => undefined);
+  return found !== undefined && found.bavail * found.bsize >= temporaryBytes ? memory : tmpdir();
 }
 
 async function becomePrimary(child: Guarded, port: number, durable: boolean): Promise<void> {
