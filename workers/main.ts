@@ -2,14 +2,21 @@
  * A worker process: the fleets named by FLEETS (all when unset), the sweeper, and the schedules. It drains on SIGTERM.
  */
 import { Client, Connection } from '@temporalio/client';
-import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import {
+  DefaultLogger,
+  NativeConnection,
+  Runtime,
+  Worker,
+  type WorkerOptions,
+  type WorkflowBundleOption,
+} from '@temporalio/worker';
 import { bundleWorkflows } from './bundle.ts';
 import { fleetNames, fleets, type FleetName } from './fleets.ts';
 import { embeddingMeter, histogramBuckets } from './metrics.ts';
 import { createRecrawlSchedules, ensureSchedules } from './schedules.ts';
 import { ensureSearchAttributes } from './searchattributes.ts';
 import { slices } from './slices/index.ts';
-import type { Slice, StartSaved, WorkerDeps } from './slices/slice.ts';
+import type { Fleet, Slice, StartSaved, WorkerDeps } from './slices/slice.ts';
 import { startSweeper } from './sweeper.ts';
 import { connectionTo, startSaved } from '../api/durable.ts';
 import { createLog } from '../api/http/log.ts';
@@ -177,13 +184,12 @@ export async function startWorkers(
         connection,
         namespace: config.temporalNamespace,
         taskQueue: `${config.taskQueuePrefix}${name}`,
-        workflowBundle,
         activities: fleets[name].activities(deps),
         maxConcurrentActivityTaskExecutions: fleets[name].maxActivities,
         stickyQueueScheduleToStartTimeout: deadWorkerAfter,
         // A cancellation arrives with the next heartbeat.
         maxHeartbeatThrottleInterval: '1 second',
-        maxConcurrentWorkflowTaskExecutions: fleets[name].maxWorkflowTasks,
+        ...workflowOptions(fleets[name], workflowBundle),
         shutdownGraceTime: `${config.drainSeconds}s`,
         shutdownForceTime: `${config.drainSeconds + 5}s`,
       }),
@@ -221,6 +227,13 @@ export async function startWorkers(
     },
   };
 }
+
+/** Without a bundle a worker asks for activities only. */
+const workflowOptions = (
+  { maxWorkflowTasks }: Fleet,
+  workflowBundle: WorkflowBundleOption,
+): Partial<Pick<WorkerOptions, 'workflowBundle' | 'maxConcurrentWorkflowTaskExecutions'>> =>
+  maxWorkflowTasks === undefined ? {} : { workflowBundle, maxConcurrentWorkflowTaskExecutions: maxWorkflowTasks };
 
 /**
  * Temporal offers a workflow's next task to the worker that ran the last one, and to the others after this time. When

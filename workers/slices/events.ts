@@ -25,7 +25,6 @@ export const events = {
       // Each of these attempts may take the full 15 s.
       activities: (deps) => createDeliveryActivities(deps, { slow: true }),
       maxActivities: 20,
-      maxWorkflowTasks: 2,
     },
     inbound: {
       activities: (deps) => ({

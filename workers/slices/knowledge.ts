@@ -32,7 +32,6 @@ export const knowledge = {
     backlog: {
       activities: (deps) => createDocumentActivities(deps, { backlog: true }),
       maxActivities: 2,
-      maxWorkflowTasks: 2,
     },
     sources: {
       // This work is short and must not wait behind files that take half a minute to read: what was deleted has to

@@ -81,8 +81,11 @@ export type Fleet = {
   readerReady?: true;
   /** Activities at once in one process. */
   maxActivities: number;
-  /** Workflow tasks at once in one process: they are short, so a few keep two cores busy. */
-  maxWorkflowTasks: number;
+  /**
+   * Workflow tasks at once in one process: they are short, so a few keep two cores busy. Absent where only activities run, which
+   * workflows of other queues schedule: a thread for workflows takes a quarter of a second of each start, and 50 MiB.
+   */
+  maxWorkflowTasks?: number;
 };
 
 export type Slice = {
