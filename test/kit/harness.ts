@@ -133,8 +133,8 @@ export function apiAt(url: string) {
 /** An answer in the words of a failure. */
 export const said = (reply: Reply | undefined): string => `${reply?.status} ${JSON.stringify(reply?.body)}`;
 
-/** At first 50 times a second, then less often, so that waiting takes little processor time from what is waited for. */
-const lookEveryMs = { first: 20, last: 200 };
+/** At first 40 times a second, then less often, so that waiting takes little processor time from what is waited for. */
+const lookEveryMs = { first: 25, last: 250 };
 
 /**
  * Waits until `look` returns a value; fails after two minutes with what was awaited. `what` is a function where the
@@ -147,7 +147,7 @@ export async function until<T>(look: () => Promise<T | undefined | false>, what:
     if (seen !== undefined && seen !== false) return seen;
     const waited = performance.now() - began;
     if (waited > 120_000) throw new Error(`Waited in vain for ${typeof what === 'string' ? what : what()}.`);
-    const pause = Math.min(Math.max(waited / 20, lookEveryMs.first), lookEveryMs.last);
+    const pause = Math.min(Math.max(waited / 10, lookEveryMs.first), lookEveryMs.last);
     await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { getPriority } from 'node:os';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   createEmbedder,
   EmbeddingFailed,
@@ -23,7 +23,6 @@ import { until } from '../kit/harness.ts';
 let embedder: Embedder;
 const start = (options: Partial<EmbedderOptions> = {}): Embedder =>
   (embedder = createEmbedder({ folder: process.env['TEST_EMBEDDING']!, ...options }));
-afterEach(() => embedder.close());
 
 const question = (text: string): EmbeddingText => ({ kind: 'question', text });
 const passage = (text: string, heading?: string): EmbeddingText => ({ kind: 'passage', text, heading });
@@ -40,6 +39,13 @@ function cosines(a: Float32Array, b: Float32Array): Record<ModelName, number> {
 }
 
 describe('the models', () => {
+  /** Opening them takes longer than all that these tests ask of them. */
+  let shared: Embedder;
+  beforeAll(() => {
+    shared = createEmbedder({ folder: process.env['TEST_EMBEDDING']! });
+  });
+  afterAll(() => shared.close());
+
   // The texts are the model card's of multilingual-e5; the numbers are those of another implementation of the same weights.
   const questions = [
     'how much protein should a female eat',
@@ -76,8 +82,8 @@ describe('the models', () => {
   const tolerance = { me5: 0.01, use: 0.01, bge: 0.03 };
 
   it('give the cosines of the original weights, in four languages', async () => {
-    const asked = await start().embed(questions.map(question));
-    const said = await embedder.embed(passages.map((text) => passage(text)));
+    const asked = await shared.embed(questions.map(question));
+    const said = await shared.embed(passages.map((text) => passage(text)));
     for (const [q, vector] of asked.entries()) {
       for (const [p, other] of said.entries()) {
         const found = cosines(vector, other);
@@ -88,15 +94,15 @@ describe('the models', () => {
   });
 
   it('give a text the same vector alone and among others', async () => {
-    const [alone] = await start().embed([passage(passages[0]!)]);
-    const among = await embedder.embed([passage(passages[1]!), passage(passages[0]!), question(questions[0]!)]);
+    const [alone] = await shared.embed([passage(passages[0]!)]);
+    const among = await shared.embed([passage(passages[1]!), passage(passages[0]!), question(questions[0]!)]);
     expect(among[1]).toEqual(alone);
   });
 
   it('bring a passage nearer to a question about its heading', async () => {
     const text = 'It is free on every plan and takes two working days.';
-    const [asked] = await start().embed([question('How do I order a new card?')]);
-    const [bare, headed] = await embedder.embed([passage(text), passage(text, 'Ordering a new card')]);
+    const [asked] = await shared.embed([question('How do I order a new card?')]);
+    const [bare, headed] = await shared.embed([passage(text), passage(text, 'Ordering a new card')]);
     const without = cosines(asked!, bare!);
     const withHeading = cosines(asked!, headed!);
     for (const name of modelNames) expect(withHeading[name]).toBeGreaterThan(without[name]);
@@ -112,7 +118,7 @@ describe('the models', () => {
       '\ud800',
       '\0',
     ];
-    const vectors = await start().embed([...texts.map((text) => passage(text, text)), ...texts.map(question)]);
+    const vectors = await shared.embed([...texts.map((text) => passage(text, text)), ...texts.map(question)]);
     for (const vector of vectors) {
       expect(vector).toHaveLength(dimensions);
       for (const squared of Object.values(cosines(vector, vector))) expect(squared).toBeCloseTo(1, 3);
@@ -121,12 +127,14 @@ describe('the models', () => {
 
   it(`only the first ${maxCharacters} characters of a text are looked at`, async () => {
     const begin = 'card '.repeat(maxCharacters / 5);
-    const [whole, cut] = await start().embed([passage(`${begin}and more`), passage(begin)]);
+    const [whole, cut] = await shared.embed([passage(`${begin}and more`), passage(begin)]);
     expect(whole).toEqual(cut);
   });
 });
 
 describe('the process', () => {
+  afterEach(() => embedder.close());
+
   it('is started by the first text, at the priority it was given, and has no environment', async () => {
     start({ niceness: 10 });
     expect(embedder.pid()).toBeUndefined();

@@ -36,24 +36,29 @@ const cut = (vector: Float32Array, widths: readonly number[]): Float32Array[] =>
 };
 
 describe('with the embedded models', () => {
+  let shared: Embedding;
+  beforeAll(async () => {
+    shared = await ready();
+    // The others are closed after their test.
+    opened.splice(opened.indexOf(shared), 1);
+  });
+  afterAll(() => shared.close());
+
   it('questions and passages have the same parts, each of length 1', async () => {
-    const embedding = await ready();
-    const parts = await embedding.question('How do I order a card?');
-    const [passage] = await embedding.passages([{ heading: 'Cards', text: 'Order one in the app.' }]);
-    expect(embedding.widths()).toEqual(Object.values(models).map(({ dimensions }) => dimensions));
-    expect(parts.map(({ length }) => length)).toEqual(embedding.widths());
-    for (const part of [...parts, ...cut(passage!, embedding.widths())]) expect(lengthOf(part)).toBeCloseTo(1, 3);
+    const parts = await shared.question('How do I order a card?');
+    const [passage] = await shared.passages([{ heading: 'Cards', text: 'Order one in the app.' }]);
+    expect(shared.widths()).toEqual(Object.values(models).map(({ dimensions }) => dimensions));
+    expect(parts.map(({ length }) => length)).toEqual(shared.widths());
+    for (const part of [...parts, ...cut(passage!, shared.widths())]) expect(lengthOf(part)).toBeCloseTo(1, 3);
   });
 
   it('a message is read by the first parts of the same question', async () => {
-    const embedding = await ready();
-    const [me5, use] = await embedding.question('Where is my money?');
-    expect(await embedding.local!.reading('Where is my money?')).toEqual(Float32Array.from([...me5!, ...use!]));
+    const [me5, use] = await shared.question('Where is my money?');
+    expect(await shared.local!.reading('Where is my money?')).toEqual(Float32Array.from([...me5!, ...use!]));
   });
 
   it('sentences have vectors of USE, near where they mean the same', async () => {
-    const embedding = await ready();
-    const sentences = await embedding.local!.sentences(['The card is free.', 'La carte est gratuite.', 'It rains.']);
+    const sentences = await shared.local!.sentences(['The card is free.', 'La carte est gratuite.', 'It rains.']);
     const dot = (a: Float32Array, b: Float32Array): number => a.reduce((sum, x, i) => sum + x * b[i]!, 0);
     expect(sentences.map(({ length }) => length)).toEqual([512, 512, 512]);
     expect(dot(sentences[0]!, sentences[1]!)).toBeGreaterThan(dot(sentences[0]!, sentences[2]!) + 0.3);

@@ -10,10 +10,18 @@ describe('stored histories', () => {
     const folder = new URL('../histories/', import.meta.url);
     const names = (await readdir(folder)).filter((name) => name.endsWith('.json'));
     expect(names.length).toBeGreaterThanOrEqual(47);
-    for (const name of names) {
-      const history = JSON.parse(await readFile(new URL(name, folder), 'utf8')) as unknown;
-      await Worker.runReplayHistory({ workflowBundle }, history, name.replace('.json', ''));
+    const histories = await Promise.all(
+      names.map(async (name) => ({
+        workflowId: name.replace('.json', ''),
+        history: JSON.parse(await readFile(new URL(name, folder), 'utf8')) as unknown,
+      })),
+    );
+    const replayed: string[] = [];
+    for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle }, histories)) {
+      if (error) throw error;
+      replayed.push(`${workflowId}.json`);
     }
+    expect(replayed).toEqual(names);
   });
 
   it('of another story are refused, so that this test can fail', async () => {
