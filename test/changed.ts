@@ -25,10 +25,29 @@ export const smoke: readonly string[] = [
   'test/workflows/histories.test.ts',
 ];
 
+/** Whose changes may change which passages answer a question by its meaning. */
+const meaning: readonly string[] = [
+  'activities/knowledge/embedding.ts',
+  'agent/',
+  'clients/embedding/',
+  'clients/search/',
+  'models/knowledge/embedding.ts',
+  'models/rules/knowledge/re',
+  'workflows/embed.ts',
+];
+
 /** Long test files, and the paths whose changes make them run with `--changed`. `npm test` runs all of them. */
 export const narrow: Readonly<Record<string, readonly string[]>> = {
   'test/base/fuzz.test.ts': ['api/contract/', 'api/http/openapi.ts', 'test/kit/fuzzing.ts'],
   'test/base/survival.test.ts': ['api/durable.ts', 'workers/', 'models/base/pending.ts', 'activities/knowledge/'],
+  'test/chat/chat.test.ts': [
+    'api/live/',
+    'api/chat/',
+    'models/chat/conversation.ts',
+    'models/chat/log.ts',
+    'models/chat/message.ts',
+    'models/live/',
+  ],
   'test/chat/chatproperty.test.ts': [
     'test/kit/chatstory.ts',
     'agent/turn.ts',
@@ -71,6 +90,17 @@ export const narrow: Readonly<Record<string, readonly string[]>> = {
   ],
   'test/events/slackin.test.ts': ['activities/events/inbound/slack', 'api/events/slack', 'clients/slack/'],
   'test/interviews/resumefiles.test.ts': ['clients/files/pdf.ts', 'clients/files/layout.ts', 'clients/base/sandbox.ts'],
+  'test/events/mail.test.ts': [
+    'activities/events/mail',
+    'activities/events/inbound/email.ts',
+    'api/events/email.ts',
+    'clients/mail/',
+    'models/events/mailthread.ts',
+    'models/events/replytoken.ts',
+    'models/rules/events/mail',
+    'models/rules/events/smtp.ts',
+    'workflows/mailreply.ts',
+  ],
   'test/events/deaths.test.ts': ['activities/events/', 'models/events/delivery.ts', 'workflows/lines.ts'],
   'test/crawl/crawldeaths.test.ts': ['activities/crawl/', 'models/crawl/', 'workflows/crawl.ts'],
   'test/crawl/pages.test.ts': ['clients/site/pages', 'clients/base/'],
@@ -105,6 +135,16 @@ export const narrow: Readonly<Record<string, readonly string[]>> = {
     'models/knowledge/document.ts',
     'models/knowledge/removal.ts',
   ],
+  'test/knowledge/meaning.test.ts': meaning,
+  'test/knowledge/paraphrases.test.ts': meaning,
+  'test/workflows/interview.test.ts': ['models/rules/interviews/', 'workflows/interview'],
+  'test/workflows/longruns.test.ts': [
+    'workflows/inbound.ts',
+    'workflows/interview',
+    'workflows/lines.ts',
+    'workflows/options.ts',
+    'workflows/ticketevents.ts',
+  ],
   'test/knowledge/hostile.test.ts': ['clients/files/', 'api/routes/documents.ts'],
 };
 
@@ -119,6 +159,10 @@ const onlyHouse = ['bench/', 'docs/', '.ci/', '.github/'];
 
 /** At most this many tests, long ones included, run because they use a changed part of the kit. */
 const fewTests = 5;
+/** A part of the kit that more tests use than these is covered by the smoke set. */
+const manyTests = 20;
+/** A file that serves more slices than these runs the smoke set in place of all of their tests. */
+const manySlices = 4;
 
 const isTest = (path: string): boolean => path.endsWith('.test.ts');
 
@@ -161,7 +205,8 @@ function* testsOf(path: string, tests: readonly string[], graph: Graph): Iterabl
   );
   // A part of the kit that few tests use was changed for those tests.
   const own = path.startsWith('test/kit/') && near.length <= fewTests;
-  yield* [...about, ...near.filter((test) => own || !(test in narrow))];
+  const everywhere = path.startsWith('test/kit/') && near.length > manyTests;
+  yield* [...about, ...(everywhere ? [] : near.filter((test) => own || !(test in narrow)))];
   const room = path.split('/', 1)[0]!;
   if (room === 'workflows') yield* under(['test/workflows/']);
   if (ownFolder.includes(room)) yield* under([`test/${room}/`]);
@@ -170,8 +215,8 @@ function* testsOf(path: string, tests: readonly string[], graph: Graph): Iterabl
     yield* wide(['test/workflows/', 'test/knowledge/']);
   else {
     const found = slicesOf(path, graph);
-    for (const slice of found) yield* wide([`test/${slice}/`, `test/rules/${slice}/`]);
-    if (found.length === 0 || found.includes('base')) yield* wide(smoke);
+    if (found.length <= manySlices) for (const slice of found) yield* wide([`test/${slice}/`, `test/rules/${slice}/`]);
+    if (found.length === 0 || found.length > manySlices || found.includes('base')) yield* wide(smoke);
   }
 }
 

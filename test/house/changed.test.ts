@@ -47,6 +47,15 @@ describe('a change', () => {
     },
   );
 
+  it.each(['api/contract/common.ts', 'test/kit/harness.ts'])(
+    'of %s, which most tests need, runs the smoke set and not most tests',
+    (changed) => {
+      const runs = chosen(changed);
+      expect(runs).toEqual(expect.arrayContaining(['test/chat/inbox.test.ts', 'test/base/security.test.ts']));
+      expect(runs.length).toBeLessThan(all('test/').length / 3);
+    },
+  );
+
   it('of several files runs what each of them touches, each test once', () => {
     const both = chosen('models/chat/act.ts', 'models/crawl/crawl.ts');
     expect(both).toEqual(expect.arrayContaining([...all('test/chat/'), ...all('test/crawl/')]));
