@@ -42,7 +42,8 @@ describe('the models', () => {
   /** Opening them takes longer than all that these tests ask of them. */
   let shared: Embedder;
   beforeAll(() => {
-    shared = createEmbedder({ folder: process.env['TEST_EMBEDDING']! });
+    // Ample time, for machines that run much beside this; the limit has a test of its own.
+    shared = createEmbedder({ folder: process.env['TEST_EMBEDDING']!, timeoutMs: 60_000 });
   });
   afterAll(() => shared.close());
 
