@@ -73,7 +73,8 @@ async function vectorsOf(
   if (local === undefined) return undefined;
   try {
     const distinct = [...new Set(texts)].slice(0, sentencesForIntent);
-    const vectors = await Promise.all(distinct.map(async (text) => local.reading(asRead(text))));
+    // A message of one sentence is searched for as it stands.
+    const vectors = await Promise.all(distinct.map(async (text) => local.reading(asRead(text), texts.length === 1)));
     return new Map(distinct.map((text, at) => [text, vectors[at]!]));
   } catch {
     return undefined;

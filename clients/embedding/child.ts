@@ -2,8 +2,9 @@
  * The process that runs the embedding models. It answers one text after another, in the order in which they come, and is ended
  * by a signal: ending by itself during a run would abort it.
  */
-import { openModels } from './model.ts';
-import type { EmbeddingText, ModelName } from './vectors.ts';
+import { openModels, type OpenedModels } from './model.ts';
+import { openInThread } from './thread.ts';
+import { modelNames, models, type EmbeddingText, type ModelName } from './vectors.ts';
 
 export type Request = { id: number; text: EmbeddingText; models: readonly ModelName[] };
 /** `ready` comes once, before the first answer. */
@@ -11,10 +12,39 @@ export type Response = { ready: true } | { id: number; vector: Float32Array } | 
 
 const send = (response: Response): void => void process.send?.(response);
 
-const opened = await openModels(process.argv[2]!).catch((error: Error) => {
+const opened = await open(process.argv[2]!, process.argv[3] === 'threads').catch((error: Error) => {
   process.stderr.write(error.message);
   process.exit(1);
 });
+
+/**
+ * `threads`: the last model, which takes two thirds as long as the others together, runs beside them in a thread of its own. A
+ * question's vector is there sooner when a core is idle, and costs no more when none is.
+ */
+async function open(folder: string, threads: boolean): Promise<OpenedModels> {
+  if (!threads) return openModels(folder);
+  const last = modelNames.at(-1)!;
+  const opening = [openModels(folder, modelNames.slice(0, -1)), openInThread(folder, [last])] as const;
+  // This process must not end while the thread opens its model.
+  await Promise.allSettled(opening);
+  const [here, beside] = await Promise.all(opening);
+  return {
+    async embed(text, names) {
+      if (!names.includes(last)) return here.embed(text, names);
+      const others = names.filter((name) => name !== last);
+      // The thread begins before a run here holds this one.
+      const making = [beside.embed(text, [last]), here.embed(text, others)] as const;
+      // The thread takes the next text when it is done with this one, also when a model refused it.
+      await Promise.allSettled(making);
+      const [end, start] = await Promise.all(making);
+      const vector = new Float32Array(start.length + models[last].dimensions);
+      vector.set(start);
+      vector.set(end, start.length);
+      return vector;
+    },
+  };
+}
+
 const waiting: Request[] = [];
 let working = false;
 

@@ -13,6 +13,8 @@ export type EmbedderOptions = {
   folder: string;
   /** 0 for questions somebody waits for, 10 for passages in the background. */
   niceness?: number;
+  /** Whether the models of a text run side by side, on two cores; else one after another, on one. */
+  threads?: boolean;
   /** How long one text may take from its turn on, ms. */
   timeoutMs?: number;
   /** How long the models may take to load, ms. */
@@ -131,9 +133,9 @@ class EmbeddingProcess {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: EmbedderOptions) {
-    const { folder, niceness = 0 } = options;
+    const { folder, niceness = 0, threads = false } = options;
     this.#options = options;
-    this.#child = fork(entry, [folder], {
+    this.#child = fork(entry, [folder, ...(threads ? ['threads'] : [])], {
       // Nothing of ours: it needs no secret, and what it parses was written by strangers.
       env: memoryBounds,
       execArgv: ['--disable-warning=ExperimentalWarning', '--max-old-space-size=96', '--max-semi-space-size=2'],

@@ -19,9 +19,10 @@ export type Embedding = Vectors & {
 export type LocalEmbedding = {
   /**
    * Of a short text, as a question: 384 numbers of me5, then 512 of USE. Shares process and kept vectors with `question`.
+   * `searched`: it will probably be searched for as it stands, so the rest of its vector is made at the same time.
    * @throws when it cannot be had in time.
    */
-  reading(text: string): Promise<Float32Array>;
+  reading(text: string, searched?: boolean): Promise<Float32Array>;
   /** By USE alone, 512 numbers each: about 0.8 ms a sentence. @throws when they cannot be had in time. */
   sentences(texts: readonly string[]): Promise<Float32Array[]>;
 };
@@ -38,7 +39,7 @@ export function createEmbedding({ obtain, endpoint, ...options }: EmbeddingOptio
   const local = obtain === undefined ? undefined : createLocal({ ...options, obtain });
   return {
     ...(remote ?? (local === undefined ? none : embedded(local))),
-    local: local && readingBy(local),
+    local: local && readingBy(local, remote === undefined),
     state: () => local?.state() ?? { state: remote === undefined ? 'off' : 'ready' },
     close: async () => local?.close(),
   };
@@ -58,10 +59,11 @@ const embedded = (local: Local): Vectors => ({
   passages: local.passages,
 });
 
-const readingBy = (local: Local): LocalEmbedding => ({
-  reading: async (text) => {
-    const parts = await local.parts(text, readingModels);
-    return Float32Array.from(parts.flatMap((part) => [...part]));
+/** `searches`: passages are compared by the same models. */
+const readingBy = (local: Local, searches: boolean): LocalEmbedding => ({
+  reading: async (text, searched = false) => {
+    const parts = await local.parts(text, searches && searched ? modelNames : readingModels);
+    return Float32Array.from(parts.slice(0, readingModels.length).flatMap((part) => [...part]));
   },
   sentences: local.sentences,
 });

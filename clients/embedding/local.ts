@@ -108,6 +108,7 @@ export function createLocal(options: LocalOptions): Local {
         folder,
         timeoutMs,
         niceness,
+        threads: name === 'questions',
         onStart: () => meter?.started(name),
         onFailure: (failure) => onFailure(process, failure),
       });

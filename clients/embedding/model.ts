@@ -69,11 +69,9 @@ export type OpenedModels = {
   embed(text: EmbeddingText, names: readonly ModelName[]): Promise<Float32Array>;
 };
 
-/** Opens all models of `folder`. */
-export async function openModels(folder: string): Promise<OpenedModels> {
-  const opened = new Map(
-    await Promise.all(modelNames.map(async (name) => [name, await openModel(folder, name)] as const)),
-  );
+/** Opens models of `folder`. */
+export async function openModels(folder: string, names: readonly ModelName[] = modelNames): Promise<OpenedModels> {
+  const opened = new Map(await Promise.all(names.map(async (name) => [name, await openModel(folder, name)] as const)));
   const headings = new LRUCache<string, Float32Array>({ max: keptHeadings });
 
   async function headingBy(name: ModelName, heading: string): Promise<Float32Array> {

@@ -5,6 +5,7 @@ import { getPriority } from 'node:os';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   createEmbedder,
+  type EmbedOptions,
   EmbeddingFailed,
   type Embedder,
   type EmbedderOptions,
@@ -182,6 +183,17 @@ describe('the process', () => {
     const from = models.me5.dimensions;
     expect(use).toEqual(whole!.slice(from, from + models.use.dimensions));
     expect(await embedder.embed([text])).toEqual([whole]);
+  });
+
+  it('with a thread for one of the models gives the same vectors, for all models and for some', async () => {
+    const texts = [question('Where is my card?'), question(''), passage('It is free.', 'Ordering a new card')];
+    const asked: EmbedOptions[] = [{}, { models: ['me5', 'use'] }, { models: ['bge'] }];
+    const ask = async () => Promise.all(asked.map(async (options) => embedder.embed(texts, options)));
+    start();
+    const alone = await ask();
+    await embedder.close();
+    start({ threads: true });
+    expect(await ask()).toEqual(alone);
   });
 
   it('takes what a person waits for before what is patient, and leaves out what is no longer wanted', async () => {
