@@ -15,7 +15,7 @@ import type { Authority } from '../models/rules/knowledge/authority.ts';
 import { gapGroup, gapReason } from '../models/rules/knowledge/gap.ts';
 import type { Mode } from '../models/rules/access/keys.ts';
 import { plainReply } from '../models/rules/chat/replytext.ts';
-import { frames } from '../models/rules/language/frame.ts';
+import { ownSentences } from '../models/rules/language/escalation.ts';
 import type { Language } from '../models/rules/language/language.ts';
 import type { Asking } from '../models/rules/language/question.ts';
 import { holdAgainst, type Held } from '../models/rules/knowledge/grounded.ts';
@@ -89,7 +89,7 @@ export async function answerQuestion(deps: AgentDeps, question: Question): Promi
   return {
     answer: given
       ? plainReply(given.text, groundsOf(question.query, passages))
-      : frames.nothingFound[understood.language],
+      : ownSentences.nothingFound[understood.language],
     sources: given ? sourcesOf(passages, given.used) : [],
     has_context: given !== undefined,
     ...(given && (given.offers ? { confidence: 'low', offers: given.offers } : { confidence: 'high' })),

@@ -7,7 +7,6 @@ import { apiAt, until, type Api, type TestOrg } from '../kit/harness.ts';
 import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';
 import { removeDataDir, startProcess, systemEnv, type Running } from '../kit/processes.ts';
 import { ChatClient, mint } from '../kit/socket.ts';
-import { frames } from '../../models/rules/language/frame.ts';
 import { ownSentences } from '../../models/rules/language/escalation.ts';
 
 const help = `# Cash and cards
@@ -112,10 +111,10 @@ describe('POST /orgs/{orgId}/kb/query', () => {
     expect(source).toEqual({ type: 'document', id: expect.stringMatching(/^doc_/), name: 'help.md' });
     expect(question).toBe(heading);
     expect(body.answer).toBe(
-      [frames.mayHelp.en, ...body.offers.map((offer: { heading: string }) => `- ${offer.heading}`)].join('\n'),
+      [ownSentences.mayHelp.en, ...body.offers.map((offer: { heading: string }) => `- ${offer.heading}`)].join('\n'),
     );
     expect(JSON.stringify(body.offers)).not.toContain(':1:');
-    expect((await ask('Kann ich ein Account open für die company?')).body.answer).toContain(frames.mayHelp.de);
+    expect((await ask('Kann ich ein Account open für die company?')).body.answer).toContain(ownSentences.mayHelp.de);
     // The first one was asked before there were vectors, and missed.
     expect((await ask(near[2]!)).body.confidence).toBe('low');
     expect(await gaps()).not.toContain(near[2]);

@@ -2,13 +2,17 @@
 import { readFile } from 'node:fs/promises';
 import { readAskings, readMessage } from '../../agent/reading.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
-import { languages, languageOfFirst, type Language } from '../../models/rules/language/language.ts';
+import { languageOfFirst, type Language } from '../../models/rules/language/language.ts';
 
-type ByLanguage = Record<Language, string[]>;
+/** The languages of the tables. */
+const languages = ['en', 'de', 'fr', 'es'] as const;
+type ByLanguage = Record<(typeof languages)[number], string[]>;
 /** In `asked`: what a row shows, the message, and what is searched for first or last, or the texts of all readings. */
 export type Sentences = {
   calls: ByLanguage;
   noCalls: ByLanguage;
+  /** Of shops, travel, utilities and software, in further languages: nothing was chosen by these. */
+  elsewhere: Record<'calls' | 'noCalls', Record<string, string[]>>;
   courtesies: [text: string, kind: string, language: Language][];
   comeAlong: string[];
   languages: ByLanguage;
@@ -75,6 +79,11 @@ export async function readTables(embedding: Pick<Embedding, 'local'>): Promise<R
       ),
     ),
     'no calls': await expecting(flat(tables.noCalls), (intent) => intent !== 'person'),
+    'calls elsewhere': await expecting(Object.values(tables.elsewhere.calls).flat(), (intent) => intent === 'person'),
+    'no calls elsewhere': await expecting(
+      Object.values(tables.elsewhere.noCalls).flat(),
+      (intent) => intent !== 'person',
+    ),
     courtesies: of(
       tables.courtesies,
       await Promise.all(

@@ -1,6 +1,6 @@
 /**
  * The mails that customers are sent: their text, their head, and how they hang together as one thread. Pure; the words are in
- * the agent's four languages.
+ * the agent's languages.
  */
 import type { Mailbox } from './mailbox.ts';
 import type { Language } from '../language/language.ts';
@@ -29,6 +29,10 @@ const markers: Readonly<Record<Language, string>> = {
   de: '##- Bitte schreiben Sie Ihre Antwort oberhalb dieser Zeile. -##',
   fr: '##- Veuillez écrire votre réponse au-dessus de cette ligne. -##',
   es: '##- Escriba su respuesta por encima de esta línea. -##',
+  it: '##- Scriva la Sua risposta sopra questa riga. -##',
+  pt: '##- Escreva a sua resposta acima desta linha. -##',
+  nl: '##- Schrijf uw antwoord boven deze regel. -##',
+  pl: '##- Napisz odpowiedź powyżej tej linii. -##',
 };
 /** Such a line in a mail that was answered, quoted or not. */
 export const markerLine = /^[\s>|]*##- .{1,100} -##\s*$/mu;
@@ -56,6 +60,26 @@ const texts: Readonly<
     sources: 'Fuentes',
     foot: (name) => `${name}. Para continuar, responda a este correo.`,
   },
+  it: {
+    subject: (name) => `Risposta da ${name}`,
+    sources: 'Fonti',
+    foot: (name) => `${name}. Per continuare, risponda a questa mail.`,
+  },
+  pt: {
+    subject: (name) => `Resposta de ${name}`,
+    sources: 'Fontes',
+    foot: (name) => `${name}. Para continuar, responda a este e-mail.`,
+  },
+  nl: {
+    subject: (name) => `Antwoord van ${name}`,
+    sources: 'Bronnen',
+    foot: (name) => `${name}. Beantwoord deze mail om verder te gaan.`,
+  },
+  pl: {
+    subject: (name) => `Odpowiedź od ${name}`,
+    sources: 'Źródła',
+    foot: (name) => `${name}. Aby kontynuować, odpowiedz na tę wiadomość.`,
+  },
 };
 
 /** The type of the event that a mail tells of. */
@@ -66,6 +90,10 @@ const assistants: Readonly<Record<Language, string>> = {
   de: 'KI-Assistent',
   fr: 'Assistant IA',
   es: 'Asistente de IA',
+  it: 'Assistente IA',
+  pt: 'Assistente de IA',
+  nl: 'AI-assistent',
+  pl: 'Asystent AI',
 };
 /** How the agent signs, so that nobody takes it for a person. */
 export const assistantName = (name: string, language: Language): string => `${name} (${assistants[language]})`;

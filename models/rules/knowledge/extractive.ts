@@ -1,13 +1,13 @@
 /**
  * Answers made of the sources' own sentences, for when no language model is configured. Pure. It chooses and orders; it writes no
- * word of its own but the few of models/rules/language/frame.ts, and the sentence that says that nothing was found.
+ * word of its own but the few of models/rules/language/own/, and the sentence that says that nothing was found.
  */
 import { headingFor, labelOf, joined, phraseRow, shorten, underHeading } from './phrasing.ts';
 import { choose, following, type Scored } from './choosing.ts';
 import { newerOf } from './disagreement.ts';
 import { termWeights } from './wordmatch.ts';
 import { introduces, unitsOf, type Cell, type Unit } from './units.ts';
-import { frames } from '../language/frame.ts';
+import { ownSentences } from '../language/escalation.ts';
 import type { Language } from '../language/language.ts';
 import { matcher, terms, type Term } from '../language/words.ts';
 
@@ -178,7 +178,7 @@ export function extract(
     quotable,
     (one, other) => considered[one]!.heading === considered[other]!.heading,
   );
-  const note = newer && `\n${frames.newer[language].replace('{a}', newer.name).replace('{b}', newer.olderName)}`;
+  const note = newer && `\n${ownSentences.newer[language].replace('{a}', newer.name).replace('{b}', newer.olderName)}`;
   const text = phrase(units, source, about) + (cut ? '\n…' : '') + (note ?? '');
   const alone = answerOf(units, considered, text);
   const other = newer || !closeness ? undefined : besideOf(best, scored, about, considered);
@@ -300,7 +300,7 @@ function further(
 }
 
 const nothingMore = ({ id }: Source, language: Language): ExtractiveAnswer => ({
-  text: frames.nothingMore[language],
+  text: ownSentences.nothingMore[language],
   quotes: [],
   used: [id],
 });

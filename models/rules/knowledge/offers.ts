@@ -5,7 +5,7 @@
 import type { SourceType } from './authority.ts';
 import type { Passage } from './retrieval.ts';
 import { unitsOf } from './units.ts';
-import { frames } from '../language/frame.ts';
+import { ownSentences } from '../language/escalation.ts';
 import type { Language } from '../language/language.ts';
 import { terms } from '../language/words.ts';
 
@@ -79,4 +79,4 @@ export const takenOffer = (message: string, offers: readonly Offer[]): Offer | u
 
 /** The offers as a message, in the customer's language; what they are called stays in that of the documents. */
 export const offerText = (offers: readonly Offer[], language: Language): string =>
-  [frames.mayHelp[language], ...offers.map(({ heading }) => `- ${heading}`)].join('\n');
+  [ownSentences.mayHelp[language], ...offers.map(({ heading }) => `- ${heading}`)].join('\n');

@@ -1,41 +1,9 @@
-/** The few words that stand around quotations, and what tells that a quotation needs something around it. Data, by language. */
+/** What tells that a quotation needs something around it. Data, by language. */
 import type { Language } from './language.ts';
 import { fold } from './words.ts';
 
-/** `{a}` and `{b}` are names of documents. */
-export const frames = {
-  /** Nothing relevant was found for a question of the API; a chat says more (escalation.ts). */
-  nothingFound: {
-    en: 'I could not find anything about this in the available documents.',
-    de: 'Dazu habe ich in den vorliegenden Unterlagen nichts gefunden.',
-    fr: "Je n'ai rien trouvé à ce sujet dans les documents disponibles.",
-    es: 'No he encontrado nada sobre esto en los documentos disponibles.',
-  },
-  /** Above headings of passages that may help. */
-  mayHelp: {
-    en: 'This may help:',
-    de: 'Das könnte helfen:',
-    fr: 'Ceci pourrait vous aider :',
-    es: 'Esto podría ayudarle:',
-  },
-  /** A question was answered before, and the passage says no more. */
-  nothingMore: {
-    en: 'My documents say no more about this than what I have written above.',
-    de: 'Mehr als das, was ich oben geschrieben habe, steht dazu nicht in meinen Unterlagen.',
-    fr: "Mes documents n'en disent pas plus que ce que j'ai écrit ci-dessus.",
-    es: 'Mis documentos no dicen sobre esto más de lo que he escrito arriba.',
-  },
-  /** Two documents disagree, and the newer one is quoted. */
-  newer: {
-    en: '(From “{a}”; the older “{b}” says otherwise.)',
-    de: '(Aus „{a}“; in „{b}“, das älter ist, steht es anders.)',
-    fr: '(Selon « {a} » ; « {b} », plus ancien, dit autre chose.)',
-    es: '(Según «{a}»; «{b}», más antiguo, dice otra cosa.)',
-  },
-} as const satisfies Record<string, Record<Language, string>>;
-
 /** Beginnings of a sentence that point to what was said before it, folded. Words that seldom do so are left out ("Sie", "Das"). */
-const pointing: Record<Language, string> = {
+const pointing: Partial<Record<Language, string>> = {
   en: 'it|its|this|that|these|those|they|them|their|he|she|then|there|otherwise|also|but|however|so|therefore|instead|both|neither|afterwards|after that|in that case|in this case|if so|if not|yes|no',
   de: 'dies|diese[rmns]?|dieselben?|dann|danach|davor|daran|darauf|dafur|dabei|dazu|damit|darum|dadurch|deshalb|daher|deswegen|dort|sonst|ansonsten|auch|aber|jedoch|allerdings|stattdessen|beide[ns]?|er|ja|nein',
   fr: 'elles?|ils|ce|cela|ceci|cet|cette|ces|ensuite|sinon|aussi|mais|cependant|donc|alors|puis|apres cela|dans ce cas|oui|non',

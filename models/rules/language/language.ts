@@ -6,7 +6,7 @@
 import { fold } from './words.ts';
 import { knownLanguages, wordsOf, type Known } from './words/index.ts';
 
-export const languages = ['en', 'de', 'fr', 'es'] as const;
+export const languages = ['en', 'de', 'fr', 'es', 'it', 'pt', 'nl', 'pl'] as const;
 export type Language = (typeof languages)[number];
 /** For a model that is told which one to write in. */
 export const languageNames = { en: 'English', de: 'German', fr: 'French', es: 'Spanish' } as const;
@@ -20,7 +20,7 @@ for (const language of knownLanguages) {
 }
 
 /** Signs and letters that only one known language uses, and letters that few languages use. */
-const signs: Partial<Record<Known, RegExp>> = { de: /ß/u, es: /[¡¿ñ]/u };
+const signs: Partial<Record<Known, RegExp>> = { de: /ß/u, es: /[¡¿ñ]/u, pt: /[ãõ]/u, pl: /[ąęłńśźż]/u };
 const letters: Partial<Record<Known, RegExp>> = {
   de: /[äöü]/u,
   fr: /[àâçèêëîïôœùû]/u,

@@ -79,6 +79,10 @@ describe('by words alone', () => {
       de: 'Ich möchte mit einer Person sprechen',
       fr: 'Je voudrais parler à une personne',
       es: 'Quiero hablar con una persona',
+      it: 'Vorrei parlare con una persona',
+      pt: 'Quero falar com uma pessoa',
+      nl: 'Ik wil een mens spreken',
+      pl: 'Chcę rozmawiać z człowiekiem',
     };
     expect(ownSentences.notFound[language]).not.toBe('');
     expect(languageOf(offered[language])).toBe(language);

@@ -10,7 +10,7 @@ export const de: Words = {
     werden wie wieviel wird wir wo zu zum zur`),
   telling:
     listed(`abgebucht abgelehnt adresse anmelden ausland bekomme bekommen bestellen bestellt bestellung bezahlen bezahlt
-    bitte brauche brauchen buchung danke dich eigentlich einloggen erhalten euro funktioniert gebuhr gebuhren
+    bitte brauche brauchen buchung dank danke dich eigentlich einloggen erhalten euro funktioniert gebuhr gebuhren
     gehen geht geld gern gesperrt gesendet gestern gibts guten habt hallo handy heute hilfe hatte ihre ihren
     ihnen immer mensch menschen mitarbeiter berater kundenservice sprechen ansprechpartner jetzt karte kaufen
     kostenlos kosten kostet konnte konto kundigen kundigung lange lieferung mehr mochte monat monatlich morgen

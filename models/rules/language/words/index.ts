@@ -1,4 +1,4 @@
-/** The languages whose words are known: more than the agent speaks, so that Italian is not taken for Spanish. */
+/** The languages that the agent speaks, by their words. */
 import { de } from './de.ts';
 import { en } from './en.ts';
 import { es } from './es.ts';
@@ -6,8 +6,9 @@ import { fr } from './fr.ts';
 import { it } from './it.ts';
 import type { Words } from './lists.ts';
 import { nl } from './nl.ts';
+import { pl } from './pl.ts';
 import { pt } from './pt.ts';
 
-export const wordsOf = { en, de, fr, es, it, pt, nl } satisfies Record<string, Words>;
+export const wordsOf = { en, de, fr, es, it, pt, nl, pl } satisfies Record<string, Words>;
 export type Known = keyof typeof wordsOf;
 export const knownLanguages = Object.keys(wordsOf) as Known[];

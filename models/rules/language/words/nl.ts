@@ -6,8 +6,10 @@ export const nl: Words = {
     listed(`aan bij dat de een en hebben het hoe ik is kan maar met mijn naar niet of om op te van voor waar wanneer wat
     wie zijn`),
   telling:
-    listed(`adres bestelling betaling bedankt deze door geen geld graag heb hebt heeft hoeveel kaart kosten krijg kunnen
-    mij moet nog ons pakket rekening uit uw vergeten verloren waarom welke wil worden wordt zonder`),
+    listed(`adres antwoord bestelling betaling bedankt dag dank dat deze die dit door ook geen geld geroepen gesloten gedaan graag hartelijk heb hebt heeft hier
+    hoeveel iets iemand jullie kaart kost kosten krijg kunnen laat medewerker mens mij moet nog ons open pakket rekening schoenen
+    spreken terugsturen u uit uw vergeten verkoopt verkopen verloren verzending waarom wachtwoord weer welke wijzig wil wilt worden wordt
+    zonder zondag`),
   asking: [],
   joining: [],
   leaning: [],
