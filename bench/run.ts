@@ -8,6 +8,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   fairness: () => import('./fairness.ts'),
   retrieval: () => import('./retrieval.ts'),
   crawl: () => import('./crawl.ts'),
+  meaning: () => import('./meaning.ts'),
   chat: () => import('./chat.ts'),
   delivery: () => import('./delivery.ts'),
   inbound: () => import('./inbound.ts'),

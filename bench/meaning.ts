@@ -1,0 +1,141 @@
+/**
+ * What a crawl of 1,000 addresses does to others' questions: their p99 while nothing happens, while the site is read, and while its
+ * passages wait for their vectors; when its pages are found by their words, and how fast the background makes them comparable by
+ * meaning. No question is asked twice, so that each is embedded.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { siteShape } from './site.ts';
+import { onStage, quantile, type Stage } from './stage.ts';
+import { apiAt, until, type Api } from '../test/kit/harness.ts';
+import { startProcess } from '../test/kit/processes.ts';
+
+const idleMs = 20_000;
+/** How long questions are asked while passages wait; all vectors take longer. */
+const backgroundMs = Number(process.argv[3] ?? 60) * 1000;
+const pauseMs = 50;
+/** Of p99, while passages are embedded, to idle. */
+const target = 2;
+const settings = { SANDBOX_PAGES: '100000', EGRESS_ALLOW: '127.0.0.1' };
+/** The help centre of test/fixtures answers them. */
+const questions = [
+  'Who can open an account with you?',
+  'How long does opening an account in the app take?',
+  'When does a SEPA transfer reach the other bank?',
+  'What do I do when I have forgotten my app code?',
+  'How do I return a direct debit?',
+  'Which phones does the app run on?',
+];
+let asked = 0;
+
+export async function run(): Promise<void> {
+  await onStage(
+    async (stage) => {
+      const site = await startProcess('bench/site.ts', { DATA_DIR: stage.dataDir });
+      try {
+        await watch(stage, apiAt(stage.url), site.url);
+      } finally {
+        await site.stop();
+      }
+    },
+    settings,
+    { help: true },
+  );
+}
+
+async function watch(stage: Stage, api: Api, site: string): Promise<void> {
+  const { orgId, key: token } = stage;
+  const get = async (path: string) => (await api.request('GET', `/orgs/${orgId}${path}`, { token })).body;
+  await until(async () => {
+    const { documents } = await get('/documents');
+    return documents.length > 0 && documents.every((one: { embedded_at: string | null }) => one.embedded_at !== null);
+  }, 'the help centre compared by meaning');
+  await askUntil(api, stage, () => asked >= 20);
+  const idle = await askUntil(api, stage, after(idleMs));
+  told('questions, nothing else to do', idle);
+
+  const began = performance.now();
+  const started = await api.request('POST', `/orgs/${orgId}/crawl`, {
+    token,
+    body: { url: site, options: { max_pages: siteShape.addresses } },
+  });
+  if (started.status !== 202) throw new Error(`crawl: ${started.status} ${JSON.stringify(started.body)}`);
+  const status = async () => (await get('/crawl/status')).status;
+  told(
+    'questions, while the site is read',
+    await askUntil(api, stage, async () => (await status()).status !== 'crawling'),
+  );
+  const ended = await status();
+  console.log(
+    `  crawl ${ended.status} after ${((performance.now() - began) / 1000).toFixed(1)} s; ${ended.pages_to_embed} pages wait for vectors`,
+  );
+  console.log(`  a page's own words find it: ${await findsByWords(api, stage, site)}`);
+
+  const before = await waiting(stage);
+  const from = performance.now();
+  const meanwhile = await askUntil(api, stage, after(backgroundMs));
+  told('questions, while passages are embedded', meanwhile);
+  const made = before - (await waiting(stage));
+  const seconds = (performance.now() - from) / 1000;
+  console.log(
+    `  ${made} of ${before} passages embedded in ${seconds.toFixed(0)} s (${(made / seconds).toFixed(1)}/s), by knowledge_passages_to_embed`,
+  );
+  console.log(`  pages that wait now, by the crawl's status: ${(await status()).pages_to_embed}`);
+  const share = p99(meanwhile) / p99(idle);
+  console.log(`  p99 to idle ${share.toFixed(2)} (at most: ${target})`);
+  if (share > target || made <= 0) process.exitCode = 1;
+}
+
+const after = (ms: number): (() => boolean) => {
+  const end = performance.now() + ms;
+  return () => performance.now() >= end;
+};
+
+/** Asks one question after another, with pauses, until it is over; gives the times in ms. */
+async function askUntil(api: Api, { orgId, key }: Stage, over: () => boolean | Promise<boolean>): Promise<number[]> {
+  const times: number[] = [];
+  while (!(await over())) {
+    await sleep(pauseMs * 2 * Math.random());
+    const query = `No. ${asked}: ${questions[asked % questions.length]}`;
+    asked += 1;
+    const began = performance.now();
+    const { status } = await api.request('POST', `/orgs/${orgId}/kb/query`, { token: key, body: { query } });
+    if (status !== 200) throw new Error(`a question: ${status}`);
+    times.push(performance.now() - began);
+  }
+  return times;
+}
+
+const p99 = (times: readonly number[]): number =>
+  quantile(
+    times.toSorted((a, b) => a - b),
+    0.99,
+  );
+
+function told(what: string, times: readonly number[]): void {
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (share: number): string => quantile(sorted, share).toFixed(0);
+  console.log(`  ${what}: p50 ${at(0.5)}, p99 ${at(0.99)} ms of ${times.length}`);
+}
+
+/** The title of a page, which nothing else has. */
+async function findsByWords(api: Api, { orgId, key }: Stage, site: string): Promise<string> {
+  const html = await (await fetch(site)).text();
+  const title = /<title>([^<]*)<\/title>/u.exec(html)?.[1] ?? '';
+  const { body } = await api.request('POST', `/orgs/${orgId}/kb/query`, {
+    token: key,
+    body: { query: title, explain: true },
+  });
+  const found = (body.explain.candidates as { heading: string; text: string }[]).findIndex(
+    ({ heading, text }) => heading.includes(title) || text.includes(title),
+  );
+  return found < 0 ? 'no' : `yes, at place ${found + 1}`;
+}
+
+/** Passages that wait for their vectors, of the metrics. */
+async function waiting({ url }: Stage): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  return [...text.matchAll(/^knowledge_passages_to_embed(?:\{[^}]*\})? (\d+)/gmu)].reduce(
+    (sum, [, n]) => sum + Number(n),
+    0,
+  );
+}
