@@ -16,7 +16,7 @@ import {
 } from '../models/rules/interviews/draft.ts';
 import { criteriaOf } from '../models/rules/interviews/criteria.ts';
 import type { NewQuestion } from '../models/rules/interviews/questions.ts';
-import { languageOf, type Language } from '../models/rules/language/language.ts';
+import { interviewLanguageOf, type InterviewLanguage } from '../models/rules/language/language.ts';
 
 export type Draft = {
   role_title: string;
@@ -25,7 +25,7 @@ export type Draft = {
   question_count: number;
   questions: NewQuestion[];
   mode: DraftMode;
-  language: Language;
+  language: InterviewLanguage;
   meeting_url: string | null;
   scheduled_at: Date | null;
   candidate_email: string | null;
@@ -83,7 +83,7 @@ export async function draftInterview(
   const date = findDate(read.when, now, zone, usualHour);
   const role_title = read.role_title ?? usual.role_title;
   const question_count = read.question_count ?? usual.question_count;
-  const language = languageOf(prompt) ?? 'en';
+  const language = interviewLanguageOf(prompt);
   const criteria = criteriaOf(read.evaluation_criteria, read.skills, language);
   const order = {
     role_title,

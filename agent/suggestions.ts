@@ -7,7 +7,7 @@ import type { Ai } from '../clients/ai/ai.ts';
 import type { Question } from '../models/rules/interviews/questions.ts';
 import { suggestionsFor, type Suggestion } from '../models/rules/interviews/room.ts';
 import type { Said } from '../models/rules/interviews/transcript.ts';
-import { languageNames, type Language } from '../models/rules/language/language.ts';
+import { languageNames, type InterviewLanguage } from '../models/rules/language/language.ts';
 
 /** An interviewer waits for the next words; after this long, in ms, rules propose. */
 const patienceMs = 8_000;
@@ -27,7 +27,7 @@ const task =
 /** `told`: the model failed, and why. */
 export async function suggest(
   ai: Pick<Ai, 'model' | 'structured'>,
-  { questions, language }: { questions: readonly Question[]; language?: Language },
+  { questions, language }: { questions: readonly Question[]; language?: InterviewLanguage },
   said: readonly Said[],
   told: (error: unknown) => void,
 ): Promise<Suggestion[]> {

@@ -4,7 +4,7 @@ import { line, orgParams, timestamp } from './common.ts';
 import { draftBounds, draftModes } from '../../models/rules/interviews/draft.ts';
 import { maxResumeCharacters } from '../../models/rules/interviews/resume.ts';
 
-import { languages } from '../../models/rules/language/language.ts';
+import { interviewLanguages } from '../../models/rules/language/language.ts';
 
 export { orgParams };
 
@@ -29,7 +29,7 @@ export const draft = z
     question_count: z.number().int(),
     questions: z.array(newQuestion),
     mode: z.enum(draftModes),
-    language: z.enum(languages).meta({ description: 'That of the words; English where they do not tell.' }),
+    language: z.enum(interviewLanguages).meta({ description: 'That of the words; English where they do not tell.' }),
     meeting_url: z.string().nullable(),
     scheduled_at: timestamp.nullable(),
     candidate_email: z.string().nullable(),
@@ -53,7 +53,7 @@ export const generateBody = z.strictObject({
   required_skills: z.array(line(100)).max(maxSkills),
   experience_level: z.string().max(100).meta({ description: 'As you say it: `senior`, `3 years`, `graduate`.' }),
   resume_text: z.string().max(maxResumeCharacters).optional(),
-  language: z.enum(languages).optional().meta({
+  language: z.enum(interviewLanguages).optional().meta({
     description: 'What the questions are written in; the language of the job’s description unless told.',
   }),
   question_count: z

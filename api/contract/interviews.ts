@@ -11,7 +11,7 @@ import {
   operationNames,
 } from '../../models/rules/interviews/interview.ts';
 
-import { languages } from '../../models/rules/language/language.ts';
+import { interviewLanguages } from '../../models/rules/language/language.ts';
 
 export { orgParams };
 export const interviewParams = orgParams.extend({ interviewId: id });
@@ -46,7 +46,7 @@ const config = {
   candidate_email: email.nullish(),
   candidate_name: line(200).nullish(),
   mode: z.enum(interviewModes).optional().meta({ description: '`solo` unless told.' }),
-  language: z.enum(languages).optional().meta({
+  language: z.enum(interviewLanguages).optional().meta({
     description: 'What questions that are made here, and the room itself, are written in; `en` unless told.',
   }),
 };
@@ -77,7 +77,7 @@ const listed = {
   role_title: z.string(),
   status: z.enum(interviewStatuses),
   mode: z.enum(interviewModes),
-  language: z.enum(languages),
+  language: z.enum(interviewLanguages),
   candidate: z.object({
     name: z.string().nullable(),
     email: z.string().nullable(),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { id, timestamp } from './common.ts';
 import { interviewModes } from '../../models/rules/interviews/interview.ts';
 import { endReasons, roomBounds, roomRoles } from '../../models/rules/interviews/room.ts';
-import { languages } from '../../models/rules/language/language.ts';
+import { interviewLanguages } from '../../models/rules/language/language.ts';
 
 const body = z.string().max(roomBounds.message).regex(/\S/, 'must have something on it');
 const clientFrames = {
@@ -42,7 +42,7 @@ export const serverFrame = z.discriminatedUnion('type', [
   frame('welcome', {
     role: z.enum(roomRoles),
     mode: z.enum(interviewModes),
-    language: z.enum(languages),
+    language: z.enum(interviewLanguages),
     role_title: z.string(),
     question_count: z.number().int(),
     status: z.enum(['bot_deployed', 'in_progress']),

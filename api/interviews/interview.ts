@@ -29,7 +29,7 @@ import {
   type Operation,
 } from '../../models/rules/interviews/interview.ts';
 import { questionsFor, type NewQuestion } from '../../models/rules/interviews/questions.ts';
-import type { Language } from '../../models/rules/language/language.ts';
+import type { InterviewLanguage } from '../../models/rules/language/language.ts';
 import {
   interview,
   interviewChanged,
@@ -140,7 +140,7 @@ type Given = {
   meeting_url?: string | null | undefined;
   scheduled_at?: string | null | undefined;
   mode?: Interview['interview_mode'] | undefined;
-  language?: Language | undefined;
+  language?: InterviewLanguage | undefined;
 };
 
 const numbered = (questions: readonly NewQuestion[]) =>

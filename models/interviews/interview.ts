@@ -23,7 +23,7 @@ import {
 } from '../rules/interviews/interview.ts';
 import type { Question } from '../rules/interviews/questions.ts';
 import { endReasonOf } from '../rules/interviews/room.ts';
-import { languages, type Language } from '../rules/language/language.ts';
+import { interviewLanguages, type InterviewLanguage } from '../rules/language/language.ts';
 
 /** What the workflow of an interview says of it. */
 export type Projection = { orgId: string; interviewId: string; state: InterviewState; moves: readonly Move[] };
@@ -35,7 +35,7 @@ export type InterviewConfig = {
   role_title: string;
   interview_mode: InterviewMode;
   /** What questions and the room are written in; English where none is stored. */
-  language?: Language;
+  language?: InterviewLanguage;
   skills: string[];
   evaluation_criteria: string[];
   question_count: number;
@@ -77,7 +77,7 @@ export const InterviewModel = defineModel<Interview>(
     role_title: { type: String, required: true },
     role_key: { type: String, required: true },
     interview_mode: { type: String, enum: interviewModes, required: true },
-    language: { type: String, enum: languages },
+    language: { type: String, enum: interviewLanguages },
     skills: { type: [String], required: true },
     evaluation_criteria: { type: [String], required: true },
     question_count: { type: Number, required: true },

@@ -10,7 +10,7 @@ import { FrameModel, frameWriter, type FrameWriter } from '../live/frame.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { interviewModes, type InterviewMode } from '../rules/interviews/interview.ts';
 import type { Question } from '../rules/interviews/questions.ts';
-import { languages, type Language } from '../rules/language/language.ts';
+import { interviewLanguages, type InterviewLanguage } from '../rules/language/language.ts';
 import { endMessage, endReasons, roomRoles, type EndReason, type RoomRole } from '../rules/interviews/room.ts';
 
 export type Pass = { role: RoomRole; hash: string; sealed: string };
@@ -21,7 +21,7 @@ export type Room = {
   mode: Mode;
   interview_mode: InterviewMode;
   /** What the room itself says is said in it; English unless told. */
-  language?: Language;
+  language?: InterviewLanguage;
   role_title: string;
   candidate_name?: string;
   questions: Question[];
@@ -56,7 +56,7 @@ export const RoomModel = defineModel<Room>(
     org_id: { type: String, required: true },
     mode: { type: String, enum: modes, required: true },
     interview_mode: { type: String, enum: interviewModes, required: true },
-    language: { type: String, enum: languages },
+    language: { type: String, enum: interviewLanguages },
     role_title: { type: String, required: true },
     candidate_name: String,
     questions: { type: [Mixed], required: true },

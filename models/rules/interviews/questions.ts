@@ -8,7 +8,7 @@ import { banks } from './questionbank/index.ts';
 import { resumePoints, type ResumePoint } from './resume.ts';
 import { mentions } from './skills.ts';
 import { inTurns } from '../base/turns.ts';
-import type { Language } from '../language/language.ts';
+import type { InterviewLanguage } from '../language/language.ts';
 import { fold } from '../language/words.ts';
 
 export { questionCategories, type QuestionCategory } from './questionbank/bank.ts';
@@ -29,7 +29,7 @@ export type QuestionOrder = {
   /** The text of the candidate's resume. */
   resume?: string | undefined;
   /** What the questions are written in; English unless told. */
-  language?: Language | undefined;
+  language?: InterviewLanguage | undefined;
 };
 
 const bankOf = ({ language = 'en' }: Pick<QuestionOrder, 'language'>) => banks[language];

@@ -8,7 +8,7 @@ import type { Question } from './questions.ts';
 import { endings, followUps, notices } from './roomsentences.ts';
 import { skillsIn } from './skills.ts';
 import type { Said } from './transcript.ts';
-import type { Language } from '../language/language.ts';
+import type { InterviewLanguage } from '../language/language.ts';
 import { sentences } from '../language/sentences.ts';
 import { terms } from '../language/words.ts';
 
@@ -23,11 +23,11 @@ export const roomBounds = {
 } as const;
 
 /** What the page says before anything is recorded. */
-export const noticeOf = (mode: InterviewMode, language: Language = 'en'): string =>
+export const noticeOf = (mode: InterviewMode, language: InterviewLanguage = 'en'): string =>
   `${notices[mode][language]} ${notices.all[language]}`;
 
 /** Why a room is over, as its members are told. */
-export const endMessage = (reason: EndReason, language: Language = 'en'): string => endings[reason][language];
+export const endMessage = (reason: EndReason, language: InterviewLanguage = 'en'): string => endings[reason][language];
 export type EndReason = keyof typeof endings;
 export const endReasons = Object.keys(endings) as [EndReason, ...EndReason[]];
 export const endReasonOf = (cause: string | undefined, status: string): EndReason =>
@@ -85,7 +85,7 @@ function askedIn(questions: readonly Question[], said: readonly Said[]): Set<str
 export function suggestionsFor(
   questions: readonly Question[],
   said: readonly Said[],
-  language: Language = 'en',
+  language: InterviewLanguage = 'en',
 ): Suggestion[] {
   const asked = askedIn(questions, said);
   const open = questions.find(({ question_id }) => !asked.has(question_id));
@@ -104,7 +104,7 @@ const figure =
   /(?:\d[\d.,]*\s?(?:%|percent|million|thousand|ms|s|seconds?|minutes?|hours?|days?|weeks?|months?|people|users|customers|€|\$|euros?|dollars?|prozent|tausend|millionen|sekunden?|minuten?|stunden?|tagen?|wochen?|monaten?|leuten?|kunden|pour cent|mille|millions?|secondes?|heures?|jours?|semaines?|mois|personnes?|clients?|por ciento|mil|millones|segundos?|minutos?|horas?|días?|semanas?|mes(?:es)?|personas?|clientes?)(?![\p{L}]))/iu;
 
 /** A question about what somebody said, quoting it; undefined where it says too little to quote. */
-export function followUp(answer: string, language: Language = 'en'): string | undefined {
+export function followUp(answer: string, language: InterviewLanguage = 'en'): string | undefined {
   const { example, measured, ownPart, skill: ofSkill, next, result, we, own } = followUps[language];
   const words = answer.trim().split(/\s+/u).filter(Boolean);
   if (words.length === 0) return undefined;

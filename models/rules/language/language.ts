@@ -8,6 +8,9 @@ import { knownLanguages, wordsOf, type Known } from './words/index.ts';
 
 export const languages = ['en', 'de', 'fr', 'es', 'it', 'pt', 'nl', 'pl'] as const;
 export type Language = (typeof languages)[number];
+/** The languages of interviews. */
+export const interviewLanguages = ['en', 'de', 'fr', 'es'] as const;
+export type InterviewLanguage = (typeof interviewLanguages)[number];
 /** For a model that is told which one to write in. */
 export const languageNames = { en: 'English', de: 'German', fr: 'French', es: 'Spanish' } as const;
 /** The known languages that have each word: a word that several languages share counts less. */
@@ -51,6 +54,10 @@ export function languageOf(text: string): Language | undefined {
   if (!first || first[1] === second?.[1]) return undefined;
   return languages.find((language) => language === first[0]);
 }
+
+/** In which language an interview about a text is held: English when the text's is none of them. */
+export const interviewLanguageOf = (text: string): InterviewLanguage =>
+  interviewLanguages.find((language) => language === languageOf(text)) ?? 'en';
 
 /**
  * The language to answer in: that of the newest text whose language can be told (the texts come newest first); English

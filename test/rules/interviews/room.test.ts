@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { endReasonOf, followUp, noticeOf, suggestionsFor } from '../../../models/rules/interviews/room.ts';
 import { endings, followUps, notices } from '../../../models/rules/interviews/roomsentences.ts';
 import type { Said } from '../../../models/rules/interviews/transcript.ts';
-import { languageOf, languages } from '../../../models/rules/language/language.ts';
+import { interviewLanguages, languageOf } from '../../../models/rules/language/language.ts';
 
 const questions = ['How do you test a service?', 'Which database do you prefer?'].map((body, n) => ({
   question_id: `q${n}`,
@@ -70,7 +70,7 @@ describe('followUp in another language', () => {
 });
 
 describe('the words of a room', () => {
-  it.each(languages)('are all in %s', (language) => {
+  it.each(interviewLanguages)('are all in %s', (language) => {
     const { we: _we, own: _own, ...asked } = followUps[language];
     const said = [notices, endings]
       .flatMap((kind) => Object.values<Record<string, string>>(kind))
