@@ -11,7 +11,7 @@ import { makeQuestions } from '../../agent/questions.ts';
 import { draftBounds } from '../../models/rules/interviews/draft.ts';
 import { isTimeZone } from '../../models/rules/interviews/meeting.ts';
 import { skillsIn } from '../../models/rules/interviews/skills.ts';
-import { languageOf } from '../../models/rules/language/language.ts';
+import { interviewLanguageOf } from '../../models/rules/language/language.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 /** A resume of 200,000 characters and a description. */
@@ -82,7 +82,7 @@ export const interviewAidRoutes = [
           experience_level,
           categories,
           resume: resume_text,
-          language: language ?? languageOf(job_description) ?? 'en',
+          language: language ?? interviewLanguageOf(job_description),
           job_description,
         },
         told(ctx, orgId, 'questions'),
