@@ -7,6 +7,12 @@ import type { Report } from './cache.ts';
 export type PythonPackage = {
   name: string;
   version: string;
+  /** Its optional parts, as in `name[part]`. */
+  extras?: readonly string[];
+  /** Further packages beside it, with the versions that fit. */
+  beside?: readonly string[];
+  /** Those of all that come with it that there is only the source of; it is built here. */
+  fromSource?: readonly string[];
   /** The program of the environment that shows that it is complete, and what it is called with for that. */
   program: string;
   check: readonly string[];
@@ -29,7 +35,7 @@ export async function findPython(wanted: PythonPackage, report: Report): Promise
 }
 
 async function install(
-  { name, version, program, check, purpose }: PythonPackage,
+  { name, version, extras = [], beside = [], fromSource = [], program, check, purpose }: PythonPackage,
   environment: string,
   report: Report,
 ): Promise<void> {
@@ -40,7 +46,9 @@ async function install(
   await rm(environment, { recursive: true, force: true });
   try {
     await run(python, ['-m', 'venv', environment]);
-    const pip = ['-m', 'pip', 'install', '--quiet', '--only-binary=:all:', `${name}==${version}`];
+    const wanted = `${name}${extras.length > 0 ? `[${extras.join(',')}]` : ''}==${version}`;
+    const sources = ['--only-binary=:all:', ...fromSource.map((one) => `--no-binary=${one}`)];
+    const pip = ['-m', 'pip', 'install', '--quiet', ...sources, wanted, ...beside];
     await run(join(environment, 'bin', 'python'), pip, { heartbeat: { text: `  still installing ${name}`, report } });
     await run(join(environment, 'bin', program), check);
   } catch (error) {

@@ -16,6 +16,7 @@ import { runChecks } from '../engines/check.ts';
 import { findChromium } from '../engines/chromium.ts';
 import { findEmbedding } from '../engines/embedding/embedding.ts';
 import { findGreenMail } from '../engines/greenmail.ts';
+import { findLocalStack } from '../engines/localstack.ts';
 import { findMongod } from '../engines/mongod.ts';
 import { findSchemathesis } from '../engines/schemathesis.ts';
 import { findTemporal } from '../engines/temporal.ts';
@@ -54,6 +55,7 @@ async function obtainEngines(): Promise<NodeJS.ProcessEnv> {
   const chromium = await findChromium(print);
   const embedding = await findEmbedding(print);
   const greenMail = await findGreenMail(print);
+  const localStack = await findLocalStack(print);
   await findTemporal(print);
   return {
     TEST_TEMPORAL_TESTSERVER: testServer,
@@ -61,6 +63,7 @@ async function obtainEngines(): Promise<NodeJS.ProcessEnv> {
     TEST_CHROMIUM: chromium,
     TEST_EMBEDDING: embedding,
     TEST_GREENMAIL: greenMail,
+    TEST_LOCALSTACK: localStack,
   };
 }
 

@@ -1,0 +1,95 @@
+/** Amazon's SNS and S3 on this machine, by LocalStack: topics that sign, subscribe and deliver, and buckets that keep. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AwsV4Signer } from 'aws4fetch';
+import { until } from './harness.ts';
+import { startGuarded } from '../../engines/child.ts';
+import { freePort } from '../../engines/ports.ts';
+
+export type LocalStack = {
+  url: string;
+  /** The name that a topic has, before it is made as well. */
+  topicArn(name: string): string;
+  /** A call of SNS; gives the text of its answer. Throws when it is refused. */
+  sns(action: string, fields: Record<string, string>): Promise<string>;
+  /** Stores an object; its bucket is made when it is not there. */
+  put(bucket: string, key: string, body: string): Promise<void>;
+  close(): Promise<void>;
+};
+
+const credentials = { accessKeyId: 'test', secretAccessKey: 'test', region: 'us-east-1' };
+/** What LocalStack takes as the environment of a call with these credentials. */
+export const awsEnv = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_REGION: credentials.region };
+const account = '000000000000';
+
+export async function startLocalStack(): Promise<LocalStack> {
+  const [port, folder] = [await freePort(), await mkdtemp(join(tmpdir(), 'support-localstack-'))];
+  const host = `127.0.0.1:${port}`;
+  const url = `http://${host}`;
+  const child = await startGuarded({
+    command: process.env['TEST_LOCALSTACK']!,
+    args: ['-m', 'localstack.runtime.main'],
+    logPath: join(folder, 'log'),
+    cwd: folder,
+    removeAfter: folder,
+    env: {
+      PATH: process.env['PATH'],
+      HOME: folder,
+      SERVICES: 's3,sns,sqs',
+      STRICT_SERVICE_LOADING: '1',
+      GATEWAY_LISTEN: host,
+      LOCALSTACK_HOST: host,
+      FILESYSTEM_ROOT: folder,
+      LOCALSTACK_VOLUME_DIR: folder,
+      // It reaches for nothing outside this machine.
+      DNS_ADDRESS: '0',
+      DISABLE_EVENTS: '1',
+      SKIP_SSL_CERT_DOWNLOAD: '1',
+    },
+  });
+  const call = async (service: string, method: string, path: string, body: string, type?: string): Promise<string> => {
+    const headers = type === undefined ? {} : { 'content-type': type };
+    const signed = await new AwsV4Signer({
+      ...credentials,
+      service,
+      method,
+      url: `${url}${path}`,
+      body,
+      headers,
+    }).sign();
+    const response = await fetch(signed.url, { method, headers: signed.headers, body });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`LocalStack answered ${response.status} to ${method} ${path}: ${text}`);
+    return text;
+  };
+  await until(async () => {
+    if (!child.running()) throw new Error(`LocalStack ended. ${await child.explain()}`);
+    return fetch(`${url}/_localstack/health`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  }, 'LocalStack to answer');
+  const buckets = new Set<string>();
+  return {
+    url,
+    topicArn: (name) => `arn:aws:sns:${credentials.region}:${account}:${name}`,
+    sns: (Action, fields) =>
+      call(
+        'sns',
+        'POST',
+        '/',
+        new URLSearchParams({ Action, Version: '2010-03-31', ...fields }).toString(),
+        'application/x-www-form-urlencoded; charset=utf-8',
+      ),
+    async put(bucket, key, body) {
+      if (!buckets.has(bucket)) await call('s3', 'PUT', `/${bucket}`, '');
+      buckets.add(bucket);
+      await call('s3', 'PUT', `/${bucket}/${key}`, body);
+    },
+    async close() {
+      await child.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
