@@ -125,6 +125,17 @@ export async function startIntent<T extends Launchable>(
   intent: Intent,
   deadlineMs = startDeadlineMs,
 ): Promise<void> {
+  await startUnsettled(ctx, record, intent, deadlineMs);
+  await settleIntent(model, record._id, intent);
+}
+
+/** Starts an intent as `startIntent` does; its caller settles it, of many records at once. */
+export async function startUnsettled(
+  ctx: Starter,
+  record: Launchable,
+  intent: Intent,
+  deadlineMs = startDeadlineMs,
+): Promise<void> {
   const options = {
     workflowId: intent.workflow_id,
     taskQueue: `${ctx.config.taskQueuePrefix}${intent.queue}`,
@@ -152,7 +163,6 @@ export async function startIntent<T extends Launchable>(
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
-  await settleIntent(model, record._id, intent);
 }
 
 /** How long a caller waits for what a workflow finds out, in ms. */

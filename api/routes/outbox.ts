@@ -3,9 +3,11 @@ import { key, type TenantPrincipal } from '../access/auth.ts';
 import type { Context } from '../context.ts';
 import * as contract from '../contract/outbox.ts';
 import { startSaved } from '../durable.ts';
+import { startRecovered } from '../events/recovering.ts';
 import { afterCursor, defaultLimit, listPage } from '../http/cursor.ts';
 import { route } from '../http/route.ts';
 import { newId } from '../../models/base/ids.ts';
+import { sweepAfterMs } from '../../models/base/pending.ts';
 import {
   createDelivery,
   DeliveryModel,
@@ -172,13 +174,17 @@ export const outboxRoutes = [
     limit: 'writes',
     async handle({ body, principal: { orgId, modes } }, ctx) {
       const since = new Date(body.since);
+      const now = ctx.clock();
+      // The sweeper starts what this process does not.
+      const due = new Date(now.getTime() + sweepAfterMs);
       const { outbox_version } = await findSupportConfig(orgId);
       let recovered = 0;
       for (const mode of modes) {
         const standing = await findDestinations(orgId, mode, outbox_version);
         const kinds = deliveryKinds.filter((kind) => standing.get(kind)?.status !== 'disabled');
-        recovered += await recoverDeliveries(orgId, { modes: [mode], kinds, since }, ctx.clock());
+        recovered += await recoverDeliveries(orgId, { modes: [mode], kinds, since }, now, due);
       }
+      if (recovered > 0) void startRecovered(ctx, orgId, due);
       return { recovered };
     },
   }),

@@ -8,7 +8,7 @@ import type mongoose from 'mongoose';
 import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defined, defineModel, embedded, Mixed } from '../base/define.ts';
 import { newId } from '../base/ids.ts';
-import { intentFor, pendingField, pendingIndex, type Intent, type Work } from '../base/pending.ts';
+import { intentFor, pendingField, pendingIndex, type Due, type Intent, type Work } from '../base/pending.ts';
 import type { Erased, Eraser } from '../chat/erasure.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { ticketWork } from '../rules/chat/work.ts';
@@ -336,12 +336,13 @@ export async function redeliver(orgId: string, deliveryId: string, now: Date): P
 
 /**
  * Has everything sent again that failed of what was made since then, each in its ticket's order; returns how many these are.
- * The sweeper starts it, since it may be much.
+ * `due` is when the sweeper may start it, and tells what was recovered now: `listRecovered`.
  */
 export async function recoverDeliveries(
   orgId: string,
   { modes: seen, kinds, since }: { modes: readonly Mode[]; kinds: readonly DeliveryKind[]; since: Date },
   now: Date,
+  due: Date,
 ): Promise<number> {
   const ofTicket = { $and: ['$subject.ticket_id', '$subject.conv_id'] };
   const [ticket, alone] = [ticketWork('', '', ''), sendingWork('', '')];
@@ -362,7 +363,7 @@ export async function recoverDeliveries(
         ],
       },
     ],
-    next_at: now,
+    next_at: due,
     tries: 0,
   };
   const { modifiedCount } = await deliveries().updateMany(
@@ -387,6 +388,20 @@ export async function recoverDeliveries(
     ],
   );
   return modifiedCount;
+}
+
+/** What was recovered with this time and is not started yet, some of it: each with the intent to start it. */
+export async function listRecovered(orgId: string, due: Date, limit: number): Promise<Due[]> {
+  const found = await deliveries()
+    .find({ org_id: orgId, 'pending.next_at': due }, { projection: { org_id: 1, mode: 1, pending: 1 } })
+    .limit(limit)
+    .toArray();
+  return found.flatMap((record) => (record.pending ?? []).slice(0, 1).map((intent) => ({ record, intent })));
+}
+
+/** Notes that what carries these was started. */
+export async function settleRecovered(ids: readonly string[], due: Date): Promise<void> {
+  await deliveries().updateMany({ _id: { $in: [...ids] } }, { $pull: { pending: { next_at: due } } });
 }
 
 export async function findDelivery(orgId: string, deliveryId: string): Promise<Delivery | null> {

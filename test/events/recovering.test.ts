@@ -1,0 +1,89 @@
+/** What is recovered is started by the API itself: here no worker runs, so no sweeper does it. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client, Connection } from '@temporalio/client';
+import { randomUUID } from 'node:crypto';
+import { apiAt, until, type Api, type TestOrg } from '../kit/harness.ts';
+import { removeDataDir, startProcess, systemEnv, type Running } from '../kit/processes.ts';
+import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
+import { DeliveryModel, deliveryRecords, insertDeliveries, type Subject } from '../../models/events/delivery.ts';
+import { ticketWork } from '../../models/rules/chat/work.ts';
+import { sendingWork } from '../../models/rules/events/work.ts';
+
+const env = systemEnv('recovering');
+let running: Running;
+let connection: Connection;
+let api: Api;
+let org: TestOrg;
+beforeAll(async () => {
+  [running, connection] = await Promise.all([
+    startProcess('api/server.ts', env),
+    Connection.connect({ address: env['TEMPORAL_ADDRESS']! }),
+    connectMongo(env['MONGODB_URI']!),
+  ]);
+  api = apiAt(running.url);
+  org = await api.newOrg();
+});
+afterAll(async () => {
+  await running.stop();
+  await Promise.all([connection.close(), disconnectMongo()]);
+  await removeDataDir(env);
+});
+
+/** Failed deliveries about this; gives their ids. */
+async function failed(count: number, subject: Subject, line?: string): Promise<string[]> {
+  const fresh = Array.from({ length: count }, () => ({
+    org_id: org.orgId,
+    mode: 'test' as const,
+    kind: 'webhook' as const,
+    event_id: `evt_${randomUUID()}`,
+    event_type: 'test',
+    lane: 'webhook',
+    destination: 'http://127.0.0.1:1/',
+    subject,
+    payload: {},
+    ...(line === undefined ? {} : { line }),
+  }));
+  const records = deliveryRecords(fresh, new Date()).map((one) => ({ ...one, status: 'failed' as const }));
+  await insertDeliveries(records);
+  return records.map(({ _id }) => _id);
+}
+
+describe('POST …/recover', () => {
+  it('starts what it recovered at once: one start for all of a ticket, and none that nobody asked for', async () => {
+    const tickets = Array.from({ length: 3 }, () => ({
+      ticket_id: `tkt_${randomUUID()}`,
+      conv_id: `conv_${randomUUID()}`,
+    }));
+    for (const ticket of tickets) await failed(4, ticket, `ticket:${ticket.ticket_id}`);
+    const [alone] = await failed(1, {});
+    const { token } = await api.newKey(org, { mode: 'test' });
+    const reply = await api.request('POST', `/support/outbox/orgs/${org.orgId}/recover`, {
+      token,
+      body: { since: '2020-01-01T00:00:00Z' },
+    });
+    expect([reply.status, reply.body]).toEqual([202, { recovered: 13 }]);
+    await until(
+      async () => (await DeliveryModel.countDocuments({ org_id: org.orgId, 'pending.0': { $exists: true } })) === 0,
+      'all of it to be started',
+    );
+    const client = new Client({ connection });
+    const ids = [
+      ...tickets.map(({ conv_id, ticket_id }) => ticketWork(org.orgId, conv_id, ticket_id).id),
+      sendingWork(org.orgId, alone!).id,
+    ];
+    for (const id of ids) {
+      const handle = client.workflow.getHandle(id);
+      const { events } = await handle.fetchHistory();
+      const signals = events!.filter((event) => event.workflowExecutionSignaledEventAttributes);
+      expect(signals.map((event) => event.workflowExecutionSignaledEventAttributes!.signalName)).toEqual(['tryNow']);
+      await handle.terminate('the test is over');
+    }
+    expect(
+      await DeliveryModel.countDocuments({
+        org_id: org.orgId,
+        status: 'pending',
+        next_attempt_at: { $lte: new Date() },
+      }),
+    ).toBe(13);
+  });
+});
