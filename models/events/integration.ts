@@ -4,6 +4,7 @@
  */
 import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, Mixed } from '../base/define.ts';
+import { grouped } from '../base/grouped.ts';
 import { integrationProviders, integrationStatuses } from '../rules/events/integration.ts';
 import type { IntegrationProvider, IntegrationStatus } from '../rules/events/integration.ts';
 import { outboxProviders, type OutboxProvider } from '../rules/knowledge/supportconfig.ts';
@@ -31,6 +32,8 @@ export type Integration = {
   connected_at?: Date;
   broken_at?: Date;
   broken_reason?: string;
+  /** While a process renews the credentials: until when it may take. */
+  renewing_until?: Date;
   updated_at: Date;
 };
 
@@ -52,6 +55,7 @@ export const IntegrationModel = defineModel<Integration>(
     connected_at: Date,
     broken_at: Date,
     broken_reason: String,
+    renewing_until: Date,
     updated_at: { type: Date, required: true },
   },
   [
@@ -75,10 +79,23 @@ export async function listIntegrations(orgId: string): Promise<Integration[]> {
   return collectionOf(IntegrationModel).find({ org_id: orgId }).toArray();
 }
 
-/** The organization whose events these are. */
-export async function findOwner(provider: IntegrationProvider, external: string): Promise<Integration | null> {
-  return collectionOf(IntegrationModel).findOne({ provider, external });
-}
+/** The organization whose events these are. Questions of one turn of the event loop become one query. */
+export const findOwner = (provider: IntegrationProvider, external: string): Promise<Readonly<Integration> | null> =>
+  ownerOf({ provider, external });
+
+type Asked = { provider: IntegrationProvider; external: string };
+const ownerOf = grouped<Asked, Readonly<Integration> | null>(
+  async (asked) => {
+    const named = new Map(asked.map(({ provider, external }) => [`${provider} ${external}`, { provider, external }]));
+    const found = await collectionOf(IntegrationModel)
+      .find({ $or: [...named.values()] })
+      .toArray();
+    return asked.map(
+      (one) => found.find(({ provider, external }) => provider === one.provider && external === one.external) ?? null,
+    );
+  },
+  { atOnce: 20, max: 200 },
+);
 
 const signing = { sealed_signing: { $exists: true } } as const;
 /** Organizations that share one workspace and sign for themselves: the cost of a request is bounded by it. */
@@ -112,7 +129,7 @@ export async function listSigning(provider: IntegrationProvider, limit: number):
 export type Connected = Pick<Integration, 'account' | 'settings' | 'sealed'> &
   Partial<Pick<Integration, 'workspace' | 'sealed_signing' | 'external'>>;
 
-/** Stores a connection whose credential was just taken. `external` is left out when another organization has it. */
+/** Stores a connection; without `sealed` the credential stays as it stands. `external` is left out when another organization has it. */
 export async function connectIntegration(
   orgId: string,
   provider: IntegrationProvider,
@@ -181,6 +198,28 @@ export async function breakIntegration(
     { $set: { status: 'broken', broken_at: now, broken_reason: reason, updated_at: now } },
   );
   return modifiedCount === 1;
+}
+
+/** Lets one process of all renew the credentials, for `forMs`. */
+export async function claimRenewal(id: string, now: Date, forMs: number): Promise<boolean> {
+  const { matchedCount } = await collectionOf(IntegrationModel).updateOne(
+    { _id: id, $or: [{ renewing_until: { $exists: false } }, { renewing_until: { $lte: now } }] },
+    { $set: { renewing_until: new Date(now.getTime() + forMs) } },
+  );
+  return matchedCount === 1;
+}
+
+export async function endRenewal(id: string): Promise<void> {
+  await collectionOf(IntegrationModel).updateOne({ _id: id }, { $unset: { renewing_until: '' } });
+}
+
+/** Keeps renewed credentials; false when those that they were made of stand no longer. */
+export async function keepRenewed(id: string, before: string, sealed: string): Promise<boolean> {
+  const { matchedCount } = await collectionOf(IntegrationModel).updateOne(
+    { _id: id, sealed: before },
+    { $set: { sealed } },
+  );
+  return matchedCount === 1;
 }
 
 /** Organizations that are connected to this workspace. */

@@ -3,7 +3,7 @@
  * of that service finds its way back. Unique by what it stands for there.
  */
 import { isDuplicate } from '../base/connect.ts';
-import { collectionOf, defined, defineModel, Mixed } from '../base/define.ts';
+import { collectionOf, defined, defineModel, Mixed, readerOf } from '../base/define.ts';
 import type { Eraser, Erased } from '../chat/erasure.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { integrationProviders, type IntegrationProvider } from '../rules/events/integration.ts';
@@ -62,8 +62,10 @@ export const LinkModel = defineModel<Link>(
 
 const idOf = (provider: IntegrationProvider, external: string): string => `${provider}:${external}`;
 
-export async function findLink(provider: IntegrationProvider, external: string): Promise<Link | null> {
-  return collectionOf(LinkModel).findOne({ _id: idOf(provider, external) });
+const readLink = readerOf(LinkModel);
+
+export async function findLink(provider: IntegrationProvider, external: string): Promise<Readonly<Link> | null> {
+  return readLink(idOf(provider, external));
 }
 
 /** What stands for this ticket or task at the provider, the newest. */

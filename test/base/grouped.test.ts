@@ -1,0 +1,62 @@
+/** Work that is done together: what is one group, how many are under way, and whose a failure is. */
+import { describe, expect, it } from '@jest/globals';
+import { setImmediate as turn } from 'node:timers/promises';
+import { grouped } from '../../models/base/grouped.ts';
+
+/** Work that ends when the test says so. */
+function held() {
+  const groups: { items: readonly number[]; end: ReturnType<typeof Promise.withResolvers<void>> }[] = [];
+  const work = async (items: readonly number[]): Promise<(number | Error)[]> => {
+    const end = Promise.withResolvers<void>();
+    groups.push({ items, end });
+    await end.promise;
+    return items.map((item) => (item < 0 ? new Error(`no ${item}`) : item * 2));
+  };
+  return { groups, work };
+}
+
+describe('grouped', () => {
+  it('makes a group of what comes in one turn, and of what comes while groups are under way', async () => {
+    const { groups, work } = held();
+    const ask = grouped(work, { atOnce: 2, max: 3 });
+    const first = [ask(1), ask(2)];
+    await turn();
+    const second = ask(3);
+    await turn();
+    const later = [ask(4)];
+    await turn();
+    later.push(ask(5), ask(6), ask(7));
+    await turn();
+    await turn();
+    expect(groups.map(({ items }) => items)).toEqual([[1, 2], [3]]);
+    groups[0]!.end.resolve();
+    expect(await Promise.all(first)).toEqual([2, 4]);
+    await turn();
+    // The fourth is full at three.
+    expect(groups.map(({ items }) => items)).toEqual([[1, 2], [3], [4, 5, 6]]);
+    for (const at of [1, 2]) groups[at]!.end.resolve();
+    expect(await second).toBe(6);
+    await turn();
+    groups[3]!.end.resolve();
+    expect(await Promise.all(later)).toEqual([8, 10, 12, 14]);
+  });
+
+  it('gives each caller its own failure, and all of a group that of the whole; the next group is not held up', async () => {
+    const { groups, work } = held();
+    const ask = grouped(work, { atOnce: 1, max: 10 });
+    const mixed = Promise.allSettled([ask(1), ask(-1)]);
+    await turn();
+    await turn();
+    const broken = Promise.allSettled([ask(2), ask(3)]);
+    groups[0]!.end.resolve();
+    expect((await mixed).map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+    await turn();
+    groups[1]!.end.reject(new Error('the database is away'));
+    expect((await broken).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    const next = ask(4);
+    await turn();
+    await turn();
+    groups[2]!.end.resolve();
+    expect(await next).toBe(8);
+  });
+});
