@@ -1,5 +1,4 @@
 /** Tries connections to other services, with the credentials that are sealed in MongoDB. */
-import type { Logger } from 'pino';
 import { breakConnection } from './broken.ts';
 import { ConnectionRefused, type Connector, type ConnectorDeps } from './connectors/connector.ts';
 import { connectors } from './connectors/index.ts';
@@ -9,10 +8,9 @@ import { enableDestination } from '../../models/events/destination.ts';
 import { connectIntegration, findIntegration, type Integration } from '../../models/events/integration.ts';
 import type { Trial, Tried } from '../../models/rules/events/integrationwork.ts';
 
-export type IntegrationDeps = ConnectorDeps & { log: Logger };
 export type IntegrationActivities = ReturnType<typeof createIntegrationActivities>;
 
-export function createIntegrationActivities(deps: IntegrationDeps) {
+export function createIntegrationActivities(deps: ConnectorDeps) {
   async function connect({ orgId, provider, candidateId }: Trial, connector: Connector, signal: AbortSignal) {
     const candidate = candidateId === undefined ? null : await findCandidate(orgId, candidateId);
     // An attempt before this one has taken it, and died before it could say so.

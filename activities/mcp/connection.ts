@@ -7,7 +7,7 @@ import {
   type OAuthClient,
   type OAuthState,
   type OAuthStore,
-  type Renewals,
+  type TokenTurns,
 } from '../../clients/mcp/oauth.ts';
 import type { StreamingHttp } from '../../clients/http/http.ts';
 import { notifyMembers } from '../../models/access/notification.ts';
@@ -63,7 +63,7 @@ export function createConnections({ secrets, http, egressAllow, publicUrl, clock
   const sealedState = ({ client, tokens, discovery }: OAuthState): string =>
     secrets.seal(JSON.stringify({ client, tokens, discovery }));
 
-  const renewalsOf = ({ _id: orgId, connection }: Reached): Renewals => ({
+  const turnsOf = ({ _id: orgId, connection }: Reached): TokenTurns => ({
     claim: () => claimRenewal(orgId, connection, clock(), renewalMs),
     end: () => endRenewal(orgId, connection),
     async refused() {
@@ -87,7 +87,7 @@ export function createConnections({ secrets, http, egressAllow, publicUrl, clock
       const store = storeOf(server);
       const provider = oauthProvider(clientOf(server), store);
       const byPerson = server.oauth?.grant_type !== 'client_credentials';
-      return { key, url, auth: byPerson ? grantedAuth(provider, store, renewalsOf(server), fetch) : provider };
+      return { key, url, auth: byPerson ? grantedAuth(provider, store, turnsOf(server), fetch) : provider };
     }
     return { key, url, auth: undefined };
   }

@@ -3,7 +3,6 @@
  * The library finds the server by its metadata, registers where it must, checks the issuer and refreshes; here stands what
  * it is told and where it keeps what it got.
  */
-import { setTimeout } from 'node:timers/promises';
 import {
   auth,
   discoverAuthorizationServerMetadata,
@@ -20,6 +19,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { authorizationOf } from './fetch.ts';
 import { ServerFailure } from './mcp.ts';
+import { renewed, type Renewals } from '../http/renewal.ts';
 import { clientMetadata, type ToolClient } from '../../models/rules/mcp/oauth.ts';
 
 /** `redirectUrl`: where the browser comes back to. */
@@ -148,18 +148,14 @@ export async function signIn(
 }
 
 /** How processes take turns in renewing tokens. */
-export type Renewals = {
-  /** Whether this process may renew them now; false while another one does. */
-  claim(): Promise<boolean>;
-  end(): Promise<void>;
+export type TokenTurns = Pick<Renewals<unknown>, 'claim' | 'end'> & {
   /** The authorization server has ended what a person agreed to. */
   refused(): Promise<void>;
 };
 
 const invalidGrant: string = OAuthErrorCode.InvalidGrant;
-/** How long a call waits for another process that renews the tokens, and how often it looks. */
+/** How long a call waits for another process that renews the tokens. */
 const patienceMs = 15_000;
-const lookEveryMs = 100;
 
 /**
  * The credential of a person's grant, for calls: it is refreshed, and never asked for anew, because no person is there to
@@ -169,42 +165,43 @@ const lookEveryMs = 100;
 export function grantedAuth(
   provider: OAuthClientProvider,
   store: OAuthStore,
-  renewals: Renewals,
+  turns: TokenTurns,
   fetchFn: FetchLike,
 ): AuthProvider {
+  const read = async (): Promise<StoredOAuthTokens | undefined> => {
+    const { tokens } = await store.read();
+    return tokens?.refresh_token === undefined ? undefined : tokens;
+  };
   return {
     token: async () => (await store.read()).tokens?.access_token,
     async onUnauthorized({ response, serverUrl }) {
       // Requests run side by side over one connection: what this one was sent with may be older than what another got.
       const refused = authorizationOf(response)?.replace(/^Bearer /, '');
-      for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += lookEveryMs) {
-        const { tokens } = await store.read();
-        if (tokens?.refresh_token === undefined) throw new ServerFailure('unauthorized');
-        if (tokens.access_token !== refused) return;
-        if (await renewals.claim()) return renew(provider, store, renewals, { serverUrl, fetchFn, refused });
-        await setTimeout(lookEveryMs);
-      }
-      throw new ServerFailure('timeout');
+      const isThere = await renewed<StoredOAuthTokens>({
+        ...turns,
+        read,
+        isGood: ({ access_token: token }) => token !== refused,
+        renew: () => renew(provider, turns, serverUrl, fetchFn),
+        patienceMs,
+        late: () => new ServerFailure('timeout'),
+      });
+      if (!isThere) throw new ServerFailure('unauthorized');
     },
   };
 }
 
 async function renew(
   provider: OAuthClientProvider,
-  store: OAuthStore,
-  renewals: Renewals,
-  { serverUrl, fetchFn, refused }: { serverUrl: URL; fetchFn: FetchLike; refused: string | undefined },
+  { refused }: TokenTurns,
+  serverUrl: URL,
+  fetchFn: FetchLike,
 ): Promise<void> {
   try {
-    // Another process may have renewed them between the look and the claim.
-    if ((await store.read()).tokens?.access_token !== refused) return;
     if ((await auth(provider, { serverUrl, fetchFn })) !== 'AUTHORIZED') throw new ServerFailure('unreachable');
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
-    if (error.code === invalidGrant) await renewals.refused();
+    if (error.code === invalidGrant) await refused();
     throw new ServerFailure('unauthorized', { cause: error });
-  } finally {
-    await renewals.end();
   }
 }
 

@@ -38,6 +38,8 @@ const refusedTokens: ReadonlySet<string> = new Set([
   'account_inactive',
   'team_access_not_granted',
   'org_login_required',
+  'invalid_refresh_token',
+  'invalid_grant',
 ]);
 /** What may pass by itself. */
 const passing: ReadonlySet<string> = new Set([
@@ -57,9 +59,18 @@ export type SlackGrant = {
   scopes: string[];
   /** The channel that the person chose while granting, if Slack asked. */
   channel?: { id: string; name: string };
-  /** Whether the token ends by itself: the app has token rotation turned on. */
-  expires: boolean;
+  /** When the token ends by itself: the app has token rotation turned on. */
+  rotation?: SlackRotation;
 };
+/** What a token that ends is renewed with, once. */
+export type SlackRotation = { refreshToken: string; expiresInMs: number };
+type SlackApp = { clientId: string; clientSecret: string };
+type Rotating = { refresh_token?: string; expires_in?: number };
+
+const rotationOf = ({ refresh_token: refreshToken, expires_in: seconds }: Rotating): { rotation?: SlackRotation } =>
+  refreshToken === undefined || seconds === undefined
+    ? {}
+    : { rotation: { refreshToken, expiresInMs: seconds * 1000 } };
 export type SlackMessage = {
   ts: string;
   text?: string;
@@ -128,18 +139,13 @@ export function createSlack({ http, respond, url }: { http: Http; respond: Http;
 
   return {
     /** Exchanges the code of a grant. @throws SlackError */
-    async exchange(
-      app: { clientId: string; clientSecret: string },
-      code: string,
-      redirectUri: string,
-    ): Promise<SlackGrant> {
-      type Granted = {
+    async exchange(app: SlackApp, code: string, redirectUri: string): Promise<SlackGrant> {
+      type Granted = Rotating & {
         access_token: string;
         bot_user_id: string;
         scope?: string;
         team: { id: string; name?: string };
         incoming_webhook?: { channel?: string; channel_id?: string };
-        expires_in?: number;
       };
       const granted = await call<Granted>(() =>
         client.oauth.v2.access({
@@ -158,8 +164,23 @@ export function createSlack({ http, respond, url }: { http: Http; respond: Http;
         ...(hook?.channel_id === undefined
           ? {}
           : { channel: { id: hook.channel_id, name: (hook.channel ?? hook.channel_id).replace(/^#/, '') } }),
-        expires: granted.expires_in !== undefined,
+        ...rotationOf(granted),
       };
+    },
+    /** A new token for one that ends, which ends soon after. @throws SlackError */
+    async refresh(app: SlackApp, refreshToken: string): Promise<{ token: string; rotation?: SlackRotation }> {
+      const asked = { client_id: app.clientId, client_secret: app.clientSecret, refresh_token: refreshToken };
+      try {
+        const given = await call<Rotating & { access_token: string }>(() =>
+          client.oauth.v2.access({ ...asked, grant_type: 'refresh_token' }),
+        );
+        return { token: given.access_token, ...rotationOf(given) };
+      } catch (error) {
+        // What is wrong with the app is mended by its operator, so that what waits for it is tried again.
+        if (error instanceof SlackError && error.permanent && !error.unauthorized)
+          throw new SlackError(error.message, { status: 200, cause: error });
+        throw error;
+      }
     },
     /** Whether the token is taken, and whose it is. */
     async whoami(token: string): Promise<{ team_id: string; team: string; user_id: string }> {

@@ -421,3 +421,88 @@ describe('a credential that is refused later', () => {
     },
   );
 });
+
+describe('a Slack app with token rotation', () => {
+  const isGrant = ({ path, body }: Sent): boolean => path === '/api/oauth.v2.access' && body.includes('code=');
+  const isRenewal = ({ path, body }: Sent): boolean =>
+    path === '/api/oauth.v2.access' && body.includes('grant_type=refresh_token');
+  const given = (n: number, seconds: number, team = 'T000000001') => ({
+    ok: true,
+    access_token: `xoxe.xoxb-${n}`,
+    refresh_token: `xoxe-1-${n}`,
+    expires_in: seconds,
+    bot_user_id: 'U0BOT',
+    scope: 'chat:write',
+    team: { id: team, name: 'Demo Bank' },
+  });
+  /** Connected with a token that has ended by the time it is used. */
+  async function rotating(): Promise<TestOrg> {
+    const own = await system.api().newOrg();
+    system.slack().fault({ fits: isGrant, body: given(1, 0) });
+    expect((await connectSlack(own)).headers.get('location')).toContain('connected');
+    return own;
+  }
+  const renewals = () => system.slack().sent.filter(isRenewal);
+
+  it('is connected; a token that ends is renewed before it is used, and the new one is kept sealed', async () => {
+    const own = await rotating();
+    const before = renewals().length;
+    system.slack().fault({ fits: isRenewal, body: given(2, 43_200) });
+    for (const _ of [1, 2]) expect((await test(own, 'slack')).status).toBe(200);
+    const [renewal, ...more] = renewals().slice(before);
+    expect(Object.fromEntries(new URLSearchParams(renewal!.body))).toMatchObject({
+      grant_type: 'refresh_token',
+      refresh_token: 'xoxe-1-1',
+      client_id: '111.222',
+    });
+    expect(more).toEqual([]);
+    expect(system.slack().sent.at(-1)!.headers['authorization']).toBe('Bearer xoxe.xoxb-2');
+    const record = await stored((db) => db.collection('integrations').findOne({ org_id: own.orgId }));
+    expect(JSON.stringify(record)).not.toMatch(/xoxe|xoxb/);
+    // Another channel is chosen with the credential that stands.
+    const changed = await put(own, 'slack', { channel_id: await channelOf('elsewhere') });
+    expect(changed.status).toBe(200);
+    expect((await test(own, 'slack')).status).toBe(200);
+    for (const { output } of system.processes()) expect(output()).not.toContain('xoxe');
+  });
+
+  it('is asked again with a new token when Slack says that the one it was asked with has ended', async () => {
+    const own = await rotating();
+    system.slack().fault({ fits: isRenewal, body: given(2, 43_200) });
+    expect((await test(own, 'slack')).status).toBe(200);
+    const isAsked = ({ path }: Sent): boolean => path === '/api/auth.test';
+    system.slack().fault({ fits: isAsked, body: { ok: false, error: 'token_expired' } });
+    system.slack().fault({ fits: isRenewal, body: given(3, 43_200) });
+    expect((await test(own, 'slack')).status).toBe(200);
+    const asked = system.slack().sent.filter(isAsked).slice(-2);
+    expect(asked.map(({ headers }) => headers['authorization'])).toEqual(['Bearer xoxe.xoxb-2', 'Bearer xoxe.xoxb-3']);
+  });
+
+  it('is given back with a token that works when it is disconnected', async () => {
+    const own = await system.api().newOrg();
+    system.slack().fault({ fits: isGrant, body: given(1, 0, 'T000000009') });
+    await connectSlack(own);
+    system.slack().fault({ fits: isRenewal, body: given(9, 43_200) });
+    await remove(own, 'slack');
+    const isGivenBack = ({ path, headers }: Sent): boolean =>
+      path === '/api/auth.revoke' && headers['authorization'] === 'Bearer xoxe.xoxb-9';
+    await until(async () => system.slack().sent.some(isGivenBack), 'the token to be revoked');
+  });
+
+  it('breaks when the renewal is refused, tells each member once, and not when Slack is away', async () => {
+    const own = await rotating();
+    system.slack().fault({ fits: isRenewal, status: 503, body: {} });
+    expect((await test(own, 'slack')).status).toBe(503);
+    expect(await list(own, 'slack')).toMatchObject([{ status: 'connected' }]);
+    system.slack().lasting({ fits: isRenewal, body: { ok: false, error: 'invalid_refresh_token' } });
+    for (const _ of [1, 2]) {
+      const { status, body } = await test(own, 'slack');
+      expect([status, body.error]).toEqual([400, expect.stringContaining('invalid_refresh_token')]);
+    }
+    expect(await list(own, 'slack')).toMatchObject([
+      { status: 'broken', broken_reason: 'Slack says: invalid_refresh_token' },
+    ]);
+    const told = await stored((db) => db.collection('notifications').find({ org_id: own.orgId }).toArray());
+    expect(told).toMatchObject([{ user_id: own.owner.userId, kind: 'integration_broken' }]);
+  });
+});

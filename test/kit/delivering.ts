@@ -44,6 +44,7 @@ export function delivering(
     // Webhooks alone are sent here.
     senders: { webhook },
     slack: undefined as never,
+    slackApp: undefined,
     linear: undefined as never,
     mailer: undefined as never,
     mail: undefined as never,

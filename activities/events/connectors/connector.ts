@@ -1,4 +1,5 @@
 /** What a service is to the machinery that connects: how a credential is tried, and what is kept of it. Types only. */
+import type { Logger } from 'pino';
 import type { Github } from '../../../clients/github/github.ts';
 import type { Linear } from '../../../clients/linear/linear.ts';
 import type { Mailer } from '../../../clients/mail/mail.ts';
@@ -15,6 +16,7 @@ export type ConnectorDeps = {
   slackApp: { clientId: string; clientSecret: string } | undefined;
   secrets: SecretBox;
   clock: () => Date;
+  log: Logger;
 };
 
 /** The service refused; the message has its own word. `unauthorized`: it does not take the credential. */

@@ -2,16 +2,15 @@
  * Events of Slack. A mention and a command ask the knowledge base, and the answer goes to the thread as a delivery; what a
  * person writes in the thread of a ticket goes to the customer as that person's reply.
  */
-import type { Logger } from 'pino';
 import type { Handled, Starter } from './handled.ts';
 import { breakConnection } from '../broken.ts';
+import { openSlack, withSlackToken, type SlackCredentials, type SlackTokenDeps } from '../slacktoken.ts';
 import { answerQuestion } from '../../../agent/answer.ts';
 import type { AgentDeps } from '../../../agent/deps.ts';
-import { SlackError, type Slack } from '../../../clients/slack/slack.ts';
+import { SlackError } from '../../../clients/slack/slack.ts';
 import { findOrganization } from '../../../models/access/organization.ts';
 import { findUserByEmail } from '../../../models/access/user.ts';
 import { settleIntent } from '../../../models/base/pending.ts';
-import type { SecretBox } from '../../../models/base/secretbox.ts';
 import { ConversationModel, findConversation } from '../../../models/chat/conversation.ts';
 import { MessageModel } from '../../../models/chat/message.ts';
 import { findReply, storeReply, type Replier } from '../../../models/chat/saying.ts';
@@ -33,7 +32,7 @@ import {
   type SlackInteraction,
 } from '../../../models/rules/events/slack.ts';
 
-export type SlackDeps = AgentDeps & Starter & { slack: Slack; secrets: SecretBox; log: Logger };
+export type SlackDeps = AgentDeps & Starter & SlackTokenDeps;
 /** What the sender of deliveries of this kind posts that belong to no ticket's event. */
 export type SlackPayload =
   { channel: string; thread_ts?: string; text: string } | { response_url: string; text: string; privately?: true };
@@ -42,14 +41,13 @@ type Body =
   | { kind: 'event'; payload: { team_id?: string; event?: SlackEvent } }
   | { kind: 'command'; payload: SlackCommand }
   | { kind: 'interaction'; payload: SlackInteraction | null };
-type Credentials = { token: string; bot_user_id: string };
 const maxQuestion = 2_000;
 
 export async function handleSlack(inbound: Inbound, deps: SlackDeps): Promise<Handled> {
   const body = JSON.parse(inbound.body) as Body;
   const integration = await findIntegration(inbound.org_id, 'slack');
   if (integration?.sealed === undefined) return { ignored: 'Slack is not connected any more.' };
-  const credentials = JSON.parse(deps.secrets.open(integration.sealed)) as Credentials;
+  const credentials = openSlack(integration.sealed, deps);
   if (body.kind === 'command') return handleCommand(inbound, body.payload, deps);
   if (body.kind === 'interaction') return answerInteraction(inbound, body.payload ?? {}, credentials, deps);
   const { team_id: team, event } = body.payload;
@@ -70,7 +68,7 @@ export async function handleSlack(inbound: Inbound, deps: SlackDeps): Promise<Ha
   if (!link || link.org_id !== inbound.org_id) return { ignored: 'The thread is not that of a ticket.' };
   if (mentions(text, credentials.bot_user_id))
     return { ignored: 'It speaks to the bot, which answers in the thread; the customer is not told.' };
-  return replyFromThread(inbound, link, { team, channel, ts, user: event.user!, text }, credentials, deps);
+  return replyFromThread(inbound, link, { team, channel, ts, user: event.user!, text }, integration, deps);
 }
 
 /** Asks the knowledge base in the organization's mode. */
@@ -81,7 +79,7 @@ async function answered({ org_id: orgId, mode }: Inbound, query: string, deps: S
 async function answerMention(
   inbound: Inbound,
   { channel, thread, text }: { channel: string; thread: string; text: string },
-  { bot_user_id: bot }: Credentials,
+  { bot_user_id: bot }: SlackCredentials,
   { settings }: Integration,
   deps: SlackDeps,
 ): Promise<Handled> {
@@ -109,7 +107,7 @@ async function handleCommand(inbound: Inbound, command: SlackCommand, deps: Slac
 async function answerInteraction(
   inbound: Inbound,
   { type, response_url: url, message }: SlackInteraction,
-  { bot_user_id: bot }: Credentials,
+  { bot_user_id: bot }: SlackCredentials,
   deps: SlackDeps,
 ): Promise<Handled> {
   if (typeof url !== 'string') return { ignored: 'Slack gave no address to answer this interaction at.' };
@@ -140,7 +138,7 @@ async function replyFromThread(
   inbound: Inbound,
   { org_id: orgId, conv_id: convId, customer_id: customerId }: Link,
   said: { team: string; channel: string; ts: string; user: string; text: string },
-  { token }: Credentials,
+  integration: Integration,
   deps: SlackDeps,
 ): Promise<Handled> {
   const { team, channel, ts, user } = said;
@@ -152,7 +150,7 @@ async function replyFromThread(
   const conversation = convId === undefined ? null : await findConversation(orgId, convId);
   if (!conversation) return { ignored: 'The conversation of this ticket is gone.' };
   const clientMessageId = `slack:${channel}:${ts}`;
-  const replier = await replierOf(orgId, team, user, token, deps);
+  const replier = await replierOf(team, user, integration, deps);
   if (await findReply(conversation._id, clientMessageId, replier)) return { outcome: replied };
   try {
     const stored = await storeReply(conversation, { body, clientMessageId }, replier, deps.clock());
@@ -168,14 +166,10 @@ async function replyFromThread(
 const replied = 'The customer got it as a reply.';
 
 /** The member with the address that Slack knows of the person; else a person of that name. */
-async function replierOf(
-  orgId: string,
-  team: string,
-  user: string,
-  token: string,
-  { slack }: SlackDeps,
-): Promise<Replier> {
-  const person = await slack.user(token, user).catch((error: unknown) => {
+async function replierOf(team: string, user: string, integration: Integration, deps: SlackDeps): Promise<Replier> {
+  const { org_id: orgId } = integration;
+  const asked = withSlackToken(integration, deps, ({ token }) => deps.slack.user(token, user));
+  const person = await asked.catch((error: unknown) => {
     // Without the permission to ask, it is a person without a name.
     if (error instanceof SlackError && error.permanent && !error.unauthorized)
       return { name: 'Support', email: undefined };

@@ -19,6 +19,7 @@ export type SenderDeps = {
   /** For addresses that organizations gave: it checks each one when it connects. */
   http: Http;
   slack: Slack;
+  slackApp: { clientId: string; clientSecret: string } | undefined;
   linear: Linear;
   secrets: SecretBox;
   /** Private hosts that requests may reach, also over plain http. */

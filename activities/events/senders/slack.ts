@@ -6,6 +6,7 @@
 import { connection, refusal } from './connected.ts';
 import type { Sender, SenderDeps } from './sender.ts';
 import { findPosted } from '../slackmessage.ts';
+import { withSlackToken } from '../slacktoken.ts';
 import { SlackError, type SlackPost } from '../../../clients/slack/slack.ts';
 import { HttpError } from '../../../models/rules/base/http.ts';
 import type { Delivery } from '../../../models/events/delivery.ts';
@@ -16,7 +17,6 @@ import { webhookUrlProblem } from '../../../models/rules/knowledge/supportconfig
 import { threadExternal } from '../../../models/rules/events/slack.ts';
 import { slackTicketText } from '../../../models/rules/events/tickettext.ts';
 
-type Credentials = { token: string; bot_user_id: string };
 type Payload =
   /** Of a ticket's event: the channel is that of the moment, the thread that of the ticket. */
   { ticket: true; text: string } | { channel: string; thread_ts?: string; text: string } | Response;
@@ -103,16 +103,17 @@ export const slack: Sender = {
   async send(delivery, deps, signal) {
     const payload = delivery.payload as Payload;
     if ('response_url' in payload) return respond(payload, deps, signal);
-    const { integration, credentials } = await connection(delivery.org_id, 'slack', deps);
-    const { token } = credentials as Credentials;
+    const { integration } = await connection(delivery.org_id, 'slack', deps);
     const post = await postOf(delivery, payload);
     const request = requestOf(post, deps);
     try {
-      const before =
-        delivery.attempts.length > 0
-          ? await findPosted(deps.slack, credentials as Credentials, post, delivery.created_at)
-          : undefined;
-      const ts = before ?? (await deps.slack.post(token, post)).ts;
+      const ts = await withSlackToken(integration, deps, async (credentials) => {
+        const before =
+          delivery.attempts.length > 0
+            ? await findPosted(deps.slack, credentials, post, delivery.created_at)
+            : undefined;
+        return before ?? (await deps.slack.post(credentials.token, post)).ts;
+      });
       await noteThread(delivery, post, ts, integration, deps);
       return { status_code: 200, request, result: { id: ts } };
     } catch (error) {

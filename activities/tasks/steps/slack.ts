@@ -2,9 +2,9 @@
  * Tells the assignee of a task in Slack: whoever has the assignee's address in the workspace, directly; where nobody has it, or
  * the app may not write to people, in the channel that was chosen.
  */
-import { connectionTo, refusedBy, StepSkipped, type StepCall, type StepRunner } from './step.ts';
-import type { SlackCredentials } from '../../events/connectors/slack.ts';
+import { connectionTo, refusedBy, StepSkipped, type Made, type StepCall, type StepRunner } from './step.ts';
 import { findPosted } from '../../events/slackmessage.ts';
+import { withSlackToken, type SlackCredentials } from '../../events/slacktoken.ts';
 import { SlackError, type SlackPost } from '../../../clients/slack/slack.ts';
 import { findIntegration, type Integration } from '../../../models/events/integration.ts';
 import { noteTarget } from '../../../models/tasks/execution.ts';
@@ -71,20 +71,21 @@ export const slack: StepRunner = {
 
   async send(call) {
     const { task, step, ref, deps, again, signal } = call;
-    const { integration, credentials } = await connectionTo(task.org_id, 'slack', deps);
-    const { token } = credentials as SlackCredentials;
-    try {
+    const { integration } = await connectionTo(task.org_id, 'slack', deps);
+    const post = async (credentials: SlackCredentials): Promise<Made> => {
+      const { token } = credentials;
       const target = step.target === undefined ? await targetOf(call, integration, token) : readTarget(step.target);
       const { channel, mention } = target;
       if (step.target === undefined) await noteTarget(ref, mention === undefined ? channel : `${channel}:${mention}`);
-      const post = postOf(call, target);
+      const message = postOf(call, target);
       const before =
-        again && step.first_at
-          ? await findPosted(deps.slack, credentials as SlackCredentials, post, step.first_at)
-          : undefined;
-      const ts = before ?? (await deps.slack.post(token, post)).ts;
+        again && step.first_at ? await findPosted(deps.slack, credentials, message, step.first_at) : undefined;
+      const ts = before ?? (await deps.slack.post(token, message)).ts;
       const url = await deps.slack.permalink(token, channel, ts).catch(() => undefined);
       return url === undefined ? {} : { url };
+    };
+    try {
+      return await withSlackToken(integration, deps, post);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof SlackError) throw await refusedBy(error, integration, deps);

@@ -23,6 +23,7 @@ export type StepDeps = {
   linear: Linear;
   github: Github;
   slack: Slack;
+  slackApp: { clientId: string; clientSecret: string } | undefined;
   mailer: Mailer;
   mail: MailSettings;
   secrets: SecretBox;
