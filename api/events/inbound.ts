@@ -3,13 +3,13 @@
  * from what was connected. The workflow is told a moment later, of many at once; the sweeper does what this process leaves.
  */
 import type { Context } from '../context.ts';
-import { startIntent } from '../durable.ts';
+import { startUnsettled } from '../durable.ts';
 import { perConfig } from '../http/perconfig.ts';
 import { newId } from '../../models/base/ids.ts';
 import { intentFor } from '../../models/base/pending.ts';
 import { cached } from '../../models/base/cached.ts';
 import { findOrganization } from '../../models/access/organization.ts';
-import { InboundModel, settleArrivals, storeInbound, type Inbound } from '../../models/events/inbound.ts';
+import { settleArrivals, storeInbound, type Inbound } from '../../models/events/inbound.ts';
 import { effectiveMode, type Mode } from '../../models/rules/access/keys.ts';
 import { inboundKeptUntil, processingWork, type InboundProvider } from '../../models/rules/events/inbound.ts';
 
@@ -81,12 +81,28 @@ export const wake = (ctx: Context, inbound: Inbound): void => wakers(ctx.config)
 
 const maxTypeLength = 100;
 
-/** The pause after a signal to an organization's workflow; what arrives within it shares the next one. */
-const gatherMs = 20;
+/**
+ * The pause after a signal to an organization's workflow, in ms: what arrives within it shares the next signal. Each arrival
+ * that a signal told of makes it longer, so that a burst costs a few signals a second and a single event waits for none.
+ */
+const gatherMs = (told: number): number => Math.min(20 + 2 * told, 200);
+/**
+ * How long after its signal an arrival that is still stored is noted as told of, in ms. Most are settled by then, which notes
+ * it in the same write; the sweeper takes up what is neither after `sweepAfterMs`.
+ */
+const noteAfterMs = 1_500;
 
 /** Tells workflows, and no request waits for it: one signal an organization at a time, which tells of all that arrived. */
 const wakers = perConfig(() => {
   const waiting = new Map<string, Inbound[]>();
+  const noteLater = (ctx: Context, told: readonly Inbound[]): void => {
+    const note = (): Promise<void> =>
+      settleArrivals(told.map(({ _id }) => _id)).catch((error: unknown) =>
+        ctx.log.warn({ err: error }, 'arrivals not noted as told of; the sweeper tells of them again'),
+      );
+    // A process that ends before leaves them to the sweeper, which tells of them once more.
+    setTimeout(() => void note(), noteAfterMs).unref();
+  };
   async function tell(ctx: Context, orgId: string): Promise<void> {
     for (;;) {
       const arrived = waiting.get(orgId)!;
@@ -94,12 +110,12 @@ const wakers = perConfig(() => {
       waiting.set(orgId, []);
       const [first] = arrived;
       try {
-        await startIntent(ctx, InboundModel, first!, first!.pending![0]!);
-        await settleArrivals(arrived.map(({ _id }) => _id));
+        await startUnsettled(ctx, first!, first!.pending![0]!);
+        noteLater(ctx, arrived);
       } catch (error) {
         ctx.log.warn({ err: error, org_id: orgId }, 'workflow not started; the sweeper will');
       }
-      await new Promise((resolve) => setTimeout(resolve, gatherMs));
+      await new Promise((resolve) => setTimeout(resolve, gatherMs(arrived.length)));
     }
     waiting.delete(orgId);
   }

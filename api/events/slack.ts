@@ -140,8 +140,9 @@ async function answerCommand(
   const late = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), inlineMs).unref());
   const answer = await Promise.race([asked.catch(() => undefined), late]);
   // Whoever claims it answers; a process that dies before leaves it to the sweeper.
-  if (answer && (await claimInbound(stored, inline))) {
-    await settleInbound(stored._id, inline, { status: 'processed', outcome: 'Answered at once.' }, ctx.clock());
+  if (answer && (await claimInbound([stored], inline)).has(stored._id)) {
+    const settled = { status: 'processed', outcome: 'Answered at once.' } as const;
+    await settleInbound({ id: stored._id, attempt: inline, settled, now: ctx.clock() });
     return { response_type: 'in_channel', text: slackAnswer(answer) };
   }
   wake(ctx, stored);

@@ -32,21 +32,22 @@ const { newCustomer } = conversing('inbounddeaths');
 describe('processInbound', () => {
   const start = new Date();
   let now = start;
+  const recordOf = (orgId: string, lane: string, body: string, key: string = randomUUID()): Inbound => ({
+    _id: newId('inbound'),
+    provider: 'linear',
+    keys: [key],
+    org_id: orgId,
+    mode: 'test',
+    lane,
+    type: 'test',
+    body,
+    status: 'stored',
+    attempts: 0,
+    received_at: now,
+    expires_at: inboundKeptUntil(now),
+  });
   const stored = async (orgId: string, lane: string, body: string): Promise<string> => {
-    const record: Inbound = {
-      _id: newId('inbound'),
-      provider: 'linear',
-      keys: [randomUUID()],
-      org_id: orgId,
-      mode: 'test',
-      lane,
-      type: 'test',
-      body,
-      status: 'stored',
-      attempts: 0,
-      received_at: now,
-      expires_at: inboundKeptUntil(now),
-    };
+    const record = recordOf(orgId, lane, body);
     await storeInbound(record);
     return record._id;
   };
@@ -74,6 +75,40 @@ describe('processInbound', () => {
     });
     expect(seen).toEqual(['b1', 'a1', 'a2', 'a3']);
     expect(await InboundModel.countDocuments({ org_id: orgId, status: 'processed', body: '' })).toBe(4);
+  });
+
+  it('stores what comes at the same time together, and of those with the same key one', async () => {
+    const orgId = newId('org');
+    now = start;
+    const key = randomUUID();
+    const outcomes = await Promise.all(
+      Array.from({ length: 9 }, (_, at) =>
+        storeInbound(recordOf(orgId, 'a', `b${at}`, at % 3 === 0 ? key : randomUUID())),
+      ),
+    );
+    expect(outcomes.filter(Boolean)).toHaveLength(7);
+    const bodies = (await InboundModel.find({ org_id: orgId }).lean()).map(({ body }) => body);
+    const stored = outcomes.flatMap((isNew, at) => (isNew ? [`b${at}`] : []));
+    expect(bodies.toSorted()).toEqual(stored);
+  });
+
+  it('processes what arrives while a handler of another lane is at work, and lets its own lane wait', async () => {
+    const orgId = newId('org');
+    now = start;
+    await stored(orgId, 'a', 'a1');
+    const seen: string[] = [];
+    const later = Promise.withResolvers<void>();
+    await process(orgId, async ({ body }) => {
+      if (body === 'a1') {
+        await stored(orgId, 'a', 'a2');
+        await stored(orgId, 'b', 'b1');
+        await later.promise;
+      }
+      seen.push(body);
+      if (body === 'b1') later.resolve();
+      return { outcome: 'done' };
+    });
+    expect(seen).toEqual(['b1', 'a1', 'a2']);
   });
 
   it('tries again what fails, holds back only its lane, and gives up in the end', async () => {
@@ -150,8 +185,20 @@ describe('a worker that dies while it processes an event', () => {
     await removeDataDir(env);
   });
 
-  it('leaves it to the next one: the ticket is resolved once, and the customer is told once', async () => {
-    const faults: InboundFault[] = ['event claimed', 'customer told', 'ticket resolved', 'before the event is settled'];
+  it('leaves all it claimed to the next one: tickets are resolved once, customers told once, lanes kept in order', async () => {
+    const faults: InboundFault[] = [
+      'event claimed',
+      'others settled',
+      'customer told',
+      'ticket resolved',
+      'before the event is settled',
+    ];
+    const send = async (issue: string, stateId: string): Promise<void> => {
+      const state = { id: stateId, name: stateId, type: stateId === 'done' ? 'completed' : 'started' };
+      const data = { id: issue, teamId: team, stateId, state };
+      const event = linearEvent({ action: 'update', type: 'Issue', data, updatedFrom: { stateId: 'todo' } });
+      expect((await sendLinear(api, event)).status).toBe(200);
+    };
     const tickets = [];
     for (const [at, fault] of faults.entries()) {
       const customer = await newCustomer(org.orgId);
@@ -161,16 +208,15 @@ describe('a worker that dies while it processes an event', () => {
       const of = { org_id: org.orgId, mode: 'test', provider: 'linear', external: issue, kind: 'ticket' } as const;
       await createLink({ ...of, subject_id: ticket!.ticket_id, conv_id: customer.convId, created_at: new Date() });
       tickets.push(customer);
+      // Of three issues that stand for nothing, and of the ticket's: all are there, and are claimed together.
+      const others = [randomUUID(), randomUUID(), randomUUID()];
+      for (const stateId of ['doing', 'done']) for (const one of [...others, issue]) await send(one, stateId);
       const dying = startProcess('test/kit/worker.ts', { ...env, FAULT: fault });
-      const state = { id: 'done', name: 'Done', type: 'completed' };
-      const data = { id: issue, teamId: team, stateId: 'done', state };
-      const event = linearEvent({ action: 'update', type: 'Issue', data, updatedFrom: { stateId: 'todo' } });
-      expect((await sendLinear(api, event)).status).toBe(200);
       expect([fault, await deathOf(dying)]).toEqual([fault, 'SIGKILL']);
       expect(await InboundModel.countDocuments({ org_id: org.orgId, status: 'stored' })).toBeGreaterThan(0);
       if (at < faults.length - 1) continue;
       const worker = await startProcess('workers/main.ts', env);
-      await arrivedAt(api, org.orgId, org.owner.token, faults.length);
+      await arrivedAt(api, org.orgId, org.owner.token, 8 * faults.length);
       await worker.stop();
     }
     for (const { conversation, messages } of tickets) {
@@ -178,6 +224,10 @@ describe('a worker that dies while it processes an event', () => {
       expect([status, events.filter(({ type }) => type === 'ticket.resolved').length]).toEqual(['resolved', 1]);
       expect((await messages()).filter(({ sender_id }) => sender_id === 'linear')).toHaveLength(1);
     }
+    const all = await InboundModel.find({ org_id: org.orgId }).sort({ _id: 1 }).lean();
+    expect(all.every(({ attempts, pending }) => attempts === 1 && pending === undefined)).toBe(true);
+    for (const [first, second] of Map.groupBy(all, ({ lane }) => lane).values())
+      expect(second!.settled_at!.getTime()).toBeGreaterThanOrEqual(first!.settled_at!.getTime());
   });
 });
 

@@ -8,7 +8,7 @@
 import { Context } from '@temporalio/activity';
 
 type Write = (...args: unknown[]) => Promise<unknown>;
-type Collection = Record<'insertOne' | 'insertMany' | 'updateOne' | 'findOneAndUpdate', Write>;
+type Collection = Record<'insertOne' | 'insertMany' | 'updateOne' | 'bulkWrite' | 'findOneAndUpdate', Write>;
 
 /** The parent is told first, because a frozen process cannot tell. */
 async function fall(): Promise<void> {

@@ -34,7 +34,8 @@ export type DeliveryFault = 'deliveries stored' | 'delivery claimed' | 'delivery
 /** Of an interview; FAULT_OF names it. */
 export type InterviewFault = 'interview stored' | 'scores stored';
 /** In the order in which an event of another service that resolves a ticket reaches them. */
-export type InboundFault = 'event claimed' | 'customer told' | 'ticket resolved' | 'before the event is settled';
+export type InboundFault =
+  'event claimed' | 'customer told' | 'ticket resolved' | 'before the event is settled' | 'others settled';
 /** Of a task's execution. `sent to …`: the service has answered, and nothing is recorded of it. */
 export type ExecutionFault =
   | 'step claimed'
@@ -90,10 +91,11 @@ const points: Partial<Record<AnyFault, () => void>> = {
   'delivery settled': () => interrupt(DeliveryModel.collection, 'updateOne', '"delivered"', 'after'),
   'interview stored': () => interrupt(InterviewModel.collection, 'findOneAndUpdate', '"operation":"start"', 'after'),
   'scores stored': () => interrupt(InterviewModel.collection, 'updateOne', '"overall_score"', 'after'),
-  'event claimed': () => interrupt(InboundModel.collection, 'updateOne', '"attempt":', 'after'),
+  'event claimed': () => interrupt(InboundModel.collection, 'bulkWrite', '"$set":{"attempt":', 'after'),
   'customer told': () => interrupt(MessageModel.collection, 'insertOne', '"linear"', 'after'),
   'ticket resolved': () => interrupt(ConversationModel.collection, 'findOneAndUpdate', '"status":"resolved"', 'after'),
-  'before the event is settled': () => interrupt(InboundModel.collection, 'updateOne', '"processed"', 'before'),
+  'before the event is settled': () => interrupt(InboundModel.collection, 'bulkWrite', '"processed"', 'before'),
+  'others settled': () => interrupt(InboundModel.collection, 'bulkWrite', '"ignored"', 'after'),
   'step claimed': () => interrupt(TaskModel.collection, 'findOneAndUpdate', '"steps.$.trying_at"', 'after'),
   'sent to linear': () => interrupt(TaskModel.collection, 'updateOne', succeeds('linear'), 'before'),
   'sent to github': () => interrupt(TaskModel.collection, 'updateOne', succeeds('github'), 'before'),
