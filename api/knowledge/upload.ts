@@ -41,8 +41,8 @@ export const processing = (
 ): Start<Parameters<typeof processDocument>> => ({
   workflow: processDocument,
   id: documentWorkflowId(docId, generation),
-  queue: crowded ? queues.backlog : queues.documents,
-  args: [{ orgId, docId, generation }],
+  queue: queues.documents,
+  args: [{ orgId, docId, generation, ...(crowded ? { crowded } : {}) }],
 });
 
 /**

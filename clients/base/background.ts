@@ -4,10 +4,10 @@ import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * The niceness of a process that nobody waits for: beside a busy one it has a tenth of a processor. The lowest, 19, would leave
+ * The niceness of a process that nobody waits for: beside a busy one it has a quarter of a processor. The lowest, 19, would leave
  * it next to nothing on a machine that is never idle.
  */
-export const patientNiceness = 10;
+export const patientNiceness = 5;
 
 /**
  * How such a process is spawned. Linux may share the processors among sessions first (`autogroup`); then a niceness counts only

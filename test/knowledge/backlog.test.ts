@@ -25,7 +25,7 @@ async function indexed({ orgId }: TestOrg, token: string, content: string): Prom
   return docId;
 }
 
-/** The queues on which a generation of a document was read, in order. */
+/** The queues on which a generation of a document was read and indexed, in order. */
 async function queuesOf(docId: string, generation = 1): Promise<string[]> {
   const workflowId = documentWorkflowId(docId, generation);
   const { events } = await new Client({ connection }).workflow.getHandle(workflowId).fetchHistory();

@@ -39,6 +39,14 @@ describe('processDocument', () => {
     expect([calls, result]).toEqual([['readDocument', 'readDocument', 'indexDocument'], 'indexed']);
   });
 
+  it('a document that was stored beside others waits in the backlog from the beginning', async () => {
+    const { calls, result } = await tell(processDocument, [{ ...ref, crowded: true }], {
+      readDocument: async () => 'read',
+      indexDocument: async () => 'indexed',
+    });
+    expect([calls, result]).toEqual([['readDocument', 'indexDocument'], 'indexed']);
+  });
+
   it('a failed document shows its status and its reason to operators, and no other one costs an action for it', async () => {
     const story = async (outcome: 'indexed' | { failed: string }) => {
       const shown: { status?: unknown; details?: string; upserts?: number } = {};
