@@ -173,14 +173,17 @@ async function renew(run: Run): Promise<void> {
 
 /** Lets everything that was begun end; of an interview that was deleted, nothing stays. */
 async function finish({ ref, work, isRemoved, stored }: Run): Promise<void> {
-  if (isRemoved()) {
+  const remove = async (): Promise<void> => {
     await removeInterview(ref);
     await forgetInterview(ref);
-  }
+  };
+  const wasRemoved = isRemoved();
+  if (wasRemoved) await remove();
   await condition(allHandlersFinished);
   await Promise.all([stored(), ...work.dismissals]);
-  if (isRemoved()) {
-    await sleep(untilQuiet);
-    await removeInterview(ref);
-  }
+  if (!isRemoved()) return;
+  // It was deleted while its last move was being stored.
+  if (!wasRemoved && patched('forgotten-when-deleted-late')) await remove();
+  await sleep(untilQuiet);
+  await removeInterview(ref);
 }

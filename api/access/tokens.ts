@@ -58,7 +58,7 @@ export type Tokens = {
   /** The claims of a login token of ours that is still valid, else undefined. */
   verify(token: string): Promise<{ userId: string; epoch: number } | undefined>;
   /** Signs a support session's token. It is valid until `expiresAt`, which is cut to the second. */
-  signSession(claims: SessionClaims, expiresAt: Date): Promise<string>;
+  signSession(claims: SessionClaims, expiresAt: Date, issued?: Date): Promise<string>;
   /**
    * The claims of a session token of ours that is still valid, else undefined. Only the record says whether it was
    * revoked.
@@ -85,14 +85,19 @@ export function createTokens(deps: TokenDeps): Tokens {
     return reading;
   }
 
-  async function sign(claims: JWTPayload, subject: string, audience: string, expires: number): Promise<string> {
+  async function sign(
+    claims: JWTPayload,
+    subject: string,
+    audience: string,
+    { issued = clock(), expires }: { issued?: Date | undefined; expires: number },
+  ): Promise<string> {
     const { signer } = await keyring(refreshMs);
     return new SignJWT(claims)
       .setProtectedHeader({ alg: 'EdDSA', kid: signer.kid })
       .setSubject(subject)
       .setIssuer(config.publicUrl)
       .setAudience(audience)
-      .setIssuedAt(seconds(clock()))
+      .setIssuedAt(seconds(issued))
       .setExpirationTime(expires)
       .sign(signer.key);
   }
@@ -122,8 +127,9 @@ export function createTokens(deps: TokenDeps): Tokens {
 
   return {
     async sign(userId, epoch) {
-      const expires = seconds(clock()) + tokenDays * 86_400;
-      const token = await sign({ epoch }, userId, audiences.login, expires);
+      const issued = clock();
+      const expires = seconds(issued) + tokenDays * 86_400;
+      const token = await sign({ epoch }, userId, audiences.login, { issued, expires });
       return { token, expiresAt: new Date(expires * 1000) };
     },
 
@@ -132,7 +138,7 @@ export function createTokens(deps: TokenDeps): Tokens {
       return payload && { userId: payload.sub!, epoch: Number(payload['epoch']) };
     },
 
-    async signSession({ sessionId, customerId, orgId, mode, verified, productType }, expiresAt) {
+    async signSession({ sessionId, customerId, orgId, mode, verified, productType }, expiresAt, issued) {
       const claims = {
         org: orgId,
         sid: sessionId,
@@ -140,7 +146,7 @@ export function createTokens(deps: TokenDeps): Tokens {
         verified,
         ...(productType === undefined ? {} : { productType }),
       };
-      return sign(claims, customerId, audiences.session, seconds(expiresAt));
+      return sign(claims, customerId, audiences.session, { issued, expires: seconds(expiresAt) });
     },
 
     async verifySession(token) {

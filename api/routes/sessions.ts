@@ -64,7 +64,7 @@ export const sessionRoutes = [
         verified: true,
         ...(productType === undefined ? {} : { productType }),
       };
-      const token = await ctx.tokens.signSession(signed, expiresAt);
+      const token = await ctx.tokens.signSession(signed, expiresAt, now);
       const { publicUrl } = ctx.config;
       return {
         token,

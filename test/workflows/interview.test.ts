@@ -413,6 +413,28 @@ describe('interview', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(5 * minute);
   });
 
+  it('that is deleted while its last move is being stored leaves nothing', async () => {
+    const { activities } = world();
+    const stored = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const { storeInterview } = activities;
+    activities.storeInterview = async (said) => {
+      if (said.state.status === 'cancelled') {
+        begun.resolve();
+        await stored.promise;
+      }
+      return storeInterview(said);
+    };
+    const { calls } = await tell(interview, [ref], activities, async (handle) => {
+      await ask(handle, 'cancel');
+      await begun.promise;
+      await handle.signal(removeInterviewNow);
+      stored.resolve();
+    });
+    const removals = ['removeInterview', 'forgetInterview'];
+    expect(calls.filter((name) => removals.includes(name))).toEqual([...removals, 'removeInterview']);
+  });
+
   it('outlasts outages: every step is tried until it succeeds', async () => {
     const { record, activities } = world();
     let calls = 0;
