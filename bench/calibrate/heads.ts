@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { format } from 'prettier';
-import { joinedExamples, keyOf, readExamples, type Example } from './sentences.ts';
+import { joinedExamples, keyOf, readExamples, smallExamples, type Example } from './sentences.ts';
 import {
   asRead,
   columnsOf,
@@ -32,7 +32,7 @@ const parts = ['bias', 'words', 'embedding'] as const;
 export async function calibrateHeads(embed: (texts: readonly string[]) => Promise<Float32Array[]>): Promise<void> {
   const without = new Set((await heldOut()).map(keyOf));
   const examples = await readExamples('all', without);
-  const every = [...examples, ...joinedExamples(examples)];
+  const every = [...examples, ...smallExamples(examples), ...joinedExamples(examples)];
   const counted = Map.groupBy(every, ({ is }) => is);
   console.log(`reading: ${every.length} sentences, ${[...counted].map(([is, of]) => `${is} ${of.length}`).join(', ')}`);
   const vectors = await embed(every.map(({ text }) => asRead(text)));

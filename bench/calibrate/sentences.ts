@@ -75,6 +75,17 @@ export async function readExamples(of: keyof typeof folders, without: ReadonlySe
   return examples;
 }
 
+/** Of these a mistake is dear; a share of them is given in small letters too, as many people write. */
+const writtenSmall: readonly SentenceClass[] = ['person', 'no_person'];
+const shareSmall = 0.2;
+
+export function smallExamples(examples: readonly Example[]): Example[] {
+  const random = randomNumbers(13);
+  return examples
+    .filter(({ is, text }) => writtenSmall.includes(is) && text !== text.toLowerCase() && random() < shareSmall)
+    .map((example) => ({ ...example, text: example.text.toLowerCase() }));
+}
+
 const bare = (text: string): string => text.replaceAll(/[\s.!?¿¡,…。！？]+$/gu, '').trim();
 const small = (text: string): string =>
   /^(?:I\b|.?[\p{Lu}]{2})/u.test(text) ? text : text.slice(0, 1).toLowerCase() + text.slice(1);

@@ -66,9 +66,15 @@ export function columnsOf(text: string): number[] {
 /** What each of a text's columns counts, so that long and short texts weigh the same: as much as an embedding. */
 export const shareOf = (columns: readonly number[]): number => 2 / Math.sqrt(Math.max(columns.length, 1));
 
-/** The form of a text in which it is embedded: words in capitals mean what they mean in small letters, and quotes are one. */
+const pictures = /\s*[\p{Extended_Pictographic}\p{Emoji_Modifier}\u{FE0F}\u{200D}]+/gu;
+
+/**
+ * The form of a text in which it is embedded: words in capitals mean what they mean in small letters, quotes are one, and a
+ * picture beside words says nothing about what is asked.
+ */
 export function asRead(text: string): string {
-  const composed = text.normalize('NFC').replaceAll('’', "'");
+  const written = text.normalize('NFC').replaceAll('’', "'");
+  const composed = written.replace(pictures, '').trim() || written;
   return composed.length > 1 && composed === composed.toUpperCase() ? composed.toLowerCase() : composed;
 }
 

@@ -28,7 +28,7 @@ const wordsOfShort = 30;
  * 0.36, with one exception.
  */
 const sure = {
-  embedding: { call: 0.55, courtesy: 0.45, talk: 0.45, oneWord: 0.45, asks: 0.5, surelyAsks: 0.5 },
+  embedding: { call: 2 / 3, courtesy: 0.45, talk: 0.45, oneWord: 0.45, asks: 0.5, surelyAsks: 0.5 },
   words: { call: 0.55, courtesy: 0.55, talk: 0.68, oneWord: 0.9, asks: 0.7, surelyAsks: 0.95 },
 };
 const sureInLong = 0.9;
