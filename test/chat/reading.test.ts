@@ -32,6 +32,14 @@ describe('the tables of sentences', () => {
     const { size, wrong } = tables[name]!;
     expect({ name, wrong: wrong.length <= 0.03 * size ? [] : wrong }).toEqual({ name, wrong: [] });
   });
+
+  it.each([
+    ['calls elsewhere', 0.2],
+    ['no calls elsewhere', 0.05],
+  ])('of other businesses, %s: at most a share of %d is read wrong', (name, most) => {
+    const { size, wrong } = tables[name]!;
+    expect({ name, wrong: wrong.length <= most * size ? [] : wrong }).toEqual({ name, wrong: [] });
+  });
 });
 
 describe('a message, with the embedding models', () => {
