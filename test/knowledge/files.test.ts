@@ -13,6 +13,7 @@ import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import iconv from 'iconv-lite';
+import { patientNiceness } from '../../clients/base/background.ts';
 import { createFiles, readerFlags, sniffFile, type Files } from '../../clients/files/files.ts';
 import { defaultLimits } from '../../clients/files/limits.ts';
 import { readers } from '../../clients/files/readers.ts';
@@ -989,7 +990,8 @@ describe('limits of the process', () => {
     expect(getPriority(others[0])).toBeGreaterThan(getPriority(spare));
     // Where the kernel shares the processors among sessions, that of this process comes last, too.
     const autogroup = `/proc/${others[0]}/autogroup`;
-    if (existsSync(autogroup)) await until(() => / nice 10$/m.test(readFileSync(autogroup, 'utf8')));
+    const niceInSession = new RegExp(` nice ${patientNiceness}$`, 'm');
+    if (existsSync(autogroup)) await until(() => niceInSession.test(readFileSync(autogroup, 'utf8')));
     expect(sessionOf(others[0]!)).not.toBe(sessionOf(process.pid));
     expect(sessionOf(spare!)).toBe(sessionOf(process.pid));
     await own.close();

@@ -1,7 +1,7 @@
 /** Stories of interviews, on a server that skips time: the clock, the bot that fails, drops or meets nobody, and the end. */
 import { describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
-import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { WorkflowUpdateFailedError, type WorkflowHandle } from '@temporalio/client';
 import { detailsOf, stories } from './story.ts';
 import { ask, moves, outside, world } from './interviewworld.ts';
 import type { InterviewActivities } from '../../activities/interviews/interview.ts';
@@ -21,11 +21,24 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await delay(10);
 }
 
+/** Waits until the workflow has nothing left to do at this moment of the server's clock, which does not wait for activities. */
+async function idle(handle: WorkflowHandle): Promise<void> {
+  for (let seen = 0; seen < 2;) {
+    // Is answered after the tasks that came before it.
+    await detailsOf(handle);
+    const { pendingActivities } = (await handle.describe()).raw;
+    // One that has failed waits for the server's clock.
+    const isBusy = pendingActivities?.some(({ lastFailure }) => lastFailure == null) ?? false;
+    seen = isBusy ? 0 : seen + 1;
+  }
+}
+
 /** Lets the server's clock go on, a minute at a time, until something holds. */
-async function later(holds: () => boolean): Promise<void> {
-  while (!holds()) {
+async function later(handle: WorkflowHandle, holds: () => boolean): Promise<void> {
+  for (;;) {
+    await idle(handle);
+    if (holds()) return;
     await pass(minute);
-    await delay(20);
   }
 }
 
@@ -99,7 +112,7 @@ describe('interview', () => {
       record.due = new Date((await now()) + dayMs).toISOString();
       await handle.executeUpdate(reloadInterview, { args: [{ actor: 'usr_1' }] });
       await pass(dayMs);
-      await later(() => record.state.status === 'in_progress');
+      await later(handle, () => record.state.status === 'in_progress');
       await ask(handle, 'cancel');
     });
     const [, start] = record.history;
@@ -113,7 +126,7 @@ describe('interview', () => {
     record.state = { ...newState([], dueAt), status: 'scheduled' };
     const { calls, result } = await tell(interview, [ref], activities, async (handle) => {
       await pass(dayMs);
-      await later(() => record.history.length === 2);
+      await later(handle, () => record.history.length === 2);
       expect(record.state).toMatchObject({ status: 'scheduled', failure: 'bad_link', startedFor: dueAt });
       await ask(handle, 'cancel');
     });
@@ -141,7 +154,7 @@ describe('interview', () => {
       await ask(handle, 'start');
       await until(() => record.state.bot?.id === 'bot_1');
       await handle.signal(botReported);
-      await later(() => record.state.summarized === true);
+      await later(handle, () => record.state.summarized === true);
       await ask(handle, 'score');
     });
     expect(moves(record.history).slice(2)).toEqual([
@@ -225,7 +238,7 @@ describe('interview', () => {
     });
     await tell(interview, [ref], activities, async (handle) => {
       await ask(handle, 'start');
-      await later(() => record.state.summarized === true);
+      await later(handle, () => record.state.summarized === true);
       await ask(handle, 'cancel');
     });
     expect(collected).toEqual(['bot_1', 'bot_1', 'bot_1']);
@@ -238,7 +251,7 @@ describe('interview', () => {
     });
     await tell(interview, [ref], activities, async (handle) => {
       await ask(handle, 'start');
-      await later(() => record.state.failure === 'service' && record.state.status === 'in_progress');
+      await later(handle, () => record.state.failure === 'service' && record.state.status === 'in_progress');
       await ask(handle, 'rejoin');
       await until(() => record.state.failure === 'service' && record.state.orders === 2 && !record.state.rejoin);
       await ask(handle, 'rejoin');
@@ -285,7 +298,7 @@ describe('interview', () => {
       await until(() => record.state.bot !== undefined);
       await ask(handle, 'join');
       await pass(4 * 60 * minute);
-      await later(() => record.state.summarized === true);
+      await later(handle, () => record.state.summarized === true);
       await ask(handle, 'cancel');
     });
     expect(moves(record.history)[3]).toEqual(['in_progress', 'evaluating', 'end', 'clock', 'maximum_length']);
@@ -404,7 +417,7 @@ describe('interview', () => {
     const { record, activities, dismissed } = world({ deploy: [outside('bot_1')] });
     const { calls, skippedMs } = await tell(interview, [ref], activities, async (handle) => {
       await ask(handle, 'start');
-      await later(() => record.state.status === 'in_progress');
+      await later(handle, () => record.state.status === 'in_progress');
       await handle.signal(removeInterviewNow);
     });
     expect(dismissed).toEqual(['bot_1']);
