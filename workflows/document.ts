@@ -32,7 +32,7 @@ const { readDocument } = proxyActivities<DocumentActivities>(reading);
 const { indexDocument } = proxyActivities<DocumentActivities>(indexing);
 
 /** `crowded`: it was stored beside others that were not processed yet, so all its work waits in the backlog. */
-export type DocumentStart = DocumentRef & { crowded?: true };
+type DocumentStart = DocumentRef & { crowded?: true };
 
 /**
  * Returns `indexed`, `failed` with a reason on the record, or `gone` when the document was deleted or processed again.

@@ -30,7 +30,7 @@ const accepted = proxyActivities<InterviewActivities>({
   retry: { initialInterval: '100 milliseconds', backoffCoefficient: 2, maximumInterval: '10 seconds' },
 });
 
-export type Unstored = { state: InterviewState; moves: readonly Move[] };
+type Unstored = { state: InterviewState; moves: readonly Move[] };
 export type Timer = { what: string; at: number };
 
 /** `carried`: what the run before knew; without it, the record is read first. */

@@ -6,7 +6,7 @@ import { HttpError, type HttpMethod } from '../../models/rules/base/http.ts';
 /** Such services answer within a second as a rule, and end requests of their own after 10 s. */
 const timeoutMs = 15_000;
 
-export type ServiceRequest = {
+type ServiceRequest = {
   method: HttpMethod;
   headers: Record<string, string>;
   /** Sent as JSON. */
@@ -14,7 +14,7 @@ export type ServiceRequest = {
   maxBytes: number;
   signal?: AbortSignal | undefined;
 };
-export type ServiceReply = {
+type ServiceReply = {
   reply: HttpResponse;
   /** The body as an object or a list; undefined when it is neither. */
   said: object | undefined;

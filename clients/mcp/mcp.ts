@@ -46,7 +46,7 @@ export type ToolAsk = {
   signal?: AbortSignal | undefined;
 };
 /** `requests`: the tool asks back and has done nothing yet; `state` goes back to it as it is. */
-export type ToolAnswer =
+type ToolAnswer =
   | { content: ContentBlock[]; structured?: unknown; isError: boolean }
   | { requests: Record<string, unknown>; state?: string };
 

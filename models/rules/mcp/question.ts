@@ -7,7 +7,7 @@ import type { JsonSchema } from './tool.ts';
 
 export const questionActions = ['accept', 'decline', 'cancel'] as const;
 /** What the customer does with a question: answers it, does not want to, or gives up. */
-export type QuestionAction = (typeof questionActions)[number];
+type QuestionAction = (typeof questionActions)[number];
 
 /** What a field takes. `choices`: any number of the options. */
 export const fieldKinds = [
@@ -22,8 +22,8 @@ export const fieldKinds = [
   'choice',
   'choices',
 ] as const;
-export type FieldKind = (typeof fieldKinds)[number];
-export type QuestionField = {
+type FieldKind = (typeof fieldKinds)[number];
+type QuestionField = {
   name: string;
   label: string;
   description?: string;
