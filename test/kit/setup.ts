@@ -25,7 +25,8 @@ export default async function setup(): Promise<void> {
   ]);
   const [bundle] = await readdir(folder);
   process.env['TEST_WORKFLOW_BUNDLE'] = join(folder, bundle!);
-  process.env['TEST_MONGODB_URI'] = mongod.uri;
+  // The platform reads what a majority has; a test that reads more sees a write before the API does.
+  process.env['TEST_MONGODB_URI'] = `${mongod.uri}&readConcernLevel=majority`;
   process.env['TEST_TEMPORAL_ADDRESS'] = temporal.address;
   const env = systemEnv('shared');
   await giveBundle(env.DATA_DIR);
