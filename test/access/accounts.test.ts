@@ -8,7 +8,7 @@ import PostalMime from 'postal-mime';
 import { MongoClient, type Db } from 'mongodb';
 import { apiAt, system, until, type Api, type Reply, type TestOrg, type TestUser } from '../kit/harness.ts';
 import { startGreenMail, type GreenMail } from '../kit/greenmail.ts';
-import { giveBundle, startProcess, systemEnv, type Running } from '../kit/processes.ts';
+import { startProcess, systemEnv, type Running } from '../kit/processes.ts';
 import type { Role } from '../../models/rules/access/roles.ts';
 
 const from = 'support@bank.example';
@@ -25,7 +25,6 @@ beforeAll(async () => {
     SMTP_URL: `smtp://127.0.0.1:${greenMail.smtpPort}`,
     MAIL_FROM: from,
   });
-  await giveBundle(env.DATA_DIR);
   running = await Promise.all([startProcess('api/server.ts', env), startProcess('workers/main.ts', env)]);
   api = apiAt(running[0]!.url);
   client = await MongoClient.connect(env['MONGODB_URI']!);

@@ -58,7 +58,7 @@ const near = [
   'Is paper recycled?',
 ];
 
-const env = systemEnv('offers');
+const env = systemEnv('offers', { FLEETS: 'documents,sources,embedding,conversations' });
 const running: Running[] = [];
 let model: OpenAiServer;
 let api: Api;

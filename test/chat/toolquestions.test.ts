@@ -144,7 +144,7 @@ describe('when a worker dies while the customer is asked', () => {
   let env: SystemEnv;
   let own: Running;
   beforeAll(async () => {
-    env = systemEnv('toolquestions');
+    env = systemEnv('toolquestions', { FLEETS: 'conversations,tools' });
     own = await startProcess('api/server.ts', env);
   });
   afterAll(async () => {

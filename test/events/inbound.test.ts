@@ -9,15 +9,7 @@ import { startBotFramework } from '../kit/botframework.ts';
 import { sendGarbage, verifyingEnv } from '../kit/garbage.ts';
 import { apiAt, type Api, type TestOrg } from '../kit/harness.ts';
 import { arrivedAt, connectLinear, linearEvent, sendLinear } from '../kit/inbound.ts';
-import {
-  deathOf,
-  giveBundle,
-  removeDataDir,
-  startProcess,
-  systemEnv,
-  type Running,
-  type SystemEnv,
-} from '../kit/processes.ts';
+import { deathOf, removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
 import type { InboundFault } from '../kit/worker.ts';
 import { createInboundActivities } from '../../activities/events/inbound/index.ts';
 import type { Handlers, InboundDeps } from '../../activities/events/inbound/handlers.ts';
@@ -174,7 +166,6 @@ describe('a worker that dies while it processes an event', () => {
   const team = randomUUID();
   beforeAll(async () => {
     env = systemEnv('inbounddeaths', { FLEETS: 'inbound' });
-    await giveBundle(env.DATA_DIR);
     running = await startProcess('api/server.ts', env);
     api = apiAt(running.url);
     org = await api.newOrg();

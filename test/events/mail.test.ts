@@ -7,7 +7,7 @@ import { createEmulator } from 'emulate';
 import pino from 'pino';
 import { apiAt, until, type Api, type TestOrg, type TestSession } from '../kit/harness.ts';
 import { startGreenMail, type GreenMail } from '../kit/greenmail.ts';
-import { giveBundle, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
+import { startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
 import { mailOf, sesNotification, type SesMail } from '../kit/ses.ts';
 import { startTopic, type Topic } from '../kit/sns.ts';
 import { ChatClient } from '../kit/socket.ts';
@@ -53,7 +53,6 @@ beforeAll(async () => {
     AWS_ACCESS_KEY_ID: 'AKIAIOSFODNN7EXAMPLE',
     AWS_SECRET_ACCESS_KEY: 'wJalrXUtnFEMI',
   });
-  await giveBundle(env.DATA_DIR);
   running = await Promise.all([startProcess('api/server.ts', env), startProcess('workers/main.ts', env)]);
   api = apiAt(running[0]!.url);
   await connectMongo(env['MONGODB_URI']!);

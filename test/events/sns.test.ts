@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { apiAt, until, type Api, type TestOrg } from '../kit/harness.ts';
 import { awsEnv, startLocalStack, type LocalStack } from '../kit/localstack.ts';
-import { giveBundle, removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
+import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
 import { startReceiver, type Received, type Receiver } from '../kit/receiver.ts';
 import { mailOf, sesNotification } from '../kit/ses.ts';
 import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
@@ -38,7 +38,6 @@ beforeAll(async () => {
     S3_ENDPOINT: aws.url,
     ...awsEnv,
   });
-  await giveBundle(env.DATA_DIR);
   running = await Promise.all([startProcess('api/server.ts', env), startProcess('workers/main.ts', env)]);
   api = apiAt(running[0]!.url);
   await connectMongo(env['MONGODB_URI']!);

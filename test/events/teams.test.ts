@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { appId, appPassword, startBotFramework, type BotFramework } from '../kit/botframework.ts';
 import { apiAt, until, type Api, type Reply, type TestOrg } from '../kit/harness.ts';
-import { giveBundle, startProcess, systemEnv, type Running } from '../kit/processes.ts';
+import { startProcess, systemEnv, type Running } from '../kit/processes.ts';
 
 const secret = randomBytes(32).toString('base64');
 let microsoft: BotFramework;
@@ -21,7 +21,6 @@ beforeAll(async () => {
     TEAMS_APP_PASSWORD: appPassword,
     TEAMS_WEBHOOK_SECRET: secret,
   });
-  await giveBundle(env.DATA_DIR);
   running = await Promise.all([startProcess('api/server.ts', env), startProcess('workers/main.ts', env)]);
   api = apiAt(running[0]!.url);
   org = await connectable('# Gannet cards\nThe gannet card costs 12 EUR a year. It is free for students under 26.\n');

@@ -2,15 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { goodAnswer, interviewing } from '../kit/interviewing.ts';
 import { until } from '../kit/harness.ts';
-import {
-  deathOf,
-  giveBundle,
-  removeDataDir,
-  startProcess,
-  systemEnv,
-  type Running,
-  type SystemEnv,
-} from '../kit/processes.ts';
+import { deathOf, removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
 import { Guest } from '../kit/rooms.ts';
 import type { InterviewStatus, Operation } from '../../models/rules/interviews/interview.ts';
 
@@ -20,7 +12,6 @@ let kit: Awaited<ReturnType<typeof interviewing>>;
 let mine: ReturnType<typeof kit.of>;
 beforeAll(async () => {
   env = systemEnv('interviewdeaths', { FLEETS: 'interviews' });
-  await giveBundle(env.DATA_DIR);
   api = await startProcess('api/server.ts', env);
   kit = await interviewing(env, api.url);
   mine = kit.of(await kit.api.newOrg());

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startBotService, type BotService, type FakeBot } from '../kit/botservice.ts';
 import { until } from '../kit/harness.ts';
 import { goodAnswer, interviewing } from '../kit/interviewing.ts';
-import { giveBundle, removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
+import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
 
 let service: BotService;
 let env: SystemEnv;
@@ -21,7 +21,6 @@ beforeAll(async () => {
     RECALL_API_URL: service.url,
     RECALL_WEBHOOK_SECRET: service.secret,
   });
-  await giveBundle(env.DATA_DIR);
   running.push(...(await Promise.all([startProcess('api/server.ts', env), startProcess('workers/main.ts', env)])));
   kit = await interviewing(env, running[0]!.url);
   mine = kit.of(await kit.api.newOrg());

@@ -85,7 +85,7 @@ export const withEmbedding = (): Record<string, string> => ({
   EMBEDDING_NICENESS: '0',
 });
 
-/** Puts the workflow bundle of the run where a worker of this data folder finds it: making one takes seconds. */
+/** Puts the workflow bundle of the run where a worker of this data folder finds it: making one takes seconds of a processor. */
 export async function giveBundle(dataDir: string): Promise<void> {
   const bundle = process.env['TEST_WORKFLOW_BUNDLE']!;
   await mkdir(dataDir, { recursive: true });
@@ -101,6 +101,7 @@ const passedOn = ['PATH', 'HOME', 'TMPDIR', 'NODE_COMPILE_CACHE'];
 
 /** Starts a program and waits until it says it is ready. `program` is a path from the root of the project. */
 export async function startProcess(program: string, env: SystemEnv): Promise<Running> {
+  if (program === 'workers/main.ts') await giveBundle(env.DATA_DIR);
   const child = fork(join(root, program), {
     cwd: root,
     env: { ...Object.fromEntries(passedOn.map((name) => [name, process.env[name]])), ...env },

@@ -1,7 +1,7 @@
 /** A system whose Slack, Linear and GitHub are the emulators of services.ts, and what people do to connect to them. */
 import { afterAll, beforeAll } from '@jest/globals';
 import { apiAt, type Api, type Reply, type TestOrg } from './harness.ts';
-import { giveBundle, removeDataDir, startProcess, type Running, type SystemEnv } from './processes.ts';
+import { removeDataDir, startProcess, type Running, type SystemEnv } from './processes.ts';
 import {
   githubRepository,
   linearTeam,
@@ -25,7 +25,6 @@ export function serviced(env: (services: Services) => SystemEnv) {
       startGithubService(),
     ]);
     const own = env({ slack, linear, github });
-    await giveBundle(own.DATA_DIR);
     const processes = await Promise.all([startProcess('api/server.ts', own), startProcess('workers/main.ts', own)]);
     running = { slack, linear, github, env: own, processes, api: apiAt(processes[0].url) };
   });

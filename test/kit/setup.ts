@@ -2,7 +2,7 @@
  * Once for a whole test run: MongoDB and Temporal in memory, and one API with all worker fleets as processes of their
  * own. Tests keep apart by organization; a test that needs a system of its own takes another name in `systemEnv`.
  */
-import { giveBundle, startProcess, systemEnv, type Running, type SystemEnv } from './processes.ts';
+import { startProcess, systemEnv, type Running, type SystemEnv } from './processes.ts';
 import { mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +29,6 @@ export default async function setup(): Promise<void> {
   process.env['TEST_MONGODB_URI'] = `${mongod.uri}&readConcernLevel=majority`;
   process.env['TEST_TEMPORAL_ADDRESS'] = temporal.address;
   const env = systemEnv('shared');
-  await giveBundle(env.DATA_DIR);
   const processes = await Promise.all([startProcess('api/server.ts', env), startProcess('workers/main.ts', env)]);
   process.env['TEST_API_URL'] = processes[0].url;
   (globalThis as { testRun?: TestRun }).testRun = { mongod, temporal, processes, env, folder };
