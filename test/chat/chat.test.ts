@@ -862,10 +862,14 @@ describe('a process that loses its change stream', () => {
   async function changeStreams(): Promise<Operation[]> {
     return mongo
       .db('admin')
-      .aggregate<Operation>([
-        { $currentOp: { idleCursors: true, allUsers: true } },
-        { $match: { 'cursor.originatingCommand.pipeline.0.$changeStream': { $exists: true }, ns: /^chat\./ } },
-      ])
+      .aggregate<Operation>(
+        [
+          { $currentOp: { idleCursors: true, allUsers: true } },
+          { $match: { 'cursor.originatingCommand.pipeline.0.$changeStream': { $exists: true }, ns: /^chat\./ } },
+        ],
+        // MongoDB lists operations by no other.
+        { readConcern: 'local' },
+      )
       .toArray();
   }
   async function expectNothingLost(during: () => Promise<void>): Promise<void> {

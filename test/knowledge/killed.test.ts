@@ -57,11 +57,15 @@ async function openTransactions(appName: string): Promise<unknown[]> {
     db
       .getClient()
       .db('admin')
-      .aggregate([
-        { $currentOp: { allUsers: true, idleSessions: true } },
-        { $match: { transaction: { $exists: true }, 'clientMetadata.application.name': appName } },
-        { $project: { desc: 1, transaction: 1 } },
-      ])
+      .aggregate(
+        [
+          { $currentOp: { allUsers: true, idleSessions: true } },
+          { $match: { transaction: { $exists: true }, 'clientMetadata.application.name': appName } },
+          { $project: { desc: 1, transaction: 1 } },
+        ],
+        // MongoDB lists operations by no other.
+        { readConcern: 'local' },
+      )
       .toArray(),
   );
 }
