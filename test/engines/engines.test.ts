@@ -436,6 +436,16 @@ describe('startTemporal', () => {
     server.close();
   });
 
+  it('writes ahead in its folder, and goes on with what is there', async () => {
+    const dataDir = join(folder, 'temporal');
+    const temporal = await startTemporal({ dataDir, report: silent });
+    const files = await readdir(dataDir);
+    await temporal.stop();
+    expect(files).toEqual(expect.arrayContaining(['temporal.db', 'temporal.db-wal']));
+    const again = await startTemporal({ dataDir, report: silent });
+    await again.stop();
+  });
+
   it('a port that somebody takes while it starts costs another attempt', async () => {
     const uiPort = await freePort();
     const other = createServer().listen(uiPort, '127.0.0.1');
