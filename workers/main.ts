@@ -32,6 +32,7 @@ import { createMailer } from '../clients/mail/mail.ts';
 import { createObjectStore } from '../clients/s3/s3.ts';
 import { createPages } from '../clients/site/pages.ts';
 import { createRenderer } from '../clients/render/render.ts';
+import { withMerging } from '../clients/search/merging.ts';
 import { createSearch } from '../clients/search/search.ts';
 import { createSlack } from '../clients/slack/slack.ts';
 import { createTeamsBot } from '../clients/teams/connector.ts';
@@ -106,7 +107,7 @@ export async function startWorkers(
   });
   const pages = createPages({ agent: crawlerName });
   const embedding = openEmbedding(config, log, { meter: embeddingMeter(Runtime.instance().metricMeter) });
-  const search = createSearch({ uri: config.searchUri, model: embedding.model });
+  const search = withMerging(createSearch({ uri: config.searchUri, model: embedding.model }));
   const clock = () => new Date();
   const renderer = createRenderer({
     executablePath: config.chromiumPath,

@@ -63,6 +63,8 @@ const pauseMs = 15_000;
 const retryMs = { first: 60_000, last: 3_600_000 };
 /** Questions whose vectors are kept: 5 KiB each. */
 const keptQuestions = 1_000;
+/** Sentences whose vectors are kept: 2 KiB each. Those of passages that answer often, and descriptions of tools, come again. */
+const keptSentences = 4_000;
 
 /** `reason`: why it failed last, if it has made no vector since. */
 type Process = { embedder: Embedder; failuresInARow: number; pausedUntil: number; reason: string | undefined };
@@ -73,6 +75,7 @@ export function createLocal(options: LocalOptions): Local {
   const { onState, meter, now = () => performance.now(), questionMs = defaultQuestionMs } = options;
   const closing = new AbortController();
   const kept = new LRUCache<string, Parts>({ max: keptQuestions });
+  const sentences = new LRUCache<string, Float32Array>({ max: keptSentences });
   let asking: Process | undefined;
   let reading: Process | undefined;
   let state: EmbeddingState = { state: 'starting' };
@@ -173,6 +176,14 @@ export function createLocal(options: LocalOptions): Local {
     }
   }
 
+  const makeSentences = async (texts: readonly string[]): Promise<Float32Array[]> =>
+    run(asking, 'sentence', (it) =>
+      it.embed(
+        texts.map((text) => ({ kind: 'passage', text })),
+        { models: ['use'], patient: true, signal: AbortSignal.timeout(questionMs) },
+      ),
+    );
+
   void obtain();
   return {
     async parts(text, names, signal) {
@@ -183,13 +194,16 @@ export function createLocal(options: LocalOptions): Local {
       const made = Promise.all(names.map((name) => known.get(name)!));
       return signal === undefined ? made : abortable(made, signal);
     },
-    sentences: async (texts) =>
-      run(asking, 'sentence', (it) =>
-        it.embed(
-          texts.map((text) => ({ kind: 'passage', text })),
-          { models: ['use'], patient: true, signal: AbortSignal.timeout(questionMs) },
-        ),
-      ),
+    async sentences(texts) {
+      const vectors = new Map(texts.map((text) => [text, sentences.get(text)]));
+      const missing = [...vectors.keys()].filter((text) => vectors.get(text) === undefined);
+      const made = missing.length === 0 ? [] : await makeSentences(missing);
+      for (const [at, text] of missing.entries()) {
+        vectors.set(text, made[at]);
+        if (text.length <= keptCharacters) sentences.set(text, made[at]!);
+      }
+      return texts.map((text) => vectors.get(text)!);
+    },
     passages: async (texts, signal) =>
       run(reading, 'passage', (it) =>
         it.embed(

@@ -203,6 +203,18 @@ describe('the processes', () => {
     expect(await until(() => ask('Where is my card?').catch(() => undefined), 'an answer')).toHaveLength(3);
   });
 
+  it('a sentence that comes again keeps its vector, and only what is new is embedded', async () => {
+    const made: number[] = [];
+    await start({
+      meter: { made: (kind, texts) => kind === 'sentence' && made.push(texts), failed: () => {}, started: () => {} },
+    });
+    const [free, rain] = await local.sentences(['The card is free.', 'It rains.', 'It rains.']);
+    const again = await local.sentences(['It rains.', 'The card is free.', 'It snows.']);
+    expect(again.slice(0, 2)).toEqual([rain, free]);
+    expect(await local.sentences(['It snows.'])).toEqual([again[2]]);
+    expect(made).toEqual([2, 1]);
+  });
+
   it('no question and no passage is too long or too odd', async () => {
     await start();
     for (const text of ['x'.repeat(25 * 2 ** 20), '😀'.repeat(500_000), '\u202e'.repeat(500_000), '\ud800']) {

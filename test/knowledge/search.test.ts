@@ -2,9 +2,11 @@ import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { withMerging } from '../../clients/search/merging.ts';
 import { createSearch } from '../../clients/search/search.ts';
 import { DamagedIndex } from '../../clients/search/damage.ts';
 import type { IndexRow, IndexTable, Query, Search } from '../../clients/search/search.ts';
+import { until } from '../kit/harness.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'search-'));
 let uri: string;
@@ -339,5 +341,66 @@ describe('several processes', () => {
     search.close();
     search = createSearch({ uri });
     expect(await ids('gold')).toEqual(['d1:1:0']);
+  });
+});
+
+describe('merging in the background', () => {
+  const merged = (rows: number) =>
+    until(async () => {
+      const { unindexed, ...stats } = await search.stats(table);
+      return stats.rows === rows && unindexed === 0;
+    }, 'all rows to be merged');
+  const write = async (count: number, rows: number) => {
+    for (let n = 0; n < count; n += 1)
+      await search.add(
+        table,
+        Array.from({ length: rows }, (_, at) => row(`d${n}`, at, `card number ${n}`)),
+      );
+  };
+
+  it('many small writes become one file while others go on', async () => {
+    search = withMerging(search, { quietMs: 1e9 });
+    await write(63, 1);
+    expect(await search.unindexedRows(table)).toBe(63);
+    await search.add(table, [row('last', 0, 'card')]);
+    await merged(64);
+    expect((await search.stats(table)).fragments).toBe(1);
+    expect(await ids('card', { limit: 100 })).toHaveLength(64);
+  });
+
+  it('many rows are merged, whatever their writes', async () => {
+    search = withMerging(search, { rows: 100, quietMs: 1e9 });
+    await write(2, 50);
+    await merged(100);
+  });
+
+  it('what is worth it is merged when nothing is written for a while; a few rows are left to the workflow', async () => {
+    const few = { ...table, org_id: 'org_few' };
+    search = withMerging(search, { quietMs: 20, worthRows: 30 });
+    await search.add(few, [row('d', 0, 'card')]);
+    await write(3, 10);
+    await merged(30);
+    expect(await search.unindexedRows(few)).toBe(1);
+  });
+
+  it('a merge that fails is made good by the next', async () => {
+    const whole = search;
+    let failures = 0;
+    search = withMerging(
+      {
+        ...whole,
+        maintain: async (key) => {
+          failures += 1;
+          if (failures === 1) throw new Error('no space left');
+          return whole.maintain(key);
+        },
+      },
+      { writes: 2, quietMs: 1e9 },
+    );
+    await write(2, 1);
+    await until(async () => failures === 1, 'the failure');
+    await write(4, 1);
+    await until(async () => failures > 1, 'another merge');
+    await until(async () => (await search.unindexedRows(table)) < 2, 'the rows to be merged');
   });
 });
