@@ -24,7 +24,7 @@ const maxTables = 1_000;
 /** A search that merges what is added through it, in the background, one merge of a table at a time. */
 export function withMerging(
   search: Search,
-  { rows: maxRows = 2_500, writes: maxWrites = 64, quietMs = 2_000, worthRows = 300 }: MergingOptions = {},
+  { rows: maxRows = 5_000, writes: maxWrites = 64, quietMs = 2_000, worthRows = 300 }: MergingOptions = {},
 ): Search {
   const waiting = new LRUCache<string, Waiting>({
     max: maxTables,
