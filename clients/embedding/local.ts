@@ -198,9 +198,10 @@ export function createLocal(options: LocalOptions): Local {
       const vectors = new Map(texts.map((text) => [text, sentences.get(text)]));
       const missing = [...vectors.keys()].filter((text) => vectors.get(text) === undefined);
       const made = missing.length === 0 ? [] : await makeSentences(missing);
-      for (const [at, text] of missing.entries()) {
-        vectors.set(text, made[at]);
-        if (text.length <= keptCharacters) sentences.set(text, made[at]!);
+      for (const [at, vector] of made.entries()) {
+        const text = missing[at]!;
+        vectors.set(text, vector);
+        if (text.length <= keptCharacters) sentences.set(text, vector);
       }
       return texts.map((text) => vectors.get(text)!);
     },
