@@ -146,6 +146,7 @@ export async function startUnsettled(
     ],
     // A thousand files of one organization must not delay the single file of another.
     priority: { fairnessKey: record.org_id },
+    ...(intent.task_timeout_ms === undefined ? {} : { workflowTaskTimeout: intent.task_timeout_ms }),
   };
   const { signal } = intent;
   const temporal = ctx.near ?? ctx.temporal;

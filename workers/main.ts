@@ -147,6 +147,7 @@ export async function startWorkers(
   const start: StartSaved = (model, record, intents) => startSaved(starter, model, record, intents);
   const nearby = { ...starter, near: new Client({ connection, namespace: config.temporalNamespace }) };
   const startNear: StartSaved = (model, record, intents) => startSaved(nearby, model, record, intents);
+  const stopping = new AbortController();
   const deps = adapt({
     files,
     sites,
@@ -175,6 +176,7 @@ export async function startWorkers(
     testRepliesPerMinute,
     testConversationsPerMonth,
     clock,
+    stopping: stopping.signal,
     log,
     outsideBot,
   });
@@ -210,7 +212,9 @@ export async function startWorkers(
     async close() {
       await sweeper.stop();
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-      await running;
+      const drained = setTimeout(() => stopping.abort(), config.drainSeconds * 1_000);
+      await running.finally(() => clearTimeout(drained));
+      stopping.abort();
       await embedding.close();
       await files.close();
       await renderer.close();

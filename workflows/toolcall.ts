@@ -5,7 +5,10 @@
 import {
   condition,
   defineSignal,
+  isCancellation,
+  patched,
   proxyActivities,
+  proxyLocalActivities,
   setCurrentDetails,
   setHandler,
   upsertSearchAttributes,
@@ -26,23 +29,44 @@ const { advanceCall } = proxyActivities<ToolCallActivities>({
   retry: { initialInterval: '200 milliseconds', backoffCoefficient: 2, maximumInterval: '5 seconds' },
 });
 
+/** By the workflow's own task: nothing has to be handed out, and Temporal keeps one event of it. */
+const inTask = proxyLocalActivities<ToolCallActivities>({
+  startToCloseTimeout: '1 minute',
+  scheduleToStartTimeout: '1 second',
+  retry: { maximumAttempts: 1 },
+});
+
 /** Somebody's decision was stored, or the server was disconnected. */
 export const decided = defineSignal(decidedSignal);
 
 export async function toolCall(ref: ToolCallRef): Promise<string> {
   let news = 0;
   setHandler(decided, () => void (news += 1));
+  const take = patched('steps-in-task') ? takeStep : advanceCall;
   for (;;) {
     const seen = news;
-    const step = await advanceCall(ref);
+    const step = await take(ref);
     if (step.kind === 'ended') {
       show(step, step.outcome);
       return step.outcome;
     }
+    // Only steps in a task leave a call that runs.
+    if (step.kind === 'calling') continue;
     show(step, step.kind === 'waiting' ? `waiting_${step.awaited}` : 'held_back');
     // A decision is stored before its signal is sent. If none comes in time, the next step finds that and says so.
     await condition(() => news !== seen, step.withinMs);
   }
+}
+
+/** A step in the workflow's own task, since a customer waits; an activity does, with heartbeats, what takes long or failed. */
+async function takeStep(ref: ToolCallRef): Promise<CallStep> {
+  try {
+    const step = await inTask.advanceCall(ref);
+    if (step.kind !== 'calling') return step;
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+  }
+  return advanceCall(ref);
 }
 
 function show(step: CallStep, status: string): void {

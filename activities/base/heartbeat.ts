@@ -11,6 +11,8 @@ const beatsInTimeout = 8;
  */
 export async function withHeartbeat<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const context = Context.current();
+  // The workflow's own task stands for it.
+  if (context.info.isLocal) return work(context.cancellationSignal);
   const everyMs = Math.max(beatEveryMs, (context.info.heartbeatTimeoutMs ?? 0) / beatsInTimeout);
   const beat = setInterval(() => context.heartbeat(), everyMs);
   try {

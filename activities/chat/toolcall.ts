@@ -1,9 +1,12 @@
 /**
  * Brings a call of a tool one step further: policy, asking whoever has to agree, the call itself, and what is told of its
  * end. Every step may run again at any point. What changes something is sent at most once: it is claimed before it is sent,
- * and a claim whose sender has died is an unknown outcome, which a person looks into.
+ * and a claim whose sender has died is an unknown outcome, which a person looks into. Senders give signs of life, so that
+ * whoever comes to a claim while its sender lives waits for what becomes of it.
  */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Context } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import type { StartSaved } from './tooluse.ts';
 import { withHeartbeat } from '../base/heartbeat.ts';
@@ -19,8 +22,11 @@ import { conversationWriter } from '../../models/chat/log.ts';
 import { MessageModel } from '../../models/chat/message.ts';
 import type { AuditWriter } from '../../models/mcp/audit.ts';
 import {
+  abandonedBy,
   countHeldBack,
   findToolCall,
+  isBeingSent,
+  keepSending,
   moveCall,
   questionIdOf,
   readQuestions,
@@ -45,18 +51,26 @@ export type ToolCallDeps = ConnectionDeps & {
   mcp: Mcp;
   audit: AuditWriter;
   start: StartSaved;
+  /** Aborted when this process stops, and calls that it still makes are given up. */
+  stopping: AbortSignal;
   log: Logger;
 };
-type Sending = { server: ToolServer; tool: ApprovedTool; who: Identity; signal: AbortSignal };
+/** `patienceMs`: for how long a call is waited for; without it, until its end. */
+type Run = { signal: AbortSignal; patienceMs?: number | undefined };
+type Sending = Run & { server: ToolServer; tool: ApprovedTool; who: Identity };
 type Ref = { orgId: string; callId: string };
 
 /** What operators see of a call. */
 type About = { orgId: string; tool: string; tier: RiskTier };
-/** `withinMs`: when to look again though nothing was decided. `held_back`: the limit of calls is reached. */
+/**
+ * `withinMs`: when to look again though nothing was decided. `held_back`: the limit of calls is reached. `calling`: the tool
+ * has not answered yet; who made the call goes on, and another step waits for what becomes of it.
+ */
 export type CallStep = { about: About } & (
   | { kind: 'ended'; outcome: Outcome | 'gone' }
   | { kind: 'waiting'; awaited: Awaited; withinMs: number }
   | { kind: 'held_back'; withinMs: number }
+  | { kind: 'calling' }
 );
 export type ToolCallActivities = ReturnType<typeof createToolCallActivities>;
 
@@ -67,14 +81,21 @@ const progressEveryMs = 2_000;
 const maxProgress = 20;
 /** How soon a running call learns that its server was disconnected. */
 const watchEveryMs = 500;
+/** A sender that has given no sign of life for so long has died; it gives one this often. */
+const lifeMs = 6_000;
+const signEveryMs = 1_500;
+/** How often a step looks what became of a call that another one makes. */
+const lookEveryMs = 250;
+/** How long a workflow task waits for a tool. Most have answered by then. */
+const taskPatienceMs = 2_000;
 
 export function createToolCallActivities(deps: ToolCallDeps) {
-  const { mcp, audit, start, clock, log } = deps;
+  const { mcp, audit, start, clock, log, stopping } = deps;
   const connections = createConnections(deps);
 
-  async function advance({ orgId, callId }: Ref, signal: AbortSignal): Promise<CallStep> {
+  async function advance({ orgId, callId }: Ref, run: Run): Promise<CallStep> {
     for (;;) {
-      signal.throwIfAborted();
+      run.signal.throwIfAborted();
       const [call, server] = await Promise.all([findToolCall(orgId, callId), findToolServer(orgId)]);
       // The customer, or the test conversation, was removed.
       if (!call) return { kind: 'ended', outcome: 'gone', about: { orgId, tool: '', tier: 'human_only' } };
@@ -84,7 +105,7 @@ export function createToolCallActivities(deps: ToolCallDeps) {
         return { kind: 'ended', outcome: call.outcome!, about };
       }
       if (call.state === 'new' || call.state === 'agreed') {
-        const heldMs = await goOn(call, server, signal);
+        const heldMs = await goOn(call, server, run);
         if (heldMs !== undefined) return { kind: 'held_back', withinMs: heldMs, about };
       } else if (call.state === 'waiting') {
         const withinMs = call.ask_until!.getTime() - clock().getTime();
@@ -94,7 +115,10 @@ export function createToolCallActivities(deps: ToolCallDeps) {
         }
         if (withinMs > 0) await end(call, 'drop', 'suspended');
         else await end(call, 'expire', 'expired');
-      } else await takeOver(call, server, signal);
+      } else if (isBeingSent(call, clock())) {
+        if (run.patienceMs !== undefined) return { kind: 'calling', about };
+        await sleep(lookEveryMs, undefined, { signal: run.signal });
+      } else await takeOver(call, server, run);
     }
   }
 
@@ -118,17 +142,17 @@ export function createToolCallActivities(deps: ToolCallDeps) {
    * Has whoever must agree asked about a new call; sends one that was agreed to, or that nobody is asked about. Returns how
    * long the limit of calls holds it back, in ms.
    */
-  async function goOn(call: ToolCall, server: ToolServer | null, signal: AbortSignal): Promise<number | undefined> {
+  async function goOn(call: ToolCall, server: ToolServer | null, run: Run): Promise<number | undefined> {
     const tool = approvedFor(call, server);
     if (!server || !tool) return void (await end(call, 'drop', 'suspended'));
     const who = await identity(call);
     if (who === 'revoked') return void (await end(call, 'drop', 'denied'));
     if (call.state === 'agreed' && call.questions !== undefined) await recordReplies(call);
-    if (call.state === 'agreed') return send(call, { server, tool, who, signal });
+    if (call.state === 'agreed') return send(call, { ...run, server, tool, who });
     const verdict = verdictOn(call, who);
     if (verdict === 'deny' || verdict === 'hand_off') return void (await end(call, 'drop', outcomeOf[verdict]));
     const awaited = awaitedBy[verdict];
-    if (awaited === undefined) return send(call, { server, tool, who, signal });
+    if (awaited === undefined) return send(call, { ...run, server, tool, who });
     const ask_until = new Date(clock().getTime() + waitMs[awaited]);
     return void (await moveCall(call.org_id, call._id, 'ask', { awaited, ask_until }));
   }
@@ -206,7 +230,8 @@ export function createToolCallActivities(deps: ToolCallDeps) {
   }
 
   /** Sends what was agreed to, or what needs no agreement. Returns how long the limit of calls holds it back, in ms. */
-  async function send(call: ToolCall, { server, tool, who, signal }: Sending): Promise<number | undefined> {
+  async function send(call: ToolCall, sending: Sending): Promise<number | undefined> {
+    const { server, tool, signal } = sending;
     const given = JSON.parse(call.arguments) as Record<string, unknown>;
     const asked = call.state === 'agreed';
     // The agent's wish stands for an agreement where the tier asks nobody.
@@ -218,13 +243,36 @@ export function createToolCallActivities(deps: ToolCallDeps) {
     if (waited === 'over') return undefined;
     if (waited !== undefined) return waited;
     if (failure) return void (await end(call, 'drop', failure));
-    const attempt = randomUUID();
-    const claimed = await moveCall(call.org_id, call._id, asked ? 'send' : 'send_unasked', {
-      attempt,
-      agreed_sha256: call.arguments_sha256,
-    });
-    if (claimed) await carryOut(claimed, attempt, { server, tool, who, signal });
+    const life = newLife();
+    const agreed_sha256 = call.arguments_sha256;
+    const claim = moveCall(call.org_id, call._id, asked ? 'send' : 'send_unasked', { ...life, agreed_sha256 });
+    // What only reads may be sent twice, so it is sent while it is claimed.
+    if (isRead(call) || (await claim)) await carryOut(call, life.attempt, claim, sending);
     return undefined;
+  }
+
+  const livesUntil = () => new Date(clock().getTime() + lifeMs);
+  const newLife = () => ({ attempt: randomUUID(), sending_until: livesUntil() });
+
+  /** Makes a call, and waits for it as long as `patienceMs` says; then it goes on by itself. */
+  async function carryOut(
+    call: ToolCall,
+    attempt: string,
+    claim: Promise<ToolCall | null>,
+    sending: Sending,
+  ): Promise<void> {
+    const making = make(call, attempt, claim, sending).catch(async (error: unknown) => {
+      // Whoever comes next need not wait for this one.
+      await keepSending(call, attempt, clock()).catch(() => undefined);
+      throw error;
+    });
+    if (sending.patienceMs === undefined) return making;
+    const { promise: over, resolve: end } = Promise.withResolvers<void>();
+    const timer = setTimeout(() => {
+      making.catch((err: unknown) => log.warn({ err, call_id: call._id }, 'a call of a tool was given up'));
+      end();
+    }, sending.patienceMs);
+    return Promise.race([making, over]).finally(() => clearTimeout(timer));
   }
 
   /** How long the limits of the server and of the tool hold a call back; one that they held back too often ends. */
@@ -289,16 +337,38 @@ export function createToolCallActivities(deps: ToolCallDeps) {
     return 'suspended';
   }
 
-  /** Makes the claimed call and stores what became of it, unless another attempt has taken it over. */
-  async function carryOut(call: ToolCall, attempt: string, { server, tool, who, signal }: Sending): Promise<void> {
+  /** Makes the call and stores what became of it, unless another attempt has it. */
+  async function make(
+    call: ToolCall,
+    attempt: string,
+    claim: Promise<ToolCall | null>,
+    { server, tool, who, signal: stepSignal }: Sending,
+  ): Promise<void> {
     const gone = new AbortController();
+    const signal = AbortSignal.any([stepSignal, stopping]);
     const watch = setInterval(() => {
       stillConnected(call.org_id, server.connection).then(
         (connected) => !connected && gone.abort(),
         () => undefined,
       );
     }, watchEveryMs);
+    const living = setInterval(() => {
+      keepSending(call, attempt, livesUntil()).catch(() => undefined);
+    }, signEveryMs);
     const progress = progressOf(call);
+    const ask = async () => {
+      const questions = readQuestions(call);
+      return mcp.callTool(connections.addressOf(server), {
+        name: tool.source_name,
+        arguments: JSON.parse(call.arguments) as Record<string, unknown>,
+        definition: listedOf(tool),
+        meta: who === 'verified' ? await customerMeta(call) : undefined,
+        timeoutMs: tool.timeout_ms,
+        answers: questions && repliesTo(questions),
+        progress: (said) => progress.say(said),
+        signal: AbortSignal.any([signal, gone.signal]),
+      });
+    };
     const finish = async (outcome: Outcome, result?: ToolResult, unknown = false) =>
       moveCall(
         call.org_id,
@@ -313,17 +383,11 @@ export function createToolCallActivities(deps: ToolCallDeps) {
         { only: { attempt } },
       );
     try {
-      const questions = readQuestions(call);
-      const answer = await mcp.callTool(connections.addressOf(server), {
-        name: tool.source_name,
-        arguments: JSON.parse(call.arguments) as Record<string, unknown>,
-        definition: listedOf(tool),
-        meta: who === 'verified' ? await customerMeta(call) : undefined,
-        timeoutMs: tool.timeout_ms,
-        answers: questions && repliesTo(questions),
-        progress: (said) => progress.say(said),
-        signal: AbortSignal.any([signal, gone.signal]),
-      });
+      const [claimed, answered] = await Promise.allSettled([claim, ask()]);
+      if (claimed.status === 'rejected') throw claimed.reason;
+      if (!claimed.value) return;
+      if (answered.status === 'rejected') throw answered.reason;
+      const answer = answered.value;
       if ('requests' in answer) return await inquire(call, attempt, answer);
       const result = resultOf(answer);
       await finish(result.is_error ? 'error' : 'ok', result);
@@ -337,6 +401,7 @@ export function createToolCallActivities(deps: ToolCallDeps) {
       await finish(outcomeOfFailure(error, gone.signal.aborted), undefined, unknown);
     } finally {
       clearInterval(watch);
+      clearInterval(living);
       await progress.end();
     }
   }
@@ -399,14 +464,16 @@ export function createToolCallActivities(deps: ToolCallDeps) {
   }
 
   /** A claim without its sender: a read is sent again, everything else may have had its effect. */
-  async function takeOver(call: ToolCall, server: ToolServer | null, signal: AbortSignal): Promise<void> {
-    const only = { attempt: call.attempt! };
+  async function takeOver(call: ToolCall, server: ToolServer | null, run: Run): Promise<void> {
+    const now = clock();
     if (!isRead(call)) {
-      await moveCall(call.org_id, call._id, 'finish', { outcome: 'error', unknown: true, ended_at: clock() }, { only });
+      const only = abandonedBy(call.attempt!, now);
+      await moveCall(call.org_id, call._id, 'finish', { outcome: 'error', unknown: true, ended_at: now }, { only });
       return;
     }
-    const attempt = randomUUID();
-    if (!(await resend(call, attempt))) return;
+    const life = newLife();
+    const { attempt } = life;
+    if (!(await resend(call, life, now))) return;
     const tool = approvedFor(call, server);
     const who = await identity(call);
     if (!server || !tool || who === 'revoked') {
@@ -419,7 +486,7 @@ export function createToolCallActivities(deps: ToolCallDeps) {
       );
       return;
     }
-    await carryOut(call, attempt, { server, tool, who, signal });
+    await carryOut(call, attempt, Promise.resolve(call), { ...run, server, tool, who });
   }
 
   /** Who the customer is, for the tool server: it comes from the session, never from anything that was written. */
@@ -476,7 +543,10 @@ export function createToolCallActivities(deps: ToolCallDeps) {
 
   return {
     /** Brings a call as far as it goes without waiting for anybody. */
-    advanceCall: (ref: Ref): Promise<CallStep> => withHeartbeat((signal) => advance(ref, signal)),
+    advanceCall: (ref: Ref): Promise<CallStep> => {
+      const patienceMs = Context.current().info.isLocal ? taskPatienceMs : undefined;
+      return withHeartbeat((signal) => advance(ref, { signal, patienceMs }));
+    },
   };
 }
 

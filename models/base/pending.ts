@@ -15,6 +15,8 @@ export type Intent = {
   workflow_id: string;
   queue: string;
   args: unknown[];
+  /** As in `Work`. */
+  task_timeout_ms?: number;
   /** When the sweeper may take it. Each sweeper that takes it moves this time forward. */
   next_at: Date;
   tries: number;
@@ -28,6 +30,8 @@ export type Work = {
   args: unknown[];
   /** The signal to send to the workflow that is open under this id, or to a new one. */
   signal?: string | undefined;
+  /** How soon Temporal gives a task of the workflow to another worker when the first has died; by default 10 s. */
+  taskTimeoutMs?: number;
 };
 /** The fields of every record that starts workflows. */
 export type Launchable = { _id: string; org_id: string; mode: string; pending?: Intent[] };
@@ -39,10 +43,11 @@ const leaseMs = 5_000;
 const maxWaitMs = 5 * 60_000;
 
 /** The intent to start this work. Whoever stores it starts it at once, so the sweeper waits for `sweepAfterMs`. */
-export function intentFor({ workflow, id, queue, args, signal }: Work, now: Date): Intent {
+export function intentFor({ workflow, id, queue, args, signal, taskTimeoutMs }: Work, now: Date): Intent {
   const next_at = new Date(now.getTime() + sweepAfterMs);
   const signals = signal === undefined ? {} : { signal, key: randomUUID() };
-  return { workflow, workflow_id: id, queue, args, ...signals, next_at, tries: 0 };
+  const timeout = taskTimeoutMs === undefined ? {} : { task_timeout_ms: taskTimeoutMs };
+  return { workflow, workflow_id: id, queue, args, ...signals, ...timeout, next_at, tries: 0 };
 }
 
 /** The field of a record that starts workflows, and the index that finds the intents that were left. */
@@ -55,6 +60,7 @@ export const pendingField: Field = {
       workflow_id: { type: String, required: true },
       queue: { type: String, required: true },
       args: { type: [Mixed], required: true },
+      task_timeout_ms: Number,
       next_at: { type: Date, required: true },
       tries: { type: Number, required: true },
     }),

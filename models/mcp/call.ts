@@ -52,8 +52,9 @@ export type ToolCall = {
   rounds?: number;
   /** How often it waited for the limit of calls. */
   held_back: number;
-  /** Which attempt sends it. */
+  /** Which attempt sends it, and until when nobody takes it over; the sender moves this time forward while it lives. */
   attempt?: string;
+  sending_until?: Date;
   outcome?: Outcome;
   /** Whether it is not known if the call had its effect. */
   unknown?: boolean;
@@ -92,6 +93,7 @@ export const ToolCallModel = defineModel<ToolCall>(
     rounds: Number,
     held_back: { type: Number, required: true },
     attempt: String,
+    sending_until: Date,
     outcome: String,
     unknown: Boolean,
     result: String,
@@ -146,6 +148,7 @@ export async function messagesHeldUp(orgId: string, convId: string): Promise<Map
 }
 
 type Changes = Partial<Pick<ToolCall, 'awaited' | 'ask_until' | 'agreed_sha256' | 'decided_by' | 'attempt'>> &
+  Partial<Pick<ToolCall, 'sending_until'>> &
   Partial<Pick<ToolCall, 'outcome' | 'unknown' | 'result' | 'ended_at' | 'questions' | 'rounds'>>;
 
 /** Does a move; null when the call's state (or `only`) does not allow it. */
@@ -166,13 +169,35 @@ export async function moveCall(
   );
 }
 
-/** Takes a read that another attempt was sending over from it, so that it may be sent again. */
-export async function resend(call: ToolCall, attempt: string): Promise<boolean> {
+/** Whether a call is being sent by somebody who has given a sign of life. */
+export const isBeingSent = ({ state, sending_until }: ToolCall, now: Date): boolean =>
+  state === 'calling' && sending_until !== undefined && sending_until > now;
+
+/** A call that this attempt was sending, which gives no more signs of life. */
+export const abandonedBy = (attempt: string, now: Date) => ({
+  attempt,
+  $or: [{ sending_until: { $exists: false } }, { sending_until: { $lte: now } }],
+});
+
+/** Takes a read over from an attempt that has died, so that it may be sent again. */
+export async function resend(
+  call: ToolCall,
+  by: Required<Pick<ToolCall, 'attempt' | 'sending_until'>>,
+  now: Date,
+): Promise<boolean> {
   const { matchedCount } = await collectionOf(ToolCallModel).updateOne(
-    { _id: call._id, org_id: call.org_id, state: 'calling', attempt: call.attempt! },
-    { $set: { attempt } },
+    { ...abandonedBy(call.attempt!, now), _id: call._id, org_id: call.org_id, state: 'calling' },
+    { $set: by },
   );
   return matchedCount === 1;
+}
+
+/** The sender's sign of life. */
+export async function keepSending(call: ToolCall, attempt: string, sending_until: Date): Promise<void> {
+  await collectionOf(ToolCallModel).updateOne(
+    { _id: call._id, org_id: call.org_id, state: 'calling', attempt },
+    { $set: { sending_until } },
+  );
 }
 
 export async function countHeldBack(orgId: string, callId: string): Promise<void> {

@@ -276,6 +276,44 @@ describe('what a tool answers', () => {
   });
 });
 
+describe('a tool that takes its time', () => {
+  it('is called once, an activity waits for it, whoever else comes to the call waits too, and what it says is the answer', async () => {
+    const { promise: told, resolve: tell } = Promise.withResolvers<void>();
+    const answer = async () => {
+      await told;
+      return cancel.answer!({ order_number: 'A-1042' }, {}, undefined);
+    };
+    const shop = await opened([{ ...write, tool: { ...cancel, answer } }]);
+    const { client } = await met(shop);
+    client.say(please);
+    const calls = db().collection<{ _id: string; sending_until: Date }>('tool_calls');
+    const sent = await until(
+      async () => (await calls.findOne({ org_id: shop.org.orgId, state: 'calling' })) ?? false,
+      'the call to run',
+    );
+    const connection = await Connection.connect({ address: process.env['TEST_TEMPORAL_ADDRESS']! });
+    const temporal = new Client({ connection });
+    const handle = temporal.workflow.getHandle(`tool:${sent._id}`);
+    const waits = async (one: Pick<typeof handle, 'describe'>) =>
+      (await one.describe()).raw.pendingActivities?.length === 1;
+    await until(() => waits(handle), 'an activity to wait for it');
+    // As after a task of the workflow that was believed lost.
+    const again = await temporal.workflow.start('toolCall', {
+      workflowId: `again:${sent._id}`,
+      taskQueue: (await handle.describe()).taskQueue,
+      args: [{ orgId: shop.org.orgId, callId: sent._id }],
+    });
+    await until(() => waits(again), 'the other one to wait');
+    const later = async () => (await calls.findOne({ _id: sent._id }))!.sending_until > sent.sending_until;
+    await until(later, 'its sender to say that it lives');
+    tell();
+    expect((await client.frame('reply_end')).body).toBe(done);
+    expect([await handle.result(), await again.result()]).toEqual(['ok', 'ok']);
+    expect([shop.mcp.calls.length, outcomesOf(await shop.events())]).toEqual([1, ['ok']]);
+    await connection.close();
+  });
+});
+
 describe('disconnecting', () => {
   it.each([
     ['removed', (shop: Shop) => shop.request('DELETE', '/server')],

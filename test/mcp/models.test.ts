@@ -8,7 +8,15 @@ import { collectionOf } from '../../models/base/define.ts';
 import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { newId } from '../../models/base/ids.ts';
 import { AuditModel, auditWriter, listAudit, verifyAudit, type AuditEntry } from '../../models/mcp/audit.ts';
-import { createToolCall, decideCall, findToolCall, moveCall, resend, type ToolCall } from '../../models/mcp/call.ts';
+import {
+  createToolCall,
+  decideCall,
+  findToolCall,
+  keepSending,
+  moveCall,
+  resend,
+  type ToolCall,
+} from '../../models/mcp/call.ts';
 import { keepGrant, returnGrant, takeGrant } from '../../models/mcp/grant.ts';
 import { pinOf, sha256 } from '../../models/mcp/hash.ts';
 import { takeCall } from '../../models/mcp/limit.ts';
@@ -186,8 +194,15 @@ describe('a call', () => {
     );
     expect(tally(claims)).toBe(1);
     const claimed = claims.find((one) => one !== null)!;
-    const taken = await Promise.all(times(6, (index) => resend(claimed, `again_${index}`)));
+    const later = (ms: number) => new Date(now.getTime() + ms);
+    const again = (attempt: string, at: Date) => resend(claimed, { attempt, sending_until: later(99_000) }, at);
+    await keepSending(claimed, claimed.attempt!, later(6_000));
+    // As long as its sender lives, nobody takes it over.
+    expect(await again('early', later(5_999))).toBe(false);
+    const taken = await Promise.all(times(6, (index) => again(`again_${index}`, later(6_000))));
     expect(tally(taken)).toBe(1);
+    await keepSending(claimed, claimed.attempt!, now);
+    expect((await findToolCall(orgId, call._id))?.sending_until).toEqual(later(99_000));
     // The sender of before finds that its outcome counts no more.
     const finish = (attempt: string) =>
       moveCall(orgId, call._id, 'finish', { outcome: 'ok', ended_at: now }, { only: { attempt } });

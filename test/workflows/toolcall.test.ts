@@ -24,16 +24,38 @@ async function timersOf(handle: WorkflowHandle): Promise<{ setMs: number[]; fire
   };
 }
 
+/** How many activities were handed out; once it has ended. */
+async function handedOver(handle: WorkflowHandle): Promise<number> {
+  await handle.result();
+  const events = (await handle.fetchHistory()).events ?? [];
+  return events.filter(({ activityTaskScheduledEventAttributes: scheduled }) => scheduled).length;
+}
+
 /** Activities that take these steps, one after the other. */
 const taking = (...steps: CallStep[]) => ({ advanceCall: async () => steps.shift()! });
 
 describe('toolCall', () => {
-  it('of a tool that nobody has to agree to is one activity', async () => {
+  it('of a tool that nobody has to agree to is done in the workflow’s own task', async () => {
     let timers: unknown;
+    let handed: unknown;
     const { calls, result } = await tell(toolCall, [ref], taking(ended('ok')), async (handle) => {
       timers = await timersOf(handle);
+      handed = await handedOver(handle);
     });
-    expect([calls, result, timers]).toEqual([['advanceCall'], 'ok', { setMs: [], fired: 0 }]);
+    expect([calls, result, timers, handed]).toEqual([['advanceCall'], 'ok', { setMs: [], fired: 0 }, 0]);
+  });
+
+  it('of a tool that takes long is waited for by an activity', async () => {
+    let handed: unknown;
+    const { calls, result } = await tell(
+      toolCall,
+      [ref],
+      taking({ kind: 'calling', about }, ended('ok')),
+      async (handle) => {
+        handed = await handedOver(handle);
+      },
+    );
+    expect([calls.length, result, handed]).toEqual([2, 'ok', 1]);
   });
 
   it.each(['customer', 'step_up', 'member'] as const)(

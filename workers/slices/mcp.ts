@@ -17,7 +17,8 @@ export const mcp = {
       }),
       // A call waits for its server; servers that hang must not take the places of those that answer.
       maxActivities: 100,
-      maxWorkflowTasks: 20,
+      // Steps begin in workflow tasks, which ask the server what it has.
+      maxWorkflowTasks: 100,
     },
   },
 } as const satisfies Slice;

@@ -71,6 +71,8 @@ export type WorkerDeps = {
   testRepliesPerMinute: number;
   testConversationsPerMonth: number;
   clock: () => Date;
+  /** Aborted when this process stops, and what it still does is given up. */
+  stopping: AbortSignal;
   log: Logger;
 };
 

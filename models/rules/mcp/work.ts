@@ -6,10 +6,14 @@ export const decidedSignal = 'decided';
 
 const toolCallWorkflowId = (callId: string): string => `tool:${callId}`;
 
+/** A customer waits for what the workflow's task does. */
+const taskTimeoutMs = 5_000;
+
 /** `decided`: goes on with a call that waits; without it the call is begun. */
 export const callingWork = (orgId: string, callId: string, { decided = false } = {}) => ({
   ...toolCallWork,
   id: toolCallWorkflowId(callId),
   args: [{ orgId, callId }],
+  taskTimeoutMs,
   ...(decided ? { signal: decidedSignal } : {}),
 });
