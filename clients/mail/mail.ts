@@ -3,7 +3,7 @@
  * anywhere. Names and addresses are passed to the library apart, because it reads a text as a list of recipients.
  */
 import { lookup as dnsLookup } from 'node:dns';
-import { createTransport, type SMTPTransportOptions } from 'nodemailer';
+import type { SMTPTransportOptions } from 'nodemailer';
 import { BlockedAddress, openSocket, type Lookup } from '../http/connect.ts';
 import { isEgressAllowed, isPublicHost } from '../../models/rules/base/address.ts';
 import type { OutgoingMail } from '../../models/rules/events/mailout.ts';
@@ -45,7 +45,9 @@ export type MailerOptions = { egressAllow: readonly string[]; lookup?: Lookup; t
 const maxReply = 500;
 
 export function createMailer({ egressAllow, lookup = dnsLookup, timeoutMs = 15_000 }: MailerOptions): Mailer {
-  function transport({ server, own }: MailRoute) {
+  async function transport({ server, own }: MailRoute) {
+    // Loaded with the first mail: most processes send none.
+    const { createTransport } = await import('nodemailer');
     const { host, port, secure, user, password } = server;
     const bracketed = host.includes(':') ? `[${host}]` : host;
     // A network in between could take the offer of encryption away and read the password.
@@ -76,7 +78,7 @@ export function createMailer({ egressAllow, lookup = dnsLookup, timeoutMs = 15_0
   return {
     async send(route, mail, signal) {
       signal?.throwIfAborted();
-      const mailing = transport(route);
+      const mailing = await transport(route);
       const onAbort = (): void => mailing.close();
       signal?.addEventListener('abort', onAbort, { once: true });
       try {
@@ -91,7 +93,7 @@ export function createMailer({ egressAllow, lookup = dnsLookup, timeoutMs = 15_0
       }
     },
     async check(route) {
-      const mailing = transport(route);
+      const mailing = await transport(route);
       try {
         await mailing.verify();
       } catch (error) {

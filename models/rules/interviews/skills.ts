@@ -53,10 +53,14 @@ const whole = (name: string, flags: string): RegExp =>
     flags,
   );
 
-const patterns: readonly { name: string; pattern: RegExp }[] = [
-  ...listed.map((name) => ({ name, pattern: whole(name, 'iu') })),
-  ...cased.map((name) => ({ name, pattern: whole(name, 'u') })),
-].toSorted((one, other) => other.name.length - one.name.length);
+type Skill = { name: string; pattern: RegExp };
+let compiled: readonly Skill[] | undefined;
+/** Made when a text is first looked through: it takes 40 ms of a processor, and most processes never read a resume. */
+const patterns = (): readonly Skill[] =>
+  (compiled ??= [
+    ...listed.map((name) => ({ name, pattern: whole(name, 'iu') })),
+    ...cased.map((name) => ({ name, pattern: whole(name, 'u') })),
+  ].toSorted((one, other) => other.name.length - one.name.length));
 
 /** A letter by itself is a skill only in a list: `Python, R and SQL`. */
 const letterInList = /(?:[,/]|\b(?:and|or|und|et|y))\s*R\b|\bR\s*(?:[,/]|\b(?:and|or|und|et|y)\b)/u;
@@ -64,7 +68,7 @@ const letterInList = /(?:[,/]|\b(?:and|or|und|et|y))\s*R\b|\bR\s*(?:[,/]|\b(?:an
 /** The skills of the vocabulary that a text names, in the order in which it names them, the longest name of a place. */
 export function skillsIn(text: string, limit = 30): string[] {
   const found: { name: string; from: number; to: number }[] = [];
-  for (const { name, pattern } of patterns) {
+  for (const { name, pattern } of patterns()) {
     const match = pattern.exec(text);
     if (!match || (name === 'R' && !letterInList.test(text))) continue;
     const [from, to] = [match.index, match.index + match[0].length];
