@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { readEgressEntry } from './models/rules/base/address.ts';
 import { readAddress, readMailbox } from './models/rules/events/mailbox.ts';
+import { replySeparators } from './models/rules/events/replyaddress.ts';
 import { readSmtpUrl } from './models/rules/events/smtp.ts';
 import {
   rateNames,
@@ -127,6 +128,7 @@ export const environment = z.object({
     .string()
     .refine((text) => readAddress(`reply@${text}`) !== undefined, 'must be a domain, such as reply.example.com')
     .optional(),
+  REPLY_SEPARATOR: z.enum(replySeparators).default('+'),
   TEAMS_OPENID_URL: z.url().default('https://login.botframework.com/v1/.well-known/openidconfiguration'),
   TEAMS_TOKEN_URL: z.url().default('https://login.microsoftonline.com/botframework.com/oauth2/v2.0/token'),
   TEAMS_APP_ID: z.string().min(1).optional(),
@@ -225,6 +227,7 @@ export function readConfig(env: Record<string, string | undefined>) {
       server: v.SMTP_URL === undefined ? undefined : readSmtpUrl(v.SMTP_URL),
       from: v.MAIL_FROM === undefined ? undefined : readMailbox(v.MAIL_FROM),
       replyDomain: v.REPLY_DOMAIN?.toLowerCase(),
+      replySeparator: v.REPLY_SEPARATOR,
     },
     teams: {
       openidUrl: v.TEAMS_OPENID_URL,

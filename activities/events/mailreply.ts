@@ -89,11 +89,11 @@ export function createMailReplyActivities(deps: MailReplyDeps) {
     const said = history.filter(({ role }) => role === 'customer').toReversed();
     const language = languageOfFirst([...said, ...messages].map(({ body }) => body));
     const name = nameOf(org?.name ?? '') || from.name || domainOf(from.address);
-    const { replyDomain, tokenKey } = deps.mail;
+    const { replyDomain, replySeparator, tokenKey } = deps.mail;
     const reply: Mailbox | undefined =
       replyDomain === undefined
         ? undefined
-        : { name, address: replyAddress(tokenOf(tokenKey, thread._id), replyDomain) };
+        : { name, address: replyAddress(tokenOf(tokenKey, thread._id), replyDomain, replySeparator) };
     const told = messages.map(({ role, sender_name, body, sources = [] }): Told => ({
       sender: role === 'ai' ? assistantName(name, language) : (sender_name ?? name),
       body,

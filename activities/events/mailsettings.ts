@@ -5,6 +5,7 @@ import type { MailRoute } from '../../clients/mail/mail.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
 import { findIntegration, type Integration } from '../../models/events/integration.ts';
 import { readMailbox, type Mailbox } from '../../models/rules/events/mailbox.ts';
+import type { ReplySeparator } from '../../models/rules/events/replyaddress.ts';
 import { readSmtpUrl, type SmtpServer } from '../../models/rules/events/smtp.ts';
 
 export type MailSettings = {
@@ -13,6 +14,8 @@ export type MailSettings = {
   from: Mailbox | undefined;
   /** Where reply addresses live; without it customers cannot answer. */
   replyDomain: string | undefined;
+  /** Between `reply` and the token. */
+  replySeparator: ReplySeparator;
   /** Signs reply addresses. */
   tokenKey: Buffer;
 };

@@ -1,5 +1,5 @@
 /**
- * The address that a customer's answer to a mail goes to: `reply+<token>@<domain>`. The token is written in lower-case base32,
+ * The address that a customer's answer to a mail goes to: `reply+<token>@<domain>`, or with another separator. The token is written in lower-case base32,
  * because programs on the way change the case of addresses, and some cut off what is longer than 64 octets before the `@`.
  * Pure; models/events/replytoken.ts signs tokens.
  */
@@ -7,6 +7,9 @@ import { domainOf } from './mailbox.ts';
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 const localPart = 'reply';
+/** What may stand before the token: some mail systems and forms refuse a `+`. None of them occurs in a token. */
+export const replySeparators = ['+', '-', '_', '.', '='] as const;
+export type ReplySeparator = (typeof replySeparators)[number];
 /** With `reply+` before it, the local part keeps within its 64 octets. */
 export const maxTokenLength = 58;
 
@@ -41,15 +44,22 @@ export function fromBase32(text: string): Uint8Array | undefined {
   return (held & ((1 << bits) - 1)) === 0 && bits < 5 ? bytes : undefined;
 }
 
-export const replyAddress = (token: string, domain: string): string => `${localPart}+${token}@${domain}`;
+export const replyAddress = (token: string, domain: string, separator: ReplySeparator = '+'): string =>
+  `${localPart}${separator}${token}@${domain}`;
 
-/** The tokens in these recipients of an envelope, in their order; `domain` is where reply addresses live. */
+/**
+ * The tokens in these recipients of an envelope, in their order; `domain` is where reply addresses live. Each separator is
+ * understood, since addresses that were sent stay good when the setting changes.
+ */
 export function tokensIn(recipients: readonly string[], domain: string): string[] {
   return recipients.flatMap((recipient) => {
     const at = recipient.lastIndexOf('@');
     const local = recipient.slice(0, Math.max(at, 0)).toLowerCase();
-    if (domainOf(recipient) !== domain.toLowerCase() || !local.startsWith(`${localPart}+`)) return [];
+    if (domainOf(recipient) !== domain.toLowerCase() || !isReply(local)) return [];
     const token = local.slice(localPart.length + 1);
     return token !== '' && token.length <= maxTokenLength ? [token] : [];
   });
 }
+
+const isReply = (local: string): boolean =>
+  local.startsWith(localPart) && replySeparators.some((separator) => local[localPart.length] === separator);

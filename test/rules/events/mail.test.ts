@@ -21,6 +21,7 @@ import {
   fromBase32,
   maxTokenLength,
   replyAddress,
+  replySeparators,
   toBase32,
   tokensIn,
 } from '../../../models/rules/events/replyaddress.ts';
@@ -77,7 +78,9 @@ describe('reply addresses', () => {
       const address = replyAddress(token, 'reply.example');
       expect(token.length).toBeLessThanOrEqual(maxTokenLength);
       expect(readAddress(address)).toBe(address);
-      for (const written of [address, address.toUpperCase()])
+      const others = replySeparators.map((separator) => replyAddress(token, 'reply.example', separator));
+      expect(new Set(others).size).toBe(replySeparators.length);
+      for (const written of [address, address.toUpperCase(), ...others])
         expect(tokensIn([written], 'Reply.example').map((one) => readToken(key, one))).toEqual([id]);
     }
   });
