@@ -2,37 +2,18 @@
  * Interviews in calls elsewhere with bots of Attendee, against a server that speaks as it does, and what it reports: signed as
  * Attendee signs (by Python), altered, signed with another secret, again, too late, and about interviews of others.
  */
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { attendeeSecret, signedByAttendee } from '../kit/attendee.ts';
-import { startBotService, type BotService, type FakeBot } from '../kit/botservice.ts';
+import type { FakeBot } from '../kit/botservice.ts';
 import { until } from '../kit/harness.ts';
-import { goodAnswer, interviewing } from '../kit/interviewing.ts';
-import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
+import { goodAnswer } from '../kit/interviewing.ts';
+import { outsideCalls } from '../kit/outsidecalls.ts';
 
-let service: BotService;
-let env: SystemEnv;
-const running: Running[] = [];
-let kit: Awaited<ReturnType<typeof interviewing>>;
-let mine: ReturnType<typeof kit.of>;
-beforeAll(async () => {
-  service = await startBotService();
-  env = systemEnv('attendee', {
-    FLEETS: 'interviews',
-    MEETING_BOT_SERVICE: 'attendee',
-    RECALL_API_KEY: 'key-1',
-    RECALL_API_URL: service.url,
-    ATTENDEE_WEBHOOK_SECRET: attendeeSecret,
-  });
-  running.push(...(await Promise.all([startProcess('api/server.ts', env), startProcess('workers/main.ts', env)])));
-  kit = await interviewing(env, running[0]!.url);
-  mine = kit.of(await kit.api.newOrg());
-});
-afterAll(async () => {
-  await kit.close();
-  await Promise.all(running.map((process) => process.stop()));
-  await service.close();
-  await removeDataDir(env);
-});
+const { service, kit, mine, close } = await outsideCalls('attendee', () => ({
+  MEETING_BOT_SERVICE: 'attendee',
+  ATTENDEE_WEBHOOK_SECRET: attendeeSecret,
+}));
+afterAll(close);
 
 const post = (body: string, headers: Record<string, string> = signedByAttendee(body)) =>
   kit.api.request('POST', '/webhooks/attendee', { raw: body, headers });

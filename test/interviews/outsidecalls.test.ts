@@ -2,35 +2,16 @@
  * Interviews in calls elsewhere, against a server that speaks as Recall.ai does: bots that join, drop, are refused, never join,
  * or die; and what the service reports, signed, again, and forged.
  */
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startBotService, type BotService, type FakeBot } from '../kit/botservice.ts';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import type { FakeBot } from '../kit/botservice.ts';
 import { until } from '../kit/harness.ts';
-import { goodAnswer, interviewing } from '../kit/interviewing.ts';
-import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
+import { goodAnswer } from '../kit/interviewing.ts';
+import { outsideCalls } from '../kit/outsidecalls.ts';
 
-let service: BotService;
-let env: SystemEnv;
-const running: Running[] = [];
-let kit: Awaited<ReturnType<typeof interviewing>>;
-let mine: ReturnType<typeof kit.of>;
-beforeAll(async () => {
-  service = await startBotService();
-  env = systemEnv('outsidecalls', {
-    FLEETS: 'interviews',
-    RECALL_API_KEY: 'key-1',
-    RECALL_API_URL: service.url,
-    RECALL_WEBHOOK_SECRET: service.secret,
-  });
-  running.push(...(await Promise.all([startProcess('api/server.ts', env), startProcess('workers/main.ts', env)])));
-  kit = await interviewing(env, running[0]!.url);
-  mine = kit.of(await kit.api.newOrg());
-});
-afterAll(async () => {
-  await kit.close();
-  await Promise.all(running.map((process) => process.stop()));
-  await service.close();
-  await removeDataDir(env);
-});
+const { service, kit, mine, close } = await outsideCalls('outsidecalls', ({ secret }) => ({
+  RECALL_WEBHOOK_SECRET: secret,
+}));
+afterAll(close);
 
 const post = (body: string, headers: Record<string, string>) =>
   kit.api.request('POST', '/webhooks/recall', { raw: body, headers });

@@ -1,0 +1,28 @@
+/** Interviews in calls elsewhere: a server that speaks as the bots' service does, and a system of its own that knows it. */
+import { startBotService, type BotService } from './botservice.ts';
+import { interviewing } from './interviewing.ts';
+import { removeDataDir, startProcess, systemEnv } from './processes.ts';
+
+/** `name`: of the system, unique in the run. */
+export async function outsideCalls(name: string, settings: (service: BotService) => Record<string, string>) {
+  const service = await startBotService();
+  const env = systemEnv(name, {
+    FLEETS: 'interviews',
+    RECALL_API_KEY: 'key-1',
+    RECALL_API_URL: service.url,
+    ...settings(service),
+  });
+  const running = await Promise.all([startProcess('api/server.ts', env), startProcess('workers/main.ts', env)]);
+  const kit = await interviewing(env, running[0].url);
+  return {
+    service,
+    kit,
+    mine: kit.of(await kit.api.newOrg()),
+    async close() {
+      await kit.close();
+      await Promise.all(running.map((process) => process.stop()));
+      await service.close();
+      await removeDataDir(env);
+    },
+  };
+}
