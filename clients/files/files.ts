@@ -47,7 +47,7 @@ export type FilesOptions = {
   timeoutMs?: number;
   /** How many times longer a file may take that is read in the background. */
   patience?: number;
-  /** Processes that are kept ready (parsers loaded), so that a small file need not wait for a start. */
+  /** Processes that are kept ready (parsers of text loaded), so that a small file need not wait for a start. */
   spares?: number;
   limits?: Partial<Limits>;
   /** Files that are read at the same time; as many as are asked for unless told. */
