@@ -1,4 +1,7 @@
-/** Makes models/rules/language/heads.json: softmax regressions over the vectors and words of the sentences of reading/ and words/. */
+/**
+ * Makes models/rules/language/heads.json: softmax regressions, one over the vectors and words of the sentences of reading/, one
+ * over the words alone of those and of words/.
+ */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { format } from 'prettier';
@@ -8,9 +11,10 @@ import {
   columnsOf,
   sentenceClasses,
   shareOf,
-  wordColumns,
+  wordViews,
   type Heads,
   type Matrix,
+  type WordView,
 } from '../../models/rules/language/heads.ts';
 
 const path = join(import.meta.dirname, '../../models/rules/language/heads.json');
@@ -25,6 +29,7 @@ const momentum = 0.9;
 const spread = { until: 384, by: 3 };
 
 type Row = { is: number; columns: Uint16Array; share: number; vector: Float64Array };
+type Widths = { words: number; embedding: number };
 type Weights = { bias: Float64Array; words: Float64Array; embedding: Float64Array };
 const parts = ['bias', 'words', 'embedding'] as const;
 
@@ -32,28 +37,31 @@ const parts = ['bias', 'words', 'embedding'] as const;
 export async function calibrateHeads(embed: (texts: readonly string[]) => Promise<Float32Array[]>): Promise<void> {
   const without = new Set((await heldOut()).map(keyOf));
   const examples = await readExamples('all', without);
-  const every = [...examples, ...smallExamples(examples), ...joinedExamples(examples)];
+  const joined = joinedExamples(examples);
+  const every = [...examples, ...smallExamples(examples), ...joined];
   const counted = Map.groupBy(every, ({ is }) => is);
   console.log(`reading: ${every.length} sentences, ${[...counted].map(([is, of]) => `${is} ${of.length}`).join(', ')}`);
   const vectors = await embed(every.map(({ text }) => asRead(text)));
   const mean = meanOf(vectors);
-  const rows = every.map((example, at) => rowOf(example, vectors[at]!, mean));
-  const { bias, words, embedding } = train(rows, mean.length);
+  const rows = every.map((example, at) => rowOf(example, wordViews.embedded, { vector: vectors[at]!, mean }));
+  const { bias, words, embedding } = train(rows, { words: wordViews.embedded.columns, embedding: mean.length });
   const applied = embedding.map((weight, at) => weight * spreadAt(at % mean.length));
   const shifted = bias.map(
     (start, k) => start - mean.reduce((sum, value, at) => sum + value * applied[k * mean.length + at]!, 0),
   );
-  const more = (await readExamples('words', without)).map((example) =>
-    rowOf(example, new Float32Array(), new Float64Array()),
+  // Words are compared in small letters anyway, so that sentences in small letters would only count twice.
+  const spoken = [...examples, ...joined, ...(await readExamples('words', without))];
+  const alone = train(
+    spoken.map((example) => rowOf(example, wordViews.words)),
+    { words: wordViews.words.columns, embedding: 0 },
   );
-  const alone = train([...rows, ...more], 0);
   const heads: Heads = {
     embedded: {
       bias: rounded(shifted),
-      words: toMatrix(words, wordColumns),
+      words: toMatrix(words, wordViews.embedded.columns),
       embedding: toMatrix(applied, mean.length),
     },
-    words: { bias: rounded(alone.bias), words: toMatrix(alone.words, wordColumns) },
+    words: { bias: rounded(alone.bias), words: toMatrix(alone.words, wordViews.words.columns) },
   };
   await writeFile(path, await format(JSON.stringify(heads), { parser: 'json', printWidth: 120 }));
   console.log(`${path} is written.`);
@@ -77,8 +85,11 @@ function meanOf(vectors: readonly Float32Array[]): Float64Array {
 
 const spreadAt = (at: number): number => (at < spread.until ? spread.by : 1);
 
-function rowOf({ is, text }: Example, vector: Float32Array, mean: Float64Array): Row {
-  const columns = columnsOf(text);
+type Meant = { vector: Float32Array; mean: Float64Array };
+const unknown: Meant = { vector: new Float32Array(), mean: new Float64Array() };
+
+function rowOf({ is, text }: Example, view: WordView, { vector, mean } = unknown): Row {
+  const columns = columnsOf(text, view);
   return {
     is: sentenceClasses.indexOf(is),
     columns: Uint16Array.from(columns),
@@ -87,12 +98,12 @@ function rowOf({ is, text }: Example, vector: Float32Array, mean: Float64Array):
   };
 }
 
-/** Gradient descent with Nesterov's momentum; a class counts by the root of its size. `width` 0: of the words alone. */
-function train(rows: readonly Row[], width: number): Weights {
+/** Gradient descent with Nesterov's momentum; a class counts by the root of its size. `widths.embedding` 0: of the words alone. */
+function train(rows: readonly Row[], widths: Widths): Weights {
   const make = (): Weights => ({
     bias: new Float64Array(classes),
-    words: new Float64Array(classes * wordColumns),
-    embedding: new Float64Array(classes * width),
+    words: new Float64Array(classes * widths.words),
+    embedding: new Float64Array(classes * widths.embedding),
   });
   const [weights, speed, ahead] = [make(), make(), make()];
   const importance = importanceOf(rows);
@@ -100,7 +111,7 @@ function train(rows: readonly Row[], width: number): Weights {
     const slope = make();
     for (const part of parts)
       for (let i = 0; i < weights[part].length; i += 1) ahead[part][i] = weights[part][i]! + momentum * speed[part][i]!;
-    for (const row of rows) addSlope(slope, row, ahead, width, importance[row.is]!);
+    for (const row of rows) addSlope(slope, row, ahead, widths, importance[row.is]!);
     for (const part of parts)
       for (let i = 0; i < weights[part].length; i += 1) {
         const decay = part === 'bias' ? 0 : ridge * ahead[part][i]!;
@@ -117,14 +128,14 @@ function importanceOf(rows: readonly Row[]): number[] {
   return sizes.map((size) => 1 / Math.sqrt(size) / total);
 }
 
-function addSlope(slope: Weights, row: Row, { bias, words, embedding }: Weights, width: number, much: number): void {
+function addSlope(slope: Weights, row: Row, { bias, words, embedding }: Weights, widths: Widths, much: number): void {
   const { is, columns, share, vector } = row;
   const scores = Float64Array.from(bias);
   for (let k = 0; k < classes; k += 1) {
     let sum = 0;
-    for (let i = 0; i < columns.length; i += 1) sum += words[k * wordColumns + columns[i]!]! * share;
-    const from = k * width;
-    for (let i = 0; i < width; i += 1) sum += embedding[from + i]! * vector[i]!;
+    for (let i = 0; i < columns.length; i += 1) sum += words[k * widths.words + columns[i]!]! * share;
+    const from = k * widths.embedding;
+    for (let i = 0; i < widths.embedding; i += 1) sum += embedding[from + i]! * vector[i]!;
     scores[k]! += sum;
   }
   const highest = Math.max(...scores);
@@ -133,9 +144,9 @@ function addSlope(slope: Weights, row: Row, { bias, words, embedding }: Weights,
   for (let k = 0; k < classes; k += 1) {
     const off = (raised[k]! / total - (is === k ? 1 : 0)) * much;
     slope.bias[k]! += off;
-    for (let i = 0; i < columns.length; i += 1) slope.words[k * wordColumns + columns[i]!]! += off * share;
-    const from = k * width;
-    for (let i = 0; i < width; i += 1) slope.embedding[from + i]! += off * vector[i]!;
+    for (let i = 0; i < columns.length; i += 1) slope.words[k * widths.words + columns[i]!]! += off * share;
+    const from = k * widths.embedding;
+    for (let i = 0; i < widths.embedding; i += 1) slope.embedding[from + i]! += off * vector[i]!;
   }
 }
 

@@ -34,8 +34,13 @@ export type Matrix = { width: number; scales: readonly number[]; bytes: string }
 export type Head = { bias: readonly number[]; words: Matrix; embedding?: Matrix };
 export type Heads = { embedded: Required<Head>; words: Head };
 
-/** Columns for words: features share them by their hash. */
-export const wordColumns = 4_096;
+/** How a model sees words. Features share columns by their hash; a piece is so many letters of a word in a row. */
+export type WordView = { columns: number; pieces: readonly number[] };
+/** Beside an embedding words say little more; alone they need room of their own, and pieces of short words. */
+export const wordViews = {
+  embedded: { columns: 4_096, pieces: [4] },
+  words: { columns: 16_384, pieces: [3, 4, 5] },
+} as const satisfies Record<keyof Heads, WordView>;
 
 /** FNV-1a, 32 bits. */
 function hash(text: string): number {
@@ -46,19 +51,18 @@ function hash(text: string): number {
 
 const wordOrMark = /[\p{L}\p{M}\p{N}]+|[?？؟]/gu;
 const longestWord = 40;
-const longestPiece = 4;
 
 /** The columns that a text has: its words, two of them in a row, and pieces of words. */
-export function columnsOf(text: string): number[] {
+export function columnsOf(text: string, view: WordView): number[] {
   const words = ['^', ...(fold(text).match(wordOrMark) ?? []).map((word) => word.slice(0, longestWord)), '$'];
   const columns = new Set<number>();
-  const add = (feature: string): void => void columns.add(hash(feature) % wordColumns);
+  const add = (feature: string): void => void columns.add(hash(feature) % view.columns);
   for (const [at, word] of words.entries()) {
     if (at > 0 && at < words.length - 1) add(`u${word}`);
     if (at + 1 < words.length) add(`b${word} ${words[at + 1]}`);
     const bounded = `<${word}>`;
-    for (let from = 0; from + longestPiece <= bounded.length; from += 1)
-      add(`c${bounded.slice(from, from + longestPiece)}`);
+    for (const length of view.pieces)
+      for (let from = 0; from + length <= bounded.length; from += 1) add(`c${bounded.slice(from, from + length)}`);
   }
   return [...columns];
 }
@@ -92,7 +96,7 @@ const words = { bias: heads.words.bias, words: unpack(heads.words.words) };
 
 /** What a sentence is. `vector`: its embedding by the models for reading; without it the words alone decide. */
 export function classify(text: string, vector?: Float32Array): Classified {
-  const columns = columnsOf(text);
+  const columns = columnsOf(text, vector === undefined ? wordViews.words : wordViews.embedded);
   const share = shareOf(columns);
   const head = vector === undefined ? words : embedded;
   const byWords = (row: number): number => {
