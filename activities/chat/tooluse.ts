@@ -1,7 +1,8 @@
 /**
  * The calls of tools in a turn: what the agent may call and has called for a message, and a call that it wants. A turn that
- * wants one ends; it is taken again when the call has ended.
+ * wants one ends, unless the call does so at once; it is taken again when the call has ended.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Model } from 'mongoose';
 import type { CallMade, Toolbox, WantedCall } from '../../agent/toolbox.ts';
 import { findSession } from '../../models/access/session.ts';
@@ -10,7 +11,14 @@ import { intentFor, type Intent, type Launchable } from '../../models/base/pendi
 import type { Conversation } from '../../models/chat/conversation.ts';
 import { findCustomer } from '../../models/chat/customer.ts';
 import { noteCalls, type Message } from '../../models/chat/message.ts';
-import { callsFor, createToolCall, messagesHeldUp, ToolCallModel, type ToolCall } from '../../models/mcp/call.ts';
+import {
+  callsFor,
+  callState,
+  createToolCall,
+  messagesHeldUp,
+  ToolCallModel,
+  type ToolCall,
+} from '../../models/mcp/call.ts';
 import { argumentsHash } from '../../models/mcp/hash.ts';
 import { findToolServer, recentToolServer } from '../../models/mcp/server.ts';
 import { keptUntil } from '../../models/rules/chat/retention.ts';
@@ -30,6 +38,19 @@ export type HeldUp = { callId: string; untilMs: number };
 
 /** How soon a turn looks again at a call that nobody was asked about; its end is signalled, so this is for lost signals. */
 const lookAgainMs = 5 * 60_000;
+
+/** For so long a turn looks itself for the end of the call that it has begun, and this often: most end within it. */
+const patienceMs = 500;
+const lookEveryMs = 20;
+
+/** Resolves when a call has ended or waits for somebody, or after a moment. */
+async function settled(orgId: string, callId: string): Promise<void> {
+  for (let waited = 0; waited < patienceMs; waited += lookEveryMs) {
+    await sleep(lookEveryMs);
+    const state = await callState(orgId, callId);
+    if (state === undefined || state === 'ended' || state === 'waiting') return;
+  }
+}
 
 export function createToolUse({ startNear, clock }: { startNear: StartSaved; clock: () => Date }) {
   const heldUpBy = ({ _id, ask_until }: Pick<ToolCall, '_id' | 'ask_until'>): HeldUp => ({
@@ -87,7 +108,10 @@ export function createToolUse({ startNear, clock }: { startNear: StartSaved; clo
         ...keptUntil(mode, now),
         pending: [intent],
       });
-      if (call) await startNear(ToolCallModel, call, [intent]);
+      if (call) {
+        await startNear(ToolCallModel, call, [intent]);
+        await settled(org_id, _id);
+      }
       const standing = call ?? (await callsFor(org_id, message._id)).at(-1)!;
       return heldUpBy(standing);
     },

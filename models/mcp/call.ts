@@ -134,6 +134,15 @@ export async function findToolCall(orgId: string, callId: string): Promise<ToolC
   return collectionOf(ToolCallModel).findOne({ _id: callId, org_id: orgId });
 }
 
+/** Undefined when there is no such call. */
+export async function callState(orgId: string, callId: string): Promise<CallState | undefined> {
+  const found = await collectionOf(ToolCallModel).findOne(
+    { _id: callId, org_id: orgId },
+    { projection: { _id: 0, state: 1 } },
+  );
+  return found?.state;
+}
+
 /** The calls made for a message, in their order. */
 export async function callsFor(orgId: string, messageId: string): Promise<ToolCall[]> {
   return collectionOf(ToolCallModel).find({ message_id: messageId, org_id: orgId }).sort({ ordinal: 1 }).toArray();

@@ -1,0 +1,52 @@
+/** A turn that has begun a call: it waits for the end of one that ends at once, and leaves all others. */
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { Toolbox, WantedCall } from '../../agent/toolbox.ts';
+import { createToolUse } from '../../activities/chat/tooluse.ts';
+import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
+import { newId } from '../../models/base/ids.ts';
+import type { Conversation } from '../../models/chat/conversation.ts';
+import type { Message } from '../../models/chat/message.ts';
+import { callState, findToolCall, moveCall } from '../../models/mcp/call.ts';
+
+beforeAll(async () => {
+  const uri = new URL(process.env['TEST_MONGODB_URI']!);
+  uri.pathname = '/tooluse';
+  await connectMongo(uri.href);
+});
+afterAll(disconnectMongo);
+
+const now = new Date('2096-01-02T03:04:05Z');
+const orgId = newId('org');
+const tool = { tool_name: 'track_parcel', pin: 'p', risk_tier: 'read_public', auth_scope: 'public' };
+
+/** Begins a call, of which `become` is what happens a moment later; gives its state as the turn goes on. */
+async function begun(become: (callId: string) => Promise<unknown>) {
+  const { begin } = createToolUse({
+    startNear: async (_model, { _id }) => void setTimeout(() => void become(_id), 30),
+    clock: () => now,
+  });
+  const conversation = { _id: newId('conversation'), org_id: orgId, mode: 'test', customer_id: newId('customer') };
+  const { callId } = await begin(
+    conversation as Conversation,
+    { _id: newId('message') } as Message,
+    { tool, arguments: {} } as WantedCall,
+    { made: [] as Toolbox['made'] } as Toolbox,
+  );
+  return { callId, state: await callState(orgId, callId) };
+}
+
+it('that ends at once goes on when it has ended', async () => {
+  const ended = { outcome: 'ok', ended_at: now } as const;
+  expect((await begun((id) => moveCall(orgId, id, 'drop', ended))).state).toBe('ended');
+});
+
+it('that somebody is asked about is left as soon as it waits', async () => {
+  const ask_until = new Date(now.getTime() + 60_000);
+  const asked = { awaited: 'member', ask_until } as const;
+  expect((await begun((id) => moveCall(orgId, id, 'ask', asked))).state).toBe('waiting');
+});
+
+it('that does not end is left after a moment', async () => {
+  const { callId, state } = await begun(async () => undefined);
+  expect([state, (await findToolCall(orgId, callId))?.pending?.length]).toEqual(['new', 1]);
+});
