@@ -77,8 +77,8 @@ export function createMailer({ egressAllow, lookup = dnsLookup, timeoutMs = 15_0
 
   return {
     async send(route, mail, signal) {
-      signal?.throwIfAborted();
       const mailing = await transport(route);
+      signal?.throwIfAborted();
       const onAbort = (): void => mailing.close();
       signal?.addEventListener('abort', onAbort, { once: true });
       try {
