@@ -103,8 +103,12 @@ function intentOf(message: string, all: readonly Sentence[]): Intent {
   return courtesies.find((kind) => kinds.includes(kind)) ?? 'question';
 }
 
+/** `???`: of marks alone the model of words knows nothing, and they ask for an answer. */
+const onlyAsks = ({ text, by }: Sentence): boolean => by === 'words' && !speaks(text) && /[?？؟]/u.test(text);
+
 const isCourtesy = (sentence: Sentence): boolean => {
   const { text, classified, by } = sentence;
+  if (onlyAsks(sentence)) return false;
   const talks = ['bot', 'insult', 'small_talk', 'help'].includes(courtesyOf(sentence));
   // A single word that training has not met says little by itself: "IBAN?"
   const kind = talks ? (/\s/u.test(text.trim()) ? 'talk' : 'oneWord') : 'courtesy';

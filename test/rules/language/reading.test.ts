@@ -47,6 +47,17 @@ describe('by words alone', () => {
     ]);
   });
 
+  it('question marks alone ask; beside a courtesy they change nothing', () => {
+    expect(['???', '?', '?!', '؟', 'Hello ???', 'Thanks! ?'].map(intentOf)).toEqual([
+      'question',
+      'question',
+      'question',
+      'question',
+      'greeting',
+      'thanks',
+    ]);
+  });
+
   it('reads no more than the beginning', () => {
     expect(intentOf(`${'Thanks. '.repeat(10)}I want to talk to a human`)).toBe('person');
     expect(intentOf(`${'Thanks. '.repeat(400)}I want to talk to a human`)).not.toBe('person');
