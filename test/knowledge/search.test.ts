@@ -385,22 +385,25 @@ describe('merging in the background', () => {
 
   it('a merge that fails is made good by the next', async () => {
     const whole = search;
-    let failures = 0;
+    let merges = 0;
     search = withMerging(
       {
         ...whole,
         maintain: async (key) => {
-          failures += 1;
-          if (failures === 1) throw new Error('no space left');
+          merges += 1;
+          if (merges === 1) throw new Error('no space left');
           return whole.maintain(key);
         },
       },
       { writes: 2, quietMs: 1e9 },
     );
     await write(2, 1);
-    await until(async () => failures === 1, 'the failure');
-    await write(4, 1);
-    await until(async () => failures > 1, 'another merge');
-    await until(async () => (await search.unindexedRows(table)) < 2, 'the rows to be merged');
+    await until(async () => merges === 1, 'the failure');
+    let more = 0;
+    await until(async () => {
+      more += 1;
+      await search.add(table, [row(`more${more}`, 0, 'card')]);
+      return merges > 1 && (await search.unindexedRows(table)) < 2;
+    }, 'another merge, of all rows so far');
   });
 });
