@@ -65,7 +65,8 @@ export type Search = SearchReader & {
 
 /** Readers hold a version for one query; ten minutes is far beyond the longest. */
 const keepVersionsMs = 10 * 60_000;
-const maxAttempts = 8;
+/** A conflict means that another writer came first, and a merge may take a second on a busy machine. */
+const maxAttempts = 20;
 
 export function createSearch(options: SearchOptions): Search {
   const tables = createTables(options);
