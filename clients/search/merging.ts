@@ -8,7 +8,7 @@ import type { Search } from './search.ts';
 import { tableName } from './tables.ts';
 import type { IndexTable } from './rows.ts';
 
-export type MergingOptions = {
+type MergingOptions = {
   /** A table is merged when so many rows or so many writes have come since the last time. */
   rows?: number;
   writes?: number;
