@@ -1,6 +1,7 @@
-/** The database of the shared system, for what no route shows. */
+/** Databases for the tests of one file: that of the shared system, for what no route shows, and one of a test's own. */
 import { afterAll, beforeAll } from '@jest/globals';
 import { MongoClient, type Db } from 'mongodb';
+import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 
 /** Connected for the tests of one file, and closed after them. */
 export function sharedDatabase(): () => Db {
@@ -10,4 +11,14 @@ export function sharedDatabase(): () => Db {
   });
   afterAll(() => client.close());
   return () => client.db('shared');
+}
+
+/** Connects the models to a database of this name, unique in the run, for the tests of one file. */
+export function modelsIn(name: string): void {
+  beforeAll(async () => {
+    const uri = new URL(process.env['TEST_MONGODB_URI']!);
+    uri.pathname = `/${name}`;
+    await connectMongo(uri.href);
+  });
+  afterAll(disconnectMongo);
 }

@@ -2,10 +2,9 @@
  * What MongoDB keeps of tools, for writers of several processes at once: one chain of audit events, one decision on a call, one
  * sender of it, one who renews tokens. And that a chain which somebody tampered with is found out.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { collectionOf } from '../../models/base/define.ts';
-import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { newId } from '../../models/base/ids.ts';
 import { AuditModel, auditWriter, listAudit, verifyAudit, type AuditEntry } from '../../models/mcp/audit.ts';
 import {
@@ -32,13 +31,9 @@ import {
 } from '../../models/mcp/server.ts';
 import { linkText } from '../../models/rules/mcp/audit.ts';
 import type { ApprovedTool } from '../../models/rules/mcp/tool.ts';
+import { modelsIn } from '../kit/database.ts';
 
-beforeAll(async () => {
-  const uri = new URL(process.env['TEST_MONGODB_URI']!);
-  uri.pathname = '/mcpmodels';
-  await connectMongo(uri.href);
-});
-afterAll(disconnectMongo);
+modelsIn('mcpmodels');
 
 const now = new Date('2096-01-02T03:04:05Z');
 let orgId: string;

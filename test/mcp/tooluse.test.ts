@@ -1,19 +1,14 @@
 /** A turn that has begun a call: it waits for the end of one that ends at once, and leaves all others. */
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import type { Toolbox, WantedCall } from '../../agent/toolbox.ts';
 import { createToolUse } from '../../activities/chat/tooluse.ts';
-import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { newId } from '../../models/base/ids.ts';
 import type { Conversation } from '../../models/chat/conversation.ts';
 import type { Message } from '../../models/chat/message.ts';
 import { callState, findToolCall, moveCall } from '../../models/mcp/call.ts';
+import { modelsIn } from '../kit/database.ts';
 
-beforeAll(async () => {
-  const uri = new URL(process.env['TEST_MONGODB_URI']!);
-  uri.pathname = '/tooluse';
-  await connectMongo(uri.href);
-});
-afterAll(disconnectMongo);
+modelsIn('tooluse');
 
 const now = new Date('2096-01-02T03:04:05Z');
 const orgId = newId('org');
