@@ -22,13 +22,13 @@ export async function follow(
   const standing = await findTask(org_id, subject_id);
   if (!standing) return { ignored: 'The task is gone.' };
   let { facts } = followed(standing);
-  await noteIssue(_id, { coming: facts });
+  await noteIssue(_id, { coming: facts, coming_at: clock() });
   const changed = await changeTask(org_id, subject_id, { source, note, now: clock() }, (task) => {
     const asked = followed(task);
     facts = asked.facts;
     return asked.change;
   });
-  await noteIssue(_id, { ...facts, coming: null });
+  await noteIssue(_id, { ...facts, coming: null, coming_at: null });
   if (!changed) return { ignored: 'The task is gone.' };
   await start(TaskModel, changed.task, changed.intents);
   return { outcome };

@@ -9,19 +9,19 @@ import { linearFacts } from './steps/linear.ts';
 import { connectionTo, refusedBy, StepRefused, type StepDeps } from './steps/step.ts';
 import type { GithubCredentials } from '../events/connectors/github.ts';
 import type { LinearCredentials } from '../events/connectors/linear.ts';
-import { found } from '../events/linearissue.ts';
+import { found as existing } from '../events/linearissue.ts';
 import { GithubError } from '../../clients/github/github.ts';
 import { LinearError } from '../../clients/linear/linear.ts';
 import { findOrganization } from '../../models/access/organization.ts';
-import { listLinksOf, noteIssue, noteRemoved, noteState, type Link } from '../../models/events/link.ts';
-import { findTask, type Task } from '../../models/tasks/task.ts';
+import { noteIssue, noteRemoved, noteState, type Link } from '../../models/events/link.ts';
+import { findTaskWithLinks, type Task } from '../../models/tasks/task.ts';
 import { numberOfIssue } from '../../models/rules/events/github.ts';
 import {
   differing,
   githubState,
   linearTypes,
   statusOfLinear,
-  type IssueFacts,
+  type IssueKnown,
 } from '../../models/rules/tasks/issues.ts';
 import type { TaskTold } from '../../models/rules/tasks/tasktext.ts';
 
@@ -30,31 +30,33 @@ export type IssuesRef = { orgId: string; taskId: string };
 export type IssuesLeft = { again: boolean; error?: string; retryAfterMs?: number };
 export type IssueActivities = ReturnType<typeof createIssueActivities>;
 
-type Carrying = { link: Link; task: Task; told: TaskTold; deps: StepDeps; signal: AbortSignal };
+type Carrying = {
+  link: Link;
+  known: IssueKnown | undefined;
+  task: Task;
+  told: TaskTold;
+  deps: StepDeps;
+  signal: AbortSignal;
+};
 
-type Known = IssueFacts & { coming?: Partial<IssueFacts> | null };
-/** With what just came from there and is being written into the task. */
-function knownOf({ known }: Link): IssueFacts | undefined {
-  const { coming, ...facts } = (known ?? {}) as Known;
-  return known && { ...facts, ...coming };
-}
-
-async function toLinear({ link, task, told, deps, signal }: Carrying): Promise<void> {
-  const known = knownOf(link);
-  const wanted = linearFacts(told, task.status);
-  const news = differing(wanted, known);
-  if (Object.keys(news).length === 0) return;
+/** Whether there is more to tell than could be told now. */
+async function toLinear({ link, known, task, told, deps, signal }: Carrying): Promise<boolean> {
+  const { news, held } = differing(linearFacts(told, task.status), known, deps.clock());
+  if (Object.keys(news).length === 0) return held;
   const { integration, credentials } = await connectionTo(task.org_id, 'linear', deps);
   const { api_key: key } = credentials as LinearCredentials;
   try {
-    const issue = await found(deps.linear.issue(key, link.external, signal));
-    if (!issue) return void (await noteRemoved(link._id, deps.clock()));
+    const issue = await existing(deps.linear.issue(key, link.external, signal));
+    if (!issue) {
+      await noteRemoved(link._id, deps.clock());
+      return false;
+    }
     const stateId =
       news.status === undefined || statusOfLinear(issue.state.type) === news.status
         ? undefined
         : await stateFor(news.status);
     // Noted first: Linear tells of the change, maybe before it answers, and that must change nothing here.
-    await noteIssue(link._id, { sending: wanted });
+    await noteIssue(link._id, { sending: news });
     await noteState(link._id, { stateId });
     const change = {
       ...(news.title === undefined ? {} : { title: news.title }),
@@ -67,7 +69,8 @@ async function toLinear({ link, task, told, deps, signal }: Carrying): Promise<v
       const changed = await deps.linear.updateIssue(key, issue.id, change, signal);
       await noteState(link._id, { seenAt: new Date(changed.updatedAt) });
     }
-    await noteIssue(link._id, wanted);
+    await noteIssue(link._id, { ...news, sending: null });
+    return held;
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof LinearError) throw await refusedBy(error, integration, deps);
@@ -81,14 +84,15 @@ async function toLinear({ link, task, told, deps, signal }: Carrying): Promise<v
   }
 }
 
-async function toGithub({ link, task, told, deps, signal }: Carrying): Promise<void> {
-  const known = knownOf(link);
-  const wanted = githubFacts(told, task.status);
-  const { title, text, status } = differing(wanted, known);
+/** Whether there is more to tell than could be told now. */
+async function toGithub({ link, known, task, told, deps, signal }: Carrying): Promise<boolean> {
+  const { news, held } = differing(githubFacts(told, task.status), known, deps.clock());
+  if (Object.keys(news).length === 0) return held;
+  const { title, text, status } = news;
   const state = githubState(task.status);
   const moves =
     status !== undefined &&
-    (known === undefined || githubState(known.status).state !== state.state || state.state === 'closed');
+    (known?.status === undefined || githubState(known.status).state !== state.state || state.state === 'closed');
   const change = {
     ...(title === undefined ? {} : { title }),
     ...(text === undefined ? {} : { body: text }),
@@ -98,33 +102,41 @@ async function toGithub({ link, task, told, deps, signal }: Carrying): Promise<v
     const { integration, credentials } = await connectionTo(task.org_id, 'github', deps);
     const { token } = credentials as GithubCredentials;
     try {
-      await noteIssue(link._id, { sending: wanted });
+      await noteIssue(link._id, { sending: news });
       const number = numberOfIssue(link.external);
       await deps.github.updateIssue(token, String(integration.settings['repository']), number, change, signal);
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof GithubError)) throw error;
-      if (error.status === 404 || error.status === 410) return void (await noteRemoved(link._id, deps.clock()));
-      throw await refusedBy(error, integration, deps);
+      if (error.status !== 404 && error.status !== 410) throw await refusedBy(error, integration, deps);
+      await noteRemoved(link._id, deps.clock());
+      return false;
     }
   }
-  if (Object.keys(change).length > 0 || status !== undefined) await noteIssue(link._id, wanted);
+  await noteIssue(link._id, { ...news, sending: null });
+  return held;
 }
+
+const carriers: Partial<Record<Link['provider'], (carrying: Carrying) => Promise<boolean>>> = {
+  linear: toLinear,
+  github: toGithub,
+};
 
 export function createIssueActivities(deps: StepDeps) {
   async function carry({ orgId, taskId }: IssuesRef, signal: AbortSignal): Promise<IssuesLeft> {
-    const [task, org] = await Promise.all([findTask(orgId, taskId), findOrganization(orgId)]);
-    // Read after the task: what came from an issue is noted with the link before it is written into the task.
-    const links = await listLinksOf(orgId, taskId);
+    // Read together: otherwise what an issue has just changed of the task looks like a change that the issue lacks.
+    const [found, org] = await Promise.all([findTaskWithLinks(orgId, taskId), findOrganization(orgId)]);
     // In test mode nothing leaves.
-    if (!task || org?.environment !== 'production') return { again: false };
+    if (!found || org?.environment !== 'production') return { again: false };
+    const { task, links } = found;
     const { told } = await toldOf(task);
     let left: IssuesLeft = { again: false };
     for (const link of links) {
       try {
-        const carrying = { link, task, told, deps, signal };
-        if (link.provider === 'linear') await toLinear(carrying);
-        if (link.provider === 'github') await toGithub(carrying);
+        const to = carriers[link.provider];
+        if (!to) continue;
+        const known = link.known as IssueKnown | undefined;
+        if (await to({ link, known, task, told, deps, signal })) left = { ...left, again: true };
       } catch (error) {
         if (!(error instanceof StepRefused)) throw error;
         const { message, permanent, retryAfterMs } = error;

@@ -48,6 +48,11 @@ export function collectionOf<T extends object>(model: mongoose.Model<T>): mongoo
   return model.collection as unknown as mongoose.mongo.Collection<T>;
 }
 
+/** Reads with its session see one state of all collections, however much is written between them. */
+export async function readTogether<T>(reads: (session: mongoose.mongo.ClientSession) => Promise<T>): Promise<T> {
+  return mongoose.connection.getClient().withSession({ snapshot: true }, reads);
+}
+
 /** The fields that have a value; the driver would store undefined ones as null. */
 export const defined = (fields: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));

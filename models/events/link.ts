@@ -2,6 +2,7 @@
  * What of ours stands behind a thing of another service: a ticket behind an issue, a ticket behind a thread. By it an event
  * of that service finds its way back. Unique by what it stands for there.
  */
+import type mongoose from 'mongoose';
 import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defined, defineModel, Mixed, readerOf } from '../base/define.ts';
 import type { Eraser, Erased } from '../chat/erasure.ts';
@@ -83,15 +84,18 @@ export async function findLinkOf(
 }
 
 /** All that stands for this task at any provider, without what was removed there. */
-export async function listLinksOf(orgId: string, subjectId: string): Promise<Link[]> {
-  return collectionOf(LinkModel)
-    .find({
-      org_id: orgId,
-      provider: { $in: [...integrationProviders] },
-      subject_id: subjectId,
-      removed_at: { $exists: false },
-    })
-    .toArray();
+export async function listLinksOf(
+  orgId: string,
+  subjectId: string,
+  options: { session?: mongoose.mongo.ClientSession } = {},
+): Promise<Link[]> {
+  const query = {
+    org_id: orgId,
+    provider: { $in: [...integrationProviders] },
+    subject_id: subjectId,
+    removed_at: { $exists: false },
+  };
+  return collectionOf(LinkModel).find(query, options).toArray();
 }
 
 /** Stores a link unless it is there, and gives its id; the first one stays. */

@@ -5,9 +5,10 @@
  * it is not extracted again.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { collectionOf, defined, defineModel, Mixed } from '../base/define.ts';
+import { collectionOf, defined, defineModel, Mixed, readTogether } from '../base/define.ts';
 import { newId } from '../base/ids.ts';
 import { intentFor, pendingField, pendingIndex, type Intent } from '../base/pending.ts';
+import { listLinksOf, type Link } from '../events/link.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { changedFields, taskEvents, type TaskEventType } from '../rules/tasks/events.ts';
 import type { Step } from '../rules/tasks/execution.ts';
@@ -195,6 +196,14 @@ export async function createTask(given: NewTask, cause: Cause): Promise<Changed>
 
 export async function findTask(orgId: string, taskId: string): Promise<Task | null> {
   return collectionOf(TaskModel).findOne(standing(orgId, taskId));
+}
+
+/** A task with what stands for it elsewhere, as both were at one moment. */
+export async function findTaskWithLinks(orgId: string, taskId: string): Promise<{ task: Task; links: Link[] } | null> {
+  return readTogether(async (session) => {
+    const task = await collectionOf(TaskModel).findOne(standing(orgId, taskId), { session });
+    return task && { task, links: await listLinksOf(orgId, taskId, { session }) };
+  });
 }
 
 export type TaskFilter = {

@@ -130,6 +130,21 @@ describe('a change here', () => {
     expect((await taskOf(taskId)).title).toBe('After the outage');
   });
 
+  it('undoes nothing that the issue itself is changing at that moment', async () => {
+    const { taskId, issue } = await executed();
+    const link = { _id: `linear:${issue.id}` as never };
+    const coming = { 'known.coming': { status: 'in_progress' }, 'known.coming_at': new Date() };
+    await db.collection('links').updateOne(link, { $set: coming });
+    await change(taskId, { title: 'Only this is told', status: 'completed' });
+    await until(async () => (await issueOf(taskId)).title === 'Only this is told', 'the title there');
+    expect(inputsOf(issue.id)).toEqual([{ title: 'Only this is told' }]);
+    // What came is in the task, which somebody changed again since.
+    const written = { 'known.coming': null, 'known.coming_at': null, 'known.status': 'in_progress' };
+    await db.collection('links').updateOne(link, { $set: written });
+    await until(async () => (await issueOf(taskId)).state.id === linearStates.done, 'the state there');
+    expect(inputsOf(issue.id)[1]).toEqual({ stateId: linearStates.done });
+  });
+
   it('leaves an issue alone that is not there any more', async () => {
     const { taskId, issue } = await executed();
     await linearCall(system.linear(), 'mutation M($id: String!) { issueDelete(id: $id) { success } }', {

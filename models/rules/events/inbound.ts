@@ -31,6 +31,8 @@ export const inboundWaitMs = (attempts: number): number | undefined => waits[att
 
 /** An attempt that takes longer has failed, in ms: an answer that a slow model writes takes less. */
 export const inboundAttemptMs = 90 * second;
+/** After so long a record is settled, in ms, whatever became of its attempts. */
+export const inboundTriedForMs = waits.reduce((sum, wait) => sum + wait + inboundAttemptMs, inboundAttemptMs);
 
 /**
  * What concerns the deployment and no organization, such as the confirmation of a subscription, is processed like what concerns

@@ -1,4 +1,5 @@
 /** What a task and the issues that stand for it tell each other. Pure. */
+import { inboundTriedForMs } from '../events/inbound.ts';
 import { tasksQueue } from './execution.ts';
 import { taskPriorities, type TaskDetails, type TaskStatus } from './task.ts';
 import { dueDay, issueTitle, linearPriority } from './tasktext.ts';
@@ -11,6 +12,16 @@ export type IssueFacts = {
   /** A day; null for none. */
   due?: string | null;
   status: TaskStatus;
+};
+
+/**
+ * What is noted of an issue beside that. `coming`: what came from there and is being written into the task, since `coming_at`.
+ * `sending`: what is being sent there; Linear and GitHub tell of it as of any change.
+ */
+export type IssueKnown = Partial<IssueFacts> & {
+  coming?: Partial<IssueFacts> | null;
+  coming_at?: Date | null;
+  sending?: Partial<IssueFacts> | null;
 };
 
 /** The fields of a task that an issue shows. */
@@ -54,11 +65,29 @@ function statusOfGithub(
   return now === 'completed' || now === 'cancelled' ? 'pending' : now;
 }
 
-/** What of these facts is not known there. */
-export function differing(wanted: IssueFacts, known: IssueFacts | undefined): Partial<IssueFacts> {
+/**
+ * What of these facts is not known there. `held`: there is more, but the issue's own change of it is still being written into
+ * the task, and would be undone; one that is not written when its event is given up is overruled.
+ */
+export function differing(
+  wanted: IssueFacts,
+  known: IssueKnown | undefined,
+  now: Date,
+): { news: Partial<IssueFacts>; held: boolean } {
+  const { coming, coming_at: since, ...facts } = known ?? {};
+  const isComing = since ? now.getTime() - since.getTime() < inboundTriedForMs : false;
+  const said = { ...facts, ...coming };
   const names = Object.keys(wanted) as (keyof IssueFacts)[];
-  return Object.fromEntries(names.filter((name) => wanted[name] !== known?.[name]).map((name) => [name, wanted[name]]));
+  const all = names.filter((name) => wanted[name] !== said[name]);
+  const sent = isComing ? all.filter((name) => !(name in (coming ?? {}))) : all;
+  return {
+    news: Object.fromEntries(sent.map((name) => [name, wanted[name]])),
+    held: sent.length < all.length,
+  };
 }
+
+/** What an issue is known to say, and what it was just told to say: of neither it brings news. */
+const knownThere = (known: IssueKnown | undefined): Partial<IssueFacts>[] => [known ?? {}, known?.sending ?? {}];
 
 /** What somebody changed of an issue in Linear. */
 export type LinearDetails = { title?: string; priority?: number; dueDate?: string | null };
@@ -68,9 +97,9 @@ type Written = Pick<TaskDetails, 'title' | 'priority' | 'due_date'>;
  * What a change of an issue changes of its task. A value that was sent there, or came from there before, is no news: it comes
  * back as an event of its own. `names`: of the task's fields. `facts`: what the issue says now.
  */
-export function changeByLinear(details: LinearDetails, known: readonly (Partial<IssueFacts> | undefined)[]) {
+export function changeByLinear(details: LinearDetails, known: IssueKnown | undefined) {
   const isNews = <F extends keyof IssueFacts>(name: F, value: IssueFacts[F]): boolean =>
-    known.every((facts) => facts?.[name] !== value);
+    knownThere(known).every((facts) => facts[name] !== value);
   const { title, priority, dueDate } = details;
   const named = taskPriorities.find((one) => linearPriority[one] === priority);
   const facts: Partial<IssueFacts> = {
@@ -118,9 +147,9 @@ export const issuesWork = (orgId: string, taskId: string) => ({
  */
 export function changeByGithub(
   issue: { title: string; state: string; state_reason?: string | null },
-  known: readonly (Partial<IssueFacts> | undefined)[],
+  known: IssueKnown | undefined,
 ) {
-  const facts = known.filter((one) => one !== undefined);
+  const facts = knownThere(known);
   const moves = facts.every(({ status }) => status === undefined || githubState(status).state !== issue.state);
   const renamed = issue.title.trim() !== '' && facts.every(({ title }) => title !== issue.title);
   const changeOf = (task: Pick<TaskDetails, 'title' | 'status'>, maxTitle: number): Partial<typeof task> => ({

@@ -1,0 +1,50 @@
+/** What a task and its issues tell each other, while both are changed. */
+import { describe, expect, it } from '@jest/globals';
+import { inboundTriedForMs } from '../../../models/rules/events/inbound.ts';
+import { changeByLinear, differing, type IssueFacts } from '../../../models/rules/tasks/issues.ts';
+
+const now = new Date('2026-03-01T12:00:00Z');
+const ago = (ms: number): Date => new Date(now.getTime() - ms);
+const facts: IssueFacts = { title: 'Call the bank', text: 'Soon.', priority: 2, due: null, status: 'pending' };
+
+describe('differing', () => {
+  it('is everything of an issue of which nothing is known', () => {
+    expect(differing(facts, undefined, now)).toEqual({ news: facts, held: false });
+  });
+
+  it('is what changed here, and not what is being sent', () => {
+    const known = { ...facts, sending: { title: 'Call the bank' } };
+    expect(differing({ ...facts, title: 'Write to the bank' }, known, now)).toEqual({
+      news: { title: 'Write to the bank' },
+      held: false,
+    });
+  });
+
+  it('holds back what the issue itself is changing, until its event is given up', () => {
+    const known = { ...facts, coming: { status: 'in_progress' as const } };
+    const wanted = { ...facts, title: 'Write to the bank' };
+    const title = { title: 'Write to the bank' };
+    expect(differing(wanted, { ...known, coming_at: ago(inboundTriedForMs - 1) }, now)).toEqual({
+      news: title,
+      held: true,
+    });
+    expect(differing(wanted, { ...known, coming_at: ago(inboundTriedForMs) }, now)).toEqual({
+      news: { ...title, status: 'pending' },
+      held: false,
+    });
+    const arrived = { ...wanted, status: 'in_progress' as const };
+    expect(differing(arrived, { ...known, coming_at: now }, now)).toEqual({ news: title, held: false });
+  });
+});
+
+describe('changeByLinear', () => {
+  it('takes a value back that was sent earlier and is not there any more', () => {
+    const known = { ...facts, title: 'Written in Linear', sending: null };
+    expect(changeByLinear({ title: 'Call the bank' }, known).names).toEqual(['title']);
+  });
+
+  it('takes nothing that is known there or being sent there', () => {
+    const known = { ...facts, sending: { priority: 1 } };
+    expect(changeByLinear({ title: 'Call the bank', priority: 1, dueDate: null }, known).names).toEqual([]);
+  });
+});
