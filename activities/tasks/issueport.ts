@@ -1,7 +1,7 @@
 /** What events of a task's issue in Linear do to the task. */
 import { follow } from './follow.ts';
 import type { IssuePort } from '../events/inbound/linear.ts';
-import { changeByLinear, statusOfLinear, type IssueKnown } from '../../models/rules/tasks/issues.ts';
+import { changeByLinear, statusOfLinear } from '../../models/rules/tasks/issues.ts';
 import { taskBounds } from '../../models/rules/tasks/task.ts';
 
 export const taskIssuePort: IssuePort = {
@@ -14,7 +14,7 @@ export const taskIssuePort: IssuePort = {
   },
 
   async changed(link, { details }, _inbound, deps) {
-    const { names, facts, changeOf } = changeByLinear(details, link.known as IssueKnown | undefined);
+    const { names, facts, changeOf } = changeByLinear(details, link.known);
     if (names.length === 0) return { ignored: 'What changed of the issue is known already.' };
     const said = { note: 'Changed in Linear.', outcome: `The task took over: ${names.join(', ')}.` };
     return follow(link, { source: 'linear', ...said }, deps, (task) => ({

@@ -135,7 +135,7 @@ export function createIssueActivities(deps: StepDeps) {
       try {
         const to = carriers[link.provider];
         if (!to) continue;
-        const known = link.known as IssueKnown | undefined;
+        const known = link.known;
         if (await to({ link, known, task, told, deps, signal })) left = { ...left, again: true };
       } catch (error) {
         if (!(error instanceof StepRefused)) throw error;
