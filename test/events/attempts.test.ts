@@ -1,4 +1,5 @@
 /** Attempts at deliveries, and what they make of their destination: the activities alone, with a clock that is moved. */
+import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { delivering } from '../kit/delivering.ts';
 import { until } from '../kit/harness.ts';
@@ -13,8 +14,11 @@ import { listDestinations } from '../../models/events/destination.ts';
 import { findSupportConfig } from '../../models/knowledge/supportconfig.ts';
 import { ticketLine } from '../../models/rules/events/delivery.ts';
 
-/** Attempts run out of time sooner than in production, so that tests need not wait for it. */
-const limits = { totalTimeoutMs: 1_000, headersTimeoutMs: 1_000 };
+/** As in production. */
+const patient = { totalTimeoutMs: 30_000, headersTimeoutMs: 10_000 };
+/** Attempts run out of time sooner than in production where a test waits for that. */
+const impatient = { totalTimeoutMs: 1_000, headersTimeoutMs: 1_000 };
+const limits = { ...patient };
 const { newOrg, newTicket, configure, sendEvents, sendSome, sendSlowly, deliveries, clock, move } = delivering(
   'attempts',
   { http: { egressAllow: ['127.0.0.1'] }, limits },
@@ -148,7 +152,9 @@ describe('a destination', () => {
     const orgId = await proven(receiver);
     receiver.answer = hang;
     const ticket = await newTicket(orgId);
+    Object.assign(limits, impatient);
     const { lines } = await sendEvents(ticket);
+    Object.assign(limits, patient);
     const line = ticketLine(ticket.ticketId, 'webhook');
     expect(lines).toEqual([{ line, left: expect.objectContaining({ kind: 'waiting', slow: true }) }]);
     const [, , hung] = await deliveries(orgId);
@@ -165,28 +171,35 @@ describe('a destination', () => {
   });
 
   it('has a bound of attempts under way; those beyond it are not made here, and others are', async () => {
-    const [bad, good] = [await newReceiver(hang), await newReceiver()];
+    const owed: ServerResponse[] = [];
+    const bad = await newReceiver((_, response) => void owed.push(response));
+    const good = await newReceiver();
     const [badOrg, goodOrg] = [await newOrg(bad.url), await newOrg(good.url)];
     const tickets = [];
     for (let n = 0; n <= inFlightPerDestination; n += 1) tickets.push(await planned(badOrg));
     const hanging = tickets.slice(1).map(({ line }) => sendSome(badOrg, line));
-    await until(async () => bad.received.length === inFlightPerDestination, 'all attempts to be under way');
+    await until(async () => owed.length === inFlightPerDestination, 'all attempts to be under way');
     expect(await sendSome(badOrg, tickets[0]!.line)).toEqual({ kind: 'more', slow: true });
     expect(await sendSome(goodOrg, (await planned(goodOrg)).line)).toEqual({ kind: 'done' });
+    expect(bad.received).toHaveLength(inFlightPerDestination);
+    for (const response of owed) response.writeHead(500).end();
     const left = await Promise.all(hanging);
-    expect(left.every((one) => one.kind === 'waiting' && one.slow)).toBe(true);
+    expect(left.map(({ kind }) => kind)).toEqual(left.map(() => 'waiting'));
     expect(bad.received).toHaveLength(inFlightPerDestination);
   });
 });
 
 describe('an attempt that another one overtakes', () => {
   it('changes nothing when it fails', async () => {
-    const receiver = await newReceiver(hang);
+    const receiver = await newReceiver();
     const { orgId, line } = await planned(await newOrg(receiver.url));
+    let owed: ServerResponse | undefined;
+    receiver.answer = (_, response) => void (owed = response);
     const first = sendSome(orgId, line);
-    await until(async () => receiver.received.length === 1, 'the first attempt');
+    await until(async () => owed !== undefined, 'the first attempt');
     receiver.answer = status(200);
     expect(await sendSome(orgId, line)).toEqual({ kind: 'done' });
+    owed!.destroy();
     await first;
     const [created] = await deliveries(orgId);
     expect(created).toMatchObject({ status: 'delivered', tries: 0 });

@@ -7,7 +7,7 @@ import pino from 'pino';
 import { conversing } from '../kit/conversing.ts';
 import { startBotFramework } from '../kit/botframework.ts';
 import { sendGarbage, verifyingEnv } from '../kit/garbage.ts';
-import { apiAt, type Api, type TestOrg } from '../kit/harness.ts';
+import { apiAt, until, type Api, type TestOrg } from '../kit/harness.ts';
 import { arrivedAt, connectLinear, linearEvent, sendLinear } from '../kit/inbound.ts';
 import { deathOf, removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
 import type { InboundFault } from '../kit/worker.ts';
@@ -232,7 +232,7 @@ describe('garbage', () => {
     // 415: a type of media that the route does not read.
     expect(Object.keys(await sendGarbage(api, 1_500))).toEqual(['401', '415']);
     expect(await mongo.db().collection('inbound').countDocuments()).toBe(0);
-    expect((await api.request('GET', '/health/ready')).status).toBe(200);
+    await until(async () => (await api.request('GET', '/health/ready')).status === 200, 'the API to be ready');
     await mongo.close();
     await running.stop();
     await microsoft.close();

@@ -456,7 +456,9 @@ describe('a Slack app with token rotation', () => {
       client_id: '111.222',
     });
     expect(more).toEqual([]);
-    expect(system.slack().sent.at(-1)!.headers['authorization']).toBe('Bearer xoxe.xoxb-2');
+    // Tokens of connections that were ended before may still be revoked beside it.
+    const asked = system.slack().sent.filter(({ path }) => path === '/api/auth.test');
+    expect(asked.at(-1)!.headers['authorization']).toBe('Bearer xoxe.xoxb-2');
     const record = await stored((db) => db.collection('integrations').findOne({ org_id: own.orgId }));
     expect(JSON.stringify(record)).not.toMatch(/xoxe|xoxb/);
     // Another channel is chosen with the credential that stands.

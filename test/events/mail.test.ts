@@ -183,6 +183,15 @@ const answering = (mail: OutgoingMail, from: string, text: string, head: Record<
   ),
 });
 
+/** The conversation, once nothing is left to show, to start or to plan, so that only what comes next changes it. */
+const settledConversation = (convId: string) =>
+  until(async () => {
+    const found = (await ConversationModel.findById(convId).lean())!;
+    const { shown_version, status_version, events, events_planned, pending = [] } = found;
+    const isPlanned = (events_planned ?? 0) === (events.at(-1)?.seq ?? 0);
+    return shown_version === status_version && isPlanned && pending.length === 0 && found;
+  }, 'the conversation to be attended to');
+
 const messagesOf = (convId: string) => MessageModel.find({ conv_id: convId }).sort({ position: 1 }).lean();
 
 describe('a member’s reply to a customer who has left', () => {
@@ -368,7 +377,7 @@ describe('a customer’s mail', () => {
     ['unreadable', (mail, email) => ({ ...answering(mail, email, 'x'), mail: nested(email) })],
   ])('changes nothing when it is %s, and is listed with the reason', async (reason, make) => {
     const { convId, email, mail } = await mailed();
-    const before = await ConversationModel.findById(convId).lean();
+    const before = await settledConversation(convId);
     const inbound = await arrives(make(mail, email));
     expect([inbound.status, inbound.reason]).toEqual(['ignored', mailReasons[reason]]);
     expect(await ConversationModel.findById(convId).lean()).toEqual(before);

