@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { createLocalJWKSet, decodeJwt, jwtVerify, type JSONWebKeySet } from 'jose';
 import { sharedDatabase } from '../kit/database.ts';
 import { apiAt, system, until, type Reply, type TestOrg } from '../kit/harness.ts';
-import { removeDataDir, startProcess, systemEnv } from '../kit/processes.ts';
+import { moveClock, removeDataDir, startProcess, systemEnv } from '../kit/processes.ts';
 import { createTokens } from '../../api/access/tokens.ts';
 import { readConfig } from '../../config.ts';
 import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
@@ -173,10 +173,10 @@ describe('POST …/mint', () => {
       const headers = { 'idempotency-key': randomUUID() };
       const again = () => apiAt(later.url).request('POST', path, { token: key, body, headers });
       const first = await again();
-      // The session is still valid in its last second.
-      later.child.send({ ahead: 55_000 });
+      // The session is still valid.
+      await moveClock(later, 40_000);
       expect((await again()).body.session_id).toBe(first.body.session_id);
-      later.child.send({ ahead: 62_000 });
+      await moveClock(later, 62_000);
       const fresh = await until(async () => {
         const reply = await again();
         return reply.body.session_id !== first.body.session_id && reply;
@@ -189,7 +189,7 @@ describe('POST …/mint', () => {
       const replayed = await again();
       expect([replayed.body, replayed.headers.get('idempotent-replayed')]).toEqual([fresh.body, 'true']);
       // By then another request may use the key, as after a day.
-      later.child.send({ ahead: 130_000 });
+      await moveClock(later, 130_000);
       const other = { customer: { email: newEmail() } };
       const reused = await until(async () => {
         const reply = await apiAt(later.url).request('POST', path, { token: key, body: other, headers });

@@ -582,7 +582,7 @@ describe('time', () => {
       socket.on('close', () => (closed = true));
       drip(socket, head, 'x');
     });
-    const error = await failure(client({ limits: { totalTimeoutMs: 300 } }).request(base));
+    const error = await failure(client({ limits: { totalTimeoutMs: 2_000 } }).request(base));
     expect(error).toMatchObject({ reason: 'timed_out', temporary: true, message: httpReasons.timed_out.message });
     expect(error.bytes).toBeGreaterThan(0);
     await until(() => closed);

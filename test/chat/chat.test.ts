@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net';
 import { MongoClient, type Db } from 'mongodb';
 import { WebSocket } from 'ws';
 import { apiAt, until, type Api, type TestOrg } from '../kit/harness.ts';
-import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
+import { moveClock, removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
 import { ChatClient, chatUrl, mint, type Minted, type Query } from '../kit/socket.ts';
 import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import type { Conversation } from '../../models/chat/conversation.ts';
@@ -744,24 +744,24 @@ describe('who may connect', () => {
     await embed.connect(here.url);
     await Promise.all([client.frame('history'), embed.frame('history')]);
     try {
-      here.child.send({ ahead: 61_000 });
+      await moveClock(here, 61_000);
       expect(await client.ended()).toEqual({ code: 4401, reason: 'UNAUTHENTICATED' });
       expect(embed.isOpen).toBe(true);
       // Another tab of the visitor prolongs the session of both.
-      here.child.send({ ahead: 23 * 3_600_000 });
+      await moveClock(here, 23 * 3_600_000);
       const tab = new ChatClient(org.orgId, embed.credentials);
       clients.push(tab);
       await tab.connect(here.url);
       await tab.frame('history');
-      here.child.send({ ahead: 25 * 3_600_000 });
+      await moveClock(here, 25 * 3_600_000);
       for (const one of [embed, tab]) {
         one.send({ type: 'ping' });
         await one.frame('pong');
       }
-      here.child.send({ ahead: 48 * 3_600_000 });
+      await moveClock(here, 48 * 3_600_000);
       expect((await Promise.all([embed.ended(), tab.ended()])).map(({ code }) => code)).toEqual([4401, 4401]);
     } finally {
-      here.child.send({ ahead: 0 });
+      await moveClock(here, 0);
     }
   });
 
@@ -837,7 +837,7 @@ describe('the conversations a month of test mode', () => {
 
 describe('a connection that is dead without saying so', () => {
   it('is ended when it has not answered pings, while those that answer stay', async () => {
-    const pinging = await startProcess('test/kit/chatapi.ts', { ...env, PING_EVERY_MS: '100' });
+    const pinging = await startProcess('test/kit/chatapi.ts', { ...env, PING_EVERY_MS: '1000' });
     spare.push(pinging);
     const client = await newClient({}, pinging.url);
     const query = new URLSearchParams(client.credentials);

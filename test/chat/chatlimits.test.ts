@@ -7,7 +7,7 @@ import { request } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { MongoClient, type Db } from 'mongodb';
 import { apiAt, until, type Api, type TestOrg } from '../kit/harness.ts';
-import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
+import { moveClock, removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
 import { ChatClient, chatUrl, mint, type Minted, type Query } from '../kit/socket.ts';
 import type { Conversation } from '../../models/chat/conversation.ts';
 import { maxTicketEvents } from '../../models/rules/chat/conversation.ts';
@@ -40,8 +40,8 @@ beforeAll(async () => {
   key = (await api.newKey(org)).token;
   pk = await publishable(org);
 });
-afterEach(() => {
-  here.child.send({ ahead: 0 });
+afterEach(async () => {
+  await moveClock(here, 0);
   const faults = clients.flatMap((client) => client.faults);
   for (const client of clients.splice(0)) client.drop();
   expect(faults).toEqual([]);
@@ -277,14 +277,14 @@ describe('an embed’s open socket', () => {
     sig: createHmac('sha256', secret).update(email).digest('hex'),
   });
   /** Time passes for the process that holds the sockets. */
-  const minutesLater = (minutes: number) => here.child.send({ ahead: minutes * 60_000 + 1_000 });
+  const minutesLater = (minutes: number) => moveClock(here, minutes * 60_000 + 1_000);
 
   it('is closed with 4401 when the page’s key was replaced; a minted session’s stays', async () => {
     const own = await bank();
     const [visitor, bystander] = [await own.open(page), await tries(minted(await session()))];
     const path = `/support/developer-keys/orgs/${own.orgId}/publishable-keys/test/rotate`;
     expect((await api.request('POST', path, { token: own.owner.token, body: {} })).status).toBe(200);
-    minutesLater(1);
+    await minutesLater(1);
     expect(await visitor.ended()).toEqual({ code: 4401, reason: 'UNAUTHENTICATED' });
     expect(visitor.all('error').at(-1)?.code).toBe('UNAUTHENTICATED');
     await isOpen(bystander);
@@ -294,7 +294,7 @@ describe('an embed’s open socket', () => {
     const own = await bank();
     const [visitor, bystander] = [await own.open(page), await own.open('http://localhost:8080')];
     await own.allow([]);
-    minutesLater(1);
+    await minutesLater(1);
     expect(await visitor.ended()).toEqual({ code: 4403, reason: 'ORIGIN_NOT_ALLOWED' });
     await isOpen(bystander);
   });
@@ -304,7 +304,7 @@ describe('an embed’s open socket', () => {
     const visitor = await own.open(page, signed(await own.secret(), 'ada@example.com'));
     const bystander = await own.open(page);
     await own.secret();
-    minutesLater(1);
+    await minutesLater(1);
     expect(await visitor.ended()).toEqual({ code: 4401, reason: 'UNAUTHENTICATED' });
     await isOpen(bystander);
   });
@@ -317,11 +317,11 @@ describe('an embed’s open socket', () => {
     await own.allow([page, other]);
     const gone = await own.open(other);
     await own.allow([page]);
-    minutesLater(5);
+    await minutesLater(5);
     // The end shows that all of them were processed.
     expect((await gone.ended()).code).toBe(4403);
     await isOpen(old);
-    minutesLater(11);
+    await minutesLater(11);
     expect(await old.ended()).toEqual({ code: 4401, reason: 'UNAUTHENTICATED' });
     await isOpen(next);
   });

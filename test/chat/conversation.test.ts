@@ -622,22 +622,6 @@ describe('with a language model', () => {
   afterAll(stopWorkers);
   const question = 'What does the gannet card cost?';
 
-  it('its text is shown while it is written', async () => {
-    const text = 'It costs 12 EUR a year, and nothing for students under 26.';
-    const whole = JSON.stringify({ answered: true, sources: [1], answer: text });
-    model.reply = () => whole;
-    model.script({ kind: 'stall', after: whole.indexOf(' a year') });
-    const customer = await newCustomer(orgId);
-    const id = await customer.say(question);
-    const begun = await until(async () => {
-      const frames = await customer.frames();
-      return typesOf(frames).includes('reply_chunk') && frames;
-    }, 'the first piece');
-    expect(typesOf(begun)).not.toContain('reply_end');
-    expect([...shownBy(begun).values()][0]!.text).toMatch(/^It costs/);
-    await customer.answered(id);
-  });
-
   it('a sentence of it that its passages do not bear out is left out, and the record has it', async () => {
     const made = 'With the code OSPREY-9 it costs 7 EUR.';
     model.reply = () =>
@@ -719,14 +703,23 @@ describe('with a language model', () => {
     expect(shownBy(frames.slice(0, -1)).get(answer._id)?.text).toBe(answer.body);
   });
 
-  it('killed between two pieces of an answer, it is written anew under the same id', async () => {
+  it('its text is shown while it is written; killed between two pieces, it is written anew under the same id', async () => {
     await stopWorkers();
+    // Longer than the model stands still here.
     const models = { OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: 'm', OPENAI_TIMEOUT_MS: '60000' };
-    model.script({ kind: 'stall', after: 60 });
+    const text = 'It costs 12 EUR a year, and nothing for students under 26.';
+    const whole = JSON.stringify({ answered: true, sources: [1], answer: text });
+    model.reply = () => whole;
+    model.script({ kind: 'stall', after: whole.indexOf(' a year') });
     const worker = await startProcess('test/kit/worker.ts', workerEnv(models));
     const customer = await newCustomer(orgId);
     const id = await customer.say(question);
-    await until(async () => typesOf(await customer.frames()).includes('reply_chunk'), 'the first piece');
+    const begun = await until(async () => {
+      const frames = await customer.frames();
+      return typesOf(frames).includes('reply_chunk') && frames;
+    }, 'the first piece');
+    expect(typesOf(begun)).not.toContain('reply_end');
+    expect([...shownBy(begun).values()][0]!.text).toMatch(/^It costs/);
     await worker.kill();
     await startWorker(models);
     const answer = await customer.answered(id);

@@ -63,6 +63,15 @@ const answered = (convId: string) =>
     async () => (await db().collection('messages').countDocuments({ conv_id: convId, state: 'waiting' })) === 0,
     `${convId} to be answered`,
   );
+/** Waits until replies and the status are shown, too, so that no worker writes any more. */
+const shown = (convId: string) =>
+  until(async () => {
+    const unshown = await db().collection('messages').countDocuments({ conv_id: convId, shown: false });
+    const found = await db()
+      .collection('conversations')
+      .findOne({ _id: convId as never });
+    return unshown === 0 && found?.['shown_version'] === found?.['status_version'];
+  }, `${convId} to be shown`);
 
 /** A customer with an escalated, resolved conversation and a new one. */
 async function withConversations() {
@@ -72,6 +81,7 @@ async function withConversations() {
   await inbox(first, 'escalate', { reason: `${customer.word} called.` });
   await inbox(first, 'reply', { body: `It is there, ${customer.word}.` });
   await inbox(first, 'resolve');
+  await shown(first);
   const { convId: second } = await api
     .request('POST', `/support/chat/messages/${org.orgId}`, {
       token: customer.token,

@@ -341,7 +341,7 @@ describe('start', () => {
   });
 
   it('by the clock comes at the time, where there is a link', async () => {
-    const scheduled_at = new Date(Date.now() + 1_500).toISOString();
+    const scheduled_at = new Date(Date.now() + 5_000).toISOString();
     const id = await mine.create({ scheduled_at, meeting_url: 'https://meet.example/3' });
     const { history } = await mine.reached(id, 'bot_deployed');
     expect(history.at(-1)).toMatchObject({ operation: 'start', actor: 'clock' });

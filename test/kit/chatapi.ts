@@ -23,6 +23,7 @@ if (fault !== undefined) points[fault]();
 let ahead = 0;
 process.on('message', (message: { ahead?: number }) => {
   ahead = message.ahead ?? 0;
+  process.send?.({ type: 'moved' });
 });
 const pingEveryMs = Number(process.env['PING_EVERY_MS'] ?? 30_000);
 const api = await startApi(readConfig(process.env), (ctx) => ({ ...ctx, clock: () => new Date(Date.now() + ahead) }), {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { MongoClient, type Db } from 'mongodb';
-import { apiAt, until, type Api, type Reply, type TestOrg } from './harness.ts';
+import { apiAt, said, until, type Api, type Reply, type TestOrg } from './harness.ts';
 import type { SystemEnv } from './processes.ts';
 import type { InterviewStatus, Operation } from '../../models/rules/interviews/interview.ts';
 import { interviewUpdates, interviewWorkflowId, type InterviewCommand } from '../../workflows/interview.ts';
@@ -70,6 +70,15 @@ export async function interviewing(env: SystemEnv, url = process.env['TEST_API_U
       }));
       await db.collection<{ _id: string }>('transcript_segments').insertMany(segments);
     }
+    /** Has it moved on. A busy machine may answer 503, and whether it moves all the same is seen only later. */
+    async function move(id: string, path: string, to: InterviewStatus): Promise<void> {
+      await until(async () => {
+        if ((await get(id)).status === to) return true;
+        const reply = await call('POST', `/${id}${path}`);
+        if (![200, 409, 503].includes(reply.status)) throw new Error(`${path}: ${said(reply)}`);
+        return false;
+      }, `${id} to be ${to}`);
+    }
     /** Brings an interview into a state, the shortest way. */
     async function bring(status: InterviewStatus, body: object = {}): Promise<string> {
       const future = { scheduled_at: new Date(Date.now() + 86_400_000).toISOString() };
@@ -84,13 +93,13 @@ export async function interviewing(env: SystemEnv, url = process.env['TEST_API_U
         evaluating: 3,
         completed: 4,
       };
-      if (steps[status] > 0) await call('POST', `/${id}/start`);
+      if (steps[status] > 0) await move(id, '/start', 'bot_deployed');
       if (steps[status] > 1) {
         await room(id, 'join');
         await answer(id);
       }
-      if (steps[status] > 2) await call('POST', `/${id}/end`);
-      if (steps[status] > 3) await call('POST', `/${id}/generate-score`);
+      if (steps[status] > 2) await move(id, '/end', 'evaluating');
+      if (steps[status] > 3) await move(id, '/generate-score', 'completed');
       await reached(id, status);
       return id;
     }

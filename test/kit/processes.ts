@@ -144,6 +144,13 @@ export async function startProcess(program: string, env: SystemEnv): Promise<Run
   };
 }
 
+/** Moves the clock of a process of chatapi.ts so many milliseconds ahead; resolves once the process goes by it. */
+export async function moveClock({ child }: Running, ahead: number): Promise<void> {
+  const moved = once(child, 'message');
+  child.send({ ahead });
+  await moved;
+}
+
 /**
  * The signal by which a faulty program dies. Work that was left from before may kill it before it reports that it is
  * ready.

@@ -95,7 +95,7 @@ describe('a server of the revision 2026-07-28', () => {
 
   it('that does not answer is given up after the time of the tool', async () => {
     server.tools = [{ ...order, answer: () => new Promise(() => undefined) }];
-    const failure = await failureOf(mcp.callTool(at(server.url), { ...ask, timeoutMs: 200 }));
+    const failure = await failureOf(mcp.callTool(at(server.url), { ...ask, timeoutMs: 2_000 }));
     expect(failure).toMatchObject({ reason: 'timeout', sent: true });
     expect(server.calls).toHaveLength(1);
   });
@@ -214,16 +214,16 @@ describe('a server of an older revision', () => {
     const tools = await mcp.listTools(address);
     const slow = tools.find(({ name }) => name === 'trigger-long-running-operation')!;
     const call = { ...ask, name: slow.name, arguments: { duration: 60, steps: 600 }, definition: slow };
-    expect(await failureOf(mcp.callTool(address, { ...call, timeoutMs: 300 }))).toMatchObject({
+    expect(await failureOf(mcp.callTool(address, { ...call, timeoutMs: 3_000 }))).toMatchObject({
       reason: 'timeout',
       sent: true,
     });
     // How far it is gives it no more time.
     const told: Progress[] = [];
     const progress = (said: Progress) => void told.push(said);
-    const busy = { ...call, arguments: { duration: 60, steps: 120 }, timeoutMs: 2_000, progress };
+    const busy = { ...call, arguments: { duration: 60, steps: 600 }, timeoutMs: 4_000, progress };
     expect(await failureOf(mcp.callTool(address, busy))).toMatchObject({ reason: 'timeout' });
-    expect(told[0]).toMatchObject({ progress: 1, total: 120 });
+    expect(told[0]).toMatchObject({ progress: 1, total: 600 });
     const cancel = new AbortController();
     const cancelled = failureOf(mcp.callTool(address, { ...call, timeoutMs: 60_000, signal: cancel.signal }));
     await mcp.listTools(address);
