@@ -6,7 +6,7 @@ import { system, until, type TestOrg } from '../kit/harness.ts';
 import { arrivedAt, connectLinear, hmac, linearEvent, linearSecret, sendLinear } from '../kit/inbound.ts';
 import { actOn } from '../../models/chat/act.ts';
 import { InboundModel } from '../../models/events/inbound.ts';
-import { createLink } from '../../models/events/link.ts';
+import { createLink, noteState } from '../../models/events/link.ts';
 
 const api = system();
 const { newCustomer } = conversing('shared');
@@ -239,6 +239,18 @@ describe('Issue.update', () => {
     const delivery = randomUUID();
     await sendLinear(api, linearEvent(issueEvent(issue, 'started', more)), { delivery });
     expect(await processed(delivery)).toMatchObject({ status: 'ignored', reason: expect.stringContaining(reason) });
+    expect((await conversation()).status).toBe('escalated');
+  });
+
+  it('of a change that was made here changes nothing, also when it comes while the next one is on its way', async () => {
+    const { issue, conversation } = await ticket();
+    const updatedAt = '2026-02-01T00:00:00.000Z';
+    // The move to `completed` was made here; that to `started` is noted, and about to be sent.
+    await noteState(`linear:${issue}`, { stateId: states.started.id, seenAt: new Date(updatedAt) });
+    const delivery = randomUUID();
+    const data = { ...eventData(issue, 'completed'), updatedAt };
+    await sendLinear(api, linearEvent(issueEvent(issue, 'completed', { data })), { delivery });
+    expect(await processed(delivery)).toMatchObject({ reason: expect.stringContaining('known already') });
     expect((await conversation()).status).toBe('escalated');
   });
 

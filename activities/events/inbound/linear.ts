@@ -81,8 +81,7 @@ async function detailsHandled(
   inbound: Inbound,
   deps: LinearDeps,
 ): Promise<Handled | undefined> {
-  const isOld = event.updatedAt !== undefined && link.seen_at !== undefined && event.updatedAt <= link.seen_at;
-  if (!port.changed || isOld || Object.keys(event.details).length === 0) return undefined;
+  if (!port.changed || isStale(event, link.seen_at) || Object.keys(event.details).length === 0) return undefined;
   const handled = await port.changed(link, event, inbound, deps);
   if (!event.moves) await noteState(link._id, { seenAt: event.updatedAt });
   return handled;

@@ -66,6 +66,9 @@ function movesState(updatedFrom: unknown, stateId: string | undefined): boolean 
   return 'stateId' in updatedFrom && updatedFrom['stateId'] !== stateId;
 }
 
-/** Whether an event of a later change was taken in before: one that is sent again may come after it. */
+/**
+ * Whether this change, or a later one, is known already: an event that is sent again may come after those of later changes, and
+ * that of a change made here after the next one has begun.
+ */
 export const isStale = ({ updatedAt }: Pick<IssueEvent, 'updatedAt'>, seenAt: Date | undefined): boolean =>
-  updatedAt !== undefined && seenAt !== undefined && updatedAt < seenAt;
+  updatedAt !== undefined && seenAt !== undefined && updatedAt <= seenAt;
