@@ -130,8 +130,8 @@ describe('a server that is broken', () => {
   it('hangs: what reads has timed out; of what writes nobody knows, and a person is called', async () => {
     const hanging = { answer: () => new Promise<never>(() => undefined) };
     const shop = await opened([
-      { ...read, tool: { ...track, ...hanging }, timeout_ms: 300 },
-      { ...write, tool: { ...cancel, ...hanging }, timeout_ms: 300 },
+      { ...read, tool: { ...track, ...hanging }, timeout_ms: 2_000 },
+      { ...write, tool: { ...cancel, ...hanging }, timeout_ms: 2_000 },
     ]);
     const { client } = await met(shop);
     expect(await answerAfter(client, 'Please track my parcel B-7')).toContain(failed);

@@ -23,11 +23,11 @@ async function start(name: string, settings: Record<string, string>): Promise<Ap
   return apiAt(running.url);
 }
 
-/** The health of an API whose models are in this state. */
+/** The health of an API whose models are in this state; MongoDB and Temporal may take more than its second on a busy machine. */
 const healthOnce = async (api: Api, state: string) =>
   until(async () => {
     const { status, body } = await api.request('GET', '/health/ready');
-    return body.embedding.state === state && { status, body };
+    return status === 200 && body.embedding.state === state && { status, body };
   }, `embedding to be ${state}`);
 
 async function answers(api: Api): Promise<number> {
