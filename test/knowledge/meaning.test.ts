@@ -182,7 +182,9 @@ describe('a worker that embeds', () => {
   /** Enough for two requests to the models; short, since what is looked at is the death and not the work. */
   const long = (name: string): Upload => ({
     name,
-    content: Array.from({ length: 40 }, (_, n) => `# Part ${n}\n\n${`Fact ${n} of many. `.repeat(12)}`).join('\n\n'),
+    content: Array.from({ length: 40 }, (_, n) => `# Part ${n} of ${name}\n\n${`Fact ${n} of many. `.repeat(12)}`).join(
+      '\n\n',
+    ),
   });
 
   /** The processes of a worker that embed; the one that checks the models before is another program. */
@@ -204,12 +206,16 @@ describe('a worker that embeds', () => {
 
   it('is killed in the middle: another goes on, and each passage has one vector', async () => {
     const here = await place();
-    const docId = await here.add(long('long.md'));
+    const docIds = [await here.add(long('long.md'))];
     const worker = await embedder();
-    await embedding(worker);
+    const child = await embedding(worker);
+    // However quick it is, it does not come to the second document.
+    process.kill(child, 'SIGSTOP');
+    docIds.push(await here.add(long('second.md')));
     await worker.kill();
-    expect((await here.get(docId)).embedded_at).toBeNull();
-    await whileEmbedding(async () => here.embedded(docId));
+    process.kill(child, 'SIGKILL');
+    expect((await here.get(docIds[1]!)).embedded_at).toBeNull();
+    await whileEmbedding(async () => Promise.all(docIds.map((docId) => here.embedded(docId))));
     const candidates = await here.candidates('Fact 7 of many', {});
     expect(new Set(candidates.map(({ cosines }) => cosines === null))).toEqual(new Set([false]));
   });
@@ -224,7 +230,7 @@ describe('a worker that embeds', () => {
       expect((await here.candidates('Fact 7 of many')).length).toBeGreaterThan(0);
       const quick = await here.add(hours);
       expect((await here.candidates('When do branches open?')).map(({ source_id }) => source_id)).toContain(quick);
-      expect((await here.get(docId)).embedded_at).toBeNull();
+      expect((await here.get(quick)).embedded_at).toBeNull();
       process.kill(child, 'SIGKILL');
       await here.embedded(docId);
       await here.embedded(quick);
