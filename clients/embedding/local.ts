@@ -55,8 +55,10 @@ export type Local = {
 const defaultQuestionMs = 2_000;
 /** A text that takes longer has met a process that hangs; it is killed. */
 const hungMs = 5_000;
-/** At nice 10 beside a busy core a long passage has taken seconds. */
+/** At nice 10 beside a busy core a long passage has taken seconds, … */
 const passageMs = 60_000;
+/** … and beside several processes for each core the models half a minute to load. Nobody waits for them. */
+const passageStartMs = 2 * passageMs;
 /** How long nothing is asked of models that cannot be opened, or whose processes failed twice in a row. */
 const pauseMs = 15_000;
 /** Between two attempts to obtain the models. */
@@ -105,12 +107,12 @@ export function createLocal(options: LocalOptions): Local {
   function open(folder: string): void {
     if (closing.signal.aborted) return;
     const idle = options.idleMs === undefined ? {} : { idleMs: options.idleMs };
-    const start = (name: 'questions' | 'passages', timeoutMs: number, niceness: number): Process => {
+    type Bounds = { timeoutMs: number; startMs?: number; niceness: number };
+    const start = (name: 'questions' | 'passages', bounds: Bounds): Process => {
       const embedder = createEmbedder({
         ...idle,
+        ...bounds,
         folder,
-        timeoutMs,
-        niceness,
         threads: name === 'questions',
         onStart: () => meter?.started(name),
         onFailure: (failure) => onFailure(process, failure),
@@ -118,8 +120,12 @@ export function createLocal(options: LocalOptions): Local {
       const process: Process = { embedder, failuresInARow: 0, pausedUntil: -Infinity, reason: undefined };
       return process;
     };
-    asking = start('questions', hungMs, 0);
-    reading = start('passages', passageMs, options.niceness ?? 10);
+    asking = start('questions', { timeoutMs: hungMs, niceness: 0 });
+    reading = start('passages', {
+      timeoutMs: passageMs,
+      startMs: passageStartMs,
+      niceness: options.niceness ?? 10,
+    });
     if (options.warm !== true) become({ state: 'ready' });
     // Its failure is noted as every other.
     else void run(asking, 'question', (it) => it.embed([{ kind: 'question', text: '' }])).catch(() => undefined);

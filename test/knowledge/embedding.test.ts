@@ -138,7 +138,7 @@ describe('the process', () => {
   afterEach(() => embedder.close());
 
   it('is started by the first text, at the priority it was given, and has no environment', async () => {
-    start({ niceness: 10 });
+    start({ niceness: 10, startMs: 120_000 });
     expect(embedder.pid()).toBeUndefined();
     await embedder.embed([question('hello')]);
     expect(getPriority(embedder.pid())).toBe(10);

@@ -295,6 +295,10 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     system.github().fault({ fits, status: 429, headers: { 'retry-after': '600' }, body: { message: 'Later' } });
     expect((await call(org, 'POST', `/${taskId}/execute`)).status).toBe(202);
     await until(async () => system.github().sent.some(fits), 'the attempt');
+    await until(async () => {
+      const { linear, slack } = statuses(await resultOf(org, taskId));
+      return linear === 'succeeded' && slack === 'succeeded';
+    }, 'the other steps');
     expect((await call(org, 'POST', `/${taskId}/execute`)).status).toBe(409);
     const connection = await Connection.connect({ address: process.env['TEST_TEMPORAL_ADDRESS']! });
     const client = new Client({ connection });
