@@ -9,6 +9,9 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
+/** Where a program of the sources stands in the folder of built ones (programs.ts). */
+export const builtName = (program: string): string => program.replace(/\.ts$/u, '.mjs');
+
 export type Running = {
   child: ChildProcess;
   /** The address an API listens at; empty for a worker. */
@@ -102,7 +105,8 @@ const passedOn = ['PATH', 'HOME', 'TMPDIR', 'NODE_COMPILE_CACHE'];
 /** Starts a program and waits until it says it is ready. `program` is a path from the root of the project. */
 export async function startProcess(program: string, env: SystemEnv): Promise<Running> {
   if (program === 'workers/main.ts') await giveBundle(env.DATA_DIR);
-  const child = fork(join(root, program), {
+  const built = process.env['TEST_PROGRAMS'];
+  const child = fork(built === undefined ? join(root, program) : join(built, builtName(program)), {
     cwd: root,
     env: { ...Object.fromEntries(passedOn.map((name) => [name, process.env[name]])), ...env },
     execArgv: ['--disable-warning=ExperimentalWarning'],

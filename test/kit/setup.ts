@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { startMongod, type Mongod } from '../../engines/mongod.ts';
 import { startTemporal, type Temporal } from '../../engines/temporal.ts';
 import { bundleWorkflows } from '../../workers/bundle.ts';
+import { buildPrograms } from './programs.ts';
 
 /** What setup leaves for teardown: jest runs both in one process and passes nothing between them. */
 export type TestRun = { mongod: Mongod; temporal: Temporal; processes: Running[]; env: SystemEnv; folder: string };
@@ -17,10 +18,11 @@ export type TestRun = { mongod: Mongod; temporal: Temporal; processes: Running[]
 export default async function setup(): Promise<void> {
   const report = (line: string): void => void process.stderr.write(`${line}\n`);
   const folder = await mkdtemp(join(tmpdir(), 'support-test-'));
-  const [mongod, temporal] = await Promise.all([
+  const [mongod, temporal, programs] = await Promise.all([
     // A test that waits for expired records would wait for a minute.
     startMongod({ report, expirySeconds: 5 }),
     startTemporal({ report }),
+    buildPrograms(),
     bundleWorkflows(folder),
   ]);
   const [bundle] = await readdir(folder);
@@ -30,6 +32,8 @@ export default async function setup(): Promise<void> {
   process.env['TEST_TEMPORAL_ADDRESS'] = temporal.address;
   const env = systemEnv('shared');
   const processes = await Promise.all([startProcess('api/server.ts', env), startProcess('workers/main.ts', env)]);
+  // After the shared system, which runs from the sources.
+  process.env['TEST_PROGRAMS'] = programs;
   process.env['TEST_API_URL'] = processes[0].url;
   (globalThis as { testRun?: TestRun }).testRun = { mongod, temporal, processes, env, folder };
 }

@@ -1,0 +1,116 @@
+/**
+ * The programs that tests start many times, each as one file: Node then opens a few modules in place of two thousand and
+ * more, and a start takes a third less of a processor. The system that all tests share, and what `npm start` starts, run
+ * from the sources.
+ */
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build, type Plugin } from 'esbuild';
+import { builtName } from './processes.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+/** Below the packages' folder, where those that stay outside are found. */
+const kept = join(root, 'node_modules', '.cache', 'test-programs');
+
+const programs = [
+  'api/server.ts',
+  'workers/main.ts',
+  'test/kit/chatapi.ts',
+  'test/kit/crawlworker.ts',
+  'test/kit/faulty-api.ts',
+  'test/kit/worker.ts',
+] as const;
+
+/** Packages with native code, or which look for files beside their own. */
+const outside = ['*.node', '@temporalio/*', '@lancedb/lancedb-*', '@node-rs/argon2', 'onnxruntime-node', 'puppeteer'];
+
+/** Modules keep their own address, by which they find files, and only the program that was started is the main one. */
+const addresses: Plugin = {
+  name: 'addresses',
+  setup({ onLoad }) {
+    onLoad({ filter: /\.ts$/, namespace: 'file' }, async ({ path }) => {
+      const source = await readFile(path, 'utf8');
+      if (path.includes('node_modules') || !source.includes('import.meta.')) return undefined;
+      const main = JSON.stringify(`/${builtName(relative(root, path))}`);
+      const contents = source
+        .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href))
+        .replaceAll('import.meta.main', `process.argv[1].endsWith(${main})`);
+      return { contents, loader: 'ts' };
+    });
+  },
+};
+
+/** What is loaded is kept compiled for the next start; a process that is killed would keep nothing. */
+const started = (program: string): string =>
+  `import ${JSON.stringify(`./${program}`)};\nimport { flushCompileCache } from 'node:module';\nflushCompileCache();\n`;
+
+/** Builds all programs, and returns the folder in which they stand under their `builtName`. */
+export async function buildPrograms(): Promise<string> {
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: Object.fromEntries(programs.map((program) => [program.replace(/\.ts$/u, ''), `start:${program}`])),
+    outdir: kept,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    splitting: true,
+    write: false,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    logLevel: 'error',
+    // Workflows are started by the names of their functions.
+    keepNames: true,
+    external: outside,
+    // For packages that are no ES modules.
+    banner: {
+      js: `import { createRequire as $require } from 'node:module'; const require = $require(${JSON.stringify(pathToFileURL(join(root, 'package.json')).href)});`,
+    },
+    plugins: [
+      addresses,
+      {
+        name: 'start',
+        setup({ onResolve, onLoad }) {
+          onResolve({ filter: /^start:/ }, ({ path }) => ({ path: path.slice('start:'.length), namespace: 'start' }));
+          onLoad({ filter: /./, namespace: 'start' }, ({ path }) => ({ contents: started(path), resolveDir: root }));
+        },
+      },
+    ],
+  });
+  const hash = createHash('sha256');
+  for (const { path, contents } of outputFiles) hash.update(`${path}\0`).update(contents);
+  const folder = join(kept, hash.digest('hex').slice(0, 16));
+  if (!(await touched(folder))) await write(folder, outputFiles);
+  await removeOld();
+  return folder;
+}
+
+/** Whether the folder is there. It counts as used now. */
+const touched = (folder: string): Promise<boolean> =>
+  utimes(folder, new Date(), new Date()).then(
+    () => true,
+    () => false,
+  );
+
+/** Completely or not at all: another run may build the same. */
+async function write(folder: string, files: readonly { path: string; contents: Uint8Array }[]): Promise<void> {
+  const draft = `${folder}.${process.pid}`;
+  for (const { path, contents } of files) {
+    const target = join(draft, relative(kept, path));
+    await mkdir(dirname(target), { recursive: true });
+    await writeFile(target, contents);
+  }
+  await rename(draft, folder).catch(() => rm(draft, { recursive: true, force: true }));
+}
+
+/** How long programs of other sources stay: a run that uses them may be under way. */
+const keptMs = 24 * 3_600_000;
+
+async function removeOld(): Promise<void> {
+  for (const name of await readdir(kept)) {
+    const folder = join(kept, name);
+    const at = await stat(folder).catch(() => undefined);
+    if (at && Date.now() - at.mtimeMs > keptMs) await rm(folder, { recursive: true, force: true });
+  }
+}
