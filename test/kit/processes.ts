@@ -62,6 +62,7 @@ export function systemEnv(name: string, extra: Record<string, string> = {}): Sys
     // Answers by words alone, unless a test turns the models on: `withEmbedding`.
     EMBEDDING: 'off',
     TEST_WORKFLOW_BUNDLE: process.env['TEST_WORKFLOW_BUNDLE']!,
+    TEST_PROGRAMS: process.env['TEST_PROGRAMS']!,
     RATE_SIGN_IN_PER_MINUTE: '5',
     RATE_ACCOUNTS_PER_HOUR: '100000',
     RATE_WRITES_PER_MINUTE: '100000',
@@ -105,8 +106,7 @@ const passedOn = ['PATH', 'HOME', 'TMPDIR', 'NODE_COMPILE_CACHE'];
 /** Starts a program and waits until it says it is ready. `program` is a path from the root of the project. */
 export async function startProcess(program: string, env: SystemEnv): Promise<Running> {
   if (program === 'workers/main.ts') await giveBundle(env.DATA_DIR);
-  const built = process.env['TEST_PROGRAMS'];
-  const child = fork(built === undefined ? join(root, program) : join(built, builtName(program)), {
+  const child = fork(join(process.env['TEST_PROGRAMS']!, builtName(program)), {
     cwd: root,
     env: { ...Object.fromEntries(passedOn.map((name) => [name, process.env[name]])), ...env },
     execArgv: ['--disable-warning=ExperimentalWarning'],

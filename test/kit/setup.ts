@@ -27,13 +27,12 @@ export default async function setup(): Promise<void> {
   ]);
   const [bundle] = await readdir(folder);
   process.env['TEST_WORKFLOW_BUNDLE'] = join(folder, bundle!);
+  process.env['TEST_PROGRAMS'] = programs;
   // The platform reads what a majority has; a test that reads more sees a write before the API does.
   process.env['TEST_MONGODB_URI'] = `${mongod.uri}&readConcernLevel=majority`;
   process.env['TEST_TEMPORAL_ADDRESS'] = temporal.address;
   const env = systemEnv('shared');
   const processes = await Promise.all([startProcess('api/server.ts', env), startProcess('workers/main.ts', env)]);
-  // After the shared system, which runs from the sources.
-  process.env['TEST_PROGRAMS'] = programs;
   process.env['TEST_API_URL'] = processes[0].url;
   (globalThis as { testRun?: TestRun }).testRun = { mongod, temporal, processes, env, folder };
 }
