@@ -106,7 +106,7 @@ const passedOn = ['PATH', 'HOME', 'TMPDIR', 'NODE_COMPILE_CACHE'];
 /** Starts a program and waits until it says it is ready. `program` is a path from the root of the project. */
 export async function startProcess(program: string, env: SystemEnv): Promise<Running> {
   if (program === 'workers/main.ts') await giveBundle(env.DATA_DIR);
-  const child = fork(join(process.env['TEST_PROGRAMS']!, builtName(program)), {
+  const child = fork(new URL(builtName(program), process.env['TEST_PROGRAMS']), {
     cwd: root,
     env: { ...Object.fromEntries(passedOn.map((name) => [name, process.env[name]])), ...env },
     execArgv: ['--disable-warning=ExperimentalWarning'],

@@ -30,7 +30,7 @@ const outside = ['*.node', '@temporalio/*', '@lancedb/lancedb-*', '@node-rs/argo
 
 /** The address of a built program, as an expression in another one. */
 const builtAddress = (program: string): string =>
-  `new URL(${JSON.stringify(builtName(program))}, \`file://\${process.env.TEST_PROGRAMS}/\`)`;
+  `new URL(${JSON.stringify(builtName(program))}, process.env.TEST_PROGRAMS)`;
 
 /**
  * Modules keep their own address, by which they find files, but start the built form of other programs; and only the program that
@@ -59,7 +59,7 @@ const addresses: Plugin = {
 const started = (program: string): string =>
   `import ${JSON.stringify(`./${program}`)};\nimport { flushCompileCache } from 'node:module';\nflushCompileCache();\n`;
 
-/** Builds all programs, and returns the folder in which they stand under their `builtName`. */
+/** Builds all programs, and returns the address of the folder in which they stand under their `builtName`. */
 export async function buildPrograms(): Promise<string> {
   const { outputFiles } = await build({
     absWorkingDir: root,
@@ -96,7 +96,7 @@ export async function buildPrograms(): Promise<string> {
   const folder = join(kept, hash.digest('hex').slice(0, 16));
   if (!(await touched(folder))) await write(folder, outputFiles);
   await removeOld();
-  return folder;
+  return pathToFileURL(`${folder}/`).href;
 }
 
 /** Whether the folder is there. It counts as used now. */
