@@ -3,31 +3,15 @@
  * as large as a worker needs for as long as its process lives. Run by itself, this file writes the bundle to stdout.
  */
 import { execFile } from 'node:child_process';
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { fingerprintOf } from './fingerprint.ts';
 
 /** Some 1.2 million characters today. */
 const maxBundleBytes = 64 * 1024 * 1024;
-
-const root = fileURLToPath(new URL('..', import.meta.url));
-
-/** A hash of everything that goes into a bundle: what workflows may import (test/house/imports.ts), and the bundler. */
-async function fingerprint(): Promise<string> {
-  const hash = createHash('sha256').update(process.version);
-  const { version } = createRequire(import.meta.url)('@temporalio/worker/package.json') as { version: string };
-  hash.update(version);
-  const listed = ['workflows', 'models/rules'].map(async (room) =>
-    (await readdir(join(root, room), { recursive: true })).map((file) => join(room, file)),
-  );
-  const files = (await Promise.all(listed)).flat().filter((file) => file.endsWith('.ts'));
-  for (const file of ['workers/bundle.ts', ...files.sort()])
-    hash.update(`\0${file}\0`).update(await readFile(join(root, file)));
-  return hash.digest('hex').slice(0, 32);
-}
 
 /**
  * Takes two to three seconds, or nothing when the same bundle is cached in `folder`; any number of workers can run it.
@@ -35,7 +19,7 @@ async function fingerprint(): Promise<string> {
  */
 export async function bundleWorkflows(folder?: string): Promise<{ code: string }> {
   if (folder === undefined) return bundleAnew();
-  const path = join(folder, `workflows-${await fingerprint()}.js`);
+  const path = join(folder, `workflows-${await fingerprintOf('workers/bundle.ts', ['workflows', 'models/rules'])}.js`);
   const kept = await readFile(path, 'utf8').catch(() => undefined);
   if (kept !== undefined) return { code: kept };
   const bundle = await bundleAnew();

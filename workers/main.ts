@@ -11,6 +11,7 @@ import {
   type WorkflowBundleOption,
 } from '@temporalio/worker';
 import { bundleWorkflows } from './bundle.ts';
+import { buildReaders } from './readers.ts';
 import { fleetNames, fleets, type FleetName } from './fleets.ts';
 import { embeddingMeter, histogramBuckets } from './metrics.ts';
 import { createRecrawlSchedules, ensureSchedules } from './schedules.ts';
@@ -66,6 +67,13 @@ export async function startWorkers(
   // A separate process makes the bundle while this one connects.
   const bundling = bundle ?? bundleWorkflows(config.dataDir);
   Promise.resolve(bundling).catch(() => undefined);
+  const building = buildReaders(config.dataDir).catch((error: unknown) => {
+    log.warn(
+      { err: error },
+      'the programs that read files and pages could not be built; their sources are run, which takes longer',
+    );
+    return undefined;
+  });
   Runtime.install({
     logger: new DefaultLogger('WARN', ({ level, message, meta }) => log.warn({ ...meta, level_name: level }, message)),
     // The SDK must not handle signals: this process drains in its own order.
@@ -92,7 +100,11 @@ export async function startWorkers(
   const temporal = new Client({ connection: clientConnection, namespace: config.temporalNamespace });
   await ensureSearchAttributes(clientConnection, config.temporalNamespace);
 
-  const files = createFiles({ spares: names.some((name) => fleets[name].readerReady) ? 1 : 0 });
+  const readers = await building;
+  const files = createFiles({
+    program: readers?.files,
+    spares: names.some((name) => fleets[name].readerReady) ? 1 : 0,
+  });
   const http = createHttp({
     userAgent: userAgent(config),
     egressAllow: config.egressAllow,
@@ -105,7 +117,7 @@ export async function startWorkers(
     // Many organizations' endpoints may have one origin; attempts are bounded by destination before they come here.
     connectionsPerOrigin: 64,
   });
-  const pages = createPages({ agent: crawlerName });
+  const pages = createPages({ program: readers?.pages, agent: crawlerName });
   const embedding = openEmbedding(config, log, { meter: embeddingMeter(Runtime.instance().metricMeter) });
   const search = withMerging(createSearch({ uri: config.searchUri, model: embedding.model }));
   const clock = () => new Date();

@@ -6,6 +6,7 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
+import { resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { inBackground, patientNiceness, stepBack } from './background.ts';
@@ -18,14 +19,14 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const memoryPollMs = 25;
 
 /**
- * Node's flags for a sandboxed process: it may read `code` (paths from the project's root, `*` at the end) and the
- * packages, start no process or thread and load no native code. Node 24 cannot restrict the network; the empty
+ * Node's flags for a sandboxed process: it may read `code` (paths, from the project's root unless they are absolute, `*` at the
+ * end) and the packages, start no process or thread and load no native code. Node 24 cannot restrict the network; the empty
  * environment leaves nothing worth sending.
  */
 export function sandboxFlags(memoryMb: number, code: readonly string[]): string[] {
   return [
     '--permission',
-    ...[...code, 'node_modules/*', 'package.json'].map((path) => `--allow-fs-read=${root}${path}`),
+    ...[...code, 'node_modules/*', 'package.json'].map((path) => `--allow-fs-read=${resolve(root, path)}`),
     `--max-old-space-size=${Math.max(64, Math.floor(memoryMb * 0.75))}`,
     '--disallow-code-generation-from-strings',
     '--no-warnings',

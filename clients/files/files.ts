@@ -9,6 +9,7 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pLimit from 'p-limit';
 import { open as openZip, type Entry, type ZipFile } from 'yauzl';
@@ -54,6 +55,8 @@ export type FilesOptions = {
   atOnce?: number;
   /** Processor time for one PDF, in seconds. */
   pdfSeconds?: number;
+  /** The path of the reading program where it was built (workers/readers.ts); its sources are run otherwise. */
+  program?: string | undefined;
 };
 
 export type ReadOptions = {
@@ -128,7 +131,8 @@ const readerCode = [
 ];
 
 /** Node's flags for a reading process. */
-export const readerFlags = (memoryMb: number): string[] => sandboxFlags(memoryMb, readerCode);
+export const readerFlags = (memoryMb: number, program = entry): string[] =>
+  sandboxFlags(memoryMb, program === entry ? readerCode : [join(dirname(program), '*')]);
 
 /** Returns a function that tells, once feeding the process has failed, whether the source failed first. */
 function watchFeed(source: Readable, sink: Writable): () => boolean {
@@ -170,7 +174,7 @@ function parseReply({ stdout, ...end }: Ended & { stdout: Buffer }): unknown {
 }
 
 export function createFiles(options: FilesOptions = {}): Files {
-  const { memoryMb = 512, timeoutMs = 30_000, patience = 4, spares = 1, pdfSeconds = 8 } = options;
+  const { memoryMb = 512, timeoutMs = 30_000, patience = 4, spares = 1, pdfSeconds = 8, program = entry } = options;
   const seconds = Math.ceil(timeoutMs / 1000);
   const limits: Limits = { ...defaultLimits, ...options.limits };
   const ready: Sandboxed[] = [];
@@ -181,7 +185,7 @@ export function createFiles(options: FilesOptions = {}): Files {
     const [memory, bounds] = strict
       ? [pdfBounds.heapMb / heapShare, { cpuSeconds: pdfSeconds, dataKb: pdfBounds.dataKb }]
       : [memoryMb, { cpuSeconds: background ? seconds : seconds * 2 + 10 }];
-    const child = startSandboxed(entry, readerFlags(memory), bounds, { background });
+    const child = startSandboxed(program, readerFlags(memory, program), bounds, { background });
     alive.add(child);
     child.once('close', () => alive.delete(child));
     // If a spare dies, or is written to after its death, its exit shows that; nobody listens before it is used.

@@ -3,6 +3,7 @@
  * reading a page, and is replaced before its memory grows. A page that hits a limit ends its own process and no other
  * page. Nothing is fetched here.
  */
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { Unreadable, unreadableReasons, type UnreadableReason } from '../../models/rules/knowledge/document.ts';
@@ -35,6 +36,8 @@ export type PagesOptions = {
   idleMs?: number;
   /** Our crawler's name, as pages may address it in `<meta name>` and `X-Robots-Tag`. */
   agent?: string;
+  /** The path of the reading program where it was built (workers/readers.ts); its sources are run otherwise. */
+  program?: string | undefined;
 };
 
 export type ReadPageOptions = { signal?: AbortSignal };
@@ -100,8 +103,9 @@ type Reader = {
   idle: NodeJS.Timeout | undefined;
 };
 
-function startReader(memoryMb: number, timeoutMs: number): Reader {
-  const child = startSandboxed(entry, sandboxFlags(memoryMb, code), { cpuSeconds: cpuSeconds(timeoutMs) });
+function startReader(program: string, memoryMb: number, timeoutMs: number): Reader {
+  const readable = program === entry ? code : [join(dirname(program), '*')];
+  const child = startSandboxed(program, sandboxFlags(memoryMb, readable), { cpuSeconds: cpuSeconds(timeoutMs) });
   let parts: Buffer[] = [];
   let length = 0;
   let stderr = '';
@@ -190,14 +194,14 @@ function createTurns(size: number): { take(signal: AbortSignal | undefined): Pro
 
 export function createPages(options: PagesOptions = {}): Pages {
   const { size = 1, memoryMb = 512, timeoutMs = 10_000, pagesPerProcess = 500, restingMb = 320 } = options;
-  const { idleMs = 60_000, agent = '' } = options;
+  const { idleMs = 60_000, agent = '', program = entry } = options;
   const turns = createTurns(size);
   const resting: Reader[] = [];
   const alive = new Set<Reader>();
   let closed = false;
 
   const start = async (signal: AbortSignal | undefined): Promise<Reader> => {
-    const reader = startReader(memoryMb, timeoutMs);
+    const reader = startReader(program, memoryMb, timeoutMs);
     alive.add(reader);
     reader.child.once('close', () => alive.delete(reader));
     await limited(reader, signal, startTimeoutMs, () => new Error('the page reader did not start in time'));

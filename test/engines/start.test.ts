@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { until } from '../kit/harness.ts';
-import { giveBundle } from '../kit/processes.ts';
+import { giveBuilt } from '../kit/processes.ts';
 import { freePort } from '../../engines/ports.ts';
 import { restartPause } from '../../engines/supervisor.ts';
 import { isAlive } from '../../engines/takelock.mjs';
@@ -181,7 +181,7 @@ it('an address that is none of this machine is named', async () => {
 
 it('a database of nobody is named, and nothing is said to be ready that is not', async () => {
   const dataDir = join(folder, 'nobody');
-  await giveBundle(dataDir);
+  await giveBuilt(dataDir);
   const env = {
     DATA_DIR: dataDir,
     MONGODB_URI: 'mongodb://127.0.0.1:1/',

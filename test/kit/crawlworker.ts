@@ -14,6 +14,7 @@ import { createSites } from '../../clients/site/site.ts';
 import { readConfig } from '../../config.ts';
 import type { WorkerDeps } from '../../workers/slices/slice.ts';
 import { startWorkers } from '../../workers/main.ts';
+import { buildReaders } from '../../workers/readers.ts';
 
 const { env } = process;
 
@@ -34,7 +35,7 @@ const http = createHttp({
   limits: JSON.parse(env['TEST_LIMITS'] ?? '{}') as object,
   ...(env['TEST_DNS'] === undefined ? {} : { lookup: lookupAt(env['TEST_DNS']) }),
 });
-const pages = createPages();
+const pages = createPages({ program: (await buildReaders(config.dataDir)).pages });
 
 function adapt(deps: WorkerDeps): WorkerDeps {
   return {

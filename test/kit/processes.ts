@@ -2,9 +2,9 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, mkdtempSync } from 'node:fs';
-import { copyFile, mkdir, rm } from 'node:fs/promises';
+import { mkdir, readdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -89,11 +89,17 @@ export const withEmbedding = (): Record<string, string> => ({
   EMBEDDING_NICENESS: '0',
 });
 
-/** Puts the workflow bundle of the run where a worker of this data folder finds it: making one takes seconds of a processor. */
-export async function giveBundle(dataDir: string): Promise<void> {
-  const bundle = process.env['TEST_WORKFLOW_BUNDLE']!;
+/**
+ * Puts what workers build of the sources, the run's workflow bundle and readers, where a worker of this data folder finds it:
+ * building takes seconds of a processor.
+ */
+export async function giveBuilt(dataDir: string): Promise<void> {
+  const built = process.env['TEST_BUILT']!;
   await mkdir(dataDir, { recursive: true });
-  await copyFile(bundle, join(dataDir, basename(bundle)));
+  for (const name of await readdir(built))
+    await symlink(join(built, name), join(dataDir, name)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
 }
 
 export async function removeDataDir(env: SystemEnv): Promise<void> {
@@ -105,7 +111,7 @@ const passedOn = ['PATH', 'HOME', 'TMPDIR', 'NODE_COMPILE_CACHE'];
 
 /** Starts a program and waits until it says it is ready. `program` is a path from the root of the project. */
 export async function startProcess(program: string, env: SystemEnv): Promise<Running> {
-  if (program === 'workers/main.ts') await giveBundle(env.DATA_DIR);
+  await giveBuilt(env.DATA_DIR);
   const child = fork(new URL(builtName(program), process.env['TEST_PROGRAMS']), {
     cwd: root,
     env: { ...Object.fromEntries(passedOn.map((name) => [name, process.env[name]])), ...env },

@@ -1,7 +1,6 @@
 /**
  * The programs that tests start many times, each built into one file: Node opens a few modules in place of two thousand and more
- * and strips no types, which takes a third off the processor time of an API's or worker's start, and half off a reader's. What
- * `npm start` and tests without a process start is the sources themselves.
+ * and strips no types, which takes a third off the processor time of a start. What `npm start` starts is the sources themselves.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
@@ -16,8 +15,6 @@ const kept = join(root, 'node_modules', '.cache', 'test-programs');
 
 const programs = [
   'api/server.ts',
-  'clients/files/child.ts',
-  'clients/site/pages/child.ts',
   'workers/main.ts',
   'test/kit/chatapi.ts',
   'test/kit/crawlworker.ts',
@@ -28,14 +25,7 @@ const programs = [
 /** Packages with native code, or which look for files beside their own. */
 const outside = ['*.node', '@temporalio/*', '@lancedb/lancedb-*', '@node-rs/argon2', 'onnxruntime-node', 'puppeteer'];
 
-/** The address of a built program, as an expression in another one. */
-const builtAddress = (program: string): string =>
-  `new URL(${JSON.stringify(builtName(program))}, process.env.TEST_PROGRAMS)`;
-
-/**
- * Modules keep their own address, by which they find files, but start the built form of other programs; and only the program that
- * was started is the main one.
- */
+/** Modules keep their own address, by which they find files; and only the program that was started is the main one. */
 const addresses: Plugin = {
   name: 'addresses',
   setup({ onLoad }) {
@@ -44,10 +34,6 @@ const addresses: Plugin = {
       if (path.includes('node_modules') || !source.includes('import.meta.')) return undefined;
       const main = JSON.stringify(`/${builtName(relative(root, path))}`);
       const contents = source
-        .replaceAll(/new URL\('([\w/.]+)', import\.meta\.url\)/gu, (all, to: string) => {
-          const program = join(dirname(relative(root, path)), to);
-          return programs.includes(program) ? builtAddress(program) : all;
-        })
         .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href))
         .replaceAll('import.meta.main', `process.argv[1].endsWith(${main})`);
       return { contents, loader: 'ts' };

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { startMongod, type Mongod } from '../../engines/mongod.ts';
 import { startTemporal, type Temporal } from '../../engines/temporal.ts';
 import { bundleWorkflows } from '../../workers/bundle.ts';
+import { buildReaders } from '../../workers/readers.ts';
 import { buildPrograms } from './programs.ts';
 
 /** What setup leaves for teardown: jest runs both in one process and passes nothing between them. */
@@ -24,8 +25,10 @@ export default async function setup(): Promise<void> {
     startTemporal({ report }),
     buildPrograms(),
     bundleWorkflows(folder),
+    buildReaders(folder),
   ]);
-  const [bundle] = await readdir(folder);
+  const bundle = (await readdir(folder)).find((name) => name.startsWith('workflows-'));
+  process.env['TEST_BUILT'] = folder;
   process.env['TEST_WORKFLOW_BUNDLE'] = join(folder, bundle!);
   process.env['TEST_PROGRAMS'] = programs;
   // The platform reads what a majority has; a test that reads more sees a write before the API does.

@@ -1,0 +1,94 @@
+/** The programs that read files and pages, as workers build and keep them. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createReadStream } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { createFiles, type Files } from '../../clients/files/files.ts';
+import { createPages } from '../../clients/site/pages.ts';
+import { pdfText } from '../kit/badpdfs.ts';
+import { buildReaders, type Readers } from '../../workers/readers.ts';
+
+let folder: string;
+let readers: Readers;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'support-readers-'));
+  readers = await buildReaders(folder);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('built readers', () => {
+  let files: Files;
+  beforeAll(() => {
+    files = createFiles({ program: readers.files, spares: 0 });
+  });
+  afterAll(() => files.close());
+  const fixture = (name: string) => (): Readable => createReadStream(join(import.meta.dirname, '../fixtures', name));
+
+  it.each([
+    ['md', fixture('help.md')],
+    ['csv', fixture('branches.csv')],
+    ['docx', fixture('cards.docx')],
+    ['xlsx', fixture('fees.xlsx')],
+    ['pdf', () => Readable.from(pdfText(['Ana Gomez', 'Led a team at Contoso']))],
+  ] as const)('read %s as their sources do', async (type, file) => {
+    const sources = createFiles({ spares: 0 });
+    try {
+      const blocks = await files.extract(file(), type);
+      expect(blocks.length).toBeGreaterThan(0);
+      expect(blocks).toEqual(await sources.extract(file(), type));
+    } finally {
+      await sources.close();
+    }
+  });
+
+  it('read a mail', async () => {
+    const mail = 'From: Ada <ada@example.com>\r\nSubject: Hello\r\nMessage-ID: <a@example.com>\r\n\r\nWhere is it?\r\n';
+    expect(await files.mail(Readable.from(Buffer.from(mail)))).toMatchObject({
+      subject: 'Hello',
+      text: 'Where is it?',
+    });
+  });
+
+  it('read a page', async () => {
+    const pages = createPages({ program: readers.pages });
+    try {
+      const body = Buffer.from('<main><h1>Returns</h1><p>You can send it back within 30 days.</p></main>');
+      const read = await pages.read({ url: 'https://shop.example/returns', contentType: 'text/html', body });
+      expect(read.chunks).toMatchObject([{ heading: 'Returns', text: expect.stringContaining('30 days') }]);
+    } finally {
+      await pages.close();
+    }
+  });
+
+  it('are kept, beside those of the two versions before, which an old worker may still start', async () => {
+    const [own] = await readdir(folder);
+    const built = (await stat(readers.files)).mtimeMs;
+    for (const [age, name] of ['a', 'b', 'c'].map((letter) => `readers-${letter.repeat(32)}`).entries()) {
+      await mkdir(join(folder, name));
+      await writeFile(join(folder, name, 'files.mjs'), '');
+      await utimes(join(folder, name), 1, 1_000 + age);
+    }
+    await writeFile(join(folder, 'secret.key'), 'not ours');
+    expect(await buildReaders(folder)).toEqual(readers);
+    expect((await stat(readers.files)).mtimeMs).toBe(built);
+    expect((await readdir(folder)).sort()).toEqual(
+      [own, `readers-${'b'.repeat(32)}`, `readers-${'c'.repeat(32)}`, 'secret.key'].sort(),
+    );
+    expect(basename(dirname(readers.files))).toBe(own);
+  });
+
+  it('are built by several workers at once, each whole', async () => {
+    const other = await mkdtemp(join(tmpdir(), 'support-readers-'));
+    const made = await Promise.all([buildReaders(other), buildReaders(other)]);
+    expect(made[0]).toEqual(made[1]);
+    expect(await readdir(other)).toEqual([expect.stringMatching(/^readers-[0-9a-f]{32}$/)]);
+    await rm(other, { recursive: true });
+  });
+
+  it('cannot be built where nothing can be written', async () => {
+    await writeFile(join(folder, 'a file'), '');
+    await expect(buildReaders(join(folder, 'a file', 'below'))).rejects.toThrow('ENOTDIR');
+  });
+});

@@ -1,0 +1,22 @@
+/** What a program that was built from sources is known by. */
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/**
+ * A hash of the TypeScript in these rooms, the file that builds it, Node's version and those of the packages. Files and rooms are
+ * named from the project's root.
+ */
+export async function fingerprintOf(builder: string, rooms: readonly string[]): Promise<string> {
+  const hash = createHash('sha256').update(process.version);
+  const listed = rooms.map(async (room) =>
+    (await readdir(join(root, room), { recursive: true })).map((file) => join(room, file)),
+  );
+  const files = (await Promise.all(listed)).flat().filter((file) => file.endsWith('.ts'));
+  for (const file of ['package-lock.json', builder, ...files.sort()])
+    hash.update(`\0${file}\0`).update(await readFile(join(root, file)));
+  return hash.digest('hex').slice(0, 32);
+}

@@ -1,0 +1,81 @@
+/**
+ * Builds the programs that read strangers' files and pages, each with the packages that it needs, into plain JavaScript. A process
+ * reads one file and ends, so its start is most of its work: it then opens a few files in place of hundreds and strips no types.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, realpath, rename, rm, stat, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fingerprintOf } from './fingerprint.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const sources = { files: 'clients/files/child.ts', pages: 'clients/site/pages/child.ts' };
+
+/** The paths of the built programs. */
+export type Readers = Record<keyof typeof sources, string>;
+
+/** Workers of an earlier version may still start processes from theirs. */
+const keptVersions = 3;
+
+/**
+ * Takes half a second, or nothing when the same programs are kept in `folder`; any number of workers can build them at once.
+ * Rejects where the folder cannot be written.
+ */
+export async function buildReaders(folder: string): Promise<Readers> {
+  const kept = join(folder, `readers-${await fingerprintOf('workers/readers.ts', ['clients', 'models/rules'])}`);
+  if (!(await touched(kept))) await buildInto(folder, kept);
+  await removeOld(folder);
+  // The rights of a sandbox are those of the real path.
+  const real = await realpath(kept);
+  return { files: join(real, 'files.mjs'), pages: join(real, 'pages.mjs') };
+}
+
+/** Whether it is there. It counts as used now. */
+const touched = (folder: string): Promise<boolean> =>
+  utimes(folder, new Date(), new Date()).then(
+    () => true,
+    () => false,
+  );
+
+/** Completely or not at all. */
+async function buildInto(folder: string, kept: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const draft = join(folder, `readers.${randomUUID()}.draft`);
+  // Imported here because a worker that finds them built does not need it.
+  const { build, stop } = await import('esbuild');
+  const requiring = JSON.stringify(pathToFileURL(join(root, 'package.json')).href);
+  try {
+    await build({
+      absWorkingDir: root,
+      entryPoints: sources,
+      outdir: draft,
+      outExtension: { '.js': '.mjs' },
+      bundle: true,
+      splitting: true,
+      format: 'esm',
+      platform: 'node',
+      target: 'node24',
+      logLevel: 'silent',
+      keepNames: true,
+      // For packages that are no ES modules.
+      banner: {
+        js: `import { createRequire as $require } from 'node:module'; const require = $require(${requiring});`,
+      },
+    });
+    // Fails when another worker was faster, with the same.
+    await rename(draft, kept).catch(() => undefined);
+  } finally {
+    await stop();
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+async function removeOld(folder: string): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => /^readers-[0-9a-f]{32}$/.test(name));
+  if (names.length <= keptVersions) return;
+  const aged = await Promise.all(
+    names.map(async (name) => ({ name, at: (await stat(join(folder, name)).catch(() => undefined))?.mtimeMs ?? 0 })),
+  );
+  for (const { name } of aged.toSorted((a, b) => b.at - a.at).slice(keptVersions))
+    await rm(join(folder, name), { recursive: true, force: true });
+}
