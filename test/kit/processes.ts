@@ -109,10 +109,14 @@ export async function removeDataDir(env: SystemEnv): Promise<void> {
 /** The variables of this process's environment that a program needs. */
 const passedOn = ['PATH', 'HOME', 'TMPDIR', 'NODE_COMPILE_CACHE'];
 
-/** Starts a program and waits until it says it is ready. `program` is a path from the root of the project. */
+/**
+ * Starts a program and waits until it says it is ready: as the test run built it, or from its sources in a benchmark. `program`
+ * is a path from the root of the project.
+ */
 export async function startProcess(program: string, env: SystemEnv): Promise<Running> {
-  await giveBuilt(env.DATA_DIR);
-  const child = fork(new URL(builtName(program), process.env['TEST_PROGRAMS']), {
+  const programs = process.env['TEST_PROGRAMS'];
+  if (programs !== undefined) await giveBuilt(env.DATA_DIR);
+  const child = fork(programs === undefined ? join(root, program) : new URL(builtName(program), programs), {
     cwd: root,
     env: { ...Object.fromEntries(passedOn.map((name) => [name, process.env[name]])), ...env },
     execArgv: ['--disable-warning=ExperimentalWarning'],
