@@ -23,17 +23,26 @@ export type Watched = {
   alive(): Promise<Alive>;
 };
 
+/** The same of a program's sources and of its built form. */
+function nameOf(program: string): string {
+  return program.replace(/\.(ts|mjs)$/u, '');
+}
+
 export function watched(program: string): Watched {
   const path = join(tmpdir(), `support-bench-${process.pid}-${program.replaceAll('/', '-')}.sock`);
   const options = [process.env['NODE_OPTIONS'] ?? '', `--import=${import.meta.url}`];
   return {
-    settings: { NODE_OPTIONS: options.join(' ').trim(), BENCH_HEAP_SOCKET: path, BENCH_HEAP_PROGRAM: program },
+    settings: { NODE_OPTIONS: options.join(' ').trim(), BENCH_HEAP_SOCKET: path, BENCH_HEAP_PROGRAM: nameOf(program) },
     alive: async () => JSON.parse(await text(connect(path))) as Alive,
   };
 }
 
 const socket = process.env['BENCH_HEAP_SOCKET'];
-if (socket !== undefined && isMainThread && process.argv[1]?.endsWith(process.env['BENCH_HEAP_PROGRAM']!)) {
+if (
+  socket !== undefined &&
+  isMainThread &&
+  nameOf(process.argv[1] ?? '').endsWith(process.env['BENCH_HEAP_PROGRAM']!)
+) {
   // The function exists only in contexts made after the flag is set.
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;

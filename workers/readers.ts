@@ -2,10 +2,12 @@
  * Builds the programs that read strangers' files and pages, each with the packages that it needs, into plain JavaScript. A process
  * reads one file and ends, so its start is most of its work: it then opens a few files in place of hundreds and strips no types.
  */
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, realpath, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { fingerprintOf } from './fingerprint.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -19,7 +21,7 @@ const keptVersions = 3;
 
 /**
  * Takes half a second, or nothing when the same programs are kept in `folder`; any number of workers can build them at once.
- * Rejects where the folder cannot be written.
+ * Rejects where the folder cannot be written, and with the bundler's error output.
  */
 export async function buildReaders(folder: string): Promise<Readers> {
   const kept = join(folder, `readers-${await fingerprintOf('workers/readers.ts', ['clients', 'models/rules'])}`);
@@ -37,35 +39,16 @@ const touched = (folder: string): Promise<boolean> =>
     () => false,
   );
 
-/** Completely or not at all. */
+/** Completely or not at all. In a process of its own, since the bundler leaves one behind for as long as its caller lives. */
 async function buildInto(folder: string, kept: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const draft = join(folder, `readers.${randomUUID()}.draft`);
-  // Imported here because a worker that finds them built does not need it.
-  const { build, stop } = await import('esbuild');
-  const requiring = JSON.stringify(pathToFileURL(join(root, 'package.json')).href);
   try {
-    await build({
-      absWorkingDir: root,
-      entryPoints: sources,
-      outdir: draft,
-      outExtension: { '.js': '.mjs' },
-      bundle: true,
-      splitting: true,
-      format: 'esm',
-      platform: 'node',
-      target: 'node24',
-      logLevel: 'silent',
-      keepNames: true,
-      // For packages that are no ES modules.
-      banner: {
-        js: `import { createRequire as $require } from 'node:module'; const require = $require(${requiring});`,
-      },
-    });
+    const args = ['--disable-warning=ExperimentalWarning', fileURLToPath(import.meta.url), draft];
+    await promisify(execFile)(process.execPath, args);
     // Fails when another worker was faster, with the same.
     await rename(draft, kept).catch(() => undefined);
   } finally {
-    await stop();
     await rm(draft, { recursive: true, force: true });
   }
 }
@@ -78,4 +61,26 @@ async function removeOld(folder: string): Promise<void> {
   );
   for (const { name } of aged.toSorted((a, b) => b.at - a.at).slice(keptVersions))
     await rm(join(folder, name), { recursive: true, force: true });
+}
+
+if (import.meta.main) {
+  // Imported here because a worker that finds them built does not need it.
+  const { build, stop } = await import('esbuild');
+  const requiring = JSON.stringify(pathToFileURL(join(root, 'package.json')).href);
+  await build({
+    absWorkingDir: root,
+    entryPoints: sources,
+    outdir: process.argv[2]!,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    logLevel: 'error',
+    keepNames: true,
+    // For packages that are no ES modules.
+    banner: { js: `import { createRequire as $require } from 'node:module'; const require = $require(${requiring});` },
+  });
+  await stop();
 }
