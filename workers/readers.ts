@@ -20,7 +20,7 @@ export type Readers = Record<keyof typeof sources, string>;
 const keptVersions = 3;
 
 /**
- * Takes half a second, or nothing when the same programs are kept in `folder`; any number of workers can build them at once.
+ * Takes a second, or nothing when the same programs are kept in `folder`; any number of workers can build them at once.
  * Rejects where the folder cannot be written, and with the bundler's error output.
  */
 export async function buildReaders(folder: string): Promise<Readers> {
