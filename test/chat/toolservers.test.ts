@@ -10,7 +10,7 @@ import { Client, Connection } from '@temporalio/client';
 import { sharedDatabase } from '../kit/database.ts';
 import { system, until } from '../kit/harness.ts';
 import type { TestMcp } from '../kit/mcp-server.ts';
-import { cancel, done, inputSchema, outcomesOf, please, shopping, type Shop } from '../kit/toolshop.ts';
+import { cancel, done, inputSchema, please, shopping, type Shop } from '../kit/toolshop.ts';
 import type { ChatClient } from '../kit/socket.ts';
 
 const api = system();
@@ -107,7 +107,7 @@ describe('a server that changes what was approved', () => {
     shop.mcp.tools = [{ ...cancel, description: 'Cancels every order.' }];
     client.send({ type: 'confirm_response', pending_id, approved: true });
     await client.frame('reply_end');
-    expect([shop.mcp.calls, outcomesOf(await shop.events())]).toEqual([[], ['suspended']]);
+    expect([shop.mcp.calls, await shop.outcomes(1)]).toEqual([[], ['suspended']]);
   });
 });
 
@@ -121,7 +121,7 @@ describe('a server that is broken', () => {
     const { client } = await met(shop);
     expect(await answerAfter(client, 'Please track my parcel B-7')).toContain(failed);
     expect(JSON.stringify(client.frames)).not.toContain('secret words');
-    expect(outcomesOf(await shop.events())).toEqual(['error']);
+    expect(await shop.outcomes(1)).toEqual(['error']);
     // The conversation goes on.
     shop.mcp.intercept = undefined;
     expect(await answerAfter(client, 'Please track my parcel B-8')).toContain('Bremen');
@@ -137,7 +137,7 @@ describe('a server that is broken', () => {
     expect(await answerAfter(client, 'Please track my parcel B-7')).toContain(failed);
     expect(await answerAfter(client, please)).toContain('I do not know whether this was carried out');
     await client.frame('escalated');
-    expect(outcomesOf(await shop.events())).toEqual(['timeout', 'timeout']);
+    expect(await shop.outcomes(2)).toEqual(['timeout', 'timeout']);
     expect(shop.mcp.calls).toHaveLength(2);
   });
 
@@ -154,7 +154,7 @@ describe('a server that is broken', () => {
     });
     const { client } = await met(shop);
     expect(await answerAfter(client, 'Please track my parcel B-7')).toContain(failed);
-    expect([reached, outcomesOf(await shop.events())]).toEqual([0, ['error']]);
+    expect([reached, await shop.outcomes(1)]).toEqual([0, ['error']]);
     inner.close();
   });
 
@@ -195,7 +195,7 @@ describe('a server that is broken', () => {
     });
     const { client } = await met(shop);
     expect(await answerAfter(client, 'Please track my parcel B-7')).toContain(failed);
-    expect(outcomesOf(await shop.events())).toEqual(['error']);
+    expect(await shop.outcomes(1)).toEqual(['error']);
   });
 });
 
@@ -231,7 +231,7 @@ describe('a tool that asks back', () => {
     const { client } = await met(shop);
     expect(await answerAfter(client, please)).toContain('Only a person');
     await client.frame('escalated');
-    expect([asked, outcomesOf(await shop.events())]).toEqual([1, ['handed_off']]);
+    expect([asked, await shop.outcomes(1)]).toEqual([1, ['handed_off']]);
     expect(client.frames.filter(({ type }) => type === 'input')).toEqual([]);
   });
 });
@@ -309,7 +309,7 @@ describe('a tool that takes its time', () => {
     tell();
     expect((await client.frame('reply_end')).body).toBe(done);
     expect([await handle.result(), await again.result()]).toEqual(['ok', 'ok']);
-    expect([shop.mcp.calls.length, outcomesOf(await shop.events())]).toEqual([1, ['ok']]);
+    expect([shop.mcp.calls.length, await shop.outcomes(1)]).toEqual([1, ['ok']]);
     await connection.close();
   });
 });
@@ -335,7 +335,7 @@ describe('disconnecting', () => {
     await reader.frame('reply_end');
     expect((await writer.frame('reply_end')).body).toContain('I do not know whether this was carried out');
     await until(async () => closed > 0, 'the server to learn of it');
-    expect(outcomesOf(await shop.events())).toEqual(['suspended', 'suspended']);
+    expect(await shop.outcomes(2)).toEqual(['suspended', 'suspended']);
   });
 
   it('and connecting another server at once calls nothing of the former', async () => {
@@ -371,7 +371,7 @@ describe('an approval', () => {
     await calls().updateOne({ _id: pending_id }, { $set: { arguments: JSON.stringify({ order_number: 'A-9999' }) } });
     client.send({ type: 'confirm_response', pending_id, approved: true });
     await client.frame('reply_end');
-    expect([shop.mcp.calls, outcomesOf(await shop.events())]).toEqual([[], ['denied']]);
+    expect([shop.mcp.calls, await shop.outcomes(1)]).toEqual([[], ['denied']]);
   });
 
   it('does not serve after its time; nor for a second call', async () => {
@@ -409,8 +409,7 @@ describe('an approval', () => {
     expect(revoked.status).toBe(200);
     const { token } = shop.org.owner;
     expect((await shop.request('POST', `/approvals/${id}/approve`, { token })).status).toBe(200);
-    await until(async () => outcomesOf(await shop.events()).length === 1, 'the call to end');
-    expect([shop.mcp.calls, outcomesOf(await shop.events())]).toEqual([[], ['denied']]);
+    expect([shop.mcp.calls, await shop.outcomes(1)]).toEqual([[], ['denied']]);
   });
 
   it('of two members who decide differently at once counts once, and the audit says whose', async () => {
@@ -428,7 +427,7 @@ describe('an approval', () => {
     const { decision } = both.find(({ status }) => status === 200)!.body.data ?? {};
     await client.frame('reply_end');
     const agreed = decision === 'approved';
-    expect([shop.mcp.calls.length, outcomesOf(await shop.events())]).toEqual(agreed ? [1, ['ok']] : [0, ['denied']]);
+    expect([shop.mcp.calls.length, await shop.outcomes(1)]).toEqual(agreed ? [1, ['ok']] : [0, ['denied']]);
     const decided = (await shop.events()).filter(({ action }) => action === 'approved' || action === 'refused');
     expect(decided).toMatchObject([{ action: agreed ? 'approved' : 'refused', actor: shop.org.owner.userId }]);
   });
@@ -457,6 +456,6 @@ describe('the limit of calls', () => {
     await handle.signal('decided');
     expect((await client.frame('reply_end')).body).not.toContain('cancelled');
     await connection.close();
-    expect([shop.mcp.calls, outcomesOf(await shop.events())]).toEqual([[], ['rate_limited']]);
+    expect([shop.mcp.calls, await shop.outcomes(1)]).toEqual([[], ['rate_limited']]);
   });
 });

@@ -106,6 +106,8 @@ export async function removeDataDir(env: SystemEnv): Promise<void> {
   await rm(env.DATA_DIR, { recursive: true, force: true });
 }
 
+const jitter = join(root, 'test/kit/jitter.cjs');
+
 /** The variables of this process's environment that a program needs. */
 const passedOn = ['PATH', 'HOME', 'TMPDIR', 'NODE_COMPILE_CACHE'];
 
@@ -119,7 +121,7 @@ export async function startProcess(program: string, env: SystemEnv): Promise<Run
   const child = fork(programs === undefined ? join(root, program) : new URL(builtName(program), programs), {
     cwd: root,
     env: { ...Object.fromEntries(passedOn.map((name) => [name, process.env[name]])), ...env },
-    execArgv: ['--disable-warning=ExperimentalWarning'],
+    execArgv: ['--disable-warning=ExperimentalWarning', ...(process.env['TEST_JITTER'] ? ['--require', jitter] : [])],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let output = '';

@@ -2,7 +2,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll } from '@jest/globals';
 import type { Client } from '@temporalio/client';
-import type { Api, TestOrg } from './harness.ts';
+import { until, type Api, type TestOrg } from './harness.ts';
 import { startTestMcp, type TestMcp, type TestTool } from './mcp-server.ts';
 import { ChatClient } from './socket.ts';
 import type { AuthScope, RiskTier } from '../../models/rules/mcp/tool.ts';
@@ -48,6 +48,8 @@ export async function openShop(api: Api, approved: readonly Approved[], settings
     const reply = await request('PUT', '/server', { body });
     if (reply.status !== 200) throw new Error(JSON.stringify(reply.body));
   };
+  const events = async (query = ''): Promise<Record<string, unknown>[]> =>
+    (await request('GET', `/audit${query}`)).body.events;
   await approve();
   return {
     org,
@@ -55,8 +57,16 @@ export async function openShop(api: Api, approved: readonly Approved[], settings
     key,
     approve,
     request,
-    events: async (query = ''): Promise<Record<string, unknown>[]> =>
-      (await request('GET', `/audit${query}`)).body.events,
+    events,
+    /** How the calls ended, the last one first, once the audit has so many: a customer may hear of an end before it. */
+    outcomes: (count: number) =>
+      until(
+        async () => {
+          const found = outcomesOf(await events());
+          return found.length >= count && found;
+        },
+        `${count} calls in the audit`,
+      ),
   };
 }
 export type Shop = Awaited<ReturnType<typeof openShop>>;
@@ -81,7 +91,7 @@ async function visitorOf(api: Api, org: TestOrg, embedSecret?: string): Promise<
   return new ChatClient(org.orgId, query).connect(api.url);
 }
 
-export const outcomesOf = (events: readonly Record<string, unknown>[]) =>
+const outcomesOf = (events: readonly Record<string, unknown>[]) =>
   events.flatMap(({ kind, outcome }) => (kind === 'invocation' ? [outcome] : []));
 
 /** A workflow's whole history as text, with what it was given and gave, which travels as bytes. */
