@@ -60,13 +60,10 @@ export async function openShop(api: Api, approved: readonly Approved[], settings
     events,
     /** How the calls ended, the last one first, once the audit has so many: a customer may hear of an end before it. */
     outcomes: (count: number) =>
-      until(
-        async () => {
-          const found = outcomesOf(await events());
-          return found.length >= count && found;
-        },
-        `${count} calls in the audit`,
-      ),
+      until(async () => {
+        const found = outcomesOf(await events());
+        return found.length >= count && found;
+      }, `${count} calls in the audit`),
   };
 }
 export type Shop = Awaited<ReturnType<typeof openShop>>;
