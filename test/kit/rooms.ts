@@ -1,5 +1,4 @@
 /** Somebody in a room, for tests: speaks its frames, remembers the place, and notes what no server may send. */
-import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { until } from './harness.ts';
 import { serverFrame, type RoomServerFrame } from '../../api/contract/rooms.ts';
@@ -19,6 +18,7 @@ export class Guest {
     this.token = link.split('/').at(-1)!;
   }
 
+  /** Connects, and waits until it is told where the room is, or is refused: what happens from then on it is shown. */
   async connect(apiUrl: string, query: Record<string, string> = {}): Promise<this> {
     const url = `${apiUrl.replace(/^http/, 'ws')}/v1/rooms/ws/${this.token}?${new URLSearchParams(query).toString()}`;
     const socket = new WebSocket(url);
@@ -29,7 +29,7 @@ export class Guest {
       if (this.socket === socket) this.closed = { code, reason: reason.toString() };
     });
     socket.on('error', () => undefined);
-    await Promise.race([once(socket, 'open'), once(socket, 'close')]);
+    await new Promise((resolve) => void socket.once('message', resolve).once('close', resolve));
     return this;
   }
 
