@@ -55,7 +55,7 @@ export class LiveSocket<C = unknown> extends WebSocket implements Follower, Stre
   missedPings = 0;
   /** Frames since `countedFrom` (monotonic). */
   frames = 0;
-  countedFrom = 0;
+  countedFrom = performance.now();
 
   private get metrics(): SocketMetrics | undefined {
     return this.kind?.metrics;

@@ -13,6 +13,7 @@ import { z } from 'zod';
 import { createMetrics } from '../../api/http/metrics.ts';
 import { createLive, type Live } from '../../api/live/live.ts';
 import { canResume, resumeFromOf } from '../../api/live/resume.ts';
+import { LiveSocket } from '../../api/live/socket.ts';
 import type { StreamKind } from '../../api/live/stream.ts';
 import type { Config } from '../../config.ts';
 import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
@@ -189,6 +190,8 @@ describe('a stream that is no conversation', () => {
     // As much as the network buffers, and a megabyte more.
     await until(async () => {
       await writer.append({ type: 'line', body: { n: (sent += 1), text: 'x'.repeat(500_000) } });
+      // What comes all at once would make any reader a slow one.
+      await until(async () => quick.shown().length === sent, 'the frame to come');
       return connection!.destroyed;
     }, 'the slow reader to be dropped');
     await show(sent + 1);
@@ -196,6 +199,15 @@ describe('a stream that is no conversation', () => {
     expect(quick.shown()).toEqual(lines(1, sent + 1));
     slow.socket.resume();
     expect(await slow.closed()).toBe(1006);
+  });
+});
+
+describe('a socket', () => {
+  it('has its frames counted from its own beginning, not by the minutes of its process', () => {
+    const before = performance.now();
+    // As the server of `ws` makes one.
+    const socket = new LiveSocket(...([null, undefined, {}] as unknown as [null]));
+    expect(socket.countedFrom).toBeGreaterThanOrEqual(before);
   });
 });
 
