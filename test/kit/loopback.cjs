@@ -1,7 +1,11 @@
-/** Preloaded into a program that would listen on all interfaces: it listens on this machine's own only. */
+/**
+ * Preloaded into a program that would listen on all interfaces: it listens on this machine's own only, and tells the process
+ * that started it at which port.
+ */
 const { Server } = require('node:net');
 const { listen } = Server.prototype;
 Server.prototype.listen = function (port, ...rest) {
+  this.once('listening', () => process.send?.({ port: this.address().port }));
   const callback = rest.find((given) => typeof given === 'function');
   return typeof port === 'number' || /^\d+$/.test(String(port))
     ? listen.call(this, Number(port), '127.0.0.1', callback)

@@ -5,12 +5,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createServer as createTcpServer, type AddressInfo } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createMcpHandler, fromJsonSchema, McpServer, type inputRequired } from '@modelcontextprotocol/server';
-import { until } from './harness.ts';
 
 type Answer = {
   content?: { type: 'text'; text: string }[];
@@ -111,36 +110,23 @@ export async function startTestMcp(...tools: TestTool[]): Promise<TestMcp> {
   return state;
 }
 
-async function freePort(): Promise<number> {
-  const server = createTcpServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 /** `@modelcontextprotocol/server-everything`, of the older revisions, with an empty environment. */
 export async function startEverything(): Promise<{ url: string; close(): Promise<void> }> {
-  const port = await freePort();
   const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json');
   const preload = fileURLToPath(new URL('loopback.cjs', import.meta.url));
   const program = join(dirname(manifest), 'dist/index.js');
   const child = spawn(process.execPath, ['--require', preload, program, 'streamableHttp'], {
-    env: { PORT: String(port) },
-    stdio: 'ignore',
+    env: { PORT: '0' },
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
   const ended = once(child, 'exit');
-  const url = `http://127.0.0.1:${port}/mcp`;
-  await until(
-    async () =>
-      fetch(url).then(
-        () => true,
-        () => false,
-      ),
-    'the example server',
-  );
+  const listening = once(child, 'message') as Promise<[{ port: number }]>;
+  const [{ port }] = await Promise.race([
+    listening,
+    ended.then(([code]) => Promise.reject(new Error(`The example server ended (${code}).`))),
+  ]);
   return {
-    url,
+    url: `http://127.0.0.1:${port}/mcp`,
     async close() {
       child.kill('SIGKILL');
       await ended;
