@@ -23,7 +23,7 @@ function randomOf(seed: number): () => number {
 
 const asked: Partial<Record<Operation, [method: string, path: string, body?: object]>> = {
   update: ['PUT', '', { skills: ['SQL'] }],
-  schedule: ['PUT', '', { scheduled_at: '2027-03-01T09:00:00Z' }],
+  schedule: ['PUT', '', { scheduled_at: new Date(Date.now() + 30 * 86_400_000).toISOString() }],
   start: ['POST', '/start'],
   rejoin: ['POST', '/rejoin'],
   end: ['POST', '/end'],
