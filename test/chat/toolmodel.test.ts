@@ -3,7 +3,7 @@
  * what a good one, a bad one and one that obeys what it reads would do.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { apiAt, type Api } from '../kit/harness.ts';
+import { apiAt, until, type Api } from '../kit/harness.ts';
 import { startTestMcp, type TestMcp, type TestTool } from '../kit/mcp-server.ts';
 import { startOpenAiServer, type ChatRequest, type FunctionCalls, type OpenAiServer } from '../kit/openai-server.ts';
 import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
@@ -125,7 +125,12 @@ describe('a model that is given tools', () => {
         { tool: 'track_parcel', outcome: 'ok' },
       ],
     });
-    expect((await audit()).filter(({ kind, outcome }) => kind === 'invocation' && outcome === 'ok')).toHaveLength(2);
+    // The customer may hear of a call's end before the audit has it.
+    const outcomes = await until(async () => {
+      const calls = (await audit()).filter(({ kind }) => kind === 'invocation');
+      return calls.length >= 2 && calls.map(({ outcome }) => outcome);
+    }, 'both calls in the audit');
+    expect(outcomes).toEqual(['ok', 'ok']);
     expect(asksForTools()[0]!.tools!.map((tool) => tool.function.name)).toEqual(['list_orders', 'track_parcel']);
   });
 

@@ -40,7 +40,7 @@ afterAll(async () => {
 
 describe('a tool that needs nobody’s agreement', () => {
   it('is called with what the message gives, with the customer’s identity beside it, and its answer is the reply', async () => {
-    const { org, mcp, key, events } = await opened(api, 'safe_write', 'verified_customer');
+    const { org, mcp, key, events, outcomes } = await opened(api, 'safe_write', 'verified_customer');
     const { client, customerId } = await met(api, org, key);
     client.say(please);
     expect((await client.frame('reply_end')).body).toBe(done);
@@ -52,6 +52,7 @@ describe('a tool that needs nobody’s agreement', () => {
     expect(mcp.calls).toHaveLength(1);
     expect(mcp.calls[0]).toMatchObject({ name: 'cancel_order', arguments: { order_number: 'A-1042' } });
     expect(mcp.calls[0]!.meta['io.svc/customer']).toMatchObject({ id: customerId, verified: true });
+    expect(await outcomes(1)).toEqual(['ok']);
     const [event] = await events('?outcome=ok');
     expect(event).toMatchObject({
       kind: 'invocation',

@@ -130,8 +130,9 @@ describe('a server that is broken', () => {
   it('hangs: what reads has timed out; of what writes nobody knows, and a person is called', async () => {
     const hanging = { answer: () => new Promise<never>(() => undefined) };
     const shop = await opened([
-      { ...read, tool: { ...track, ...hanging }, timeout_ms: 2_000 },
-      { ...write, tool: { ...cancel, ...hanging }, timeout_ms: 2_000 },
+      // A call that comes to the server only after its time was never made.
+      { ...read, tool: { ...track, ...hanging }, timeout_ms: 4_000 },
+      { ...write, tool: { ...cancel, ...hanging }, timeout_ms: 4_000 },
     ]);
     const { client } = await met(shop);
     expect(await answerAfter(client, 'Please track my parcel B-7')).toContain(failed);
@@ -320,9 +321,11 @@ describe('disconnecting', () => {
     ['switched off', (shop: Shop) => shop.request('PUT', '/server', { body: { enabled: false } })],
     ['pointed elsewhere', (shop: Shop) => shop.request('PUT', '/server', { body: { access_token: 'another' } })],
   ])('a server that is %s cancels the calls that run there', async (_what, end) => {
+    let arrived = 0;
     let closed = 0;
     const shop = await opened([read, write]);
     answerCalls(shop.mcp, (request) => {
+      arrived += 1;
       request.socket.once('close', () => (closed += 1));
       return new Promise<never>(() => undefined);
     });
@@ -330,7 +333,8 @@ describe('disconnecting', () => {
     reader.say('Please track my parcel B-7');
     writer.say(please);
     const calling = () => db().collection('tool_calls').countDocuments({ org_id: shop.org.orgId, state: 'calling' });
-    await until(async () => (await calling()) === 2, 'both calls to run');
+    // A call is claimed before it is sent, and of what was not sent it is known that nothing happened.
+    await until(async () => arrived === 2 && (await calling()) === 2, 'both calls to run');
     await end(shop);
     await reader.frame('reply_end');
     expect((await writer.frame('reply_end')).body).toContain('I do not know whether this was carried out');
@@ -444,7 +448,8 @@ describe('the limit of calls', () => {
     client.say(please);
     const calls = db().collection<{ _id: string }>('tool_calls');
     const held = await until(
-      async () => (await calls.findOne({ org_id: shop.org.orgId, held_back: 1 })) ?? false,
+      // More than once where a minute ends just then.
+      async () => (await calls.findOne({ org_id: shop.org.orgId, held_back: { $gte: 1 } })) ?? false,
       'the call to be held back',
     );
     expect(shop.mcp.calls).toEqual([]);

@@ -81,6 +81,8 @@ const settled = (chat: Chat, sentence: string) =>
   until(async () => ((await askIn(chat)) as string[] | null)?.includes(sentence), `the ask to say “${sentence}”`);
 const answered = (chat: Chat, part: string) =>
   until(async () => (await chat.messages()).some((line) => line.startsWith('ai:') && line.includes(part)), part);
+/** A line below the ask; it may come after the answer. */
+const told = (chat: Chat, line: string) => until(async () => (await chat.messages()).includes(line), line);
 const focused = (chat: Chat) => chat.inside('root.activeElement?.textContent || root.activeElement?.id');
 
 describe('a customer who is asked to agree', () => {
@@ -104,7 +106,7 @@ describe('a customer who is asked to agree', () => {
     await settled(chat, 'You have agreed.');
     expect(await focused(chat)).toBe('input');
     await answered(chat, 'Order A-1042 is cancelled.');
-    expect(await chat.messages()).toContain('system: Cancel order: done');
+    await told(chat, 'system: Cancel order: done');
     expect(mcp.calls).toHaveLength(1);
     expect(await chat.inside("root.querySelector('.ask button')")).toBeNull();
   });
@@ -116,7 +118,7 @@ describe('a customer who is asked to agree', () => {
     await (await chat.find('.ask .secondary')).click();
     await settled(chat, 'You have declined.');
     await answered(chat, 'nothing was done');
-    expect(await chat.messages()).toContain('system: Cancel order: not done');
+    await told(chat, 'system: Cancel order: not done');
     expect(mcp.calls).toEqual([]);
   });
 
@@ -208,7 +210,7 @@ describe('a customer who is asked to agree', () => {
     await (await chat.find('.launcher')).click();
     expect((await disconnect()).status).toBe(200);
     await settled(chat, 'This is not asked any more.');
-    expect(await chat.messages()).toContain('system: Cancel order: not done');
+    await told(chat, 'system: Cancel order: not done');
     expect(mcp.calls).toEqual([]);
   });
 
