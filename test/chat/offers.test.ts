@@ -3,6 +3,7 @@
  * by the vectors of an endpoint.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { MongoClient } from 'mongodb';
 import { apiAt, until, type Api, type TestOrg } from '../kit/harness.ts';
 import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';
 import { removeDataDir, startProcess, systemEnv, type Running } from '../kit/processes.ts';
@@ -60,6 +61,7 @@ const near = [
 
 const env = systemEnv('offers', { FLEETS: 'documents,sources,embedding,conversations' });
 const running: Running[] = [];
+let mongo: MongoClient;
 let model: OpenAiServer;
 let api: Api;
 let org: TestOrg;
@@ -69,6 +71,7 @@ let judging: Api;
 
 beforeAll(async () => {
   model = await startOpenAiServer();
+  mongo = await MongoClient.connect(env['MONGODB_URI']!);
   const vectors = { ...env, OPENAI_BASE_URL: model.baseUrl, OPENAI_API_KEY: 'k', OPENAI_EMBEDDING_MODEL: 'e' };
   running.push(
     ...(await Promise.all([
@@ -89,6 +92,7 @@ afterEach(() => model.reset());
 afterAll(async () => {
   await Promise.all(running.map((process) => process.stop()));
   await model.close();
+  await mongo.close();
   await removeDataDir(env);
 });
 
@@ -175,6 +179,15 @@ describe('in a conversation', () => {
   };
   const inInbox = async ({ convId }: ChatClient) =>
     (await api.request('GET', `/support/inbox/orgs/${org.orgId}/${convId}`, { token: key })).body;
+  /** The ticket, if there is one once everything about the answers is done: a person is called after an answer was shown. */
+  async function ticketOf(chat: ChatClient): Promise<object | null> {
+    const waiting = { conv_id: chat.convId!, state: 'waiting' };
+    await until(
+      async () => (await mongo.db().collection('messages').countDocuments(waiting)) === 0,
+      'all answers to be done with',
+    );
+    return (await inInbox(chat)).conversation.ticket;
+  }
 
   it('offers come with the answer, in its history and in the inbox; taking one ends it', async () => {
     const { chat, token, says } = await customer();
@@ -192,7 +205,7 @@ describe('in a conversation', () => {
       const taken = await says(question);
       expect(taken).toMatchObject({ has_context: true, confidence: 'high', sources: [{ id: source.id }] });
     }
-    expect((await inInbox(chat)).conversation.ticket).toBeNull();
+    expect(await ticketOf(chat)).toBeNull();
     expect(chat.faults).toEqual([]);
     await chat.close();
   });
@@ -202,7 +215,7 @@ describe('in a conversation', () => {
     await says(near[0]!);
     const second = await says(near[1]!);
     expect(second.confidence).toBe('low');
-    expect((await inInbox(chat)).conversation.ticket).toBeNull();
+    expect(await ticketOf(chat)).toBeNull();
     const third = await says(near[2]!);
     expect(third).toMatchObject({ has_context: false, body: ownSentences.notFoundAgain.en });
     await chat.frame('escalated');
@@ -216,7 +229,7 @@ describe('in a conversation', () => {
     const second = await says(near[1]!);
     await says(second.offers![0]!.question);
     for (const question of [near[2]!, near[0]!]) expect((await says(question)).confidence).toBe('low');
-    expect((await inInbox(chat)).conversation.ticket).toBeNull();
+    expect(await ticketOf(chat)).toBeNull();
     await chat.close();
   });
 });

@@ -48,6 +48,11 @@ describe('a message, with the embedding models', () => {
   beforeAll(async () => {
     await startWorker(withEmbedding());
     orgId = await newOrg();
+    // The first message has the models loaded, which beside busy cores takes longer than a message waits for them.
+    await until(async () => {
+      const { record } = await (await newCustomer(orgId)).ask('Hartelijk bedankt voor de moeite!');
+      return record?.['searched'] === null;
+    }, 'messages to be read by meaning');
   });
   afterAll(stopWorkers);
 

@@ -3,13 +3,19 @@
  * of anybody left behind. What is live stays.
  */
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client, Connection } from '@temporalio/client';
 import { sharedDatabase } from '../kit/database.ts';
 import { system, until, type TestOrg } from '../kit/harness.ts';
 import { customerDays, daysAfter, keptUntil, logDays } from '../../models/rules/chat/retention.ts';
 
 const api = system();
 const db = sharedDatabase();
+let temporal: Client;
+beforeAll(async () => {
+  temporal = new Client({ connection: await Connection.connect({ address: process.env['TEST_TEMPORAL_ADDRESS']! }) });
+});
+afterAll(() => temporal.connection.close());
 type Mode = 'test' | 'live';
 /**
  * A customer with unique words, who asked one question with an answer and one without, and was answered by a person.
@@ -44,18 +50,18 @@ async function newCustomer(mode: Mode) {
   return { ...session, org, word, convId, say, texts: [word, session.customerId, convId, session.sessionId] };
 }
 
-/** Waits until nothing is left to answer or show, and the workflow has nothing to do. */
+/** Waits until nothing is left to answer or show, and the workflow has nothing to do: last of all, it moves times on. */
 const settled = (convId: string) =>
   until(async () => {
-    const [waiting, standing] = await Promise.all([
-      db()
-        .collection('messages')
-        .countDocuments({ conv_id: convId, $or: [{ state: 'waiting' }, { shown: false }] }),
-      db()
-        .collection<{ _id: string; shown_version: number; status_version: number }>('conversations')
-        .findOne({ _id: convId }),
-    ]);
-    return waiting === 0 && standing?.shown_version === standing?.status_version;
+    const waiting = await db()
+      .collection('messages')
+      .countDocuments({ conv_id: convId, $or: [{ state: 'waiting' }, { shown: false }] });
+    const standing = await db()
+      .collection<{ _id: string; shown_version: number; status_version: number }>('conversations')
+      .findOne({ _id: convId });
+    if (waiting > 0 || standing?.shown_version !== standing?.status_version) return false;
+    const { raw } = await temporal.workflow.getHandle(`conversation:${convId}`).describe();
+    return !raw.pendingWorkflowTask && (raw.pendingActivities ?? []).length === 0;
   }, `${convId} to be attended to`);
 
 /** The records that MongoDB removes by itself, and when. */
@@ -96,6 +102,13 @@ async function traces(texts: readonly string[]): Promise<string[]> {
 const endsOf = async (name: string, filter: object): Promise<(Date | undefined)[]> =>
   (await db().collection(name).find(filter).toArray()).map((record) => record['expires_at'] as Date | undefined);
 
+/** The end of a conversation that was touched since then: that of this day, or of the next if the day has ended meanwhile. */
+async function endSince(before: Date, convId: string): Promise<Date> {
+  const [end] = await endsOf('conversations', { _id: convId });
+  expect([before, new Date()].map((at) => keptUntil('test', at).expires_at)).toContainEqual(end);
+  return end!;
+}
+
 describe('a customer of test mode', () => {
   it('is forgotten with all there was, 30 days after the last word; what found no answer half a year later', async () => {
     const { org, texts } = await newCustomer('test');
@@ -117,11 +130,10 @@ describe('a customer of test mode', () => {
   it('who says something keeps all of the conversation, from its first message on, for 30 days more', async () => {
     const { org, customerId, convId, say } = await newCustomer('test');
     await passDays(org, 20);
+    const before = new Date();
     await say('Is anybody still there?', convId);
     await settled(convId);
-    const end = keptUntil('test', new Date()).expires_at!;
-    const [conversation] = await endsOf('conversations', { _id: convId });
-    expect(conversation).toEqual(end);
+    const end = await endSince(before, convId);
     await until(
       async () => (await endsOf('messages', { conv_id: convId })).every((at) => at?.getTime() === end.getTime()),
       'every message to be kept as long as its conversation',
@@ -136,8 +148,9 @@ describe('a customer of test mode', () => {
     const { org, customerId, convId } = await newCustomer('test');
     await passDays(org, 20);
     const path = `/support/inbox/orgs/${org.orgId}/${convId}/reopen`;
+    const before = new Date();
     expect((await api.request('POST', path, { token: org.owner.token })).status).toBe(200);
-    const end = keptUntil('test', new Date()).expires_at!;
+    const end = await endSince(before, convId);
     await until(
       async () => (await endsOf('messages', { conv_id: convId })).every((at) => at?.getTime() === end.getTime()),
       'every message to be kept as long as its conversation',

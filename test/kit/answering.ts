@@ -77,7 +77,8 @@ export async function expectNothingOfSleeper(
   signal: 'sleep' | 'SIGSTOP',
 ): Promise<void> {
   const customer = await newCustomer(orgId);
-  const sleeper = await startWorker({ FAULT: fault, FAULT_SIGNAL: signal });
+  // What earlier conversations have left to do does not make it sleep.
+  const sleeper = await startWorker({ FAULT: fault, FAULT_SIGNAL: signal, FAULT_OF: customer.convId });
   const fallen = new Promise<void>((resolve) => {
     sleeper.child.on('message', (message: { type?: string }) => {
       if (message.type === 'fallen') resolve();

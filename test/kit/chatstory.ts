@@ -91,8 +91,12 @@ const inAnswer: AnswerFault[] = [
 type Doomed = { running: Running; fallen: boolean; sleeps: boolean };
 
 async function startDoomed(program: string, fault: string, { pick }: Chance, signal = 'SIGKILL'): Promise<Doomed> {
-  const faultAfter = pick(['0', '1', '2']);
-  const extra = { FAULT: fault, faultAfter, FAULT_SIGNAL: signal, FLEETS: 'conversations' };
+  const extra = {
+    FAULT: fault,
+    FAULT_AFTER: pick(['0', '1', '2']),
+    FAULT_SIGNAL: signal,
+    FLEETS: 'conversations',
+  };
   const running = await startProcess(program, { ...env, ...extra });
   spare.push(running);
   const doomed: Doomed = { running, fallen: false, sleeps: signal === 'sleep' };

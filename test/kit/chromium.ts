@@ -89,12 +89,14 @@ export type Wire = {
   /** Breaks every connection and takes no others. */
   cut(): void;
   mend(): void;
+  /** Connections from here on lead to this address: a process that is started anew has another port. */
+  lead(target: string): void;
   close(): Promise<void>;
 };
 
 /** A TCP connection to `target` (`http://127.0.0.1:PORT`) that can be cut, so that both sides really lose it. */
 export async function wireTo(target: string): Promise<Wire> {
-  const { port, hostname } = new URL(target);
+  let { port, hostname } = new URL(target);
   const open = new Set<Socket>();
   let whole = true;
   const server = createServer((near) => {
@@ -127,6 +129,7 @@ export async function wireTo(target: string): Promise<Wire> {
     mend: () => {
       whole = true;
     },
+    lead: (next) => ({ port, hostname } = new URL(next)),
     close() {
       cut();
       return new Promise((resolve) => server.close(() => resolve()));

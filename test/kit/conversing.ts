@@ -70,10 +70,12 @@ export function conversing(name: string) {
     /** Waits until nothing is outstanding. */
     const settled = () =>
       until(async () => {
-        const [waiting, standing] = await Promise.all([
-          MessageModel.countDocuments({ conv_id: convId, $or: [{ state: 'waiting' }, { shown: false }] }),
-          conversation(),
-        ]);
+        const waiting = await MessageModel.countDocuments({
+          conv_id: convId,
+          $or: [{ state: 'waiting' }, { shown: false }],
+        });
+        // Read after the messages: what an answer does to its conversation is stored before its message is settled.
+        const standing = await conversation();
         return waiting === 0 && standing.shown_version === standing.status_version && standing;
       }, 'everything to be attended to');
     return {
