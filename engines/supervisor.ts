@@ -61,8 +61,9 @@ export function createSupervisor(
     one.child = await restart();
     // A stop that began during the restart did not see this process.
     if (stopping.signal.aborted) return one.stop(one.child);
-    report(`${one.name} was started again.`);
+    // Whoever reads that it runs finds the new process where the pids are written.
     await restarted();
+    report(`${one.name} was started again.`);
   }
 
   async function follow(one: Watched): Promise<void> {

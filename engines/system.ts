@@ -6,6 +6,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import pLimit from 'p-limit';
 import type { Config } from '../config.ts';
 import { hostPort } from '../models/rules/base/address.ts';
 import { EngineError, makeFolder, readable } from './cache.ts';
@@ -67,7 +68,10 @@ export async function startSystem(options: {
     );
     return disk ?? one.child.explain();
   };
-  const rememberAll = (): Promise<void> => remember(config.dataDir, { ...ports, pids: supervisor.pids() });
+  // One after another, so that of two processes that start at the same time both are in the file.
+  const inTurn = pLimit(1);
+  const rememberAll = (): Promise<void> =>
+    inTurn(() => remember(config.dataDir, { ...ports, pids: supervisor.pids() }));
   const supervisor = createSupervisor(report, explain, rememberAll);
   const { failed, watch, keepUp, kill } = supervisor;
   const stop = async (): Promise<void> => {

@@ -46,6 +46,8 @@ function carryLines(orgId: string) {
   const failures = new Set<string>();
   let nudges = 0;
   let stopping = false;
+  /** Asked for while this run stops, so the next one makes the attempts. */
+  let urgent = false;
   let wasShown = false;
   let broken: unknown;
 
@@ -56,7 +58,8 @@ function carryLines(orgId: string) {
       note(line, left);
       if (left.kind === 'waiting') {
         const before = nudges;
-        await condition(() => nudges !== before, left.waitMs);
+        await condition(() => nudges !== before || stopping, left.waitMs);
+        if (stopping && nudges !== before) urgent = true;
       }
       if (stopping || (left.kind === 'done' && !state.again)) break;
       // What was stored up to now, the activity finds.
@@ -97,17 +100,23 @@ function carryLines(orgId: string) {
     },
     /** A delivery was given up, outside of a line that is carried. */
     failed: (reason: string): void => void failures.add(reason),
-    nudge: (): void => void (nudges += 1),
+    nudge(): void {
+      nudges += 1;
+      if (stopping) urgent = true;
+    },
     /** Nothing is left to carry. @throws what broke a line. */
     idle(): boolean {
       if (broken !== undefined) throw broken;
       return lines.size === 0;
     },
-    /** Lets activities end and leaves the waits, for a run that continues as new. */
-    async stop(): Promise<void> {
+    /**
+     * Lets activities end and leaves the waits, for a run that continues as new; returns whether attempts were asked for that
+     * this run did not make.
+     */
+    async stop(): Promise<boolean> {
       stopping = true;
-      nudges += 1;
       await condition(() => lines.size === 0);
+      return urgent;
     },
     /** The last thing that operators see. */
     end(): void {
@@ -121,13 +130,15 @@ type Carried = ReturnType<typeof carryLines>;
 
 /**
  * Carries lines until nothing is left. `look` says what is to be carried: at the beginning, at each signal `news`, and when
- * operators want the next attempts now. `again` continues a long run as a new one.
+ * operators want the next attempts now. `again` continues a long run as a new one, which is told with `urgent` to make the
+ * next attempts at once.
  */
 export async function carryAll(
   orgId: string,
   news: SignalDefinition,
   look: (carried: Carried) => Promise<void> | void,
-  again: () => Promise<never>,
+  again: (urgent: boolean) => Promise<never>,
+  urgent = false,
 ): Promise<void> {
   const carried = carryLines(orgId);
   let signals = 0;
@@ -137,13 +148,13 @@ export async function carryAll(
     carried.nudge();
   });
   const isLong = (): boolean => workflowInfo().continueAsNewSuggested;
-  for (;;) {
+  for (let isFirst = true; ; isFirst = false) {
     const seen = signals;
     await look(carried);
+    if (isFirst && urgent) carried.nudge();
     await condition(() => signals !== seen || carried.idle() || isLong());
     if (isLong()) {
-      await carried.stop();
-      await again();
+      await again(await carried.stop());
     }
     if (signals === seen && carried.idle()) break;
   }

@@ -7,12 +7,13 @@ import { continueAsNew, defineSignal } from '@temporalio/workflow';
 import { carryAll, sendEvents } from './lines.ts';
 import { ticketEventsWork } from '../models/rules/chat/work.ts';
 
-export type TicketRef = { orgId: string; convId: string; ticketId: string };
+/** `tryNow`: the next attempts were asked for when the run before had no time for them. */
+export type TicketRef = { orgId: string; convId: string; ticketId: string; tryNow?: boolean };
 
 /** An event of the ticket was stored. */
 export const ticketEvent = defineSignal(ticketEventsWork.signal);
 
-export async function ticketEvents(ref: TicketRef): Promise<void> {
+export async function ticketEvents({ tryNow, ...ref }: TicketRef): Promise<void> {
   await carryAll(
     ref.orgId,
     ticketEvent,
@@ -21,6 +22,7 @@ export async function ticketEvents(ref: TicketRef): Promise<void> {
       if (failed !== undefined) carried.failed(failed);
       for (const { line, left } of lines) carried.take(line, left);
     },
-    () => continueAsNew<typeof ticketEvents>(ref),
+    (urgent) => continueAsNew<typeof ticketEvents>(urgent ? { ...ref, tryNow: true } : ref),
+    tryNow,
   );
 }

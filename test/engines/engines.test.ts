@@ -447,9 +447,9 @@ describe('startTemporal', () => {
   });
 
   it('a port that somebody takes while it starts costs another attempt', async () => {
-    const uiPort = await freePort();
-    const other = createServer().listen(uiPort, '127.0.0.1');
+    const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
+    const { port: uiPort } = other.address() as { port: number };
     const told: string[] = [];
     const temporal = await startTemporal({
       uiPort,

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { activityInfo, Context } from '@temporalio/activity';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { ask, moves, world } from './interviewworld.ts';
@@ -88,7 +89,8 @@ describe('inbound', () => {
       handle = started;
     });
     expectRenewed(lengths);
-    expect(looks).toBe(31);
+    // A run that has just begun may look once more.
+    expect([31, 32]).toContain(looks);
   });
 
   it('goes on in a new run while what failed is tried again', async () => {
@@ -142,6 +144,50 @@ describe('ticketEvents', () => {
     expect(sent.filter((line) => line === 'waits')).toHaveLength(1);
     // Each run begins with nothing carried.
     expect(planned.filter((carried) => carried.length === 0).length).toBeGreaterThanOrEqual(lengths.length);
+  });
+});
+
+describe('an attempt that an operator asks for', () => {
+  it('while the workflow goes on in a new run is made at once in that one', async () => {
+    const [held, begun] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const runs = new Set<string>();
+    const tried: string[] = [];
+    const lengths = await runsOf(
+      ticketEvents,
+      [{ orgId: 'org_1', convId: 'conv_1', ticketId: 'tkt_1' }],
+      {
+        sendEvents: async ({ carried }: { carried: string[] }): Promise<EventsOutcome> => {
+          runs.add(activityInfo().workflowExecution!.runId);
+          const lines: EventsOutcome['lines'] = [
+            ...(tried.includes('waits')
+              ? []
+              : [{ line: 'waits', left: { kind: 'waiting' as const, waitMs: 3_600_000, slow: false } }]),
+            ...(tried.includes('busy') ? [] : [{ line: 'busy', left: { kind: 'more' as const, slow: false } }]),
+          ];
+          return { lines: lines.filter(({ line }) => !carried.includes(line)) };
+        },
+        sendSome: async ({ line }: { line: string }): Promise<LineLeft> => {
+          if (line === 'busy') {
+            const { heartbeat } = Context.current();
+            const beat = setInterval(heartbeat, 500);
+            begun.resolve();
+            await held.promise.finally(() => clearInterval(beat));
+          }
+          tried.push(line);
+          return { kind: 'done' };
+        },
+      },
+      async (handle) => {
+        await begun.promise;
+        const isLong = async () => (await handle.describe()).historyLength > suggestAfter + 10;
+        while (!(await isLong())) await handle.signal(ticketEvent);
+        // Now it waits for the busy line alone, to go on in a new run.
+        await handle.signal(tryNow);
+        held.resolve();
+      },
+    );
+    expect(lengths.length).toBeGreaterThan(1);
+    expect([tried, runs.size]).toEqual([['busy', 'waits'], lengths.length]);
   });
 });
 
