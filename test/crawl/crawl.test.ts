@@ -279,8 +279,7 @@ describe('a crawl whose workflow an operator terminated', () => {
       await connection.close();
     }
     expect((await start(site.url)).status).toBe(409);
-    const cancelled = await shared.request('POST', `/orgs/${org.orgId}/crawl/cancel`, { token, body: {} });
-    expect(cancelled.status).toBe(202);
+    await (await newCrawler(shared, { org })).cancel();
     expect(await status()).toMatchObject({ status: 'cancelled', error: 'Its workflow was terminated.' });
     delete site.pages['/robots.txt'];
     const other = await siteOf({ '/': page('B', 'The dipper has another site to read.') });

@@ -158,6 +158,8 @@ describe('a page that asks to be asked for later', () => {
     const site = await siteOf({
       '/': page('Start', 'The dotterel bank has a start page.', ['/busy', ...others]),
       '/busy': busy,
+      // Pages are requested one by one, so they arrive in the order in which they are begun.
+      '/robots.txt': 'User-agent: *\nCrawl-delay: 0.001',
       ...Object.fromEntries(others.map((one) => [one, note(page(one, `The dotterel product ${one} is sold.`))])),
     });
     expect(await crawler.crawl(site.url)).toMatchObject({ status: 'completed', pages_processed: 8, pages_failed: 0 });

@@ -17,6 +17,7 @@ import {
   type RendererOptions,
 } from '../../clients/render/render.ts';
 import { processTree, startBrowser } from '../../clients/render/browser.ts';
+import { killIfThere } from '../kit/processes.ts';
 
 jest.setTimeout(180_000);
 
@@ -364,7 +365,7 @@ describe('the browser', () => {
     const rendering = reasonOf(made.render(shop.url));
     await until(() => shop.asked.length === 1);
     const browser = below().filter((pid) => !before.has(pid));
-    for (const pid of browser) process.kill(pid, 'SIGKILL');
+    for (const pid of browser) killIfThere(pid);
     expect(await rendering).toBe('crashed');
     expect(await textOf(made, `${shop.url}/app`)).toBe('Text from a script');
     expect(browser.filter(running)).toEqual([]);

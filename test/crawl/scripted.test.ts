@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { processTree } from '../../clients/render/browser.ts';
 import { newCrawler, reasonsOf, type Crawler } from '../kit/crawling.ts';
 import { apiAt, system, until } from '../kit/harness.ts';
-import { removeDataDir, startProcess, systemEnv, type Running } from '../kit/processes.ts';
+import { killIfThere, removeDataDir, startProcess, systemEnv, type Running } from '../kit/processes.ts';
 import { page, sitesOfTest, type Reply } from '../kit/sites.ts';
 
 const siteOf = sitesOfTest();
@@ -139,7 +139,7 @@ describe('a page that needs JavaScript', () => {
         '/one.js': `fetch('/data').then((reply) => reply.text()).then((text) => { document.getElementById('app').textContent = text; });`,
         '/data': (_, response) => {
           // The browser that requests it for the first time dies.
-          if (killed === 0) for (const pid of browsers()) process.kill(pid, 'SIGKILL');
+          if (killed === 0) for (const pid of browsers()) killIfThere(pid);
           killed += 1;
           response.end(fees);
         },

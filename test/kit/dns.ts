@@ -6,7 +6,7 @@ export type TestDns = {
   port: number;
   /** IPv4 addresses by name; a list is given out one by one, its last again and again. A name that is missing does not exist. */
   names: Record<string, string[]>;
-  /** The names that were asked for, in order. */
+  /** The names that were asked for, in order; a question that is sent again because the answer was slow counts once. */
   asked: string[];
   close(): Promise<void>;
 };
@@ -43,12 +43,18 @@ export async function startDns(names: Record<string, string[]> = {}): Promise<Te
   const socket = createSocket('udp4');
   const asked: string[] = [];
   const dns = { names, asked };
-  socket.on('message', (query, from) => {
-    const { name } = questionOf(query);
+  const given = new Map<string, string | undefined>();
+  const addressFor = (name: string): string | undefined => {
     asked.push(name);
     const addresses = dns.names[name];
-    const address = addresses && addresses.length > 1 ? addresses.shift() : addresses?.[0];
-    socket.send(answerTo(query, address), from.port, from.address);
+    return addresses && addresses.length > 1 ? addresses.shift() : addresses?.[0];
+  };
+  socket.on('message', (query, from) => {
+    const { name } = questionOf(query);
+    // A resolver repeats a question, with its number, after a quarter of a second.
+    const question = `${query.readUInt16BE(0)} ${name}`;
+    if (!given.has(question)) given.set(question, addressFor(name));
+    socket.send(answerTo(query, given.get(question)), from.port, from.address);
   });
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');

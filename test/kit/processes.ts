@@ -160,6 +160,15 @@ export async function startProcess(program: string, env: SystemEnv): Promise<Run
   };
 }
 
+/** SIGKILL for one of several processes: it may have ended with another of them a moment before. */
+export function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
 /** Moves the clock of a process of chatapi.ts so many milliseconds ahead; resolves once the process goes by it. */
 export async function moveClock({ child }: Running, ahead: number): Promise<void> {
   const moved = once(child, 'message');

@@ -294,8 +294,9 @@ describe('embed', () => {
     server.script({ kind: 'hang' });
     await expect(client.embedQuestion('a')).rejects.toMatchObject({ code: 'MODEL_FAILED' });
     now += 14_000;
-    await expect(client.embedQuestion('a')).rejects.toMatchObject({ code: 'MODEL_FAILED' });
-    expect(server.requests).toHaveLength(1);
+    await expect(client.embedQuestion('b')).rejects.toMatchObject({ code: 'MODEL_FAILED' });
+    // The first request may come late, or was given up before it was sent.
+    expect(server.requests.filter(({ body }) => body.input?.includes('b'))).toEqual([]);
     now += 2_000;
     // A loaded machine may take longer than the client waits; then it pauses again.
     const vector = await until(async () => {

@@ -18,6 +18,7 @@ import { DocumentModel, publishDocument, type Document } from '../../models/know
 import { countPassagesLacking, EmbeddingWorkModel } from '../../models/knowledge/embedding.ts';
 import { deleteSource } from '../../models/knowledge/source.ts';
 import { until } from '../kit/harness.ts';
+import { killIfThere } from '../kit/processes.ts';
 
 const log = pino({ level: 'silent' });
 const mode = 'test' as const;
@@ -296,7 +297,7 @@ describe('the process that embeds passages', () => {
     const embedding = watched();
     const done = embed(embedding);
     await until(async () => embedding.texts.length > 0, 'the passages to be asked for');
-    for (const pid of await children('embedding/child')) process.kill(pid, 'SIGKILL');
+    for (const pid of await children('embedding/child')) killIfThere(pid);
     const outcome = await done.catch((error: unknown) => String(error));
     if (typeof outcome === 'string') expect(outcome).toContain('could not be embedded');
     await until(async () => {

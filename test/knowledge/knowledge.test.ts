@@ -330,8 +330,23 @@ describe('with a language model and an embedding model configured', () => {
   });
 
   it('a question is embedded once, also when it becomes a gap', async () => {
-    await place.ask('Does the hotel on Mars serve breakfast?', { context: { productType: 'personal' } });
-    expect(model.requests.filter(({ path }) => path.includes('embeddings'))).toHaveLength(1);
+    // A question whose vector came too late is asked again as another one: for a while no vector is asked for then.
+    let asked = 0;
+    const question = await until(async () => {
+      const query = `Does hotel number ${(asked += 1)} on Mars serve breakfast?`;
+      const { body } = await place.ask(query, { context: { productType: 'personal' }, explain: true });
+      expect(body.has_context).toBe(false);
+      return body.explain.degraded === false && query;
+    }, 'a question with its vector');
+    const embedded = model.requests.filter(
+      ({ path, body }) => path.includes('embeddings') && body.input?.[0] === question,
+    );
+    expect(embedded).toHaveLength(1);
+    const { token } = place;
+    const { body } = await apiAt(running[0]!.url).request('GET', `/orgs/${place.orgId}/kb/gaps`, { token });
+    expect(body.gaps.map((gap: { question: string }) => gap.question)).toContainEqual(
+      expect.stringContaining('on Mars serve breakfast'),
+    );
   });
 
   it('a model that says the sources do not answer: has_context false, and the question becomes a gap', async () => {

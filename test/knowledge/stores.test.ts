@@ -12,6 +12,7 @@ import { createMaintenanceActivities } from '../../activities/knowledge/maintena
 import { createFiles, type Files } from '../../clients/files/files.ts';
 import { createSearch, type IndexTable, type Search } from '../../clients/search/search.ts';
 import { ChunkModel, chunksOf, listChunks, removeChunks, writeChunks } from '../../models/knowledge/chunk.ts';
+import { collectionOf } from '../../models/base/define.ts';
 import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { DocumentModel, type Document } from '../../models/knowledge/document.ts';
 import { newId } from '../../models/base/ids.ts';
@@ -459,8 +460,10 @@ describe('chunks of a generation', () => {
     const write = (...texts: string[]) => writeChunks(source, chunksOf(source, passages(...texts)));
     const texts = async () => (await listChunks(orgId, docId, 1)).map(({ text }) => text);
     await write('a', 'b', 'c');
-    const changes = ChunkModel.watch([{ $match: { operationType: 'delete' } }]);
+    const changes = collectionOf(ChunkModel).watch([{ $match: { operationType: 'delete' } }]);
     try {
+      // The stream is open once this was answered, and misses nothing from then on.
+      expect(await changes.tryNext()).toBeNull();
       const deleted = changes.next();
       await write('a', 'b', 'c');
       expect(await texts()).toEqual(['a', 'b', 'c']);
