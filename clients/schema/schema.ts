@@ -21,13 +21,25 @@ const expressionMs = 50;
 const bed = createContext(Object.create(null));
 const search = new Script('new RegExp(pattern, flags).test(text)');
 
-/** An expression that takes longer than `expressionMs` throws; the check then fails. */
+/**
+ * An expression that takes longer than `expressionMs` throws; the check then fails. The limit goes by the clock, so one that was
+ * broken off although it had little of a processor is run again: a process that is held up refuses nothing by mistake.
+ */
 function boundedExpression(pattern: string, flags: string) {
   void new RegExp(pattern, flags);
   return {
     test(text: string): boolean {
       Object.assign(bed, { pattern, flags, text });
-      return search.runInContext(bed, { timeout: expressionMs }) as boolean;
+      const began = process.threadCpuUsage();
+      for (;;) {
+        try {
+          return search.runInContext(bed, { timeout: expressionMs }) as boolean;
+        } catch (error) {
+          const { user, system } = process.threadCpuUsage(began);
+          const isTimeout = (error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
+          if (!isTimeout || (user + system) / 1_000 >= expressionMs / 2) throw error;
+        }
+      }
     },
     // By this the library tells expressions apart.
     toString: () => `/${pattern}/${flags}`,

@@ -1,4 +1,7 @@
 /** Values against schemas that others wrote, of which some mean no good. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { BadSchema, schemaCheck } from '../../clients/schema/schema.ts';
 
@@ -46,6 +49,38 @@ describe('schemaCheck', () => {
     const check = schemaCheck({ type: 'string', pattern: '^(a+)+$' });
     expect(check(`${'a'.repeat(60)}!`)).toEqual({ fits: false, problem: 'cannot be checked by this schema' });
     expect(check('aaa')).toEqual({ fits: true });
+  });
+
+  it('takes no time for its own in which its process was held up', async () => {
+    const program = `
+      import { schemaCheck } from ${JSON.stringify(new URL('../../clients/schema/schema.ts', import.meta.url).href)};
+      const check = schemaCheck({ type: 'string', pattern: '^a+$' });
+      let asked = true;
+      process.on('message', () => (asked = false));
+      process.send('begun');
+      const refused = [];
+      while (asked) {
+        for (let n = 0; n < 100; n += 1) {
+          const fit = check('aaa');
+          if (!fit.fits) refused.push(fit.problem);
+        }
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      process.send({ refused }, () => process.disconnect());
+    `;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    await once(child, 'message');
+    for (let times = 0; times < 12; times += 1) {
+      child.kill('SIGSTOP');
+      await sleep(100);
+      child.kill('SIGCONT');
+      await sleep(20);
+    }
+    const told = once(child, 'message');
+    child.send('end');
+    expect(await told).toEqual([{ refused: [] }, undefined]);
   });
 
   it('gives up a reference to itself', () => {
