@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createEmulator } from 'emulate';
+import { freePort } from '../../engines/ports.ts';
 
 export type Sent = { path: string; headers: Record<string, unknown>; body: string };
 /** What happens to the next request that fits; `lose`: it is done, and the connection breaks before the answer. */
@@ -99,15 +100,6 @@ async function behindProxy(target: { url: string; close(): Promise<void> }): Pro
       await target.close();
     },
   };
-}
-
-/** A port that is free now; the emulators cannot choose one themselves. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 export const slackApp = { clientId: '111.222', clientSecret: 'slack-client-secret' };
