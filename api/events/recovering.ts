@@ -6,6 +6,8 @@ import { listRecovered, settleRecovered } from '../../models/events/delivery.ts'
 /** Deliveries that are read at once, and starts that run beside each other. */
 const batch = 500;
 const startsAtOnce = 10;
+/** Nobody waits for these starts, as for the sweeper's, which begins after 5 s. */
+const startDeadlineMs = 4_000;
 
 /**
  * Starts what was recovered with this time: one start for all deliveries of a ticket. It never fails: after a start that did
@@ -20,7 +22,7 @@ export async function startRecovered(ctx: Starter, orgId: string, due: Date): Pr
       const carried = [...Map.groupBy(left, ({ intent }) => intent.workflow_id).values()];
       await limit.map(carried, async (deliveries) => {
         const [{ record, intent }] = deliveries as [(typeof deliveries)[number]];
-        await startUnsettled(ctx, record, intent);
+        await startUnsettled(ctx, record, intent, startDeadlineMs);
         const ids = deliveries.map((one) => one.record._id);
         await settleRecovered(ids, due);
       });
