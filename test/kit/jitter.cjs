@@ -13,7 +13,8 @@ const holdMs = () => 5 + Math.random() ** 2 * 120;
 for (const name of ['_write', '_writev']) {
   const write = Socket.prototype[name];
   Socket.prototype[name] = function late(...given) {
-    if (Math.random() > heldBack) return write.apply(this, given);
+    // Its own output goes at once, as pipes do: what a process says before it ends would be lost.
+    if (this._isStdio || Math.random() > heldBack) return write.apply(this, given);
     setTimeout(() => {
       if (this.destroyed) given.at(-1)(new Error('The connection was closed.'));
       else write.apply(this, given);

@@ -131,6 +131,7 @@ export async function startProcess(program: string, env: SystemEnv): Promise<Run
     stream.pipe(log, { end: false });
   }
   const ended = once(child, 'exit');
+  const closed = once(child, 'close');
   const ready = new Promise<string>((resolve) => {
     child.on('message', (message: { type?: string; url?: string }) => {
       if (message.type === 'ready') resolve(message.url ?? '');
@@ -138,7 +139,9 @@ export async function startProcess(program: string, env: SystemEnv): Promise<Run
   });
   const url = await Promise.race([
     ready,
-    ended.then(([code, signal]) => {
+    ended.then(async ([code, signal]) => {
+      // What it said comes by another way than the news of its end.
+      if (code !== null) await closed;
       throw new Error(`${program} ended before it was ready (${code ?? signal}):\n${output}`);
     }),
   ]);
