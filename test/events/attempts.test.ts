@@ -158,10 +158,15 @@ describe('a destination', () => {
     const line = ticketLine(ticket.ticketId, 'webhook');
     expect(lines).toEqual([{ line, left: expect.objectContaining({ kind: 'waiting', slow: true }) }]);
     const [, , hung] = await deliveries(orgId);
-    expect(hung).toMatchObject({ status: 'retrying', error: 'The server did not answer in time.' });
+    expect(hung).toMatchObject({
+      status: 'retrying',
+      error: 'The server did not answer in time.',
+      attempts: [{ error: 'The server did not answer in time.' }],
+    });
     move(10_000);
     expect(await sendSome(orgId, line)).toEqual({ kind: 'more', slow: true });
-    expect(receiver.received).toHaveLength(1);
+    // It is not tried from here. A busy machine may have given the first attempt up before it had arrived.
+    expect([(await deliveries(orgId))[2], receiver.received.length > 1]).toEqual([hung, false]);
     const other = await planned(orgId);
     expect(other.lines).toEqual([{ line: other.line, left: { kind: 'more', slow: true } }]);
     receiver.answer = status(200);

@@ -65,11 +65,6 @@ describe('POST /webhooks/linear', () => {
     ['with an empty signature', body, { 'linear-signature': '' }],
     ['when both headers disagree', body, { 'linear-signature': right, 'x-linear-signature': hmac('b', body) }],
     ['when the other header is empty', body, { 'linear-signature': right, 'x-linear-signature': '' }],
-    ...[-6, 6, 60 * 24 * 365].map((n): [string, string, Record<string, string>] => [
-      `of ${n} minutes from now`,
-      minutes(n),
-      { 'linear-signature': '' },
-    ]),
     ...[null, 'now', String(Date.now()), [], {}].map((at): [string, string, Record<string, string>] => [
       `whose time is ${JSON.stringify(at)}`,
       linearEvent({ type: 'Issue', webhookTimestamp: at }),
@@ -84,6 +79,10 @@ describe('POST /webhooks/linear', () => {
     const signed = aboutBody ? { 'linear-signature': hmac(linearSecret, sent) } : headers;
     const { status, body: said } = await sendLinear(api, sent, { headers: signed });
     expect([status, said.code]).toEqual([401, 'UNAUTHENTICATED']);
+  });
+
+  it.each([-6, 6, 60 * 24 * 365])('a request of %d minutes from now: 401', async (n) => {
+    expect((await sendLinear(api, minutes(n))).status).toBe(401);
   });
 
   it('an altered time in the body is an altered body: 401', async () => {
