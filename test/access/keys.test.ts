@@ -165,7 +165,10 @@ describe('PATCH …/keys/{keyId}', () => {
   });
 
   it('revives an expired key by a new expiry', async () => {
-    const { key, token } = (await create({ expires_at: inFuture(2) })).body.data;
+    const { key, token } = (await create({ expires_at: inFuture(600) })).body.data;
+    await db()
+      .collection<{ _id: string }>('keys')
+      .updateOne({ _id: key.key_id }, { $set: { expires_at: new Date() } });
     await until(async () => (await self(token)).status === 401, 'the key to expire');
     expect((await api.request('GET', `${base()}/keys`, as())).body.data.keys[0].status).toBe('expired');
     expect((await patch(key.key_id, { expires_at: null })).body.data.key.status).toBe('active');

@@ -276,8 +276,10 @@ describe('support-platform keys', () => {
     );
     expect(await cli(['keys', 'revoke', key.key_id], { env })).toMatchObject({ code: 0 });
     expect((await cli(['keys', 'list'], { env })).stdout).toMatch(new RegExp(`${key.key_id} .* revoked`));
-    const { status } = await api.request('GET', `/orgs/${org.orgId}/documents`, { token });
-    expect(status).toBe(401);
+    await until(
+      async () => (await api.request('GET', `/orgs/${org.orgId}/documents`, { token })).status === 401,
+      'the key to be refused',
+    );
   });
 
   it('a refused field is named: 1', async () => {

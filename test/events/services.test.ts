@@ -189,7 +189,6 @@ describe('a ticket', () => {
     await act(org, convId, 'resolve');
     await all('linear', 'delivered', 5);
     await act(org, convId, 'reopen');
-    const link = await db.collection('links').findOne({ external: issue!.id });
     await until(async () => {
       const echoes = await db
         .collection('inbound')
@@ -197,6 +196,7 @@ describe('a ticket', () => {
         .toArray();
       return echoes.length >= 3 && echoes.every((one) => one['status'] !== 'stored');
     }, 'the echoes to be processed');
+    const link = await db.collection('links').findOne({ external: issue!.id });
     expect([link!['state_id'], (await standing())!['status']]).toEqual([linearStates.done, 'open']);
   });
 });
@@ -217,6 +217,12 @@ describe('a credential that is refused while sending', () => {
     expect(told.map(({ kind }) => kind as string)).toEqual(['integration_broken']);
     const asked = service.sent.length;
     await act(own, first.convId, 'resolve');
+    const outbox = `/support/outbox/orgs/${own.orgId}/deliveries`;
+    for (const { all } of [first, second]) {
+      const [{ _id }] = (await all(provider, 'retrying', 1)) as [{ _id: unknown }];
+      await system.api().request('POST', `${outbox}/${String(_id)}/redeliver`, { token: own.owner.token, body: {} });
+      await until(async () => (await all(provider, 'retrying', 1))[0]!['attempts'].length > 1, 'the next attempt');
+    }
     expect(service.sent.length).toBe(asked);
   });
 });
