@@ -5,6 +5,7 @@
 import {
   condition,
   defineSignal,
+  patched,
   proxyActivities,
   setCurrentDetails,
   setHandler,
@@ -45,6 +46,8 @@ function carryLines(orgId: string) {
   const waits = new Map<string, Shown>();
   const failures = new Set<string>();
   let nudges = 0;
+  /** How many there were when the last look began. */
+  let nudgesBefore = 0;
   let stopping = false;
   /** Asked for while this run stops, so the next one makes the attempts. */
   let urgent = false;
@@ -54,16 +57,21 @@ function carryLines(orgId: string) {
   async function carry(line: string, begun: LineLeft): Promise<void> {
     const state = { again: false };
     lines.set(line, state);
+    let before = nudgesBefore;
     for (let left = begun; ;) {
       note(line, left);
       if (left.kind === 'waiting') {
-        const before = nudges;
-        await condition(() => nudges !== before || stopping, left.waitMs);
+        // What was asked for while the last attempt was under way is not over with that one.
+        if (nudges === before || !patched('nudged-while-sending')) {
+          before = nudges;
+          await condition(() => nudges !== before || stopping, left.waitMs);
+        }
         if (stopping && nudges !== before) urgent = true;
       }
       if (stopping || (left.kind === 'done' && !state.again)) break;
       // What was stored up to now, the activity finds.
       state.again = false;
+      before = nudges;
       const slow = left.kind !== 'done' && left.slow;
       left = await (slow ? sendSlowly() : sendSome)({ orgId, line });
     }
@@ -87,6 +95,8 @@ function carryLines(orgId: string) {
   }
 
   return {
+    /** Before each look at what is to be carried. */
+    looks: (): void => void (nudgesBefore = nudges),
     names: (): string[] => [...lines.keys()],
     /** Goes on with a line; one that is carried already is looked at once more. */
     take(line: string, left: LineLeft): void {
@@ -150,6 +160,7 @@ export async function carryAll(
   const isLong = (): boolean => workflowInfo().continueAsNewSuggested;
   for (let isFirst = true; ; isFirst = false) {
     const seen = signals;
+    carried.looks();
     await look(carried);
     if (isFirst && urgent) carried.nudge();
     await condition(() => signals !== seen || carried.idle() || isLong());

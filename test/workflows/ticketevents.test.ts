@@ -156,6 +156,65 @@ describe('ticketEvents', () => {
     expect(tries).toBe(2);
   });
 
+  it('makes another attempt when it was told to while one was under way', async () => {
+    const [sending, told, tried] = [gate(), gate(), gate()];
+    let tries = 0;
+    await tell(
+      ticketEvents,
+      [ref],
+      {
+        sendEvents: async (): Promise<EventsOutcome> => ({ lines: tries === 0 ? [{ line: 'a', left: more }] : [] }),
+        sendSome: async (): Promise<LineLeft> => {
+          tries += 1;
+          if (tries > 1) {
+            tried.open();
+            return { kind: 'done' };
+          }
+          sending.open();
+          await told.passed;
+          return waiting(10 * hour);
+        },
+      },
+      async (handle) => {
+        await sending.passed;
+        await handle.signal(tryNow);
+        told.open();
+        // No time is skipped until the story's end is awaited.
+        await tried.passed;
+      },
+    );
+    expect(tries).toBe(2);
+  });
+
+  it('makes another attempt when it was told to while the first one was planned and made', async () => {
+    const [planning, told, tried] = [gate(), gate(), gate()];
+    let plans = 0;
+    await tell(
+      ticketEvents,
+      [ref],
+      {
+        sendEvents: async (): Promise<EventsOutcome> => {
+          plans += 1;
+          if (plans > 1) return { lines: [] };
+          planning.open();
+          await told.passed;
+          return { lines: [{ line: 'a', left: waiting(10 * hour) as Exclude<LineLeft, { kind: 'done' }> }] };
+        },
+        sendSome: async (): Promise<LineLeft> => {
+          tried.open();
+          return { kind: 'done' };
+        },
+      },
+      async (handle) => {
+        await planning.passed;
+        await handle.signal(tryNow);
+        told.open();
+        await tried.passed;
+      },
+    );
+    expect(plans).toBe(2);
+  });
+
   it('shows operators what waits, with what they can do, and at the end what was given up', async () => {
     let details = '';
     let last = '';
