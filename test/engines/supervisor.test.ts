@@ -43,6 +43,7 @@ it('a process is said to be started again once its new process id is remembered'
     );
     expect(seen.slice(2)).toEqual(['remembered', 'The API was started again.']);
   } finally {
+    remembering.resolve();
     await supervisor.stop();
   }
 });
