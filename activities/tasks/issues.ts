@@ -55,6 +55,9 @@ async function toLinear({ link, known, task, told, deps, signal }: Carrying): Pr
       news.status === undefined || statusOfLinear(issue.state.type) === news.status
         ? undefined
         : await stateFor(news.status);
+    // An attempt that had no answer has moved it: what Linear tells of that, maybe late, is no news.
+    if (known?.sending?.status !== undefined && known.sending.status === statusOfLinear(issue.state.type))
+      await noteState(link._id, { seenAt: new Date(issue.updatedAt) });
     // Noted first: Linear tells of the change, maybe before it answers, and that must change nothing here.
     await noteIssue(link._id, { sending: news });
     await noteState(link._id, { stateId });
@@ -90,9 +93,10 @@ async function toGithub({ link, known, task, told, deps, signal }: Carrying): Pr
   if (Object.keys(news).length === 0) return held;
   const { title, text, status } = news;
   const state = githubState(task.status);
+  const said = [known?.status, known?.sending?.status].filter((one) => one !== undefined);
   const moves =
     status !== undefined &&
-    (known?.status === undefined || githubState(known.status).state !== state.state || state.state === 'closed');
+    (known?.status === undefined || state.state === 'closed' || said.some((one) => githubState(one).state !== 'open'));
   const change = {
     ...(title === undefined ? {} : { title }),
     ...(text === undefined ? {} : { body: text }),

@@ -35,10 +35,17 @@ beforeEach(() => {
 });
 
 const numberOf = async (taskId: string): Promise<number> => (await githubIssues(taskId))[0]!.number;
-type Issue = { id: string; title: string; priority: number; dueDate: string | null; state: { id: string } };
+type Issue = {
+  id: string;
+  title: string;
+  priority: number;
+  dueDate: string | null;
+  updatedAt: string;
+  state: { id: string };
+};
 async function issueOf(taskId: string): Promise<Issue> {
   const { external } = (await db.collection('links').findOne({ subject_id: taskId, provider: 'linear' }))!;
-  const query = 'query Q($id: String!) { issue(id: $id) { id title priority dueDate state { id } } }';
+  const query = 'query Q($id: String!) { issue(id: $id) { id title priority dueDate updatedAt state { id } } }';
   return (await linearCall(system.linear(), query, { id: external })).data.issue as Issue;
 }
 /** Somebody changes an issue in Linear. */
@@ -141,6 +148,64 @@ describe('a change here', () => {
     await until(async () => (await issueOf(taskId)).title === 'After the outage', 'the title there');
     await quiet(taskId, issue.id, 2);
     expect((await taskOf(taskId)).title).toBe('After the outage');
+  });
+
+  describe('whose answer was lost', () => {
+    const isMove =
+      (id: string) =>
+      ({ body }: Sent): boolean =>
+        body.includes('issueUpdate') && body.includes(id);
+    const known = (id: string, status: string) =>
+      until(async () => {
+        const link = await db.collection('links').findOne({ _id: `linear:${id}` as never });
+        return link?.['known'].status === status && link['known'].sending === null;
+      }, `${status} to be known there`);
+
+    it('is undone there when it is undone here before it is sent again', async () => {
+      const { taskId, issue } = await executed();
+      const number = await numberOf(taskId);
+      system.linear().fault({ fits: isMove(issue.id), lose: true });
+      const fits = ({ path, body }: Sent): boolean => path.endsWith(`/issues/${number}`) && body !== '';
+      system.github().fault({ fits, lose: true });
+      await change(taskId, { status: 'completed' });
+      await until(() => Promise.resolve(patchesOf(number).length === 1), 'both to be told');
+      await change(taskId, { status: 'pending' });
+      await until(async () => (await issueOf(taskId)).state.id === linearStates.todo, 'the state in Linear');
+      await standsInGithub(number, { state: 'open' });
+      // The creation and two moves.
+      await quiet(taskId, issue.id, 3);
+      await known(issue.id, 'pending');
+      expect((await taskOf(taskId)).history.map(({ source }: { source: string }) => source)).toEqual([
+        'member',
+        'member',
+        'member',
+      ]);
+    });
+
+    it('is no news when Linear tells of it while the next one is made', async () => {
+      const { taskId, issue } = await executed();
+      system.linear().fault({ fits: isMove(issue.id), lose: true });
+      await change(taskId, { status: 'completed' });
+      // The creation and the move.
+      await quiet(taskId, issue.id, 2);
+      const { updatedAt } = await issueOf(taskId);
+      const answered = Promise.withResolvers<void>();
+      system.linear().fault({ fits: isMove(issue.id), until: answered.promise });
+      await change(taskId, { status: 'in_progress' });
+      await until(() => Promise.resolve(changesSent(issue.id).length === 2), 'the next move to be sent');
+      const data = { id: issue.id, teamId: linearTeam.id, stateId: linearStates.done, updatedAt };
+      const late = { type: 'Issue', action: 'update', data, updatedFrom: { stateId: issue.state.id } };
+      const { body } = await sendLinear(system.api(), linearEvent(late));
+      expect(body).toMatchObject({ received: true, repeated: false });
+      await quiet(taskId, issue.id, 3);
+      answered.resolve();
+      await known(issue.id, 'in_progress');
+      const { status, history } = await taskOf(taskId);
+      expect([status, history.map(({ source }: { source: string }) => source)]).toEqual([
+        'in_progress',
+        ['member', 'member', 'member'],
+      ]);
+    });
   });
 
   it('undoes nothing that the issue itself is changing at that moment', async () => {

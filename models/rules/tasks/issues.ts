@@ -66,19 +66,22 @@ function statusOfGithub(
 }
 
 /**
- * What of these facts is not known there. `held`: there is more, but the issue's own change of it is still being written into
- * the task, and would be undone; one that is not written when its event is given up is overruled.
+ * What of these facts is not known there. What was being sent when an attempt ended without an answer may stand there or not, so
+ * another value is sent again. `held`: there is more, but the issue's own change of it is still being written into the task, and
+ * would be undone; one that is not written when its event is given up is overruled.
  */
 export function differing(
   wanted: IssueFacts,
   known: IssueKnown | undefined,
   now: Date,
 ): { news: Partial<IssueFacts>; held: boolean } {
-  const { coming, coming_at: since, ...facts } = known ?? {};
+  const { coming, coming_at: since, sending, ...facts } = known ?? {};
   const isComing = since ? now.getTime() - since.getTime() < inboundTriedForMs : false;
   const said = { ...facts, ...coming };
   const names = Object.keys(wanted) as (keyof IssueFacts)[];
-  const all = names.filter((name) => wanted[name] !== said[name]);
+  const isKnown = (name: keyof IssueFacts): boolean =>
+    wanted[name] === said[name] && (sending?.[name] === undefined || sending[name] === wanted[name]);
+  const all = names.filter((name) => !isKnown(name));
   const sent = isComing ? all.filter((name) => !(name in (coming ?? {}))) : all;
   return {
     news: Object.fromEntries(sent.map((name) => [name, wanted[name]])),

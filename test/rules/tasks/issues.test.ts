@@ -20,6 +20,12 @@ describe('differing', () => {
     });
   });
 
+  it('is what was known before, too, where another value was sent and not answered', () => {
+    const known = { ...facts, sending: { status: 'completed' as const, due: '2026-03-02' } };
+    expect(differing(facts, known, now)).toEqual({ news: { due: null, status: 'pending' }, held: false });
+    expect(differing({ ...facts, status: 'completed' }, known, now).news).toEqual({ due: null, status: 'completed' });
+  });
+
   it('holds back what the issue itself is changing, until its event is given up', () => {
     const known = { ...facts, coming: { status: 'in_progress' as const } };
     const wanted = { ...facts, title: 'Write to the bank' };
