@@ -20,6 +20,7 @@ import {
   differing,
   githubState,
   linearTypes,
+  noteOf,
   statusOfLinear,
   type IssueKnown,
 } from '../../models/rules/tasks/issues.ts';
@@ -59,7 +60,7 @@ async function toLinear({ link, known, task, told, deps, signal }: Carrying): Pr
     if (known?.sending?.status !== undefined && known.sending.status === statusOfLinear(issue.state.type))
       await noteState(link._id, { seenAt: new Date(issue.updatedAt) });
     // Noted first: Linear tells of the change, maybe before it answers, and that must change nothing here.
-    await noteIssue(link._id, { sending: news });
+    await noteIssue(link._id, noteOf(news, known));
     await noteState(link._id, { stateId });
     const change = {
       ...(news.title === undefined ? {} : { title: news.title }),
@@ -106,7 +107,7 @@ async function toGithub({ link, known, task, told, deps, signal }: Carrying): Pr
     const { integration, credentials } = await connectionTo(task.org_id, 'github', deps);
     const { token } = credentials as GithubCredentials;
     try {
-      await noteIssue(link._id, { sending: news });
+      await noteIssue(link._id, noteOf(news, known));
       const number = numberOfIssue(link.external);
       await deps.github.updateIssue(token, String(integration.settings['repository']), number, change, signal);
     } catch (error) {

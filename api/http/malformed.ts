@@ -11,14 +11,18 @@ import { Problem } from '../../models/rules/base/errors.ts';
 
 export function refuseUnreadable(server: Server, log: Logger): void {
   const answers = new WeakMap<Duplex, ServerResponse>();
+  const refused = new WeakSet<Duplex>();
   server.on('request', (request, response) => answers.set(request.socket, response));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    // What follows of it is as unreadable; the answer may still be on its way.
+    if (refused.has(socket)) return;
     const answer = answers.get(socket);
     const begun = answer?.headersSent === true && !answer.writableFinished;
     if (error.code === 'ECONNRESET' || !socket.writable || begun) {
       socket.destroy();
       return;
     }
+    refused.add(socket);
     const problem = problemOf(error);
     const requestId = newId('request');
     const body = JSON.stringify(errorBody(problem, requestId));

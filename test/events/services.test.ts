@@ -3,9 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { randomUUID } from 'node:crypto';
 import { MongoClient, type Db } from 'mongodb';
 import { until, type TestOrg } from '../kit/harness.ts';
-import { linearSecret } from '../kit/inbound.ts';
+import { linearEvent, linearSecret, sendLinear } from '../kit/inbound.ts';
 import { systemEnv } from '../kit/processes.ts';
-import { linearCall, linearStates, slackCall } from '../kit/services.ts';
+import { linearCall, linearStates, linearTeam, slackCall } from '../kit/services.ts';
 import { serviced, servicesEnv } from '../kit/serviced.ts';
 
 const system = serviced((services) => systemEnv('services', servicesEnv(services)));
@@ -198,6 +198,34 @@ describe('a ticket', () => {
     }, 'the echoes to be processed');
     const link = await db.collection('links').findOne({ external: issue!.id });
     expect([link!['state_id'], (await standing())!['status']]).toEqual([linearStates.done, 'open']);
+  });
+
+  it('is not resolved by what Linear tells late of moves that were made here', async () => {
+    const { convId, ticketId, all } = await ticket(org);
+    await all('linear', 'delivered', 2);
+    const [issue] = await issuesOf(ticketId);
+    const move = async (verb: string, delivered: number) => {
+      await act(org, convId, verb);
+      await all('linear', 'delivered', delivered);
+      const query = 'query Q($id: String!) { issue(id: $id) { id updatedAt state { id } } }';
+      const { updatedAt, state } = (await linearCall(system.linear(), query, { id: issue!.id })).data.issue;
+      const data = { id: issue!.id, teamId: linearTeam.id, stateId: state.id as string, updatedAt };
+      return { type: 'Issue', action: 'update', data, updatedFrom: { stateId: 'another' } };
+    };
+    await move('resolve', 3);
+    const opened = await move('escalate', 4);
+    const closed = await move('resolve', 5);
+    await act(org, convId, 'reopen');
+    for (const late of [opened, closed]) {
+      const delivery = randomUUID();
+      expect((await sendLinear(system.api(), linearEvent(late), { delivery })).body).toMatchObject({ repeated: false });
+      await until(async () => {
+        const inbound = await db.collection('inbound').findOne({ keys: `deployment ${delivery}` });
+        return inbound !== null && inbound['status'] !== 'stored';
+      }, 'the event to be processed');
+    }
+    const { status } = (await db.collection('conversations').findOne({ _id: convId as never }))!;
+    expect(status).toBe('open');
   });
 });
 

@@ -158,12 +158,17 @@ async function move(
 ): Promise<void> {
   const resolved = delivery.event_type === 'ticket.resolved';
   const finished = ['completed', 'canceled', 'duplicate'].includes(issue.state.type);
-  if (resolved === finished) return;
+  if (resolved === finished) {
+    // An attempt that had no answer may have moved it: what Linear tells of that, maybe late, is no news.
+    if (delivery.attempts.length > 0) await noteState(linked, { seenAt: new Date(issue.updatedAt) });
+    return;
+  }
   const states = await deps.linear.states(key, String(integration.settings['team_id']), signal);
   const wanted = resolved ? ['completed'] : ['unstarted', 'backlog', 'triage', 'started'];
   const target = wanted.map((type) => states.find((state) => state.type === type)).find(Boolean);
   if (!target) return;
   // Noted first: Linear tells of the move, maybe before it answers, and that must change nothing here.
   await noteState(linked, { stateId: target.id });
-  await deps.linear.updateIssue(key, issue.id, { stateId: target.id }, signal);
+  const moved = await deps.linear.updateIssue(key, issue.id, { stateId: target.id }, signal);
+  await noteState(linked, { seenAt: new Date(moved.updatedAt) });
 }

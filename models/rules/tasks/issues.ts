@@ -89,6 +89,16 @@ export function differing(
   };
 }
 
+/**
+ * What is noted of an issue before `news` is sent there. What an attempt sent without an answer, and is followed by another value,
+ * counts as said: the issue may tell of it late.
+ */
+export function noteOf(news: Partial<IssueFacts>, known: IssueKnown | undefined): IssueKnown {
+  const unanswered = Object.entries(known?.sending ?? {}) as [keyof IssueFacts, unknown][];
+  const followed = unanswered.filter(([name, value]) => name in news && news[name] !== value);
+  return { ...(Object.fromEntries(followed) as Partial<IssueFacts>), sending: news };
+}
+
 /** What an issue is known to say, and what it was just told to say: of neither it brings news. */
 const knownThere = (known: IssueKnown | undefined): Partial<IssueFacts>[] => [known ?? {}, known?.sending ?? {}];
 

@@ -1,7 +1,13 @@
 /** What a task and its issues tell each other, while both are changed. */
 import { describe, expect, it } from '@jest/globals';
 import { inboundTriedForMs } from '../../../models/rules/events/inbound.ts';
-import { changeByLinear, differing, type IssueFacts } from '../../../models/rules/tasks/issues.ts';
+import {
+  changeByGithub,
+  changeByLinear,
+  differing,
+  noteOf,
+  type IssueFacts,
+} from '../../../models/rules/tasks/issues.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
 const ago = (ms: number): Date => new Date(now.getTime() - ms);
@@ -40,6 +46,24 @@ describe('differing', () => {
     });
     const arrived = { ...wanted, status: 'in_progress' as const };
     expect(differing(arrived, { ...known, coming_at: now }, now)).toEqual({ news: title, held: false });
+  });
+});
+
+describe('noteOf', () => {
+  const lost = { ...facts, sending: { status: 'completed' as const, title: 'Sent' } };
+
+  it('is what is sent; a value that was sent without an answer is said there when another one follows it', () => {
+    const known = { ...lost, ...noteOf({ status: 'pending' }, lost) };
+    expect(known).toEqual({ ...facts, status: 'completed', sending: { status: 'pending' } });
+    expect(changeByGithub({ title: facts.title, state: 'closed' }, known).moves).toBe(false);
+    expect(differing(facts, known, now).news).toEqual({ status: 'pending' });
+  });
+
+  it('leaves a value that is sent again to be sent until it is answered', () => {
+    const known = { ...lost, ...noteOf({ status: 'completed', title: 'Sent' }, lost) };
+    expect(known).toEqual(lost);
+    const wanted = { ...facts, status: 'completed' as const, title: 'Sent' };
+    expect(differing(wanted, known, now).news).toEqual({ status: 'completed', title: 'Sent' });
   });
 });
 
