@@ -48,9 +48,17 @@ export function collectionOf<T extends object>(model: mongoose.Model<T>): mongoo
   return model.collection as unknown as mongoose.mongo.Collection<T>;
 }
 
-/** Reads with its session see one state of all collections, however much is written between them. */
-export async function readTogether<T>(reads: (session: mongoose.mongo.ClientSession) => Promise<T>): Promise<T> {
-  return mongoose.connection.getClient().withSession({ snapshot: true }, reads);
+/** Options of reads that see one state of all collections. */
+export type Together = { session: mongoose.mongo.ClientSession; readConcern: { level: 'snapshot' } };
+
+/**
+ * Reads with these options see one state of all collections, however much is written between them. The level is said with each
+ * read, since the driver prefers the connection's own to that of the session.
+ */
+export async function readTogether<T>(reads: (options: Together) => Promise<T>): Promise<T> {
+  return mongoose.connection
+    .getClient()
+    .withSession({ snapshot: true }, (session) => reads({ session, readConcern: { level: 'snapshot' } }));
 }
 
 /** The fields that have a value; the driver would store undefined ones as null. */

@@ -2,9 +2,8 @@
  * What of ours stands behind a thing of another service: a ticket behind an issue, a ticket behind a thread. By it an event
  * of that service finds its way back. Unique by what it stands for there.
  */
-import type mongoose from 'mongoose';
 import { isDuplicate } from '../base/connect.ts';
-import { collectionOf, defined, defineModel, Mixed, readerOf } from '../base/define.ts';
+import { collectionOf, defined, defineModel, Mixed, readerOf, type Together } from '../base/define.ts';
 import type { Eraser, Erased } from '../chat/erasure.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { integrationProviders, type IntegrationProvider } from '../rules/events/integration.ts';
@@ -84,11 +83,7 @@ export async function findLinkOf(
 }
 
 /** All that stands for this task at any provider, without what was removed there. */
-export async function listLinksOf(
-  orgId: string,
-  subjectId: string,
-  options: { session?: mongoose.mongo.ClientSession } = {},
-): Promise<Link[]> {
+export async function listLinksOf(orgId: string, subjectId: string, options: Partial<Together> = {}): Promise<Link[]> {
   const query = {
     org_id: orgId,
     provider: { $in: [...integrationProviders] },

@@ -200,9 +200,9 @@ export async function findTask(orgId: string, taskId: string): Promise<Task | nu
 
 /** A task with what stands for it elsewhere, as both were at one moment. */
 export async function findTaskWithLinks(orgId: string, taskId: string): Promise<{ task: Task; links: Link[] } | null> {
-  return readTogether(async (session) => {
-    const task = await collectionOf(TaskModel).findOne(standing(orgId, taskId), { session });
-    return task && { task, links: await listLinksOf(orgId, taskId, { session }) };
+  return readTogether(async (options) => {
+    const task = await collectionOf(TaskModel).findOne(standing(orgId, taskId), options);
+    return task && { task, links: await listLinksOf(orgId, taskId, options) };
   });
 }
 
