@@ -84,7 +84,7 @@ describe('a tool that asks the customer something', () => {
     const text = JSON.stringify({ why: { action: 'accept', content } });
     expect((await client.frame('reply_end')).body).toBe(`Cancel order:\nHeard ${text}`);
     expect(await client.frame('action_result')).toMatchObject({ pending_id: asked.pending_id, ok: true });
-    expect([shop.mcp.calls.length, await shop.outcomes(1)]).toEqual([2, ['ok']]);
+    expect([await shop.outcomes(1), shop.mcp.calls.length]).toEqual([['ok'], 2]);
     const said = (await shop.events()).map(({ action }) => action);
     expect(said).toEqual(expect.arrayContaining(['asked_input', 'answered_input']));
     expect(JSON.stringify(await shop.events())).not.toContain('DE021234');
@@ -165,7 +165,7 @@ describe('when a worker dies while the customer is asked', () => {
     expect(shop.mcp.calls).toHaveLength(1);
     const second = await startProcess('workers/main.ts', env);
     expect((await client.frame('reply_end')).body).toContain('"reason":"wrong"');
-    expect([shop.mcp.calls.length, await shop.outcomes(1)]).toEqual([2, ['ok']]);
+    expect([await shop.outcomes(1), shop.mcp.calls.length]).toEqual([['ok'], 2]);
     client.drop();
     await second.stop();
     await shop.mcp.close();

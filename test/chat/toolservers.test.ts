@@ -310,7 +310,7 @@ describe('a tool that takes its time', () => {
     tell();
     expect((await client.frame('reply_end')).body).toBe(done);
     expect([await handle.result(), await again.result()]).toEqual(['ok', 'ok']);
-    expect([shop.mcp.calls.length, await shop.outcomes(1)]).toEqual([1, ['ok']]);
+    expect([await shop.outcomes(1), shop.mcp.calls.length]).toEqual([['ok'], 1]);
     await connection.close();
   });
 });
@@ -431,7 +431,7 @@ describe('an approval', () => {
     const { decision } = both.find(({ status }) => status === 200)!.body.data ?? {};
     await client.frame('reply_end');
     const agreed = decision === 'approved';
-    expect([shop.mcp.calls.length, await shop.outcomes(1)]).toEqual(agreed ? [1, ['ok']] : [0, ['denied']]);
+    expect([await shop.outcomes(1), shop.mcp.calls.length]).toEqual(agreed ? [['ok'], 1] : [['denied'], 0]);
     const decided = (await shop.events()).filter(({ action }) => action === 'approved' || action === 'refused');
     expect(decided).toMatchObject([{ action: agreed ? 'approved' : 'refused', actor: shop.org.owner.userId }]);
   });
