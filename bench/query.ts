@@ -153,7 +153,7 @@ async function direct(stage: Stage, questions: Questions, vectors: boolean): Pro
   const byMeaning = async (question: string) => {
     const { text, asking } = numbersOf(question);
     const vector = Float32Array.from(questionParts(text, asking).flatMap((part) => Array.from(part)));
-    const near = meanings.query().nearestTo(vector).column('vector').distanceType('dot').ef(100).refineFactor(2);
+    const near = meanings.query().nearestTo(vector).column('vector').distanceType('dot').nprobes(64).refineFactor(2);
     return near.where(condition).select(['id', 'source_id', 'authority', '_distance']).limit(limit).toArray();
   };
   const measured = await drive(questions, async (question) =>

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Index } from '@lancedb/lancedb';
 import type { Table } from '@lancedb/lancedb';
 import { isConflict, isMissing } from './damage.ts';
-import { maintainVectors } from './graph.ts';
+import { maintainVectors } from './vectorindex.ts';
 import { readerOf, statsOf, type IndexStats, type SearchReader } from './reader.ts';
 import {
   candidateOf,

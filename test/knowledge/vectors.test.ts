@@ -272,56 +272,57 @@ describe('a damaged table of vectors', () => {
 });
 
 describe('many vectors', () => {
-  it('are found by a graph, exactly compared, and further ones without waiting for it', async () => {
-    const seeded = (at: number): number => ((at * 7_919) % 36_000) / 100;
-    const rows = Array.from({ length: 10_500 }, (_, at) =>
-      vectorOf(`m${at}`, [seeded(at), seeded(at * 31 + 7), seeded(at * 17 + 3), seeded(at * 13 + 1)], {
-        segments: [at % 50 === 0 ? 'few' : 'many'],
-      }),
-    );
-    await search.addVectors(vectors, rows);
-    const angles = [20, 130, 250, 310];
-    const indexed = async (): Promise<string[]> => {
-      const [name = ''] = readdirSync(uri);
-      const opened = await (await connect(uri)).openTable(name.replace(/\.lance$/u, ''));
-      return (await opened.listIndices()).flatMap(({ columns }) => columns);
-    };
-    expect(await indexed()).not.toContain('vector');
-    const exact = (filter: (row: VectorRow) => boolean): string[] =>
-      rows
-        .filter(filter)
-        .map(({ id, vector }) => ({ id, dot: vector.reduce((sum, x, at) => sum + x * whole(...angles)[at]!, 0) }))
-        .toSorted((a, b) => b.dot - a.dot)
-        .slice(0, 20)
-        .map(({ id }) => id);
-    const found = async (filter?: Query['filter']) =>
-      (await search.query(table, { text: '', meaning: meaning(angles), filter, limit: 20 })).candidates.map(
-        ({ id }) => id,
-      );
-    const shared = (a: string[], b: string[]) => a.filter((id) => b.includes(id)).length;
-    expect(
-      shared(
-        await found(),
-        exact(() => true),
-      ),
-    ).toBeGreaterThanOrEqual(19);
-    await search.maintain(vectors);
-    expect(await indexed()).toContain('vector');
-    expect(
-      shared(
-        await found(),
-        exact(() => true),
-      ),
-    ).toBeGreaterThanOrEqual(18);
-    const few = { tags: ['few'], untagged: false };
-    expect(
-      shared(
-        await found(few),
-        exact(({ segments }) => segments[0] === 'few'),
-      ),
-    ).toBeGreaterThanOrEqual(18);
-    await search.addVectors(vectors, [vectorOf('late', angles)]);
-    expect(await found()).toContain('late:1:0');
-    await search.check(vectors);
-  });
+  it.each([
+    ['a length that is a multiple of 8', 'IvfRq', [20, 130, 250, 310]],
+    ['another length', 'IvfHnswSq', [20, 130, 250]],
+  ])(
+    'of %s are found by an index, %s, exactly compared, and further ones before and after it has them',
+    async (...of) => {
+      const [, type, angles] = of;
+      const seeded = (at: number): number => ((at * 7_919) % 36_000) / 100;
+      const rowsOf = (from: number, count: number): VectorRow[] =>
+        Array.from({ length: count }, (_, index) => {
+          const at = from + index;
+          const own = [seeded(at), seeded(at * 31 + 7), seeded(at * 17 + 3), seeded(at * 13 + 1)];
+          return vectorOf(`m${at}`, own.slice(0, angles.length), { segments: [at % 50 === 0 ? 'few' : 'many'] });
+        });
+      const rows = rowsOf(0, 10_500);
+      await search.addVectors(vectors, rows);
+      const indexed = async (): Promise<string[]> => {
+        const [name = ''] = readdirSync(uri);
+        const opened = await (await connect(uri)).openTable(name.replace(/\.lance$/u, ''));
+        const all = await opened.listIndices();
+        return all.flatMap(({ columns, indexType }) => (columns.includes('vector') ? [indexType] : []));
+      };
+      expect(await indexed()).toEqual([]);
+      const exact = (filter: (row: VectorRow) => boolean): string[] =>
+        rows
+          .filter(filter)
+          .map(({ id, vector }) => ({ id, dot: vector.reduce((sum, x, at) => sum + x * whole(...angles)[at]!, 0) }))
+          .toSorted((a, b) => b.dot - a.dot)
+          .slice(0, 20)
+          .map(({ id }) => id);
+      const found = async (filter?: Query['filter']) =>
+        (await search.query(table, { text: '', meaning: meaning(angles), filter, limit: 20 })).candidates.map(
+          ({ id }) => id,
+        );
+      const few = { tags: ['few'], untagged: false };
+      const shared = async (): Promise<number[]> => {
+        const [all, some] = [await found(), await found(few)];
+        const [nearest, nearestOfFew] = [exact(() => true), exact(({ segments }) => segments[0] === 'few')];
+        return [nearest.filter((id) => all.includes(id)).length, nearestOfFew.filter((id) => some.includes(id)).length];
+      };
+      expect(Math.min(...(await shared()))).toBeGreaterThanOrEqual(19);
+      await search.maintain(vectors);
+      expect(await indexed()).toEqual([type]);
+      expect(Math.min(...(await shared()))).toBeGreaterThanOrEqual(18);
+      rows.push(...rowsOf(10_500, 1_200), vectorOf('late', angles));
+      await search.addVectors(vectors, rows.slice(10_500));
+      expect(await found()).toContain('late:1:0');
+      expect((await search.maintain(vectors)).unindexed).toBe(0);
+      expect(await found()).toContain('late:1:0');
+      expect(Math.min(...(await shared()))).toBeGreaterThanOrEqual(18);
+      await search.check(vectors);
+    },
+  );
 });
