@@ -7,12 +7,14 @@
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
 import { MongoClient } from 'mongodb';
 import type { PeerResult } from './peers/crawlee.ts';
 import { watched } from './heap.ts';
 import { siteShape } from './site.ts';
 import { countActions, onStage, quantile, type Stage } from './stage.ts';
+import { vectorsName } from '../clients/embedding/vectors.ts';
+import { embeddingWorkflowId } from '../models/rules/knowledge/embedding.ts';
 import { apiAt, type Api, type TestOrg } from '../test/kit/harness.ts';
 import { startProcess, type Running } from '../test/kit/processes.ts';
 
@@ -60,6 +62,7 @@ async function compare(stage: Stage, { site, peer, temporal, mongo }: Parts): Pr
     const { token } = await api.newKey(org);
     const caller = { api, org, token, worker: await workerOf(stage) };
     const first = await crawl(caller, site.url, residentIn);
+    await endEmbedding({ mongo, temporal }, org.orgId);
     const again = await crawl(caller, site.url, residentIn);
     indexedAgain += await mongo
       .db()
@@ -102,6 +105,22 @@ async function compare(stage: Stage, { site, peer, temporal, mongo }: Parts): Pr
   );
   const missed = [share < target.share, faster < target.recrawl, indexedAgain > 0, actions > target.actions];
   if (missed.includes(true) || alive > target.growth) process.exitCode = 1;
+}
+
+/**
+ * Takes the pages for embedded, and waits until the background has ended what it had begun: the vectors of all would take it
+ * most of an hour, and slow the crawls that follow.
+ */
+async function endEmbedding({ mongo, temporal }: Pick<Parts, 'mongo' | 'temporal'>, orgId: string): Promise<void> {
+  await mongo
+    .db()
+    .collection('pages')
+    .updateMany({ org_id: orgId }, { $set: { embedded_by: vectorsName } });
+  const embedding = temporal.workflow.getHandle(embeddingWorkflowId(orgId, 'test'));
+  await embedding.result().catch((error: unknown) => {
+    // With EMBEDDING=off there is none.
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  });
 }
 
 /** How much larger the last number is than the first, as a share of the first. */
@@ -181,6 +200,9 @@ async function workerOf(stage: Stage): Promise<number | undefined> {
   return found.toSorted((a, b) => b.size - a.size)[0]?.pid;
 }
 
+/** The program that reads pages, as it is built (`workers/readers.ts`) or from its source. */
+const readsPages = /\/pages\.mjs|\/pages\/child\.ts/u;
+
 /**
  * The resident memory of the worker, and of all processes that read pages for it; NaN where the system does not tell.
  */
@@ -189,7 +211,7 @@ async function residentIn(worker: number | undefined): Promise<Omit<Memory, 'at'
   let readers = 0;
   for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/u.test(name))) {
     const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-    if (!command.includes('clients/site/pages/child.ts') || (await fieldOf(pid, 'PPid')) !== worker) continue;
+    if (!readsPages.test(command) || (await fieldOf(pid, 'PPid')) !== worker) continue;
     readers += await fieldOf(pid, 'VmRSS');
   }
   return { worker: (await fieldOf(String(worker), 'VmRSS')) / 1024, beside: readers / 1024 };

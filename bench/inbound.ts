@@ -23,8 +23,7 @@ export async function run(): Promise<void> {
 
 async function measure({ base, orgId, mongodbUri }: Stage, seconds: number): Promise<void> {
   const client = await MongoClient.connect(mongodbUri);
-  const name = new URL(mongodbUri).pathname.slice(1) || 'support_platform';
-  const db = client.db(name);
+  const db = client.db();
   const team = randomUUID();
   await db.collection('integrations').insertOne({
     _id: `${orgId}:linear` as never,

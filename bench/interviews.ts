@@ -18,10 +18,7 @@ export async function run(): Promise<void> {
 }
 
 async function measure(stage: Stage): Promise<void> {
-  const mongo = new URL(stage.mongodbUri);
-  // Where the system keeps its data when the address names no database.
-  if (mongo.pathname.length <= 1) mongo.pathname = '/support_platform';
-  const env = { DATA_DIR: stage.dataDir, MONGODB_URI: mongo.href, TEMPORAL_ADDRESS: stage.temporalAddress };
+  const env = { DATA_DIR: stage.dataDir, MONGODB_URI: stage.mongodbUri, TEMPORAL_ADDRESS: stage.temporalAddress };
   const kit = await interviewing(env, stage.url);
   const connection = await Connection.connect({ address: stage.temporalAddress });
   try {

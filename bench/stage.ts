@@ -15,6 +15,7 @@ export type Stage = {
   orgId: string;
   key: string;
   publishableKey: string;
+  /** It names the database. */
   mongodbUri: string;
   temporalAddress: string;
   searchUri: string;
@@ -56,14 +57,17 @@ export async function onStage(
     const system = await startSystem({ config, env, report: (line) => console.log(`  ${line}`) });
     try {
       const demo = await demoOrganization(system.url, dataDir, demoOptions);
-      const { url, mongodbUri, temporalAddress } = system;
+      const { url, temporalAddress } = system;
+      const mongodb = new URL(system.mongodbUri);
+      // Where the system keeps its data when the address names no database.
+      if (mongodb.pathname.length <= 1) mongodb.pathname = '/support_platform';
       await play({
         base: `${url}/v1`,
         url,
         orgId: demo.org_id,
         key: demo.key,
         publishableKey: demo.publishable_key,
-        mongodbUri,
+        mongodbUri: mongodb.href,
         temporalAddress,
         searchUri: config.searchUri,
         dataDir,

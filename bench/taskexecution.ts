@@ -124,16 +124,9 @@ export async function measure(stage: Stage, { trackers }: ExecutionStage): Promi
 const put = (api: ReturnType<typeof apiAt>, org: TestOrg, provider: string, body: unknown) =>
   api.request('PUT', `/orgs/${org.orgId}/integrations/${provider}`, { token: org.owner.token, body });
 
-function database(stage: Stage): string {
-  const mongo = new URL(stage.mongodbUri);
-  // Where the system keeps its data when the address names no database.
-  if (mongo.pathname.length <= 1) mongo.pathname = '/support_platform';
-  return mongo.href;
-}
-
 /** Waits until all have ended; how long each took from the beginning on, in s, sorted. */
 async function ends(stage: Stage, ids: readonly string[], began: number): Promise<number[]> {
-  const mongo = await MongoClient.connect(database(stage));
+  const mongo = await MongoClient.connect(stage.mongodbUri);
   try {
     const collection = mongo.db().collection<{ _id: string; executed_at: Date }>('tasks');
     const running = { _id: { $in: [...ids] }, execution_status: 'running' };
@@ -150,7 +143,7 @@ async function ends(stage: Stage, ids: readonly string[], began: number): Promis
 }
 
 async function actionsOf(stage: Stage, ids: readonly string[]): Promise<number> {
-  const mongo = await MongoClient.connect(database(stage));
+  const mongo = await MongoClient.connect(stage.mongodbUri);
   const connection = await Connection.connect({ address: stage.temporalAddress });
   try {
     const { workflow } = new Client({ connection });

@@ -52,9 +52,7 @@ async function ownerToken(base: string, dataDir: string): Promise<string> {
 
 /** Copies of the first task, with every status. */
 async function fill(mongodbUri: string, first: string): Promise<void> {
-  const address = new URL(mongodbUri);
-  if (address.pathname.length <= 1) address.pathname = '/support_platform';
-  const client = await MongoClient.connect(address.href);
+  const client = await MongoClient.connect(mongodbUri);
   try {
     const tasks = client.db().collection<{ _id: string }>('tasks');
     // What is still to be started or announced for the first is not so for its copies.
