@@ -100,7 +100,7 @@ export const environment = z.object({
     .optional(),
   EMBEDDING: z.enum(['embedded', 'off']).default('embedded'),
   EMBEDDING_FOLDER: z.string().optional(),
-  EMBEDDING_NICENESS: z.coerce.number().int().min(0).max(19).default(15),
+  EMBEDDING_NICENESS: z.coerce.number().int().min(0).max(19).default(10),
   SANDBOX_DOCUMENTS: count.default(25),
   SANDBOX_PAGES: count.default(200),
   PLAN_DOCUMENTS: count.default(50),

@@ -11,7 +11,14 @@ import { listRemovals, settleRemovals } from '../../models/knowledge/removal.ts'
 import { endCrawl, type Crawl, type Ending } from '../../models/crawl/crawl.ts';
 import { dropFrontier } from '../../models/crawl/frontier.ts';
 import { listOutcomes, settleWaiting } from '../../models/crawl/outcomes.ts';
-import { discardBuilt, listLiveUrls, listStale, removePagesAt, swapSets } from '../../models/crawl/pageset.ts';
+import {
+  discardBuilt,
+  listLiveUrls,
+  listStale,
+  releasePages,
+  removePagesAt,
+  swapSets,
+} from '../../models/crawl/pageset.ts';
 import { isWholeSet, missingPages, replacedPages } from '../../models/rules/crawl/fetchoutcome.ts';
 import { pageKey } from '../../models/rules/crawl/url.ts';
 
@@ -84,6 +91,7 @@ export function createCrawlFinish({ search, embedding, clock }: Deps) {
     if (!replace) await removeReplaced(crawl);
     await settleRemoved(crawl);
     await removeStale(crawl);
+    await releasePages(org_id, mode, _id);
     if (embedding.model !== undefined) await wakeEmbedding(crawl, clock());
     await endCrawl(org_id, _id, { status, ...(why === undefined ? {} : { error: why }) }, clock());
     // Dropped after the record is ended: the frontier decides how a crawl ends, and this step may run again.

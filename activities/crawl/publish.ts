@@ -13,6 +13,7 @@ import { wakeEmbedding } from '../../models/knowledge/embedding.ts';
 import { deletePages, type Page } from '../../models/knowledge/page.ts';
 import { savePageLinks } from '../../models/knowledge/pagelinks.ts';
 import { effectiveAuthority } from '../../models/rules/knowledge/authority.ts';
+import { pagesEmbedAfter } from '../../models/rules/knowledge/embedding.ts';
 
 type Deps = { search: Search; embedding: Pick<Embedding, 'model'>; clock: () => Date };
 /** The claimed pages by address, without those that were deleted meanwhile. */
@@ -77,7 +78,7 @@ export function createPublish({ search, embedding, clock }: Deps) {
         tags: namedTags(crawl),
       };
     });
-    await publishPages(crawl._id, pages, clock());
+    await publishPages({ crawl_id: crawl._id, embed_after: pagesEmbedAfter(crawl.started_at) }, pages, clock());
   }
 
   /**
@@ -121,8 +122,9 @@ export function createPublish({ search, embedding, clock }: Deps) {
     const claims = await claim(crawl, found);
     await write(crawl, found, claims);
     await show(crawl, found, claims);
-    // The end of the crawl does this once more, for a batch that dies before it.
-    if (embedding.model !== undefined) await wakeEmbedding(crawl, clock());
+    // The end of the crawl does this as well.
+    const waits = pagesEmbedAfter(crawl.started_at) > clock();
+    if (embedding.model !== undefined && !waits) await wakeEmbedding(crawl, clock());
     // Two addresses may be spellings of one page.
     const pages = [...new Map([...claims.values()].map((page) => [page._id, page])).values()];
     await tidy(crawl, pages);

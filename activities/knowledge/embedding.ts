@@ -8,7 +8,7 @@ import { syncTags } from './source.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { Search, VectorRow } from '../../clients/search/search.ts';
 import { listChunks, type Chunk } from '../../models/knowledge/chunk.ts';
-import { listLacking, markEmbedded, type Lacking, type Owner } from '../../models/knowledge/embedding.ts';
+import { lacksVectors, listLacking, markEmbedded, type Lacking, type Owner } from '../../models/knowledge/embedding.ts';
 import { findSource } from '../../models/knowledge/source.ts';
 
 /** Texts of one request: some seconds of work for the embedded models. */
@@ -29,8 +29,8 @@ export type EmbeddingActivities = ReturnType<typeof createEmbeddingActivities>;
 export function createEmbeddingActivities(deps: EmbeddingDeps) {
   return {
     /**
-     * `left`: there may be more to do. Fails when vectors cannot be had; sources whose own texts are the reason do not keep
-     * the others from theirs.
+     * `left`: there may be more to do now; pages that wait for the end of their crawl are not counted. Fails when vectors
+     * cannot be had; sources whose own texts are the reason do not keep the others from theirs.
      */
     async embedSome({ orgId, mode }: { orgId: string; mode: Owner['mode'] }): Promise<{ left: boolean }> {
       const { model } = deps.embedding;
@@ -38,7 +38,7 @@ export function createEmbeddingActivities(deps: EmbeddingDeps) {
       const owner = { org_id: orgId, mode };
       return withHeartbeat(async (signal) => {
         const left = await embedFor(deps, owner, model, signal);
-        if (!left) await dropFormer(deps, owner, model);
+        if (!left && !(await lacksVectors(owner, model))) await dropFormer(deps, owner, model);
         return { left };
       });
     },
@@ -53,7 +53,8 @@ async function embedFor(deps: EmbeddingDeps, owner: Owner, model: string, signal
   const until = clock().getTime() + runMs;
   const failures: Failures = { reasons: new Map(), inARow: 0 };
   for (;;) {
-    const sources = await listLacking(owner, model, sourcesAtOnce, [...failures.reasons.keys()]);
+    const without = [...failures.reasons.keys()];
+    const sources = await listLacking(owner, model, { limit: sourcesAtOnce, without, now: clock() });
     if (sources.length === 0) break;
     const having = await search.chunksWithVectors(
       { ...owner, model },

@@ -55,11 +55,9 @@ export type Local = {
 const defaultQuestionMs = 2_000;
 /** A text that takes longer has met a process that hangs; it is killed. */
 const hungMs = 5_000;
-/** At 10 a crawl reads a tenth fewer pages a second than at 19, which would leave next to nothing on a busy machine. */
-const defaultNiceness = 15;
-/** At nice 10 beside a busy core a long passage has taken seconds, and at 15 it has a third of that time; … */
-const passageMs = 180_000;
-/** … and beside several processes for each core the models take a minute and more to load. Nobody waits for them. */
+/** At nice 10 beside a busy core a long passage has taken seconds, … */
+const passageMs = 60_000;
+/** … and beside several processes for each core the models half a minute to load. Nobody waits for them. */
 const passageStartMs = 2 * passageMs;
 /** How long nothing is asked of models that cannot be opened, or whose processes failed twice in a row. */
 const pauseMs = 15_000;
@@ -126,7 +124,7 @@ export function createLocal(options: LocalOptions): Local {
     reading = start('passages', {
       timeoutMs: passageMs,
       startMs: passageStartMs,
-      niceness: options.niceness ?? defaultNiceness,
+      niceness: options.niceness ?? 10,
     });
     if (options.warm !== true) become({ state: 'ready' });
     // Its failure is noted as every other.

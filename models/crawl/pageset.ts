@@ -127,8 +127,15 @@ function missingValidators(version: Version) {
 
 const unsetting = (fields: Record<string, 1>) => (Object.keys(fields).length > 0 ? { $unset: fields } : {});
 
-/** Publishes generations of pages with what the crawl read. A page that was deleted meanwhile stays deleted. */
-export async function publishPages(crawlId: string, pages: readonly Publication[], now: Date): Promise<void> {
+/**
+ * Publishes generations of pages with what the crawl read. A page that was deleted meanwhile stays deleted. `embed_after`: until
+ * then they wait for their vectors.
+ */
+export async function publishPages(
+  { crawl_id, embed_after }: Required<Pick<Page, 'crawl_id' | 'embed_after'>>,
+  pages: readonly Publication[],
+  now: Date,
+): Promise<void> {
   if (pages.length === 0) return;
   await collectionOf(PageModel).bulkWrite(
     pages.map(({ _id, generation, tags, version, ...seen }) => ({
@@ -139,7 +146,8 @@ export async function publishPages(crawlId: string, pages: readonly Publication[
           $unset: { ...missingValidators(version), live_attempt: 1, embedded_by: 1, embedded_at: 1 },
           $set: {
             ...defined({ ...seen, ...version, ...tags }),
-            crawl_id: crawlId,
+            crawl_id,
+            embed_after,
             live_generation: generation,
             crawled_at: now,
             updated_at: now,
@@ -239,6 +247,14 @@ export async function swapSets(orgId: string, mode: Mode, crawlId: string, now: 
     await PageModel.deleteMany({ _id: { $in: old.map(({ _id }) => _id) } }, { session });
     await PageModel.updateMany(built, { $set: { live: true } }, { session });
   });
+}
+
+/** Pages of a crawl need not wait for their vectors any longer. */
+export async function releasePages(orgId: string, mode: Mode, crawlId: string): Promise<void> {
+  await collectionOf(PageModel).updateMany(
+    { org_id: orgId, mode, crawl_id: crawlId, embed_after: { $exists: true } },
+    { $unset: { embed_after: 1 } },
+  );
 }
 
 /** Removes what no crawl will finish: a set that did not become the live one, and pages that were never published. */

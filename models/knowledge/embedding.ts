@@ -62,6 +62,7 @@ type Stored = Omit<Lacking, 'authority'> & {
   chunk_count: number;
   embedded_by?: string;
   embedded_at?: Date;
+  embed_after?: Date;
 };
 const documents = () => collectionOf<Stored>(DocumentModel as never);
 const pages = () => collectionOf<Stored>(PageModel as never);
@@ -71,14 +72,17 @@ const lacking = (model: string): mongoose.mongo.Filter<Stored> => ({
   live_generation: { $exists: true },
 });
 
-/** Documents first, then pages that answer, then those of a set that a crawl is building, which will answer when it is whole. */
+/**
+ * Documents first, then pages that answer, then those of a set that a crawl is building, which will answer when it is whole.
+ * Pages that a running crawl has read wait for a while, see `embed_after`.
+ */
 export async function listLacking(
   { org_id, mode }: Owner,
   model: string,
-  limit: number,
-  without: readonly string[],
+  { limit, without, now }: { limit: number; without: readonly string[]; now: Date },
 ): Promise<Lacking[]> {
-  const filter = { ...lacking(model), org_id, mode, _id: { $nin: [...without] } };
+  const waiting = { embed_after: { $not: { $gt: now } } };
+  const filter = { ...lacking(model), ...waiting, org_id, mode, _id: { $nin: [...without] } };
   const projection = { org_id: 1, mode: 1, live_generation: 1, segments: 1, authority: 1, tags_version: 1 };
   const ask = [
     ['document', () => documents().find(filter, { projection })],
@@ -94,6 +98,12 @@ export async function listLacking(
     found.push(...records.map((one) => ({ ...one, authority: effectiveAuthority(one.authority, type) })));
   }
   return found;
+}
+
+/** Whether an organization and mode has sources that lack vectors, also such as wait for theirs. */
+export async function lacksVectors({ org_id, mode }: Owner, model: string): Promise<boolean> {
+  const filter = { ...lacking(model), org_id, mode };
+  return (await documents().findOne(filter)) !== null || (await pages().findOne(filter)) !== null;
 }
 
 /** Notes that all passages of a generation have vectors; false when another one answers by now, or the source is gone. */

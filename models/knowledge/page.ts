@@ -42,6 +42,8 @@ export type Page = {
   /** The model that made the vectors of all passages of the live generation; absent: some lack theirs. */
   embedded_by?: string;
   embedded_at?: Date;
+  /** It waits for its vectors until then, while its crawl runs; the crawl's end removes this. */
+  embed_after?: Date;
   pending?: Intent[];
 };
 
@@ -73,6 +75,7 @@ export const PageModel = defineModel<Page>(
     updated_at: { type: Date, required: true },
     embedded_by: String,
     embedded_at: Date,
+    embed_after: Date,
     pending: pendingField,
   },
   [

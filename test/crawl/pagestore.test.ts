@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
+import { createCrawlFinish } from '../../activities/crawl/finish.ts';
 import { createPageStore, type FreshPage } from '../../activities/crawl/pagestore.ts';
 import { createPruningActivities, removeOrphans } from '../../activities/knowledge/pruning.ts';
 import { findOrphans } from '../../api/knowledge/prune.ts';
@@ -14,7 +15,7 @@ import { addToFrontier, nextDue, nextOfFrontier, putBack } from '../../models/cr
 import { createOrganization, newOrganization } from '../../models/access/organization.ts';
 import { createPruning, findPruning, type Orphan } from '../../models/knowledge/pruning.ts';
 import type { PruningRef } from '../../workflows/pruning.ts';
-import { countPagesLacking, EmbeddingWorkModel } from '../../models/knowledge/embedding.ts';
+import { countPagesLacking, EmbeddingWorkModel, listLacking } from '../../models/knowledge/embedding.ts';
 import { PageModel } from '../../models/knowledge/page.ts';
 
 beforeAll(async () => {
@@ -104,16 +105,34 @@ describe('a page', () => {
     expect([await stored(crawl), index.rows()]).toEqual([[], []]);
   });
 
-  it('asks for its vectors, and waits for none', async () => {
-    const index = newIndex();
+  it('answers by its words at once, and asks for its vectors when its crawl ends or has run for five minutes', async () => {
+    const { search } = newIndex();
     const embedding = { model: 'm' };
-    const store = createPageStore({ search: index.search, embedding, quotas, clock: () => new Date() });
+    let now = Date.now();
+    const clock = () => new Date(now);
+    const store = createPageStore({ search, embedding, quotas, clock });
     const crawl = await begin();
+    const wanted = async () => EmbeddingWorkModel.find({ org_id: crawl.org_id }).lean();
+    const toEmbed = async () =>
+      (await listLacking(crawl, 'm', { limit: 9, without: [], now: clock() })).map(({ _id }) => _id).toSorted();
+    const pages = async () => (await PageModel.find({ org_id: crawl.org_id }).lean()).map(({ _id }) => _id).toSorted();
+
     await store.save(crawl, { fresh: [read('https://a.example/', 'one')], settled: [] });
     expect(await stored(crawl)).toEqual([['https://a.example/', ['one']]]);
-    const wanted = await EmbeddingWorkModel.find({ org_id: crawl.org_id }).lean();
-    expect(wanted).toMatchObject([{ mode: 'test', pending: [{ workflow: 'embedPassages', signal: 'wake' }] }]);
     expect(await countPagesLacking(crawl, crawl._id, 'm')).toBe(1);
+    expect([await wanted(), await toEmbed()]).toEqual([[], []]);
+
+    now += 5 * 60_000;
+    await store.save(crawl, { fresh: [read('https://a.example/2', 'two')], settled: [] });
+    expect(await wanted()).toMatchObject([{ mode: 'test', pending: [{ workflow: 'embedPassages', signal: 'wake' }] }]);
+    expect(await toEmbed()).toEqual(await pages());
+
+    now = crawl.started_at.getTime();
+    await EmbeddingWorkModel.deleteMany({ org_id: crawl.org_id });
+    expect([await wanted(), await toEmbed()]).toEqual([[], []]);
+    await createCrawlFinish({ search, embedding, clock })(crawl, 'cancelled', undefined);
+    expect(await wanted()).toMatchObject([{ mode: 'test', pending: [{ workflow: 'embedPassages', signal: 'wake' }] }]);
+    expect(await toEmbed()).toEqual(await pages());
   });
 });
 

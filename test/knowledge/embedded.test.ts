@@ -16,7 +16,10 @@ import { newId } from '../../models/base/ids.ts';
 import { chunksOf, removeChunks, writeChunks } from '../../models/knowledge/chunk.ts';
 import { DocumentModel, publishDocument, type Document } from '../../models/knowledge/document.ts';
 import { countPassagesLacking, EmbeddingWorkModel } from '../../models/knowledge/embedding.ts';
+import { PageModel } from '../../models/knowledge/page.ts';
 import { deleteSource } from '../../models/knowledge/source.ts';
+import { effectiveAuthority } from '../../models/rules/knowledge/authority.ts';
+import { pagesEmbedAfter } from '../../models/rules/knowledge/embedding.ts';
 import { until } from '../kit/harness.ts';
 import { killIfThere } from '../kit/processes.ts';
 
@@ -332,6 +335,47 @@ describe('another model', () => {
     const names = (await search.listTables()).filter(({ org_id }) => org_id === orgId).map(({ model }) => model);
     expect(names.toSorted()).toEqual(['another', undefined]);
     expect(await Promise.all(docs.map(embeddedBy))).toEqual(['another', 'another']);
+  });
+});
+
+describe('a page that waits for the end of its crawl', () => {
+  it('gets its vectors after five minutes at the latest; until then those of a former model stay', async () => {
+    const doc = await stored(['The gold card costs 49 EUR.']);
+    await embed();
+    const pageId = newId('page');
+    await PageModel.create({
+      _id: pageId,
+      org_id: orgId,
+      mode,
+      url: 'https://a.example/',
+      live: true,
+      crawl_id: 'crawl_1',
+      segments: [],
+      tags_version: 0,
+      generation: 1,
+      live_generation: 1,
+      chunk_count: 1,
+      content_sha256: 'x',
+      crawled_at: clock(),
+      created_at: clock(),
+      updated_at: clock(),
+      embed_after: pagesEmbedAfter(clock()),
+    });
+    const source = { org_id: orgId, mode, source_type: 'website' as const, source_id: pageId, generation: 1 };
+    const chunks = chunksOf(source, [{ ordinal: 0, heading: '', text: 'Branches open at nine.' }]);
+    await writeChunks(source, chunks);
+    await indexChunks(search, owner(), chunks, () => ({
+      segments: [],
+      authority: effectiveAuthority(undefined, 'website'),
+    }));
+    const other: Embedding = { ...models, model: 'another' };
+    expect(await embed(other)).toEqual({ left: false });
+    expect(await vectors('another')).toEqual([[doc, '1', 1, '']]);
+    expect(await vectors()).toEqual([[doc, '1', 1, '']]);
+    now += 5 * 60_000;
+    expect(await embed(other)).toEqual({ left: false });
+    expect(await vectors('another')).toEqual([[doc, '1', 1, ''] as const, [pageId, '1', 1, ''] as const].toSorted());
+    expect(await vectors()).toEqual([]);
   });
 });
 
