@@ -105,7 +105,7 @@ describe('a page', () => {
     expect([await stored(crawl), index.rows()]).toEqual([[], []]);
   });
 
-  it('answers by its words at once, and asks for its vectors when its crawl ends or has run for five minutes', async () => {
+  it('answers by its words at once, and asks for its vectors when its crawl ends or has run for two minutes', async () => {
     const { search } = newIndex();
     const embedding = { model: 'm' };
     let now = Date.now();
@@ -122,7 +122,7 @@ describe('a page', () => {
     expect(await countPagesLacking(crawl, crawl._id, 'm')).toBe(1);
     expect([await wanted(), await toEmbed()]).toEqual([[], []]);
 
-    now += 5 * 60_000;
+    now += 2 * 60_000;
     await store.save(crawl, { fresh: [read('https://a.example/2', 'two')], settled: [] });
     expect(await wanted()).toMatchObject([{ mode: 'test', pending: [{ workflow: 'embedPassages', signal: 'wake' }] }]);
     expect(await toEmbed()).toEqual(await pages());

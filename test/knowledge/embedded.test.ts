@@ -339,7 +339,7 @@ describe('another model', () => {
 });
 
 describe('a page that waits for the end of its crawl', () => {
-  it('gets its vectors after five minutes at the latest; until then those of a former model stay', async () => {
+  it('gets its vectors after two minutes at the latest; until then those of a former model stay', async () => {
     const doc = await stored(['The gold card costs 49 EUR.']);
     await embed();
     const pageId = newId('page');
@@ -372,7 +372,7 @@ describe('a page that waits for the end of its crawl', () => {
     expect(await embed(other)).toEqual({ left: false });
     expect(await vectors('another')).toEqual([[doc, '1', 1, '']]);
     expect(await vectors()).toEqual([[doc, '1', 1, '']]);
-    now += 5 * 60_000;
+    now += 2 * 60_000;
     expect(await embed(other)).toEqual({ left: false });
     expect(await vectors('another')).toEqual([[doc, '1', 1, ''] as const, [pageId, '1', 1, ''] as const].toSorted());
     expect(await vectors()).toEqual([]);
