@@ -122,7 +122,7 @@ export function createPublish({ search, embedding, clock }: Deps) {
     const claims = await claim(crawl, found);
     await write(crawl, found, claims);
     await show(crawl, found, claims);
-    // The end of the crawl does this as well.
+    // For pages that wait the end of the crawl does this, and for a batch that dies before it.
     const waits = pagesEmbedAfter(crawl.started_at) > clock();
     if (embedding.model !== undefined && !waits) await wakeEmbedding(crawl, clock());
     // Two addresses may be spellings of one page.

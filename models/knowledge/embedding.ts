@@ -100,10 +100,12 @@ export async function listLacking(
   return found;
 }
 
-/** Whether an organization and mode has sources that lack vectors, also such as wait for theirs. */
+/** Whether an organization and mode has sources that lack vectors, those included that wait for the end of their crawl. */
 export async function lacksVectors({ org_id, mode }: Owner, model: string): Promise<boolean> {
   const filter = { ...lacking(model), org_id, mode };
-  return (await documents().findOne(filter)) !== null || (await pages().findOne(filter)) !== null;
+  const lacks = async (records: ReturnType<typeof documents>): Promise<boolean> =>
+    (await records.findOne(filter, { projection: { _id: 1 } })) !== null;
+  return (await lacks(documents())) || (await lacks(pages()));
 }
 
 /** Notes that all passages of a generation have vectors; false when another one answers by now, or the source is gone. */
