@@ -108,10 +108,10 @@ describe('a page', () => {
   it('answers by its words at once, and asks for its vectors when its crawl ends or has run for two minutes', async () => {
     const { search } = newIndex();
     const embedding = { model: 'm' };
-    let now = Date.now();
+    const crawl = await begin();
+    let now = crawl.started_at.getTime();
     const clock = () => new Date(now);
     const store = createPageStore({ search, embedding, quotas, clock });
-    const crawl = await begin();
     const wanted = async () => EmbeddingWorkModel.find({ org_id: crawl.org_id }).lean();
     const toEmbed = async () =>
       (await listLacking(crawl, 'm', { limit: 9, without: [], now: clock() })).map(({ _id }) => _id).toSorted();

@@ -195,7 +195,7 @@ const settledConversation = (convId: string) =>
 const messagesOf = (convId: string) => MessageModel.find({ conv_id: convId }).sort({ position: 1 }).lean();
 
 describe('a member’s reply to a customer who has left', () => {
-  it('is mailed: read over IMAP, answered, answered by the agent, in one thread', async () => {
+  it('is mailed: read, answered, answered by the agent, in one thread', async () => {
     const { convId, email } = await customer({ email: 'alice@customer.example' });
     await reply(convId, 'Grüezi, Anna here. Which card is it?');
     await reply(convId, 'A photo helps, too.');

@@ -1,13 +1,12 @@
-/** A real mail server of a test file's own: takes any mail over SMTP, and shows over IMAP what it took. */
+/** A real mail server of a test file's own: takes any mail over SMTP, and shows over HTTP what it took. */
 import { spawn } from 'node:child_process';
-import { connect, type Socket } from 'node:net';
+import { z } from 'zod';
 import { until } from './harness.ts';
 import { accepts, freePort } from '../../engines/ports.ts';
 
 export type GreenMail = {
   smtpPort: number;
-  imapPort: number;
-  /** The mails of a mailbox as they arrived, the oldest first, read over IMAP. */
+  /** The mails of a mailbox as they arrived, the oldest first; none where the mailbox does not exist (yet). */
   mailsOf(address: string): Promise<string[]>;
   close(): void;
 };
@@ -43,11 +42,10 @@ export async function startGreenMail(users: readonly string[] = []): Promise<Gre
   const child = spawn('java', jar, { stdio: 'ignore' });
   const kill = (): void => void child.kill('SIGKILL');
   process.once('exit', kill);
-  await until(async () => (await accepts(smtpPort)) && accepts(imapPort), 'the mail server to listen');
+  await until(async () => (await accepts(smtpPort)) && accepts(apiPort), 'the mail server to listen');
   return {
     smtpPort,
-    imapPort,
-    mailsOf: (address) => readMailbox(imapPort, address),
+    mailsOf: (address) => mailsOf(apiPort, address),
     close() {
       process.off('exit', kill);
       kill();
@@ -55,56 +53,16 @@ export async function startGreenMail(users: readonly string[] = []): Promise<Gre
   };
 }
 
-/** IMAP, as far as it takes to read all mails of an inbox (RFC 9051). */
-async function readMailbox(port: number, address: string): Promise<string[]> {
-  const socket = connect(port, '127.0.0.1');
-  try {
-    const lines = replies(socket);
-    await lines.after('*');
-    socket.write(`a LOGIN "${address}" "${password}"\r\n`);
-    await lines.after('a');
-    socket.write('b SELECT INBOX\r\n');
-    const selected = await lines.after('b');
-    if (!/\* [1-9]\d* EXISTS/.test(selected)) return [];
-    socket.write('c FETCH 1:* (BODY[])\r\n');
-    return literalsIn(await lines.after('c'));
-  } finally {
-    socket.destroy();
-  }
+/**
+ * Reads by the server's API and not over IMAP: a login makes the mailbox, and the server fails when a mail that arrives at that
+ * moment makes it, too.
+ */
+async function mailsOf(port: number, address: string): Promise<string[]> {
+  const answer = await fetch(`http://127.0.0.1:${port}/api/user/${encodeURIComponent(address)}/messages`);
+  const body: unknown = await answer.json();
+  if (answer.status === 400 && /not found/.test(refusal.parse(body).message)) return [];
+  return messages.parse(body).map(({ mimeMessage }) => mimeMessage);
 }
 
-/** Gives what a server says up to and with the line that begins with this tag; fails when that line refuses. */
-function replies(socket: Socket): { after(tag: string): Promise<string> } {
-  let text = '';
-  let broken: Error | undefined;
-  socket.on('data', (piece: Buffer) => (text += piece.toString('latin1')));
-  socket.on('error', (error) => (broken = error));
-  const heard = async (tag: string): Promise<string | undefined> => {
-    if (broken) throw broken;
-    const outcome = /\r\n(\S+) (OK|NO|BAD)\b[^\r\n]*\r\n$/.exec(`\r\n${text}`);
-    if (outcome?.[1] !== tag) return undefined;
-    const said = text;
-    text = '';
-    if (outcome[2] !== 'OK') throw new Error(`the mail server said ${said}`);
-    return said;
-  };
-  return {
-    after: (tag) =>
-      until(
-        () => heard(tag),
-        () => `the mail server to end ${tag}; it said ${text}`,
-      ),
-  };
-}
-
-/** What an answer holds as `{length}` and then as many bytes. */
-function literalsIn(text: string): string[] {
-  const found: string[] = [];
-  for (let rest = text; ;) {
-    const head = /\{(\d+)\}\r\n/.exec(rest);
-    if (!head) return found;
-    const from = head.index + head[0].length;
-    found.push(Buffer.from(rest.slice(from, from + Number(head[1])), 'latin1').toString('utf8'));
-    rest = rest.slice(from + Number(head[1]));
-  }
-}
+const refusal = z.object({ message: z.string() });
+const messages = z.array(z.object({ mimeMessage: z.string() }));
