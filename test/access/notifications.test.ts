@@ -1,16 +1,11 @@
 /** Notifications: each member has one an occasion, whoever else tells the members at the same time. */
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
+import { modelsIn } from '../kit/database.ts';
 import { notifyMembers, NotificationModel } from '../../models/access/notification.ts';
 import { addMember, createOrganization, newOrganization } from '../../models/access/organization.ts';
-import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { newId } from '../../models/base/ids.ts';
 
-beforeAll(async () => {
-  const uri = new URL(process.env['TEST_MONGODB_URI']!);
-  uri.pathname = '/notifications';
-  await connectMongo(uri.href);
-});
-afterAll(disconnectMongo);
+modelsIn('notifications');
 
 it('a notice reaches each member once an occasion, also when many tell it at once', async () => {
   const now = new Date('2026-01-01T00:00:00Z');

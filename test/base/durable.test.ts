@@ -1,5 +1,5 @@
 /** Saving and starting on a real database, with a Temporal that does what a test tells it. */
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import {
   ServiceError,
   WorkflowNotFoundError,
@@ -9,8 +9,8 @@ import {
 } from '@temporalio/client';
 import { ApplicationFailure, defineSignal, defineUpdate } from '@temporalio/workflow';
 import { pino } from 'pino';
+import { modelsIn } from '../kit/database.ts';
 import { command, intentTo, launch, type Start, type Starter } from '../../api/durable.ts';
-import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { newId } from '../../models/base/ids.ts';
 import { actOn } from '../../models/chat/act.ts';
 import { ConversationModel, findConversation } from '../../models/chat/conversation.ts';
@@ -19,12 +19,7 @@ import { RemovalModel } from '../../models/knowledge/removal.ts';
 import { sweep } from '../../workers/sweeper.ts';
 import { refusal } from '../../workflows/refusal.ts';
 
-beforeAll(async () => {
-  const uri = new URL(process.env['TEST_MONGODB_URI']!);
-  uri.pathname = '/durable';
-  await connectMongo(uri.href);
-});
-afterAll(disconnectMongo);
+modelsIn('durable');
 
 const orgId = newId('org');
 const begin = async () => (await provideConversation(orgId, 'test', newId('customer'), new Date()))._id;

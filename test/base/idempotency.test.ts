@@ -1,20 +1,15 @@
 /** The lease behind an Idempotency-Key: a slow request keeps its key, and one whose process has died frees it. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { randomBytes, randomUUID } from 'node:crypto';
 import mongoose from 'mongoose';
 import pino from 'pino';
+import { modelsIn } from '../kit/database.ts';
 import type { Context } from '../../api/context.ts';
 import { once, type Reply } from '../../api/http/idempotency.ts';
-import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { createSecretBox } from '../../models/base/secretbox.ts';
 import { until } from '../kit/harness.ts';
 
-beforeAll(async () => {
-  const uri = new URL(process.env['TEST_MONGODB_URI']!);
-  uri.pathname = '/idempotency';
-  await connectMongo(uri.href);
-});
-afterAll(disconnectMongo);
+modelsIn('idempotency');
 
 /** In the future: MongoDB removes what has expired by its own clock. */
 const start = Date.parse('2096-01-02T03:04:05Z');

@@ -1,6 +1,6 @@
 /** Acts on one conversation at the same time, and processes that die between two writes: the models on a real database. */
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
+import { describe, expect, it } from '@jest/globals';
+import { modelsIn } from '../kit/database.ts';
 import { actOn, leftIntents, type ActOptions } from '../../models/chat/act.ts';
 import { ConversationModel, findConversation } from '../../models/chat/conversation.ts';
 import { findStanding, provideConversation, removeEmpty } from '../../models/chat/current.ts';
@@ -18,12 +18,7 @@ import type { Intent } from '../../models/base/pending.ts';
 import type { Act } from '../../models/rules/chat/conversation.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
-beforeAll(async () => {
-  const uri = new URL(process.env['TEST_MONGODB_URI']!);
-  uri.pathname = '/conversationraces';
-  await connectMongo(uri.href);
-});
-afterAll(disconnectMongo);
+modelsIn('conversationraces');
 
 const orgId = newId('org');
 const begin = async (now = new Date()) => (await provideConversation(orgId, 'test', newId('customer'), now))._id;

@@ -8,11 +8,11 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import mongoose from 'mongoose';
 import { pino } from 'pino';
+import { modelsIn } from '../kit/database.ts';
 import { apiAt, until, type Api, type TestOrg } from '../kit/harness.ts';
 import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';
 import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
 import { createErasureActivities } from '../../activities/chat/erasure.ts';
-import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { actOn } from '../../models/chat/act.ts';
 import { ConversationModel } from '../../models/chat/conversation.ts';
 import { provideConversation } from '../../models/chat/current.ts';
@@ -26,12 +26,7 @@ import { newId } from '../../models/base/ids.ts';
 import { insertMessage, MessageModel, type Message } from '../../models/chat/message.ts';
 import { createSession, SessionModel } from '../../models/access/session.ts';
 
-beforeAll(async () => {
-  const uri = new URL(process.env['TEST_MONGODB_URI']!);
-  uri.pathname = '/erasureraces';
-  await connectMongo(uri.href);
-});
-afterAll(disconnectMongo);
+modelsIn('erasureraces');
 
 const clock = () => new Date();
 const activities = createErasureActivities({ erasers: [], clock, log: pino({ level: 'silent' }) });

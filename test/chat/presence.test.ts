@@ -1,18 +1,13 @@
 /** Who counts as present: customers with a socket in a process that lives. */
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import pino from 'pino';
+import { modelsIn } from '../kit/database.ts';
 import { until } from '../kit/harness.ts';
 import { createPresence } from '../../api/chat/presence.ts';
-import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { newId } from '../../models/base/ids.ts';
 import { lastSeen, noteAlive, notePresence, PresenceModel } from '../../models/chat/presence.ts';
 
-beforeAll(async () => {
-  const uri = new URL(process.env['TEST_MONGODB_URI']!);
-  uri.pathname = '/presence';
-  await connectMongo(uri.href);
-});
-afterAll(disconnectMongo);
+modelsIn('presence');
 
 const orgId = newId('org');
 const at = (seconds: number) => new Date(Date.now() + seconds * 1000);

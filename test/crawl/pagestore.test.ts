@@ -1,14 +1,14 @@
 /** What is stored and removed of pages when two hands are at it: activities and pruning on a real database, the index watched. */
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
+import { modelsIn } from '../kit/database.ts';
 import { createCrawlFinish } from '../../activities/crawl/finish.ts';
 import { createPageStore, type FreshPage } from '../../activities/crawl/pagestore.ts';
 import { createPruningActivities, removeOrphans } from '../../activities/knowledge/pruning.ts';
 import { findOrphans } from '../../api/knowledge/prune.ts';
 import type { IndexRow, Search } from '../../clients/search/search.ts';
 import { ChunkModel } from '../../models/knowledge/chunk.ts';
-import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { createCrawl, endCrawl, newCrawl, type Crawl } from '../../models/crawl/crawl.ts';
 import { newId } from '../../models/base/ids.ts';
 import { addToFrontier, nextDue, nextOfFrontier, putBack } from '../../models/crawl/frontier.ts';
@@ -18,12 +18,7 @@ import type { PruningRef } from '../../workflows/pruning.ts';
 import { countPagesLacking, EmbeddingWorkModel, listLacking } from '../../models/knowledge/embedding.ts';
 import { PageModel } from '../../models/knowledge/page.ts';
 
-beforeAll(async () => {
-  const uri = new URL(process.env['TEST_MONGODB_URI']!);
-  uri.pathname = '/pagestore';
-  await connectMongo(uri.href);
-});
-afterAll(disconnectMongo);
+modelsIn('pagestore');
 
 const signal = new AbortController().signal;
 const room = { documents: 1_000, knowledge_pages: 1_000 };

@@ -1,20 +1,15 @@
 /** Changes of a schedule that overlap, and steps that run twice: the activities on a real database, with Temporal's side watched. */
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
+import { modelsIn } from '../kit/database.ts';
 import { createRecrawlActivities, type RecrawlSchedules } from '../../activities/crawl/recrawl.ts';
-import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { createCrawl, CrawlModel, endCrawl, newCrawl } from '../../models/crawl/crawl.ts';
 import { newId } from '../../models/base/ids.ts';
 import type { Intent } from '../../models/base/pending.ts';
 import { findRecrawl, noteBegun, putRecrawl, RecrawlModel, removeRecrawl } from '../../models/crawl/recrawl.ts';
 
-beforeAll(async () => {
-  const uri = new URL(process.env['TEST_MONGODB_URI']!);
-  uri.pathname = '/recrawlraces';
-  await connectMongo(uri.href);
-});
-afterAll(disconnectMongo);
+modelsIn('recrawlraces');
 
 const url = 'https://a.example/';
 const intent: Intent = { workflow: 'w', workflow_id: 'w:1', queue: 'q', args: [], next_at: new Date(), tries: 0 };

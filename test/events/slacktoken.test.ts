@@ -1,26 +1,24 @@
 /** Tokens of Slack that end, for many processes at once: each is renewed once, and nobody is given one that has ended. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pino from 'pino';
+import { modelsIn } from '../kit/database.ts';
 import { until } from '../kit/harness.ts';
 import { box } from '../kit/inbound.ts';
 import { slackApp, startSlackService, type Sent, type Service } from '../kit/services.ts';
 import { withSlackToken, type SlackTokenDeps } from '../../activities/events/slacktoken.ts';
 import { createHttp } from '../../clients/http/http.ts';
 import { createSlack } from '../../clients/slack/slack.ts';
-import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { newId } from '../../models/base/ids.ts';
 import { claimRenewal, connectIntegration, findIntegration } from '../../models/events/integration.ts';
 
 const http = createHttp({ userAgent: 'Test/1.0', egressAllow: ['127.0.0.1'] });
 let service: Service;
+modelsIn('slacktoken');
 beforeAll(async () => {
-  const uri = new URL(process.env['TEST_MONGODB_URI']!);
-  uri.pathname = '/slacktoken';
-  await connectMongo(uri.href);
   service = await startSlackService();
 });
 afterAll(async () => {
-  await Promise.all([disconnectMongo(), http.close(), service.close()]);
+  await Promise.all([http.close(), service.close()]);
 });
 
 const start = new Date('2096-01-02T03:04:05Z');

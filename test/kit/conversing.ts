@@ -2,11 +2,11 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import pino from 'pino';
+import { modelsIn } from './database.ts';
 import { until } from './harness.ts';
 import { acceptMessage } from '../../api/chat/conversation.ts';
 import type { SessionPrincipal } from '../../api/access/auth.ts';
 import type { Context } from '../../api/context.ts';
-import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { findConversation, type Conversation } from '../../models/chat/conversation.ts';
 import { provideConversation } from '../../models/chat/current.ts';
 import { framesAfter, type Frame } from '../../models/live/frame.ts';
@@ -20,10 +20,8 @@ export type CustomerOptions = { mode?: Mode; productType?: string; context?: Rec
 export function conversing(name: string) {
   let ctx: Context;
   let connection: Connection;
+  modelsIn(name);
   beforeAll(async () => {
-    const uri = new URL(process.env['TEST_MONGODB_URI']!);
-    uri.pathname = `/${name}`;
-    await connectMongo(uri.href);
     connection = await Connection.connect({ address: process.env['TEST_TEMPORAL_ADDRESS']! });
     ctx = {
       clock: () => new Date(),
@@ -32,10 +30,7 @@ export function conversing(name: string) {
       config: { taskQueuePrefix: `${name}-` },
     } as unknown as Context;
   });
-  afterAll(async () => {
-    await connection.close();
-    await disconnectMongo();
-  });
+  afterAll(() => connection.close());
 
   /** A new customer with a conversation; it handles one frame at a time. */
   async function newCustomer(orgId: string, { mode = 'test', productType, context }: CustomerOptions = {}) {

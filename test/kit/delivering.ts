@@ -1,15 +1,15 @@
 /** Deliveries without workers: the activities on a database of their own, with a clock that the test moves. */
-import { afterAll, beforeAll } from '@jest/globals';
+import { afterAll } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import pino from 'pino';
+import { modelsIn } from './database.ts';
 import { newSecret } from './receiver.ts';
 import { createDeliveryActivities } from '../../activities/events/deliver.ts';
 import type { AttemptDeps } from '../../activities/events/attempt.ts';
 import { webhook } from '../../activities/events/senders/webhook.ts';
 import { createHttp, type HttpOptions, type HttpRequest } from '../../clients/http/http.ts';
-import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { newId } from '../../models/base/ids.ts';
 import { createSecretBox } from '../../models/base/secretbox.ts';
 import { actOn } from '../../models/chat/act.ts';
@@ -24,16 +24,9 @@ export function delivering(
   name: string,
   options: { http?: Partial<HttpOptions>; limits?: Partial<HttpRequest>; clock?: () => Date } = {},
 ) {
-  beforeAll(async () => {
-    const uri = new URL(process.env['TEST_MONGODB_URI']!);
-    uri.pathname = `/${name}`;
-    await connectMongo(uri.href);
-  });
+  modelsIn(name);
   const client = createHttp({ userAgent: 'Test/1.0', connectionsPerOrigin: 64, ...options.http });
-  afterAll(async () => {
-    await client.close();
-    await disconnectMongo();
-  });
+  afterAll(() => client.close());
 
   let aheadMs = 0;
   const clock = options.clock ?? (() => new Date(Date.now() + aheadMs));

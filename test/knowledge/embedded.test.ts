@@ -6,12 +6,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { pino } from 'pino';
+import { modelsIn } from '../kit/database.ts';
 import { createEmbeddingActivities } from '../../activities/knowledge/embedding.ts';
 import { createMaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
 import { createSourceActivities, indexChunks } from '../../activities/knowledge/source.ts';
 import { createEmbedding, type Embedding } from '../../clients/embedding/embedding.ts';
 import { createSearch, type Search } from '../../clients/search/search.ts';
-import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { newId } from '../../models/base/ids.ts';
 import { chunksOf, removeChunks, writeChunks } from '../../models/knowledge/chunk.ts';
 import { DocumentModel, publishDocument, type Document } from '../../models/knowledge/document.ts';
@@ -32,10 +32,8 @@ let orgId: string;
 let now: number;
 const clock = () => new Date(now);
 
+modelsIn('embedded');
 beforeAll(async () => {
-  const uri = new URL(process.env['TEST_MONGODB_URI']!);
-  uri.pathname = '/embedded';
-  await connectMongo(uri.href);
   folder = await mkdtemp(join(tmpdir(), 'embedded-'));
   search = createSearch({ uri: folder });
   // On a busy machine a question may take long.
@@ -49,7 +47,6 @@ beforeEach(() => {
 afterAll(async () => {
   search.close();
   await models.close();
-  await disconnectMongo();
   await rm(folder, { recursive: true, force: true });
 });
 

@@ -1,9 +1,9 @@
 /** Questions without an answer meet by what they mean: with the real models, in the real database; and what they mean is forgotten. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import mongoose from 'mongoose';
+import { modelsIn } from '../kit/database.ts';
 import { until } from '../kit/harness.ts';
 import { createEmbedding, type Embedding } from '../../clients/embedding/embedding.ts';
-import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { newId } from '../../models/base/ids.ts';
 import { recordCustomerGap } from '../../models/chat/customergap.ts';
 import { findGroup, forgetGaps, listGaps, recordGap, type Asked } from '../../models/knowledge/gap.ts';
@@ -12,17 +12,12 @@ import { terms } from '../../models/rules/language/words.ts';
 
 const orgId = newId('org');
 let embedding: Embedding;
+modelsIn('gapgroups');
 beforeAll(async () => {
-  const uri = new URL(process.env['TEST_MONGODB_URI']!);
-  uri.pathname = '/gapgroups';
-  await connectMongo(uri.href);
   embedding = createEmbedding({ obtain: async () => process.env['TEST_EMBEDDING']!, questionMs: 60_000 });
   await until(async () => embedding.state().state === 'ready', 'the models');
 });
-afterAll(async () => {
-  await embedding.close();
-  await disconnectMongo();
-});
+afterAll(() => embedding.close());
 
 const model = 'embedded-1';
 async function missed(question: string, of = model): Promise<Asked> {

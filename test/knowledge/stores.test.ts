@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { pino } from 'pino';
+import { modelsIn } from '../kit/database.ts';
 import { until } from '../kit/harness.ts';
 import { createDocumentActivities } from '../../activities/knowledge/document.ts';
 import { createMaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
@@ -13,7 +14,6 @@ import { createFiles, type Files } from '../../clients/files/files.ts';
 import { createSearch, type IndexTable, type Search } from '../../clients/search/search.ts';
 import { ChunkModel, chunksOf, listChunks, removeChunks, writeChunks } from '../../models/knowledge/chunk.ts';
 import { collectionOf } from '../../models/base/define.ts';
-import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { DocumentModel, type Document } from '../../models/knowledge/document.ts';
 import { newId } from '../../models/base/ids.ts';
 import { Unreadable, unreadableReasons } from '../../models/rules/knowledge/document.ts';
@@ -27,10 +27,8 @@ let folder: string;
 let search: Search;
 let files: Files;
 
+modelsIn('stores');
 beforeAll(async () => {
-  const uri = new URL(process.env['TEST_MONGODB_URI']!);
-  uri.pathname = '/stores';
-  await connectMongo(uri.href);
   folder = await mkdtemp(join(tmpdir(), 'stores-'));
   search = createSearch({ uri: folder });
   files = createFiles({ spares: 0 });
@@ -38,7 +36,6 @@ beforeAll(async () => {
 afterAll(async () => {
   search.close();
   await files.close();
-  await disconnectMongo();
   await rm(folder, { recursive: true, force: true });
 });
 
