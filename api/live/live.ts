@@ -112,7 +112,7 @@ export function createLive(
       (this as LiveSocket).missedPings = 0;
     },
     close(this: WebSocket, code: number): void {
-      onClose(this as LiveSocket, code);
+      onClose(this as LiveSocket, (this as LiveSocket).closedWith ?? code);
     },
     // What breaks a connection also closes it.
     error: (): void => undefined,

@@ -39,6 +39,8 @@ export class LiveSocket<C = unknown> extends WebSocket implements Follower, Stre
   seq = 0;
   /** Once it was let in. */
   client: C | undefined;
+  /** The code that it was closed with here. A client that does not answer in time is cut off, which `ws` reports as 1006. */
+  closedWith: number | undefined;
   kind: StreamKind<C> | undefined;
   /** Whether its kind was told that it came. */
   came = false;
@@ -118,6 +120,7 @@ export class LiveSocket<C = unknown> extends WebSocket implements Follower, Stre
     } else if (this.readyState === WebSocket.OPEN && code === 1007) {
       this.refuseFrame('MALFORMED_JSON', 'A frame is JSON in UTF-8.');
     } else {
+      if (this.readyState === WebSocket.OPEN) this.closedWith = code;
       super.close(code, reason);
     }
   }
