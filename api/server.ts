@@ -99,6 +99,8 @@ export async function startApi(
   // Longer than the minute after which proxies close an idle connection. If this process closed it first, the proxy's
   // next request could already be on its way.
   server.keepAliveTimeout = 65_000;
+  // So much longer it stays open than clients are told, for those that stand still when they should have closed it.
+  server.keepAliveTimeoutBuffer = 15_000;
   server.listen(config.port, config.host);
   await once(server, 'listening');
   const url = `http://${hostPort(config.host, (server.address() as AddressInfo).port)}`;
