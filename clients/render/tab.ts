@@ -118,6 +118,8 @@ async function readPage(
     // The document arrived, but may have been replaced by its own script, or still wait for one.
     if (!traffic.delivered) throw new RenderError('unreachable', undefined, { cause: error });
   }
+  // On a busy machine the document is read long after its answer came, and its scripts ask for things only then.
+  traffic.lastMs = performance.now();
   for (;;) {
     await settled(traffic, limits, began, signal);
     const taken = await takeDocument(session, limits);
