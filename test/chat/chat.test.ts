@@ -844,7 +844,7 @@ describe('the conversations a month of test mode', () => {
 
 describe('a connection that is dead without saying so', () => {
   it('is ended when it has not answered pings, while those that answer stay', async () => {
-    const pinging = await startProcess('test/kit/chatapi.ts', { ...env, PING_EVERY_MS: '2000' });
+    const pinging = await startProcess('test/kit/chatapi.ts', { ...env, PING_EVERY_MS: '5000' });
     spare.push(pinging);
     const client = await newClient({}, pinging.url);
     const query = new URLSearchParams(client.credentials);

@@ -24,7 +24,7 @@ const choose = (more: Partial<FunctionsAsk> = {}) =>
   createAi({
     baseUrl: server.baseUrl,
     model: 'm',
-    timeoutMs: 5_000,
+    timeoutMs: 60_000,
     nonce: () => 'nonce0123456',
     sleep: async () => undefined,
   }).chooseFunction({ ...ask, ...more });

@@ -227,7 +227,8 @@ describe('a model that is given tools', () => {
   it('that fails leaves the choice to the rules', async () => {
     const { client, called } = await shop([cancel, 'safe_write']);
     const refused = { kind: 'status', status: 400, message: 'tools are not supported' } as const;
-    model.script(refused, refused);
+    // Two, and as many for each attempt that a busy machine loses.
+    model.script(...Array.from({ length: 8 }, () => refused));
     client.say('Please cancel my order A-1042');
     expect((await client.frame('reply_end')).body).toBe('Cancel order:\nOrder A-1042 is cancelled.');
     expect(called()).toEqual([['cancel_order', { order_number: 'A-1042' }]]);

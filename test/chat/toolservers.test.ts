@@ -131,8 +131,8 @@ describe('a server that is broken', () => {
     const hanging = { answer: () => new Promise<never>(() => undefined) };
     const shop = await opened([
       // A call that comes to the server only after its time was never made.
-      { ...read, tool: { ...track, ...hanging }, timeout_ms: 4_000 },
-      { ...write, tool: { ...cancel, ...hanging }, timeout_ms: 4_000 },
+      { ...read, tool: { ...track, ...hanging }, timeout_ms: 8_000 },
+      { ...write, tool: { ...cancel, ...hanging }, timeout_ms: 8_000 },
     ]);
     const { client } = await met(shop);
     expect(await answerAfter(client, 'Please track my parcel B-7')).toContain(failed);
@@ -458,7 +458,8 @@ describe('the limit of calls', () => {
     const status = async () => (await handle.describe()).typedSearchAttributes.getAll();
     await until(async () => JSON.stringify(await status()).includes('held_back'), 'operators to see it');
     await calls.updateOne({ _id: held._id }, { $set: { held_back: 3 } });
-    await handle.signal('decided');
+    // Its minute may end just then, and the workflow with it.
+    await handle.signal('decided').catch(() => undefined);
     expect((await client.frame('reply_end')).body).not.toContain('cancelled');
     await connection.close();
     expect([shop.mcp.calls, await shop.outcomes(1)]).toEqual([[], ['rate_limited']]);

@@ -94,7 +94,7 @@ describe('a site that asks to be left alone for a while', () => {
       '/busy': (_, response) => {
         asked.push('busy');
         if (asked.filter((name) => name === 'busy').length === 1)
-          return void response.writeHead(429, { 'retry-after': '5' }).end();
+          return void response.writeHead(429, { 'retry-after': '12' }).end();
         response.writeHead(200, { 'content-type': 'text/html' }).end(page('Busy', 'The serin was busy.'));
       },
     });

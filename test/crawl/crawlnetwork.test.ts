@@ -23,7 +23,7 @@ beforeAll(async () => {
     EGRESS_ALLOW: `${new URL(site.url).host},bücher.test`,
     TEST_DNS: String(dns.port),
     TEST_INTERNET: publicAddress,
-    TEST_LIMITS: JSON.stringify({ headersTimeoutMs: 5_000, totalTimeoutMs: 2_000 }),
+    TEST_LIMITS: JSON.stringify({ headersTimeoutMs: 5_000, totalTimeoutMs: 6_000 }),
   });
   const started = await Promise.all([startProcess('api/server.ts', env), startProcess('test/kit/crawlworker.ts', env)]);
   running.push(...started);

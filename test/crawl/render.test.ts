@@ -157,7 +157,7 @@ describe('a page without text', () => {
     const lacking = async (path: string, from = made) => (await from.render(shop.url + path, { allow })).lacking;
     expect(await lacking('/')).toBe(false);
     for (const path of ['/fails', '/breaks', '/spies']) expect([path, await lacking(path)]).toEqual([path, true]);
-    expect(await lacking('/waits', renderer([shop], { limits: { settleMs: 2_000 } }))).toBe(true);
+    expect(await lacking('/waits', renderer([shop], { limits: { settleMs: 6_000 } }))).toBe(true);
   });
 
   it('is taken as it is when it never stops asking', async () => {
@@ -165,7 +165,7 @@ describe('a page without text', () => {
       '/': scripted(`{ setInterval(() => fetch('/poll'), 50); return 'News' }`),
       '/poll': data,
     });
-    const made = renderer([shop], { limits: { settleMs: 3_000, requests: 20 } });
+    const made = renderer([shop], { limits: { settleMs: 6_000, requests: 20 } });
     expect(await textOf(made, shop.url)).toBe('News');
     expect(shop.paths().filter((path) => path === '/poll').length).toBeLessThan(20);
   });
@@ -294,7 +294,7 @@ describe('what a page may reach', () => {
 describe('a page that goes wrong', () => {
   it('ends at its time limit when its script never does, and the next page works', async () => {
     const shop = await site({ '/': '<main></main><script>for (;;);</script>', '/app': app, '/data': data });
-    const made = renderer([shop], { limits: { timeoutMs: 8_000, settleMs: 4_000 } });
+    const made = renderer([shop], { limits: { timeoutMs: 12_000, settleMs: 6_000 } });
     expect(await reasonOf(made.render(shop.url))).toBe('timed_out');
     expect(await textOf(made, `${shop.url}/app`)).toBe('Text from a script');
   });

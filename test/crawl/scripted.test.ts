@@ -169,7 +169,7 @@ describe('a page that needs JavaScript', () => {
       expect(reasonsOf(done)).toEqual({
         '/app': 'The page has too little text without JavaScript: there is no browser here that starts.',
       });
-      expect(running[1].output()).toContain('did not start');
+      await until(async () => running[1].output().includes('did not start'), 'the log to say so');
     } finally {
       await Promise.all(running.map((process) => process.stop()));
       await removeDataDir(env);

@@ -3,7 +3,7 @@
  * own. Tests keep apart by organization; a test that needs a system of its own takes another name in `systemEnv`.
  */
 import { startProcess, systemEnv, type Running, type SystemEnv } from './processes.ts';
-import { mkdtemp, readdir } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startMongod, type Mongod } from '../../engines/mongod.ts';
@@ -29,6 +29,8 @@ export default async function setup(): Promise<void> {
   ]);
   const bundle = (await readdir(folder)).find((name) => name.startsWith('workflows-'));
   process.env['TEST_BUILT'] = folder;
+  process.env['TEST_PORTS'] = join(folder, 'ports');
+  await mkdir(process.env['TEST_PORTS']);
   process.env['TEST_WORKFLOW_BUNDLE'] = join(folder, bundle!);
   process.env['TEST_PROGRAMS'] = programs;
   // The platform reads what a majority has; a test that reads more sees a write before the API does.

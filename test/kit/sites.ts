@@ -1,7 +1,9 @@
 /** Sites for crawls, on loopback: pages by path, each a function of the request or its HTML; every request is counted. */
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { afterEach } from '@jest/globals';
 
 export type Reply = string | ((request: IncomingMessage, response: ServerResponse) => void);
@@ -27,16 +29,38 @@ export async function startSite(pages: Record<string, Reply>): Promise<TestSite>
     });
     response.end(reply ?? 'There is nothing here.');
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listenAnew(server);
   return Object.assign(site, {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     async close() {
       server.close();
       server.closeAllConnections();
       await once(server, 'close');
     },
   });
+}
+
+/** Listens where no site of this run has listened: a worker keeps the rules and pauses of an address for an hour. */
+async function listenAnew(server: Server): Promise<number> {
+  for (;;) {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    if (await isNew(port)) return port;
+    server.close();
+    await once(server, 'close');
+  }
+}
+
+/** Whether no site of this run had this port; takes it. */
+async function isNew(port: number): Promise<boolean> {
+  try {
+    await writeFile(join(process.env['TEST_PORTS']!, String(port)), '', { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
 }
 
 /** Starts sites; each is closed when the test ends that started it. To be called where hooks may be. */

@@ -83,6 +83,6 @@ describe('GET /health/ready', () => {
       { status: 'ok', mongo: 'ok', temporal: 'ok', embedding: { state: 'failed', reason } },
     ]);
     expect(await answers(api)).toBe(200);
-    expect(running.output()).toContain(`"reason":"${reason}"`);
+    await until(async () => running.output().includes(`"reason":"${reason}"`), 'the log to say so');
   });
 });

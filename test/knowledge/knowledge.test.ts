@@ -233,7 +233,7 @@ describe('with a language model and an embedding model configured', () => {
       OPENAI_API_KEY: 'k',
       OPENAI_MODEL: 'm',
       OPENAI_EMBEDDING_MODEL: 'e',
-      OPENAI_TIMEOUT_MS: '3000',
+      OPENAI_TIMEOUT_MS: '8000',
     };
     const [api, worker] = await Promise.all([
       startProcess('api/server.ts', configured),

@@ -129,6 +129,7 @@ describe('an upload', () => {
     await api.request('DELETE', at(gone), { token: here.token });
     await api.request('PATCH', `${at(tagged)}/segments`, { token: here.token, body: { segments: ['staff'] } });
     await api.request('POST', `${at(again)}/reprocess`, { token: here.token, body: {} });
+    await api.processed(here.orgId, here.token, again);
     await whileEmbedding(async () => {
       for (const docId of [tagged, again]) await here.embedded(docId);
       const asked = async (productType: string) =>
