@@ -11,7 +11,7 @@ export type GreenMail = {
   close(): void;
 };
 
-/** Every mailbox that is read has this password. */
+/** What every user logs in with. */
 const password = 'secret';
 
 /** `users`: those who can log in; without any, everybody can, with any password. */
