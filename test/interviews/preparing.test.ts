@@ -110,7 +110,7 @@ describe('POST /orgs/{orgId}/interviews/generate-questions', () => {
   });
 });
 
-const ai = () => createAi({ baseUrl: server.baseUrl, model: 'm', timeoutMs: 5_000, sleep: async () => undefined });
+const ai = () => createAi({ baseUrl: server.baseUrl, model: 'm', timeoutMs: 60_000, sleep: async () => undefined });
 const reply = (value: unknown) => ({ kind: 'reply' as const, content: JSON.stringify(value) });
 const failures: unknown[] = [];
 const told = (error: unknown): undefined => void failures.push(error);

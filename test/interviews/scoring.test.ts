@@ -35,7 +35,7 @@ const interviewed: Interviewed = {
   })),
 };
 const ai = () =>
-  createAi({ baseUrl: server.baseUrl, model: 'm', timeoutMs: 5_000, sleep: async () => undefined, nonce: () => 'N' });
+  createAi({ baseUrl: server.baseUrl, model: 'm', timeoutMs: 60_000, sleep: async () => undefined, nonce: () => 'N' });
 const told = (error: unknown) => void failures.push(error);
 const score = () => scoreAnswers(ai(), interviewed, 'Data Engineer', told);
 const reply = (quote: string, more: object = {}) => ({

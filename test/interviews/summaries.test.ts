@@ -27,7 +27,7 @@ const said = [
   'I will call the printer tomorrow.',
 ].map((words, n) => ({ id: String(n), speaker: 'Ben', text: words, at: new Date(n), is_ai: false }));
 const ask = (mode: 'short' | 'long' = 'short', nonce = () => 'NONCE') => {
-  const ai = createAi({ baseUrl: server.baseUrl, model: 'm', timeoutMs: 5_000, sleep: async () => undefined, nonce });
+  const ai = createAi({ baseUrl: server.baseUrl, model: 'm', timeoutMs: 60_000, sleep: async () => undefined, nonce });
   return summarize(ai, mode, { startedAt: new Date(0), said }, (error) => void failures.push(error));
 };
 

@@ -83,7 +83,7 @@ export async function interviewing(env: SystemEnv, url = process.env['TEST_API_U
     async function bring(status: InterviewStatus, body: object = {}): Promise<string> {
       const future = { scheduled_at: new Date(Date.now() + 86_400_000).toISOString() };
       const id = await create({ ...(status === 'scheduled' ? future : {}), ...body });
-      if (status === 'cancelled') await call('POST', `/${id}/cancel`);
+      if (status === 'cancelled') await move(id, '/cancel', 'cancelled');
       const steps = {
         draft: 0,
         scheduled: 0,

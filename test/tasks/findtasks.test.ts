@@ -29,7 +29,13 @@ const said = [
 }));
 const find = (lines = said) =>
   findTasks(
-    createAi({ baseUrl: server.baseUrl, model: 'm', timeoutMs: 5_000, sleep: async () => undefined, nonce: () => 'N' }),
+    createAi({
+      baseUrl: server.baseUrl,
+      model: 'm',
+      timeoutMs: 60_000,
+      sleep: async () => undefined,
+      nonce: () => 'N',
+    }),
     { said: lines, members, startedAt: new Date('2026-11-18T10:00:00Z'), zone: 'Europe/Berlin' },
     (error) => void failures.push(error),
   );

@@ -83,7 +83,7 @@ describe('a review by a model', () => {
   };
   const review = () => {
     failures.length = 0;
-    const ai = createAi({ baseUrl: server.baseUrl, model: 'm', timeoutMs: 5_000, sleep: async () => undefined });
+    const ai = createAi({ baseUrl: server.baseUrl, model: 'm', timeoutMs: 60_000, sleep: async () => undefined });
     return reviewTask(ai, reviewed, '2026-11-18', (error) => void failures.push(error));
   };
   const good = {
