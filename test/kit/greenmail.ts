@@ -16,12 +16,10 @@ const password = 'secret';
 
 /** `users`: those who can log in; without any, everybody can, with any password. */
 export async function startGreenMail(users: readonly string[] = []): Promise<GreenMail> {
-  const [smtpPort, imapPort, apiPort] = [await freePort(), await freePort(), await freePort()];
+  const [smtpPort, apiPort] = [await freePort(), await freePort()];
   const options = {
     'smtp.port': smtpPort,
     'smtp.hostname': '127.0.0.1',
-    'imap.port': imapPort,
-    'imap.hostname': '127.0.0.1',
     hostname: '127.0.0.1',
     'api.hostname': '127.0.0.1',
     'api.port': apiPort,
@@ -54,8 +52,8 @@ export async function startGreenMail(users: readonly string[] = []): Promise<Gre
 }
 
 /**
- * Reads by the server's API and not over IMAP: a login makes the mailbox, and the server fails when a mail that arrives at that
- * moment makes it, too.
+ * Read by the server's API and not over IMAP: a login there makes the mailbox, and the server fails when a mail that arrives at
+ * that moment makes it, too.
  */
 async function mailsOf(port: number, address: string): Promise<string[]> {
   const answer = await fetch(`http://127.0.0.1:${port}/api/user/${encodeURIComponent(address)}/messages`);
