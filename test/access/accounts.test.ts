@@ -21,7 +21,7 @@ let db: Db;
 beforeAll(async () => {
   greenMail = await startGreenMail();
   const env = systemEnv('accounts', {
-    FLEETS: 'deliveries',
+    FLEETS: 'deliveries,slowdeliveries',
     SMTP_URL: `smtp://127.0.0.1:${greenMail.smtpPort}`,
     MAIL_FROM: from,
   });

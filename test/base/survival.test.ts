@@ -124,7 +124,7 @@ describe('an API killed between saving a document and starting its workflow', ()
 
 describe('with Temporal away', () => {
   it('uploads are accepted and health says so; they are processed when it is back', async () => {
-    const env = newSystem('away', { FLEETS: 'documents' });
+    const env = newSystem('away', { FLEETS: 'documents,backlog' });
     // Port 9 (discard) is closed: for this API Temporal is down, but the worker below reaches it.
     const api = apiAt((await start('api/server.ts', { ...env, TEMPORAL_ADDRESS: '127.0.0.1:9' })).url);
     const org = await api.newOrg();

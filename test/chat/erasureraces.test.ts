@@ -303,7 +303,7 @@ describe('a customer who asks in vain', () => {
   }
 
   beforeAll(async () => {
-    env = systemEnv('erasureraces', { FLEETS: 'documents,sources,conversations' });
+    env = systemEnv('erasureraces', { FLEETS: 'documents,backlog,sources,conversations' });
     model = await startOpenAiServer();
     model.reply = () => JSON.stringify({ answered: false, sources: [], answer: '' });
     api = await startProcess('api/server.ts', env);

@@ -59,7 +59,7 @@ const near = [
   'Is paper recycled?',
 ];
 
-const env = systemEnv('offers', { FLEETS: 'documents,sources,embedding,conversations' });
+const env = systemEnv('offers', { FLEETS: 'documents,backlog,sources,embedding,conversations' });
 const running: Running[] = [];
 let mongo: MongoClient;
 let model: OpenAiServer;

@@ -592,7 +592,7 @@ describe('an answer that takes its time', () => {
       OPENAI_MODEL: 'm',
       // Longer than the model stands still while an API is started and found again.
       OPENAI_TIMEOUT_MS: '120000',
-      FLEETS: 'documents,conversations',
+      FLEETS: 'documents,backlog,conversations',
     });
     [server, worker] = await Promise.all([startProcess('api/server.ts', env), startProcess('test/kit/worker.ts', env)]);
   });

@@ -42,7 +42,7 @@ beforeAll(async () => {
   ]);
   objects = await createEmulator({ service: 'aws', port: await freePort() });
   env = systemEnv('mail', {
-    FLEETS: 'conversations,deliveries,inbound,documents',
+    FLEETS: 'conversations,deliveries,slowdeliveries,inbound,documents,backlog',
     SMTP_URL: `smtp://127.0.0.1:${greenMail.smtpPort}`,
     MAIL_FROM: 'support@bank.example',
     REPLY_DOMAIN: replyDomain,

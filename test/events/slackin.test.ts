@@ -12,7 +12,7 @@ import { serviced, servicesEnv, slackSecret } from '../kit/serviced.ts';
 const system = serviced((services) =>
   systemEnv('slackin', {
     ...servicesEnv(services),
-    FLEETS: 'documents,sources,conversations,inbound,deliveries,slowdeliveries',
+    FLEETS: 'documents,backlog,sources,conversations,inbound,deliveries,slowdeliveries',
   }),
 );
 let client: MongoClient;

@@ -14,7 +14,7 @@ let org: TestOrg;
 beforeAll(async () => {
   microsoft = await startBotFramework();
   const env = systemEnv('teams', {
-    FLEETS: 'inbound,documents',
+    FLEETS: 'inbound,documents,backlog',
     TEAMS_OPENID_URL: `${microsoft.url}/openid`,
     TEAMS_TOKEN_URL: `${microsoft.url}/token`,
     TEAMS_APP_ID: appId,

@@ -24,7 +24,7 @@ export function answering(name: string) {
     env = systemEnv(name);
     [api, indexer] = await Promise.all([
       startProcess('api/server.ts', env),
-      startProcess('test/kit/worker.ts', { ...env, FLEETS: 'documents,sources' }),
+      startProcess('test/kit/worker.ts', { ...env, FLEETS: 'documents,backlog,sources' }),
     ]);
   });
   afterAll(async () => {

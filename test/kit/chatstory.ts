@@ -39,7 +39,7 @@ const workers: Running[] = [];
 const spare: Running[] = [];
 const startApi = async (): Promise<void> => void apis.push(await startProcess('api/server.ts', env));
 const startWorker = async (): Promise<void> =>
-  void workers.push(await startProcess('test/kit/worker.ts', { ...env, FLEETS: 'documents,conversations' }));
+  void workers.push(await startProcess('test/kit/worker.ts', { ...env, FLEETS: 'documents,backlog,conversations' }));
 
 /** Starts the system of the stories, and gives what plays one. To be called where hooks may be; `name` is the system's. */
 export function chatStories(name: string): (seed: number) => Promise<void> {

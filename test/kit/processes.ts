@@ -108,6 +108,16 @@ export async function removeDataDir(env: SystemEnv): Promise<void> {
 
 const jitter = join(root, 'test/kit/jitter.cjs');
 
+/** Each hands work to the fleet beside it when much comes at once, so that a test without that one waits in vain now and then. */
+const overflow = { documents: 'backlog', deliveries: 'slowdeliveries' } as const;
+
+/** @throws when a fleet is named without the one that it hands work to. */
+function checkFleets(fleets: readonly string[]): void {
+  for (const [fleet, other] of Object.entries(overflow))
+    if (fleets.includes(fleet) && !fleets.includes(other))
+      throw new Error(`FLEETS names ${fleet}, which hands work to ${other} now and then: name both.`);
+}
+
 /** The variables of this process's environment that a program needs. */
 const passedOn = ['PATH', 'HOME', 'TMPDIR', 'NODE_COMPILE_CACHE'];
 
@@ -116,6 +126,7 @@ const passedOn = ['PATH', 'HOME', 'TMPDIR', 'NODE_COMPILE_CACHE'];
  * is a path from the root of the project.
  */
 export async function startProcess(program: string, env: SystemEnv): Promise<Running> {
+  checkFleets((env['FLEETS'] ?? '').split(','));
   const programs = process.env['TEST_PROGRAMS'];
   if (programs !== undefined) await giveBuilt(env.DATA_DIR);
   const child = fork(programs === undefined ? join(root, program) : new URL(builtName(program), programs), {
