@@ -40,11 +40,11 @@ export type HeldUp = { callId: string; untilMs: number };
 const lookAgainMs = 5 * 60_000;
 
 /** For so long a turn looks itself for the end of the call that it has begun, and this often: most end within it. */
-const patienceMs = 500;
+const defaultPatienceMs = 500;
 const lookEveryMs = 20;
 
-/** Resolves when a call has ended or waits for somebody, or after a moment. */
-async function settled(orgId: string, callId: string): Promise<void> {
+/** Resolves when a call has ended or waits for somebody, or after `patienceMs`. */
+async function settled(orgId: string, callId: string, patienceMs: number): Promise<void> {
   for (let waited = 0; waited < patienceMs; waited += lookEveryMs) {
     await sleep(lookEveryMs);
     const state = await callState(orgId, callId);
@@ -52,7 +52,15 @@ async function settled(orgId: string, callId: string): Promise<void> {
   }
 }
 
-export function createToolUse({ startNear, clock }: { startNear: StartSaved; clock: () => Date }) {
+export function createToolUse({
+  startNear,
+  clock,
+  patienceMs = defaultPatienceMs,
+}: {
+  startNear: StartSaved;
+  clock: () => Date;
+  patienceMs?: number;
+}) {
   const heldUpBy = ({ _id, ask_until }: Pick<ToolCall, '_id' | 'ask_until'>): HeldUp => ({
     callId: _id,
     // A little after the call's own workflow finds that its time is over.
@@ -110,7 +118,7 @@ export function createToolUse({ startNear, clock }: { startNear: StartSaved; clo
       });
       if (call) {
         await startNear(ToolCallModel, call, [intent]);
-        await settled(org_id, _id);
+        await settled(org_id, _id, patienceMs);
       }
       const standing = call ?? (await callsFor(org_id, message._id)).at(-1)!;
       return heldUpBy(standing);

@@ -12,13 +12,16 @@ modelsIn('tooluse');
 
 const now = new Date('2096-01-02T03:04:05Z');
 const orgId = newId('org');
+/** Longer than a busy machine takes for a write, in ms. */
+const long = { patienceMs: 60_000 };
 const tool = { tool_name: 'track_parcel', pin: 'p', risk_tier: 'read_public', auth_scope: 'public' };
 
 /** Begins a call, of which `become` is what happens a moment later; gives its state as the turn goes on. */
-async function begun(become: (callId: string) => Promise<unknown>) {
+async function begun(become: (callId: string) => Promise<unknown>, patience: { patienceMs?: number } = {}) {
   const { begin } = createToolUse({
     startNear: async (_model, { _id }) => void setTimeout(() => void become(_id), 30),
     clock: () => now,
+    ...patience,
   });
   const conversation = { _id: newId('conversation'), org_id: orgId, mode: 'test', customer_id: newId('customer') };
   const { callId } = await begin(
@@ -32,13 +35,13 @@ async function begun(become: (callId: string) => Promise<unknown>) {
 
 it('that ends at once goes on when it has ended', async () => {
   const ended = { outcome: 'ok', ended_at: now } as const;
-  expect((await begun((id) => moveCall(orgId, id, 'drop', ended))).state).toBe('ended');
+  expect((await begun((id) => moveCall(orgId, id, 'drop', ended), long)).state).toBe('ended');
 });
 
 it('that somebody is asked about is left as soon as it waits', async () => {
   const ask_until = new Date(now.getTime() + 60_000);
   const asked = { awaited: 'member', ask_until } as const;
-  expect((await begun((id) => moveCall(orgId, id, 'ask', asked))).state).toBe('waiting');
+  expect((await begun((id) => moveCall(orgId, id, 'ask', asked), long)).state).toBe('waiting');
 });
 
 it('that does not end is left after a moment', async () => {
