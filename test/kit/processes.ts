@@ -6,6 +6,7 @@ import { mkdir, readdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Queue } from '../../workflows/queues.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -109,7 +110,7 @@ export async function removeDataDir(env: SystemEnv): Promise<void> {
 const jitter = join(root, 'test/kit/jitter.cjs');
 
 /** Each hands work to the fleet beside it when much comes at once, so that a test without that one waits in vain now and then. */
-const overflow = { documents: 'backlog', deliveries: 'slowdeliveries' } as const;
+const overflow: Partial<Record<Queue, Queue>> = { documents: 'backlog', deliveries: 'slowdeliveries' };
 
 /** @throws when a fleet is named without the one that it hands work to. */
 function checkFleets(fleets: readonly string[]): void {
