@@ -17,6 +17,7 @@ import { onDemand } from './ondemand.ts';
 import { openApiDocument } from './openapi.ts';
 import { mountOutcome } from './outcome.ts';
 import { serve } from './serve.ts';
+import { takeNoParameters } from './validate.ts';
 import { routeGroups, type RouteGroups } from '../routes/index.ts';
 import { mountWidget } from '../chat/widget.ts';
 import { slackOutcome } from '../events/outcome.ts';
@@ -116,6 +117,7 @@ export function createApp(
   // Made for the first who asks: it takes longer than half of all else that a start does here.
   const document = onDemand(() => openApiDocument(groups, { version: apiVersion }));
   outside.get('/v1/openapi.json', (koa) => {
+    takeNoParameters(koa.query);
     koa.body = document();
   });
   outside.get('/docs', (koa) => {

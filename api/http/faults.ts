@@ -18,10 +18,27 @@ type Checked<S extends z.ZodType> = { value: z.infer<S> } | { value?: never; fau
  */
 export function check<S extends z.ZodType>(schema: S, value: unknown, place: string): Checked<S> {
   const parsed = schema.safeParse(value, { error: (issue) => sentenceOf(issue, schema) });
-  return parsed.success ? { value: parsed.data } : { faults: faultsOf(parsed.error.issues, place) };
+  if (parsed.success) return { value: parsed.data };
+  const issues =
+    place === 'query' ? parsed.error.issues.map((issue) => ofParameter(issue, value)) : parsed.error.issues;
+  return { faults: faultsOf(issues, place, unknownSentence(schema, place)) };
 }
 
-function faultsOf(issues: readonly z.core.$ZodIssue[], place: string): Faults {
+/** What is wrong with a parameter that stands in the address several times, which no route takes, is that. */
+function ofParameter(issue: z.core.$ZodIssue, query: unknown): z.core.$ZodIssue {
+  const [name] = issue.path;
+  const isRepeated = name !== undefined && Array.isArray((query as Record<PropertyKey, unknown>)[name]);
+  return isRepeated ? { ...issue, message: 'is given more than once; give it once' } : issue;
+}
+
+function unknownSentence(schema: z.ZodType, place: string): string {
+  if (place !== 'query') return 'is not a field here; take it out';
+  const { def } = (bare(schema) as z.core.$ZodTypes)._zod;
+  const names = def.type === 'object' ? Object.keys(def.shape) : [];
+  return `is not a parameter here; this route takes ${names.length > 0 ? names.join(', ') : 'none'}`;
+}
+
+function faultsOf(issues: readonly z.core.$ZodIssue[], place: string, unknownIs: string): Faults {
   const all = issues.flatMap((issue) => opened(issue));
   const details: Detail[] = [];
   let count = 0;
@@ -33,7 +50,7 @@ function faultsOf(issues: readonly z.core.$ZodIssue[], place: string): Faults {
     if (room <= 0) continue;
     if (issue.code !== 'unrecognized_keys') details.push({ path, message: issue.message });
     for (const name of unknown.slice(0, room)) {
-      details.push({ path: [...path, shortened(name)], message: 'is not a field here; take it out' });
+      details.push({ path: [...path, shortened(name)], message: unknownIs });
     }
   }
   const [first] = details;

@@ -33,7 +33,8 @@ export function openApiDocument(groups: RouteGroups, options: { version: string 
     info: {
       title: 'Support platform',
       version: options.version,
-      description: 'A customer-support platform with an AI agent. Errors are `{ error, code, details?, request_id }`.',
+      description:
+        'A customer-support platform with an AI agent. Errors are `{ error, code, details?, request_id }`. Fields and query parameters that a route does not list are refused.',
     },
     // Relative to where the document was read: a page may only send requests to the origin that it came from.
     servers: [{ url: '/v1' }],
@@ -94,7 +95,7 @@ function operation(tag: string, route: Route) {
     security: security(route),
     requestParams: {
       ...(route.params ? { path: route.params } : {}),
-      ...(route.query ? { query: route.query } : {}),
+      query: route.query,
       ...(keepsReply(route)
         ? {
             header: z.object({

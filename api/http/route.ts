@@ -42,7 +42,13 @@ type Definition<
   summary: string;
   auth: G;
   params?: P;
+  /** Every parameter that the route takes, each at most once. Others are refused, on routes without `query` too. */
   query?: Q;
+  /**
+   * Parameters that `query` does not list are ignored: for addresses whose callers are other services, which add
+   * parameters of their own.
+   */
+  otherParameters?: 'ignored';
   /** JSON, or the form's text fields when `upload` is true. */
   body?: B;
   /** Whether the body is a multipart form with one file in the field `file`. */
@@ -95,8 +101,9 @@ export type Route = Omit<
     boolean,
     z.ZodObject
   >,
-  'handle'
+  'handle' | 'query'
 > & {
+  query: z.ZodObject;
   status: number;
   handle(input: never, ctx: Context): Promise<unknown>;
 };
@@ -131,8 +138,10 @@ export function route<
   U extends boolean = false,
   W extends boolean = false,
 >(definition: Definition<G, P, Q, B, U, W, R>): Route {
-  const { auth, reply, query } = definition;
+  const { auth, reply } = definition;
   const byKey = auth.kind === 'key' || auth.kind === 'self';
+  const own: z.ZodObject = definition.query ?? z.object({});
+  const query = auth.kind === 'key' ? own.extend(modeQuery.shape) : own;
   return {
     ...definition,
     status: definition.status ?? 200,
@@ -140,7 +149,7 @@ export function route<
     reply: byKey
       ? reply.extend({ mode: reply.shape['mode'] ?? modeSchema.optional(), warning: warning.optional() })
       : reply,
-    ...(auth.kind === 'key' ? { query: (query ?? z.object({})).extend(modeQuery.shape) } : {}),
+    query: definition.otherParameters === 'ignored' ? query : query.strict(),
   };
 }
 

@@ -54,7 +54,7 @@ export function serve(
     koa.state['orgId'] = 'orgId' in principal ? principal.orgId : undefined;
     if (route.limit) koa.set(await shared.limit(route.limit, credentialId(principal)));
     const params = route.params ? parse(route.params, koa.params, 'params') : undefined;
-    const query = route.query ? parse(route.query, koa.query, 'query') : undefined;
+    const query = parse(route.query, koa.query, 'query');
     const { fields, file, raw } = signed ? readAgain(route, signed.body) : await readBody(koa);
     try {
       const input = { params, query, body: parseBody(route, fields), file, raw };

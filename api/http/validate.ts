@@ -1,5 +1,5 @@
 /** Checks what a caller sent against its schema: the value, or a problem that names every offending field. */
-import type { z } from 'zod';
+import { z } from 'zod';
 import { check } from './faults.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
@@ -8,4 +8,11 @@ export function parse<S extends z.ZodType>(schema: S, value: unknown, place: 'bo
   const checked = check(schema, value, place);
   if ('faults' in checked) throw new Problem('VALIDATION', checked.faults);
   return checked.value;
+}
+
+const nothing = z.strictObject({});
+
+/** Throws `VALIDATION` for every parameter in an address that takes none. */
+export function takeNoParameters(query: unknown): void {
+  parse(nothing, query, 'query');
 }

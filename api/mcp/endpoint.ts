@@ -11,6 +11,7 @@ import type { Context } from '../context.ts';
 import { addressOf } from '../http/address.ts';
 import { jsonReader } from '../http/body.ts';
 import type { Limiter } from '../http/limits.ts';
+import { takeNoParameters } from '../http/validate.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 /** A question of 2,000 characters with fifty messages before it fits; so does everything else that is asked here. */
@@ -42,6 +43,7 @@ export function mountMcp(
       signed: undefined,
     })) as SelfPrincipal;
     koa.state['orgId'] = principal.orgId;
+    takeNoParameters(koa.query);
     const body = await readBody(koa);
     const messages = Array.isArray(body) ? (body as unknown[]) : [body];
     if (messages.length > maxMessages)

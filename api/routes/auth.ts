@@ -140,6 +140,7 @@ export const authRoutes = [
     auth: open,
     params: contract.oidcParams,
     query: contract.oidcCallbackQuery,
+    otherParameters: 'ignored',
     reply: contract.loginReply,
     envelope: true,
     errors: ['FEDERATED_LOGIN_FAILED'],

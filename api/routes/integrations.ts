@@ -164,6 +164,7 @@ export const integrationRoutes = [
     summary: 'Where Slack sends the browser back to; leads to a page that says how it ended.',
     auth: open,
     query: contract.callbackQuery,
+    otherParameters: 'ignored',
     status: 302,
     reply: contract.redirectReply,
     envelope: true,

@@ -380,6 +380,7 @@ export const botReportRoutes = (
     path: `/webhooks/${service}`,
     summary,
     auth: signature(provider),
+    otherParameters: 'ignored',
     raw: true,
     maxBytes: maxReportBytes,
     reply: contract.webhookReply,

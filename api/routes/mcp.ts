@@ -274,6 +274,7 @@ export const mcpRoutes = [
       'Where a tool server’s authorization server sends the browser back to; leads to a page that says how it ended.',
     auth: open,
     query: contract.callbackQuery,
+    otherParameters: 'ignored',
     status: 302,
     reply: contract.redirectReply,
     envelope: true,

@@ -16,6 +16,7 @@ export const webhookRoutes = [
     path: '/webhooks/linear',
     summary: 'An event of Linear, signed with the deployment’s secret or with one of an organization.',
     auth: signature(linear),
+    otherParameters: 'ignored',
     raw: true,
     reply: contract.received,
     async handle({ raw, principal }, ctx) {
@@ -29,6 +30,7 @@ export const webhookRoutes = [
     path: '/webhooks/github',
     summary: 'An event of GitHub, signed with the secret of an organization that connected the repository.',
     auth: signature(github),
+    otherParameters: 'ignored',
     raw: true,
     reply: contract.received,
     async handle({ raw, principal }, ctx) {
@@ -42,6 +44,7 @@ export const webhookRoutes = [
     path: '/webhooks/teams',
     summary: 'A message of Microsoft Teams: with a token of the Bot Framework, or an HMAC, which is answered at once.',
     auth: signature(teams),
+    otherParameters: 'ignored',
     raw: true,
     maxBytes: 256 * 1024,
     reply: contract.teamsReply,
@@ -55,6 +58,7 @@ export const webhookRoutes = [
     path: '/webhooks/email/inbound',
     summary: 'A mail that Amazon SES received, or a confirmation, in a message that Amazon SNS signed.',
     auth: signature(email),
+    otherParameters: 'ignored',
     raw: true,
     reply: contract.received,
     async handle({ principal }, ctx) {
@@ -68,6 +72,7 @@ export const webhookRoutes = [
     path: '/webhooks/slack',
     summary: 'An event, a slash command or an interaction of Slack. The answer is what Slack wants to read at once.',
     auth: signature(slack),
+    otherParameters: 'ignored',
     raw: true,
     reply: contract.slackReply,
     handle: ({ principal }, ctx) => takeSlack(ctx, principal.sender),

@@ -16,6 +16,7 @@ import { createApp } from '../../api/http/app.ts';
 import type { Context } from '../../api/context.ts';
 import { createMetrics } from '../../api/http/metrics.ts';
 import { route } from '../../api/http/route.ts';
+import { routeGroups } from '../../api/routes/index.ts';
 import { readConfig } from '../../config.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
@@ -47,6 +48,7 @@ const groups = {
       path: '/hooks/event',
       summary: 'A signed body that is parsed.',
       auth: signature(acme),
+      otherParameters: 'ignored',
       body: z.looseObject({ action: z.string() }),
       reply,
       handle({ body, principal }) {
@@ -128,9 +130,9 @@ const signed = (body: string | Uint8Array, more: Record<string, string> = {}) =>
   ...more,
 });
 
-describe('signature(provider)', () => {
-  const event = '{"action":"opened","more":1}';
+const event = '{"action":"opened","more":1}';
 
+describe('signature(provider)', () => {
   it('gives the handler what the provider knows of the sender, and the parsed body', async () => {
     expect(await post('/hooks/event', event, signed(event))).toMatchObject({
       status: 200,
@@ -218,6 +220,60 @@ describe('the limit of a list', () => {
   ])('%s: %i, and never more than 100 entries', async (limit, status, seen) => {
     const answer = await fetch(`${url}/things?limit=${limit}`);
     expect([answer.status, ((await answer.json()) as { seen?: string }).seen]).toEqual([status, seen]);
+  });
+});
+
+describe('the parameters of an address', () => {
+  const ask = async (path: string) => {
+    const answer = await fetch(`${url}${path}`);
+    // oxlint-disable-next-line typescript/no-explicit-any -- as above
+    return { status: answer.status, body: (await answer.json()) as any };
+  };
+
+  it('that the route does not take are refused by name, with those that it takes', async () => {
+    const { status, body } = await ask('/things?search=card&limit=1&__proto__=x');
+    const message = 'is not a parameter here; this route takes limit, cursor';
+    expect([status, body.code, body.error]).toEqual([400, 'VALIDATION', `search: ${message}, and 1 more; see details`]);
+    expect(body.details).toEqual([
+      { path: ['query', 'search'], message },
+      { path: ['query', '__proto__'], message },
+    ]);
+  });
+
+  it('are refused where a route takes none, whatever its method', async () => {
+    const { status, body } = await post('/text?text=a', '{"text":"a"}', { 'content-type': 'application/json' });
+    expect([status, body.error]).toEqual([400, 'text: is not a parameter here; this route takes none']);
+    expect((await ask('/openapi.json?pretty=1')).status).toBe(400);
+  });
+
+  it.each([
+    ['limit=1&limit=2', 'limit: is given more than once; give it once'],
+    ['cursor=a&cursor=a', 'cursor: is given more than once; give it once'],
+    ['limit[]=1', 'limit[]: is not a parameter here; this route takes limit, cursor'],
+    ['limit=', 'limit: must be a whole number of at least 1'],
+    ['=1', ': is not a parameter here; this route takes limit, cursor'],
+  ])('%s: 400', async (query, message) => {
+    const { status, body } = await ask(`/things?${query}`);
+    expect([status, body.error]).toEqual([400, message]);
+  });
+
+  it('that another service adds are ignored where the route says so', async () => {
+    expect((await post('/hooks/event?tenant=7&tenant=8', event, signed(event))).status).toBe(200);
+    expect((await post('/hooks/bytes?tenant=7', event, signed(event))).status).toBe(400);
+  });
+
+  it('are ignored by the real routes only that providers call, and by browsers which they send back', () => {
+    const lax = Object.values(routeGroups).flatMap((routes) =>
+      routes.filter((each) => each.otherParameters === 'ignored'),
+    );
+    expect(lax.map(({ name }) => name).toSorted()).toEqual(
+      [
+        ...Object.values(routeGroups).flatMap((routes) => routes.filter(({ auth }) => auth.kind === 'signature')),
+        ...Object.values(routeGroups).flatMap((routes) => routes.filter(({ path }) => path.endsWith('/callback'))),
+      ]
+        .map(({ name }) => name)
+        .toSorted(),
+    );
   });
 });
 
