@@ -109,6 +109,7 @@ const replies = {
     message_id: z.string(),
     in_reply_to: z.array(z.string()),
     references: z.array(z.string()),
+    signed_by: z.string(),
     headers: z.array(z.tuple([z.string(), z.string()])),
     text: z.string(),
     full_text: z.string(),

@@ -5,11 +5,13 @@
 import EmailReplyParser from 'email-reply-parser';
 import { DOMParser } from 'linkedom';
 import PostalMime, { addressParser, decodeWords, type Email } from 'postal-mime';
+import { signerOf } from './authentication.ts';
 import { addHtml } from './html.ts';
 import { Blocks, tidy, type Limits } from './limits.ts';
 import type { Block } from '../../models/rules/knowledge/chunks.ts';
 import { Unreadable } from '../../models/rules/knowledge/document.ts';
 import { maxMailBytes, type ReadMail } from './mailformat.ts';
+import { domainOf } from '../../models/rules/events/mailbox.ts';
 import { tellingHeaders, type MailHeader } from '../../models/rules/events/mailin.ts';
 import { markerLine, messageIdsIn } from '../../models/rules/events/mailout.ts';
 
@@ -27,12 +29,14 @@ export async function readMail(bytes: Buffer, limits: Limits): Promise<ReadMail>
   const plain = (mail.text ?? '').trim() !== '';
   const full = plain ? bounded(mail.text!) : htmlText(mail.html ?? '', limits, false);
   const own = plain ? full : htmlText(mail.html ?? '', limits, true);
+  const from = authorOf(mail);
   return {
-    from: authorOf(mail),
+    from,
     subject: tidy((mail.subject ?? '').slice(0, maxLine)).replace(/\s+/g, ' '),
     message_id: messageIdsIn(mail.messageId)[0] ?? '',
     in_reply_to: messageIdsIn(mail.inReplyTo),
     references: messageIdsIn(mail.references),
+    signed_by: from.address === '' ? '' : signerOf(mail.headers, domainOf(from.address)),
     headers: mail.headers
       .filter(({ key }) => tellingHeaders.has(key))
       .slice(0, maxHeaders)

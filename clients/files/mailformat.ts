@@ -10,6 +10,11 @@ export type ReadMail = {
   message_id: string;
   in_reply_to: string[];
   references: string[];
+  /**
+   * The domain whose signature speaks for the author, as the receiving service found; empty when there is none. It counts only
+   * where that service also confirmed that a signature holds.
+   */
+  signed_by: string;
   /** Those that tell whether a program wrote it, in their order, names in lower case. */
   headers: MailHeader[];
   /** What its author wrote. */

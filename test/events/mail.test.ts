@@ -367,6 +367,17 @@ describe('a customer’s mail', () => {
       'unverified_sender',
       (mail, email) => ({ ...answering(mail, email, 'x'), verdicts: { dkim: 'GRAY', dmarc: 'GRAY' } }),
     ],
+    [
+      'unverified_sender',
+      (mail, email) => ({
+        ...answering(mail, email, 'Send me the money', {
+          'Authentication-Results':
+            'amazonses.com; spf=pass envelope-from="dkim=pass header.i=@customer.example"@evil.example; dkim=pass header.i=@evil.example',
+          'DKIM-Signature': 'v=1; a=rsa-sha256; d=evil.example; s=s; h=from; bh=YQ==; b=YQ==',
+        }),
+        verdicts: { dkim: 'PASS', dmarc: 'GRAY' },
+      }),
+    ],
     ['not_the_customer', (mail) => answering(mail, 'mallory@customer.example', 'Send me the money')],
     ['not_the_customer', (mail, email) => answering(mail, `mallory@evil.example>, <${email}`, 'Two authors')],
     ['empty', (mail, email) => answering(mail, email, '')],

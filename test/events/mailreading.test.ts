@@ -73,6 +73,136 @@ describe('the words of a mail’s author', () => {
   });
 });
 
+/** A mail of this author whose head begins with these lines. */
+const signedBy = async (lines: readonly string[], from = 'alice@customer.example') =>
+  (await files.mail(Readable.from([Buffer.from([...lines, `From: ${from}`, 'Subject: x', '', 'x'].join('\r\n'))])))
+    .signed_by;
+/** As Amazon SES writes its findings, which do not keep to the grammar: what follows `client-ip` are no methods. */
+const found = (dkim: string, envelope = 'alice@customer.example', helo = 'mx.customer.example'): string =>
+  `Authentication-Results: amazonses.com;\r\n spf=pass (spfCheck: domain of x designates 192.0.2.1 as permitted sender) client-ip=192.0.2.1; envelope-from=${envelope}; helo=${helo};\r\n ${dkim};\r\n dmarc=none header.from=customer.example;`;
+const signature = (d: string, more = ''): string =>
+  `DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=${d}; s=s1;${more}\r\n h=from:subject; bh=YQ==;\r\n b=YWJj\r\n\tZGVm`;
+const own = 'dkim=pass header.i=@customer.example';
+const evil = 'dkim=pass header.i=@evil.example';
+
+describe('the signature that speaks for a mail’s author', () => {
+  it.each<[string, string[], string]>([
+    ['its own', [found(own), signature('customer.example')], 'customer.example'],
+    [
+      'one of a subdomain',
+      [found('dkim=pass header.i=@m.customer.example'), signature('m.customer.example')],
+      'm.customer.example',
+    ],
+    [
+      'one that names the domain',
+      [found('dkim=pass header.d=customer.example'), signature('Customer.Example')],
+      'customer.example',
+    ],
+    [
+      'one whose identity is a person',
+      [found('dkim=pass header.i=alice@customer.example'), signature('customer.example', ' i=alice@customer.example;')],
+      'customer.example',
+    ],
+    [
+      'its own beside that of its provider',
+      [found(`dkim=pass header.i=@esp.example;\r\n ${own}`), signature('esp.example'), signature('customer.example')],
+      'customer.example',
+    ],
+    [
+      'its own beside one that broke on the way',
+      [
+        found(`dkim=fail header.i=@customer.example; ${own}`),
+        signature('customer.example'),
+        signature('customer.example'),
+      ],
+      'customer.example',
+    ],
+  ])('is %s', async (_, lines, signer) => expect(await signedBy(lines)).toBe(signer));
+
+  it.each<[string, string[]]>([
+    ['a mail that nobody signed', [found('dkim=none')]],
+    ['a signature that nobody looked at', [signature('customer.example')]],
+    [
+      'findings of another service',
+      [found(own).replace('amazonses.com', 'mx.evil.example'), signature('customer.example')],
+    ],
+    [
+      'a service of that name behind another',
+      [`Authentication-Results: x=y; amazonses.com; ${own}`, signature('customer.example')],
+    ],
+    [
+      'findings that the sender brought along',
+      [found(evil), signature('evil.example'), found(own), signature('customer.example')],
+    ],
+    ['a signature of another', [found(evil), signature('evil.example')]],
+    [
+      'one of a domain that ends alike',
+      [found('dkim=pass header.i=@evilcustomer.example'), signature('evilcustomer.example')],
+    ],
+    [
+      'one that failed beside another’s',
+      [
+        found(`dkim=fail header.i=@customer.example; ${evil}`),
+        signature('customer.example'),
+        signature('evil.example'),
+      ],
+    ],
+    [
+      'a finding in the envelope’s quotes',
+      [found(evil, '"dkim=pass header.i=@customer.example"@evil.example'), signature('evil.example')],
+    ],
+    [
+      'a quote with a semicolon',
+      [
+        found(evil, '"; dkim=pass header.i=@customer.example; x="@evil.example'),
+        signature('evil.example'),
+        signature('customer.example'),
+      ],
+    ],
+    [
+      'a finding in a comment',
+      [
+        found(`${evil} (; dkim=pass header.i=@customer.example;)`),
+        signature('evil.example'),
+        signature('customer.example'),
+      ],
+    ],
+    ['a finding in the name of HELO', [found(evil, 'x@evil.example', `x; ${own}`), signature('evil.example')]],
+    [
+      'the same with a forged signature',
+      [
+        found(`dkim=fail header.i=@customer.example; ${evil}`, 'x@evil.example', `x; ${own}`),
+        signature('customer.example'),
+        signature('evil.example'),
+      ],
+    ],
+    ['a finding that names no signature', [found('dkim=pass'), signature('customer.example')]],
+    ['a signature that names two domains', [found(own), signature('evil.example', ' d=customer.example;')]],
+    ['one of a public suffix', [found('dkim=pass header.i=@example'), signature('example')]],
+    ['findings without end', [`${found(own)} ${'x=y;'.repeat(3_000)}`, signature('customer.example')]],
+    [
+      'a mail of a hundred signatures',
+      [found(own), ...Array.from({ length: 100 }, () => signature('customer.example'))],
+    ],
+  ])('is none for %s', async (_, lines) => expect(await signedBy(lines)).toBe(''));
+
+  it.each<[string, string, boolean]>([
+    ['alice@a.co.uk', 'b.co.uk', false],
+    ['alice@shop.a.co.uk', 'mail.a.co.uk', true],
+    ['alice@one.github.io', 'two.github.io', false],
+    ['alice@bücher.example', 'xn--bcher-kva.example', true],
+  ])('is that of one organization: %s and %s', async (from, domain, aligned) =>
+    expect(await signedBy([found(`dkim=pass header.i=@${domain}`), signature(domain)], from)).toBe(
+      aligned ? domain : '',
+    ),
+  );
+
+  it('is none where several are named as authors', async () =>
+    expect(await signedBy([found(own), signature('customer.example')], 'alice@customer.example, b@evil.example')).toBe(
+      '',
+    ));
+});
+
 describe('a hostile mail', () => {
   const quick = async (type: string, body: string) => (await read(type, body)).text;
 

@@ -156,7 +156,7 @@ async function refusalOf(
   });
   if (automatic) return automatic;
   const { dkimVerdict, dmarcVerdict } = receipt;
-  const distrusted = distrust({ dkim: dkimVerdict?.status, dmarc: dmarcVerdict?.status }, from, mail.headers);
+  const distrusted = distrust({ dkim: dkimVerdict?.status, dmarc: dmarcVerdict?.status }, mail.signed_by);
   return distrusted ?? (from !== '' && from === customer.email ? undefined : 'not_the_customer');
 }
 

@@ -2,7 +2,6 @@
  * What becomes of a mail that came in: which are written by programs, whose sender can be believed, and why one changes
  * nothing. Pure.
  */
-import { domainOf } from './mailbox.ts';
 import { loopHeader } from './mailout.ts';
 import { tokensIn } from './replyaddress.ts';
 
@@ -14,7 +13,7 @@ export const mailReasons = {
   expired_token: 'The reply address has expired: the conversation ended more than 90 days ago.',
   spam: 'The mail was judged to be spam.',
   virus: 'The mail holds a virus.',
-  unverified_sender: 'Neither DKIM nor DMARC confirms the sender’s domain.',
+  unverified_sender: 'Neither DMARC nor a signature of the sender’s domain confirms who sent the mail.',
   not_the_customer: 'The sender is not the customer of this conversation.',
   own_mail: 'The mail was sent by this system, or comes from one of its own addresses.',
   bounce: 'The mail reports that another mail could not be delivered, or was delayed.',
@@ -47,8 +46,6 @@ export const tellingHeaders: ReadonlySet<string> = new Set([
   'x-failed-recipients',
   'return-path',
   'content-type',
-  'dkim-signature',
-  'authentication-results',
   loopHeader.toLowerCase(),
 ]);
 
@@ -99,36 +96,12 @@ export type Verdicts = Partial<Record<'spam' | 'virus' | 'dkim' | 'dmarc', strin
 
 /**
  * Why the sender of a mail cannot be believed; undefined when it can. DMARC speaks about the domain that the mail names as its
- * sender, so what it says decides. Where a domain has no DMARC policy, a DKIM signature counts, unless the mail shows that it is
- * another domain's.
+ * sender, so what it says decides. Where a domain has no DMARC policy, a signature counts that speaks for the same organization:
+ * `signedBy`, empty when there is none.
  */
-export function distrust(verdicts: Verdicts, from: string, headers: readonly MailHeader[]): MailReason | undefined {
-  const { spam, virus, dkim, dmarc } = verdicts;
+export function distrust({ spam, virus, dkim, dmarc }: Verdicts, signedBy: string): MailReason | undefined {
   if (virus === 'FAIL') return 'virus';
   if (spam === 'FAIL') return 'spam';
   if (dmarc === 'PASS') return undefined;
-  if (dmarc === 'FAIL' || dkim !== 'PASS') return 'unverified_sender';
-  const signers = signersOf(headers);
-  return signers.length === 0 || signers.some((signer) => alignedWith(domainOf(from), signer))
-    ? undefined
-    : 'unverified_sender';
-}
-
-/** The domains whose signatures hold, as the receiving service says; else those that the mail claims. */
-function signersOf(headers: readonly MailHeader[]): string[] {
-  // The receiving service writes its findings above all that came with the mail.
-  const found = headers.find(([name]) => name === 'authentication-results')?.[1] ?? '';
-  const held = [...found.matchAll(/\bdkim=pass\b[^;]*?\bheader\.[di]=@?([\w.-]{1,253})/gi)].map((match) => match[1]!);
-  if (held.length > 0) return held;
-  return headers.flatMap(([name, value]) => {
-    const domain = name === 'dkim-signature' ? /(?:^|;)\s*d\s*=\s*([\w.-]{1,253})/i.exec(value)?.[1] : undefined;
-    return domain === undefined ? [] : [domain];
-  });
-}
-
-/** Whether a signature of one domain speaks for the other: they are the same, or one lies in the other. */
-function alignedWith(domain: string, signer: string): boolean {
-  const one = domain.toLowerCase();
-  const other = signer.toLowerCase();
-  return one === other || one.endsWith(`.${other}`) || other.endsWith(`.${one}`);
+  return dmarc === 'FAIL' || dkim !== 'PASS' || signedBy === '' ? 'unverified_sender' : undefined;
 }
