@@ -2,6 +2,7 @@
  * Writes the mails about accounts, when they are sent: who they are for, their words, and the link with its token, whose hash
  * is stored right before. Here it shows whether there is such an account, where nobody who asked can see it.
  */
+import type { MailVia } from './mailsettings.ts';
 import { findInvitation } from '../../models/access/invitation.ts';
 import { findOrganization } from '../../models/access/organization.ts';
 import { proofHash, proofToken } from '../../models/access/prooftoken.ts';
@@ -65,12 +66,14 @@ export async function letterOf(
   return { to: to(account.name), about, prepare: () => addProof(account._id, account.email, proof), tokenId };
 }
 
-/** Subject and text with the link, or with what is to stand for it. */
+/** Subject and text with the link, or with what is to stand for it. `via`: whose server sends it. */
 export function wordsOf(
   { about, tokenId }: Letter,
-  { key, publicUrl, hidden }: { key: Buffer; publicUrl: string; hidden?: string },
+  { key, publicUrl, via, hidden }: { key: Buffer; publicUrl: string; via: MailVia; hidden?: string },
 ): { subject: string; text: string } {
   const purpose = purposeOf(about.kind);
-  const token = purpose === undefined ? '' : (hidden ?? proofToken(key, purpose, tokenId));
-  return accountMailText(about, purpose === undefined ? '' : linkOf(publicUrl, purpose, token));
+  if (purpose === undefined) return accountMailText(about, '');
+  // An organization reads what its own server sends, so that link must not prove somebody else's address.
+  const tokenFor = purpose === 'invitation' && via === 'organization' ? 'invitation_link' : purpose;
+  return accountMailText(about, linkOf(publicUrl, purpose, hidden ?? proofToken(key, tokenFor, tokenId)));
 }

@@ -52,6 +52,11 @@ export const invitation = z
 export const inviteBody = z.strictObject({ email, role });
 export const invitationParams = orgParams.extend({ invitationId: id });
 export const invitationReply = z.object({ invitation });
+export const invitationLink = z.string().optional().meta({
+  description:
+    'Where no mail server is configured: the link to hand over to this person, shown this once. It proves no address.',
+});
+export const invitedReply = z.object({ invitation, link: invitationLink });
 export const invitationList = z.object({ invitations: z.array(invitation), cursor });
 
 export const invitationToken = z.strictObject({ token });

@@ -1,5 +1,6 @@
 /** What travels about organizations and their members. */
 import { z } from 'zod';
+import { invitation, invitationLink } from './accounts.ts';
 import { email } from './auth.ts';
 import { cursor, id, line, orgParams, pageQuery, timestamp } from './common.ts';
 import { environments } from '../../models/rules/access/keys.ts';
@@ -37,5 +38,12 @@ export const memberList = z.object({ members: z.array(member), count: z.number()
 export const addMemberBody = z.strictObject({ email, role });
 export const changeRoleBody = z.strictObject({ role });
 export const memberReply = z.object({ member });
+export const addedReply = z.object({
+  member: member.optional().meta({ description: 'With 201: the account had a proven address, and belongs to it now.' }),
+  invitation: invitation
+    .optional()
+    .meta({ description: 'With 202: nobody has proven the address, or has an account of it, so it was invited.' }),
+  link: invitationLink,
+});
 export const memberParams = orgParams.extend({ userId: id });
 export const removedReply = z.object({ userId: id, removed: z.literal(true) });

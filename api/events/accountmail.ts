@@ -20,11 +20,14 @@ import {
 
 const rate = perConfig((config) => createRate(config, 'account_mails'));
 
-/** @throws Problem NO_MAIL_SERVER when nothing could send a mail for this organization, or about an account. */
-export async function checkMails({ config }: Pick<Context, 'config'>, orgId?: string): Promise<void> {
-  if (config.mail.server !== undefined) return;
-  const own = orgId === undefined ? null : await findIntegration(orgId, 'email');
-  if (own?.sealed === undefined) throw new Problem('NO_MAIL_SERVER');
+/** Whether something could send a mail for this organization: the deployment's server, or one of its own. */
+export async function canMail({ config }: Pick<Context, 'config'>, orgId: string): Promise<boolean> {
+  return config.mail.server !== undefined || (await findIntegration(orgId, 'email'))?.sealed !== undefined;
+}
+
+/** @throws Problem NO_MAIL_SERVER when nothing could send a mail about an account. */
+export function checkMails({ config }: Pick<Context, 'config'>): void {
+  if (config.mail.server === undefined) throw new Problem('NO_MAIL_SERVER');
 }
 
 /**

@@ -75,7 +75,7 @@ export const accountRoutes = [
     limit: 'accounts',
     errors: ['NO_MAIL_SERVER'],
     async handle({ body }, ctx) {
-      await checkMails(ctx);
+      checkMails(ctx);
       const email = normalizeEmail(body.email);
       await countMail(ctx, 'password_reset', email);
       await mailAccount(ctx, { kind: 'password_reset', email });
@@ -130,7 +130,7 @@ export const accountRoutes = [
     limit: 'accounts',
     errors: ['BAD_LOGIN', 'CONFLICT', 'NO_MAIL_SERVER'],
     async handle({ body, principal }, ctx) {
-      await checkMails(ctx);
+      checkMails(ctx);
       const { email: current, password_hash } = await self(principal.userId);
       if (password_hash === undefined) {
         const message = 'This account has no password. Set one first (POST /auth/password/forgot).';

@@ -1,47 +1,27 @@
-/** Invitations: who is asked into an organization, by a mail to one address, and how they come in. */
+/** Invitations: who is asked into an organization, by a link for one address, and how they come in. */
 import { jwt, member, open } from '../access/auth.ts';
 import { login, newUser, passwords } from '../access/people.ts';
 import type { Context } from '../context.ts';
 import * as contract from '../contract/accounts.ts';
 import { loginReply } from '../contract/auth.ts';
-import { checkMails, countMail, mailAccount } from '../events/accountmail.ts';
+import { invite, viewInvitation } from '../events/inviting.ts';
 import { afterCursor, defaultLimit, listPage } from '../http/cursor.ts';
-import { consume, createRate } from '../http/limits.ts';
-import { perConfig } from '../http/perconfig.ts';
 import { route } from '../http/route.ts';
 import { isDuplicate } from '../../models/base/connect.ts';
-import { newId } from '../../models/base/ids.ts';
 import {
   findOpenInvitation,
   finishInvitation,
   listInvitations,
-  replaceInvitation,
   revokeInvitation,
   takeInvitation,
   type Invitation,
 } from '../../models/access/invitation.ts';
 import { hashToken } from '../../models/access/key.ts';
 import { addMember, findOrganization, type Organization } from '../../models/access/organization.ts';
-import { proofHash } from '../../models/access/prooftoken.ts';
-import { createUser, findUser, findUserByEmail, verifyEmail, type User } from '../../models/access/user.ts';
-import { deadLink, invitationMs } from '../../models/rules/access/account.ts';
-import { normalizeEmail } from '../../models/rules/access/email.ts';
-import { checkAdding, mayAdd } from '../../models/rules/access/roles.ts';
+import { createUser, findUser, verifyEmail, type User } from '../../models/access/user.ts';
+import { deadLink } from '../../models/rules/access/account.ts';
+import { mayAdd } from '../../models/rules/access/roles.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
-
-const rate = perConfig((config) => createRate(config, 'invitations'));
-
-function view(invitation: Invitation, now: Date) {
-  const { _id, status, created_at, expires_at, joined_at, ...rest } = invitation;
-  return {
-    ...rest,
-    invitation_id: _id,
-    status: status === 'pending' && expires_at <= now ? ('expired' as const) : status,
-    created_at: created_at.toISOString(),
-    expires_at: expires_at.toISOString(),
-    ...(joined_at ? { joined_at: joined_at.toISOString() } : {}),
-  };
-}
 
 /**
  * Makes whoever took an invitation a member, as far as the member who invited may still add people. Somebody who is one
@@ -70,6 +50,9 @@ async function opened(ctx: Context, token: string): Promise<{ invitation: Invita
   return { invitation, org };
 }
 
+/** Whether somebody who has this link of the invitation has shown to have its mailbox. */
+const provesAddress = ({ hash }: Invitation, token: string): boolean => hash === hashToken(token);
+
 const prefix = '/orgs/{orgId}/invitations';
 
 export const invitationRoutes = [
@@ -77,37 +60,19 @@ export const invitationRoutes = [
     name: 'inviteMember',
     method: 'POST',
     path: prefix,
-    summary: 'Invite somebody by mail, with or without an account. A later invitation of an address replaces this one.',
+    summary:
+      'Invite somebody, with or without an account, by mail or by the `link` of the answer. A later one of the address replaces it.',
     auth: member('admin'),
     params: contract.orgParams,
     body: contract.inviteBody,
     status: 201,
-    reply: contract.invitationReply,
+    reply: contract.invitedReply,
     envelope: true,
     limit: 'writes',
-    errors: ['ALREADY_MEMBER', 'NO_MAIL_SERVER'],
-    async handle({ body: { role, ...body }, principal: { orgId, org, role: own, userId } }, ctx) {
-      checkAdding(own, role);
-      await checkMails(ctx, orgId);
-      const email = normalizeEmail(body.email);
-      const known = await findUserByEmail(email);
-      if (org.members.some(({ user_id }) => user_id === known?._id)) throw new Problem('ALREADY_MEMBER');
-      await consume(rate(ctx.config), ctx.config, 'invitations', orgId);
-      await countMail(ctx, 'invitation', email);
-      const now = ctx.clock();
-      const _id = newId('invitation');
-      const invitation = await replaceInvitation({
-        _id,
-        org_id: orgId,
-        email,
-        role,
-        hash: proofHash(ctx.config.secretKey, 'invitation', _id),
-        invited_by: userId,
-        created_at: now,
-        expires_at: new Date(now.getTime() + invitationMs),
-      });
-      await mailAccount(ctx, { kind: 'invitation', invitation_id: _id, email }, orgId);
-      return { invitation: view(invitation, now) };
+    errors: ['ALREADY_MEMBER'],
+    async handle({ body, principal }, ctx) {
+      const { invitation, ...rest } = await invite(ctx, principal, body);
+      return { invitation: viewInvitation(invitation, ctx.clock()), ...rest };
     },
   }),
   route({
@@ -124,7 +89,7 @@ export const invitationRoutes = [
       const limit = query.limit ?? defaultLimit;
       const found = await listInvitations(orgId, limit + 1, afterCursor(query.cursor));
       const { entries, cursor } = listPage(found, limit);
-      return { invitations: entries.map((entry) => view(entry, ctx.clock())), cursor };
+      return { invitations: entries.map((entry) => viewInvitation(entry, ctx.clock())), cursor };
     },
   }),
   route({
@@ -140,7 +105,7 @@ export const invitationRoutes = [
     async handle({ params: { orgId, invitationId } }, ctx) {
       const revoked = await revokeInvitation(orgId, invitationId, ctx.clock());
       if (!revoked) throw new Problem('NOT_FOUND', { message: 'There is no such invitation that could be accepted.' });
-      return { invitation: view(revoked, ctx.clock()) };
+      return { invitation: viewInvitation(revoked, ctx.clock()) };
     },
   }),
   route({
@@ -173,19 +138,19 @@ export const invitationRoutes = [
     name: 'acceptInvitation',
     method: 'POST',
     path: '/auth/invitations/accept',
-    summary: 'Join with your account, whose address is the one that the invitation was sent to.',
+    summary: 'Join with your account, whose address is the invited one.',
     auth: jwt,
     body: contract.invitationToken,
     reply: contract.joinedReply,
     envelope: true,
     limit: 'accounts',
     errors: ['LINK_OVER', 'CONFLICT'],
-    async handle({ body, principal: { userId } }, ctx) {
+    async handle({ body: { token }, principal: { userId } }, ctx) {
       const user = await findUser(userId);
       if (!user) throw new Problem('UNAUTHENTICATED');
-      const taken = await takeInvitation(hashToken(body.token), { userId, email: user.email }, ctx.clock());
+      const taken = await takeInvitation(hashToken(token), { userId, email: user.email }, ctx.clock());
       if (!taken) throw deadLink();
-      await verifyEmail(userId, user.email);
+      if (provesAddress(taken, token)) await verifyEmail(userId, user.email);
       return join(ctx, taken, user);
     },
   }),
@@ -193,7 +158,7 @@ export const invitationRoutes = [
     name: 'registerInvited',
     method: 'POST',
     path: '/auth/invitations/register',
-    summary: 'Create an account of the address that the invitation was sent to, join with it, and log in.',
+    summary: 'Create an account of the invited address, join with it, and log in.',
     auth: open,
     body: contract.registerInvitedBody,
     status: 201,
@@ -205,7 +170,13 @@ export const invitationRoutes = [
       const { invitation } = await opened(ctx, token);
       const { email } = invitation;
       const password_hash = await passwords(ctx.config).hash(password);
-      const user = newUser(ctx, { email, email_verified: true, name, identities: [], password_hash });
+      const user = newUser(ctx, {
+        email,
+        email_verified: provesAddress(invitation, token),
+        name,
+        identities: [],
+        password_hash,
+      });
       await createUser(user).catch((error: unknown) => {
         if (!isDuplicate(error)) throw error;
         const message = 'There is an account of this e-mail; log in with it and accept the invitation.';

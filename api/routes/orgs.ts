@@ -3,7 +3,8 @@ import { jwt, member } from '../access/auth.ts';
 import * as contract from '../contract/orgs.ts';
 import { orgParams } from '../contract/common.ts';
 import { afterCursor, defaultLimit, listPage } from '../http/cursor.ts';
-import { route } from '../http/route.ts';
+import { invite, viewInvitation } from '../events/inviting.ts';
+import { route, withStatus } from '../http/route.ts';
 import { takeOut } from '../tasks/departure.ts';
 import { newId } from '../../models/base/ids.ts';
 import { endInvitationsOf } from '../../models/access/invitation.ts';
@@ -43,14 +44,6 @@ function memberView(user: User, { role, joined_at }: Member) {
     joined_at: joined_at.toISOString(),
   };
 }
-
-/**
- * Shown to the admin who adds somebody. Not every provider says who owns an address; then only an operator can help.
- */
-const unproven =
-  'Nobody has shown that this address is theirs. Invite them by mail, or they sign in once through an identity provider ' +
-  'that verifies it, which removes the password of an account that was registered with one. If they did and this stays, the provider sends no ' +
-  '`email_verified: true`: whoever operates this system sets that up at the provider.';
 
 export const orgRoutes = [
   route({
@@ -125,12 +118,14 @@ export const orgRoutes = [
     name: 'addMember',
     method: 'POST',
     path: '/orgs/{orgId}/members',
-    summary: 'Add somebody who has an account. Only an owner makes an owner.',
+    summary:
+      'Add somebody whose account has a proven address; anybody else is invited (202). Only an owner makes an owner.',
     auth: member('admin'),
     params: orgParams,
     body: contract.addMemberBody,
     status: 201,
-    reply: contract.memberReply,
+    otherStatuses: [202],
+    reply: contract.addedReply,
     envelope: true,
     limit: 'writes',
     errors: ['ALREADY_MEMBER', 'CONFLICT'],
@@ -138,11 +133,11 @@ export const orgRoutes = [
       // Checked before the look-up, so that a member who may not add anybody learns nothing about accounts.
       checkAdding(principal.role, body.role);
       const user = await findUserByEmail(normalizeEmail(body.email));
-      if (!user)
-        throw new Problem('NOT_FOUND', { message: 'There is no account with this e-mail; they register first.' });
-      // Anybody can register an address with a password; where ownership can be proven, it must be.
-      if (!user.email_verified && Object.keys(ctx.config.oidcProviders).length > 0)
-        throw new Problem('CONFLICT', { message: unproven });
+      // Anybody can register any address with a password, so an address that nobody has proven stands for nobody.
+      if (!user?.email_verified) {
+        const { invitation, ...rest } = await invite(ctx, principal, body);
+        return withStatus(202, { invitation: viewInvitation(invitation, ctx.clock()), ...rest });
+      }
       const entry = { user_id: user._id, role: body.role, joined_at: ctx.clock() };
       await addMember(principal.orgId, principal.userId, entry);
       return { member: memberView(user, entry) };

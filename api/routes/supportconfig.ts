@@ -1,13 +1,12 @@
 /** Support configuration of an organization, and taking it live. */
-import { key, type TenantPrincipal } from '../access/auth.ts';
+import { key } from '../access/auth.ts';
+import { checkEnvironmentChange } from '../access/goinglive.ts';
 import type { Context } from '../context.ts';
 import { orgParams } from '../contract/common.ts';
 import * as contract from '../contract/supportconfig.ts';
 import { route } from '../http/route.ts';
 import { setEnvironment } from '../../models/access/organization.ts';
 import type { Environment } from '../../models/rules/access/keys.ts';
-import { Problem } from '../../models/rules/base/errors.ts';
-import { hasRole } from '../../models/rules/access/roles.ts';
 import {
   applySettings,
   checkWebhookSecret,
@@ -26,14 +25,6 @@ function view(supportConfig: SupportConfig, environment: Environment) {
     updated_at: supportConfig.updated_at?.toISOString() ?? null,
   };
   return { ...fields, config: fields };
-}
-
-/** Going live is a person's decision: a key, whatever its scopes, cannot take it. */
-function checkMayGoLive(principal: TenantPrincipal): void {
-  if (principal.role && hasRole(principal.role, 'admin')) return;
-  throw new Problem('MISSING_ROLE', {
-    message: 'Only an owner or admin, logged in to the dashboard, changes the environment.',
-  });
 }
 
 /** What of a patch changes something: a secret that is the same as before is not replaced, so nothing signs beside it. */
@@ -86,10 +77,10 @@ export const supportConfigRoutes = [
     body: contract.supportConfigBody,
     reply: contract.supportConfigReply,
     limit: 'writes',
-    errors: ['MISSING_ROLE', 'PROVIDER_NOT_CONNECTED'],
+    errors: ['MISSING_ROLE', 'EMAIL_UNVERIFIED', 'PROVIDER_NOT_CONNECTED'],
     async handle({ body, principal }, ctx) {
       const { environment, ...rest } = body;
-      if (environment) checkMayGoLive(principal);
+      if (environment) await checkEnvironmentChange(ctx, principal, environment);
       checkWebhookSecret(rest.outbox_webhook_secret);
       const supportConfig = await patchSupportConfig(ctx, principal.orgId, rest);
       if (environment) await setEnvironment(principal.orgId, environment);

@@ -14,8 +14,10 @@ export type Invitation = {
   email: string;
   role: Role;
   status: InvitationStatus;
-  /** SHA-256 of the token, hexadecimal. */
+  /** SHA-256 of the token that the deployment's mail server sends, hexadecimal: it proves the address. */
   hash: string;
+  /** SHA-256 of the token that the organization hands over, or sends by its own server: it does not. */
+  link_hash: string;
   /** The member in whose name it stands: it is worth what that member may do when it is accepted. */
   invited_by: string;
   created_at: Date;
@@ -39,6 +41,7 @@ const InvitationModel = defineModel<Invitation>(
     role: { type: String, enum: roles, required: true },
     status: { type: String, enum: invitationStatuses, required: true },
     hash: { type: String, required: true },
+    link_hash: { type: String, required: true },
     invited_by: { type: String, required: true },
     created_at: { type: Date, required: true },
     expires_at: { type: Date, required: true },
@@ -49,6 +52,7 @@ const InvitationModel = defineModel<Invitation>(
   [
     { fields: { org_id: 1, _id: -1 } },
     { fields: { hash: 1 }, unique: true },
+    { fields: { link_hash: 1 }, unique: true },
     // One that can be accepted an address and organization.
     { fields: { org_id: 1, email: 1 }, unique: true, partialFilterExpression: { status: 'pending' } },
     { fields: { removed_at: 1 }, expireAfterSeconds: 0 },
@@ -92,7 +96,12 @@ export async function findInvitation(orgId: string, invitationId: string): Promi
   return invitations().findOne({ _id: invitationId, org_id: orgId });
 }
 
-const open = (hash: string, now: Date) => ({ hash, status: 'pending' as const, expires_at: { $gt: now } });
+const ofToken = (hash: string) => ({ $or: [{ hash }, { link_hash: hash }] });
+const open = (hash: string, now: Date) => ({
+  ...ofToken(hash),
+  status: 'pending' as const,
+  expires_at: { $gt: now },
+});
 
 /** The invitation of a token, while it can be accepted. */
 export async function findOpenInvitation(hash: string, now: Date): Promise<Invitation | null> {
@@ -124,7 +133,12 @@ export async function takeInvitation(
   );
   return (
     taken ??
-    (await invitations().findOne({ hash, status: 'accepted', accepted_by: userId, joined_at: { $exists: false } }))
+    (await invitations().findOne({
+      ...ofToken(hash),
+      status: 'accepted',
+      accepted_by: userId,
+      joined_at: { $exists: false },
+    }))
   );
 }
 

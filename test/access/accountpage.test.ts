@@ -75,6 +75,7 @@ async function invited(email: string) {
       role: 'admin',
       status: 'pending',
       hash,
+      link_hash: newLink().hash,
       invited_by: org.owner.userId,
       created_at: new Date(),
       expires_at: inAnHour(),

@@ -303,6 +303,31 @@ describe('invitations', () => {
     expect((await invite(org, user.email)).body.code).toBe('ALREADY_MEMBER');
   });
 
+  it('go to an address that is to be added and that nobody has proven; only who has the mailbox gets in', async () => {
+    const org = await api.newOrg();
+    const squatter = await api.newUser();
+    const add = () => post(`/orgs/${org.orgId}/members`, { email: squatter.email, role: 'admin' }, org.owner.token);
+    const invited = await add();
+    expect([invited.status, Object.keys(invited.body.data)]).toEqual([202, ['invitation']]);
+    expect(await membersOf(org)).toHaveLength(1);
+    // The owner of the mailbox takes the account from whoever made it, and joins.
+    const link = await linkTo(squatter.email);
+    await forgot(squatter.email);
+    expect((await reset(await linkTo(squatter.email, 2))).status).toBe(200);
+    const owner = (await login(squatter.email, password)).body.data;
+    expect((await accept(link, { ...squatter, token: owner.token })).status).toBe(200);
+    expect((await accept(link, squatter)).status).toBe(401);
+    expect((await membersOf(org)).at(-1)).toMatchObject({ email: squatter.email, role: 'admin', email_verified: true });
+
+    const other = await api.newOrg();
+    const added = await post(
+      `/orgs/${other.orgId}/members`,
+      { email: squatter.email, role: 'admin' },
+      other.owner.token,
+    );
+    expect([added.status, Object.keys(added.body.data)]).toEqual([201, ['member']]);
+  });
+
   it('are over when they are revoked, replaced, or too old', async () => {
     const org = await api.newOrg();
     const email = `${randomUUID()}@example.com`;

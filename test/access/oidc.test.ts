@@ -205,16 +205,28 @@ describe('GET /auth/oidc/{provider}/callback', () => {
     const added = (email: string) =>
       api.request('POST', `/orgs/${org.orgId}/members`, { token: org.owner.token, body: { email, role: 'member' } });
     const first = await signIn(person);
-    const refused = await added(person.email!);
-    expect([refused.status, refused.body.code]).toEqual([409, 'CONFLICT']);
-    // The instruction to the person involves a password, so the check comes before it.
-    expect(refused.body.error).toMatch(/removes the password/);
+    expect((await added(person.email!)).status).toBe(202);
     await signIn({ ...person, email_verified: true, email: `${randomUUID()}@example.com` });
-    expect((await added(person.email!)).status).toBe(409);
+    expect((await added(person.email!)).status).toBe(202);
     const proven = await signIn({ ...person, email_verified: true });
     expect(proven.body.data.user).toEqual(first.body.data.user);
     const { status, body } = await added(person.email!);
     expect([status, body.data?.member]).toMatchObject([201, { email: person.email, email_verified: true }]);
+  });
+
+  it('takes no organization live whose owners have proven no address: 403', async () => {
+    const person = newPerson();
+    const owner = await registered(person.email!);
+    const made = await api.request('POST', '/orgs', { token: owner.token, body: { name: 'Fresh' } });
+    const live = (token: string) =>
+      api.request('PUT', `/support/config/orgs/${made.body.data.org_id}`, {
+        token,
+        body: { environment: 'production' },
+      });
+    const refused = await live(owner.token);
+    expect([refused.status, refused.body.code]).toEqual([403, 'EMAIL_UNVERIFIED']);
+    const { token } = (await signIn(person)).body.data;
+    expect((await live(token)).body.environment).toBe('production');
   });
 
   it('lets an address that was registered with a password into an organization once it is proven', async () => {
@@ -226,7 +238,7 @@ describe('GET /auth/oidc/{provider}/callback', () => {
         token: org.owner.token,
         body: { email: person.email, role: 'member' },
       });
-    expect((await add()).status).toBe(409);
+    expect((await add()).status).toBe(202);
     await signIn(person);
     expect((await add()).status).toBe(201);
   });

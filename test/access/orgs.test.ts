@@ -1,9 +1,12 @@
 /** Organizations: who sees them, who may change who belongs to them, and that one owner always stays. */
 import { describe, expect, it } from '@jest/globals';
-import { system, type TestOrg, type TestUser } from '../kit/harness.ts';
+import { randomUUID } from 'node:crypto';
+import { proveAddresses, sharedDatabase } from '../kit/database.ts';
+import { system, type Reply, type TestOrg, type TestUser } from '../kit/harness.ts';
 import type { Role } from '../../models/rules/access/roles.ts';
 
 const api = system();
+const db = sharedDatabase();
 
 const add = (org: TestOrg, by: TestUser, email: string, role: Role) =>
   api.request('POST', `/orgs/${org.orgId}/members`, { token: by.token, body: { email, role } });
@@ -12,12 +15,17 @@ const remove = (org: TestOrg, by: TestUser, userId: string) =>
 const membersOf = async (org: TestOrg, by = org.owner) =>
   (await api.request('GET', `/orgs/${org.orgId}/members`, { token: by.token })).body.data;
 
-async function joined(org: TestOrg, role: Role): Promise<TestUser> {
+const joined = (org: TestOrg, role: Role): Promise<TestUser> => api.join(org, role);
+
+/** Somebody whose address is proven. */
+async function provenUser(): Promise<TestUser> {
   const user = await api.newUser();
-  const { status } = await add(org, org.owner, user.email, role);
-  expect(status).toBe(201);
+  await proveAddresses(db(), user);
   return user;
 }
+const tokenOf = ({ body }: Reply): string => /\/account#invitation=([\w-]{43})$/.exec(body.data.link)![1]!;
+const accept = (token: string, by: TestUser) =>
+  api.request('POST', '/auth/invitations/accept', { token: by.token, body: { token } });
 
 describe('POST /orgs', () => {
   it('creates an organization in the sandbox with its maker as owner', async () => {
@@ -95,16 +103,63 @@ describe('members', () => {
 });
 
 describe('POST /orgs/{orgId}/members', () => {
-  it('takes an address in any spelling', async () => {
+  it('adds somebody whose address is proven, in any spelling', async () => {
     const org = await api.newOrg();
-    const user = await api.newUser();
+    const user = await provenUser();
     const { status, body } = await add(org, org.owner, ` ${user.email.toUpperCase()}`, 'member');
-    expect([status, body.data.member]).toMatchObject([201, { userId: user.userId, email: user.email, role: 'member' }]);
+    expect([status, body.data]).toEqual([
+      201,
+      { member: expect.objectContaining({ userId: user.userId, email: user.email, role: 'member' }) },
+    ]);
   });
 
-  it('refuses an address without an account: 404', async () => {
+  it('invites an address that nobody has proven: whoever registered it first gets in by the link alone', async () => {
     const org = await api.newOrg();
-    expect((await add(org, org.owner, 'nobody-at-all@example.com', 'member')).status).toBe(404);
+    const squatter = await api.newUser();
+    const invited = await add(org, org.owner, squatter.email, 'admin');
+    expect([invited.status, invited.body.data]).toEqual([
+      202,
+      {
+        invitation: expect.objectContaining({ email: squatter.email, role: 'admin', status: 'pending' }),
+        link: expect.any(String),
+      },
+    ]);
+    expect((await membersOf(org)).count).toBe(1);
+    expect((await api.request('GET', `/orgs/${org.orgId}`, { token: squatter.token })).status).toBe(404);
+    const { data } = (await api.request('GET', `/orgs/${org.orgId}/invitations`, { token: org.owner.token })).body;
+    expect(JSON.stringify(data)).not.toContain(tokenOf(invited));
+    expect(JSON.stringify(await db().collection('invitations').find({ org_id: org.orgId }).toArray())).not.toContain(
+      tokenOf(invited),
+    );
+    // The link is for this address, and says nothing about who has its mailbox.
+    expect((await accept(tokenOf(invited), await api.newUser())).body.code).toBe('LINK_OVER');
+    expect((await accept(tokenOf(invited), squatter)).status).toBe(200);
+    expect((await membersOf(org)).members.at(-1)).toMatchObject({ email: squatter.email, email_verified: false });
+    expect((await accept(tokenOf(invited), squatter)).body.code).toBe('LINK_OVER');
+  });
+
+  it('invites an address without an account in the same way; the account that the link makes has proven nothing', async () => {
+    const org = await api.newOrg();
+    const email = `${randomUUID()}@example.com`;
+    const invited = await add(org, org.owner, email, 'member');
+    expect(invited.status).toBe(202);
+    const body = { token: tokenOf(invited), name: 'Newcomer', password: 'correct horse battery' };
+    expect((await api.request('POST', '/auth/invitations/register', { body })).status).toBe(201);
+    expect((await membersOf(org)).members.at(-1)).toMatchObject({ email, email_verified: false });
+    // So another organization does not take it for proven.
+    const other = await api.newOrg();
+    expect((await add(other, other.owner, email, 'admin')).status).toBe(202);
+  });
+
+  it('hands out one link that is good: a later invitation of the address ends the one before', async () => {
+    const org = await api.newOrg();
+    const user = await api.newUser();
+    const first = await add(org, org.owner, user.email, 'owner');
+    const body = { email: user.email, role: 'member' };
+    const second = await api.request('POST', `/orgs/${org.orgId}/invitations`, { token: org.owner.token, body });
+    expect(second.status).toBe(201);
+    expect((await accept(tokenOf(first), user)).body.code).toBe('LINK_OVER');
+    expect((await accept(tokenOf(second), user)).body.data.organization.role).toBe('member');
   });
 
   it('refuses somebody who is a member already, whatever the role: 409', async () => {
@@ -117,7 +172,7 @@ describe('POST /orgs/{orgId}/members', () => {
 
   it('adds somebody once when two add them at the same time', async () => {
     const org = await api.newOrg();
-    const user = await api.newUser();
+    const user = await provenUser();
     const answers = await Promise.all(Array.from({ length: 6 }, () => add(org, org.owner, user.email, 'member')));
     expect(answers.map((a) => a.status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
     expect((await membersOf(org)).count).toBe(2);
@@ -125,7 +180,7 @@ describe('POST /orgs/{orgId}/members', () => {
 
   it('is for admins; only an owner makes an owner: 403', async () => {
     const org = await api.newOrg();
-    const [admin, plain, newcomer] = [await joined(org, 'admin'), await joined(org, 'member'), await api.newUser()];
+    const [admin, plain, newcomer] = [await joined(org, 'admin'), await joined(org, 'member'), await provenUser()];
     expect((await add(org, plain, newcomer.email, 'member')).body.code).toBe('MISSING_ROLE');
     expect((await add(org, admin, newcomer.email, 'owner')).body.code).toBe('MISSING_ROLE');
     // A member who may not add anybody must not learn from the answer whether an account exists, either.
@@ -154,7 +209,7 @@ describe('PATCH /orgs/{orgId}/members/{userId}', () => {
     const plain = await joined(org, 'member');
     const { status, body } = await change(org, org.owner, plain.userId, 'admin');
     expect([status, body.data.member]).toMatchObject([200, { userId: plain.userId, role: 'admin' }]);
-    const newcomer = await api.newUser();
+    const newcomer = await provenUser();
     expect((await add(org, plain, newcomer.email, 'member')).status).toBe(201);
     await change(org, org.owner, plain.userId, 'member');
     expect((await add(org, plain, newcomer.email, 'member')).body.code).toBe('MISSING_ROLE');

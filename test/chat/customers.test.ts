@@ -270,9 +270,7 @@ describe('DELETE /support/customers/orgs/{orgId}/{customerId}', () => {
 
   it('takes the role admin: 403 for a member, 401 for a key, 404 elsewhere, and nothing is removed', async () => {
     const { customerId } = await newCustomer();
-    const { email, token } = await api.newUser();
-    const adding = { token: org.owner.token, body: { email, role: 'member' } };
-    await api.request('POST', `/orgs/${org.orgId}/members`, adding);
+    const { token } = await api.join(org);
     const other = await api.newOrg();
     expect((await erase(customerId, token)).status).toBe(403);
     expect((await erase(customerId, key)).status).toBe(401);

@@ -562,9 +562,7 @@ describe('POST …/{convId}/resolve, escalate and reopen', () => {
   });
 
   it('may be done by a key with support:write, and by any member', async () => {
-    const { email, token } = await api.newUser();
-    const { orgId, owner } = org;
-    await api.request('POST', `/orgs/${orgId}/members`, { token: owner.token, body: { email, role: 'member' } });
+    const { token } = await api.join(org);
     for (const credential of [key, token]) {
       const one = await talk(org, key);
       await settled(one);

@@ -272,10 +272,7 @@ describe('over several processes', () => {
     const beside = await startProcess('api/server.ts', env);
     const worker = await startProcess('workers/main.ts', { ...env, FLEETS: 'conversations,tools' });
     const { org, mcp, key, events, outcomes, request } = await opened(here, 'admin_approve');
-    const bob = await here.newUser();
-    const body = { email: bob.email, role: 'member' };
-    const added = await here.request('POST', `/orgs/${org.orgId}/members`, { token: org.owner.token, body });
-    expect(added.status).toBe(201);
+    const bob = await here.join(org);
     const { client } = await met(here, org, key);
     for (const round of [1, 2, 3]) {
       client.say(`Please cancel my order A-${round}042`);

@@ -58,12 +58,7 @@ describe('GET /orgs/{orgId}/integrations', () => {
   });
 
   it('a member may look and only an admin may change: 403', async () => {
-    const person = await system.api().newUser();
-    const added = await system.api().request('POST', `/orgs/${org.orgId}/members`, {
-      token: org.owner.token,
-      body: { email: person.email, role: 'member' },
-    });
-    expect(added.status).toBe(201);
+    const person = await system.api().join(org);
     const path = `/orgs/${org.orgId}/integrations`;
     expect((await system.api().request('GET', path, { token: person.token })).status).toBe(200);
     const body = { api_key: 'lin_api_1', team_id: 'x' };
@@ -313,11 +308,7 @@ describe('PUT /orgs/{orgId}/integrations/slack', () => {
 
   it('whoever is no admin by the end connects nothing', async () => {
     const own = await system.api().newOrg();
-    const person = await system.api().newUser();
-    await system.api().request('POST', `/orgs/${own.orgId}/members`, {
-      token: own.owner.token,
-      body: { email: person.email, role: 'admin' },
-    });
+    const person = await system.api().join(own, 'admin');
     const begun = await put(own, 'slack', {}, person.token);
     await system.api().request('DELETE', `/orgs/${own.orgId}/members/${person.userId}`, { token: own.owner.token });
     expect((await grant(begun)).headers.get('location')).toContain('no_longer_admin');

@@ -5,6 +5,7 @@ import { Client, Connection } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createEmulator } from 'emulate';
 import pino from 'pino';
+import PostalMime from 'postal-mime';
 import { apiAt, until, type Api, type TestOrg, type TestSession } from '../kit/harness.ts';
 import { startGreenMail, type GreenMail } from '../kit/greenmail.ts';
 import { startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
@@ -14,6 +15,7 @@ import { ChatClient } from '../kit/socket.ts';
 import { createMailReplyActivities } from '../../activities/events/mailreply.ts';
 import { freePort } from '../../engines/ports.ts';
 import { startSaved } from '../../api/durable.ts';
+import { verifyEmail } from '../../models/access/user.ts';
 import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { ConversationModel } from '../../models/chat/conversation.ts';
 import { MessageModel } from '../../models/chat/message.ts';
@@ -58,6 +60,7 @@ beforeAll(async () => {
   await connectMongo(env['MONGODB_URI']!);
   temporal = await Connection.connect({ address: env['TEMPORAL_ADDRESS']! });
   org = await api.newOrg();
+  await verifyEmail(org.owner.userId, org.owner.email);
   await api.goLive(org);
   key = (await api.newKey(org, { mode: 'live' })).token;
   const { body } = await api.upload(org.orgId, key, {
@@ -596,6 +599,23 @@ describe('PUT /orgs/{orgId}/integrations/email', () => {
     expect(JSON.stringify(body)).not.toContain('secret');
     const { mail } = await mailed();
     expect(mail.from).toEqual({ name: 'Our Bank', address: 'own@bank.example' });
+
+    // The organization can read what its own server sends, so an invitation that went by it proves nothing about the address.
+    const email = `${randomUUID()}@customer.example`;
+    const asked = { token: org.owner.token, body: { email, role: 'member' } };
+    const invited = await api.request('POST', `/orgs/${org.orgId}/members`, asked);
+    expect([invited.status, invited.body.data.link]).toEqual([202, undefined]);
+    const [raw] = await until(
+      async () => (await greenMail.mailsOf(email)).length > 0 && greenMail.mailsOf(email),
+      'the invitation',
+    );
+    const { text = '' } = await PostalMime.parse(raw!);
+    const token = /#invitation=([\w-]{43})$/m.exec(text)![1]!;
+    const joined = { token, name: 'Newcomer', password: 'correct horse battery' };
+    expect((await api.request('POST', '/auth/invitations/register', { body: joined })).status).toBe(201);
+    const { members } = (await api.request('GET', `/orgs/${org.orgId}/members`, { token: org.owner.token })).body.data;
+    expect(members.at(-1)).toMatchObject({ email, email_verified: false });
+
     await api.request('DELETE', `/orgs/${org.orgId}/integrations/email`, { token: org.owner.token });
     expect((await mailed()).mail.from.address).toBe('support@bank.example');
   });

@@ -329,11 +329,7 @@ describe('the thread of a ticket', () => {
   });
 
   it('maps a person to the member with the same address', async () => {
-    const person = await system.api().newUser();
-    await system.api().request('POST', `/orgs/${org.orgId}/members`, {
-      token: org.owner.token,
-      body: { email: person.email, role: 'member' },
-    });
+    const person = await system.api().join(org);
     const { head, history } = await ticket();
     const profile = { display_name: 'robin', email: person.email.toUpperCase() };
     system.slack().lasting({

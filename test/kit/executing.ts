@@ -1,6 +1,6 @@
 /** Tasks that are executed in the services of a system (serviced.ts): made, executed, and what came of them. */
 import { expect } from '@jest/globals';
-import { until, type TestOrg } from './harness.ts';
+import { until, type TestOrg, type TestUser } from './harness.ts';
 import type { serviced } from './serviced.ts';
 import { githubCall, githubRepository, linearCall } from './services.ts';
 
@@ -9,15 +9,19 @@ export type Step = { integration: string; status: string; attempts: number; url?
 export type Result = { execution_status: string; steps: Step[]; executed_at: string | null };
 export type LinearIssue = { id: string; title: string; description: string; priority: number; dueDate: string | null };
 
-/** `channel`: the channel of Slack that organizations choose. */
-export function executing(system: ReturnType<typeof serviced>, channel: () => string) {
+/** `channel`: the channel of Slack that organizations choose. `newOwner`: where not everybody may own a live organization. */
+export function executing(
+  system: ReturnType<typeof serviced>,
+  channel: () => string,
+  newOwner: () => Promise<TestUser> = () => system.api().newUser(),
+) {
   async function newOrg({
     live = true,
     slack = true,
     linear = true,
     github = true,
   }: Services & { live?: boolean } = {}) {
-    const own = await system.api().newOrg();
+    const own = await system.api().newOrg(await newOwner());
     if (live) await system.api().goLive(own);
     if (slack) await system.connectSlack(own, channel());
     if (linear) await system.connectLinear(own);

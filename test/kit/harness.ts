@@ -1,6 +1,7 @@
 /** What a test speaks to the system with: real requests, fresh people, organizations and keys, and waiting for a state. */
 import { randomUUID } from 'node:crypto';
 import type { Scope } from '../../models/rules/access/keys.ts';
+import type { Role } from '../../models/rules/access/roles.ts';
 
 // oxlint-disable-next-line typescript/no-explicit-any -- what a reply holds is what its test finds out
 export type Reply = { status: number; headers: Headers; body: any };
@@ -65,6 +66,22 @@ export function apiAt(url: string) {
     return { orgId: body.data.org_id, owner: user };
   }
 
+  /**
+   * Takes somebody, or a new person, into an organization: by the link that the owner hands over, as a system without a mail server
+   * has it, or at once where the address is proven.
+   */
+  async function join(org: TestOrg, role: Role = 'member', user?: TestUser): Promise<TestUser> {
+    const person = user ?? (await newUser());
+    const body = { email: person.email, role };
+    const added = await request('POST', `/orgs/${org.orgId}/members`, { token: org.owner.token, body });
+    if (added.status === 201) return person;
+    const link = /#invitation=(.+)$/.exec(added.body.data?.link ?? '')?.[1];
+    if (link === undefined) throw new Error(`member: ${said(added)}`);
+    const joined = await request('POST', '/auth/invitations/accept', { token: person.token, body: { token: link } });
+    if (joined.status !== 200) throw new Error(`join: ${said(joined)}`);
+    return person;
+  }
+
   /** A secret key; all scopes and test mode unless told. */
   async function newKey(
     org: TestOrg,
@@ -127,7 +144,7 @@ export function apiAt(url: string) {
     );
   }
 
-  return { url, request, newUser, newOrg, newKey, newSession, goLive, upload, processed };
+  return { url, request, newUser, newOrg, join, newKey, newSession, goLive, upload, processed };
 }
 
 /** An answer in the words of a failure. */

@@ -167,17 +167,7 @@ describe('going live', () => {
   const setEnvironment = (environment: string, token: string) => put({ environment }, token);
 
   it('is for owners and admins, and for no key whatever its scopes: 403', async () => {
-    const plain = await api.newUser();
-    const admin = await api.newUser();
-    for (const [user, role] of [
-      [plain, 'member'],
-      [admin, 'admin'],
-    ] as const) {
-      await api.request('POST', `/orgs/${org.orgId}/members`, {
-        token: org.owner.token,
-        body: { email: user.email, role },
-      });
-    }
+    const [plain, admin] = [await api.join(org), await api.join(org, 'admin')];
     for (const token of [key, plain.token]) {
       const { status, body } = await put({ environment: 'production', kb_segment_strict: true }, token);
       expect([status, body.code]).toEqual([403, 'MISSING_ROLE']);

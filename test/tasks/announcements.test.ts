@@ -26,12 +26,7 @@ async function newOrg(settings: Record<string, unknown> = {}, live = true): Prom
   expect(code).toBe(200);
   return { ...org, key: (await api.newKey(org, { mode: live ? 'live' : 'test' })).token };
 }
-async function joined(org: TestOrg): Promise<TestUser> {
-  const user = await api.newUser();
-  const body = { email: user.email, role: 'member' };
-  await api.request('POST', `/orgs/${org.orgId}/members`, { token: org.owner.token, body });
-  return user;
-}
+const joined = (org: TestOrg): Promise<TestUser> => api.join(org);
 const create = async (org: TestOrg, body: Record<string, unknown>, by = org.owner): Promise<string> =>
   (await api.request('POST', `/orgs/${org.orgId}/tasks`, { token: by.token, body: { title: 'Ship it', ...body } })).body
     .data.task_id;

@@ -15,9 +15,7 @@ afterAll(() => mongo.close());
 
 async function withMember(): Promise<{ org: TestOrg; bob: TestUser }> {
   const org = await api.newOrg();
-  const bob = await api.newUser();
-  const body = { email: bob.email, role: 'member' };
-  await api.request('POST', `/orgs/${org.orgId}/members`, { token: org.owner.token, body });
+  const bob = await api.join(org);
   return { org, bob };
 }
 const call = (org: TestOrg, method: string, path = '', body?: object) =>

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { MongoClient, type Db } from 'mongodb';
+import { proveAddresses } from '../kit/database.ts';
 import { executing, type Step } from '../kit/executing.ts';
 import { startGreenMail, type GreenMail } from '../kit/greenmail.ts';
 import { until, type TestOrg, type TestUser } from '../kit/harness.ts';
@@ -21,6 +22,7 @@ const system = serviced((services) =>
 const { newOrg, call, newTask, resultOf, ended, execute, statuses, stepOf, linearIssues, githubIssues } = executing(
   system,
   () => channel,
+  provenUser,
 );
 let mongo: MongoClient;
 let db: Db;
@@ -36,8 +38,8 @@ beforeAll(async () => {
   const { channels } = await slackCall(system.slack(), 'conversations.list');
   channel = (channels as { id: string; name: string }[]).find(({ name }) => name === 'support')!.id;
   org = await newOrg();
-  kim = await system.api().newUser('kim@example.com');
-  await join(org, kim);
+  kim = await provenUser('kim@example.com');
+  await system.api().join(org, 'member', kim);
 });
 afterAll(async () => {
   await mongo.close();
@@ -47,9 +49,10 @@ beforeEach(() => {
   for (const service of [system.slack(), system.linear(), system.github()]) service.heal();
 });
 
-async function join(own: TestOrg, { email }: TestUser): Promise<void> {
-  const asked = { token: own.owner.token, body: { email, role: 'member' } };
-  expect((await system.api().request('POST', `/orgs/${own.orgId}/members`, asked)).status).toBe(201);
+async function provenUser(email?: string): Promise<TestUser> {
+  const user = await system.api().newUser(email);
+  await proveAddresses(db, user);
+  return user;
 }
 const posts = (taskId: string): Sent[] =>
   system.slack().sent.filter(({ path, body }) => path.endsWith('chat.postMessage') && body.includes(taskId));
@@ -116,7 +119,7 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
 
   it('writes to the assignee directly, and to the channel where the assignee is not in the workspace', async () => {
     const own = await newOrg({ linear: false, github: false });
-    await join(own, kim);
+    await system.api().join(own, 'member', kim);
     const [direct, open] = [await newTask(own, { assigned_to: kim.userId }), await newTask(own)];
     expect(statuses(await execute(own, direct.taskId))).toEqual({
       linear: 'skipped',

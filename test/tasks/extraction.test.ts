@@ -20,9 +20,7 @@ beforeAll(async () => {
   connection = await Connection.connect({ address: env['TEMPORAL_ADDRESS']! });
   org = await api.newOrg();
   ada = org.owner;
-  bob = await api.newUser();
-  const added = { token: ada.token, body: { email: bob.email, role: 'member' } };
-  expect((await api.request('POST', `/orgs/${org.orgId}/members`, added)).status).toBe(201);
+  bob = await api.join(org);
 });
 afterAll(async () => {
   await connection.close();

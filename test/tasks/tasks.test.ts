@@ -15,9 +15,7 @@ beforeAll(async () => {
   db = mongo.db();
   org = await api.newOrg();
   ada = org.owner;
-  bob = await api.newUser();
-  const added = { token: ada.token, body: { email: bob.email, role: 'member' } };
-  expect((await api.request('POST', `/orgs/${org.orgId}/members`, added)).status).toBe(201);
+  bob = await api.join(org);
 });
 afterAll(() => mongo.close());
 

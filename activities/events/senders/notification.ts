@@ -7,15 +7,15 @@ import { requestOfMail, sendByMail } from './email.ts';
 import type { Sender, SenderDeps } from './sender.ts';
 import { sendToSlackWebhook, slackWebhookPost } from './slackwebhook.ts';
 import { letterOf, wordsOf, type Letter } from '../accountletter.ts';
-import { routeOf, senderOf } from '../mailsettings.ts';
+import { routeOf, senderOf, type MailVia } from '../mailsettings.ts';
 import type { Delivery } from '../../../models/events/delivery.ts';
 import { DeliveryRefused } from '../../../models/rules/events/delivery.ts';
 import { domainOf, type Mailbox } from '../../../models/rules/events/mailbox.ts';
 import { automaticHeaders, type OutgoingMail } from '../../../models/rules/events/mailout.ts';
 import { hiddenLink, type NotificationPayload } from '../../../models/rules/events/notification.ts';
 
-/** A mail, as it is sent and as it may be shown. `prepare`: see accountletter.ts. */
-type Written = { mail: OutgoingMail; shown: OutgoingMail; prepare: Letter['prepare'] };
+/** A mail, as it is sent and as it may be shown, and whose server it was written for. `prepare`: see accountletter.ts. */
+type Written = { mail: OutgoingMail; shown: OutgoingMail; via: MailVia; prepare: Letter['prepare'] };
 type ByMail = Exclude<NotificationPayload, { slack: unknown }>;
 
 const payloadOf = (delivery: Delivery): NotificationPayload => delivery.payload as NotificationPayload;
@@ -29,7 +29,7 @@ const letterIn = (
 /** Null when there is nobody to write to. */
 async function writtenOf(delivery: Delivery, payload: ByMail, deps: SenderDeps): Promise<Written | null> {
   const { _id, org_id, created_at } = delivery;
-  const { from } = await senderOf(deps, org_id);
+  const { from, via } = await senderOf(deps, org_id);
   const mailOf = (to: Mailbox, words: { subject: string; text: string }): OutgoingMail => ({
     from,
     to,
@@ -43,14 +43,15 @@ async function writtenOf(delivery: Delivery, payload: ByMail, deps: SenderDeps):
   if ('mail' in payload) {
     const { to, ...words } = payload.mail;
     const mail = mailOf(to, words);
-    return { mail, shown: mail, prepare: () => Promise.resolve(true) };
+    return { mail, shown: mail, via, prepare: () => Promise.resolve(true) };
   }
   const letter = await letterIn(delivery, payload, deps);
   if (!letter) return null;
   const { publicUrl, mail } = deps;
   const words = (hidden?: string) =>
-    wordsOf(letter, { key: mail.tokenKey, publicUrl, ...(hidden === undefined ? {} : { hidden }) });
-  return { mail: mailOf(letter.to, words()), shown: mailOf(letter.to, words(hiddenLink)), prepare: letter.prepare };
+    wordsOf(letter, { key: mail.tokenKey, publicUrl, via, ...(hidden === undefined ? {} : { hidden }) });
+  const { to, prepare } = letter;
+  return { mail: mailOf(to, words()), shown: mailOf(to, words(hiddenLink)), via, prepare };
 }
 
 export const notification: Sender = {
@@ -83,8 +84,8 @@ export const notification: Sender = {
     const written = await writtenOf(delivery, payload, deps);
     if (!written) throw new DeliveryRefused('There is nobody to send it to.', { permanent: true });
     const request = requestOfMail(written.shown);
-    const { via } = await senderOf(deps, delivery.org_id);
-    const route = await routeOf(deps, delivery.org_id, via);
+    // Never by another server than the one it was written for, which could have been connected meanwhile.
+    const route = await routeOf(deps, delivery.org_id, written.via);
     if (!(await written.prepare()))
       throw new DeliveryRefused('The account has changed meanwhile.', { request, permanent: true });
     return sendByMail(written.mail, { route, request, signal }, deps);

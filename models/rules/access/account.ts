@@ -18,14 +18,20 @@ export const invitationMs = 7 * 86_400_000;
 export const invitationStatuses = ['pending', 'accepted', 'revoked', 'expired'] as const;
 export type InvitationStatus = (typeof invitationStatuses)[number];
 
-/** What a token stands for; a token of one purpose is none of another. */
-export type TokenPurpose = ProofKind | 'invitation';
+/**
+ * What a token stands for; a token of one purpose is none of another. An `invitation` goes by the deployment's own mail server, so
+ * whoever has its token has the mailbox. An `invitation_link` passes through the hands of the organization, which reads what its own
+ * mail server sends too, so it proves no address.
+ */
+export type TokenPurpose = ProofKind | 'invitation' | 'invitation_link';
+/** What the page calls a link; it treats both links of an invitation alike. */
+export type LinkPurpose = Exclude<TokenPurpose, 'invitation_link'>;
 
 /**
  * The address of the page on which a link from a mail ends. The token is behind `#`, which browsers send to nobody: it is in
  * no log of a server or a proxy, and in no `Referer`.
  */
-export const linkOf = (publicUrl: string, purpose: TokenPurpose, token: string): string =>
+export const linkOf = (publicUrl: string, purpose: LinkPurpose, token: string): string =>
   `${publicUrl}/account#${purpose}=${token}`;
 
 /** Why a token is refused is not told: unknown, used and too old look the same. */

@@ -16,6 +16,11 @@ export const errorTable = {
   },
   MISSING_SCOPE: { status: 403, message: 'The key lacks a scope that this route needs.' },
   MISSING_ROLE: { status: 403, message: 'Your role in this organization does not allow this.' },
+  EMAIL_UNVERIFIED: {
+    status: 403,
+    message:
+      'Going live takes an owner whose e-mail address is proven: by a link that POST /auth/email has mailed, or by signing in through an identity provider that verifies it.',
+  },
   ORIGIN_NOT_ALLOWED: {
     status: 403,
     message: 'Pages of this origin may not embed the chat; list it in allowed_origins of the support configuration.',

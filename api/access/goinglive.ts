@@ -1,0 +1,25 @@
+/** Who takes an organization live: a person, and for an owner whom somebody can find again. */
+import type { Context } from '../context.ts';
+import { findOrganization } from '../../models/access/organization.ts';
+import { listUsers } from '../../models/access/user.ts';
+import type { Environment } from '../../models/rules/access/keys.ts';
+import { hasRole, type Role } from '../../models/rules/access/roles.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+
+/** `role`: that of a logged-in member; a key, whatever its scopes, has none. @throws Problem MISSING_ROLE, EMAIL_UNVERIFIED */
+export async function checkEnvironmentChange(
+  { config }: Pick<Context, 'config'>,
+  { orgId, role }: { orgId: string; role?: Role | undefined },
+  environment: Environment,
+): Promise<void> {
+  if (!role || !hasRole(role, 'admin'))
+    throw new Problem('MISSING_ROLE', {
+      message: 'Only an owner or admin, logged in to the dashboard, changes the environment.',
+    });
+  // A live organization mails strangers in the name of the deployment; where addresses can be proven, somebody answers for it.
+  const provable = config.mail.server !== undefined || Object.keys(config.oidcProviders).length > 0;
+  if (environment !== 'production' || !provable) return;
+  const members = (await findOrganization(orgId))?.members ?? [];
+  const owners = await listUsers(members.filter((one) => one.role === 'owner').map(({ user_id }) => user_id));
+  if (!owners.some(({ email_verified }) => email_verified)) throw new Problem('EMAIL_UNVERIFIED');
+}

@@ -1,0 +1,66 @@
+/**
+ * Invites somebody into an organization: by mail where one can be sent, else by a link that whoever invites hands over. Only a mail
+ * of the deployment's server proves the address; any other link lets in the account of that address, which stays unproven.
+ */
+import { canMail, countMail, mailAccount } from './accountmail.ts';
+import type { MemberPrincipal } from '../access/auth.ts';
+import type { Context } from '../context.ts';
+import { consume, createRate } from '../http/limits.ts';
+import { perConfig } from '../http/perconfig.ts';
+import { newId } from '../../models/base/ids.ts';
+import { replaceInvitation, type Invitation } from '../../models/access/invitation.ts';
+import { proofHash, proofToken } from '../../models/access/prooftoken.ts';
+import { findUserByEmail } from '../../models/access/user.ts';
+import { invitationMs, linkOf } from '../../models/rules/access/account.ts';
+import { normalizeEmail } from '../../models/rules/access/email.ts';
+import { checkAdding, type Role } from '../../models/rules/access/roles.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+
+const rate = perConfig((config) => createRate(config, 'invitations'));
+
+/** `link`: what is to be handed over, where no mail can be sent. @throws Problem MISSING_ROLE, ALREADY_MEMBER, RATE_LIMITED */
+export async function invite(
+  ctx: Context,
+  { orgId, org, role: own, userId }: MemberPrincipal,
+  asked: { email: string; role: Role },
+): Promise<{ invitation: Invitation; link?: string }> {
+  const { role } = asked;
+  checkAdding(own, role);
+  const email = normalizeEmail(asked.email);
+  const known = await findUserByEmail(email);
+  if (org.members.some(({ user_id }) => user_id === known?._id)) throw new Problem('ALREADY_MEMBER');
+  await consume(rate(ctx.config), ctx.config, 'invitations', orgId);
+  const mailed = await canMail(ctx, orgId);
+  if (mailed) await countMail(ctx, 'invitation', email);
+  const { secretKey, publicUrl } = ctx.config;
+  const now = ctx.clock();
+  const _id = newId('invitation');
+  const invitation = await replaceInvitation({
+    _id,
+    org_id: orgId,
+    email,
+    role,
+    hash: proofHash(secretKey, 'invitation', _id),
+    link_hash: proofHash(secretKey, 'invitation_link', _id),
+    invited_by: userId,
+    created_at: now,
+    expires_at: new Date(now.getTime() + invitationMs),
+  });
+  if (!mailed)
+    return { invitation, link: linkOf(publicUrl, 'invitation', proofToken(secretKey, 'invitation_link', _id)) };
+  await mailAccount(ctx, { kind: 'invitation', invitation_id: _id, email }, orgId);
+  return { invitation };
+}
+
+/** An invitation as members see it. */
+export function viewInvitation(invitation: Invitation, now: Date) {
+  const { _id, status, created_at, expires_at, joined_at, ...rest } = invitation;
+  return {
+    ...rest,
+    invitation_id: _id,
+    status: status === 'pending' && expires_at <= now ? ('expired' as const) : status,
+    created_at: created_at.toISOString(),
+    expires_at: expires_at.toISOString(),
+    ...(joined_at ? { joined_at: joined_at.toISOString() } : {}),
+  };
+}
