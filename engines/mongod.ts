@@ -136,6 +136,8 @@ export async function startMongod(options: {
   logPath?: string;
   /** How often it removes expired records; once a minute unless told. */
   expirySeconds?: number;
+  /** A query that no index serves fails. Whoever means to read a whole collection walks an index (`everyRecord`). */
+  indexedOnly?: boolean;
 }): Promise<Mongod> {
   const command = await findMongod(options.report);
   const port = options.port ?? (await freePort());
@@ -156,6 +158,7 @@ export async function startMongod(options: {
       '--nounixsocket',
       '--setParameter=diagnosticDataCollectionEnabled=false',
       ...(options.expirySeconds === undefined ? [] : [`--setParameter=ttlMonitorSleepSecs=${options.expirySeconds}`]),
+      ...(options.indexedOnly === true ? ['--setParameter=notablescan=true'] : []),
       '--quiet',
     ],
     logPath: options.logPath ?? join(temporary ?? dataDir, 'mongod.log'),

@@ -48,6 +48,12 @@ export function collectionOf<T extends object>(model: mongoose.Model<T>): mongoo
   return model.collection as unknown as mongoose.mongo.Collection<T>;
 }
 
+/**
+ * Options of the few queries that go through a whole collection: they walk it by id. The mongod of the tests refuses every other
+ * query that no index serves. Each use says why it may.
+ */
+export const everyRecord = { hint: { _id: 1 } } as const;
+
 /** Options of reads that see one state of all collections. */
 export type Together = { session: mongoose.mongo.ClientSession; readConcern: { level: 'snapshot' } };
 

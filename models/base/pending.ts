@@ -90,9 +90,9 @@ export type Due = { record: Launchable; intent: Intent };
 
 /** The intents that are due, of at most `limit` records; those that have waited longest come first. */
 export async function listDueIntents<T extends Launchable>(model: Model<T>, now: Date, limit: number): Promise<Due[]> {
-  const due = { $elemMatch: { next_at: { $lte: now } } };
+  // `$elemMatch` alone cannot use the index, which lists the dotted field.
   const records = (await model.collection
-    .find({ pending: due }, { projection: { org_id: 1, mode: 1, pending: 1 } })
+    .find({ 'pending.next_at': { $lte: now } }, { projection: { org_id: 1, mode: 1, pending: 1 } })
     .sort({ 'pending.next_at': 1 })
     .limit(limit)
     .toArray()) as unknown as Launchable[];

@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import mongoose from 'mongoose';
-import { collectionOf, defineModel, readerOf } from '../base/define.ts';
+import { collectionOf, defineModel, everyRecord, readerOf } from '../base/define.ts';
 import { removeChunks } from './chunk.ts';
 import { isDuplicate } from '../base/connect.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
@@ -366,22 +366,26 @@ export async function removeBytes(docId: string): Promise<void> {
 /** Ids of stored bytes older than `before` that no document owns: an upload that died between bytes and record. */
 export async function listOrphanedBytes(before: Date, limit: number): Promise<string[]> {
   const files = mongoose.connection.db!.collection<{ _id: string; uploadDate: Date }>('files.files');
+  // An hourly look, at which nearly every file is old enough to be asked about.
   const found = await files
-    .aggregate<{ _id: string }>([
-      { $match: { uploadDate: { $lt: before } } },
-      {
-        $lookup: {
-          from: 'documents',
-          localField: '_id',
-          foreignField: '_id',
-          as: 'owner',
-          pipeline: [{ $project: { _id: 1 } }],
+    .aggregate<{ _id: string }>(
+      [
+        { $match: { uploadDate: { $lt: before } } },
+        {
+          $lookup: {
+            from: 'documents',
+            localField: '_id',
+            foreignField: '_id',
+            as: 'owner',
+            pipeline: [{ $project: { _id: 1 } }],
+          },
         },
-      },
-      { $match: { owner: { $size: 0 } } },
-      { $limit: limit },
-      { $project: { _id: 1 } },
-    ])
+        { $match: { owner: { $size: 0 } } },
+        { $limit: limit },
+        { $project: { _id: 1 } },
+      ],
+      everyRecord,
+    )
     .toArray();
   return found.map((file) => file._id);
 }

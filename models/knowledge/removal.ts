@@ -21,7 +21,7 @@ export const RemovalModel = defineModel<Removal>(
     removed_at: { type: Date, required: true },
     pending: pendingField,
   },
-  [pendingIndex],
+  [pendingIndex, { fields: { org_id: 1, mode: 1 } }],
 );
 
 /** Stores a removal; false when one of this source stands already. */

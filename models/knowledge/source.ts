@@ -1,5 +1,5 @@
 /** What documents and pages have in common as sources of answers: whose they are, and their tags. */
-import { collectionOf } from '../base/define.ts';
+import { collectionOf, everyRecord } from '../base/define.ts';
 import { deleteDocument, DocumentModel } from './document.ts';
 import { deletePages, PageModel } from './page.ts';
 import { effectiveAuthority, type Authority } from '../rules/knowledge/authority.ts';
@@ -23,11 +23,12 @@ export type Source = Generations & {
 export async function listOwners(): Promise<{ org_id: string; mode: Mode }[]> {
   const owners = new Map<string, { org_id: string; mode: Mode }>();
   for (const model of [DocumentModel, PageModel] as const) {
+    // The maintenance asks for it, which then looks at each of these records anyway.
     const found = await collectionOf<Owned>(model as never)
-      .aggregate<{ _id: { org_id: string; mode: Mode } }>([
-        { $match: { live_generation: { $exists: true } } },
-        { $group: { _id: { org_id: '$org_id', mode: '$mode' } } },
-      ])
+      .aggregate<{ _id: { org_id: string; mode: Mode } }>(
+        [{ $match: { live_generation: { $exists: true } } }, { $group: { _id: { org_id: '$org_id', mode: '$mode' } } }],
+        everyRecord,
+      )
       .toArray();
     for (const { _id } of found) owners.set(`${_id.org_id} ${_id.mode}`, _id);
   }

@@ -5,7 +5,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash, randomUUID } from 'node:crypto';
 import PostalMime from 'postal-mime';
-import { MongoClient, type Db } from 'mongodb';
+import type { MongoClient, Db } from 'mongodb';
+import { openClient } from '../kit/database.ts';
 import { apiAt, system, until, type Api, type Reply, type TestOrg, type TestUser } from '../kit/harness.ts';
 import { startGreenMail, type GreenMail } from '../kit/greenmail.ts';
 import { startProcess, systemEnv, type Running } from '../kit/processes.ts';
@@ -27,7 +28,7 @@ beforeAll(async () => {
   });
   running = await Promise.all([startProcess('api/server.ts', env), startProcess('workers/main.ts', env)]);
   api = apiAt(running[0]!.url);
-  client = await MongoClient.connect(env['MONGODB_URI']!);
+  client = await openClient(env['MONGODB_URI']!);
   db = client.db();
 });
 afterAll(async () => {

@@ -4,6 +4,7 @@ import { modelsIn } from '../kit/database.ts';
 import { notifyMembers, NotificationModel } from '../../models/access/notification.ts';
 import { addMember, createOrganization, newOrganization } from '../../models/access/organization.ts';
 import { newId } from '../../models/base/ids.ts';
+import { everyRecord } from '../../models/base/define.ts';
 
 modelsIn('notifications');
 
@@ -15,7 +16,7 @@ it('a notice reaches each member once an occasion, also when many tell it at onc
   const notice = { key: 'broken:1', kind: 'integration_broken', title: 'Slack is broken', body: 'Connect it again.' };
   await Promise.all(Array.from({ length: 8 }, () => notifyMembers(orgId, notice, new Date())));
   await notifyMembers(orgId, { ...notice, key: 'broken:2' }, new Date());
-  const found = await NotificationModel.find({ org_id: orgId }).lean();
+  const found = await NotificationModel.find({ org_id: orgId }, null, everyRecord).lean();
   const told = found.map(({ user_id, key, read }) => [user_id, key, read]);
   const each = [owner, other].flatMap((id) => [
     [id, 'broken:1', false],

@@ -1,7 +1,8 @@
 /** Federated sign-in against a real identity provider: who may join which account, and everything that must not work. */
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { MongoClient, type Db } from 'mongodb';
+import type { MongoClient, Db } from 'mongodb';
+import { openClient } from '../kit/database.ts';
 import { apiAt, until, type Api } from '../kit/harness.ts';
 import { startIdentityProvider, type IdentityProvider, type Person } from '../kit/oidc-server.ts';
 import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
@@ -41,7 +42,7 @@ beforeAll(async () => {
   });
   running = await startProcess('api/server.ts', env);
   api = apiAt(running.url);
-  client = await MongoClient.connect(process.env['TEST_MONGODB_URI']!);
+  client = await openClient(process.env['TEST_MONGODB_URI']!);
   db = client.db('oidc');
 });
 afterAll(async () => {

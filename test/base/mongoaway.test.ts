@@ -25,7 +25,7 @@ let org: TestOrg;
 let key: string;
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'mongoaway-'));
-  mongod = await startMongod({ dataDir, report: silent });
+  mongod = await startMongod({ dataDir, report: silent, indexedOnly: true });
   env = systemEnv('mongoaway', { MONGODB_URI: mongod.uri, LOG_LEVEL: 'silent' });
   config = readConfig(env);
   started = await startApi(config);
@@ -76,7 +76,7 @@ describe('an API', () => {
     expect([ready.status, ready.body.mongo]).toEqual([503, 'down']);
     expect((await api.request('GET', '/health/live')).status).toBe(200);
 
-    mongod = await startMongod({ dataDir, port: Number(port), report: silent });
+    mongod = await startMongod({ dataDir, port: Number(port), report: silent, indexedOnly: true });
     for (const [caller, request] of Object.entries(requests))
       await until(async () => (await request()).status === 200, `an answer to ${caller}`);
   });

@@ -8,6 +8,7 @@ import type { Fault } from '../kit/worker.ts';
 import { apiAt, until } from '../kit/harness.ts';
 import { deathOf, removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
 import { createSearch } from '../../clients/search/search.ts';
+import { walked } from '../kit/database.ts';
 
 const running: Running[] = [];
 const envs: SystemEnv[] = [];
@@ -30,7 +31,7 @@ function newSystem(name: string, extra?: Record<string, string>): SystemEnv {
 
 /** What MongoDB and the index really hold of each document. */
 async function stored(env: SystemEnv, orgId: string) {
-  const db = await mongoose.createConnection(env['MONGODB_URI']!).asPromise();
+  const db = walked(await mongoose.createConnection(env['MONGODB_URI']!).asPromise());
   const search = createSearch({ uri: join(env.DATA_DIR, 'search') });
   try {
     const documents = await db.collection('documents').find({ org_id: orgId }).toArray();

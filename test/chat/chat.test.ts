@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { MongoClient, type Db } from 'mongodb';
+import type { MongoClient, Db } from 'mongodb';
+import { openClient } from '../kit/database.ts';
 import { WebSocket } from 'ws';
 import { apiAt, until, type Api, type TestOrg } from '../kit/harness.ts';
 import { moveClock, removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
@@ -29,7 +30,7 @@ const spare: Running[] = [];
 
 beforeAll(async () => {
   env = systemEnv('chat');
-  mongo = await MongoClient.connect(env['MONGODB_URI']!);
+  mongo = await openClient(env['MONGODB_URI']!);
   db = mongo.db();
   await connectMongo(env['MONGODB_URI']!);
   [here, there] = await Promise.all([startProcess('test/kit/chatapi.ts', env), startProcess('api/server.ts', env)]);

@@ -5,7 +5,8 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { MongoClient, type Db } from 'mongodb';
+import type { MongoClient, Db } from 'mongodb';
+import { openClient } from '../kit/database.ts';
 import { apiAt, until, type Api, type TestOrg } from '../kit/harness.ts';
 import { moveClock, removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
 import { ChatClient, chatUrl, mint, type Minted, type Query } from '../kit/socket.ts';
@@ -32,7 +33,7 @@ beforeAll(async () => {
     RATE_ADDRESS_MESSAGES_PER_MINUTE: '5',
     RATE_OTHER_FRAMES_PER_MINUTE: '4',
   });
-  mongo = await MongoClient.connect(env['MONGODB_URI']!);
+  mongo = await openClient(env['MONGODB_URI']!);
   db = mongo.db();
   [here, there] = await Promise.all([startProcess('test/kit/chatapi.ts', env), startProcess('api/server.ts', env)]);
   api = apiAt(here.url);

@@ -25,6 +25,7 @@ import { recordGap, type Asker } from '../../models/knowledge/gap.ts';
 import { newId } from '../../models/base/ids.ts';
 import { insertMessage, MessageModel, type Message } from '../../models/chat/message.ts';
 import { createSession, SessionModel } from '../../models/access/session.ts';
+import { everyRecord } from '../../models/base/define.ts';
 
 modelsIn('erasureraces');
 
@@ -99,7 +100,8 @@ const miss = (question: string, asker?: Asker) => {
 };
 const ownWords = (customerId: string) => `Where is ${customerId}?`;
 type StoredGap = { count: number; askers: { customer: string; message: string; count: number }[] };
-const gapOf = (question: string) => mongoose.connection.collection<StoredGap>('gaps').findOne({ question });
+const gapOf = (question: string) =>
+  mongoose.connection.collection<StoredGap>('gaps').findOne({ question }, everyRecord);
 /** A customer of these words, who has just asked them. */
 async function askingCustomer(question: string): Promise<Asker> {
   const customerId = await customerToErase();
@@ -110,16 +112,16 @@ async function askingCustomer(question: string): Promise<Asker> {
 }
 
 const convIdsOf = async (customerId: string) =>
-  (await ConversationModel.find({ customer_id: customerId }, { _id: 1 }).lean()).map(({ _id }) => _id);
+  (await ConversationModel.find({ customer_id: customerId }, { _id: 1 }, everyRecord).lean()).map(({ _id }) => _id);
 async function left(customerId: string, convIds: readonly string[]): Promise<number> {
   const inside = { conv_id: { $in: convIds } };
   const counts = await Promise.all([
-    ConversationModel.countDocuments({ customer_id: customerId }),
-    SessionModel.countDocuments({ customer_id: customerId }),
+    ConversationModel.countDocuments({ customer_id: customerId }, everyRecord),
+    SessionModel.countDocuments({ customer_id: customerId }, everyRecord),
     CustomerModel.countDocuments({ _id: customerId }),
     MessageModel.countDocuments(inside),
     FrameModel.countDocuments({ stream: { $in: convIds } }),
-    mongoose.connection.collection('gaps').countDocuments({ question: ownWords(customerId) }),
+    mongoose.connection.collection('gaps').countDocuments({ question: ownWords(customerId) }, everyRecord),
   ]);
   return counts.reduce((sum, n) => sum + n, 0);
 }
@@ -256,7 +258,7 @@ describe('an unanswered question', () => {
     const words = `Where is ${newId('request')}?`;
     await miss(words);
     // A record as it was stored before gaps had askers.
-    await mongoose.connection.collection('gaps').updateOne({ question: words }, { $unset: { askers: 1 } });
+    await mongoose.connection.collection('gaps').updateOne({ question: words }, { $unset: { askers: 1 } }, everyRecord);
     const { customerId } = await askingCustomer(words);
     await run('eraseCustomer', customerId);
     expect(await gapOf(words)).toMatchObject({ count: 1, askers: [] });
@@ -280,7 +282,7 @@ describe('an unanswered question', () => {
     const askers = Array.from({ length: 999 }, (_, i) => ({ customer: `hash ${i}`, message: `hash ${i}`, count: 1 }));
     await mongoose.connection
       .collection<StoredGap>('gaps')
-      .updateOne({ question: words }, { $push: { askers: { $each: askers } }, $inc: { count: 999 } });
+      .updateOne({ question: words }, { $push: { askers: { $each: askers } }, $inc: { count: 999 } }, everyRecord);
     const next = await askingCustomer(words);
     await miss(words, { ...first, messageId: await write((await convIdsOf(first.customerId))[0]!, words) });
     expect(await gapOf(words)).toMatchObject({ count: 1002, askers: { length: 1000 } });

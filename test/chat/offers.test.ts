@@ -3,7 +3,8 @@
  * by the vectors of an endpoint.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { MongoClient } from 'mongodb';
+import type { MongoClient } from 'mongodb';
+import { openClient } from '../kit/database.ts';
 import { apiAt, until, type Api, type TestOrg } from '../kit/harness.ts';
 import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';
 import { removeDataDir, startProcess, systemEnv, type Running } from '../kit/processes.ts';
@@ -71,7 +72,7 @@ let judging: Api;
 
 beforeAll(async () => {
   model = await startOpenAiServer();
-  mongo = await MongoClient.connect(env['MONGODB_URI']!);
+  mongo = await openClient(env['MONGODB_URI']!);
   const vectors = { ...env, OPENAI_BASE_URL: model.baseUrl, OPENAI_API_KEY: 'k', OPENAI_EMBEDDING_MODEL: 'e' };
   running.push(
     ...(await Promise.all([

@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { MongoClient, type Db } from 'mongodb';
+import type { MongoClient, Db } from 'mongodb';
+import { openClient } from '../kit/database.ts';
 import { newCrawler, type Crawler } from '../kit/crawling.ts';
 import { apiAt, until, type Api } from '../kit/harness.ts';
 import { startOpenAiServer } from '../kit/openai-server.ts';
@@ -19,7 +20,7 @@ let db: Db;
 const running: Running[] = [];
 beforeAll(async () => {
   env = systemEnv('crawldeaths', { FLEETS: 'crawl,sources' });
-  mongo = await MongoClient.connect(env['MONGODB_URI']!);
+  mongo = await openClient(env['MONGODB_URI']!);
   db = mongo.db();
   const started = await Promise.all([startProcess('api/server.ts', env), startProcess('api/server.ts', env)]);
   running.push(...started);

@@ -17,6 +17,7 @@ import { createPruning, findPruning, type Orphan } from '../../models/knowledge/
 import type { PruningRef } from '../../workflows/pruning.ts';
 import { countPagesLacking, EmbeddingWorkModel, listLacking } from '../../models/knowledge/embedding.ts';
 import { PageModel } from '../../models/knowledge/page.ts';
+import { everyRecord } from '../../models/base/define.ts';
 
 modelsIn('pagestore');
 
@@ -107,7 +108,7 @@ describe('a page', () => {
     let now = crawl.started_at.getTime();
     const clock = () => new Date(now);
     const store = createPageStore({ search, embedding, quotas, clock });
-    const wanted = async () => EmbeddingWorkModel.find({ org_id: crawl.org_id }).lean();
+    const wanted = async () => EmbeddingWorkModel.find({ org_id: crawl.org_id }, null, everyRecord).lean();
     const toEmbed = async () =>
       (await listLacking(crawl, 'm', { limit: 9, without: [], now: clock() })).map(({ _id }) => _id).toSorted();
     const pages = async () => (await PageModel.find({ org_id: crawl.org_id }).lean()).map(({ _id }) => _id).toSorted();
@@ -123,7 +124,7 @@ describe('a page', () => {
     expect(await toEmbed()).toEqual(await pages());
 
     now = crawl.started_at.getTime();
-    await EmbeddingWorkModel.deleteMany({ org_id: crawl.org_id });
+    await EmbeddingWorkModel.deleteMany({ org_id: crawl.org_id }, everyRecord);
     expect([await wanted(), await toEmbed()]).toEqual([[], []]);
     await createCrawlFinish({ search, embedding, clock })(crawl, 'cancelled', undefined);
     expect(await wanted()).toMatchObject([{ mode: 'test', pending: [{ workflow: 'embedPassages', signal: 'wake' }] }]);
@@ -150,7 +151,7 @@ describe('pruning while a crawl begins', () => {
     await ChunkModel.create([{ ...chunk, _id: `${old!._id}:2:0`, generation: 2, text: 'left over' }]);
     const { orphaned } = await findOrphans(index.search, first.org_id, 'test');
     expect(orphaned.length).toBe(2);
-    await ChunkModel.deleteMany({ generation: 2 });
+    await ChunkModel.deleteMany({ generation: 2 }, everyRecord);
 
     const second = await begin(first.org_id);
     await store.save(second, round('new'));

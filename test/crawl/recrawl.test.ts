@@ -2,9 +2,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { Client, Connection, ScheduleNotFoundError, ScheduleOverlapPolicy } from '@temporalio/client';
-import { MongoClient } from 'mongodb';
 import { newCrawler } from '../kit/crawling.ts';
-import { sharedDatabase } from '../kit/database.ts';
+import { sharedDatabase, openClient } from '../kit/database.ts';
 import { apiAt, system, until, type Api, type TestOrg } from '../kit/harness.ts';
 import { removeDataDir, startProcess, systemEnv, type Running } from '../kit/processes.ts';
 import { page, sitesOfTest } from '../kit/sites.ts';
@@ -323,7 +322,7 @@ describe('in a system of its own', () => {
   it('a schedule whose API died before anything was started is made good, and notes an allowance that is used up', async () => {
     const env = systemEnv('recrawlkill', { FLEETS: 'crawl', SANDBOX_PAGES: '1' });
     const running: Running[] = [];
-    const mongo = await MongoClient.connect(env['MONGODB_URI']!);
+    const mongo = await openClient(env['MONGODB_URI']!);
     try {
       const sound = await startProcess('api/server.ts', env);
       running.push(sound);

@@ -20,6 +20,7 @@ import { workerEnv } from '../../engines/system.ts';
 import { isAlive } from '../../engines/takelock.mjs';
 import { startTemporal } from '../../engines/temporal.ts';
 import { connectMongo } from '../../models/base/connect.ts';
+import { everyRecord } from '../../models/base/define.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const silent = (): void => undefined;
@@ -330,12 +331,15 @@ describe('ports', () => {
 describe('startMongod', () => {
   it('data written under one port are there under another', async () => {
     for (const expected of [0, 1]) {
-      const mongod = await startMongod({ dataDir: folder, port: await freePort(), report: silent });
+      const mongod = await startMongod({ dataDir: folder, port: await freePort(), report: silent, indexedOnly: true });
       const client = new MongoClient(mongod.uri);
       try {
         const things = client.db('x').collection('things');
         expect(await things.countDocuments()).toBe(expected);
         await things.insertOne({ a: 1 }, { writeConcern: { w: 'majority' } });
+        // With `indexedOnly`, as for all tests: only who says so walks a whole collection.
+        await expect(things.findOne({ a: 1 })).rejects.toThrow('notablescan');
+        expect(await things.findOne({ a: 1 }, everyRecord)).not.toBeNull();
       } finally {
         await client.close();
         await mongod.stop();

@@ -13,6 +13,7 @@ import { actOn } from '../../models/chat/act.ts';
 import { listDestinations } from '../../models/events/destination.ts';
 import { findSupportConfig } from '../../models/knowledge/supportconfig.ts';
 import { ticketLine } from '../../models/rules/events/delivery.ts';
+import { everyRecord } from '../../models/base/define.ts';
 
 /** As in production. */
 const patient = { totalTimeoutMs: 30_000, headersTimeoutMs: 10_000 };
@@ -117,7 +118,7 @@ describe('a destination', () => {
       failed: expect.stringContaining('disabled'),
     });
     expect(receiver.received).toHaveLength(asked);
-    const told = await NotificationModel.find({ org_id: orgId }).lean();
+    const told = await NotificationModel.find({ org_id: orgId }, null, everyRecord).lean();
     expect(told.map(({ kind }) => kind)).toEqual(['destination_disabled', 'destination_disabled']);
     expect(told.map(({ user_id }) => user_id).toSorted()).toEqual(members.toSorted());
     expect(told[0]!.body).toContain('For five days it took nothing. The last failure: The receiver answered 500.');

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { randomUUID } from 'node:crypto';
-import { MongoClient } from 'mongodb';
+import { openClient } from '../kit/database.ts';
 import pino from 'pino';
 import { conversing } from '../kit/conversing.ts';
 import { startBotFramework } from '../kit/botframework.ts';
@@ -228,7 +228,7 @@ describe('garbage', () => {
     const env = systemEnv('garbage', verifyingEnv(microsoft));
     const running = await startProcess('api/server.ts', env);
     const api = apiAt(running.url);
-    const mongo = await MongoClient.connect(env['MONGODB_URI']!);
+    const mongo = await openClient(env['MONGODB_URI']!);
     // 415: a type of media that the route does not read.
     expect(Object.keys(await sendGarbage(api, 1_500))).toEqual(['401', '415']);
     expect(await mongo.db().collection('inbound').countDocuments()).toBe(0);

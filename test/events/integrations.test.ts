@@ -1,6 +1,7 @@
 /** Connections to Slack, Linear and GitHub: credentials tried first, a grant that only its own browser finishes, and what breaks. */
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { MongoClient } from 'mongodb';
+import type { MongoClient } from 'mongodb';
+import { openClient } from '../kit/database.ts';
 import { until, type TestOrg } from '../kit/harness.ts';
 import { systemEnv } from '../kit/processes.ts';
 import { linearTeam, slackCall, type Fault, type Sent } from '../kit/services.ts';
@@ -21,7 +22,7 @@ afterEach(() => {
 });
 
 async function stored<T>(look: (db: ReturnType<MongoClient['db']>) => Promise<T>): Promise<T> {
-  const client = await MongoClient.connect(process.env['TEST_MONGODB_URI']!);
+  const client = await openClient(process.env['TEST_MONGODB_URI']!);
   try {
     return await look(client.db(name));
   } finally {

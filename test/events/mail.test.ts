@@ -25,6 +25,7 @@ import { InboundModel, type Inbound } from '../../models/events/inbound.ts';
 import { mailReasons, type MailReason } from '../../models/rules/events/mailin.ts';
 import { readMailbox } from '../../models/rules/events/mailbox.ts';
 import type { OutgoingMail } from '../../models/rules/events/mailout.ts';
+import { everyRecord } from '../../models/base/define.ts';
 
 const replyDomain = 'reply.bank.example';
 let greenMail: GreenMail;
@@ -137,7 +138,7 @@ async function aMinuteLater(convId: string): Promise<void> {
 }
 
 const deliveriesOf = (convId: string): Promise<Delivery[]> =>
-  DeliveryModel.find({ kind: 'email', 'subject.conv_id': convId }).sort({ _id: 1 }).lean();
+  DeliveryModel.find({ kind: 'email', 'subject.conv_id': convId }, null, everyRecord).sort({ _id: 1 }).lean();
 const mailIn = ({ payload }: Delivery): OutgoingMail => (payload as { mail: OutgoingMail }).mail;
 
 /** The mail that was made last for a conversation, once it was sent or suppressed. */
@@ -162,7 +163,11 @@ async function arrives(mail: SesMail): Promise<Inbound> {
   expect(status).toBe(200);
   const { MessageId } = JSON.parse(body) as { MessageId: string };
   return until(async () => {
-    const inbound = await InboundModel.findOne({ keys: `${topic.arn} ${MessageId}` }).lean<Inbound>();
+    const inbound = await InboundModel.findOne(
+      { keys: `${topic.arn} ${MessageId}` },
+      null,
+      everyRecord,
+    ).lean<Inbound>();
     return inbound === null || inbound.status === 'stored' ? undefined : inbound;
   }, 'the mail to be processed');
 }
@@ -567,7 +572,9 @@ describe('POST /webhooks/email/inbound', () => {
     await post(body);
     const { MessageId } = JSON.parse(body) as { MessageId: string };
     await until(
-      async () => (await InboundModel.findOne({ keys: `${topic.arn} ${MessageId}` }).lean())?.status === 'processed',
+      async () =>
+        (await InboundModel.findOne({ keys: `${topic.arn} ${MessageId}` }, null, everyRecord).lean())?.status ===
+        'processed',
       'the confirmation to be noted',
     );
     expect(confirmed()).toHaveLength(1);

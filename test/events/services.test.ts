@@ -1,7 +1,8 @@
 /** Ticket events in Slack and Linear: one thread, one issue, whatever is lost on the way, and what a refusal means. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { MongoClient, type Db } from 'mongodb';
+import type { MongoClient, Db } from 'mongodb';
+import { openClient } from '../kit/database.ts';
 import { until, type TestOrg } from '../kit/harness.ts';
 import { linearEvent, linearSecret, sendLinear } from '../kit/inbound.ts';
 import { systemEnv } from '../kit/processes.ts';
@@ -15,7 +16,7 @@ let org: TestOrg;
 let channel: string;
 
 beforeAll(async () => {
-  client = await MongoClient.connect(process.env['TEST_MONGODB_URI']!);
+  client = await openClient(process.env['TEST_MONGODB_URI']!);
   db = client.db('services');
   const { channels } = await slackCall(system.slack(), 'conversations.list');
   channel = (channels as { id: string; name: string }[]).find(({ name }) => name === 'support')!.id;

@@ -1,7 +1,8 @@
 /** POST /webhooks/slack: what Slack signs, what it wants at once, and what messages, mentions and commands do. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createHmac, randomUUID } from 'node:crypto';
-import { MongoClient, type Db } from 'mongodb';
+import type { MongoClient, Db } from 'mongodb';
+import { openClient } from '../kit/database.ts';
 import { until, type TestOrg } from '../kit/harness.ts';
 import { arrivedAt } from '../kit/inbound.ts';
 import { systemEnv } from '../kit/processes.ts';
@@ -24,7 +25,7 @@ const team = 'T000000001';
 const members: Record<string, string> = {};
 
 beforeAll(async () => {
-  client = await MongoClient.connect(process.env['TEST_MONGODB_URI']!);
+  client = await openClient(process.env['TEST_MONGODB_URI']!);
   db = client.db('slackin');
   const { channels } = await slackCall(system.slack(), 'conversations.list');
   channel = (channels as { id: string; name: string }[]).find(({ name }) => name === 'support')!.id;

@@ -13,6 +13,7 @@ import { provideThread } from '../../models/events/mailthread.ts';
 import { tokenOf } from '../../models/events/replytoken.ts';
 import { mailReasons } from '../../models/rules/events/mailin.ts';
 import { replyAddress } from '../../models/rules/events/replyaddress.ts';
+import { everyRecord } from '../../models/base/define.ts';
 
 const replyDomain = 'reply.bank.example';
 /** One topic for each version of signatures. */
@@ -102,7 +103,11 @@ async function publish(topic: string, message: string): Promise<string> {
 
 const processed = (topic: string, messageId: string): Promise<Inbound> =>
   until(async () => {
-    const inbound = await InboundModel.findOne({ keys: `${aws.topicArn(topic)} ${messageId}` }).lean<Inbound>();
+    const inbound = await InboundModel.findOne(
+      { keys: `${aws.topicArn(topic)} ${messageId}` },
+      null,
+      everyRecord,
+    ).lean<Inbound>();
     return inbound === null || inbound.status === 'stored' ? undefined : inbound;
   }, 'the message of the topic to be processed');
 
@@ -202,7 +207,7 @@ describe('POST /webhooks/email/inbound, called by SNS', () => {
     await until(async () => answers.length > 0, 'the request to be refused');
     expect(answers[0]).toBe(401);
     expect(await isConfirmed(subscription)).toBe(false);
-    expect(await InboundModel.countDocuments({ keys: new RegExp(aws.topicArn('foreign')) })).toBe(0);
+    expect(await InboundModel.countDocuments({ keys: new RegExp(aws.topicArn('foreign')) }, everyRecord)).toBe(0);
     await onTheWay.close();
   });
 });

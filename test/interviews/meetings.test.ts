@@ -1,6 +1,7 @@
 /** Meetings over HTTP: transcript, title, summary, settings, and that they are their owner's alone. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { MongoClient, type Db } from 'mongodb';
+import type { MongoClient, Db } from 'mongodb';
+import { openClient } from '../kit/database.ts';
 import { Client, Connection } from '@temporalio/client';
 import { system, until, type TestUser } from '../kit/harness.ts';
 import { systemEnv } from '../kit/processes.ts';
@@ -15,7 +16,7 @@ let connection: Connection;
 let temporal: Client;
 beforeAll(async () => {
   const env = systemEnv('shared');
-  mongo = await MongoClient.connect(env['MONGODB_URI']!);
+  mongo = await openClient(env['MONGODB_URI']!);
   db = mongo.db();
   connection = await Connection.connect({ address: env['TEMPORAL_ADDRESS']! });
   temporal = new Client({ connection });

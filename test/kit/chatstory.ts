@@ -4,7 +4,8 @@
  * stood still wakes up and goes on. Every client ends with exactly the history that the server has.
  */
 import { afterAll, beforeAll, expect } from '@jest/globals';
-import { MongoClient, type Db } from 'mongodb';
+import type { MongoClient, Db } from 'mongodb';
+import { openClient } from './database.ts';
 import { apiAt, until, type Api, type TestOrg } from './harness.ts';
 import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from './processes.ts';
 import { ChatClient, mint, type Minted } from './socket.ts';
@@ -45,7 +46,7 @@ const startWorker = async (): Promise<void> =>
 export function chatStories(name: string): (seed: number) => Promise<void> {
   beforeAll(async () => {
     env = systemEnv(name, { RATE_MESSAGES_PER_MINUTE: '10000', TEST_REPLIES_PER_MINUTE: '10000' });
-    mongo = await MongoClient.connect(env['MONGODB_URI']!);
+    mongo = await openClient(env['MONGODB_URI']!);
     db = mongo.db();
     await Promise.all([startApi(), startApi(), startWorker(), startWorker()]);
     const api = apiAt(apis[0]!.url);

@@ -1,7 +1,8 @@
 /** Interviews in tests: over HTTP as a member does, and as the room speaks to the workflow and stores what is said. */
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
-import { MongoClient, type Db } from 'mongodb';
+import type { Db } from 'mongodb';
+import { openClient } from './database.ts';
 import { apiAt, said, until, type Api, type Reply, type TestOrg } from './harness.ts';
 import type { SystemEnv } from './processes.ts';
 import type { InterviewStatus, Operation } from '../../models/rules/interviews/interview.ts';
@@ -28,7 +29,7 @@ export const goodAnswer = (n: number): string =>
 
 export async function interviewing(env: SystemEnv, url = process.env['TEST_API_URL']!) {
   const api: Api = apiAt(url);
-  const mongo = await MongoClient.connect(env['MONGODB_URI']!);
+  const mongo = await openClient(env['MONGODB_URI']!);
   const connection = await Connection.connect({ address: env['TEMPORAL_ADDRESS']! });
   const temporal = new Client({ connection });
   const db: Db = mongo.db();

@@ -21,7 +21,7 @@ export default async function setup(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'support-test-'));
   const [mongod, temporal, programs] = await Promise.all([
     // A test that waits for expired records would wait for a minute.
-    startMongod({ report, expirySeconds: 5 }),
+    startMongod({ report, expirySeconds: 5, indexedOnly: true }),
     startTemporal({ report }),
     buildPrograms(),
     bundleWorkflows(folder),

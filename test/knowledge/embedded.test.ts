@@ -22,6 +22,7 @@ import { effectiveAuthority } from '../../models/rules/knowledge/authority.ts';
 import { pagesEmbedAfter } from '../../models/rules/knowledge/embedding.ts';
 import { until } from '../kit/harness.ts';
 import { killIfThere } from '../kit/processes.ts';
+import { everyRecord } from '../../models/base/define.ts';
 
 const log = pino({ level: 'silent' });
 const mode = 'test' as const;
@@ -379,7 +380,7 @@ describe('a page that waits for the end of its crawl', () => {
 describe('maintenance', () => {
   it('has embedded what never was, and what was lost, damaged or put back from an old copy', async () => {
     const docs = [await stored(['One.']), await stored(['Two.'], { segments: ['staff'] }), await stored(['Three.'])];
-    const wanted = async () => EmbeddingWorkModel.countDocuments({ org_id: orgId });
+    const wanted = async () => EmbeddingWorkModel.countDocuments({ org_id: orgId }, everyRecord);
     expect(await repair()).toBe(0);
     expect(await wanted()).toBe(1);
     await embed();

@@ -9,6 +9,7 @@ import { recordCustomerGap } from '../../models/chat/customergap.ts';
 import { findGroup, forgetGaps, listGaps, recordGap, type Asked } from '../../models/knowledge/gap.ts';
 import { gapGroup } from '../../models/rules/knowledge/gap.ts';
 import { terms } from '../../models/rules/language/words.ts';
+import { everyRecord } from '../../models/base/define.ts';
 
 const orgId = newId('org');
 let embedding: Embedding;
@@ -64,8 +65,8 @@ describe('questions without an answer', () => {
       .insertOne({ _id: messageId, org_id: orgId } as { _id: string });
     const question = 'Where is the parcel of Ada Example?';
     await recordCustomerGap(orgId, 'test', await missed(question), { customerId, messageId });
-    expect(await gaps.findOne({ question })).toMatchObject({ vector_model: model, count: 1 });
+    expect(await gaps.findOne({ question }, everyRecord)).toMatchObject({ vector_model: model, count: 1 });
     await forgetGaps(orgId, customerId);
-    expect(await gaps.findOne({ question })).toBeNull();
+    expect(await gaps.findOne({ question }, everyRecord)).toBeNull();
   });
 });

@@ -7,7 +7,8 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { MongoClient } from 'mongodb';
+import type { MongoClient } from 'mongodb';
+import { openClient } from '../kit/database.ts';
 import {
   binaryText,
   germanText,
@@ -35,7 +36,7 @@ let mongo: MongoClient;
 beforeAll(async () => {
   org = await api.newOrg();
   token = (await api.newKey(org)).token;
-  mongo = await new MongoClient(process.env['TEST_MONGODB_URI']!).connect();
+  mongo = await openClient(process.env['TEST_MONGODB_URI']!);
 });
 afterAll(() => mongo.close());
 

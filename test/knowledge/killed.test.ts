@@ -5,6 +5,7 @@ import mongoose from 'mongoose';
 import type { ApiFault } from '../kit/faulty-api.ts';
 import { apiAt, until, type Api } from '../kit/harness.ts';
 import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
+import { walked } from '../kit/database.ts';
 
 const limit = 6;
 let env: SystemEnv;
@@ -40,7 +41,7 @@ async function dying(fault: ApiFault, ask: (api: Api) => Promise<unknown>, after
 }
 
 async function withDb<T>(work: (db: mongoose.Connection) => Promise<T>): Promise<T> {
-  const db = await mongoose.createConnection(env['MONGODB_URI']!).asPromise();
+  const db = walked(await mongoose.createConnection(env['MONGODB_URI']!).asPromise());
   try {
     return await work(db);
   } finally {

@@ -1,6 +1,7 @@
 /** Members who are taken out: what becomes of their tasks, whatever dies in between. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { MongoClient, type Db } from 'mongodb';
+import type { MongoClient, Db } from 'mongodb';
+import { openClient } from '../kit/database.ts';
 import { system, until, type TestOrg, type TestUser } from '../kit/harness.ts';
 import { systemEnv } from '../kit/processes.ts';
 
@@ -8,7 +9,7 @@ const api = system();
 let mongo: MongoClient;
 let db: Db;
 beforeAll(async () => {
-  mongo = await MongoClient.connect(systemEnv('shared')['MONGODB_URI']!);
+  mongo = await openClient(systemEnv('shared')['MONGODB_URI']!);
   db = mongo.db();
 });
 afterAll(() => mongo.close());

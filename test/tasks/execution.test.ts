@@ -1,8 +1,8 @@
 /** Tasks that are executed in Linear, GitHub, Slack and by mail: each once, whatever is refused or lost on the way. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
-import { MongoClient, type Db } from 'mongodb';
-import { proveAddresses } from '../kit/database.ts';
+import type { MongoClient, Db } from 'mongodb';
+import { openClient, proveAddresses } from '../kit/database.ts';
 import { executing, type Step } from '../kit/executing.ts';
 import { startGreenMail, type GreenMail } from '../kit/greenmail.ts';
 import { until, type TestOrg, type TestUser } from '../kit/harness.ts';
@@ -33,7 +33,7 @@ let org: TestOrg;
 let kim: TestUser;
 
 beforeAll(async () => {
-  mongo = await MongoClient.connect(process.env['TEST_MONGODB_URI']!);
+  mongo = await openClient(process.env['TEST_MONGODB_URI']!);
   db = mongo.db('taskexecution');
   const { channels } = await slackCall(system.slack(), 'conversations.list');
   channel = (channels as { id: string; name: string }[]).find(({ name }) => name === 'support')!.id;

@@ -1,6 +1,7 @@
 /** Tasks of meetings over HTTP: extracted once, listed for the meeting's owner, and gone with the meeting. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { MongoClient, type Db } from 'mongodb';
+import type { MongoClient, Db } from 'mongodb';
+import { openClient } from '../kit/database.ts';
 import { Client, Connection } from '@temporalio/client';
 import { system, until, type TestOrg, type TestUser } from '../kit/harness.ts';
 import { systemEnv } from '../kit/processes.ts';
@@ -15,7 +16,7 @@ let ada: TestUser;
 let bob: TestUser;
 beforeAll(async () => {
   const env = systemEnv('shared');
-  mongo = await MongoClient.connect(env['MONGODB_URI']!);
+  mongo = await openClient(env['MONGODB_URI']!);
   db = mongo.db();
   connection = await Connection.connect({ address: env['TEMPORAL_ADDRESS']! });
   org = await api.newOrg();

@@ -1,6 +1,7 @@
 /** A task and the issues that stand for it: a change here changes them, a change there changes it, and nothing goes round. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { MongoClient, type Db } from 'mongodb';
+import type { MongoClient, Db } from 'mongodb';
+import { openClient } from '../kit/database.ts';
 import { executing } from '../kit/executing.ts';
 import { until, type TestOrg } from '../kit/harness.ts';
 import { hmac, linearEvent, linearSecret, sendLinear } from '../kit/inbound.ts';
@@ -15,7 +16,7 @@ let mongo: MongoClient;
 let db: Db;
 let org: TestOrg;
 beforeAll(async () => {
-  mongo = await MongoClient.connect(process.env['TEST_MONGODB_URI']!);
+  mongo = await openClient(process.env['TEST_MONGODB_URI']!);
   db = mongo.db('taskissues');
   org = await newOrg({ slack: false });
   // The emulator tells of every change of an issue, as Linear does.

@@ -1,6 +1,7 @@
 /** Tasks over HTTP: written, listed, changed and removed, and that they are their organization's alone. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { MongoClient, type Db } from 'mongodb';
+import type { MongoClient, Db } from 'mongodb';
+import { openClient } from '../kit/database.ts';
 import { system, until, type TestOrg, type TestUser } from '../kit/harness.ts';
 import { systemEnv } from '../kit/processes.ts';
 
@@ -11,7 +12,7 @@ let org: TestOrg;
 let ada: TestUser;
 let bob: TestUser;
 beforeAll(async () => {
-  mongo = await MongoClient.connect(systemEnv('shared')['MONGODB_URI']!);
+  mongo = await openClient(systemEnv('shared')['MONGODB_URI']!);
   db = mongo.db();
   org = await api.newOrg();
   ada = org.owner;
