@@ -40,12 +40,20 @@ import { findToolServer, stillConnected, suspendTool, type ToolServer } from '..
 import { attendingWork } from '../../models/rules/chat/work.ts';
 import { languageOf } from '../../models/rules/language/language.ts';
 import { ownSentences } from '../../models/rules/language/escalation.ts';
-import { awaitedBy, isAgreedTo, waitMs, type Awaited } from '../../models/rules/mcp/call.ts';
+import { agreementText, awaitedBy, isAgreedTo, waitMs, type Awaited } from '../../models/rules/mcp/call.ts';
 import { listedOf } from '../../models/rules/mcp/discovery.ts';
 import { identityOf, outcomeOf, verdictOn, type Identity } from '../../models/rules/mcp/policy.ts';
 import { maxRounds, openQuestion, questionsOf, repliesTo, type AskedBack } from '../../models/rules/mcp/question.ts';
 import { progressText, resultOf, type Progress, type ToolResult } from '../../models/rules/mcp/result.ts';
-import { isRead, titleOf, type ApprovedTool, type Outcome, type RiskTier } from '../../models/rules/mcp/tool.ts';
+import {
+  isRead,
+  isUsable,
+  servesMode,
+  titleOf,
+  type ApprovedTool,
+  type Outcome,
+  type RiskTier,
+} from '../../models/rules/mcp/tool.ts';
 
 export type ToolCallDeps = ConnectionDeps & {
   mcp: Mcp;
@@ -109,8 +117,9 @@ export function createToolCallActivities(deps: ToolCallDeps) {
         if (heldMs !== undefined) return { kind: 'held_back', withinMs: heldMs, about };
       } else if (call.state === 'waiting') {
         const withinMs = call.ask_until!.getTime() - clock().getTime();
-        if (withinMs > 0 && approvedFor(call, server)) {
-          await ask(call);
+        const tool = approvedFor(call, server);
+        if (withinMs > 0 && tool) {
+          await ask(call, tool);
           return { kind: 'waiting', awaited: call.awaited!, withinMs, about };
         }
         if (withinMs > 0) await end(call, 'drop', 'suspended');
@@ -127,8 +136,11 @@ export function createToolCallActivities(deps: ToolCallDeps) {
 
   /** The approved tool that a call means, as long as it is the one that was chosen. */
   function approvedFor(call: ToolCall, server: ToolServer | null): ApprovedTool | undefined {
-    const tool = server?.enabled ? server.tools.find(({ tool_name }) => tool_name === call.tool_name) : undefined;
-    if (!tool?.enabled || tool.suspended || tool.pin !== call.pin) return undefined;
+    const tool =
+      server && servesMode(server, call.mode)
+        ? server.tools.find(({ tool_name }) => tool_name === call.tool_name)
+        : undefined;
+    if (!tool || !isUsable(tool) || tool.pin !== call.pin) return undefined;
     return tool.risk_tier === call.risk_tier && tool.auth_scope === call.auth_scope ? tool : undefined;
   }
   async function identity(call: ToolCall): Promise<Identity | 'revoked'> {
@@ -161,16 +173,15 @@ export function createToolCallActivities(deps: ToolCallDeps) {
     conversationWriter({ _id: call.conv_id, org_id: call.org_id, mode: call.mode }, clock);
 
   /** Tells whoever has to agree. Told again, it is told once. */
-  async function ask(call: ToolCall): Promise<void> {
+  async function ask(call: ToolCall, { description }: ApprovedTool): Promise<void> {
     const { _id: pending_id, tool_name, awaited } = call;
     if (awaited === 'input') return askBack(call);
-    const what = { pending_id, tool_name, title: titleOf(tool_name), arguments: JSON.parse(call.arguments) as object };
+    const given = JSON.parse(call.arguments) as Record<string, unknown>;
+    const body = agreementText(description, given);
+    const what = { pending_id, tool_name, title: titleOf(tool_name), body, arguments: given };
     await record(call, 'approval', `asked_${awaited}`);
     if (awaited === 'customer') {
-      const body = Object.entries(what.arguments)
-        .map(([name, value]) => `${titleOf(name)}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-        .join('\n');
-      await writerFor(call).append({ type: 'confirm', key: `confirm:${pending_id}`, body: { ...what, body } });
+      await writerFor(call).append({ type: 'confirm', key: `confirm:${pending_id}`, body: what });
     } else if (awaited === 'step_up') {
       await writerFor(call).append({
         type: 'step_up',
@@ -180,10 +191,10 @@ export function createToolCallActivities(deps: ToolCallDeps) {
     } else {
       await tellWaiting(call);
       const kind = 'approval_waiting';
-      const body = `The agent wants to use ${titleOf(tool_name)} for a customer; it waits for a day.`;
+      const notice = `The agent wants to use ${titleOf(tool_name)} for a customer; it waits for a day.`;
       await notifyMembers(
         call.org_id,
-        { key: `${kind}:${pending_id}`, kind, title: 'A tool call waits', body },
+        { key: `${kind}:${pending_id}`, kind, title: 'A tool call waits', body: notice },
         clock(),
       );
     }
@@ -446,7 +457,8 @@ export function createToolCallActivities(deps: ToolCallDeps) {
     const { org_id, _id, rounds = 0 } = call;
     const questions = questionsOf(requests, state);
     // Mails are answered much later, and by another way.
-    const askable = questions && rounds < maxRounds && call.session_id !== undefined && questions.asked.every(isUsable);
+    const askable =
+      questions && rounds < maxRounds && call.session_id !== undefined && questions.asked.every(isAnswerable);
     if (askable)
       await moveCall(
         org_id,
@@ -560,7 +572,7 @@ function fits(tool: ApprovedTool, given: Record<string, unknown>): boolean {
 }
 
 /** Whether answers can be held against the schema of a question. */
-function isUsable({ schema }: AskedBack): boolean {
+function isAnswerable({ schema }: AskedBack): boolean {
   try {
     schemaCheck(schema);
     return true;

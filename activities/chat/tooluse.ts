@@ -24,7 +24,7 @@ import { findToolServer, recentToolServer } from '../../models/mcp/server.ts';
 import { keptUntil } from '../../models/rules/chat/retention.ts';
 import { identityOf } from '../../models/rules/mcp/policy.ts';
 import type { ToolResult } from '../../models/rules/mcp/result.ts';
-import { maxCallsPerTurn, usableTools } from '../../models/rules/mcp/tool.ts';
+import { maxCallsPerTurn, servesMode, usableTools } from '../../models/rules/mcp/tool.ts';
 import { callingWork } from '../../models/rules/mcp/work.ts';
 
 /** Starts what a saved record asks for, at once; what is not started is left to the sweeper. */
@@ -69,15 +69,14 @@ export function createToolUse({
 
   return {
     /** What the agent has for this message; undefined when its organization has no tools. */
-    async toolboxFor({ org_id: orgId }: Conversation, message: Message): Promise<Toolbox | undefined> {
+    async toolboxFor({ org_id: orgId, mode }: Conversation, message: Message): Promise<Toolbox | undefined> {
       // What was approved may have changed a moment ago; that there is no server at all may be as old.
       const server = (await recentToolServer(orgId)) && (await findToolServer(orgId));
-      if (!server?.enabled && message.calls === undefined) return undefined;
+      const serves = server !== null && servesMode(server, mode);
+      if (!serves && message.calls === undefined) return undefined;
       const made = message.calls === undefined ? [] : (await callsFor(orgId, message._id)).map(madeOf);
       const offered =
-        server?.enabled && made.length < maxCallsPerTurn
-          ? usableTools(server.tools, message.mail ? 'email' : 'chat')
-          : [];
+        serves && made.length < maxCallsPerTurn ? usableTools(server.tools, message.mail ? 'email' : 'chat') : [];
       return { offered, made, email: await vouchedEmail(message) };
     },
 

@@ -3,14 +3,16 @@
  * workflow's history holds ids and reasons only. These are asked by somebody who waits, so a failure is an outcome.
  */
 import { createConnections, type ConnectionDeps } from './connection.ts';
+import { setImmediate } from 'node:timers/promises';
 import { withHeartbeat } from '../base/heartbeat.ts';
+import { examine } from '../../clients/schema/examine.ts';
 import { ServerFailure, type Mcp } from '../../clients/mcp/mcp.ts';
 import { oauthProvider, signIn, type OAuthState } from '../../clients/mcp/oauth.ts';
 import { keepDiscovery } from '../../models/mcp/discovery.ts';
 import { readGrant, sealGrant, takeGrant, type GrantContent, type ToolGrant } from '../../models/mcp/grant.ts';
 import type { FailureReason } from '../../models/rules/mcp/failure.ts';
 import { findToolServer, keepOAuthState, noteDiscovered, type ToolServer } from '../../models/mcp/server.ts';
-import { maxTools, type ListedTool } from '../../models/rules/mcp/tool.ts';
+import { maxTools, type ExaminedTool, type ListedTool } from '../../models/rules/mcp/tool.ts';
 
 export type ToolServerDeps = ConnectionDeps & { mcp: Mcp };
 export type ToolServerRef = { orgId: string };
@@ -50,7 +52,7 @@ export function createToolServerActivities(deps: ToolServerDeps) {
         asking(orgId, async (server) => {
           const tools = (await mcp.listTools(connections.addressOf(server), signal)).slice(0, maxListed);
           const now = clock();
-          await keepDiscovery(orgId, server.connection, tools.map(fitting), now);
+          await keepDiscovery(orgId, server.connection, await examined(tools.map(fitting)), now);
           await noteDiscovered(orgId, now);
           return { kind: 'done' } as const;
         }),
@@ -103,6 +105,20 @@ export function createToolServerActivities(deps: ToolServerDeps) {
 
 /** More tools than can be approved are seldom; nobody reads thousands. */
 const maxListed = 10 * maxTools;
+
+/** Schemas are read for so long; what is wrong with the others is said when they are approved. */
+const examineMs = 3_000;
+
+async function examined(tools: readonly ListedTool[]): Promise<ExaminedTool[]> {
+  const until = performance.now() + examineMs;
+  const found: ExaminedTool[] = [];
+  for (const tool of tools) {
+    // Each may take a moment of the processor, which others need, too.
+    await setImmediate();
+    found.push(performance.now() < until ? { ...tool, ...examine(tool) } : tool);
+  }
+  return found;
+}
 
 const fitting = (tool: ListedTool): ListedTool => ({ ...tool, name: tool.name.slice(0, 200) });
 

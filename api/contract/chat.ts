@@ -92,6 +92,9 @@ const seq = z.number().int().min(0);
 const frame = <T extends string, S extends z.core.$ZodLooseShape>(type: T, shape: S) =>
   z.strictObject({ type: z.literal(type), seq, ...shape });
 const status = z.enum(conversationStatuses);
+const agreementBody = z
+  .string()
+  .meta({ description: 'The arguments, a line each; where there are none, what the tool does.' });
 const toolArguments = z.record(z.string(), z.unknown()).meta({ description: 'What is sent if it is agreed to.' });
 
 const questionField = z.strictObject({
@@ -130,13 +133,14 @@ export const serverFrame = z.discriminatedUnion('type', [
     pending_id: id,
     tool_name: z.string(),
     title: z.string(),
-    body: z.string().meta({ description: 'The arguments, a line each.' }),
+    body: agreementBody,
     arguments: toolArguments,
   }),
   frame('step_up', {
     pending_id: id,
     tool_name: z.string(),
     title: z.string(),
+    body: agreementBody,
     arguments: toolArguments,
     expires_at: timestamp,
   }),

@@ -1,5 +1,6 @@
 /** What travels about an organization's tool server. Credentials are accepted and never returned. */
 import { z } from 'zod';
+import { environments } from '../../models/rules/access/keys.ts';
 import { cursor, id, line, mode, orgParams, pageQuery, timestamp } from './common.ts';
 import { auditKinds } from '../../models/rules/mcp/audit.ts';
 import {
@@ -19,9 +20,19 @@ export { orgParams };
 
 const authType = z.enum(['none', 'bearer', 'oauth2']);
 const grantType = z.enum(['client_credentials', 'authorization_code']);
-const jsonSchema = z.looseObject({}).meta({ description: 'A JSON Schema 2020-12.' });
+const jsonSchema = z.looseObject({}).meta({
+  description:
+    'A JSON Schema of the version that `$schema` names: draft-04, -06, -07, 2019-09 or 2020-12, which it is unless told.',
+});
 const riskTier = z.enum(riskTiers);
 const authScope = z.enum(authScopes);
+const findings = {
+  problem: z.string().optional().meta({ description: 'Why the tool cannot be called, though the others can.' }),
+  notes: z.array(z.string()).optional().meta({ description: 'What of its schemas is not held against values.' }),
+};
+const environment = z.enum(environments).optional().meta({
+  description: '`sandbox`: its tools are for test conversations only. Otherwise they are for both modes.',
+});
 const rate = z.number().int().min(rateBounds.min).max(rateBounds.max);
 const sourceName = z.string().min(1).max(200);
 
@@ -42,6 +53,7 @@ const tool = {
 const approvedTool = z
   .object({
     ...tool,
+    ...findings,
     suspended: z
       .boolean()
       .meta({ description: 'Its server has changed it; it is not called until it is approved again.' }),
@@ -66,6 +78,7 @@ export const server = z
     signed_in: z.boolean().meta({ description: 'Of `oauth2`: whether the authorization server has given a token.' }),
     oauth: z.object(oauth).nullable(),
     protocol_version: z.string().nullable(),
+    environment,
     enabled: z.boolean(),
     rate_limit_per_min: z.number().int(),
     approved_tools: z.array(approvedTool),
@@ -92,6 +105,7 @@ export const serverBody = z.strictObject({
     .nullable()
     .optional(),
   protocol_version: z.string().max(20).nullable().optional(),
+  environment,
   enabled: z.boolean().optional(),
   rate_limit_per_min: rate.optional(),
   approved_tools: z
@@ -108,11 +122,18 @@ export const serverBody = z.strictObject({
         enabled: tool.enabled.optional(),
         timeout_ms: tool.timeout_ms.optional(),
         allowed_channels: tool.allowed_channels.optional(),
+        // A list may be sent back as it was shown.
+        suspended: z.boolean().optional().meta({ description: 'True leaves it suspended.' }),
+        problem: findings.problem.meta({ description: 'As it was shown; it changes nothing.' }),
+        notes: findings.notes.meta({ description: 'As they were shown; they change nothing.' }),
       }),
     )
     .max(maxTools)
     .optional()
-    .meta({ description: 'Replaces the whole list, and approves each tool as it stands here.' }),
+    .meta({
+      description:
+        'Replaces the whole list, and approves each tool as it stands here. Of a description or schema that is left out, the one that was discovered last is approved.',
+    }),
 });
 
 export const emptyBody = z.strictObject({}).optional();
@@ -129,6 +150,7 @@ export const discoverReply = z.object({
       description: z.string(),
       input_schema: jsonSchema,
       output_schema: jsonSchema.optional(),
+      ...findings,
       suggested_tool_name: z.string(),
       status: z.enum(['approved', 'new', 'changed', 'removed']),
       changed_since_approval: z.boolean(),

@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import type { Context } from '../context.ts';
 import type * as contract from '../contract/mcp.ts';
 import type { z } from 'zod';
+import { examine } from '../../clients/schema/examine.ts';
 import { BadSchema, schemaCheck } from '../../clients/schema/schema.ts';
 import { lastDiscovery } from '../../models/mcp/discovery.ts';
 import { pinOf } from '../../models/mcp/hash.ts';
@@ -17,6 +18,7 @@ import {
   type ApprovedTool,
   type ListedTool,
 } from '../../models/rules/mcp/tool.ts';
+import { canonicalJson } from '../../models/rules/mcp/canonical.ts';
 import { listedOf } from '../../models/rules/mcp/discovery.ts';
 
 type Body = z.infer<typeof contract.serverBody>;
@@ -49,6 +51,7 @@ export async function patched(ctx: Context, orgId: string, before: ToolServer | 
     ...(body.enabled === undefined ? {} : { enabled: body.enabled }),
     ...(body.rate_limit_per_min === undefined ? {} : { rate_limit_per_min: body.rate_limit_per_min }),
     ...(body.protocol_version ? { protocol_version: body.protocol_version } : {}),
+    ...(body.environment === undefined ? {} : { environment: body.environment }),
     tools,
     updated_at: now,
   };
@@ -137,7 +140,7 @@ async function approvedTools(server: ToolServer, before: ToolServer | null, give
     const seenTool = known.get(one.source_name);
     const description = one.description ?? seenTool?.description;
     const input_schema = one.input_schema ?? seenTool?.input_schema;
-    const output_schema = one.output_schema ?? (one.input_schema === undefined ? seenTool?.output_schema : undefined);
+    const output_schema = one.output_schema ?? seenTool?.output_schema;
     const tier = one.risk_tier ?? one.risk;
     if (tier === undefined) at('risk_tier', 'is required');
     if (description === undefined) at('description', 'is required, unless the tool was discovered before');
@@ -152,7 +155,9 @@ async function approvedTools(server: ToolServer, before: ToolServer | null, give
       ['output_schema', output_schema],
     ] as const) {
       const flaw = schema === undefined ? undefined : schemaFlaw(schema);
-      if (flaw !== undefined) at(field, flaw);
+      // Nobody but its server can mend a schema that the server lists, and the other tools need not wait for that.
+      const isListed = canonicalJson(schema) === canonicalJson(seenTool?.[field]);
+      if (flaw !== undefined && !isListed) at(field, flaw);
     }
     const listed = {
       name: one.source_name,
@@ -174,18 +179,13 @@ async function approvedTools(server: ToolServer, before: ToolServer | null, give
       allowed_channels: one.allowed_channels ?? ['chat'],
       ...(one.rate_limit_per_min === undefined ? {} : { rate_limit_per_min: one.rate_limit_per_min }),
       pin: pinOf(listed),
+      ...(one.suspended ? { suspended: true } : {}),
+      ...examine(listed),
     };
   });
   if (details.length > 0) throw new Problem('VALIDATION', { details });
   return tools;
 }
-
-/** Names of a JSON Schema that begin like operators of the database. */
-const keywords = new Set(
-  ['schema', 'id', 'ref', 'defs', 'anchor', 'dynamicRef', 'dynamicAnchor', 'vocabulary', 'comment'].map(
-    (name) => `$${name}`,
-  ),
-);
 
 function schemaFlaw(schema: Record<string, unknown>): string | undefined {
   const foreign = foreignName(schema);
@@ -202,8 +202,7 @@ function schemaFlaw(schema: Record<string, unknown>): string | undefined {
 function foreignName(value: unknown, depthLeft = 40): string | undefined {
   if (value === null || typeof value !== 'object' || depthLeft === 0) return undefined;
   for (const [name, inner] of Object.entries(value)) {
-    if ((name.startsWith('$') && !keywords.has(name)) || name === '__proto__' || name.includes('\0'))
-      return name.slice(0, 50);
+    if (name === '__proto__' || name.includes('\0')) return name.slice(0, 50);
     const found = foreignName(inner, depthLeft - 1);
     if (found !== undefined) return found;
   }
@@ -222,6 +221,7 @@ export function viewServer(server: ToolServer) {
     signed_in: server.oauth_state !== undefined,
     oauth: oauth === undefined ? null : shownOauth,
     protocol_version: protocol_version ?? null,
+    ...(server.environment === undefined ? {} : { environment: server.environment }),
     enabled: server.enabled,
     rate_limit_per_min: server.rate_limit_per_min,
     // The contract leaves out the pin.

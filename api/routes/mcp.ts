@@ -139,6 +139,7 @@ export const mcpRoutes = [
       const action = before ? 'server_updated' : 'server_connected';
       await audit(ctx, principal, { kind: 'config', action });
       for (const tool of body.approved_tools ? server.tools : []) {
+        if (tool.suspended) continue;
         const { tool_name, risk_tier, auth_scope } = tool;
         await audit(ctx, principal, {
           kind: 'config',

@@ -19,12 +19,13 @@ import {
 } from '@modelcontextprotocol/client';
 import { LRUCache } from 'lru-cache';
 import { createFetch } from './fetch.ts';
-import { BadSchema, schemaCheck } from '../schema/schema.ts';
+import { contentOf, listedOf, tolerant } from './tolerance.ts';
+import { BadSchema, schemaCheck, type SchemaCheck } from '../schema/schema.ts';
 import type { StreamingHttp } from '../http/http.ts';
 import { HttpError } from '../../models/rules/base/http.ts';
 import { failureReasons, type FailureReason } from '../../models/rules/mcp/failure.ts';
 import type { ContentBlock, Progress } from '../../models/rules/mcp/result.ts';
-import { maxDescriptionLength, type JsonSchema, type ListedTool } from '../../models/rules/mcp/tool.ts';
+import type { JsonSchema, ListedTool } from '../../models/rules/mcp/tool.ts';
 
 export type ServerAddress = {
   /** The same for the same connection settings: organization and version of the configuration. */
@@ -136,7 +137,7 @@ export function createMcp({
     });
     // Over the older handshake the server asks while it holds the call open, and nobody is there to answer at once.
     client.setRequestHandler('elicitation/create', async () => ({ action: 'cancel' }));
-    await client.connect(transport, { timeout: listTimeoutMs });
+    await client.connect(tolerant(transport), { timeout: listTimeoutMs });
     return { client, transport, users: 0, retired: false };
   }
 
@@ -229,7 +230,7 @@ export function createMcp({
           };
         if (answer.isError !== true) checkStructured(definition, answer.structuredContent);
         return {
-          content: answer.content as unknown as ContentBlock[],
+          content: contentOf(answer),
           ...(answer.structuredContent === undefined ? {} : { structured: answer.structuredContent }),
           isError: answer.isError === true,
         };
@@ -258,17 +259,20 @@ async function end({ client, transport }: Connection): Promise<void> {
   await client.close().catch(() => undefined);
 }
 
-const listedOf = ({ name, description = '', inputSchema, outputSchema }: Tool): ListedTool => ({
-  name,
-  description: description.slice(0, maxDescriptionLength),
-  input_schema: inputSchema,
-  ...(outputSchema === undefined ? {} : { output_schema: outputSchema }),
-});
-
-/** @throws ServerFailure when it is not as approved. */
+/** @throws ServerFailure when it is not as approved; nothing is held against a schema that cannot be used. */
 function checkStructured({ output_schema: schema }: ListedTool, structured: unknown): void {
-  if (schema !== undefined && (structured === undefined || !schemaCheck(schema)(structured).fits))
+  const check = schema && checkOf(schema);
+  if (check && (structured === undefined || !check(structured).fits))
     throw new ServerFailure('protocol', { sent: true });
+}
+
+function checkOf(schema: JsonSchema): SchemaCheck | undefined {
+  try {
+    return schemaCheck(schema);
+  } catch (error) {
+    if (error instanceof BadSchema) return undefined;
+    throw error;
+  }
 }
 
 const toolOf = ({ name, description, input_schema, output_schema }: ListedTool): Tool =>

@@ -1,15 +1,19 @@
 /**
- * Checks values against JSON Schemas (2020-12) that others wrote. A schema may be as hostile as the value: it loads nothing,
- * its expressions run with a time limit, and one that cannot be used is refused when it is compiled.
+ * Checks values against JSON Schemas that others wrote, of the version that they name. A schema may be as hostile as the value:
+ * it loads nothing, its expressions run with a time limit, and one that cannot be used is refused when it is compiled.
  */
 import { createContext, Script } from 'node:vm';
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import type { ErrorObject } from 'ajv/dist/2020.js';
 import { LRUCache } from 'lru-cache';
+import { dialectNames, dialectOf, type Dialect } from './dialects.ts';
+import { flagsOf, withoutForeign } from './patterns.ts';
 import { maxSchemaDepth, maxSchemaLength, type JsonSchema } from '../../models/rules/mcp/tool.ts';
 
 /** `problem`: where the value does not fit and why, without the value itself. */
 export type Fit = { fits: true } | { fits: false; problem: string };
 export type SchemaCheck = (value: unknown) => Fit;
+/** `unenforced`: where expressions stand that are of another language than JSON Schema's, and are not held against values. */
+type ReadSchema = { check: SchemaCheck; unenforced: readonly string[] };
 
 /** A schema that cannot be used; its message is for the person who wrote it. */
 export class BadSchema extends Error {
@@ -25,8 +29,8 @@ const search = new Script('new RegExp(pattern, flags).test(text)');
  * An expression that takes longer than `expressionMs` throws; the check then fails. The limit goes by the clock, so one that was
  * broken off although it had little of a processor is run again: a process that is held up refuses nothing by mistake.
  */
-function boundedExpression(pattern: string, flags: string) {
-  void new RegExp(pattern, flags);
+function boundedExpression(pattern: string) {
+  const flags = flagsOf(pattern) ?? 'u';
   return {
     test(text: string): boolean {
       Object.assign(bed, { pattern, flags, text });
@@ -47,27 +51,37 @@ function boundedExpression(pattern: string, flags: string) {
 }
 boundedExpression.code = 'boundedExpression';
 
-/** `format` is a note to people in 2020-12. */
+/** `format` is a note to people from 2019-09 on, and means too many things in the versions before. */
 const options = { strict: false, validateFormats: false, logger: false } as const;
-/** Knows what a schema is. */
-const judge = new Ajv2020(options);
-const compiled = new LRUCache<string, SchemaCheck>({ max: 500 });
+/** Those that know what a schema is, one of each version. */
+const judges = new Map<Dialect, ReturnType<Dialect['make']>>();
+const known = new LRUCache<string, ReadSchema>({ max: 500 });
 
 /** @throws BadSchema */
-export function schemaCheck(schema: JsonSchema): SchemaCheck {
+export const schemaCheck = (schema: JsonSchema): SchemaCheck => readSchema(schema).check;
+
+/** @throws BadSchema */
+export function readSchema(schema: JsonSchema): ReadSchema {
   const text = JSON.stringify(schema);
-  const known = compiled.get(text);
-  if (known) return known;
+  const standing = known.get(text);
+  if (standing) return standing;
   if (text.length > maxSchemaLength) throw new BadSchema(`may have ${maxSchemaLength} characters as JSON`);
   if (depthOf(schema) > maxSchemaDepth) throw new BadSchema(`may be nested ${maxSchemaDepth} deep`);
-  const check = compile(JSON.parse(text) as JsonSchema);
-  compiled.set(text, check);
-  return check;
+  const dialect = dialectOf(schema);
+  if (!dialect) throw new BadSchema(`names a version of JSON Schema that is not known; ${dialectNames} are`);
+  // Which version it is was read, and its reader knows no other.
+  const { $schema: _named, ...given } = JSON.parse(text) as JsonSchema;
+  const { schema: enforced, removed } = withoutForeign(given);
+  const read = { check: compile(enforced, dialect), unenforced: removed };
+  known.set(text, read);
+  return read;
 }
 
-function compile(schema: JsonSchema): SchemaCheck {
+function compile(schema: JsonSchema, dialect: Dialect): SchemaCheck {
+  const judge = judges.get(dialect) ?? dialect.make(options);
+  judges.set(dialect, judge);
   // An instance each, because schemas of different owners may carry the same `$id`.
-  const ajv = new Ajv2020({ ...options, meta: false, validateSchema: false, code: { regExp: boundedExpression } });
+  const ajv = dialect.make({ ...options, meta: false, validateSchema: false, code: { regExp: boundedExpression } });
   try {
     if (judge.validateSchema(schema) !== true) throw new Error(judge.errorsText(judge.errors));
     const validate = ajv.compile(schema);
@@ -80,7 +94,7 @@ function compile(schema: JsonSchema): SchemaCheck {
       }
     };
   } catch (error) {
-    throw new BadSchema(`is not a usable JSON Schema 2020-12: ${(error as Error).message.slice(0, 200)}`, {
+    throw new BadSchema(`is not a usable JSON Schema ${dialect.name}: ${(error as Error).message.slice(0, 200)}`, {
       cause: error,
     });
   }

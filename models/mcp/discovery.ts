@@ -1,6 +1,6 @@
 /** What a tool server listed when it was asked last: it enables nothing, and spares who approves a tool to send its schemas. */
 import { collectionOf, defineModel } from '../base/define.ts';
-import type { ListedTool } from '../rules/mcp/tool.ts';
+import type { ExaminedTool } from '../rules/mcp/tool.ts';
 
 /** `tools`: JSON, for the reason in models/mcp/server.ts. */
 type Discovery = { _id: string; connection: number; tools: string; at: Date };
@@ -12,7 +12,7 @@ const DiscoveryModel = defineModel<Discovery>('ToolDiscovery', 'tool_discoveries
   at: { type: Date, required: true },
 });
 
-export async function keepDiscovery(orgId: string, connection: number, tools: ListedTool[], at: Date): Promise<void> {
+export async function keepDiscovery(orgId: string, connection: number, tools: ExaminedTool[], at: Date): Promise<void> {
   await collectionOf(DiscoveryModel).replaceOne(
     { _id: orgId },
     { connection, tools: JSON.stringify(tools), at },
@@ -24,9 +24,9 @@ export async function keepDiscovery(orgId: string, connection: number, tools: Li
 export async function lastDiscovery(
   orgId: string,
   connection: number,
-): Promise<{ tools: ListedTool[]; at: Date } | undefined> {
+): Promise<{ tools: ExaminedTool[]; at: Date } | undefined> {
   const found = await collectionOf(DiscoveryModel).findOne({ _id: orgId, connection });
-  return found ? { tools: JSON.parse(found.tools) as ListedTool[], at: found.at } : undefined;
+  return found ? { tools: JSON.parse(found.tools) as ExaminedTool[], at: found.at } : undefined;
 }
 
 export async function forgetDiscovery(orgId: string): Promise<void> {

@@ -5,6 +5,7 @@
 import { cached } from '../base/cached.ts';
 import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, Mixed } from '../base/define.ts';
+import { environments, type Environment } from '../rules/access/keys.ts';
 import type { ApprovedTool } from '../rules/mcp/tool.ts';
 
 const authTypes = ['none', 'bearer', 'oauth2'] as const;
@@ -42,6 +43,8 @@ export type ToolServer = {
   /** Until when one process renews the tokens; the others wait for what it gets. */
   renewing_until?: Date;
   protocol_version?: string;
+  /** Which conversations its tools are for; absent: those of both modes. */
+  environment?: Environment;
   enabled: boolean;
   rate_limit_per_min: number;
   tools: ApprovedTool[];
@@ -65,6 +68,7 @@ export const ToolServerModel = defineModel<Stored>('ToolServer', 'tool_servers',
   oauth_state: String,
   renewing_until: Date,
   protocol_version: String,
+  environment: { type: String, enum: environments },
   enabled: { type: Boolean, required: true },
   rate_limit_per_min: { type: Number, required: true },
   tools: { type: String, required: true },

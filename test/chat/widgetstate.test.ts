@@ -68,6 +68,11 @@ describe('what the widget asks', () => {
     label: 'Cancel order',
   };
 
+  it('says what a tool does with which nothing is sent', () => {
+    const asked = after([...fresh, ...answered, { ...confirm, body: 'Closes the account.', arguments: {} }]);
+    expect(asked.entries.at(-1)!.ask).toMatchObject({ rows: [], does: 'Closes the account.' });
+  });
+
   it('stands among the messages, with what would be sent, and ends the writing until it is answered', () => {
     const asked = after([...fresh, ...answered, confirm]);
     expect(asked.writing).toBe(false);

@@ -129,6 +129,48 @@ describe('a server of the revision 2026-07-28', () => {
     expect([names, pages()]).toEqual([['tool_1', 'tool_2', 'tool_3'], 3]);
   });
 
+  it('hides no tool because of another that is not as the protocol asks', async () => {
+    const odd: Record<string, unknown>[] = [
+      { name: 'no_type', inputSchema: { properties: { a: {} } }, outputSchema: { type: 'array' }, annotations: 7 },
+      { name: 'bad_required', inputSchema: { type: 'object', required: 'a' }, description: 7 },
+      { name: 'no_schema' },
+      { title: 'no name' },
+    ];
+    inPages(() => ({ tools: [...odd, 'nothing' as never, named('good')] }));
+    expect(await mcp.listTools(at(server.url))).toEqual([
+      { name: 'no_type', description: '', input_schema: odd[0]!['inputSchema'], output_schema: { type: 'array' } },
+      { name: 'bad_required', description: '', input_schema: odd[1]!['inputSchema'] },
+      { name: 'no_schema', description: '', input_schema: {} },
+      { name: 'good', description: '', input_schema: { type: 'object' } },
+    ]);
+  });
+
+  it('may answer with content that nobody knows beside its text', async () => {
+    const content = [
+      { type: 'text', text: 'Sent.' },
+      { type: 'hologram', beams: 3 },
+      { type: 'resource_link', uri: 'https://shop.example/7' },
+      { type: 'image', data: 7 },
+      'nothing',
+    ];
+    server.tools = [order];
+    server.intercept = (_request, response, body) => {
+      if (!body.includes('"tools/call"')) return false;
+      const { id } = JSON.parse(body) as { id: number };
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result: { resultType: 'complete', content } }));
+      return true;
+    };
+    const plain = { ...definition, output_schema: undefined };
+    expect(await mcp.callTool(at(server.url), { ...ask, definition: plain })).toEqual({
+      content: content.slice(0, 4),
+      isError: false,
+    });
+    // A schema that cannot be used holds nothing up, either.
+    const unusable = { ...definition, output_schema: { type: 'nonsense' } };
+    expect(await mcp.callTool(at(server.url), { ...ask, definition: unusable })).toMatchObject({ isError: false });
+  });
+
   it('whose list has no end is given up', async () => {
     let count = 0;
     const pages = inPages(() => ({ tools: [], nextCursor: String((count += 1)) }));

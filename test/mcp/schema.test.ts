@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { BadSchema, schemaCheck } from '../../clients/schema/schema.ts';
+import { examine } from '../../clients/schema/examine.ts';
+import { BadSchema, readSchema, schemaCheck } from '../../clients/schema/schema.ts';
 
 const order = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -40,10 +41,55 @@ describe('schemaCheck', () => {
   it.each<[string, Record<string, unknown>]>([
     ['is none', { type: 'nonsense' }],
     ['loads another one', { $ref: 'https://evil.example/schema.json' }],
-    ['has an expression that is none', { pattern: '(' }],
+    ['names a version that nobody knows', { $schema: 'https://evil.example/schema' }],
+    ['is one of another version than it says', { minimum: 3, exclusiveMinimum: true }],
     ['is very long', { description: 'x'.repeat(100_000) }],
     ['is nested deeply', JSON.parse('{"not":'.repeat(60) + '{}' + '}'.repeat(60)) as Record<string, unknown>],
   ])('refuses a schema that %s', (_what, schema) => expect(() => schemaCheck(schema)).toThrow(BadSchema));
+
+  it.each<[string, Record<string, unknown>, unknown, unknown]>([
+    ['http://json-schema.org/draft-04/schema#', { id: 'x', minimum: 3, exclusiveMinimum: true }, 4, 3],
+    ['http://json-schema.org/draft-06/schema#', { exclusiveMinimum: 3 }, 4, 3],
+    ['http://json-schema.org/draft-07/schema#', { items: [{ type: 'string' }], additionalItems: false }, ['a'], [1]],
+    ['http://json-schema.org/draft-07/schema', { propertyNames: { maxLength: 1 } }, { a: 1 }, { ab: 1 }],
+    [
+      'https://json-schema.org/draft/2019-09/schema',
+      { $recursiveAnchor: true, type: 'object', additionalProperties: { $recursiveRef: '#' } },
+      { a: {} },
+      { a: 1 },
+    ],
+    ['https://json-schema.org/draft/2020-12/schema', { prefixItems: [{ type: 'string' }], items: false }, ['a'], [1]],
+  ])('reads a schema as the version that it names: %s', ($schema, schema, good, bad) => {
+    const check = schemaCheck({ $schema, ...schema });
+    expect([check(good).fits, check(bad).fits]).toEqual([true, false]);
+  });
+
+  it('does not enforce an expression of another language, and says where it stands', () => {
+    const schema = {
+      type: 'object',
+      properties: {
+        code: { type: 'string', pattern: String.raw`\A(?P<letter>[a-z])\Z` },
+        until: { type: 'string', pattern: String.raw`^A\Z` },
+        slug: { type: 'string', pattern: String.raw`^[\w-.]+\-$` },
+        // A property of this name is no expression.
+        pattern: { type: 'string' },
+      },
+      patternProperties: { '(?i)^x-': { type: 'string' }, '^n-': { type: 'integer' } },
+      additionalProperties: false,
+    };
+    const { check, unenforced } = readSchema(schema);
+    expect(unenforced).toEqual([
+      'properties.code.pattern',
+      'properties.until.pattern',
+      'patternProperties.(?i)^x-',
+      'additionalProperties',
+    ]);
+    expect(check({ code: '7', until: 'A', slug: 'a.-', pattern: '(', 'X-a': 'x', 'n-a': 1 })).toEqual({ fits: true });
+    for (const bad of [{ slug: '!' }, { code: 7 }, { 'n-a': 'x' }]) expect(check(bad).fits).toBe(false);
+    expect(examine({ input_schema: schema })).toEqual({
+      notes: expect.arrayContaining([expect.stringContaining('input_schema.properties.code.pattern is not enforced')]),
+    });
+  });
 
   it('gives up an expression that would run for years', () => {
     const check = schemaCheck({ type: 'string', pattern: '^(a+)+$' });

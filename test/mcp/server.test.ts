@@ -1,7 +1,8 @@
 /** PUT, GET and DELETE of the tool server, POST discover, the audit: what an organization connects, sees and approves. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { system, type TestOrg } from '../kit/harness.ts';
-import { startTestMcp, type TestMcp } from '../kit/mcp-server.ts';
+import { startEverything, startTestMcp, type TestMcp } from '../kit/mcp-server.ts';
+import { customerOf } from '../kit/toolshop.ts';
 
 const api = system();
 let mcp: TestMcp;
@@ -129,6 +130,41 @@ describe('PUT /support/mcp/orgs/{orgId}/server', () => {
   });
 });
 
+describe('the protocol’s own example server', () => {
+  it('has its tools approved one after the other, from what was discovered, and a customer uses one', async () => {
+    const everything = await startEverything();
+    const { put, discover, get, org, token } = await organization();
+    const connect = { endpoint_url: everything.url, server_label: 'Everything' };
+    expect((await put({ ...connect, environment: 'staging' })).status).toBe(400);
+    expect((await put({ ...connect, environment: 'production' })).body.server.environment).toBe('production');
+    type Found = {
+      source_name: string;
+      description: string;
+      input_schema: { $schema?: string };
+      output_schema?: object;
+    };
+    const found: Found[] = (await discover()).body.tools;
+    expect(found.every(({ input_schema }) => input_schema.$schema?.includes('draft-07'))).toBe(true);
+    // All that was approved, as it is shown, and one more, of which the answer's schema is left out.
+    for (const { output_schema: _left, ...tool } of found) {
+      const { source_name, description, input_schema } = tool;
+      const standing = (await get()).body.server.approved_tools;
+      const next = { source_name, description, input_schema, risk_tier: 'read_public', auth_scope: 'public' };
+      const reply = await put({ ...connect, environment: 'sandbox', approved_tools: [...standing, next] });
+      expect([reply.status, reply.body.server?.approved_tools.length]).toEqual([200, standing.length + 1]);
+    }
+    const after: { source_name: string; status: string }[] = (await discover()).body.tools;
+    expect(after.filter(({ status: now }) => now !== 'approved')).toEqual([]);
+    const { client } = await customerOf(api, org, token);
+    client.say('Return structured content along with an output schema for Chicago');
+    expect((await client.frame('reply_end')).body).toContain('"conditions"');
+    client.drop();
+    const shown: { suspended: boolean }[] = (await get()).body.server.approved_tools;
+    expect(shown.filter(({ suspended }) => suspended)).toEqual([]);
+    await everything.close();
+  });
+});
+
 describe('POST /support/mcp/orgs/{orgId}/discover', () => {
   it('lists what the server offers beside what was approved, field by field, and approves nothing', async () => {
     const own = await startTestMcp(structuredClone(status));
@@ -174,6 +210,38 @@ describe('POST /support/mcp/orgs/{orgId}/discover', () => {
     own.tools = [];
     expect((await discover()).body.tools).toMatchObject([{ source_name: 'orderStatus', status: 'removed' }]);
     expect((await get()).body.server.approved_tools).toHaveLength(1);
+    await own.close();
+  });
+
+  it('and a schema that cannot be used keeps its own tool back, not the others', async () => {
+    const own = await startTestMcp(structuredClone(status));
+    own.intercept = (_request, response, body) => {
+      if (!body.includes('"tools/list"')) return false;
+      const tools = [
+        { name: 'broken', description: 'Cannot be called.', inputSchema: { type: 'object', minProperties: 'many' } },
+        { name: 'orderStatus', inputSchema: { type: 'object', properties: { code: { pattern: '(?i)x' } } } },
+      ];
+      const result = { resultType: 'complete', ttlMs: 0, cacheScope: 'private', tools };
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: (JSON.parse(body) as { id: number }).id, result }));
+      return true;
+    };
+    const { put, discover, get } = await organization();
+    await put({ endpoint_url: own.url });
+    const problem = expect.stringContaining('input_schema is not a usable JSON Schema');
+    const notes = [expect.stringContaining('input_schema.properties.code.pattern is not enforced')];
+    expect((await discover()).body.tools).toMatchObject([
+      { source_name: 'broken', problem },
+      { source_name: 'orderStatus', notes },
+    ]);
+    const terms = { risk_tier: 'read_public', auth_scope: 'public' };
+    const approved_tools = ['broken', 'orderStatus'].map((source_name) => ({ source_name, ...terms }));
+    expect((await put({ approved_tools })).body.server.approved_tools).toMatchObject([{ problem }, { notes }]);
+    // What was shown may be sent back; a schema of one's own has to be one.
+    const shown = (await get()).body.server.approved_tools;
+    expect((await put({ approved_tools: shown })).body.server.approved_tools).toEqual(shown);
+    const wrong = await put({ approved_tools: [{ ...shown[0], input_schema: { type: 'nonsense' } }] });
+    expect([wrong.status, JSON.stringify(wrong.body.details)]).toEqual([400, expect.stringContaining('input_schema')]);
     await own.close();
   });
 

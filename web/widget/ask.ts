@@ -12,7 +12,7 @@ export type AskEvents = QuestionEvents & {
 
 /** It stands in the log, so a screen reader says it when it comes, and again what became of it. */
 export function askElement(ask: Ask, texts: Texts, on: AskEvents): HTMLElement {
-  const { pendingId, kind, title, rows, question, state } = ask;
+  const { pendingId, kind, title, rows, does, question, state } = ask;
   const id = `ask-${pendingId}-${question?.id ?? ''}`;
   const named = rows.flatMap(([name, value]) => [
     make('dt', { dir: 'auto' }, name),
@@ -23,6 +23,7 @@ export function askElement(ask: Ask, texts: Texts, on: AskEvents): HTMLElement {
     { class: 'body' },
     make('p', { class: 'what', id, dir: 'auto' }, title),
     ...(named.length === 0 ? [] : [make('dl', {}, ...named)]),
+    ...(does === undefined ? [] : [make('p', { dir: 'auto' }, does)]),
     ...(question ? [make('p', { dir: 'auto' }, question.message)] : []),
     make('p', {}, sentenceOf(ask, texts)),
   );

@@ -19,6 +19,8 @@ export type Ask = {
   title: string;
   /** What would be sent, by name. */
   rows: readonly (readonly [name: string, value: string])[];
+  /** What the tool does, where nothing is sent with it. */
+  does?: string;
   /** What a tool wants to know; of `input` only. */
   question?: { id: string; message: string; fields: readonly Field[] };
   state: 'open' | 'sent' | 'failed' | 'agreed' | 'declined' | 'over';
@@ -234,7 +236,9 @@ function askEntry(frame: Frame, kind: Ask['kind']): Entry {
   );
   const tool = text(frame['tool_name']);
   const ask: Ask = { pendingId, kind, tool, title: text(frame['title']), rows, state: 'open' };
-  if (kind !== 'input') return { ...plain(`ask:${pendingId}`), ask };
+  const body = text(frame['body']);
+  const does = rows.length === 0 && body !== '' ? { does: body } : {};
+  if (kind !== 'input') return { ...plain(`ask:${pendingId}`), ask: { ...ask, ...does } };
   const id = text(frame['question_id']);
   const fields = Array.isArray(frame['fields']) ? (frame['fields'] as Field[]) : [];
   return {

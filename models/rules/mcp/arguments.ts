@@ -3,6 +3,7 @@
  * and what could be meant in two ways is not given.
  */
 import type { JsonSchema } from './tool.ts';
+import { variantsOf } from './variants.ts';
 
 type Property = {
   type?: unknown;
@@ -31,12 +32,15 @@ export function argumentsFrom(message: string, schema: JsonSchema, known: Known,
   const found: Record<string, unknown> = {};
   const missing: string[] = [];
   for (const name of required) {
-    const value = valueFor(message, name, properties[name] ?? {}, known, reads);
+    // The first of several types that the message gives a value for.
+    const values = variantsOf(properties[name], schema).map((one) => valueFor(message, name, one, known, reads));
+    const value = values.find((one) => one !== undefined);
     if (value === undefined) missing.push(name);
     else found[name] = value;
   }
   // Two arguments that would be given the same word are both in doubt.
-  const codes = required.filter((name) => found[name] !== undefined && properties[name]?.enum === undefined);
+  const isListed = (name: string) => variantsOf(properties[name], schema).some((one) => Array.isArray(one['enum']));
+  const codes = required.filter((name) => found[name] !== undefined && !isListed(name));
   for (const name of codes)
     if (codes.some((other) => other !== name && String(found[other]) === String(found[name]))) missing.push(name);
   for (const name of missing) delete found[name];

@@ -2,8 +2,10 @@
  * The life of one call of a tool, from the agent's wish to its outcome. Somebody's agreement belongs to one call: to the
  * exact arguments, once, within its time.
  */
+import { sentences } from '../language/sentences.ts';
 import type { Verdict } from './policy.ts';
-import type { Outcome } from './tool.ts';
+import { harmlessText } from './result.ts';
+import { titleOf, type Outcome } from './tool.ts';
 
 /**
  * `new`: nothing was decided yet. `waiting`: somebody is asked. `agreed`: it may be sent. `calling`: it was sent, or is
@@ -76,3 +78,18 @@ export const refusedOutcome: Readonly<Record<Awaited, Outcome>> = {
 
 /** Whether what is about to be sent is what was agreed to. */
 export const isAgreedTo = (agreed: string | undefined, argumentsNow: string): boolean => agreed === argumentsNow;
+
+const maxSentence = 300;
+
+/**
+ * What somebody agrees to, in words: each argument on a line of its own; where there are none, what the tool does, by the first
+ * sentence of the description that a member has approved.
+ */
+export function agreementText(description: string, given: Readonly<Record<string, unknown>>): string {
+  const lines = Object.entries(given).map(
+    ([name, value]) => `${titleOf(name)}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
+  if (lines.length > 0) return lines.join('\n');
+  const [first = ''] = sentences(description.slice(0, 4 * maxSentence));
+  return harmlessText(first, maxSentence);
+}

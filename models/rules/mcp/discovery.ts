@@ -3,7 +3,14 @@
  * differences, field by field, for the member who decides.
  */
 import { canonicalJson } from './canonical.ts';
-import { suggestedName, type ApprovedTool, type JsonSchema, type ListedTool } from './tool.ts';
+import {
+  suggestedName,
+  type ApprovedTool,
+  type ExaminedTool,
+  type Findings,
+  type JsonSchema,
+  type ListedTool,
+} from './tool.ts';
 
 /** What the pin of a tool is the SHA-256 of: everything a server may change about what a call means. */
 export const pinText = ({ name, description, input_schema, output_schema }: ListedTool): string =>
@@ -46,7 +53,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export type DiscoveryStatus = 'approved' | 'new' | 'changed' | 'removed';
-export type DiscoveredTool = {
+export type DiscoveredTool = Findings & {
   source_name: string;
   description: string;
   input_schema: JsonSchema;
@@ -63,7 +70,7 @@ export type DiscoveredTool = {
  */
 export function discovered(
   approved: readonly ApprovedTool[],
-  listed: readonly ListedTool[],
+  listed: readonly ExaminedTool[],
   pinOf: (tool: ListedTool) => string,
 ): DiscoveredTool[] {
   const bySource = new Map(approved.map((tool) => [tool.source_name, tool]));
@@ -87,7 +94,7 @@ export function discovered(
   const gone = approved
     .filter(({ source_name }) => !names.has(source_name))
     .map((tool): DiscoveredTool => ({
-      ...described(listedOf(tool)),
+      ...described({ ...listedOf(tool), ...findingsOf(tool) }),
       suggested_tool_name: tool.tool_name,
       status: 'removed',
       changed_since_approval: true,
@@ -95,9 +102,15 @@ export function discovered(
   return [...now, ...gone];
 }
 
-const described = ({ name, description, input_schema, output_schema }: ListedTool) => ({
+const described = ({ name, description, input_schema, output_schema, ...found }: ExaminedTool) => ({
   source_name: name,
   description,
   input_schema,
   ...(output_schema === undefined ? {} : { output_schema }),
+  ...findingsOf(found),
+});
+
+const findingsOf = ({ problem, notes }: Findings): Findings => ({
+  ...(problem === undefined ? {} : { problem }),
+  ...(notes === undefined ? {} : { notes }),
 });

@@ -7,6 +7,7 @@ import { numbersIn } from '../language/numbers.ts';
 import { holdAgainst } from '../knowledge/grounded.ts';
 import type { Given } from './arguments.ts';
 import { isRead, type ApprovedTool, type JsonSchema } from './tool.ts';
+import { variantsOf } from './variants.ts';
 
 export type ArgumentGrounds = {
   /** What the customer has written in this conversation. */
@@ -64,20 +65,27 @@ export function borneArguments(
   const properties = (input_schema['properties'] ?? {}) as Record<string, JsonSchema>;
   const required = Array.isArray(input_schema['required']) ? input_schema['required'].map(String) : [];
   const borne = Object.entries(given).filter(
-    ([name, value]) => value !== null && value !== '' && isBorne(value, properties[name] ?? {}, sources),
+    ([name, value]) => value !== null && value !== '' && isBorne(value, properties[name], input_schema, sources),
   );
   const found = Object.fromEntries(borne);
   return { arguments: found, missing: required.filter((name) => !(name in found)) };
 }
 
-function isBorne(value: unknown, schema: JsonSchema, sources: Sources): boolean {
+/** `root`: the whole schema, to which `given` may refer. */
+function isBorne(value: unknown, given: unknown, root: JsonSchema, sources: Sources): boolean {
   if (typeof value === 'boolean' || value === null) return true;
-  if (isOfSchema(value, schema)) return true;
+  const variants = variantsOf(given, root);
+  if (variants.some((schema) => isOfSchema(value, schema))) return true;
   if (typeof value === 'number') return sources.numbers.has(String(value)) || hasToken(String(value), sources.text);
   if (typeof value === 'string') return isBorneText(value, sources);
-  if (Array.isArray(value)) return value.every((one) => isBorne(one, (schema['items'] ?? {}) as JsonSchema, sources));
-  const inner = (schema['properties'] ?? {}) as Record<string, JsonSchema>;
-  return Object.entries(value as object).every(([name, one]) => isBorne(one, inner[name] ?? {}, sources));
+  // Of several variants it is not known which is meant, so the whole value has to be borne out by one of them.
+  const among = variants.length > 0 ? variants : [{}];
+  if (Array.isArray(value))
+    return among.some((schema) => value.every((one) => isBorne(one, schema['items'], root, sources)));
+  return among.some((schema) => {
+    const inner = (schema['properties'] ?? {}) as Record<string, unknown>;
+    return Object.entries(value as object).every(([name, one]) => isBorne(one, inner[name], root, sources));
+  });
 }
 
 /** One of the values that the schema itself names. */

@@ -7,6 +7,7 @@
 export const maxResultLength = 16_000;
 export const maxShownLength = 2_000;
 const cut = ' […]';
+const maxUri = 2_000;
 
 /** One block of a tool's answer, as the protocol has it. */
 export type ContentBlock = Readonly<Record<string, unknown>> & { type: string };
@@ -68,7 +69,7 @@ function withoutActive(text: string): string {
   }
 }
 
-/** What a tool answered; images, sounds and files are named, not kept. */
+/** What a tool answered; images, sounds and files are named with their addresses, not kept. */
 export function resultOf(answer: {
   content?: readonly ContentBlock[] | undefined;
   structured?: unknown;
@@ -87,10 +88,14 @@ export function resultOf(answer: {
 function textOf(block: ContentBlock): string {
   if (block.type === 'text')
     return typeof block['text'] === 'string' ? block['text'].slice(0, 4 * maxResultLength) : '';
-  const resource = block['resource'] as { text?: unknown } | undefined;
-  if (block.type === 'resource' && typeof resource?.text === 'string')
-    return resource.text.slice(0, 4 * maxResultLength);
-  return `[${block.type.replace(/[^a-z_]/g, '').slice(0, 30)}]`;
+  const resource = block.type === 'resource' ? block['resource'] : block;
+  const { text, uri, title, name } = (resource ?? {}) as Readonly<Record<string, unknown>>;
+  if (block.type === 'resource' && typeof text === 'string') return text.slice(0, 4 * maxResultLength);
+  const kind = `[${block.type.replace(/[^a-z_]/g, '').slice(0, 30)}]`;
+  if (block.type !== 'resource' && block.type !== 'resource_link') return kind;
+  const called = [title, name].find((one) => typeof one === 'string' && one !== '');
+  const said = [called, uri].filter((one): one is string => typeof one === 'string').map((one) => one.slice(0, maxUri));
+  return said.length === 0 ? kind : said.join(': ');
 }
 
 /** The same value with every string made harmless; what is nested deeper than 20 is left out. */

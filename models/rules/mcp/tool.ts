@@ -1,4 +1,5 @@
 /** What is known of a tool of an organization's MCP server: the words of the specification, and the bounds of each field. */
+import type { Environment, Mode } from '../access/keys.ts';
 
 /** How much a call risks, the least first. */
 export const riskTiers = [
@@ -23,7 +24,7 @@ export type ToolKind = (typeof toolKinds)[number];
 export const channels = ['chat', 'email'] as const;
 export type Channel = (typeof channels)[number];
 
-/** A JSON Schema 2020-12. */
+/** A JSON Schema of the version that it names in `$schema`, else 2020-12. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** A tool as its server lists it. Everything in it was written by the server's owner. */
@@ -34,8 +35,16 @@ export type ListedTool = {
   output_schema?: JsonSchema | undefined;
 };
 
+/**
+ * What was found about a tool's schemas. `problem`: why it cannot be called. `notes`: what of them is not held against values.
+ * Sentences for members.
+ */
+export type Findings = { problem?: string | undefined; notes?: string[] | undefined };
+/** A tool as its server lists it, and what was found about it. */
+export type ExaminedTool = ListedTool & Findings;
+
 /** A tool as a member has approved it. `source_name` is the server's name for it, `tool_name` the agent's. */
-export type ApprovedTool = {
+export type ApprovedTool = Findings & {
   source_name: string;
   tool_name: string;
   description: string;
@@ -55,11 +64,19 @@ export type ApprovedTool = {
   suspended?: boolean;
 };
 
-/** The tools of a server that may be called at all. */
+/** Whether a tool may be called at all. */
+export const isUsable = ({ enabled, suspended = false, problem }: ApprovedTool): boolean =>
+  enabled && !suspended && problem === undefined;
+
+/** The tools of a server that may be called on this channel. */
 export const usableTools = (tools: readonly ApprovedTool[], channel: Channel): ApprovedTool[] =>
-  tools.filter(
-    ({ enabled, suspended = false, allowed_channels }) => enabled && !suspended && allowed_channels.includes(channel),
-  );
+  tools.filter((tool) => isUsable(tool) && tool.allowed_channels.includes(channel));
+
+/** Whether a server's tools are for conversations of this mode: those of a sandbox are for test conversations only. */
+export const servesMode = (
+  { enabled, environment }: { enabled: boolean; environment?: Environment | undefined },
+  mode: Mode,
+): boolean => enabled && !(environment === 'sandbox' && mode === 'live');
 
 /** Names that models take as those of functions. */
 export const toolNamePattern = /^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/;

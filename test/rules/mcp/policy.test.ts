@@ -1,7 +1,7 @@
 /** Every combination of tier, scope and customer, and what is done when the agent wants such a call. */
 import { describe, expect, it } from '@jest/globals';
 import { identities, identityOf, verdictOn, type Identity, type Verdict } from '../../../models/rules/mcp/policy.ts';
-import { authScopes, riskTiers, type AuthScope, type RiskTier } from '../../../models/rules/mcp/tool.ts';
+import { authScopes, riskTiers, servesMode, type AuthScope, type RiskTier } from '../../../models/rules/mcp/tool.ts';
 
 /** For public, verified_visitor and verified_customer, each for an anonymous, a visiting and a verified customer. */
 const always = (verdict: Verdict) => [verdict, verdict, verdict] as const;
@@ -45,6 +45,17 @@ describe('verdictOn', () => {
         if (i > 0) expect(asks(scope, identity)).toBeLessThanOrEqual(asks(scope, identities[i - 1]!));
       }
   });
+});
+
+describe('the tools of a sandbox', () => {
+  it.each([
+    [{ enabled: true }, 'live', true],
+    [{ enabled: true, environment: 'production' }, 'live', true],
+    [{ enabled: true, environment: 'production' }, 'test', true],
+    [{ enabled: true, environment: 'sandbox' }, 'test', true],
+    [{ enabled: true, environment: 'sandbox' }, 'live', false],
+    [{ enabled: false, environment: 'production' }, 'live', false],
+  ] as const)('of %j serve %s: %s', (server, mode, serves) => expect(servesMode(server, mode)).toBe(serves));
 });
 
 describe('identityOf', () => {

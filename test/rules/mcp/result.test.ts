@@ -55,6 +55,23 @@ describe('resultOf', () => {
     expect(resultOf({ content })).toEqual({ text: 'Sent.\n[image]\n Inner', is_error: false });
   });
 
+  it('keeps the addresses of what is only named', () => {
+    const content = [
+      { type: 'resource_link', uri: 'https://shop.example/invoice/7', name: 'invoice-7', title: 'Your <b>invoice</b>' },
+      { type: 'resource_link', uri: 'demo://doc/1' },
+      { type: 'resource', resource: { uri: 'https://shop.example/photo.png', blob: 'AAAA' } },
+      { type: 'resource_link' },
+      { type: 'holo<gram>', uri: 7 },
+    ];
+    expect(resultOf({ content }).text.split('\n')).toEqual([
+      'Your invoice : https://shop.example/invoice/7',
+      'demo://doc/1',
+      'https://shop.example/photo.png',
+      '[resource_link]',
+      '[hologram]',
+    ]);
+  });
+
   it('keeps structured content, harmless, and shows it where there is no text', () => {
     const structured = { status: '<script>x</script>sent', items: [1, { $where: 'x', a: 'b' }] };
     expect(resultOf({ content: [], structured })).toEqual({

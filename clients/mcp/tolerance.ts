@@ -1,0 +1,82 @@
+/**
+ * Parts of a server's answers for which the library would refuse the whole: a tool that is not as the protocol asks, and a
+ * piece of content of a kind that it does not know. Both are carried past it as they came; whoever reads them takes them for
+ * what strangers have sent.
+ */
+import { randomUUID } from 'node:crypto';
+import type { StreamableHTTPClientTransport, Tool } from '@modelcontextprotocol/client';
+import type { ContentBlock } from '../../models/rules/mcp/result.ts';
+import { maxDescriptionLength, type ListedTool } from '../../models/rules/mcp/tool.ts';
+
+type Given = Record<string, unknown>;
+const isRecord = (value: unknown): value is Given =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A name that no server can guess. */
+const carried = `io.svc/${randomUUID()}`;
+
+/** Has the library get the answers of this transport so that it takes them. */
+export function tolerant(transport: StreamableHTTPClientTransport): StreamableHTTPClientTransport {
+  type Deliver = NonNullable<typeof transport.onmessage>;
+  let deliver: Deliver | undefined;
+  Object.defineProperty(transport, 'onmessage', {
+    get: (): Deliver | undefined => deliver,
+    set(given: Deliver | undefined) {
+      deliver = given && ((...[message, ...rest]: Parameters<Deliver>) => given(takeable(message), ...rest));
+    },
+  });
+  return transport;
+}
+
+/** What was made takeable: the library may have a handler called by another one of its own. */
+const made = new WeakSet();
+
+function takeable<M>(message: M): M {
+  const result = (message as { result?: unknown }).result;
+  if (!isRecord(result) || made.has(result)) return message;
+  const next = Array.isArray(result['tools'])
+    ? { ...result, tools: toolsIn(result['tools']) }
+    : 'content' in result || 'structuredContent' in result
+      ? withContent(result)
+      : result;
+  made.add(next);
+  return { ...message, result: next };
+}
+
+function withContent(result: Given): Given {
+  const { content, _meta: meta } = result;
+  const kept = { ...(isRecord(meta) ? meta : {}), [carried]: Array.isArray(content) ? content : [] };
+  return { ...result, content: [], _meta: kept };
+}
+
+const toolsIn = (tools: unknown[]) =>
+  tools.flatMap((tool) => {
+    if (!isRecord(tool) || typeof tool['name'] !== 'string') return [];
+    const { name, inputSchema } = tool;
+    // By the schema the library drops tools whose headers the protocol forbids.
+    const input = isRecord(inputSchema) && isInput(inputSchema) ? inputSchema : { type: 'object' };
+    return [{ name, inputSchema: input, _meta: { [carried]: tool } }];
+  });
+
+const isInput = ({ type, properties = {}, required = [] }: Given): boolean =>
+  type === 'object' &&
+  isRecord(properties) &&
+  Array.isArray(required) &&
+  required.every((name) => typeof name === 'string');
+
+/** A tool of a list as its server has it. */
+export function listedOf({ name, _meta: meta }: Tool): ListedTool {
+  const { description, inputSchema, outputSchema } = meta![carried] as Given;
+  return {
+    name,
+    description: typeof description === 'string' ? description.slice(0, maxDescriptionLength) : '',
+    input_schema: isRecord(inputSchema) ? inputSchema : {},
+    ...(isRecord(outputSchema) ? { output_schema: outputSchema } : {}),
+  };
+}
+
+/** The content of an answer as its server has it. */
+export const contentOf = ({ _meta: meta }: { _meta?: Given | undefined }): ContentBlock[] =>
+  ((meta?.[carried] ?? []) as unknown[]).filter(
+    (block): block is ContentBlock => isRecord(block) && typeof block['type'] === 'string',
+  );

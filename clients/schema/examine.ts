@@ -1,0 +1,35 @@
+/** What members are told about the schemas of a tool before they approve it, and beside it afterwards. */
+import { BadSchema, readSchema } from './schema.ts';
+import type { Findings, JsonSchema, ListedTool } from '../../models/rules/mcp/tool.ts';
+
+/** Notes told of one tool; a member who sees as many looks at the whole schema. */
+const maxNotes = 20;
+
+export function examine({ input_schema, output_schema }: Pick<ListedTool, 'input_schema' | 'output_schema'>): Findings {
+  const input = found('input_schema', input_schema);
+  const output = output_schema === undefined ? { notes: [] } : found('output_schema', output_schema);
+  // What cannot be checked is not sent; what comes back is data anyway.
+  const notes = [
+    ...input.notes,
+    ...output.notes,
+    ...(output.problem === undefined ? [] : [`${output.problem}; what the tool answers is not checked.`]),
+  ].slice(0, maxNotes);
+  return {
+    ...(input.problem === undefined ? {} : { problem: `${input.problem}; the tool is not called.` }),
+    ...(notes.length === 0 ? {} : { notes }),
+  };
+}
+
+function found(field: string, schema: JsonSchema): { problem?: string; notes: string[] } {
+  try {
+    const { unenforced } = readSchema(schema);
+    return {
+      notes: unenforced.map(
+        (path) => `${field}.${path} is not enforced, because its expression is not one of JavaScript's.`,
+      ),
+    };
+  } catch (error) {
+    if (!(error instanceof BadSchema)) throw error;
+    return { problem: `${field} ${error.message}`, notes: [] };
+  }
+}
