@@ -172,7 +172,11 @@ export async function startWorkers(
     slackApp: config.slack.app,
     teams: config.teams.app && createTeamsBot({ login: services, http: outbound }, config.teams.app),
     mailer: createMailer({ egressAllow: config.egressAllow }),
-    mail: { ...config.mail, tokenKey: config.secretKey },
+    mail: {
+      ...config.mail,
+      tokenKey: config.secretKey,
+      outsidePerDay: config.rates.outside_mails.points,
+    },
     objects: createObjectStore(services, config.s3),
     inboundBuckets,
     secrets,

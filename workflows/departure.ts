@@ -1,6 +1,6 @@
 /**
- * A member was taken out of an organization: their open tasks are nobody's. Looked at once more when every request that was
- * admitted before, and still saw them as a member, has ended.
+ * A member was taken out of an organization: what they were granted ends, and their open tasks are nobody's. Looked at once more
+ * when every request that was admitted before, and still saw them as a member, has ended.
  */
 import { proxyActivities, sleep } from '@temporalio/workflow';
 import { throughOutages } from './options.ts';
@@ -8,7 +8,7 @@ import type { DepartureActivities, DepartureRef } from '../activities/tasks/depa
 
 export const departureWorkflowId = (departureId: string): string => `departure:${departureId}`;
 
-const { giveUpTasks } = proxyActivities<DepartureActivities>({
+const { endGrants, giveUpTasks } = proxyActivities<DepartureActivities>({
   ...throughOutages,
   // Some milliseconds for each task.
   startToCloseTimeout: '30 minutes',
@@ -18,7 +18,12 @@ const { giveUpTasks } = proxyActivities<DepartureActivities>({
 const untilQuiet = '5 minutes';
 
 export async function memberDeparted(ref: DepartureRef): Promise<void> {
-  await giveUpTasks(ref);
+  await leave(ref);
   await sleep(untilQuiet);
+  await leave(ref);
+}
+
+async function leave(ref: DepartureRef): Promise<void> {
+  await endGrants(ref);
   await giveUpTasks(ref);
 }

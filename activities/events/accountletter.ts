@@ -10,6 +10,7 @@ import { addProof, findUser, findUserByEmail } from '../../models/access/user.ts
 import type { Delivery } from '../../models/events/delivery.ts';
 import { linkOf, proofMs, type ProofKind } from '../../models/rules/access/account.ts';
 import { accountMailText, purposeOf, type AccountMail } from '../../models/rules/access/accountmail.ts';
+import { mayAdd } from '../../models/rules/access/roles.ts';
 import { DeliveryRefused } from '../../models/rules/events/delivery.ts';
 import { nameOf, type Mailbox } from '../../models/rules/events/mailbox.ts';
 import type { AccountLetter } from '../../models/rules/events/notification.ts';
@@ -21,6 +22,8 @@ export type Letter = {
   prepare(): Promise<boolean>;
   /** The id that the token is made of. */
   tokenId: string;
+  /** Of a mail to somebody outside: whose it is, and who has it sent. */
+  outside?: { organization: string; why: 'invitation'; account: string };
 };
 
 const nothing = () => Promise.resolve(true);
@@ -38,7 +41,14 @@ export async function letterOf(
       findInvitation(delivery.org_id, letter.invitation_id),
       findOrganization(delivery.org_id),
     ]);
-    if (!org || invitation?.status !== 'pending' || invitation.expires_at <= now)
+    const own = org?.members.find(({ user_id }) => user_id === invitation?.invited_by);
+    if (
+      !org ||
+      !own ||
+      invitation?.status !== 'pending' ||
+      invitation.expires_at <= now ||
+      !mayAdd(own.role, invitation.role)
+    )
       throw new DeliveryRefused('The invitation is over.', { permanent: true });
     const inviter = await findUser(invitation.invited_by);
     const about = {
@@ -47,7 +57,8 @@ export async function letterOf(
       org: org.name,
       role: invitation.role,
     } as const;
-    return { to: to(''), about, prepare: nothing, tokenId };
+    const outside = { organization: org.name, why: 'invitation', account: invitation.invited_by } as const;
+    return { to: to(''), about, prepare: nothing, tokenId, outside };
   }
   const account = 'user_id' in letter ? await findUser(letter.user_id) : await findUserByEmail(letter.email);
   if (!account) return null;

@@ -18,6 +18,8 @@ export type MailSettings = {
   replySeparator: ReplySeparator;
   /** Signs reply addresses. */
   tokenKey: Buffer;
+  /** Mails to people outside that an organization may send a day, and an account. */
+  outsidePerDay: number;
 };
 export type MailDeps = { mail: MailSettings };
 
@@ -42,15 +44,13 @@ export async function senderOf(
 
 export type RouteDeps = MailDeps & { secrets: SecretBox; clock: () => Date; log: Logger };
 
+export type RouteOf = MailRoute & { refused?(reason: string): Promise<void> };
+
 /**
  * The server for a mail; undefined when there is none, also when the organization has disconnected the one that goes with the
  * mail's sender. `refused` notes that the server refuses the credentials.
  */
-export async function routeOf(
-  deps: RouteDeps,
-  orgId: string,
-  via: MailVia,
-): Promise<(MailRoute & { refused?(reason: string): Promise<void> }) | undefined> {
+export async function routeOf(deps: RouteDeps, orgId: string, via: MailVia): Promise<RouteOf | undefined> {
   const { server } = deps.mail;
   if (via === 'deployment') return server && { server, own: true };
   const integration = await ownOf(orgId);

@@ -1,8 +1,8 @@
-/** What becomes of the tasks of a member who left. Every step may run again. */
+/** What becomes of the grants and the tasks of a member who left. Every step may run again. */
 import type { Model } from 'mongoose';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import { findUser } from '../../models/access/user.ts';
-import { unassignTasks } from '../../models/tasks/departure.ts';
+import { endGrants, unassignTasks } from '../../models/tasks/departure.ts';
 import { TaskModel } from '../../models/tasks/task.ts';
 import type { Intent, Launchable } from '../../models/base/pending.ts';
 
@@ -10,11 +10,17 @@ export type DepartureDeps = {
   clock: () => Date;
   start: <T extends Launchable>(model: Model<T>, record: Launchable, intents: readonly Intent[]) => Promise<void>;
 };
-export type DepartureRef = { orgId: string; userId: string };
+/** `keepKeysFor`: the owner who takes over the keys that the member made. */
+export type DepartureRef = { orgId: string; userId: string; keepKeysFor?: string };
 export type DepartureActivities = ReturnType<typeof createDepartureActivities>;
 
 export function createDepartureActivities({ clock, start }: DepartureDeps) {
   return {
+    /** The route did this already, unless its process died. */
+    async endGrants({ orgId, userId, keepKeysFor }: DepartureRef): Promise<void> {
+      await endGrants(orgId, userId, keepKeysFor, clock());
+    },
+
     /** Their open tasks are nobody's; the history of each says why. */
     async giveUpTasks({ orgId, userId }: DepartureRef): Promise<void> {
       await withHeartbeat(async () => {

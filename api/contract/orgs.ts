@@ -46,4 +46,16 @@ export const addedReply = z.object({
   link: invitationLink,
 });
 export const memberParams = orgParams.extend({ userId: id });
-export const removedReply = z.object({ userId: id, removed: z.literal(true) });
+export const removeMemberQuery = z.object({
+  keep_keys: z
+    .enum(['true', 'false'])
+    .optional()
+    .meta({ description: 'With `true` the keys that the member made become yours and stay valid. For an owner.' }),
+});
+const keysMade = z.array(z.object({ key_id: id, name: z.string(), token_prefix: z.string() }));
+export const removedReply = z.object({
+  userId: id,
+  removed: z.literal(true),
+  revoked_keys: keysMade.meta({ description: 'Keys that the member made, which nothing accepts any more.' }),
+  kept_keys: keysMade.meta({ description: 'Keys that the member made, which are yours now (`keep_keys`).' }),
+});

@@ -12,8 +12,7 @@ import { createCandidate, removeCandidate } from '../../models/events/candidate.
 import { disconnectIntegration, findIntegration, type Integration } from '../../models/events/integration.ts';
 import { keepOauthState, oauthStateSeconds, takeOauthState } from '../../models/events/oauthstate.ts';
 import { dropOutboxProvider } from '../../models/knowledge/supportconfig.ts';
-import { findOrganization } from '../../models/access/organization.ts';
-import { hasRole } from '../../models/rules/access/roles.ts';
+import { isAdmin } from '../../models/access/organization.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import type { IntegrationProvider } from '../../models/rules/events/integration.ts';
 import { trialWorkflowId, type Trial, type Tried } from '../../models/rules/events/integrationwork.ts';
@@ -135,9 +134,7 @@ export async function finishSlack(ctx: Context, { state, code, error }: Answer, 
   const taken = browser === undefined ? null : await takeOauthState(sha256(state), 'slack', browser, ctx.clock());
   if (!taken) return 'unknown_state';
   if (error !== undefined || code === undefined) return error ?? 'no_code';
-  const org = await findOrganization(taken.org_id);
-  const member = org?.members.find(({ user_id }) => user_id === taken.user_id);
-  if (!member || !hasRole(member.role, 'admin')) return 'no_longer_admin';
+  if (!(await isAdmin(taken.org_id, taken.user_id))) return 'no_longer_admin';
   try {
     const credentials = { code, redirect_uri: redirectUri(ctx) };
     await connect(ctx, { orgId: taken.org_id, provider: 'slack', credentials, settings: taken.settings });

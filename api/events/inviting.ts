@@ -10,15 +10,28 @@ import { perConfig } from '../http/perconfig.ts';
 import { newId } from '../../models/base/ids.ts';
 import { replaceInvitation, type Invitation } from '../../models/access/invitation.ts';
 import { proofHash, proofToken } from '../../models/access/prooftoken.ts';
-import { findUserByEmail } from '../../models/access/user.ts';
+import { findUser, findUserByEmail } from '../../models/access/user.ts';
+import { admitOutsideMail, hasObjected, type OutsideMail } from '../../models/events/outsidemail.ts';
 import { invitationMs, linkOf } from '../../models/rules/access/account.ts';
 import { normalizeEmail } from '../../models/rules/access/email.ts';
 import { checkAdding, type Role } from '../../models/rules/access/roles.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
+import { outsideRefusals, outsideUnprovenPerDay } from '../../models/rules/events/outsidemail.ts';
 
 const rate = perConfig((config) => createRate(config, 'invitations'));
 
-/** `link`: what is to be handed over, where no mail can be sent. @throws Problem MISSING_ROLE, ALREADY_MEMBER, RATE_LIMITED */
+/** @throws Problem RATE_LIMITED */
+async function countOutside({ config }: Context, mail: OutsideMail, now: Date): Promise<void> {
+  const organization = config.rates.outside_mails.points;
+  const proven = (await findUser(mail.account))?.email_verified ?? false;
+  const account = proven ? organization : Math.min(organization, outsideUnprovenPerDay);
+  const refusal = await admitOutsideMail(mail, { key: config.secretKey, perDay: { organization, account } }, now);
+  if (!refusal) return;
+  const seconds = Math.ceil((86_400_000 - (now.getTime() % 86_400_000)) / 1000);
+  throw new Problem('RATE_LIMITED', { message: outsideRefusals[refusal], headers: { 'Retry-After': String(seconds) } });
+}
+
+/** `link`: what is to be handed over, where no mail can be sent or its receiver wants none. @throws Problem MISSING_ROLE, ALREADY_MEMBER, RATE_LIMITED */
 export async function invite(
   ctx: Context,
   { orgId, org, role: own, userId }: MemberPrincipal,
@@ -29,12 +42,15 @@ export async function invite(
   const email = normalizeEmail(asked.email);
   const known = await findUserByEmail(email);
   if (org.members.some(({ user_id }) => user_id === known?._id)) throw new Problem('ALREADY_MEMBER');
-  await consume(rate(ctx.config), ctx.config, 'invitations', orgId);
-  const mailed = await canMail(ctx, orgId);
-  if (mailed) await countMail(ctx, 'invitation', email);
+  await consume(rate(ctx.config), ctx.config, 'invitations', userId);
   const { secretKey, publicUrl } = ctx.config;
   const now = ctx.clock();
   const _id = newId('invitation');
+  const mailed = (await canMail(ctx, orgId)) && !(await hasObjected(secretKey, orgId, email));
+  if (mailed) {
+    await countMail(ctx, 'invitation', email);
+    await countOutside(ctx, { orgId, address: email, account: userId, use: _id }, now);
+  }
   const invitation = await replaceInvitation({
     _id,
     org_id: orgId,

@@ -11,6 +11,7 @@ import { perConfig } from '../http/perconfig.ts';
 import { answerQuestion } from '../../agent/answer.ts';
 import { createHttp } from '../../clients/http/http.ts';
 import { createTeamsVerifier, isHmacSigned } from '../../clients/teams/verify.ts';
+import { isAdmin } from '../../models/access/organization.ts';
 import { connectIntegration, findOwner } from '../../models/events/integration.ts';
 import { keepOauthState, oauthStateSeconds, takeOauthState } from '../../models/events/oauthstate.ts';
 import { HttpError } from '../../models/rules/base/http.ts';
@@ -148,6 +149,8 @@ async function connectTenant(ctx: Context, { tenantId }: TeamsActivity, code: st
   const standing = await findOwner('teams', teamsExternal(tenantId));
   const taken = await takeOauthState(hashed(code), 'teams', anyBrowser, now);
   if (!taken) return 'This code is unknown, was used, or is older than ten minutes.';
+  if (!(await isAdmin(taken.org_id, taken.user_id)))
+    return 'Whoever was given this code is no longer an owner or admin. Ask one of them for another code.';
   if (standing && standing.org_id !== taken.org_id) return 'Another organization has connected this Microsoft Teams.';
   const connected = { account: tenantId, settings: { tenant_id: tenantId }, external: teamsExternal(tenantId) };
   await connectIntegration(taken.org_id, 'teams', connected, now);

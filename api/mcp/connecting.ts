@@ -11,6 +11,8 @@ import type { Context } from '../context.ts';
 import type * as contract from '../contract/mcp.ts';
 import { ask } from '../durable.ts';
 import type { Cookies } from '../http/route.ts';
+import { findKey } from '../../models/access/key.ts';
+import { roleOf } from '../../models/access/organization.ts';
 import {
   dropGrant,
   grantSeconds,
@@ -23,6 +25,7 @@ import {
 } from '../../models/mcp/grant.ts';
 import { sha256 } from '../../models/mcp/hash.ts';
 import { findToolServer, saveToolServer, type ToolServer } from '../../models/mcp/server.ts';
+import { keyStatus } from '../../models/rules/access/keys.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { failureReasons, type FailureReason } from '../../models/rules/mcp/failure.ts';
 import { toolCallWork } from '../../models/rules/mcp/work.ts';
@@ -102,6 +105,13 @@ export type Returned = z.infer<typeof contract.callbackQuery>;
 /** `outcome`: a word of the page that tells it. */
 export type Finished = { outcome: string; by?: Who & { orgId: string } };
 
+/** Whether the key or the member that began a sign-in could begin it now. */
+async function mayStillConnect(ctx: Context, orgId: string, actor: string): Promise<boolean> {
+  const key = await findKey(orgId, actor);
+  if (!key) return (await roleOf(orgId, actor)) !== undefined;
+  return keyStatus(key, ctx.clock()) === 'active' && key.scopes.includes('mcp:write');
+}
+
 /** Finishes the sign-in that a browser comes back from, once. The browser of a member who began it is the same one. */
 export async function finishSignIn(
   ctx: Context,
@@ -115,6 +125,10 @@ export async function finishSignIn(
   if (code === undefined) return { outcome: 'no_code' };
   const { org_id: orgId, _id: grantId } = grant;
   const content = openGrant(ctx, grant);
+  if (!(await mayStillConnect(ctx, orgId, content.actor))) {
+    await dropGrant(orgId, grantId);
+    return { outcome: 'no_longer_allowed' };
+  }
   await sealGrant(grantId, ctx.secrets.seal(JSON.stringify({ ...content, code, iss })));
   const args: [GrantRef] = [{ orgId, grantId }];
   try {

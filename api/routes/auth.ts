@@ -143,6 +143,7 @@ export const authRoutes = [
     otherParameters: 'ignored',
     reply: contract.loginReply,
     envelope: true,
+    limit: 'callbacks',
     errors: ['FEDERATED_LOGIN_FAILED'],
     async handle({ params, query, cookies }, ctx) {
       const browser = query.state === undefined ? undefined : returningBrowser(cookies, 'oidc', query.state);

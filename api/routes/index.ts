@@ -14,6 +14,7 @@ import { botReportRoutes, interviewRoutes } from './interviews.ts';
 import { invitationRoutes } from './invitations.ts';
 import { keyRoutes } from './keys.ts';
 import { knowledgeRoutes } from './knowledge.ts';
+import { mailRoutes } from './mail.ts';
 import { meetingTaskRoutes } from './meetingtasks.ts';
 import { meetingRoutes } from './meetings.ts';
 import { notificationRoutes } from './notifications.ts';
@@ -47,6 +48,7 @@ export const routeGroups = {
   'Customer data': customerRoutes,
   Meetings: meetingRoutes,
   Notifications: notificationRoutes,
+  Mails: mailRoutes,
   Integrations: integrationRoutes,
   'Inbound events': [...webhookRoutes, ...inboundRoutes],
   Interviews: [...interviewRoutes, ...interviewAidRoutes, ...botReportRoutes],

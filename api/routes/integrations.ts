@@ -168,7 +168,7 @@ export const integrationRoutes = [
     status: 302,
     reply: contract.redirectReply,
     envelope: true,
-    limit: 'accounts',
+    limit: 'callbacks',
     async handle({ query, cookies }, ctx) {
       return redirect(outcomePath(await finishSlack(ctx, query, cookies)));
     },

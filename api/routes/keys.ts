@@ -16,6 +16,7 @@ import {
   updateKey,
   type Key,
 } from '../../models/access/key.ts';
+import { roleOf } from '../../models/access/organization.ts';
 import { providePublishableKey, rotatePublishableKey } from '../../models/access/publishablekey.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import {
@@ -61,6 +62,16 @@ function mint(
     updated_at: now,
   };
   return { key, token };
+}
+
+/**
+ * Whoever is taken out loses their keys. One that was stored after that, by a request that was admitted before, must not stay.
+ * @throws Problem NOT_FOUND
+ */
+async function checkStillMember({ _id, org_id }: Key, userId: string, now: Date): Promise<void> {
+  if ((await roleOf(org_id, userId)) !== undefined) return;
+  await revokeKey(org_id, _id, now);
+  throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
 }
 
 /** The `expires_at` of the request as a date. @throws Problem VALIDATION when that moment has passed. */
@@ -148,6 +159,7 @@ export const keyRoutes = [
         now,
       );
       await createKey(key);
+      await checkStillMember(key, principal.userId, now);
       return { key: view(key, principal.org.environment, now), token };
     },
   }),
@@ -225,6 +237,7 @@ export const keyRoutes = [
       );
       if (!(await replaceKey(old, next.key, oldEnds, now)))
         throw new Problem('CONFLICT', { message: 'The key was changed meanwhile; look at it again.' });
+      await checkStillMember(next.key, principal.userId, now);
       return { key: view(next.key, principal.org.environment, now), token: next.token };
     },
   }),

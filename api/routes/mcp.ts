@@ -279,7 +279,7 @@ export const mcpRoutes = [
     status: 302,
     reply: contract.redirectReply,
     envelope: true,
-    limit: 'accounts',
+    limit: 'callbacks',
     async handle({ query, cookies }, ctx) {
       const { outcome, by } = await finishSignIn(ctx, query, cookies);
       if (by) await audit(ctx, by, { kind: 'config', action: 'signed_in' });

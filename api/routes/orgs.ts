@@ -7,7 +7,7 @@ import { invite, viewInvitation } from '../events/inviting.ts';
 import { route, withStatus } from '../http/route.ts';
 import { takeOut } from '../tasks/departure.ts';
 import { newId } from '../../models/base/ids.ts';
-import { endInvitationsOf } from '../../models/access/invitation.ts';
+import type { Key } from '../../models/access/key.ts';
 import {
   addMember,
   changeRole,
@@ -19,7 +19,7 @@ import {
 } from '../../models/access/organization.ts';
 import { normalizeEmail } from '../../models/rules/access/email.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
-import { checkAdding, type Role } from '../../models/rules/access/roles.ts';
+import { checkAdding, checkKeepingKeys, type Role } from '../../models/rules/access/roles.ts';
 import { findUser, findUserByEmail, listUsers, type User } from '../../models/access/user.ts';
 
 function view(org: Organization, role: Role) {
@@ -44,6 +44,8 @@ function memberView(user: User, { role, joined_at }: Member) {
     joined_at: joined_at.toISOString(),
   };
 }
+
+const keyMade = ({ _id, name, token_prefix }: Key) => ({ key_id: _id, name, token_prefix });
 
 export const orgRoutes = [
   route({
@@ -166,17 +168,23 @@ export const orgRoutes = [
     name: 'removeMember',
     method: 'DELETE',
     path: '/orgs/{orgId}/members/{userId}',
-    summary: 'Take somebody out, or leave. The last owner stays.',
+    summary: 'Take somebody out, or leave. The last owner stays. The keys that the member made are revoked.',
     auth: member(),
     params: contract.memberParams,
+    query: contract.removeMemberQuery,
     reply: contract.removedReply,
     envelope: true,
     errors: ['LAST_OWNER'],
-    async handle({ params, principal }, ctx) {
-      await takeOut(ctx, principal, params.userId);
-      const { userId } = params;
-      await endInvitationsOf(principal.orgId, { userId, email: (await findUser(userId))?.email });
-      return { userId: params.userId, removed: true as const };
+    async handle({ params: { userId }, query, principal }, ctx) {
+      const keep = query.keep_keys === 'true';
+      if (keep) checkKeepingKeys({ id: principal.userId, role: principal.role }, userId);
+      const { revoked, kept } = await takeOut(ctx, principal, userId, keep ? principal.userId : undefined);
+      return {
+        userId,
+        removed: true as const,
+        revoked_keys: revoked.map(keyMade),
+        kept_keys: kept.map(keyMade),
+      };
     },
   }),
 ];

@@ -1,28 +1,38 @@
-/** Takes members out of an organization, and their tasks from them. */
-import { intentTo, startSaved, type Starter } from '../durable.ts';
+/** Takes members out of an organization, and from them what they were granted and their tasks. */
+import { intentTo, startSaved } from '../durable.ts';
 import type { MemberPrincipal } from '../access/auth.ts';
+import type { Context } from '../context.ts';
 import { removeMember } from '../../models/access/organization.ts';
-import { createDeparture, DepartureModel, departureOf, forgetDeparture } from '../../models/tasks/departure.ts';
+import {
+  createDeparture,
+  DepartureModel,
+  departureOf,
+  endGrants,
+  forgetDeparture,
+  type KeysLeft,
+} from '../../models/tasks/departure.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { departureWorkflowId, memberDeparted } from '../../workflows/departure.ts';
 import { queues } from '../../workflows/queues.ts';
 
 /**
- * The note stands before the member is gone: a process that dies in between leaves it to the sweeper.
+ * The note stands before the member is gone: a process that dies in between leaves it to the sweeper. `keepKeysFor`: the owner
+ * who takes over the keys that the member made.
  * @throws Problem what `removeMember` throws.
  */
 export async function takeOut(
-  ctx: Starter,
+  ctx: Context,
   { orgId, org, userId: actor }: MemberPrincipal,
   userId: string,
-): Promise<void> {
+  keepKeysFor: string | undefined,
+): Promise<KeysLeft> {
   const mode = org.environment === 'production' ? 'live' : 'test';
   const departure = departureOf(orgId, userId, mode, ctx.clock());
   const intent = intentTo(ctx, {
     workflow: memberDeparted,
     id: departureWorkflowId(departure._id),
     queue: queues.tasks,
-    args: [{ orgId, userId }],
+    args: [{ orgId, userId, ...(keepKeysFor === undefined ? {} : { keepKeysFor }) }],
   });
   await createDeparture({ ...departure, pending: [intent] });
   try {
@@ -32,5 +42,7 @@ export async function takeOut(
     if (error instanceof Problem) await forgetDeparture(departure._id);
     throw error;
   }
+  const left = await endGrants(orgId, userId, keepKeysFor, ctx.clock());
   await startSaved(ctx, DepartureModel, departure, [intent]);
+  return left;
 }

@@ -147,14 +147,21 @@ export async function finishInvitation(invitationId: string, now: Date): Promise
   await invitations().updateOne({ _id: invitationId }, { $set: { joined_at: now } });
 }
 
-/** What waits for somebody who is taken out of the organization is over, so that nobody comes back by an old mail. */
+/**
+ * What waits for somebody who is taken out of the organization is over, so that nobody comes back by an old mail, and so is what
+ * waits in their name.
+ */
 export async function endInvitationsOf(orgId: string, person: { userId: string; email?: string | undefined }) {
   const { userId, email } = person;
   await invitations().updateMany(
     {
       org_id: orgId,
       joined_at: { $exists: false },
-      $or: [{ accepted_by: userId }, ...(email === undefined ? [] : [{ email, status: 'pending' as const }])],
+      $or: [
+        { accepted_by: userId },
+        { invited_by: userId, status: 'pending' as const },
+        ...(email === undefined ? [] : [{ email, status: 'pending' as const }]),
+      ],
     },
     { $set: { status: 'revoked' } },
   );

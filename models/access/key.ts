@@ -115,6 +115,34 @@ export async function revokeKey(orgId: string, keyId: string, now: Date): Promis
   ).lean();
 }
 
+const madeBy = (orgId: string, userId: string) => ({
+  org_id: orgId,
+  created_by_user_id: userId,
+  revoked_at: null,
+});
+
+/** Ends the keys that this person made, and returns them; those that were revoked before are none of them. */
+export async function revokeKeysOf(orgId: string, userId: string, now: Date): Promise<Key[]> {
+  const keys = await KeyModel.find(madeBy(orgId, userId)).sort({ _id: 1 }).lean();
+  const ids = keys.map(({ _id }) => _id);
+  await KeyModel.updateMany(
+    { ...madeBy(orgId, userId), _id: { $in: ids } },
+    { $set: { revoked_at: now, updated_at: now } },
+  );
+  return keys;
+}
+
+/** Makes the keys that this person made those of `ownerId`, and returns them. */
+export async function takeOverKeysOf(orgId: string, userId: string, ownerId: string, now: Date): Promise<Key[]> {
+  const keys = await KeyModel.find(madeBy(orgId, userId)).sort({ _id: 1 }).lean();
+  const ids = keys.map(({ _id }) => _id);
+  await KeyModel.updateMany(
+    { ...madeBy(orgId, userId), _id: { $in: ids } },
+    { $set: { created_by_user_id: ownerId, updated_at: now } },
+  );
+  return keys;
+}
+
 /**
  * Replaces `old` by `next`; the old key works until `oldEnds`. False when `old` changed since it was read, so two
  * concurrent rotations make one new key. `next` is stored first: a process that dies in between leaves a key whose

@@ -4,7 +4,15 @@
  */
 import { defineModel } from '../base/define.ts';
 import { environments, type Environment } from '../rules/access/keys.ts';
-import { checkAdding, checkRemoval, checkRoleChange, maxMembers, roles, type Role } from '../rules/access/roles.ts';
+import {
+  checkAdding,
+  checkRemoval,
+  checkRoleChange,
+  hasRole,
+  maxMembers,
+  roles,
+  type Role,
+} from '../rules/access/roles.ts';
 import { Problem } from '../rules/base/errors.ts';
 
 export type Member = { user_id: string; role: Role; joined_at: Date };
@@ -155,6 +163,17 @@ export async function changeRole(orgId: string, actorId: string, userId: string,
     );
     if (changed.modifiedCount === 1) return { ...target, role };
   }
+}
+
+/** What somebody is in an organization now; undefined for nobody of it. */
+export async function roleOf(orgId: string, userId: string): Promise<Role | undefined> {
+  return (await findOrganization(orgId))?.members.find(({ user_id }) => user_id === userId)?.role;
+}
+
+/** Whether somebody may do now what an admin may. What an admin has begun elsewhere ends here only while they are one. */
+export async function isAdmin(orgId: string, userId: string): Promise<boolean> {
+  const role = await roleOf(orgId, userId);
+  return role !== undefined && hasRole(role, 'admin');
 }
 
 /** The organizations that somebody belongs to, by their ids alone. */

@@ -4,8 +4,9 @@ import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel } from '../base/define.ts';
 
 export type Allowance = {
-  /** `<what>:<organization>:<number of the window>`. */
+  /** `<what>:<number of the window>`. */
   _id: string;
+  /** Who made the first use. */
   org_id: string;
   /** Hashes of the ids of what has used it: it outlives them, and says nothing of anybody. */
   uses: string[];
@@ -46,6 +47,13 @@ export function takeTestConversation(orgId: string, convId: string, limit: numbe
     ends: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 2)),
   };
   return take(`test_conversations:${orgId}`, orgId, convId, limit, window);
+}
+
+/** The same for anything of which `limit` may be had in a day (UTC). `what` names whose they are. */
+export function takeDaily(what: string, orgId: string, use: string, limit: number, now: Date): Promise<boolean> {
+  const name = now.toISOString().slice(0, 10);
+  const ends = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 2));
+  return take(what, orgId, use, limit, { name, ends });
 }
 
 async function take(

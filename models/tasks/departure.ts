@@ -1,9 +1,12 @@
 /**
- * Members who are taken out of an organization: noted before that happens, so that their tasks are given up whatever dies in
- * between. A note of somebody who stayed after all changes nothing.
+ * Members who are taken out of an organization: noted before that happens, so that their grants end and their tasks are given up
+ * whatever dies in between. A note of somebody who stayed after all changes nothing.
  */
 import { changeTask, TaskModel, type Cause, type Changed } from './task.ts';
-import { OrganizationModel } from '../access/organization.ts';
+import { endInvitationsOf } from '../access/invitation.ts';
+import { revokeKeysOf, takeOverKeysOf, type Key } from '../access/key.ts';
+import { roleOf } from '../access/organization.ts';
+import { findUser } from '../access/user.ts';
 import { collectionOf, defineModel } from '../base/define.ts';
 import { newId } from '../base/ids.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
@@ -53,8 +56,27 @@ export async function forgetDeparture(id: string): Promise<void> {
   await collectionOf(DepartureModel).deleteOne({ _id: id });
 }
 
-const gone = async (orgId: string, userId: string): Promise<boolean> =>
-  (await collectionOf(OrganizationModel).countDocuments({ _id: orgId, 'members.user_id': userId }, { limit: 1 })) === 0;
+const gone = async (orgId: string, userId: string): Promise<boolean> => (await roleOf(orgId, userId)) === undefined;
+
+/** What became of the keys that somebody made. */
+export type KeysLeft = { revoked: Key[]; kept: Key[] };
+
+/**
+ * Ends what somebody who is no longer a member could come back by or go on with: invitations for them and in their name, and the
+ * keys that they made, unless an owner takes these over. Safe to repeat.
+ */
+export async function endGrants(
+  orgId: string,
+  userId: string,
+  keepKeysFor: string | undefined,
+  now: Date,
+): Promise<KeysLeft> {
+  if (!(await gone(orgId, userId))) return { revoked: [], kept: [] };
+  await endInvitationsOf(orgId, { userId, email: (await findUser(userId))?.email });
+  return keepKeysFor === undefined
+    ? { revoked: await revokeKeysOf(orgId, userId, now), kept: [] }
+    : { revoked: [], kept: await takeOverKeysOf(orgId, userId, keepKeysFor, now) };
+}
 
 /**
  * Gives up the open tasks of somebody who is no longer a member; what they have finished stays theirs. `told`: of each one that

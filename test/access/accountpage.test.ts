@@ -7,6 +7,8 @@ import type { Browser, Page } from 'puppeteer';
 import { startChromium, visit } from '../kit/chromium.ts';
 import { sharedDatabase } from '../kit/database.ts';
 import { system, until } from '../kit/harness.ts';
+import { systemEnv } from '../kit/processes.ts';
+import { objectionToken } from '../../models/events/outsidemail.ts';
 import type { Proof } from '../../models/access/user.ts';
 
 const api = system();
@@ -111,6 +113,20 @@ describe('/account', () => {
     await fill(page, 'form', [user.email, user.password]);
     await shows(page, 'This is the address of your account now.');
     expect((await login(fresh, user.password)).status).toBe(200);
+  });
+
+  it('lets somebody who was mailed stop that, without a login', async () => {
+    const orgId = `org_${randomUUID()}`;
+    const token = objectionToken(Buffer.from(systemEnv('shared')['SECRET_KEY']!, 'hex'), orgId, 'ada@example.com');
+    const page = await open('mail_stop', token);
+    await shows(page, 'Stop mails of everybody here');
+    expect(await faultsOf(page)).toEqual([]);
+    await page.focus('form button');
+    await page.keyboard.press('Enter');
+    await shows(page, 'That organization can mail you no more.');
+    const [, hash] = token.split('.');
+    const objections = db().collection<{ _id: string }>('mail_objections');
+    expect(await objections.countDocuments({ _id: `${orgId}:${hash}` })).toBe(1);
   });
 
   it('lets somebody join with an account, or make one', async () => {

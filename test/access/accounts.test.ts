@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash, randomUUID } from 'node:crypto';
 import PostalMime from 'postal-mime';
 import type { MongoClient, Db } from 'mongodb';
-import { openClient } from '../kit/database.ts';
+import { openClient, proveAddresses } from '../kit/database.ts';
 import { apiAt, system, until, type Api, type Reply, type TestOrg, type TestUser } from '../kit/harness.ts';
 import { startGreenMail, type GreenMail } from '../kit/greenmail.ts';
 import { startProcess, systemEnv, type Running } from '../kit/processes.ts';
@@ -25,6 +25,7 @@ beforeAll(async () => {
     FLEETS: 'deliveries,slowdeliveries',
     SMTP_URL: `smtp://127.0.0.1:${greenMail.smtpPort}`,
     MAIL_FROM: from,
+    RATE_OUTSIDE_MAILS_PER_DAY: '8',
   });
   running = await Promise.all([startProcess('api/server.ts', env), startProcess('workers/main.ts', env)]);
   api = apiAt(running[0]!.url);
@@ -394,6 +395,67 @@ describe('invitations', () => {
     expect((await accept(token, other)).body.code).toBe('LINK_OVER');
     expect((await accept(token, user)).status).toBe(200);
     expect((await accept(token, user)).body.code).toBe('LINK_OVER');
+  });
+
+  it('say who sends them and why, and go to nobody who objects: those get a link from hand to hand', async () => {
+    const [org, other] = [await api.newOrg(), await api.newOrg()];
+    const email = `${randomUUID()}@example.com`;
+    await invite(org, email);
+    const [mail] = await mailsTo(email, 1);
+    expect(mail!.text).toContain('“Test Organization” sends you this through 127.0.0.1:3000, because');
+    const path = /^List-Unsubscribe: <http:\/\/127\.0\.0\.1:3000(\/v1\/mail\/objections\/[\w.-]+)>$/m.exec(
+      mail!.raw
+        .replaceAll(/\r\n([ \t])/g, '$1')
+        .replaceAll('\r\n', '\n')
+        .replace(/^(List-Unsubscribe:) +/m, '$1 '),
+    )![1]!;
+    expect(mail!.raw).toMatch(/^List-Unsubscribe-Post: List-Unsubscribe=One-Click/m);
+    const object = (at: string, raw: string) =>
+      api.request('POST', at, { raw, headers: { 'content-type': 'application/x-www-form-urlencoded' } });
+
+    // Scanners of mails follow links, which changes nothing.
+    const seen = await api.request('GET', path);
+    expect([seen.status, seen.headers.get('location')]).toEqual([302, `/account#mail_stop=${path.split('/').at(-1)}`]);
+    expect((await object(path, 'scope=everything')).status).toBe(400);
+    expect((await object(`${path}x`, 'scope=all')).status).toBe(404);
+    expect((await object(path.replace(org.orgId, other.orgId), 'scope=organization')).status).toBe(404);
+    expect((await invite(org, email)).body.data.link).toBeUndefined();
+    await mailsTo(email, 2);
+
+    expect((await object(path, 'List-Unsubscribe=One-Click')).body.data).toEqual({ stopped: 'organization' });
+    expect((await invite(org, email)).body.data.link).toMatch(/#invitation=/);
+    expect((await invite(other, email)).body.data.link).toBeUndefined();
+    await mailsTo(email, 3);
+    expect((await object(path, 'scope=all')).body.data).toEqual({ stopped: 'all' });
+    expect((await invite(other, email)).body.data.link).toMatch(/#invitation=/);
+    expect(await settled(email, 'account.invitation', 3)).toEqual(['delivered', 'delivered', 'delivered']);
+  });
+
+  it('are counted a day for the account over all its organizations, fewer while its own address is unproven: 429', async () => {
+    const owner = await api.newUser();
+    const orgs = [await api.newOrg(owner), await api.newOrg(owner)];
+    const inviteNext = async () => {
+      orgs.reverse();
+      const { status, headers } = await invite(orgs[0]!, `${randomUUID()}@example.com`);
+      return status === 429 ? Number(headers.get('retry-after')) > 0 : status;
+    };
+    const first = [];
+    for (let i = 0; i < 6; i++) first.push(await inviteNext());
+    expect(first).toEqual([201, 201, 201, 201, 201, true]);
+    await proveAddresses(db, owner);
+    const then = [];
+    for (let i = 0; i < 4; i++) then.push(await inviteNext());
+    expect(then).toEqual([201, 201, 201, true]);
+  });
+
+  it('are counted a day for an organization, whoever of its people invites: 429', async () => {
+    const org = await api.newOrg();
+    const [admin, email] = [await api.newUser(), () => `${randomUUID()}@example.com`];
+    await proveAddresses(db, org.owner, admin);
+    await api.join(org, 'admin', admin);
+    const answers = [];
+    for (let i = 0; i < 9; i++) answers.push((await invite(org, email(), 'member', i % 2 ? admin : org.owner)).status);
+    expect(answers).toEqual([...Array.from({ length: 8 }, () => 201), 429]);
   });
 
   it('make no link of what somebody calls an organization', async () => {

@@ -105,6 +105,11 @@ async function registered(email: string) {
   return body.data as { token: string; user: { userId: string } };
 }
 
+it('browsers that come back are counted by themselves, not with registrations', async () => {
+  for (const path of ['/auth/oidc/main/callback', '/integrations/slack/callback', '/support/mcp/oauth/callback'])
+    expect((await api.request('GET', path)).headers.get('ratelimit-policy')).toMatch(/^"callbacks";/);
+});
+
 describe('GET /auth/oidc/{provider}/start', () => {
   it('sends the browser on with state, nonce and PKCE, and ties the sign-in to it by a cookie', async () => {
     const { start, setCookie } = await begin(newPerson());

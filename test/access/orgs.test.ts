@@ -256,7 +256,10 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     const org = await api.newOrg();
     const plain = await joined(org, 'member');
     const { status, body } = await remove(org, org.owner, plain.userId);
-    expect([status, body.data]).toEqual([200, { userId: plain.userId, removed: true }]);
+    expect([status, body.data]).toEqual([
+      200,
+      { userId: plain.userId, removed: true, revoked_keys: [], kept_keys: [] },
+    ]);
     expect((await api.request('GET', `/orgs/${org.orgId}`, { token: plain.token })).status).toBe(404);
     expect((await api.request('GET', `/orgs/${org.orgId}/documents`, { token: plain.token })).status).toBe(404);
     expect((await remove(org, org.owner, plain.userId)).status).toBe(404);

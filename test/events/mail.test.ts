@@ -130,6 +130,7 @@ async function aMinuteLater(convId: string): Promise<void> {
       replyDomain,
       // Not the deployment's: addresses with either are understood.
       replySeparator: '-',
+      outsidePerDay: 100,
       tokenKey: Buffer.from(env['SECRET_KEY']!, 'hex'),
     },
     start: (model, record, intents) => startSaved(ctx, model, record, intents),

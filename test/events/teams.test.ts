@@ -158,6 +158,25 @@ describe('a tenant', () => {
     expect((await stands(org)).status).toBe('disconnected');
   });
 
+  it('is connected by nobody who is no admin any more when the code comes', async () => {
+    const admin = await api.join(org, 'admin');
+    const begun = async () =>
+      (await api.request('PUT', `/orgs/${org.orgId}/integrations/teams`, { token: admin.token })).body.data
+        .connect_code;
+    const [first, second] = [await begun(), await begun()];
+    const path = `/orgs/${org.orgId}/members/${admin.userId}`;
+    await api.request('PATCH', path, { token: org.owner.token, body: { role: 'member' } });
+    const before = await stands(org);
+    expect((await webhook(activity(`connect ${first}`, randomUUID()))).body.text).toMatch(
+      /no longer an owner or admin/,
+    );
+    await api.request('DELETE', path, { token: org.owner.token });
+    expect((await webhook(activity(`connect ${second}`, randomUUID()))).body.text).toMatch(
+      /no longer an owner or admin/,
+    );
+    expect(await stands(org)).toEqual(before);
+  });
+
   it('that nobody connected is answered so, and stays with nobody', async () => {
     const { status, body } = await webhook(activity(question, randomUUID()));
     expect([status, body]).toEqual([

@@ -66,6 +66,7 @@ export function systemEnv(name: string, extra: Record<string, string> = {}): Sys
     TEST_PROGRAMS: process.env['TEST_PROGRAMS']!,
     RATE_SIGN_IN_PER_MINUTE: '5',
     RATE_ACCOUNTS_PER_HOUR: '100000',
+    RATE_CALLBACKS_PER_MINUTE: '100000',
     RATE_WRITES_PER_MINUTE: '100000',
     RATE_QUERIES_PER_MINUTE: '100000',
     // All of a test's customers are on this machine.

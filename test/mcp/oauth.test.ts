@@ -64,6 +64,7 @@ async function agree(authorizationUrl: string): Promise<string> {
 }
 
 const byPerson = { auth_type: 'oauth2' };
+const cookieOf = ({ headers }: Reply) => headers.getSetCookie()[0]!;
 
 describe('with a client secret', () => {
   it('signs in by itself; the secret and the tokens stay inside', async () => {
@@ -178,7 +179,6 @@ describe('without one', () => {
         body: { endpoint_url: mcp.url, ...byPerson },
       });
     const [begun, other] = [await begin(), await begin()];
-    const cookieOf = ({ headers }: Reply) => headers.getSetCookie()[0]!;
     expect(cookieOf(begun)).toMatch(/^connect_.*; httponly/i);
     const search = await agree(begun.body.authorization_url);
     const cookie = cookieOf(begun).split(';', 1)[0]!;
@@ -190,6 +190,33 @@ describe('without one', () => {
     expect((await pageAfter(search, { cookie })).outcome).toBe('connected');
     expect((await pageAfter(search, { cookie })).outcome).toBe('unknown_state');
     expect((await call('GET', '/server')).body.server.signed_in).toBe(true);
+  });
+
+  it('is over when the key that began it is, or the member who did', async () => {
+    const { org, call, keyId } = await organization();
+    const begun = await call('PUT', '/server', { endpoint_url: mcp.url, ...byPerson });
+    const search = await agree(begun.body.authorization_url);
+    const key = `/support/developer-keys/orgs/${org.orgId}/keys/${keyId}`;
+    await api.request('PATCH', key, { token: org.owner.token, body: { scopes: ['mcp:read'] } });
+    expect(await pageAfter(search)).toMatchObject({
+      outcome: 'no_longer_allowed',
+      text: expect.stringContaining('no longer a member'),
+    });
+    expect((await call('GET', '/server')).body.server).toMatchObject({ signed_in: false });
+    expect((await pageAfter(search)).outcome).toBe('unknown_state');
+
+    const other = await api.newOrg();
+    const admin = await api.join(other, 'admin');
+    const body = { endpoint_url: mcp.url, ...byPerson };
+    const path = `/support/mcp/orgs/${other.orgId}/server`;
+    const asked = await api.request('PUT', path, { token: admin.token, body });
+    const back = await agree(asked.body.authorization_url);
+    await api.request('DELETE', `/orgs/${other.orgId}/members/${admin.userId}`, { token: other.owner.token });
+    const cookie = cookieOf(asked).split(';', 1)[0]!;
+    expect((await pageAfter(back, { cookie })).outcome).toBe('no_longer_allowed');
+    expect((await api.request('GET', path, { token: other.owner.token })).body.server).toMatchObject({
+      signed_in: false,
+    });
   });
 
   it('finds where a person agrees by the metadata of whose token endpoint is given', async () => {

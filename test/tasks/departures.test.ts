@@ -1,4 +1,4 @@
-/** Members who are taken out: what becomes of their tasks, whatever dies in between. */
+/** Members who are taken out: what becomes of their keys, their invitations and their tasks, whatever dies in between. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { MongoClient, Db } from 'mongodb';
 import { openClient } from '../kit/database.ts';
@@ -27,6 +27,9 @@ const taskOf = async (org: TestOrg, user: TestUser, status?: string): Promise<st
   if (status) await call(org, 'PUT', `/tasks/${id}`, { status });
   return id;
 };
+const keyPath = (org: TestOrg, keyId?: string) =>
+  `/support/developer-keys/orgs/${org.orgId}/keys${keyId === undefined ? '' : `/${keyId}`}`;
+const self = (token: string) => api.request('GET', '/support/developer-keys/self', { token });
 const read = async (org: TestOrg, id: string) => (await call(org, 'GET', `/tasks/${id}`)).body.data;
 const given = (org: TestOrg, id: string) =>
   until(async () => {
@@ -66,9 +69,76 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
     expect((await read(org, id)).assigned_to).toBe(org.owner.userId);
   });
 
+  it('ends the keys that the member made, which the answer lists, and nobody else’s', async () => {
+    const { org, bob } = await withMember();
+    const [ours, first, second] = [
+      await api.newKey(org),
+      await api.newKey({ ...org, owner: bob }),
+      await api.newKey({ ...org, owner: bob }, { mode: 'live' }),
+    ];
+    await api.request('DELETE', keyPath(org, first.keyId), { token: org.owner.token });
+    const removed = await call(org, 'DELETE', `/members/${bob.userId}`);
+    expect(removed.body.data).toEqual({
+      userId: bob.userId,
+      removed: true,
+      revoked_keys: [{ key_id: second.keyId, name: 'test key', token_prefix: second.token.slice(0, 16) }],
+      kept_keys: [],
+    });
+    await until(async () => (await self(second.token)).status === 401, 'the key to be refused');
+    expect((await self(ours.token)).status).toBe(200);
+  });
+
+  it('ends the keys of somebody who leaves by themself, too', async () => {
+    const { org, bob } = await withMember();
+    const { token, keyId } = await api.newKey({ ...org, owner: bob });
+    const left = await api.request('DELETE', `/orgs/${org.orgId}/members/${bob.userId}`, { token: bob.token });
+    expect(left.body.data.revoked_keys).toMatchObject([{ key_id: keyId }]);
+    await until(async () => (await self(token)).status === 401, 'the key to be refused');
+  });
+
+  it('with keep_keys makes them those of the owner who asks; an admin may not, nor whoever leaves', async () => {
+    const { org, bob } = await withMember();
+    const admin = await api.join(org, 'admin');
+    const { token, keyId } = await api.newKey({ ...org, owner: bob });
+    const keep = (by: TestUser, who = bob) =>
+      api.request('DELETE', `/orgs/${org.orgId}/members/${who.userId}?keep_keys=true`, { token: by.token });
+    expect((await keep(admin)).body.code).toBe('MISSING_ROLE');
+    const second = await api.join(org, 'owner');
+    expect((await keep(second, second)).status).toBe(400);
+    expect((await self(token)).status).toBe(200);
+    const removed = await keep(org.owner);
+    expect(removed.body.data).toMatchObject({ revoked_keys: [], kept_keys: [{ key_id: keyId, name: 'test key' }] });
+    expect((await self(token)).status).toBe(200);
+    const { keys } = (await api.request('GET', keyPath(org), { token: org.owner.token })).body.data;
+    expect(keys).toMatchObject([{ key_id: keyId, status: 'active', created_by_user_id: org.owner.userId }]);
+  });
+
+  it('leaves no key behind of a request that was admitted before', async () => {
+    const { org, bob } = await withMember();
+    const asked = Array.from({ length: 12 }, () =>
+      api.request('POST', keyPath(org), { token: bob.token, body: { name: 'late' } }),
+    );
+    const [removed, ...made] = await Promise.all([call(org, 'DELETE', `/members/${bob.userId}`), ...asked]);
+    expect(removed.status).toBe(200);
+    for (const { status } of made) expect([201, 404]).toContain(status);
+    const { keys } = (await api.request('GET', `${keyPath(org)}?limit=100`, { token: org.owner.token })).body.data;
+    expect(keys.filter(({ status }: { status: string }) => status !== 'revoked')).toEqual([]);
+  });
+
+  it('ends the invitations that stand in the member’s name', async () => {
+    const org = await api.newOrg();
+    const admin = await api.join(org, 'admin');
+    const body = { email: (await api.newUser()).email, role: 'member' };
+    await api.request('POST', `/orgs/${org.orgId}/invitations`, { token: admin.token, body });
+    await call(org, 'DELETE', `/members/${admin.userId}`);
+    const { invitations } = (await call(org, 'GET', '/invitations')).body.data;
+    expect(invitations).toMatchObject([{ email: body.email, status: 'revoked' }, { status: 'accepted' }]);
+  });
+
   it('whose process died after the member was gone is brought to its end by the sweeper', async () => {
     const { org, bob } = await withMember();
     const id = await taskOf(org, bob);
+    const key = await api.newKey({ ...org, owner: bob });
     const intent = {
       workflow: 'memberDeparted',
       workflow_id: `departure:dep_${id}`,
@@ -89,5 +159,6 @@ describe('DELETE /orgs/{orgId}/members/{userId}', () => {
       pending: [intent],
     } as never);
     expect(await given(org, id)).toMatchObject({ assigned_to: null });
+    expect((await self(key.token)).status).toBe(401);
   });
 });

@@ -1,7 +1,9 @@
 /** Tasks that are executed in Linear, GitHub, Slack and by mail: each once, whatever is refused or lost on the way. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import type { MongoClient, Db } from 'mongodb';
+import PostalMime from 'postal-mime';
 import { openClient, proveAddresses } from '../kit/database.ts';
 import { executing, type Step } from '../kit/executing.ts';
 import { startGreenMail, type GreenMail } from '../kit/greenmail.ts';
@@ -115,6 +117,33 @@ describe('POST /orgs/{orgId}/tasks/{taskId}/execute', () => {
     expect(mailed).toContain(`Subject: Task: ${title}`);
     expect(mailed).toContain('\r\nTo: ada@out.example\r\n');
     expect(mailed).toContain(`<${taskId}.exec_`);
+  });
+
+  it('mails somebody outside in a fixed frame, until they object, and one address ten times a day', async () => {
+    const own = await newOrg({ slack: false, linear: false, github: false });
+    const outside = `${randomUUID()}@out.example`;
+    const mailTo = async (to: string) => {
+      const { taskId } = await newTask(own, {}, { assignee_email: to, email_execution_enabled: true });
+      return { ...stepOf(await execute(own, taskId), 'email'), taskId };
+    };
+    expect((await mailTo(outside)).status).toBe('succeeded');
+    const { headers, text = '' } = await PostalMime.parse((await mail.mailsOf(outside))[0]!);
+    expect(text).toContain('“Test Organization” sends you this through 127.0.0.1:3000, because somebody there entered');
+    const of = (name: string) => headers.find(({ key }) => key === name)?.value;
+    expect(of('list-unsubscribe-post')).toBe('List-Unsubscribe=One-Click');
+    const path = /^<http:\/\/127\.0\.0\.1:3000(\/v1\/mail\/objections\/[\w.-]+)>$/.exec(of('list-unsubscribe')!)![1]!;
+    expect(text).toContain(`/account#mail_stop=${path.split('/').at(-1)}`);
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    const stopped = await system.api().request('POST', path, { raw: 'List-Unsubscribe=One-Click', headers: form });
+    expect([stopped.status, stopped.body.data]).toEqual([200, { stopped: 'organization' }]);
+    expect(await mailTo(outside)).toMatchObject({ status: 'failed', error: expect.stringMatching(/wants no more/) });
+
+    const other = `${randomUUID()}@out.example`;
+    const ended = [];
+    for (let i = 0; i < 11; i++) ended.push((await mailTo(other)).status);
+    expect(ended).toEqual([...Array.from({ length: 10 }, () => 'succeeded'), 'failed']);
+    expect(await mail.mailsOf(other)).toHaveLength(10);
+    expect(await mail.mailsOf(outside)).toHaveLength(1);
   });
 
   it('writes to the assignee directly, and to the channel where the assignee is not in the workspace', async () => {

@@ -1,5 +1,5 @@
 /**
- * The page on which links from mails end: a new password, another address, an invitation. The token is behind `#` in the
+ * The page on which links from mails end: a new password, another address, an invitation, no more mails. The token is behind `#` in the
  * address, so that no server saw it; it is taken out of the address at once, and goes into the bodies of requests only.
  */
 import { make } from '../live/elements.ts';
@@ -27,10 +27,15 @@ const address = (value?: string): Field => ({
   ...(value === undefined ? {} : { value }),
 });
 
-async function post(path: string, body: object, login?: string): Promise<Reply> {
-  const headers = { 'content-type': 'application/json', ...(login ? { authorization: `Bearer ${login}` } : {}) };
+const post = (path: string, body: object, login?: string): Promise<Reply> =>
+  send(path, JSON.stringify(body), {
+    'content-type': 'application/json',
+    ...(login ? { authorization: `Bearer ${login}` } : {}),
+  });
+
+async function send(path: string, body: BodyInit, headers: Record<string, string> = {}): Promise<Reply> {
   try {
-    const response = await fetch(`/v1${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    const response = await fetch(`/v1${path}`, { method: 'POST', headers, body });
     const read = (await response.json()) as { data?: Record<string, unknown>; error?: string };
     return { ok: response.ok, data: read.data ?? {}, error: read.error ?? `The server answered ${response.status}.` };
   } catch {
@@ -132,6 +137,14 @@ if (purpose === 'password_reset') {
   );
 } else if (purpose === 'invitation') {
   void invited();
+} else if (purpose === 'mail_stop') {
+  const stop = (scope: string) => () => send(`/mail/objections/${token}`, new URLSearchParams({ scope }));
+  show(
+    'No more mails',
+    make('p', {}, 'Somebody wrote to you through this system without you having asked for it.'),
+    form('Stop mails of that organization', [], stop('organization'), 'That organization can mail you no more.'),
+    form('Stop mails of everybody here', [], stop('all'), 'Nobody here can mail you unasked any more.'),
+  );
 } else {
   show('Your account', make('p', {}, 'Open the link of a mail to come here.'));
 }

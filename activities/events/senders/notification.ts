@@ -8,14 +8,23 @@ import type { Sender, SenderDeps } from './sender.ts';
 import { sendToSlackWebhook, slackWebhookPost } from './slackwebhook.ts';
 import { letterOf, wordsOf, type Letter } from '../accountletter.ts';
 import { routeOf, senderOf, type MailVia } from '../mailsettings.ts';
+import { admit, inFrame } from '../outside.ts';
 import type { Delivery } from '../../../models/events/delivery.ts';
+import type { OutsideMail } from '../../../models/events/outsidemail.ts';
 import { DeliveryRefused } from '../../../models/rules/events/delivery.ts';
 import { domainOf, type Mailbox } from '../../../models/rules/events/mailbox.ts';
 import { automaticHeaders, type OutgoingMail } from '../../../models/rules/events/mailout.ts';
 import { hiddenLink, type NotificationPayload } from '../../../models/rules/events/notification.ts';
+import { outsideRefusals } from '../../../models/rules/events/outsidemail.ts';
 
 /** A mail, as it is sent and as it may be shown, and whose server it was written for. `prepare`: see accountletter.ts. */
-type Written = { mail: OutgoingMail; shown: OutgoingMail; via: MailVia; prepare: Letter['prepare'] };
+type Written = {
+  mail: OutgoingMail;
+  shown: OutgoingMail;
+  via: MailVia;
+  prepare: Letter['prepare'];
+  outside?: OutsideMail;
+};
 type ByMail = Exclude<NotificationPayload, { slack: unknown }>;
 
 const payloadOf = (delivery: Delivery): NotificationPayload => delivery.payload as NotificationPayload;
@@ -50,8 +59,17 @@ async function writtenOf(delivery: Delivery, payload: ByMail, deps: SenderDeps):
   const { publicUrl, mail } = deps;
   const words = (hidden?: string) =>
     wordsOf(letter, { key: mail.tokenKey, publicUrl, via, ...(hidden === undefined ? {} : { hidden }) });
-  const { to, prepare } = letter;
-  return { mail: mailOf(to, words()), shown: mailOf(to, words(hiddenLink)), via, prepare };
+  const { to, prepare, outside } = letter;
+  const sent = { mail: mailOf(to, words()), shown: mailOf(to, words(hiddenLink)), via, prepare };
+  if (!outside) return sent;
+  const about = { orgId: org_id, ...outside };
+  return {
+    ...sent,
+    mail: inFrame(sent.mail, about, deps, { shown: false }),
+    shown: inFrame(sent.shown, about, deps, { shown: true }),
+    // What the route counted when somebody was invited is counted under the same id.
+    outside: { orgId: org_id, address: to.address, account: outside.account, use: letter.tokenId },
+  };
 }
 
 export const notification: Sender = {
@@ -86,6 +104,8 @@ export const notification: Sender = {
     const request = requestOfMail(written.shown);
     // Never by another server than the one it was written for, which could have been connected meanwhile.
     const route = await routeOf(deps, delivery.org_id, written.via);
+    const refusal = written.outside && route && (await admit(written.outside, route, deps));
+    if (refusal) throw new DeliveryRefused(outsideRefusals[refusal], { request, permanent: true });
     if (!(await written.prepare()))
       throw new DeliveryRefused('The account has changed meanwhile.', { request, permanent: true });
     return sendByMail(written.mail, { route, request, signal }, deps);

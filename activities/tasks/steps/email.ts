@@ -2,9 +2,11 @@
 import { StepRefused, StepSkipped, type StepCall, type StepRunner } from './step.ts';
 import { requestOfMail } from '../../events/senders/email.ts';
 import { routeOf, senderOf, type MailVia } from '../../events/mailsettings.ts';
+import { admit, inFrame } from '../../events/outside.ts';
 import { MailRefused } from '../../../clients/mail/mail.ts';
 import { domainOf, nameOf } from '../../../models/rules/events/mailbox.ts';
 import { automaticHeaders, type OutgoingMail } from '../../../models/rules/events/mailout.ts';
+import { outsideRefusals } from '../../../models/rules/events/outsidemail.ts';
 import { taskMail } from '../../../models/rules/tasks/tasktext.ts';
 
 async function mailOf({
@@ -14,7 +16,7 @@ async function mailOf({
   organization,
   ref,
   deps,
-}: StepCall): Promise<{ mail: OutgoingMail; via: MailVia }> {
+}: StepCall): Promise<{ mail: OutgoingMail; shown: OutgoingMail; via: MailVia }> {
   if (email === undefined) throw new StepSkipped('There is nobody to mail it to.');
   const { from, via } = await senderOf(deps, task.org_id);
   const name = nameOf(organization);
@@ -30,7 +32,13 @@ async function mailOf({
     references: [],
     headers: automaticHeaders(task._id, false),
   };
-  return { mail, via };
+  if (task.assignee_email === undefined) return { mail, shown: mail, via };
+  const about = { orgId: task.org_id, organization: name === '' ? domainOf(from.address) : name, why: 'task' } as const;
+  return {
+    mail: inFrame(mail, about, deps, { shown: false }),
+    shown: inFrame(mail, about, deps, { shown: true }),
+    via,
+  };
 }
 
 export const email: StepRunner = {
@@ -40,16 +48,23 @@ export const email: StepRunner = {
   },
 
   async preview(call) {
-    const { mail } = await mailOf(call);
-    return { destination: mail.to.address, request: requestOfMail(mail) };
+    const { shown } = await mailOf(call);
+    return { destination: shown.to.address, request: requestOfMail(shown) };
   },
 
   async send(call) {
     const { mail, via } = await mailOf(call);
     const route = await routeOf(call.deps, call.task.org_id, via);
     if (!route) throw new StepRefused('No mail server is configured.', { permanent: true });
+    const { task, ref, deps } = call;
+    if (task.assignee_email !== undefined) {
+      const use = `${task._id}.${ref.executionId}`;
+      const outside = { orgId: task.org_id, address: mail.to.address, account: task.created_by, use };
+      const refusal = await admit(outside, route, deps);
+      if (refusal) throw new StepRefused(outsideRefusals[refusal], { permanent: true });
+    }
     try {
-      await call.deps.mailer.send(route, mail, call.signal);
+      await deps.mailer.send(route, mail, call.signal);
       return {};
     } catch (error) {
       if (!(error instanceof MailRefused)) throw error;

@@ -26,6 +26,8 @@ export type StepDeps = {
   slackApp: { clientId: string; clientSecret: string } | undefined;
   mailer: Mailer;
   mail: MailSettings;
+  /** Where this system is reached from outside. */
+  publicUrl: string;
   secrets: SecretBox;
   clock: () => Date;
   log: Logger;

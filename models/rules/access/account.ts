@@ -25,7 +25,7 @@ export type InvitationStatus = (typeof invitationStatuses)[number];
  */
 export type TokenPurpose = ProofKind | 'invitation' | 'invitation_link';
 /** What the page calls a link; it treats both links of an invitation alike. */
-export type LinkPurpose = Exclude<TokenPurpose, 'invitation_link'>;
+export type LinkPurpose = Exclude<TokenPurpose, 'invitation_link'> | 'mail_stop';
 
 /**
  * The address of the page on which a link from a mail ends. The token is behind `#`, which browsers send to nobody: it is in

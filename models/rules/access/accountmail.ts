@@ -2,7 +2,7 @@
  * The mails about accounts: their words. Pure. What somebody else chose, such as a name, is shown so that no mail program
  * makes a link of it. A mail with a link says when it ends and what to do when it was not asked for.
  */
-import type { LinkPurpose } from './account.ts';
+import type { ProofKind } from './account.ts';
 import type { Role } from './roles.ts';
 
 /** What a mail is about, and what is needed to write it. `link`: where it leads. */
@@ -15,11 +15,11 @@ export type AccountMail =
 
 export type AccountMailKind = AccountMail['kind'];
 /** The kinds that carry a link, with what their tokens are for. */
-export const purposeOf = (kind: AccountMailKind): LinkPurpose | undefined =>
+export const purposeOf = (kind: AccountMailKind): ProofKind | 'invitation' | undefined =>
   kind === 'password_reset' || kind === 'email_change' || kind === 'invitation' ? kind : undefined;
 
 /** A name of somebody's choosing, without what could be taken for an address. */
-const shownName = (name: string): string =>
+export const shownName = (name: string): string =>
   name
     .replaceAll(/[^\p{L}\p{M}\p{N} .,&'’()+-]+/gu, ' ')
     .replaceAll(/\.(?=\S)/gu, '. ')

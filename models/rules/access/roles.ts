@@ -51,6 +51,16 @@ export function checkRemoval(
   if (target.role === 'owner' && owners <= 1) throw new Problem('LAST_OWNER');
 }
 
+/** Throws unless `actor` may take over the keys of somebody who is taken out: an owner who stays. */
+export function checkKeepingKeys(actor: { id: string; role: Role }, targetId: string): void {
+  if (actor.role !== 'owner')
+    throw new Problem('MISSING_ROLE', {
+      message: `Taking over a member's keys takes the role owner; yours is ${actor.role}.`,
+    });
+  const message = 'your own keys cannot be kept when you leave; have another owner take you out';
+  if (actor.id === targetId) throw new Problem('VALIDATION', { details: [{ path: ['query', 'keep_keys'], message }] });
+}
+
 /** Throws `MISSING_ROLE` unless `actor` may change roles, which owners may: also their own. */
 export function checkRoleChange(actor: Role): void {
   if (actor !== 'owner')

@@ -3,7 +3,7 @@
  * api/http/limits.ts counts the requests.
  */
 
-const secondsOf = { minute: 60, hour: 3600 } as const;
+const secondsOf = { minute: 60, hour: 3600, day: 86_400 } as const;
 
 type Rate = {
   /** How many points a credential, session or address has, unless the environment sets another number. */
@@ -16,12 +16,23 @@ type Rate = {
 export const rates = {
   sign_in: { points: 5, per: 'minute', counts: 'failed logins an account and address' },
   accounts: { points: 100, per: 'hour', counts: 'registrations and logins an address' },
+  callbacks: {
+    points: 60,
+    per: 'minute',
+    counts: 'browsers that come back from a sign-in or a consent page elsewhere (OAuth), an address',
+  },
   account_mails: {
     points: 5,
     per: 'hour',
     counts: 'mails of one kind (password, new address, invitation) to one mailbox',
   },
-  invitations: { points: 100, per: 'hour', counts: 'invitations an organization' },
+  invitations: { points: 100, per: 'hour', counts: 'invitations an account, over all its organizations' },
+  outside_mails: {
+    points: 100,
+    per: 'day',
+    counts:
+      'mails to people outside (invited, to do a task) an organization, and as many an account over all of its own',
+  },
   writes: { points: 600, per: 'minute', counts: 'uploads and changes a credential' },
   queries: {
     points: 600,
