@@ -1,6 +1,7 @@
 /**
  * Texts to vectors, by the embedding models in a process of their own: a run would stop the caller's thread. The process is
- * started on demand, ended when it is idle, and killed when it does not answer in time; the next text starts another one.
+ * started on demand, ended when it is idle, and killed when it does not answer in time. The text that it worked on then fails,
+ * and the others go to another one.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -39,7 +40,8 @@ export type EmbedOptions = {
 export type Embedder = {
   /**
    * Vectors in the texts' order. Only the first `maxCharacters` of a text are looked at.
-   * @throws EmbeddingFailed when the process died or did not answer in time; the signal's reason when it fired.
+   * @throws EmbeddingFailed when a process died or did not answer in time while it worked on one of these texts; the signal's
+   * reason when it fired.
    */
   embed(texts: readonly EmbeddingText[], options?: EmbedOptions): Promise<Float32Array[]>;
   /** The process's id while there is one. */
@@ -81,33 +83,88 @@ const maxWords = 500;
 /** Texts that the process holds at once: the next one is there when it has finished one, and little is lost to an abort. */
 const maxSent = 2;
 
-type Work = Omit<Request, 'id'> &
-  Pick<EmbedOptions, 'patient'> & { resolve(vector: Float32Array): void; reject(error: Error): void };
+type Work = Omit<Request, 'id'> & {
+  patient: boolean;
+  /** All that was asked for together: when one fails, nobody gets the vectors of the others. */
+  call: readonly Work[];
+  /** Nobody waits for it any more. */
+  left: boolean;
+  resolve(vector: Float32Array): void;
+  reject(error: Error): void;
+};
+
+/** What no process was given yet, in the order in which it is answered. It outlives the processes. */
+class Queue {
+  #urgent = new Set<Work>();
+  #patient = new Set<Work>();
+
+  get isEmpty(): boolean {
+    return this.#urgent.size + this.#patient.size === 0;
+  }
+
+  add(works: readonly Work[]): void {
+    for (const work of works) (work.patient ? this.#patient : this.#urgent).add(work);
+  }
+
+  /** Before all others: they have waited longest. */
+  putBack(works: readonly Work[]): void {
+    const [urgent, patient] = [this.#urgent, this.#patient];
+    [this.#urgent, this.#patient] = [new Set(), new Set()];
+    this.add(works.filter(({ left }) => !left));
+    this.add([...urgent, ...patient]);
+  }
+
+  next(): Work | undefined {
+    const [work] = this.#urgent.size > 0 ? this.#urgent : this.#patient;
+    if (work !== undefined) this.#remove(work);
+    return work;
+  }
+
+  /** Leaves out what was not begun; what was begun is not waited for. */
+  leave(works: readonly Work[], reason: Error): void {
+    for (const work of works) {
+      this.#remove(work);
+      work.left = true;
+      work.reject(reason);
+    }
+  }
+
+  #remove(work: Work): void {
+    this.#urgent.delete(work);
+    this.#patient.delete(work);
+  }
+
+  fail(reason: Error): void {
+    this.leave([...this.#urgent, ...this.#patient], reason);
+  }
+}
 
 export function createEmbedder(options: EmbedderOptions): Embedder {
+  const queue = new Queue();
   let current: EmbeddingProcess | undefined;
-  const running = (): EmbeddingProcess => {
+  /** Has what waits answered, by another process when there is none. */
+  const work = (): void => {
     if (current === undefined || current.ended) {
-      current = new EmbeddingProcess(options);
+      current = new EmbeddingProcess(options, queue, () => queue.isEmpty || work());
       options.onStart?.();
     }
-    return current;
+    current.work();
   };
   return {
     embed: async (texts, { models = modelNames, signal, patient = false } = {}) => {
       signal?.throwIfAborted();
       if (texts.length === 0) return [];
-      const process = running();
       const works: Work[] = [];
       const vectors = texts.map(
         (text) =>
           new Promise<Float32Array>((resolve, reject) => {
-            works.push({ text: cut(text), models, patient, resolve, reject });
+            works.push({ text: cut(text), models, patient, call: works, left: false, resolve, reject });
           }),
       );
-      const leave = (): void => process.drop(works, signal!.reason as Error);
+      const leave = (): void => queue.leave(works, signal!.reason as Error);
       signal?.addEventListener('abort', leave, { once: true });
-      process.take(works);
+      queue.add(works);
+      work();
       return Promise.all(vectors).finally(() => signal?.removeEventListener('abort', leave));
     },
     pid: () => (current?.ended ? undefined : current?.pid),
@@ -125,17 +182,19 @@ class EmbeddingProcess {
   readonly #child: ChildProcess;
   readonly #gone: Promise<void>;
   readonly #options: EmbedderOptions;
+  readonly #queue: Queue;
+  readonly #onEnd: () => void;
   #isReady = false;
-  /** What it was not yet given, and what it works on; each in the order in which it is answered. */
-  readonly #urgent = new Set<Work>();
-  readonly #patient = new Set<Work>();
+  /** What it was given, in the order in which it is answered: it works on the first. */
   readonly #sent = new Map<number, Work>();
   #next = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: EmbedderOptions) {
+  constructor(options: EmbedderOptions, queue: Queue, onEnd: () => void) {
     const { folder, niceness = 0, threads = false } = options;
     this.#options = options;
+    this.#queue = queue;
+    this.#onEnd = onEnd;
     this.#child = fork(entry, [folder, ...(threads ? ['threads'] : [])], {
       // Nothing of ours: it needs no secret, and what it parses was written by strangers.
       env: memoryBounds,
@@ -171,19 +230,9 @@ class EmbeddingProcess {
     return this.#child.pid;
   }
 
-  take(works: readonly Work[]): void {
-    for (const work of works) (work.patient ? this.#patient : this.#urgent).add(work);
+  work(): void {
     this.#hold(true);
     this.#feed();
-  }
-
-  /** Leaves out what was not begun; what was begun is not waited for. */
-  drop(works: readonly Work[], reason: Error): void {
-    for (const work of works) {
-      this.#urgent.delete(work);
-      this.#patient.delete(work);
-      work.reject(reason);
-    }
   }
 
   async end(reason: EmbeddingFailed): Promise<void> {
@@ -201,20 +250,18 @@ class EmbeddingProcess {
     }
     const work = this.#sent.get(response.id);
     this.#sent.delete(response.id);
+    if (work !== undefined && 'vector' in response) work.resolve(response.vector);
+    else if (work !== undefined) this.#queue.leave(work.call, new TextRefused((response as { error: string }).error));
     this.#feed();
     this.#begin();
-    if ('vector' in response) work?.resolve(response.vector);
-    else work?.reject(new TextRefused(response.error));
   }
 
   /** Gives it what waits, as far as it should hold that. */
   #feed(): void {
     if (!this.#isReady || this.ended) return;
     while (this.#sent.size < maxSent) {
-      const [work] = this.#urgent.size > 0 ? this.#urgent : this.#patient;
+      const work = this.#queue.next();
       if (work === undefined) return;
-      this.#urgent.delete(work);
-      this.#patient.delete(work);
       const id = this.#next++;
       this.#sent.set(id, work);
       if (this.#sent.size === 1) this.#begin();
@@ -242,14 +289,18 @@ class EmbeddingProcess {
   }
 
   #fail(reason: EmbeddingFailed): void {
-    if (!this.ended && !(reason instanceof EmbeddingEnded)) this.#options.onFailure?.(reason);
+    if (this.ended) return;
     this.ended = true;
     clearTimeout(this.#timer);
-    const waiting = [...this.#sent.values(), ...this.#urgent, ...this.#patient];
+    const wanted = !(reason instanceof EmbeddingEnded);
+    if (wanted) this.#options.onFailure?.(reason);
+    const [begun, ...others] = this.#sent.values();
     this.#sent.clear();
-    this.#urgent.clear();
-    this.#patient.clear();
-    for (const { reject } of waiting) reject(reason);
+    if (begun !== undefined) this.#queue.leave(begun.call, reason);
+    this.#queue.putBack(others);
+    // One that was never ready gave no text a chance, and neither would the next one.
+    if (!wanted || !this.#isReady) this.#queue.fail(reason);
+    this.#onEnd();
   }
 
   #hold(held: boolean): void {

@@ -26,6 +26,7 @@ import { mailReasons, type MailReason } from '../../models/rules/events/mailin.t
 import { readMailbox } from '../../models/rules/events/mailbox.ts';
 import type { OutgoingMail } from '../../models/rules/events/mailout.ts';
 import { everyRecord } from '../../models/base/define.ts';
+import { walked } from '../kit/database.ts';
 
 const replyDomain = 'reply.bank.example';
 let greenMail: GreenMail;
@@ -443,7 +444,7 @@ describe('an erased customer', () => {
     const spam = { ...answering(mail, email, 'The teal one again.'), verdicts: { spam: 'FAIL' } };
     expect((await arrives(spam)).status).toBe('ignored');
     const other = await mailed();
-    const db = DeliveryModel.db.db!;
+    const db = walked(DeliveryModel.db.db!);
     /** Collections that have this text anywhere. */
     const holding = async (text: string): Promise<string[]> => {
       const names = (await db.listCollections().toArray()).map(({ name }) => name);

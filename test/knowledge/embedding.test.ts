@@ -166,14 +166,36 @@ describe('the process', () => {
     expect(embedder.pid()).not.toBe(pid);
   });
 
-  it('hung: it is killed when its time is over, and the next text is answered by another one', async () => {
-    start({ timeoutMs: 5_000 });
+  it('hung: it is killed when its time is over; what it was given or waits besides is answered by another one', async () => {
+    const failures: string[] = [];
+    start({ timeoutMs: 5_000, onFailure: ({ message }) => failures.push(message) });
     await embedder.embed([question('hello')]);
     const pid = embedder.pid()!;
     process.kill(pid, 'SIGSTOP');
-    await expect(embedder.embed([question('hello')])).rejects.toThrow('did not answer in time');
+    const leaving = new AbortController();
+    // It works on the first, and was given the one that is not waited for.
+    const first = embedder.embed([question('one'), question('two')]);
+    const left = embedder.embed([question('not waited for')], { signal: leaving.signal });
+    const others = ['three', 'four', 'five'].map(async (text) => embedder.embed([question(text)]));
+    leaving.abort(new Error('not wanted'));
+    await expect(left).rejects.toThrow('not wanted');
+    await expect(first).rejects.toThrow('did not answer in time');
+    for (const [vector] of await Promise.all(others)) expect(vector).toHaveLength(dimensions);
     await until(async () => !isAlive(pid), 'the hung process to be gone');
-    expect(await embedder.embed([question('hello')])).toHaveLength(1);
+    expect(embedder.pid()).not.toBe(pid);
+    expect(failures).toEqual(['The embedding process did not answer in time.']);
+  });
+
+  it('killed: the text that it worked on fails, and the rest is answered by another one', async () => {
+    let started = 0;
+    start({ onStart: () => (started += 1) });
+    await embedder.embed([question('hello')]);
+    process.kill(embedder.pid()!, 'SIGSTOP');
+    const asked = ['one', 'two', 'three'].map(async (text) => embedder.embed([question(text)]));
+    const outcomes = Promise.allSettled(asked);
+    process.kill(embedder.pid()!, 'SIGKILL');
+    expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
+    expect(started).toBe(2);
   });
 
   it('keeps the memory that a long text takes for the next one, instead of having it cleared for each layer', async () => {
