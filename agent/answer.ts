@@ -12,6 +12,7 @@ import { vectorsName } from '../clients/embedding/vectors.ts';
 import { findGroup, recordGap, type Asker, type QuestionVector } from '../models/knowledge/gap.ts';
 import { findPassages } from '../models/knowledge/knowledge.ts';
 import type { Authority } from '../models/rules/knowledge/authority.ts';
+import { Problem } from '../models/rules/base/errors.ts';
 import { gapGroup, gapReason } from '../models/rules/knowledge/gap.ts';
 import type { Mode } from '../models/rules/access/keys.ts';
 import { plainReply } from '../models/rules/chat/replytext.ts';
@@ -66,24 +67,25 @@ export type KnowledgeAnswer = {
   confidence?: 'high' | 'low';
   offers?: Offer[];
   generated_by: 'extractive' | 'model';
+  /** Why a configured model did not write it. */
+  model_error?: string | undefined;
 } & Pick<Found, 'searched' | 'strict' | 'retrieval'>;
 
-/** Reads and answers; an unanswered question is noted as a gap. @throws Problem MODEL_FAILED from a configured model. */
+/** Reads and answers; an unanswered question is noted as a gap. */
 export async function answerQuestion(deps: AgentDeps, question: Question): Promise<KnowledgeAnswer> {
   const understood = await readMessage(deps, question.query, question.history);
   const ask = async (settings?: typeof findSupportConfig) => {
     const found = await findKnowledge(deps, { ...question, body: question.query }, understood, { settings });
-    const given =
-      found.retrieval.confidence === 'none' ? undefined : await compose(deps, question, found, understood.language);
-    return { found, given, outdated: given !== undefined && (await isOutdated(deps, question, found)) };
+    const composed = await compose(deps, question, found, understood.language);
+    return { found, composed, outdated: composed.said !== undefined && (await isOutdated(deps, question, found)) };
   };
   let asked = await ask();
   if (asked.outdated) asked = await ask(findSupportConfig);
-  const { found, outdated } = asked;
+  const { found, composed, outdated } = asked;
   const { strict, retrieval } = found;
-  const given = outdated ? undefined : asked.given;
+  const given = outdated ? undefined : composed.said;
   // A courtesy or a call for a person that comes here by mistake is no question that the documents lack.
-  const isGap = !asked.given && question.tried !== true && understood.intent === 'question';
+  const isGap = !composed.said && question.tried !== true && understood.intent === 'question';
   if (isGap) await noteGap(deps, question, found);
   const passages = passagesOf(retrieval);
   return {
@@ -93,7 +95,8 @@ export async function answerQuestion(deps: AgentDeps, question: Question): Promi
     sources: given ? sourcesOf(passages, given.used) : [],
     has_context: given !== undefined,
     ...(given && (given.offers ? { confidence: 'low', offers: given.offers } : { confidence: 'high' })),
-    generated_by: deps.ai.model && passages.length > 0 ? 'model' : 'extractive',
+    generated_by: composed.by,
+    model_error: composed.model_error,
     searched: understood.searched,
     strict,
     retrieval,
@@ -213,20 +216,31 @@ const nearestIn = ({ judged }: Retrieval<Passage>) =>
     .slice(0, maxNear)
     .map(({ passage, relevance }) => ({ chunk_id: passage.id, score: Math.round(relevance * 1000) / 1000 }));
 
-/** The text and the chunks it rests on; undefined when the passages do not answer after all. */
+/** `said`: the text and the chunks it rests on; undefined when the passages do not answer. */
+type Composed = { said: Said | undefined; by: KnowledgeAnswer['generated_by']; model_error?: string };
+
+/** By the configured model, or in the sources' own sentences: without a model, or where it gives no usable answer. */
 async function compose(
   deps: Pick<AgentDeps, 'ai' | 'embedding'>,
   { query, history }: Pick<Question, 'query' | 'history'>,
   { retrieval }: Found,
   language: Language,
-): Promise<Said | undefined> {
-  if (!deps.ai.model) {
-    return sayExtractive(deps, retrieval, { body: query, history, language });
-  }
+): Promise<Composed> {
+  if (retrieval.confidence === 'none') return { said: undefined, by: 'extractive' };
+  const extract = async (): Promise<Composed> => ({
+    said: await sayExtractive(deps, retrieval, { body: query, history, language }),
+    by: 'extractive',
+  });
+  if (!deps.ai.model) return extract();
   const passages = passagesOf(retrieval);
-  const answer = await deps.ai.answer({ question: query, history, hits: passages.map(({ passage }) => passage) });
-  const { text } = heldAgainst(answer, { body: query, history }, passages);
-  return answer.has_context && text !== '' ? { text, used: answer.used } : undefined;
+  try {
+    const answer = await deps.ai.answer({ question: query, history, hits: passages.map(({ passage }) => passage) });
+    const { text } = heldAgainst(answer, { body: query, history }, passages);
+    return { said: answer.has_context && text !== '' ? { text, used: answer.used } : undefined, by: 'model' };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return { ...(await extract()), model_error: error.message };
+  }
 }
 
 /** A model's answer without the sentences that the passages which it cites do not bear out. */

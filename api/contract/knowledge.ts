@@ -40,6 +40,10 @@ const explanation = z.object({
     description: '`high`: the best passage answers; `low`: it may help; `none`: nothing here does.',
   }),
   offers: z.array(z.string()).meta({ description: 'With low confidence, ids of the passages that are offered.' }),
+  model_error: z.string().nullable().meta({
+    description:
+      'Why a configured model did not write the answer, which then is in the sources’ own sentences; else null.',
+  }),
   thresholds: z
     .object({ answer: z.number(), offer: z.number() })
     .nullable()

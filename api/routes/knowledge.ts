@@ -9,7 +9,7 @@ import { findPassages } from '../../models/knowledge/knowledge.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
 
 /** Every number behind the decision, for a caller who asks why. */
-function explain({ searched, strict, retrieval }: KnowledgeAnswer, mode: Mode) {
+function explain({ searched, strict, retrieval, model_error }: KnowledgeAnswer, mode: Mode) {
   const { filter, terms, authority, degraded, judged, confidence, offers, thresholds } = retrieval;
   return {
     mode,
@@ -21,6 +21,7 @@ function explain({ searched, strict, retrieval }: KnowledgeAnswer, mode: Mode) {
     degraded,
     confidence,
     offers: offers.map(({ passage }) => passage.id),
+    model_error: model_error ?? null,
     thresholds: thresholds ?? null,
     candidates: judged.map(({ passage, candidate, features, coverage, strength, relevance, relevant }) => ({
       ...passage,
@@ -61,7 +62,6 @@ export const knowledgeRoutes = [
     limit: 'queries',
     // A stored answer would still be returned after the documents behind it were deleted.
     asksOnly: true,
-    errors: ['MODEL_FAILED'],
     async handle({ params: { orgId }, body, principal: { mode, kind } }, ctx) {
       const answer = await answerQuestion(ctx, {
         orgId,

@@ -362,15 +362,20 @@ describe('with a language model and an embedding model configured', () => {
       () => Array.from({ length: 10 }, () => ({ kind: 'reply', content: 'no JSON' }) as const),
     ],
     ['a hang', () => Array.from({ length: 10 }, () => ({ kind: 'hang' }) as const)],
-  ])('%s: 502 MODEL_FAILED, and the next question is answered', async (_, failures) => {
+  ])('%s: the sources answer, and `explain` says why; the model answers the next question', async (_, failures) => {
     // The question's own embedding meets the first script.
     model.script({ kind: 'status', status: 500 }, ...failures());
-    const failed = await place.ask('What is the monthly fee of the stork account?');
-    expect([failed.status, failed.body.code]).toEqual([502, 'MODEL_FAILED']);
+    const question = 'What is the monthly fee of the stork account?';
+    const { status, body } = await place.ask(question, { explain: true });
+    expect([status, body]).toEqual([
+      200,
+      expect.objectContaining({ has_context: true, confidence: 'high', generated_by: 'extractive' }),
+    ]);
+    expect(body.sources).toHaveLength(1);
+    expect(body.explain.model_error).toMatch(/^The configured language model .*; try again\.$/);
     model.reset();
-    expect(
-      (await until(async () => place.ask('What is the monthly fee of the stork account?'), 'an answer')).status,
-    ).toBe(200);
+    const next = await place.ask(question, { explain: true });
+    expect([next.status, next.body.generated_by, next.body.explain.model_error]).toEqual([200, 'model', null]);
   });
 
   it('429 with Retry-After is waited out', async () => {
