@@ -125,7 +125,7 @@ export function createClient(options: ClientOptions): Client {
 }
 
 /**
- * Every entry of a list, page after page.
+ * Every entry of a list, page after page; with `most` no more than that many.
  * @param page gives the entries and the cursor of the next page, null at the end.
  */
 export async function allPages<T>(
@@ -133,13 +133,14 @@ export async function allPages<T>(
     limit: number;
     cursor: string | undefined;
   }) => Promise<{ entries: readonly T[]; cursor: string | null }>,
+  most = Infinity,
 ): Promise<T[]> {
   const found: T[] = [];
   const seen = new Set<string>();
   for (let cursor: string | undefined; ;) {
-    const { entries, cursor: next } = await page({ limit: 100, cursor });
+    const { entries, cursor: next } = await page({ limit: Math.min(100, most - found.length), cursor });
     found.push(...entries);
-    if (next === null) return found;
+    if (next === null || found.length >= most) return found.slice(0, most);
     // A server that repeats a cursor must not keep this tool busy for ever.
     if (seen.has(next)) throw new CliError('The server repeats the pages of this list.', { code: 'UNEXPECTED_REPLY' });
     seen.add(next);

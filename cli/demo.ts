@@ -76,7 +76,7 @@ async function runDemo(url: string, folder: string, output: Output): Promise<{ f
   const docIds = new Map<string, string>();
   for (const { filename, segments } of documents) {
     const target = { client, orgId, mode: undefined };
-    const added = await addDocument(target, join(folder, filename), { segments, wait: true }, output);
+    const added = await addDocument(target, join(folder, filename), { segments, until: 'indexed' }, output);
     if (added.error !== undefined) throw added.error;
     docIds.set(filename, added.document.doc_id);
   }

@@ -7,7 +7,7 @@ import { allPages, type Client } from './client.ts';
 import { CliError, errorJson } from './errors.ts';
 import { shortTime, size, table } from './output.ts';
 import type { Act, Session } from './session.ts';
-import { addDocument, processingError, waitUntilProcessed, type Added, type Document } from './upload.ts';
+import { addDocument, awaitedOf, processingError, waitFor, type Added, type Document } from './upload.ts';
 import { documentList, documentReply, removedReply } from '../api/contract/documents.ts';
 import type { authority } from '../api/contract/documents.ts';
 
@@ -26,6 +26,7 @@ export function addDocumentCommands(program: Command, act: Act): void {
     .addOption(
       new Option('--authority <authority>', 'priority of the documents among all sources').choices(authorities),
     )
+    .option('--wait', 'wait until they answer by meaning, too, and not by their words alone')
     .option('--no-wait', 'end as soon as they are uploaded')
     .action(act(addAll));
   docs.command('list').description('list all documents, newest first').action(act(listAll));
@@ -70,6 +71,7 @@ export function addDocumentCommands(program: Command, act: Act): void {
     .command('reprocess')
     .description('process a document again and wait until it is done')
     .argument('<doc>', 'its identifier; docs list shows it', identifier)
+    .option('--wait', 'wait until it answers by meaning, too, and not by its words alone')
     .option('--no-wait', 'end as soon as the request is accepted')
     .action(act(reprocess));
 }
@@ -133,12 +135,13 @@ const hopeless = new Set(['NO_SERVER', 'UNAUTHENTICATED', 'MISSING_SCOPE', 'NOT_
 async function addAll(
   session: Session,
   files: string[],
-  given: { segments?: string[]; authority?: Authority; wait: boolean },
+  given: { segments?: string[]; authority?: Authority; wait?: boolean },
 ): Promise<void> {
   const target = { client: await session.client(), orgId: await session.orgId(), mode: session.mode };
   const results: Added[] = [];
+  const { wait, ...tags } = given;
   for (const file of files) {
-    const result = await addDocument(target, file, given, session.output);
+    const result = await addDocument(target, file, { ...tags, until: awaitedOf(wait) }, session.output);
     results.push(result);
     if (result.error && hopeless.has(result.error.code)) break;
   }
@@ -158,16 +161,15 @@ async function addAll(
 async function reprocess(
   { client, orgId, mode, output }: Session,
   docId: string,
-  given: { wait: boolean },
+  { wait }: { wait?: boolean },
 ): Promise<void> {
   const connected: Client = await client();
   const org = await orgId();
   const path = `/orgs/${org}/documents/${docId}/reprocess`;
-  let reply = await connected.request('POST', path, documentReply, { query: { mode }, body: {} });
-  if (given.wait)
-    reply = { document: await waitUntilProcessed({ client: connected, orgId: org, mode }, reply.document) };
-  const { document } = reply;
-  output.result(reply, () => [
+  const accepted = await connected.request('POST', path, documentReply, { query: { mode }, body: {} });
+  const target = { client: connected, orgId: org, mode };
+  const document = await waitFor(awaitedOf(wait), target, accepted.document, output);
+  output.result({ document }, () => [
     `${document.doc_id} ${document.status === 'indexed' ? `is indexed: ${document.chunk_count} passages` : `is ${document.status}`}`,
   ]);
   if (document.status === 'failed') throw processingError(document);

@@ -81,6 +81,34 @@ export function table(header: readonly string[], rows: readonly (readonly string
   );
 }
 
+/** A record of the API as people read it: a field on each line, what is inside it indented below. */
+export function record(value: unknown, width: number, indent = ''): string[] {
+  return Object.entries(value as object).flatMap(([name, field]: [string, unknown]) => {
+    const head = `${indent}${name}:`;
+    const lines = fieldLines(field, width - indent.length - 2, `${indent}  `);
+    return lines.length === 1 ? [`${head} ${lines[0]!.trim()}`] : [head, ...lines];
+  });
+}
+
+/** One line where it fits. */
+function fieldLines(field: unknown, width: number, indent: string): string[] {
+  if (field === null || field === undefined || field === '') return ['-'];
+  if (typeof field !== 'object')
+    return wrap(String(field as string | number | boolean), width).map((line) => indent + line);
+  if (!Array.isArray(field))
+    return Object.keys(field).length === 0 ? ['-'] : ['', ...record(field, width, indent)].slice(1);
+  if (field.length === 0) return ['-'];
+  if (field.every((entry) => typeof entry !== 'object'))
+    return wrap(field.join(', '), width).map((line) => indent + line);
+  return field.flatMap((entry: unknown) => {
+    const [first = '', ...others] =
+      typeof entry === 'object' && entry !== null
+        ? record(entry, width, `${indent}  `)
+        : [`${indent}  ${String(entry)}`];
+    return [`${indent}- ${first.slice(indent.length + 2)}`, ...others];
+  });
+}
+
 /** `2025-11-21 00:14`, in UTC. */
 export function shortTime(iso: string | null): string {
   return iso === null ? '-' : iso.slice(0, 16).replace('T', ' ');

@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
 import { addAccountCommands } from './account.ts';
 import { openCredentials } from './credentials.ts';
+import { addNouns, withExamples } from './described.ts';
+import { examples } from './examples.ts';
 import { defaultUrl } from './arguments.ts';
 import { addCrawlCommands } from './crawl.ts';
 import { addDocumentCommands } from './documents.ts';
@@ -10,6 +12,7 @@ import { CliError, errorJson, errorLines, exitCodes, usageError } from './errors
 import { addInboxCommands } from './inbox.ts';
 import { addKeyCommands } from './keys.ts';
 import { addKnowledgeCommands } from './knowledge.ts';
+import { nouns as described } from './nouns/index.ts';
 import { addOrgCommands } from './orgs.ts';
 import { createOutput, visible, visibleJson, visibleLines, type Stream } from './output.ts';
 import type { Input } from './prompt.ts';
@@ -70,7 +73,16 @@ function createProgram(io: Io, say: { out(text: string): void; err(text: string)
     addInboxCommands,
   ];
   for (const add of nouns) add(program, act);
+  addNouns(program, act, described);
+  for (const [path, lines] of Object.entries(examples)) withExamples(commandAt(program, path), lines);
   return program;
+}
+
+/** The command of a path such as `docs list`. */
+function commandAt(program: Command, path: string): Command {
+  let at = program;
+  for (const name of path.split(' ')) at = at.commands.find((each) => each.name() === name)!;
+  return at;
 }
 
 /** Runs one command; gives its exit code: 0 it worked, 1 the request failed, 2 wrong usage, 130 interrupted. */

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import progress from 'cli-progress';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Client } from './client.ts';
 import { CliError } from './errors.ts';
 import { size, visible, type Output } from './output.ts';
@@ -23,11 +23,20 @@ const lastPollMs = 2_000;
 /** A worker gives up on a document long before this, so something else is wrong by then. ms. */
 const processingTimeoutMs = 15 * 60_000;
 
-/** Uploads `file` and, unless told not to, waits until it is processed. A failure is a result, shown like any other. */
+/**
+ * What a command waits for: that a document is `uploaded`, that it is `indexed` and answers by its words, or that it answers by
+ * its `meaning`, too.
+ */
+export type Awaited = 'uploaded' | 'indexed' | 'meaning';
+/** `--wait` and `--no-wait`. */
+export const awaitedOf = (wait: boolean | undefined): Awaited =>
+  wait === undefined ? 'indexed' : wait ? 'meaning' : 'uploaded';
+
+/** Uploads `file` and waits. A failure is a result, shown like any other. */
 export async function addDocument(
   target: Target,
   file: string,
-  given: { segments?: string[]; authority?: string; wait: boolean },
+  given: { segments?: string[]; authority?: string; until: Awaited },
   output: Output,
 ): Promise<Added> {
   const name = basename(file);
@@ -47,7 +56,7 @@ export async function addDocument(
       form: { data, onSent: (bytes) => drawn.update(bytes, 'uploading') },
     });
     drawn.update(blob.size, 'processing');
-    const document = given.wait ? await waitUntilProcessed(target, uploaded.document) : uploaded.document;
+    const document = await waitFor(given.until, target, uploaded.document, output);
     const duplicate = uploaded.duplicate === true;
     bar.stop();
     if (document.status === 'failed')
@@ -78,28 +87,54 @@ export function processingError(document: Document): CliError {
   return new CliError(document.error ?? 'The document could not be read.', { code: 'PROCESSING_FAILED' });
 }
 
-/** The document once it is `indexed` or `failed`. */
-export async function waitUntilProcessed({ client, orgId, mode }: Target, document: Document): Promise<Document> {
+/** The document once what is awaited has happened, or it has failed. */
+export async function waitFor(until: Awaited, target: Target, document: Document, output: Output): Promise<Document> {
+  if (until === 'uploaded') return document;
+  const indexed = await poll(target, document, ({ status }) => status === 'indexed' || status === 'failed');
+  if (until === 'indexed' || indexed.status === 'failed') return indexed;
+  if (indexed.embedded_at === null && (await comparesNothing(target.client))) {
+    output.note(
+      `${target.client.url} compares nothing by meaning (EMBEDDING=off); ${document.doc_id} answers by its words.`,
+    );
+    return indexed;
+  }
+  return poll(target, indexed, ({ embedded_at }) => embedded_at !== null);
+}
+
+async function poll(
+  { client, orgId, mode }: Target,
+  document: Document,
+  isReady: (document: Document) => boolean,
+): Promise<Document> {
   const deadline = performance.now() + processingTimeoutMs;
   let current = document;
-  for (
-    let delay = firstPollMs;
-    current.status !== 'indexed' && current.status !== 'failed';
-    delay = Math.min(delay * 1.5, lastPollMs)
-  ) {
-    if (performance.now() > deadline)
-      throw new CliError(`${document.doc_id} is still ${current.status}; look again with docs list.`, {
-        code: 'TIMEOUT',
-      });
+  for (let delay = firstPollMs; !isReady(current); delay = Math.min(delay * 1.5, lastPollMs)) {
+    if (performance.now() > deadline) {
+      const state = current.status === 'indexed' ? 'not found by meaning yet' : `still ${current.status}`;
+      throw new CliError(`${document.doc_id} is ${state}; look again with docs list.`, { code: 'TIMEOUT' });
+    }
     await wait(delay);
-    current = (
-      await client.request('GET', `/orgs/${orgId}/documents/${document.doc_id}`, documentReply, { query: { mode } })
-    ).document;
+    const path = `/orgs/${orgId}/documents/${document.doc_id}`;
+    current = (await client.request('GET', path, documentReply, { query: { mode } })).document;
   }
   return current;
 }
 
-async function openFile(file: string): Promise<Blob> {
+const health = z.object({ embedding: z.object({ state: z.string() }) });
+
+/** Whether the server says that it has no embedding model; one that does not say so is waited for. */
+async function comparesNothing({ url }: Client): Promise<boolean> {
+  try {
+    const at = `${url.replace(/\/v1$/, '')}/health/ready`;
+    const reply = await fetch(at, { redirect: 'manual', signal: AbortSignal.timeout(5_000) });
+    return health.parse(await reply.json()).embedding.state === 'off';
+  } catch {
+    return false;
+  }
+}
+
+/** The bytes of a file, which are read as they are sent. @throws CliError */
+export async function openFile(file: string): Promise<Blob> {
   try {
     if (!(await stat(file)).isFile()) throw new CliError('This is not a file.', { code: 'FILE' });
     return await openAsBlob(file);

@@ -1,6 +1,10 @@
 /** Connections to Slack, Linear and GitHub: credentials tried first, a grant that only its own browser finishes, and what breaks. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { MongoClient } from 'mongodb';
+import { runCli } from '../kit/cli.ts';
 import { openClient } from '../kit/database.ts';
 import { until, type TestOrg } from '../kit/harness.ts';
 import { systemEnv } from '../kit/processes.ts';
@@ -158,6 +162,30 @@ describe('PUT /orgs/{orgId}/integrations/linear', () => {
     }, 'the workflows to be listed');
     await connection.close();
     for (const { output } of system.processes()) expect(output()).not.toMatch(/SECRET|xoxb-|lin_api_|ghp_/);
+  });
+});
+
+describe('integrations of the command-line tool', () => {
+  it('connects with a key from stdin, tries it, and disconnects', async () => {
+    const own = await system.api().newOrg();
+    const folder = await mkdtemp(join(tmpdir(), 'support-integrations-'));
+    const cli = async (args: string[], input?: string) => {
+      const ended = await runCli(args, { HOME: folder, SUPPORT_URL: system.api().url }, input);
+      expect(ended).toMatchObject({ code: 0, stderr: '' });
+      return ended.stdout;
+    };
+    try {
+      await cli(['login', '--email', own.owner.email, '--password-stdin'], own.owner.password);
+      const connect = ['integrations', 'connect', 'linear', '--team-id', linearTeam.id, '--api-key', '-'];
+      expect(await cli(connect, 'lin_api_0123456789\n')).toMatch(/^status: connected$/m);
+      expect(await cli(['integrations', 'list'])).toMatch(/^linear +connected/m);
+      expect(await cli(['integrations', 'test', 'linear'])).not.toBe('');
+      const slack = ['integrations', 'connect', 'slack', '--json'];
+      expect(JSON.parse(await cli(slack))).toMatchObject({ authorization_url: expect.stringContaining('http') });
+      expect(await cli(['integrations', 'disconnect', 'linear'])).toBe('linear is disconnected\n');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 });
 

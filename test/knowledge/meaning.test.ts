@@ -2,9 +2,10 @@
  * Knowledge that is found by meaning, over HTTP and with the real models: by words at once, by meaning seconds later, and by
  * neither beyond a segment, an organization or a mode.
  */
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { runCli } from '../kit/cli.ts';
 import { apiAt, until, type Api } from '../kit/harness.ts';
 import {
   removeDataDir,
@@ -140,6 +141,23 @@ describe('an upload', () => {
       expect(await asked('staff')).toEqual([tagged, again].toSorted());
       expect(await asked('personal')).toEqual([again]);
     });
+  });
+});
+
+describe('docs add --wait', () => {
+  it('ends when the document is found by meaning, and not when it is by its words', async () => {
+    const { orgId, token } = await place();
+    const path = join(env.DATA_DIR, hours.name);
+    await writeFile(path, hours.content);
+    const given = { HOME: env.DATA_DIR, SUPPORT_URL: api.url, SUPPORT_API_KEY: token };
+    const adding = runCli(['docs', 'add', path, '--wait', '--json'], given);
+    await until(async () => {
+      const { body } = await api.request('GET', `/orgs/${orgId}/documents`, { token });
+      return body.documents[0]?.status === 'indexed';
+    }, 'the document to answer by its words');
+    const { code, stdout } = await whileEmbedding(() => adding);
+    const { files } = JSON.parse(stdout) as { files: { document: { embedded_at: string | null } }[] };
+    expect([code, files]).toMatchObject([0, [{ document: { embedded_at: expect.any(String) } }]]);
   });
 });
 

@@ -1,0 +1,230 @@
+/**
+ * Commands that are one request each. A noun lists them in a table (cli/nouns/): a command names its route and the schemas of
+ * the contract, and options are made of the fields of those schemas. A command that needs more than a request says `runs`.
+ */
+import { Argument, type Command } from 'commander';
+import type { z } from 'zod';
+import { identifier } from './arguments.ts';
+import { allPages, type Method } from './client.ts';
+import {
+  argumentOf,
+  attributeOf,
+  fieldsOf,
+  only,
+  optionsOf,
+  valuesOf,
+  word,
+  type Field,
+  type Given,
+} from './fields.ts';
+import { record, shortTime, table } from './output.ts';
+import type { Act, Session } from './session.ts';
+
+/** Sends the command's request, with further parameters. */
+type Ask<R> = (query?: Given) => Promise<R>;
+/** What is printed: `value` with `--json`, else `lines`. */
+type Printed = { value: unknown; lines: readonly string[] };
+
+export type Described = {
+  /** A verb; of several words where the last one decides which route it is: `connect linear`. */
+  name: string;
+  description: string;
+  /** What is typed after the noun. */
+  examples: readonly string[];
+  /** Method and path, as in the specification; `{orgId}` is the organization, each further parameter an argument. */
+  route: `${Method} /${string}`;
+  /** Only the login may do this; other commands take an API key, too, and the global `--mode`. */
+  login?: true;
+  /**
+   * What arguments are. Those of the path come first and may be left out here; the others are fields of `query` or `body`, or
+   * what `runs` takes beside them.
+   */
+  args?: Readonly<Record<string, string>>;
+  /** The values that a parameter of the path may have; without them it is an identifier. */
+  choices?: Readonly<Record<string, readonly string[]>>;
+  query?: z.ZodObject;
+  body?: z.ZodType;
+  /** What options are made of when the body's own fields would be hard to type, and how they become the body. */
+  fields?: { of: z.ZodObject; body: (given: Given, session: Session) => unknown };
+  /** Other names of options, where a field's name is that of an option which every command takes. */
+  names?: Readonly<Record<string, string>>;
+  /** Fields that are no options here. */
+  except?: readonly string[];
+  reply: z.ZodType;
+  /** What is done instead of sending the request alone. */
+  runs?(session: Session, given: Given): Promise<void>;
+  shown(ask: Ask<unknown>, given: Given, width: number): Promise<Printed>;
+};
+
+export type Noun = { name: string; description: string; commands: readonly Described[] };
+
+type Definition<R extends z.ZodType> = Omit<Described, 'reply' | 'shown'> & { reply: R };
+
+/** A command that shows a record, or whatever `lines` makes of the reply. */
+export function command<R extends z.ZodType>(
+  definition: Definition<R> & { lines?: (reply: z.infer<R>, given: Given, width: number) => readonly string[] },
+): Described {
+  const { lines = (reply, _, width) => record(reply, width), ...described } = definition;
+  return {
+    ...described,
+    async shown(ask, given, width) {
+      const reply = (await ask()) as z.infer<R>;
+      return { value: reply, lines: lines(reply, given, width) };
+    },
+  };
+}
+
+/** A command that needs more than its request. */
+export function steps(
+  definition: Omit<Described, 'reply' | 'shown' | 'runs'> & {
+    reply: z.ZodType;
+    runs(session: Session, given: Given): Promise<void>;
+  },
+): Described {
+  return command(definition);
+}
+
+/** A command that lists: all pages, or as many entries as `--limit` says. */
+export function listing<R extends z.ZodObject, K extends keyof z.infer<R> & string>(
+  definition: Definition<R> & {
+    entries: K;
+    /** What stands under each heading. */
+    columns: Readonly<Record<string, (entry: EntryOf<z.infer<R>[K]>) => unknown>>;
+    /** What is said when there are none. */
+    none: string;
+  },
+): Described {
+  const { entries, columns, none, ...described } = definition;
+  const isPaged = definition.query !== undefined && 'cursor' in definition.query.shape;
+  return {
+    ...described,
+    async shown(ask, { limit }) {
+      const { found, rest } = await entriesOf(ask as Ask<Given>, entries, isPaged, limit as number | undefined);
+      const rows = found.map((entry) => Object.values(columns).map((of) => cell(of(entry as EntryOf<z.infer<R>[K]>))));
+      return {
+        value: { count: found.length, ...rest, [entries]: found },
+        lines: found.length === 0 ? [none] : table(Object.keys(columns), rows),
+      };
+    },
+  };
+}
+
+type EntryOf<L> = L extends readonly (infer E)[] ? E : never;
+
+/** The entries of all pages, and what else the first page says. */
+async function entriesOf(ask: Ask<Given>, entries: string, isPaged: boolean, most: number | undefined) {
+  let rest: Given | undefined;
+  const found = await allPages<unknown>(async (query) => {
+    const { cursor = null, next_cursor: next = cursor, ...reply } = await ask(isPaged ? query : {});
+    rest ??= reply;
+    return { entries: reply[entries] as readonly unknown[], cursor: next as string | null };
+  }, most);
+  return { found, rest };
+}
+
+const time = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+function cell(value: unknown): string {
+  if (value === undefined || value === null || value === '') return '-';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (Array.isArray(value)) return value.map(String).join(',') || '-';
+  if (typeof value !== 'string') return JSON.stringify(value);
+  return time.test(value) ? shortTime(value) : value;
+}
+
+/** Adds the commands of these nouns; a noun that has commands already gets these beside them. */
+export function addNouns(program: Command, act: Act, nouns: readonly Noun[]): void {
+  for (const { name, description, commands } of nouns) {
+    const noun =
+      program.commands.find((each) => each.name() === name) ?? program.command(name).description(description);
+    for (const each of commands) addCommand(noun, each, act);
+  }
+}
+
+/** `$ support-platform docs list` after the options of a command's help. */
+export function withExamples(command: Command, examples: readonly string[]): Command {
+  const lines = examples.map((example) => `  $ support-platform ${example}`);
+  return command.addHelpText('after', `\n${lines.length === 1 ? 'Example' : 'Examples'}:\n${lines.join('\n')}`);
+}
+
+function addCommand(noun: Command, described: Described, act: Act): void {
+  const { route, args = {}, examples, runs } = described;
+  const parameters = parametersOf(route);
+  const positional = [...parameters, ...Object.keys(args).filter((name) => !parameters.includes(name))];
+  const fields = inputsOf(described);
+  const made = placeOf(noun, described.name).description(described.description);
+  for (const name of parameters) made.addArgument(parameterArgument(noun.name(), described, name));
+  for (const field of fields.filter(({ name }) => name in args))
+    made.addArgument(argumentOf({ ...field, help: args[field.name]! }));
+  for (const field of fields.filter(({ name }) => !(name in args)))
+    for (const option of optionsOf(field, !route.startsWith('POST '))) made.addOption(option);
+  withExamples(
+    made,
+    examples.map((example) => `${noun.name()} ${example}`),
+  );
+  const run = async (session: Session, ...values: unknown[]): Promise<void> => {
+    const options = values[positional.length] as Given;
+    const given = {
+      ...Object.fromEntries(parameters.map((name, at) => [name, values[at]])),
+      ...(await valuesOf(session.stdin, fields, (field) =>
+        field.name in args ? values[positional.indexOf(field.name)] : options[attributeOf(field)],
+      )),
+    };
+    await (runs ? runs(session, given) : send(session, described, given));
+  };
+  made.action(act(run));
+}
+
+/** The command of this name; of several words, the first ones lead to it. */
+function placeOf(noun: Command, name: string): Command {
+  const words = name.split(' ');
+  const last = words.pop()!;
+  let at = noun;
+  for (const each of words)
+    at = at.commands.find((known) => known.name() === each) ?? at.command(each).description('see its commands');
+  return at.command(last);
+}
+
+/** What the command line gives: the arguments in their order, then the options. */
+function inputsOf({ route, query, body, fields, args = {}, names, except = [] }: Described): Field[] {
+  const schemas = [query, fields?.of ?? body].filter((schema) => schema !== undefined);
+  const found = schemas.flatMap((schema) => fieldsOf(schema, names));
+  const limit = found.find(({ name }) => name === 'limit');
+  if (limit) limit.help = 'list at most this many; all unless told';
+  return [
+    ...Object.keys(args)
+      .filter((name) => !parametersOf(route).includes(name))
+      .map((name) => found.find((field) => field.name === name) ?? word(name)),
+    ...found.filter(({ name }) => !(name in args) && name !== 'cursor' && !except.includes(name)),
+  ];
+}
+
+/** The parameters of a path beside the organization, in their order. */
+const parametersOf = (route: string): string[] =>
+  [...route.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!).filter((name) => name !== 'orgId');
+
+/** `taskId` as `task`. */
+const wordOf = (name: string): string => name.replace(/Id$/, '');
+
+function parameterArgument(noun: string, { args, choices }: Described, name: string): Argument {
+  const values = choices?.[name];
+  if (values) return new Argument(`<${wordOf(name)}>`).choices(values);
+  const help = args?.[name] ?? `its identifier; ${noun} list shows it`;
+  return new Argument(`<${wordOf(name)}>`, help).argParser(identifier);
+}
+
+async function send(session: Session, described: Described, given: Given): Promise<void> {
+  const { route, login, query, body, fields, reply } = described;
+  const client = await (login ? session.member() : session.client());
+  const [method, template] = route.split(' ') as [Method, string];
+  const org = template.includes('{orgId}') ? await session.orgId(login ? 'member' : undefined) : '';
+  const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === 'orgId' ? org : String(given[name])));
+  const filter = { ...(login ? {} : { mode: session.mode }), ...(query && only(given, query)) };
+  const sent = fields ? await fields.body(given, session) : body && only(given, body);
+  const ask: Ask<unknown> = (more = {}) =>
+    client.request(method, path, reply, {
+      query: { ...filter, ...more },
+      ...(sent === undefined ? {} : { body: sent }),
+    });
+  const printed = await described.shown(ask, given, session.output.width);
+  session.output.result(printed.value, () => printed.lines);
+}

@@ -1,0 +1,61 @@
+/** `config` and `webhooks`: how an organization's support works, and where its members are told of tasks and meetings. */
+import { command, type Noun } from '../described.ts';
+import { record } from '../output.ts';
+import * as notifications from '../../api/contract/notifications.ts';
+import * as contract from '../../api/contract/supportconfig.ts';
+
+const path = '/support/config/orgs/{orgId}';
+const webhooksPath = '/orgs/{orgId}/webhooks';
+
+export const config: Noun = {
+  name: 'config',
+  description: 'show and change the support configuration',
+  commands: [
+    command({
+      name: 'get',
+      description: 'show the support configuration',
+      examples: ['get'],
+      route: `GET ${path}`,
+      reply: contract.supportConfigReply,
+      lines: (reply, _, width) => record(reply.config, width),
+    }),
+    command({
+      name: 'set',
+      description: 'change what is named; the rest stays. org go-live changes the environment',
+      examples: [
+        'set --kb-segment-strict',
+        'set --outbox-providers webhook --outbox-webhook-url https://example.com/hooks/tickets',
+        'set --outbox-webhook-secret - < secret',
+      ],
+      route: `PUT ${path}`,
+      body: contract.supportConfigBody,
+      except: ['environment'],
+      reply: contract.supportConfigReply,
+      lines: (reply, _, width) => record(reply.config, width),
+    }),
+  ],
+};
+
+export const webhooks: Noun = {
+  name: 'webhooks',
+  description: 'show and change where members are told of tasks and meetings',
+  commands: [
+    command({
+      name: 'get',
+      description: 'show where members are told, and of what',
+      examples: ['get'],
+      route: `GET ${webhooksPath}`,
+      login: true,
+      reply: notifications.webhooksReply,
+    }),
+    command({
+      name: 'set',
+      description: 'change what is named; the rest stays',
+      examples: ['set --email-notifications --notify-on task_assigned,meeting_ended', 'set --slack-webhook-url none'],
+      route: `PUT ${webhooksPath}`,
+      login: true,
+      body: notifications.webhooksBody,
+      reply: notifications.webhooksReply,
+    }),
+  ],
+};

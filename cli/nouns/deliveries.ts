@@ -1,0 +1,70 @@
+/** `deliveries`: what was sent to an organization's destinations, and sending it again. */
+import { command, listing, type Noun } from '../described.ts';
+import { record } from '../output.ts';
+import * as contract from '../../api/contract/outbox.ts';
+
+const outbox = '/support/outbox/orgs/{orgId}';
+
+export const deliveries: Noun = {
+  name: 'deliveries',
+  description: 'see what was sent to your systems and to people, and send it again',
+  commands: [
+    listing({
+      name: 'list',
+      description: 'list deliveries, newest first',
+      examples: ['list --status failed', 'list --kind webhook --limit 20'],
+      route: `GET ${outbox}/deliveries`,
+      query: contract.deliveriesQuery,
+      reply: contract.deliveriesReply,
+      entries: 'deliveries',
+      columns: {
+        DELIVERY: (one) => one.delivery_id,
+        MODE: (one) => one.mode,
+        KIND: (one) => one.kind,
+        STATUS: (one) => one.status,
+        EVENT: (one) => one.event_type,
+        TRIES: (one) => one.attempts.length,
+        CREATED: (one) => one.created_at,
+        'NEXT TRY': (one) => one.next_attempt_at,
+        DESTINATION: (one) => one.destination,
+      },
+      none: 'There are no such deliveries.',
+    }),
+    command({
+      name: 'show',
+      description: 'show a delivery with its attempts and what was sent',
+      examples: ['show dlv_01M7YGT1Y2M8Q0Z6V3C4K5R7XA'],
+      route: `GET ${outbox}/deliveries/{deliveryId}`,
+      reply: contract.deliveryReply,
+      lines: ({ delivery }, _, width) => record(delivery, width),
+    }),
+    command({
+      name: 'redeliver',
+      description: 'send a delivery again',
+      examples: ['redeliver dlv_01M7YGT1Y2M8Q0Z6V3C4K5R7XA'],
+      route: `POST ${outbox}/deliveries/{deliveryId}/redeliver`,
+      body: contract.emptyBody,
+      reply: contract.deliveryReply,
+      lines: ({ delivery }) => [`${delivery.delivery_id} is sent again`],
+    }),
+    command({
+      name: 'recover',
+      description: 'send again all that failed since a time',
+      examples: ['recover 2030-01-31T00:00:00Z'],
+      route: `POST ${outbox}/recover`,
+      args: { since: 'a time with its zone, like 2030-01-31T00:00:00Z' },
+      body: contract.recoverBody,
+      reply: contract.recovered,
+      lines: ({ recovered }) => [`${recovered} deliveries are sent again`],
+    }),
+    command({
+      name: 'test',
+      description: 'send a test event to your webhook',
+      examples: ['test'],
+      route: `POST ${outbox}/test`,
+      body: contract.emptyBody,
+      reply: contract.deliveryReply,
+      lines: ({ delivery }) => [`Sending ${delivery.delivery_id} to ${delivery.destination}`],
+    }),
+  ],
+};

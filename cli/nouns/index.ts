@@ -1,0 +1,25 @@
+/** The nouns whose commands are described by tables. */
+import { config, webhooks } from './config.ts';
+import { deliveries } from './deliveries.ts';
+import { integrations } from './integrations.ts';
+import { interviews } from './interviews.ts';
+import { meetings } from './meetings.ts';
+import { members } from './members.ts';
+import { sessions } from './sessions.ts';
+import { tasks } from './tasks.ts';
+import { approvals, tools } from './tools.ts';
+import type { Noun } from '../described.ts';
+
+export const nouns: readonly Noun[] = [
+  members,
+  config,
+  webhooks,
+  sessions,
+  tools,
+  approvals,
+  deliveries,
+  integrations,
+  meetings,
+  interviews,
+  tasks,
+];

@@ -1,0 +1,203 @@
+/** `interviews`: from the draft to the decision. All of it needs a login. */
+import { basename } from 'node:path';
+import { command, listing, steps, type Noun } from '../described.ts';
+import { record, shortTime } from '../output.ts';
+import { openFile } from '../upload.ts';
+import * as aids from '../../api/contract/interviewaids.ts';
+import * as contract from '../../api/contract/interviews.ts';
+import type { z } from 'zod';
+
+const path = '/orgs/{orgId}/interviews';
+const one = `${path}/{interviewId}`;
+const example = 'int_01M7YGT1Y2M8Q0Z6V3C4K5R7XA';
+/** `--mode` means test or live data everywhere. */
+const names = { mode: 'led-by' };
+
+type Item = z.infer<typeof contract.interviewItem>;
+const columns = {
+  INTERVIEW: (each: Item) => each.interview_id,
+  STATUS: (each: Item) => each.status,
+  MODE: (each: Item) => each.mode,
+  SCHEDULED: (each: Item) => each.scheduled_at,
+  SCORE: (each: Item) => each.overall_score,
+  DECISION: (each: Item) => each.decision?.decision,
+  CANDIDATE: (each: Item) => each.candidate.name ?? each.candidate.email,
+  ROLE: (each: Item) => each.role_title,
+};
+
+/** A move of an interview's status. */
+const moved = ({ interview_id, status, room }: z.infer<typeof contract.interviewRecord>): string[] => [
+  `${interview_id} is ${status}`,
+  ...(room ? [`candidate    ${room.candidate_url}`, `interviewer  ${room.interviewer_url}`] : []),
+];
+const move = (name: string, description: string, operation = name) =>
+  command({
+    name,
+    description,
+    examples: [`${name} ${example}`],
+    route: `POST ${one}/${operation}`,
+    login: true,
+    reply: contract.interviewRecord,
+    lines: moved,
+  });
+
+export const interviews: Noun = {
+  name: 'interviews',
+  description: 'prepare, hold, score and decide interviews',
+  commands: [
+    listing({
+      name: 'list',
+      description: 'list interviews, newest first',
+      examples: ['list --status scheduled'],
+      route: `GET ${path}`,
+      login: true,
+      query: contract.listQuery,
+      reply: contract.interviewList,
+      entries: 'interviews',
+      columns,
+      none: 'There are no such interviews.',
+    }),
+    command({
+      name: 'show',
+      description: 'show an interview with its questions, transcript, evaluation and history',
+      examples: [`show ${example}`],
+      route: `GET ${one}`,
+      login: true,
+      reply: contract.interviewRecord,
+    }),
+    listing({
+      name: 'related',
+      description: 'list other interviews of the same candidate or role',
+      examples: [`related ${example}`],
+      route: `GET ${one}/related`,
+      login: true,
+      reply: contract.relatedList,
+      entries: 'interviews',
+      columns: { ...columns, BY: (each) => each.related_by },
+      none: 'There are no related interviews.',
+    }),
+    command({
+      name: 'draft',
+      description: 'draft an interview from your own words; nothing is stored',
+      examples: ['draft "A senior Go developer, 45 minutes, tomorrow at 10:30" --timezone Europe/Berlin'],
+      route: `POST ${path}/draft`,
+      login: true,
+      args: { prompt: 'what you want, in quotes' },
+      body: aids.draftBody,
+      reply: aids.draftReply,
+    }),
+    command({
+      name: 'questions',
+      description: 'generate questions; nothing is stored',
+      examples: [
+        'questions "Go developer" --job-description "Builds services." --required-skills go --experience-level senior',
+      ],
+      route: `POST ${path}/generate-questions`,
+      login: true,
+      args: { title: 'the role, in quotes' },
+      body: aids.generateBody,
+      reply: aids.generateReply,
+      lines: ({ questions }) => questions.map(({ category, body }) => `${category}: ${body}`),
+    }),
+    command({
+      name: 'create',
+      description: 'create an interview',
+      examples: ['create "Go developer" --skills go,mongodb --candidate-email grace@example.com'],
+      route: `POST ${path}`,
+      login: true,
+      args: { role_title: 'the role, in quotes' },
+      names,
+      body: contract.createInterviewBody,
+      reply: contract.interviewRecord,
+      lines: ({ interview_id, status, role_title }) => [`Created ${interview_id}  ${status}  ${role_title}`],
+    }),
+    command({
+      name: 'update',
+      description: 'change what is named before the interview starts; the rest stays',
+      examples: [`update ${example} --scheduled-at 2030-01-31T09:30:00Z`],
+      route: `PUT ${one}`,
+      login: true,
+      names,
+      body: contract.updateInterviewBody,
+      reply: contract.interviewRecord,
+    }),
+    steps({
+      name: 'resume',
+      description: 'add the resume of the candidate (PDF or DOCX); questions take it up',
+      examples: [`resume ${example} resume.pdf`],
+      route: `POST ${one}/resume`,
+      login: true,
+      args: { file: 'a PDF or DOCX file' },
+      reply: contract.interviewRecord,
+      async runs(session, { interviewId, file }) {
+        const data = new FormData();
+        data.append('file', await openFile(file as string), basename(file as string));
+        const at = `/orgs/${await session.orgId('member')}/interviews/${String(interviewId)}/resume`;
+        const reply = await (await session.member()).request('POST', at, contract.interviewRecord, { form: { data } });
+        session.output.result(reply, () => record(reply.candidate, session.output.width));
+      },
+    }),
+    command({
+      name: 'start',
+      description: 'start an interview: send the bot, or open the room',
+      examples: [`start ${example}`],
+      route: `POST ${one}/start`,
+      login: true,
+      body: contract.startBody,
+      reply: contract.interviewRecord,
+      lines: moved,
+    }),
+    move('rejoin', 'send the bot again after a disconnect'),
+    move('end', 'end an interview; its questions and answers are summed up'),
+    command({
+      name: 'cancel',
+      description: 'cancel an interview',
+      examples: [`cancel ${example} --reason "The candidate is ill."`],
+      route: `POST ${one}/cancel`,
+      login: true,
+      body: contract.cancelBody,
+      reply: contract.interviewRecord,
+      lines: moved,
+    }),
+    command({
+      name: 'evaluate',
+      description: 'sum up the questions and answers again',
+      examples: [`evaluate ${example}`],
+      route: `POST ${one}/evaluate`,
+      login: true,
+      reply: contract.interviewRecord,
+      lines: ({ qa_summary }, _, width) => record(qa_summary ?? {}, width),
+    }),
+    command({
+      name: 'score',
+      description: 'score an interview by its criteria',
+      examples: [`score ${example}`],
+      route: `POST ${one}/generate-score`,
+      login: true,
+      reply: contract.interviewRecord,
+      lines: ({ evaluation }, _, width) => record(evaluation ?? {}, width),
+    }),
+    command({
+      name: 'decide',
+      description: 'record the decision',
+      examples: [`decide ${example} hire --notes "Strong in Go."`],
+      route: `PUT ${one}/decision`,
+      login: true,
+      args: { decision: 'what is decided' },
+      body: contract.decisionBody,
+      reply: contract.interviewRecord,
+      lines: ({ interview_id, decision }) => [
+        `${interview_id}: ${decision?.decision}, ${shortTime(decision?.decided_at ?? null)}`,
+      ],
+    }),
+    command({
+      name: 'rm',
+      description: 'delete an interview',
+      examples: [`rm ${example}`],
+      route: `DELETE ${one}`,
+      login: true,
+      reply: contract.interviewRemovedReply,
+      lines: ({ interview_id }) => [`Deleted ${interview_id}`],
+    }),
+  ],
+};

@@ -1,0 +1,93 @@
+/** `members`: who belongs to an organization, and who is invited. */
+import { command, listing, type Noun } from '../described.ts';
+import * as accounts from '../../api/contract/accounts.ts';
+import * as orgs from '../../api/contract/orgs.ts';
+
+const path = '/orgs/{orgId}/members';
+const invitations = '/orgs/{orgId}/invitations';
+
+export const members: Noun = {
+  name: 'members',
+  description: 'list, invite and remove members of an organization, and change their roles',
+  commands: [
+    listing({
+      name: 'list',
+      description: 'list the members',
+      examples: ['list'],
+      route: `GET ${path}`,
+      login: true,
+      reply: orgs.memberList,
+      entries: 'members',
+      columns: {
+        MEMBER: (one) => one.userId,
+        ROLE: (one) => one.role,
+        JOINED: (one) => one.joined_at,
+        'E-MAIL': (one) => one.email,
+        NAME: (one) => one.name,
+      },
+      none: 'There are no members.',
+    }),
+    command({
+      name: 'invite',
+      description: 'invite somebody by e-mail',
+      examples: ['invite ada@example.com member'],
+      route: `POST ${invitations}`,
+      login: true,
+      args: { email: 'their e-mail address', role: 'what they may do' },
+      body: accounts.inviteBody,
+      reply: accounts.invitationReply,
+      lines: ({ invitation }) => [
+        `Invited ${invitation.email} as ${invitation.role}, until ${invitation.expires_at}: ${invitation.invitation_id}`,
+      ],
+    }),
+    listing({
+      name: 'invitations',
+      description: 'list invitations, newest first',
+      examples: ['invitations'],
+      route: `GET ${invitations}`,
+      login: true,
+      query: accounts.pageQuery,
+      reply: accounts.invitationList,
+      entries: 'invitations',
+      columns: {
+        INVITATION: (one) => one.invitation_id,
+        STATUS: (one) => one.status,
+        ROLE: (one) => one.role,
+        EXPIRES: (one) => one.expires_at,
+        'E-MAIL': (one) => one.email,
+      },
+      none: 'Nobody is invited.',
+    }),
+    command({
+      name: 'uninvite',
+      description: 'take an invitation back',
+      examples: ['uninvite inv_01M7YGT1Y2M8Q0Z6V3C4K5R7XA'],
+      route: `DELETE ${invitations}/{invitationId}`,
+      login: true,
+      args: { invitationId: 'its identifier; members invitations shows it' },
+      reply: accounts.invitationReply,
+      lines: ({ invitation }) => [`${invitation.email} is no longer invited`],
+    }),
+    command({
+      name: 'role',
+      description: 'change the role of a member',
+      examples: ['role usr_01M7YGT1Y2M8Q0Z6V3C4K5R7XA admin'],
+      route: `PATCH ${path}/{userId}`,
+      login: true,
+      args: { userId: 'a user id; members list shows it', role: 'what they may do' },
+      body: orgs.changeRoleBody,
+      reply: orgs.memberReply,
+      lines: ({ member }) => [`${member.email} is ${member.role}`],
+    }),
+    command({
+      name: 'remove',
+      description: 'remove a member, or yourself',
+      examples: ['remove usr_01M7YGT1Y2M8Q0Z6V3C4K5R7XA'],
+      route: `DELETE ${path}/{userId}`,
+      login: true,
+      args: { userId: 'a user id; members list shows it' },
+      reply: orgs.removedReply,
+      lines: ({ userId }) => [`Removed ${userId}`],
+    }),
+  ],
+};

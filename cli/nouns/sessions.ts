@@ -1,0 +1,49 @@
+/** `sessions`: what a backend does for its customers, by hand: to try the chat as somebody, and to end a session. */
+import { z } from 'zod';
+import { command, type Noun } from '../described.ts';
+import * as contract from '../../api/contract/sessions.ts';
+
+const { customer, context, ...rest } = contract.mintBody.shape;
+const { email, name, externalCustomerId } = customer.shape;
+
+export const sessions: Noun = {
+  name: 'sessions',
+  description: 'mint and revoke sessions of customers',
+  commands: [
+    command({
+      name: 'mint',
+      description: 'mint a session for a customer, with an API key; its token is shown only once',
+      examples: [
+        'mint --email ada@example.com --name Ada',
+        'mint --external-id 4711 --segment business --ttl-seconds 600',
+      ],
+      route: 'POST /support/sessions/orgs/{orgId}/mint',
+      body: contract.mintBody,
+      fields: {
+        of: z.strictObject({
+          email: email.meta({ description: 'the customer’s e-mail address' }),
+          name: name.meta({ description: 'the customer’s name' }),
+          external_id: externalCustomerId,
+          segment: context.unwrap().shape.productType,
+          ...rest,
+        }),
+        body: ({ email, name, external_id, segment, ...others }) => ({
+          customer: { email, name, externalCustomerId: external_id },
+          ...(segment === undefined ? {} : { context: { productType: segment } }),
+          ...others,
+        }),
+      },
+      reply: contract.mintReply,
+    }),
+    command({
+      name: 'revoke',
+      description: 'end a session at once',
+      examples: ['revoke ssn_01M7YGT1Y2M8Q0Z6V3C4K5R7XA'],
+      route: 'POST /support/sessions/orgs/{orgId}/{sessionId}/revoke',
+      login: true,
+      args: { sessionId: 'its identifier; sessions mint shows it' },
+      reply: contract.revokeReply,
+      lines: ({ session_id }) => [`Revoked ${session_id}`],
+    }),
+  ],
+};

@@ -1,0 +1,225 @@
+/** `tools` and `approvals`: the organization's tool server, which of its tools the agent may call, and calls that wait. */
+import type { z } from 'zod';
+import { command, listing, steps, type Noun } from '../described.ts';
+import { CliError } from '../errors.ts';
+import type { Given } from '../fields.ts';
+import { record, table } from '../output.ts';
+import type { Session } from '../session.ts';
+import * as contract from '../../api/contract/mcp.ts';
+
+const base = '/support/mcp/orgs/{orgId}';
+type Reply = z.infer<typeof contract.serverReply>;
+type Server = NonNullable<Reply['server']>;
+
+/** What is chosen when a tool is approved; the rest is as it was discovered. */
+const terms = contract.serverBody.shape.approved_tools
+  .unwrap()
+  .element.omit({ source_name: true, description: true, input_schema: true, output_schema: true, risk: true });
+
+/** The server without its schemas, then its tools. */
+function serverLines({ server, authorization_url }: Reply, width: number): string[] {
+  if (server === null) return ['No tool server is connected: connect one with tools set.'];
+  const { approved_tools, ...connection } = server;
+  return [
+    ...record(connection, width),
+    ...(authorization_url ? ['', `Open this to sign in: ${authorization_url}`] : []),
+    '',
+    ...(approved_tools.length === 0
+      ? ['No tool is approved: see tools discover, then tools approve.']
+      : table(
+          ['TOOL', 'NAME', 'TIER', 'FOR', 'STATE'],
+          approved_tools.map((tool) => [
+            tool.source_name,
+            tool.tool_name,
+            tool.risk_tier,
+            tool.auth_scope,
+            tool.suspended ? 'suspended' : tool.enabled ? 'enabled' : 'disabled',
+          ]),
+        )),
+  ];
+}
+
+/** Replaces the list of approved tools by what `change` makes of it. */
+async function changeTools(session: Session, change: (tools: Server['approved_tools']) => object[]): Promise<Reply> {
+  const client = await session.client();
+  const path = `/support/mcp/orgs/${await session.orgId()}/server`;
+  const query = { mode: session.mode };
+  const { server } = await client.request('GET', path, contract.serverReply, { query });
+  if (!server)
+    throw new CliError('No tool server is connected: connect one with tools set.', { code: 'NO_TOOL_SERVER' });
+  const body = { approved_tools: change(server.approved_tools) };
+  return client.request('PUT', path, contract.serverReply, { query, body });
+}
+
+/** A tool as it stands, to be approved as that. One that its server changed is left as it is: suspended. */
+function asApproved(tool: Server['approved_tools'][number]): object {
+  const { suspended: _suspended, ...approved } = tool;
+  return approved;
+}
+
+async function approve(session: Session, { tool, ...chosen }: Given): Promise<void> {
+  const reply = await changeTools(session, (tools) => {
+    const known = tools.find(({ source_name: name }) => name === tool);
+    // The description and the schemas are left out: those of the last discovery are approved.
+    const { input_schema: _i, output_schema: _o, description: _d, suspended: _s, ...kept } = known ?? {};
+    const others = tools.filter((each) => each !== known).map(asApproved);
+    return [...others, { ...kept, source_name: tool, ...chosen }];
+  });
+  const approved = reply.server?.approved_tools.find(({ source_name: name }) => name === tool);
+  session.output.result({ tool: approved }, () => [
+    `${String(tool)} is approved as ${approved?.tool_name}: ${approved?.risk_tier}, for ${approved?.auth_scope}`,
+  ]);
+}
+
+export const tools: Noun = {
+  name: 'tools',
+  description: 'connect the tool server, approve its tools, and read what was called',
+  commands: [
+    command({
+      name: 'get',
+      description: 'show the tool server and the approved tools',
+      examples: ['get'],
+      route: `GET ${base}/server`,
+      reply: contract.serverReply,
+      lines: (reply, _, width) => serverLines(reply, width),
+    }),
+    command({
+      name: 'set',
+      description: 'connect a tool server, or change what is named; the rest stays',
+      examples: [
+        'set --endpoint-url https://tools.example.com/mcp',
+        'set --auth-type bearer --access-token - < token',
+        'set --no-enabled',
+      ],
+      route: `PUT ${base}/server`,
+      body: contract.serverBody,
+      except: ['approved_tools'],
+      reply: contract.serverReply,
+      lines: (reply, _, width) => serverLines(reply, width),
+    }),
+    command({
+      name: 'disconnect',
+      description: 'disconnect the tool server; all its tools are off at once',
+      examples: ['disconnect'],
+      route: `DELETE ${base}/server`,
+      reply: contract.serverReply,
+      lines: () => ['The tool server is disconnected.'],
+    }),
+    listing({
+      name: 'discover',
+      description: 'what the server offers now, beside what is approved; it approves nothing',
+      examples: ['discover'],
+      route: `POST ${base}/discover`,
+      body: contract.emptyBody,
+      reply: contract.discoverReply,
+      entries: 'tools',
+      columns: {
+        TOOL: (tool) => tool.source_name,
+        STATUS: (tool) => tool.status,
+        CHANGED: (tool) => tool.diff?.map(({ field }) => field),
+        DESCRIPTION: (tool) => tool.description.split('\n')[0],
+      },
+      none: 'The server offers no tools.',
+    }),
+    steps({
+      name: 'approve',
+      description: 'approve a tool as it was discovered last, beside those that are approved already',
+      examples: ['approve get_balance --risk-tier read_private --auth-scope verified_customer'],
+      route: `PUT ${base}/server`,
+      args: { tool: 'the server’s name of it; tools discover shows it' },
+      body: contract.serverBody,
+      fields: {
+        of: terms,
+        body: () => undefined,
+      },
+      reply: contract.serverReply,
+      runs: approve,
+    }),
+    steps({
+      name: 'withdraw',
+      description: 'take the approval of a tool back; it is not called any more',
+      examples: ['withdraw get_balance'],
+      route: `PUT ${base}/server`,
+      args: { tool: 'the server’s name of it; tools get shows it' },
+      reply: contract.serverReply,
+      async runs(session, { tool }) {
+        const reply = await changeTools(session, (all) => {
+          const left = all.filter(({ source_name: name }) => name !== tool);
+          if (left.length === all.length)
+            throw new CliError(`${String(tool)} is not approved; tools get lists those that are.`, {
+              code: 'NOT_FOUND',
+            });
+          return left.map(asApproved);
+        });
+        session.output.result(reply, () => [`${String(tool)} is not called any more`]);
+      },
+    }),
+    listing({
+      name: 'audit',
+      description: 'list what was configured and called, newest first',
+      examples: ['audit --outcome error --limit 20'],
+      route: `GET ${base}/audit`,
+      query: contract.auditQuery,
+      reply: contract.auditReply,
+      entries: 'events',
+      columns: {
+        TIME: (event) => event.ts,
+        MODE: (event) => event.mode,
+        KIND: (event) => event.kind,
+        ACTION: (event) => event.action,
+        TOOL: (event) => event.tool,
+        OUTCOME: (event) => event.outcome,
+        ACTOR: (event) => event.actor,
+        CONVERSATION: (event) => event.conversation_id,
+      },
+      none: 'There are no such events.',
+    }),
+    command({
+      name: 'verify',
+      description: 'check that nothing in the audit was changed or removed',
+      examples: ['verify'],
+      route: `GET ${base}/audit/verify`,
+      reply: contract.verifyReply,
+    }),
+  ],
+};
+
+const decide = (verb: 'approve' | 'deny', description: string) =>
+  command({
+    name: verb,
+    description,
+    examples: [`${verb} call_01M7YGT1Y2M8Q0Z6V3C4K5R7XA`],
+    route: `POST ${base}/approvals/{approvalId}/${verb}`,
+    login: true,
+    body: contract.emptyBody,
+    reply: contract.decidedReply,
+    lines: ({ id, decision }) => [`${id} is ${decision}`],
+  });
+
+export const approvals: Noun = {
+  name: 'approvals',
+  description: 'decide on tool calls that wait for a member',
+  commands: [
+    listing({
+      name: 'list',
+      description: 'list the calls that wait',
+      examples: ['list'],
+      route: `GET ${base}/approvals`,
+      query: contract.approvalsQuery,
+      reply: contract.approvalsReply,
+      entries: 'approvals',
+      columns: {
+        APPROVAL: (call) => call.id,
+        MODE: (call) => call.mode,
+        TOOL: (call) => call.tool_name,
+        TIER: (call) => call.risk_tier,
+        UNTIL: (call) => call.expires_at,
+        CUSTOMER: (call) => call.customer_id,
+        ARGUMENTS: (call) => call.arguments,
+      },
+      none: 'No call waits for a member.',
+    }),
+    decide('approve', 'let the call be made'),
+    decide('deny', 'refuse the call'),
+  ],
+};
