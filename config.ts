@@ -61,6 +61,7 @@ export const environment = z.object({
   MONGODB_URI: z.string().optional(),
   TEMPORAL_ADDRESS: z.string().optional(),
   TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
+  TEMPORAL_UI_URL: z.url({ protocol: /^https?$/ }).optional(),
   TASK_QUEUE_PREFIX: z
     .string()
     .regex(/^[\w.-]*$/)
@@ -186,6 +187,7 @@ export function readConfig(env: Record<string, string | undefined>) {
     mongodbUri: v.MONGODB_URI,
     temporalAddress: v.TEMPORAL_ADDRESS,
     temporalNamespace: v.TEMPORAL_NAMESPACE,
+    temporalUiUrl: v.TEMPORAL_UI_URL,
     taskQueuePrefix: v.TASK_QUEUE_PREFIX,
     fleets: v.FLEETS,
     workerMetricsPort: v.WORKER_METRICS_PORT,

@@ -23,6 +23,7 @@ export function screen(
   const documents = `${system.url}/v1/orgs/${demo.org_id}/documents`;
   const auth = `-H 'Authorization: Bearer ${demo.key}'`;
   return `
+  Start page     ${system.url}
   API            ${system.url}/v1
   Docs           ${system.url}/docs
   Chat widget    ${system.url}/demo?key=${demo.publishable_key}
@@ -31,6 +32,8 @@ export function screen(
   Login          ${demo.email}, password ${demo.password}
   Test key       ${demo.key}
   Data, logs     ${dataDir}, ${system.logDir}
+  Your own hosts crawls, webhooks and tools reach private hosts and plain http only where EGRESS_ALLOW names them,
+                 as in EGRESS_ALLOW=localhost:8080 npm start
 
   Upload a document, list the documents, ask a question:
 

@@ -27,7 +27,7 @@ export type System = {
   url: string;
   mongodbUri: string;
   temporalAddress: string;
-  /** The Temporal UI of the embedded server; undefined with an external one. */
+  /** The Temporal UI of the embedded server, else what `TEMPORAL_UI_URL` says. */
   uiAddress: string | undefined;
   logDir: string;
   /** Resolves when a process ends unexpectedly that is not restarted; stays pending otherwise. */
@@ -102,6 +102,7 @@ export async function startSystem(options: {
       DATA_DIR: config.dataDir,
       MONGODB_URI: mongodbUri,
       TEMPORAL_ADDRESS: temporal.address,
+      ...(temporal.uiAddress === undefined ? {} : { TEMPORAL_UI_URL: temporal.uiAddress }),
       ...(chromium === undefined ? {} : { PUPPETEER_EXECUTABLE_PATH: chromium }),
       ...(embedding === undefined ? {} : { EMBEDDING_FOLDER: embedding }),
     };
@@ -157,7 +158,7 @@ async function embedMongod({ config, ports, logDir, report, watch, done }: Conte
 }
 
 async function embedTemporal({ config, ports, logDir, report, watch, done }: Context) {
-  if (config.temporalAddress !== undefined) return { address: config.temporalAddress, uiAddress: undefined };
+  if (config.temporalAddress !== undefined) return { address: config.temporalAddress, uiAddress: config.temporalUiUrl };
   const port = await freePort(ports.temporal);
   const uiPort = await freePort(ports.ui);
   const dataDir = join(config.dataDir, 'temporal');

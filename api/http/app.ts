@@ -17,6 +17,7 @@ import { onDemand } from './ondemand.ts';
 import { openApiDocument } from './openapi.ts';
 import { mountOutcome } from './outcome.ts';
 import { serve } from './serve.ts';
+import { mountStartPage } from './startpage.ts';
 import { takeNoParameters } from './validate.ts';
 import { routeGroups, type RouteGroups } from '../routes/index.ts';
 import { mountWidget } from '../chat/widget.ts';
@@ -138,6 +139,7 @@ export function createApp(
   for (const page of [slackOutcome, toolOutcome]) mountOutcome(outside, page);
   mountRoomPage(outside);
   mountAccountPage(outside);
+  mountStartPage(outside, ctx);
   mountMcp(outside, ctx, shared, apiVersion);
 
   const inside = new Router({ prefix: '/v1' });

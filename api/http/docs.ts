@@ -1,7 +1,7 @@
 /** The rendered API reference at /docs. Its assets are served by this process: no other host is asked. */
 import { createHash } from 'node:crypto';
 
-const script = `SwaggerUIBundle({ url: '/v1/openapi.json', dom_id: '#reference', deepLinking: true, tryItOutEnabled: true, persistAuthorization: false });`;
+const script = `SwaggerUIBundle({ url: '/v1/openapi.json', dom_id: '#reference', deepLinking: true, docExpansion: 'none', tryItOutEnabled: true, persistAuthorization: false });`;
 
 const html = `<!doctype html>
 <html lang="en">

@@ -79,6 +79,26 @@ async function paste(line: string): Promise<any> {
   return JSON.parse(stdout);
 }
 
+/** The page at `/` leads where the screen does and gives no secret away; its calls work with the screen's key. */
+async function startPageWorks(url: string, screen: string): Promise<void> {
+  const row = (name: string): string => new RegExp(`^  ${name} +(\\S+)`, 'm').exec(screen)![1]!;
+  expect(screen).toContain('EGRESS_ALLOW=');
+  const page = await (await fetch(row('Start page'))).text();
+  const links = [...page.matchAll(/href="(?!data:)([^"]+)"/g)].map(([, href]) => new URL(href!, url).href);
+  expect(links).toEqual(expect.arrayContaining([row('Docs'), row('Chat widget'), `${row('Temporal UI')}/`]));
+  for (const link of links) expect([link, (await fetch(link)).status]).toEqual([link, 200]);
+  const [key, password] = [row('Test key'), /password (\S+)$/m.exec(screen)![1]!];
+  expect(page).not.toContain(key);
+  expect(page).not.toContain(password);
+  const text = page.replaceAll('&quot;', '"').replaceAll('&gt;', '>').replaceAll('&lt;', '<').replaceAll('&amp;', '&');
+  const lines = text.match(/^(<pre><code>)?(export ORG|curl ).*$/gm)!.map((line) => line.replace(/<[^>]+>/g, ''));
+  const [named, upload, list, ask] = lines as [string, string, string, string];
+  const given = `${named.replace('svc_sk_test_…', key)}; `;
+  expect((await paste(given + upload)).document.filename).toBe('boxes.md');
+  expect((await paste(given + list)).documents).not.toEqual([]);
+  expect(await paste(given + ask)).toMatchObject({ answer: expect.any(String) });
+}
+
 it('its screen works, Ctrl-C ends all of it, the next start finds it again, and one that cannot start says why', async () => {
   const first = start({});
   const screen = await ready(first);
@@ -103,6 +123,7 @@ it('its screen works, Ctrl-C ends all of it, the next start finds it again, and 
     body: JSON.stringify({ email, password }),
   };
   expect((await fetch(`${url}/v1/auth/login`, login)).status).toBe(200);
+  await startPageWorks(url, screen);
   const pids = await rememberProcesses();
   expect(pids.map(isAlive)).toEqual([true, true, true, true]);
 

@@ -133,6 +133,22 @@ describe('every request', () => {
 describe('outside /v1', () => {
   const get = (path: string) => fetch(`${process.env['TEST_API_URL']}${path}`);
 
+  it('the start page leads to what there is, and shows calls for those who have no organization yet', async () => {
+    const page = await get('/');
+    const html = await page.text();
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'; style-src 'sha256-");
+    expect(html).not.toMatch(/<script|style="/);
+    for (const [, href] of html.matchAll(/href="(\/[^"]*)"/g))
+      expect([href, (await get(href!)).status]).toEqual([href, 200]);
+    expect(html).toContain('/v1/auth/register');
+  });
+
+  it('/health leads to the check of readiness', async () => {
+    const reply = await fetch(`${process.env['TEST_API_URL']}/health`, { redirect: 'manual' });
+    expect([reply.status, reply.headers.get('location')]).toEqual([302, '/health/ready']);
+  });
+
   it('health tells of MongoDB, Temporal and the embedding models', async () => {
     expect(await (await get('/health/live')).json()).toEqual({ status: 'ok' });
     // On a busy machine an answer of MongoDB or Temporal may take longer than health waits; then it says so.
