@@ -11,6 +11,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   meaning: () => import('./meaning.ts'),
   chat: () => import('./chat.ts'),
   delivery: () => import('./delivery.ts'),
+  notices: () => import('./notices.ts'),
   inbound: () => import('./inbound.ts'),
   embedding: () => import('./embedding.ts'),
   answers: () => import('./answers.ts'),

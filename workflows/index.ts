@@ -9,6 +9,7 @@ export { eraseCustomer } from './erasure.ts';
 export { inbound } from './inbound.ts';
 export { tryIntegration } from './integration.ts';
 export { mailReply } from './mailreply.ts';
+export { notices } from './notices.ts';
 export { interview } from './interview.ts';
 export { maintainStores } from './maintenance.ts';
 export { meeting } from './meeting.ts';

@@ -37,7 +37,7 @@ import {
 import { argumentsHash, pinOf } from '../../models/mcp/hash.ts';
 import { takeCall } from '../../models/mcp/limit.ts';
 import { findToolServer, stillConnected, suspendTool, type ToolServer } from '../../models/mcp/server.ts';
-import { attendingWork } from '../../models/rules/chat/work.ts';
+import { attendingWork, noticeWork } from '../../models/rules/chat/work.ts';
 import { languageOf } from '../../models/rules/language/language.ts';
 import { ownSentences } from '../../models/rules/language/escalation.ts';
 import { agreementText, awaitedBy, isAgreedTo, waitMs, type Awaited } from '../../models/rules/mcp/call.ts';
@@ -166,7 +166,11 @@ export function createToolCallActivities(deps: ToolCallDeps) {
     const awaited = awaitedBy[verdict];
     if (awaited === undefined) return send(call, { ...run, server, tool, who });
     const ask_until = new Date(clock().getTime() + waitMs[awaited]);
-    return void (await moveCall(call.org_id, call._id, 'ask', { awaited, ask_until }));
+    // Members are told by a workflow of their own, which goes on wherever this process dies.
+    const intents = awaited === 'member' ? [intentFor(noticeWork(call.org_id, { callId: call._id }), clock())] : [];
+    if (await moveCall(call.org_id, call._id, 'ask', { awaited, ask_until }, { intents }))
+      await start(ToolCallModel, call, intents);
+    return undefined;
   }
 
   const writerFor = (call: ToolCall) =>
@@ -190,13 +194,6 @@ export function createToolCallActivities(deps: ToolCallDeps) {
       });
     } else {
       await tellWaiting(call);
-      const kind = 'approval_waiting';
-      const notice = `The agent wants to use ${titleOf(tool_name)} for a customer; it waits for a day.`;
-      await notifyMembers(
-        call.org_id,
-        { key: `${kind}:${pending_id}`, kind, title: 'A tool call waits', body: notice },
-        clock(),
-      );
     }
   }
 

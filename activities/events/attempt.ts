@@ -5,8 +5,16 @@
 import type { Logger } from 'pino';
 import { senders as allSenders } from './senders/index.ts';
 import type { Sender, SenderDeps } from './senders/sender.ts';
+import type { Starter } from './inbound/handled.ts';
 import { notifyMembers } from '../../models/access/notification.ts';
-import { settleDelivery, type Attempt, type Delivery } from '../../models/events/delivery.ts';
+import { intentFor } from '../../models/base/pending.ts';
+import {
+  DeliveryModel,
+  settleDelivery,
+  type Attempt,
+  type Delivery,
+  type Settling,
+} from '../../models/events/delivery.ts';
 import {
   disableDestination,
   noteFailure,
@@ -19,17 +27,20 @@ import {
   hasOwnReceiver,
   maskHeaders,
   maxResponseHead,
+  testEventType,
   type DeliveryKind,
   type OutgoingRequest,
   type Refusal,
 } from '../../models/rules/events/delivery.ts';
+import { noticeWork } from '../../models/rules/chat/work.ts';
 import { isHopeless, nextWaitMs } from '../../models/rules/events/schedule.ts';
 
-export type AttemptDeps = SenderDeps & {
-  senders?: Readonly<Partial<Record<DeliveryKind, Sender>>>;
-  random?: () => number;
-  log: Logger;
-};
+export type AttemptDeps = SenderDeps &
+  Starter & {
+    senders?: Readonly<Partial<Record<DeliveryKind, Sender>>>;
+    random?: () => number;
+    log: Logger;
+  };
 
 /** What is known of where it goes. `standing` is missing until something was sent there. */
 export type Whereto = { ref: DestinationRef; standing: Destination | undefined };
@@ -57,7 +68,7 @@ const disabledMessage = (kind: DeliveryKind): string =>
 const isOutage = (error: unknown): boolean => error instanceof Error && error.name.startsWith('Mongo');
 
 export function createAttempts(deps: AttemptDeps) {
-  const { senders = allSenders, random = Math.random, clock, log } = deps;
+  const { senders = allSenders, random = Math.random, start, clock, log } = deps;
 
   /** Makes the attempt that was claimed. @throws what is an outage of ours. */
   async function make(delivery: Delivery, whereto: Whereto, signal: AbortSignal): Promise<Tried> {
@@ -65,7 +76,8 @@ export function createAttempts(deps: AttemptDeps) {
     if (!sender) return giveUp(delivery, 'Nothing in this system sends deliveries of this kind.');
     if (delivery.mode === 'test' || (await sender.unsendable?.(delivery, deps))) return suppress(delivery, sender);
     if (whereto.standing?.status === 'disabled' && !hasOwnReceiver(delivery))
-      return giveUp(delivery, disabledMessage(delivery.kind));
+      // Of the destination the members know.
+      return giveUp(delivery, disabledMessage(delivery.kind), { told: true });
     const at = clock();
     const began = performance.now();
     const lasted = () => Math.round(performance.now() - began);
@@ -104,16 +116,10 @@ export function createAttempts(deps: AttemptDeps) {
     const tries = delivery.tries + 1;
     const waitMs = permanent || broken ? undefined : nextWaitMs(tries, retryAfterMs, random());
     const next = waitMs === undefined ? undefined : new Date(now.getTime() + waitMs);
-    await settleDelivery(
-      delivery,
-      {
-        status: next ? 'retrying' : 'failed',
-        attempt: { ...attemptOf(at, duration, refusal), error },
-        next_attempt_at: next,
-        request: stored(refusal.request),
-      },
-      now,
-    );
+    const brought = { attempt: { ...attemptOf(at, duration, refusal), error }, request: stored(refusal.request) };
+    if (next) await settleDelivery(delivery, { status: 'retrying', next_attempt_at: next, ...brought }, now);
+    // The members are told below that the whole destination takes nothing any more.
+    else await settleFailed(delivery, brought, now, { told: broken && !hasOwnReceiver(delivery) });
     const { org_id, _id, kind, mode } = delivery;
     log.info({ org_id, delivery_id: _id, kind, mode, tries, reason: error }, 'delivery failed');
     if (!hasOwnReceiver(delivery)) {
@@ -159,9 +165,24 @@ export function createAttempts(deps: AttemptDeps) {
   }
 
   /** Ends a delivery without an attempt. */
-  async function giveUp(delivery: Delivery, error: string): Promise<Tried> {
-    await settleDelivery(delivery, { status: 'failed', error }, clock());
+  async function giveUp(delivery: Delivery, error: string, { told = false } = {}): Promise<Tried> {
+    await settleFailed(delivery, { error }, clock(), { told });
     return { kind: 'failed', error };
+  }
+
+  /** Writes down that a delivery was given up, and has the members told of it. `told`: they know already. */
+  async function settleFailed(
+    delivery: Delivery,
+    brought: Omit<Settling, 'status' | 'intents'>,
+    now: Date,
+    { told }: { told: boolean },
+  ): Promise<void> {
+    const { _id, org_id, event_type } = delivery;
+    // Whoever tries a destination sees what becomes of it.
+    const quiet = told || event_type === testEventType;
+    const intents = quiet ? [] : [intentFor(noticeWork(org_id, { deliveryId: _id }), now)];
+    if (await settleDelivery(delivery, { status: 'failed', ...brought, intents }, now))
+      await start(DeliveryModel, delivery, intents);
   }
 
   return { make };

@@ -43,7 +43,7 @@ export async function actShown(
   await conversationOf(caller, convId);
   const now = ctx.clock();
   const intent = intentFor(attendingWork(caller.orgId, convId), now);
-  const acted = await actOn(caller.orgId, convId, act, { now, intents: [intent], ...more });
+  const acted = await actOn(caller.orgId, convId, act, { now, intents: [intent], ...byOf(caller), ...more });
   await startSaved(ctx, ConversationModel, acted, [intent, ...eventIntents(acted)]);
   return acted;
 }
@@ -63,8 +63,12 @@ export async function assign(
     const message = 'is not a member of this organization';
     throw new Problem('VALIDATION', { details: [{ path: ['body', 'user_id'], message }] });
   }
-  return actOn(caller.orgId, convId, 'assign', { now, assignTo: userId });
+  const assigned = await actOn(caller.orgId, convId, 'assign', { now, assignTo: userId, ...byOf(caller) });
+  await startSaved(ctx, ConversationModel, assigned, eventIntents(assigned));
+  return assigned;
 }
+
+const byOf = ({ kind, actor }: Caller) => (kind === 'member' ? { by: actor } : {});
 
 type Reply = { body: string; client_message_id?: string | undefined; sender_name?: string | undefined };
 

@@ -7,6 +7,7 @@ import { afterPlace, defaultLimit, placedListPage } from '../http/cursor.ts';
 import { actShown, assign, conversationOf, replyTo, viewConversation, viewEvent, viewMessage } from '../chat/inbox.ts';
 import { route, withStatus } from '../http/route.ts';
 import { type Conversation } from '../../models/chat/conversation.ts';
+import { noticesSeen } from '../../models/chat/notices.ts';
 import { markRead } from '../../models/chat/unread.ts';
 import { findCustomer, findCustomers } from '../../models/chat/customer.ts';
 import { countInbox, listInbox, type InboxPlace } from '../../models/chat/inbox.ts';
@@ -83,6 +84,7 @@ export const inboxRoutes = [
       const conversation = await conversationOf(principal, convId);
       const looks = principal.kind === 'member' && before === undefined;
       if (looks && conversation.unread > 0) await markRead(orgId, convId);
+      if (looks) await noticesSeen(orgId, convId, principal.actor);
       const found = await listMessages(orgId, convId, {
         limit: limit + 1,
         before: before === undefined ? undefined : Number(before),

@@ -13,15 +13,10 @@ import { notifyEvents } from '../../models/rules/events/announcement.ts';
 import { maskWebhook } from '../../models/rules/events/notification.ts';
 import { webhookUrlProblem } from '../../models/rules/knowledge/supportconfig.ts';
 
-const view = ({ _id, kind, title, body, task_id, org_id, read, created_at }: Notification) => ({
-  notif_id: _id,
-  kind,
-  title,
-  body,
-  ...(task_id === undefined ? {} : { task_id }),
-  org_id,
-  read,
-  created_at: created_at.toISOString(),
+const view = (notification: Notification) => ({
+  ...notification,
+  notif_id: notification._id,
+  created_at: notification.created_at.toISOString(),
 });
 
 const viewWebhooks = ({ secrets }: Context, { slack_webhook_url: sealed, ...settings }: OrgWebhookSettings) => ({
@@ -86,7 +81,7 @@ export const notificationRoutes = [
     name: 'getOrgWebhooks',
     method: 'GET',
     path: '/orgs/{orgId}/webhooks',
-    summary: 'Where the organization is told about its tasks and meetings, and of what.',
+    summary: 'Where the organization is told about its customers, tasks and meetings, and of what.',
     auth: member(),
     params: contract.orgParams,
     reply: contract.webhooksReply,
@@ -99,7 +94,8 @@ export const notificationRoutes = [
     name: 'setOrgWebhooks',
     method: 'PUT',
     path: '/orgs/{orgId}/webhooks',
-    summary: 'Choose where the organization is told about its tasks and meetings, and of what; what is left out stays.',
+    summary:
+      'Choose where the organization is told about its customers, tasks and meetings, and of what; what is left out stays.',
     auth: member('admin'),
     params: contract.orgParams,
     body: contract.webhooksBody,

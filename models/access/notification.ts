@@ -1,6 +1,6 @@
 /** What members are told by the system: one notification for each member and occasion. */
 import { isDuplicate } from '../base/connect.ts';
-import { collectionOf, defineModel } from '../base/define.ts';
+import { collectionOf, defined, defineModel } from '../base/define.ts';
 import { newId } from '../base/ids.ts';
 import { OrganizationModel } from './organization.ts';
 
@@ -16,6 +16,16 @@ export type Notification = {
   body: string;
   /** Of a notification about a task. */
   task_id?: string;
+  /** Of one about a conversation, or about something of a customer: its erasure finds it by these. */
+  conv_id?: string;
+  customer_id?: string;
+  /** A call of a tool that waits for a member. */
+  approval_id?: string;
+  delivery_id?: string;
+  /** What it tells about: `conversation:<id>`. */
+  about?: string;
+  /** What repeats itself: of these, a member has one unread at a time. */
+  gathered?: string;
   read: boolean;
   created_at: Date;
   expires_at: Date;
@@ -36,6 +46,12 @@ export const NotificationModel = defineModel<Notification>(
     title: { type: String, required: true },
     body: { type: String, required: true },
     task_id: String,
+    conv_id: String,
+    customer_id: String,
+    approval_id: String,
+    delivery_id: String,
+    about: String,
+    gathered: String,
     read: { type: Boolean, required: true },
     created_at: { type: Date, required: true },
     expires_at: { type: Date, required: true },
@@ -43,17 +59,32 @@ export const NotificationModel = defineModel<Notification>(
   [
     { fields: { user_id: 1, org_id: 1, key: 1 }, unique: true },
     { fields: { user_id: 1, _id: -1 } },
-    { fields: { user_id: 1, org_id: 1 }, partialFilterExpression: { read: false } },
+    { fields: { user_id: 1, org_id: 1, about: 1 }, partialFilterExpression: { read: false } },
+    {
+      fields: { user_id: 1, org_id: 1, gathered: 1 },
+      unique: true,
+      partialFilterExpression: { read: false, gathered: { $exists: true } },
+    },
+    { fields: { org_id: 1, customer_id: 1 }, partialFilterExpression: { customer_id: { $exists: true } } },
     { fields: { expires_at: 1 }, expireAfterSeconds: 0 },
   ],
 );
 
-export type Notice = Pick<Notification, 'key' | 'kind' | 'title' | 'body'> & { task_id?: string | undefined };
+/** What a notification leads to. */
+export type NoticeSubject = {
+  [F in 'task_id' | 'conv_id' | 'customer_id' | 'approval_id' | 'delivery_id' | 'about' | 'gathered']?:
+    string | undefined;
+};
+export type Notice = Pick<Notification, 'key' | 'kind' | 'title' | 'body'> & NoticeSubject;
 
-/** Tells these users, each once an occasion however often this is called. */
+/**
+ * Tells these users, each once an occasion however often this is called. One who has not read the last one that is `gathered`
+ * by the same is not told; see `toldOf`.
+ */
 export async function notify(orgId: string, userIds: readonly string[], notice: Notice, now: Date): Promise<void> {
   if (userIds.length === 0) return;
-  const { key, task_id, ...said } = notice;
+  const { key, ...given } = notice;
+  const said = defined(given) as Omit<Notification, 'key' | 'read'>;
   const expires_at = new Date(now.getTime() + keptDays * 86_400_000);
   const writes = () =>
     collectionOf(NotificationModel).bulkWrite(
@@ -62,12 +93,11 @@ export async function notify(orgId: string, userIds: readonly string[], notice: 
           filter: { user_id, org_id: orgId, key },
           update: {
             $setOnInsert: {
-              _id: newId('notification'),
               ...said,
+              _id: newId('notification'),
               read: false,
               created_at: now,
               expires_at,
-              ...(task_id === undefined ? {} : { task_id }),
             },
           },
           upsert: true,
@@ -75,14 +105,55 @@ export async function notify(orgId: string, userIds: readonly string[], notice: 
       })),
       { ordered: false },
     );
-  // Two processes that insert the same one at once: the second time it is there.
-  await writes().catch((error: unknown) => (isDuplicate(error) ? writes() : Promise.reject(error)));
+  try {
+    await writes();
+  } catch (error) {
+    if (!isDuplicate(error)) throw error;
+    // Two processes that insert the same one at once: the second time it is there.
+    await writes().catch((again: unknown) => {
+      // Of what is gathered, somebody has an unread one.
+      if (notice.gathered === undefined || !isDuplicate(again)) throw again;
+    });
+  }
+}
+
+/** Those who were told of this occasion, whether or not they have read it. */
+export async function toldOf(orgId: string, userIds: readonly string[], key: string): Promise<string[]> {
+  const told = await collectionOf(NotificationModel)
+    .find({ user_id: { $in: [...userIds] }, org_id: orgId, key }, { projection: { user_id: 1 } })
+    .toArray();
+  return told.map(({ user_id }) => user_id);
+}
+
+/** Has what is gathered by this told again to those who have not read the last one; that one stays unread. */
+export async function gatherAnew(
+  orgId: string,
+  userIds: readonly string[],
+  { gathered, key }: { gathered: string; key: string },
+): Promise<void> {
+  await collectionOf(NotificationModel).updateMany(
+    { user_id: { $in: [...userIds] }, org_id: orgId, gathered, read: false, key: { $ne: key } },
+    { $unset: { gathered: '' } },
+  );
 }
 
 /** Tells every member of an organization. */
 export async function notifyMembers(orgId: string, notice: Notice, now: Date): Promise<void> {
   const org = await OrganizationModel.findById(orgId, { members: 1 }).lean();
   await notify(orgId, org?.members.map(({ user_id }) => user_id) ?? [], notice, now);
+}
+
+/** A user has seen what these kinds tell about. */
+export async function markReadAbout(
+  orgId: string,
+  userId: string,
+  about: string,
+  kinds: readonly string[],
+): Promise<void> {
+  await collectionOf(NotificationModel).updateMany(
+    { user_id: userId, org_id: orgId, about, read: false, kind: { $in: [...kinds] } },
+    { $set: { read: true } },
+  );
 }
 
 /** Those of organizations that the user left are not shown, whatever was told before. */

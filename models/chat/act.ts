@@ -1,12 +1,13 @@
 /**
- * Acts: what customers, members and the agent do to a conversation. What an act makes of it and of its ticket, and the events
- * it causes, is one atomic update after the tables of models/rules/chat/conversation.ts.
+ * Acts: what customers, members and the agent do to a conversation. What an act makes of it and of its ticket, the events it
+ * causes, and what members are to be told is one atomic update after the tables of models/rules/chat/conversation.ts.
  */
 import type mongoose from 'mongoose';
 import {
   ConversationModel,
   findConversation,
   type Conversation,
+  type Occasion,
   type SessionContext,
   type Ticket,
   type TicketEvent,
@@ -25,8 +26,9 @@ import {
   type EscalationReason,
 } from '../rules/chat/conversation.ts';
 import { Problem } from '../rules/base/errors.ts';
+import { noticeOf } from '../rules/chat/notice.ts';
 import { keptUntil } from '../rules/chat/retention.ts';
-import { ticketEventsWork, ticketWork } from '../rules/chat/work.ts';
+import { noticeWork, noticing, ticketEventsWork, ticketWork } from '../rules/chat/work.ts';
 
 export type ActOptions = {
   now: Date;
@@ -39,6 +41,8 @@ export type ActOptions = {
   note?: string;
   /** Of `assign`: a member's user id. */
   assignTo?: string;
+  /** The user id of the member who acts. */
+  by?: string;
   csat?: number;
   /** Only if it is still in one of these. */
   from?: readonly ConversationStatus[];
@@ -52,7 +56,7 @@ export type ActOptions = {
 export type Made = { moved: boolean; events: readonly TicketEvent[] };
 
 /**
- * Does an act, at once with its ticket, its events and the intents to show it and to send its events, as the tables say;
+ * Does an act, at once with its ticket, its events, what members are to be told, and the intents for all of it, as the tables say;
  * `position` of what is returned is the message's. Start the latter at once: `eventIntents`.
  * @throws Problem NOT_FOUND, or CONFLICT when the status, or `withinBounds`, does not allow it; what `begin` throws.
  */
@@ -88,7 +92,7 @@ function change(
   standing: Conversation,
   act: Act,
   status: ConversationStatus,
-  { now, message, session, reason, note, assignTo, csat, intents = [] }: ActOptions,
+  { now, message, session, reason, note, assignTo, by, csat, intents = [] }: ActOptions,
 ): mongoose.mongo.UpdateFilter<Conversation> {
   const before = standing.ticket?.status;
   const after = ticketAfter(act, before, status);
@@ -113,7 +117,12 @@ function change(
           updated_at: after === before && reason === undefined ? standing.ticket!.updated_at : now,
         };
   const given = typeof intents === 'function' ? intents({ moved: status !== standing.status, events }) : intents;
-  const pending = [...given, ...(ticket && events.length > 0 ? [toSend(standing, ticket, now)] : [])];
+  const occasion = occasionOf(standing, act, { to: status, assigned: assignTo, by, reason: ticket?.reason });
+  const pending = [
+    ...given,
+    ...(ticket && events.length > 0 ? [toSend(standing, ticket, now)] : []),
+    ...(occasion ? [toTell(standing, now)] : []),
+  ];
   return {
     $set: {
       status,
@@ -144,9 +153,39 @@ function change(
           $push: {
             ...(events.length > 0 ? { events: { $each: events } } : {}),
             ...(pending.length > 0 ? { pending: { $each: pending } } : {}),
+            ...(occasion ? { untold: occasion } : {}),
           },
         }
       : {}),
+  };
+}
+
+/** What members are to be told of an act. */
+function occasionOf(
+  { status: from, assigned_to, untold = [] }: Conversation,
+  act: Act,
+  given: {
+    to: ConversationStatus;
+    assigned: string | undefined;
+    by: string | undefined;
+    reason: EscalationReason | undefined;
+  },
+): Occasion | undefined {
+  const { to, by, assigned = assigned_to } = given;
+  const notice = noticeOf(act, { from, to, assignedBefore: assigned_to, assigned, by });
+  if (!notice) return undefined;
+  const { kind, again } = notice;
+  // Of a customer who writes on and on, one message is told.
+  const waits = untold.some((one) => one.kind === kind && one.to === assigned && (one.again || !again));
+  if (kind === 'customer_replied' && waits) return undefined;
+  // A ticket keeps the reason for which a person was called first.
+  const reason = act === 'message' ? 'replied' : given.reason;
+  return {
+    event_id: newId('event'),
+    ...notice,
+    ...(assigned === undefined ? {} : { to: assigned }),
+    ...(by === undefined ? {} : { by }),
+    ...(kind === 'conversation_escalated' && reason ? { reason } : {}),
   };
 }
 
@@ -176,9 +215,16 @@ function whyEscalated(
 const toSend = ({ _id, org_id }: Conversation, { ticket_id }: Ticket, now: Date): Intent =>
   intentFor(ticketWork(org_id, _id, ticket_id), now);
 
-/** The intents to send events that are with a conversation after an act; whoever acted starts them. */
+const toTell = ({ _id, org_id }: Conversation, now: Date): Intent =>
+  intentFor(noticeWork(org_id, { convId: _id }), now);
+
+const ownWorkflows: readonly string[] = [ticketEventsWork.workflow, noticing.workflow];
+
+/**
+ * The intents that acts left with a conversation by themselves, to send events and to tell members; whoever acted starts them.
+ */
 export const eventIntents = ({ pending = [] }: Pick<Conversation, 'pending'>): Intent[] =>
-  pending.filter(({ workflow }) => workflow === ticketEventsWork.workflow);
+  pending.filter(({ workflow }) => ownWorkflows.includes(workflow));
 
 /** Which of these intents an act left with the conversation. */
 export const leftIntents = ({ pending = [] }: Conversation, intents: readonly Intent[]): Intent[] =>

@@ -16,6 +16,7 @@ import {
   type TicketStatus,
 } from '../rules/chat/conversation.ts';
 import { Problem } from '../rules/base/errors.ts';
+import type { ConversationNotice } from '../rules/chat/notice.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { keptUntil } from '../rules/chat/retention.ts';
 
@@ -35,6 +36,20 @@ export type TicketEvent = {
   type: TicketEventType;
   ticket_status: TicketStatus;
   at: Date;
+};
+
+/** Something that members are to be told, kept until they were told. */
+export type Occasion = {
+  event_id: string;
+  kind: ConversationNotice;
+  /** Also told to a member who has not read that the customer wrote before. */
+  again: boolean;
+  /** The member who has the conversation; without one it concerns all. */
+  to?: string;
+  /** The member who acted. */
+  by?: string;
+  /** Of an escalation. */
+  reason?: EscalationReason;
 };
 
 export type SessionContext = { session_id: string; context: Readonly<Record<string, unknown>> };
@@ -79,6 +94,8 @@ export type Conversation = {
   events: TicketEvent[];
   /** `seq` of the last event whose deliveries are stored. */
   events_planned?: number;
+  /** What members are still to be told, the oldest first. */
+  untold?: Occasion[];
   created_at: Date;
   updated_at: Date;
   /** Test conversations only. */
@@ -143,6 +160,7 @@ export const ConversationModel = defineModel<Conversation>(
       required: true,
     },
     events_planned: Number,
+    untold: { type: [Mixed], default: undefined },
     created_at: { type: Date, required: true },
     updated_at: { type: Date, required: true },
     expires_at: Date,
@@ -172,6 +190,14 @@ export async function settleShown(orgId: string, convId: string, version: number
 /** Notes that the deliveries of events up to this one are stored. */
 export async function settlePlanned(orgId: string, convId: string, seq: number): Promise<void> {
   await collectionOf(ConversationModel).updateOne({ _id: convId, org_id: orgId }, { $max: { events_planned: seq } });
+}
+
+/** Notes that members were told of these occasions. */
+export async function settleTold(orgId: string, convId: string, eventIds: readonly string[]): Promise<void> {
+  await collectionOf(ConversationModel).updateOne(
+    { _id: convId, org_id: orgId },
+    { $pull: { untold: { event_id: { $in: [...eventIds] } } } },
+  );
 }
 
 /**

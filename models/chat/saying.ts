@@ -6,6 +6,7 @@
 import { actOn, leftIntents } from './act.ts';
 import type { Conversation } from './conversation.ts';
 import { findClientMessage, insertMessage, type MailOrigin, type Message } from './message.ts';
+import { noticesSeen } from './notices.ts';
 import { newId } from '../base/ids.ts';
 import { intentFor, type Intent } from '../base/pending.ts';
 import { attendingWork, mailingWork } from '../rules/chat/work.ts';
@@ -113,5 +114,7 @@ export async function storeReply(
     unmailed: true,
     pending: [intent, intentFor(mailingWork(orgId, convId), now)],
   });
+  // Whoever replies has seen the conversation.
+  await noticesSeen(orgId, convId, id);
   return { message, acted, intent, left: leftIntents(acted, [intent]) };
 }

@@ -274,6 +274,8 @@ export type Settling = {
   result?: Delivery['result'];
   /** Why no attempt was made, or what the attempt failed with. */
   error?: string;
+  /** What is to be started when this is written down; the caller starts it. */
+  intents?: readonly Intent[];
 };
 
 /**
@@ -282,7 +284,7 @@ export type Settling = {
  */
 export async function settleDelivery(delivery: Delivery, settling: Settling, now: Date): Promise<boolean> {
   const { _id, org_id, claim } = delivery;
-  const { status, attempt, next_attempt_at, request, result, error = attempt?.error } = settling;
+  const { status, attempt, next_attempt_at, request, result, error = attempt?.error, intents = [] } = settling;
   const failed = status === 'retrying' || status === 'failed';
   const gone = {
     claim: '',
@@ -299,7 +301,14 @@ export async function settleDelivery(delivery: Delivery, settling: Settling, now
       delivered_at: status === 'delivered' ? now : undefined,
     }) as Partial<Delivery>,
     $unset: gone as never,
-    ...(attempt ? { $push: { attempts: { $each: [attempt], $slice: -maxAttempts } } } : {}),
+    ...(attempt || intents.length > 0
+      ? {
+          $push: {
+            ...(attempt ? { attempts: { $each: [attempt], $slice: -maxAttempts } } : {}),
+            ...(intents.length > 0 ? { pending: { $each: [...intents] } } : {}),
+          },
+        }
+      : {}),
     ...(failed && attempt ? { $inc: { tries: 1 } } : {}),
   };
   const own = { _id, org_id, ...(claim ? { 'claim.id': claim.id } : {}) };

@@ -1,10 +1,14 @@
-/** Workers that die at each step of a delivery: every event arrives, under one id, and is recorded as delivered once. */
+/**
+ * Workers that die at each step of a delivery: every event arrives, under one id, and is recorded as delivered once. The same of
+ * what members are told of an escalation, also when the API dies that has stored it.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { apiAt, until } from '../kit/harness.ts';
 import { deathOf, removeDataDir, startProcess, systemEnv, type Running } from '../kit/processes.ts';
 import { all, outboxOf, startReceiver, type Receiver } from '../kit/receiver.ts';
-import type { DeliveryFault } from '../kit/worker.ts';
+import type { MessageFault } from '../kit/chatapi.ts';
+import type { DeliveryFault, NoticeFault } from '../kit/worker.ts';
 
 const env = systemEnv('deliverydeaths', { FLEETS: 'deliveries,slowdeliveries' });
 const program = 'test/kit/worker.ts';
@@ -102,6 +106,53 @@ describe('a worker that is killed', () => {
         expect(written).not.toContain(said);
         expect(written).not.toContain(Buffer.from(said).toString('base64').replace(/=+$/, ''));
       }
+    await last.stop();
+  });
+
+  it('at any step of telling members of an escalation, or just before it: each is told once in each way', async () => {
+    const usual = apiAt(api.url);
+    const { newOrg, newConversation, act, deliveries } = outboxOf(usual);
+    const choose = {
+      slack_webhook_url: `${receiver.url}/T1`,
+      email_notifications: true,
+      notify_on: ['conversation_escalated'],
+    };
+    const begun = async () => {
+      const org = await newOrg(receiver.url, { live: false });
+      await usual.request('PUT', `/orgs/${org.orgId}/webhooks`, { token: org.owner.token, body: choose });
+      return { ...org, ...(await newConversation(org)) };
+    };
+    const fault: MessageFault = 'conversation escalated';
+    const [dyingApi, first] = await Promise.all([
+      startProcess('test/kit/chatapi.ts', { ...env, FAULT: fault }),
+      begun(),
+    ]);
+    const dead = deathOf(Promise.resolve(dyingApi));
+    await expect(outboxOf(apiAt(dyingApi.url)).act(first, first.convId, 'escalate')).rejects.toThrow();
+    expect(await dead).toBe('SIGKILL');
+    const orgs = [first];
+    const faults: NoticeFault[] = [
+      'member notified',
+      'notice stored',
+      'before the occasion is settled',
+      'occasion settled',
+    ];
+    for (const FAULT of faults) {
+      const org = await begun();
+      const dying = startProcess(program, { ...env, FAULT, FAULT_OF: org.orgId });
+      await act(org, org.convId, 'escalate');
+      expect([FAULT, await deathOf(dying)]).toEqual([FAULT, 'SIGKILL']);
+      orgs.push(org);
+    }
+    const last = await startProcess(program, env);
+    for (const org of orgs) {
+      const made = await deliveries(org, all(2, 'suppressed'), '&kind=notification');
+      expect(made.map(({ event_type }) => event_type)).toEqual(Array(2).fill('conversation_escalated'));
+      const { body } = await usual.request('GET', '/me/notifications', { token: org.owner.token });
+      expect(body.data.notifications.map(({ kind, conv_id }: Record<string, string>) => [kind, conv_id])).toEqual([
+        ['conversation_escalated', org.convId],
+      ]);
+    }
     await last.stop();
   });
 });

@@ -10,12 +10,14 @@ import { ConversationModel } from '../../models/chat/conversation.ts';
 import { FrameModel } from '../../models/live/frame.ts';
 import { MessageModel } from '../../models/chat/message.ts';
 
-/** In the order in which a message comes to them. */
-export type MessageFault = 'message counted' | 'message stored' | 'message acknowledged';
+/** In the order in which a message comes to them; the last one is a member's. */
+export type MessageFault = 'message counted' | 'message stored' | 'message acknowledged' | 'conversation escalated';
 const points: Record<MessageFault, () => void> = {
   'message counted': () => interrupt(ConversationModel.collection, 'findOneAndUpdate', '"position":1', 'after'),
   'message stored': () => interrupt(MessageModel.collection, 'insertOne', '"customer"', 'after'),
   'message acknowledged': () => interrupt(FrameModel.collection, 'insertOne', '"ack"', 'after'),
+  'conversation escalated': () =>
+    interrupt(ConversationModel.collection, 'findOneAndUpdate', '"status":"escalated"', 'after'),
 };
 const fault = process.env['FAULT'] as MessageFault | undefined;
 if (fault !== undefined) points[fault]();

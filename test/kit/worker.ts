@@ -8,6 +8,7 @@ import { startWorkers } from '../../workers/main.ts';
 import { interrupt } from './interrupt.ts';
 import { readConfig } from '../../config.ts';
 import { ChunkModel } from '../../models/knowledge/chunk.ts';
+import { NotificationModel } from '../../models/access/notification.ts';
 import { DeliveryModel } from '../../models/events/delivery.ts';
 import { ConversationModel } from '../../models/chat/conversation.ts';
 import { InterviewModel } from '../../models/interviews/interview.ts';
@@ -45,7 +46,9 @@ export type ExecutionFault =
   | 'step settled'
   | 'before the execution ends'
   | 'execution ended';
-type AnyFault = Fault | AnswerFault | DeliveryFault | InterviewFault | InboundFault | ExecutionFault;
+/** In the order in which what members are told reaches them. */
+export type NoticeFault = 'member notified' | 'notice stored' | 'before the occasion is settled' | 'occasion settled';
+type AnyFault = NoticeFault | Fault | AnswerFault | DeliveryFault | InterviewFault | InboundFault | ExecutionFault;
 const fault = process.env['FAULT'] as AnyFault | undefined;
 
 function die(): never {
@@ -89,6 +92,10 @@ const points: Partial<Record<AnyFault, () => void>> = {
   'delivery claimed': () => interrupt(DeliveryModel.collection, 'findOneAndUpdate', '"claim"', 'after'),
   'delivery sent': () => interrupt(DeliveryModel.collection, 'updateOne', '"delivered"', 'before'),
   'delivery settled': () => interrupt(DeliveryModel.collection, 'updateOne', '"delivered"', 'after'),
+  'member notified': () => interrupt(NotificationModel.collection, 'bulkWrite', '"conversation_escalated"', 'after'),
+  'notice stored': () => interrupt(DeliveryModel.collection, 'insertOne', '"conversation_escalated"', 'after'),
+  'before the occasion is settled': () => interrupt(ConversationModel.collection, 'updateOne', '"untold"', 'before'),
+  'occasion settled': () => interrupt(ConversationModel.collection, 'updateOne', '"untold"', 'after'),
   'interview stored': () => interrupt(InterviewModel.collection, 'findOneAndUpdate', '"operation":"start"', 'after'),
   'scores stored': () => interrupt(InterviewModel.collection, 'updateOne', '"overall_score"', 'after'),
   'event claimed': () => interrupt(InboundModel.collection, 'bulkWrite', '"$set":{"attempt":', 'after'),

@@ -53,6 +53,11 @@ describe('PUT /orgs/{orgId}/webhooks', () => {
         'task_executed',
         'meeting_ended',
         'summary_ready',
+        'conversation_escalated',
+        'conversation_assigned',
+        'customer_replied',
+        'approval_waiting',
+        'delivery_failed',
       ],
     });
     const url = 'https://hooks.slack.com/services/T1/B1/very-secret';

@@ -1,12 +1,13 @@
 /** Records and activities name workflows, queues and signals by text; the names are those of the definitions. */
 import { expect, it } from '@jest/globals';
-import { conversationWork, ticketEventsWork } from '../../models/rules/chat/work.ts';
+import { conversationWork, noticing, ticketEventsWork } from '../../models/rules/chat/work.ts';
 import { deliveryWork, slowQueue, tryNowSignal } from '../../models/rules/events/work.ts';
 import { announcing, happenedSignal } from '../../models/rules/events/announcement.ts';
 import { inboundWork } from '../../models/rules/events/inbound.ts';
 import { announce, happened } from '../../workflows/announce.ts';
 import { attend, conversation } from '../../workflows/conversation.ts';
 import { arrived, inbound } from '../../workflows/inbound.ts';
+import { noticed, notices } from '../../workflows/notices.ts';
 import { tryNow } from '../../workflows/lines.ts';
 import { queues } from '../../workflows/queues.ts';
 import { lineNews, sendLine } from '../../workflows/sendline.ts';
@@ -31,6 +32,11 @@ it('a ticket’s events, and a line of deliveries, have the names by which recor
     deliveryWork.signal,
   ]);
   expect([queues.slowdeliveries, tryNow.name]).toEqual([slowQueue, tryNowSignal]);
+});
+
+it('what members are told has the names by which records ask for it', () => {
+  const { workflow, queue, signal } = noticing;
+  expect([notices.name, queues.deliveries, noticed.name]).toEqual([workflow, queue, signal]);
 });
 
 it('what is announced has the names by which records ask for it', () => {

@@ -1,6 +1,7 @@
 /** What is sent to other services, and what arrives from them. */
 import { launchable, type Slice } from './slice.ts';
 import { createDeliveryActivities } from '../../activities/events/deliver.ts';
+import { createNoticeActivities } from '../../activities/events/notices.ts';
 import { createMailReplyActivities } from '../../activities/events/mailreply.ts';
 import { createInboundActivities } from '../../activities/events/inbound/index.ts';
 import { createIntegrationActivities } from '../../activities/events/integration.ts';
@@ -16,7 +17,11 @@ export const events = {
   erasers: [deliveryEraser, mailThreadEraser, inboundEraser, linkEraser],
   fleets: {
     deliveries: {
-      activities: (deps) => ({ ...createDeliveryActivities(deps), ...createMailReplyActivities(deps) }),
+      activities: (deps) => ({
+        ...createDeliveryActivities(deps),
+        ...createMailReplyActivities(deps),
+        ...createNoticeActivities(deps),
+      }),
       // An attempt waits for its receiver, and of one destination no more than eight are under way.
       maxActivities: 40,
       maxWorkflowTasks: 20,

@@ -13,7 +13,8 @@ import type { Http } from '../../../clients/http/http.ts';
 import type { ObjectStore } from '../../../clients/s3/s3.ts';
 import { contentOf, readSes, type SesReceived } from '../../../clients/sns/ses.ts';
 import { takeTestConversation } from '../../../models/chat/allowance.ts';
-import { findConversation, type Conversation } from '../../../models/chat/conversation.ts';
+import { eventIntents } from '../../../models/chat/act.ts';
+import { ConversationModel, findConversation, type Conversation } from '../../../models/chat/conversation.ts';
 import { provideConversation } from '../../../models/chat/current.ts';
 import { findCustomer, type Customer } from '../../../models/chat/customer.ts';
 import { findClientMessage, MessageModel, type MailOrigin } from '../../../models/chat/message.ts';
@@ -222,6 +223,7 @@ async function sayIn(
       await countMissed(orgId, convId, acted.reads);
       await start(MessageModel, message, message.pending ?? []);
     } else await uncountMessage(orgId, convId, acted.reads);
+    await start(ConversationModel, acted, eventIntents(acted));
     return true;
   } catch (error) {
     if (error instanceof Problem && error.code === 'NOT_FOUND') return false;

@@ -32,3 +32,16 @@ export const mailingWork = (orgId: string, convId: string) => ({
   id: `mailreply:${convId}`,
   args: [{ orgId, convId }],
 });
+
+export const noticing = { workflow: 'notices', queue: 'deliveries', signal: 'noticed' } as const;
+
+/** What members are told of: a conversation, a call of a tool that waits for one of them, or a delivery that was given up. */
+export type NoticeAbout = { convId: string } | { callId: string } | { deliveryId: string };
+export type NoticeRef = { orgId: string } & NoticeAbout;
+
+/** Has members told what is still to be told; one workflow for each, which looks again at each signal. */
+export const noticeWork = (orgId: string, about: NoticeAbout) => ({
+  ...noticing,
+  id: `notices:${Object.values(about)[0] as string}`,
+  args: [{ orgId, ...about }],
+});

@@ -2,10 +2,10 @@
  * What an organization is told about its tasks and its members' meetings: which events there are, who is told, and the words.
  * Pure.
  */
-import { escapeSlack, maxSlackText } from './slack.ts';
+import { oneLine, saidMail, saidSlack, supportNotices } from './notice.ts';
 
-/** What `notify_on` selects from. */
-export const notifyEvents = [
+/** What is announced of tasks and meetings. */
+export const announced = [
   'task_created',
   'task_assigned',
   'task_updated',
@@ -14,11 +14,15 @@ export const notifyEvents = [
   'meeting_ended',
   'summary_ready',
 ] as const;
+export type Announced = (typeof announced)[number];
+
+/** What `notify_on` selects from. */
+export const notifyEvents = [...announced, ...supportNotices] as const;
 export type NotifyEvent = (typeof notifyEvents)[number];
 
 /** What happened, as far as it is told. People are named by how members see them. */
 export type Happening = {
-  event: NotifyEvent;
+  event: Announced;
   event_id: string;
   /** The title of the task or meeting. */
   title: string;
@@ -65,7 +69,7 @@ export function audienceOf(
   };
 }
 
-const sentences: Readonly<Record<NotifyEvent, (title: string, told: Happening) => string>> = {
+const sentences: Readonly<Record<Announced, (title: string, told: Happening) => string>> = {
   task_created: (title, { actor }) => `${actor ?? 'A meeting'} made the task “${title}”.`,
   task_assigned: (title, { actor, assignee = 'somebody' }) =>
     actor === undefined || actor === assignee
@@ -80,7 +84,7 @@ const sentences: Readonly<Record<NotifyEvent, (title: string, told: Happening) =
   summary_ready: (title) => `The summary of the meeting “${title}” is ready.`,
 };
 
-const titles: Readonly<Record<NotifyEvent, string>> = {
+const titles: Readonly<Record<Announced, string>> = {
   task_created: 'New task',
   task_assigned: 'Task assigned',
   task_updated: 'Task changed',
@@ -88,11 +92,6 @@ const titles: Readonly<Record<NotifyEvent, string>> = {
   task_executed: 'Task executed',
   meeting_ended: 'Meeting ended',
   summary_ready: 'Summary ready',
-};
-
-const oneLine = (text: string, max = 300): string => {
-  const line = text.replaceAll(/[\p{Cc}\u2028-\u202e\u2066-\u2069]+/gu, ' ').trim();
-  return line.length <= max ? line : `${line.slice(0, max - 1)}…`;
 };
 
 function linesOf(told: Happening): string[] {
@@ -116,17 +115,14 @@ export const noticeText = (told: Happening): { title: string; body: string } => 
   body: linesOf(told).join('\n'),
 });
 
+const saidOf = (told: Happening) => ({ title: titles[told.event], lines: linesOf(told) });
+
 /** Subject and text of a mail. */
-export const noticeMail = (told: Happening, orgName: string): { subject: string; text: string } => ({
-  subject: oneLine(`${titles[told.event]}: ${told.title}`, 150),
-  text: `${[linesOf(told).join('\n'), `-- \n${oneLine(orgName)}. An owner or admin chooses what is mailed.`].join('\n\n')}\n`,
-});
+export const noticeMail = (told: Happening, orgName: string): { subject: string; text: string } =>
+  saidMail(saidOf(told), orgName, `${titles[told.event]}: ${told.title}`);
 
 /** The text of a message in Slack; nothing in it becomes a mention. */
-export function noticeSlack(told: Happening): string {
-  const [first = '', ...rest] = linesOf(told).map(escapeSlack);
-  return [`*${titles[told.event]}* ${first}`, ...rest].join('\n').slice(0, maxSlackText);
-}
+export const noticeSlack = (told: Happening): string => saidSlack(saidOf(told));
 
 /** What is started to tell of something, by the names that records and workflows share. */
 export const announcing = { workflow: 'announce', queue: 'tasks' } as const;

@@ -1,23 +1,24 @@
 /** Who is told of what happened, over every choice that an organization can make, and in which words. */
 import { describe, expect, it } from '@jest/globals';
 import {
+  announced,
   audienceOf,
   noticeMail,
   noticeSlack,
   noticeText,
   notifyEvents,
   type Happening,
-  type NotifyEvent,
+  type Announced,
 } from '../../../models/rules/events/announcement.ts';
 
-const subsets = Array.from({ length: 2 ** notifyEvents.length }, (_, bits) =>
-  notifyEvents.filter((_event, at) => (bits & (1 << at)) !== 0),
+const subsets = Array.from({ length: 2 ** announced.length }, (_, bits) =>
+  announced.filter((_event, at) => (bits & (1 << at)) !== 0),
 );
 const people = { creator: 'ada', assignee: 'bob' };
 const anybody = () => true;
 
 /** Who is concerned, and whether the event has notifications at all. */
-const expected: Record<NotifyEvent, { concerned: string[]; notified: boolean }> = {
+const expected: Record<Announced, { concerned: string[]; notified: boolean }> = {
   task_created: { concerned: ['ada', 'bob'], notified: false },
   task_assigned: { concerned: ['bob'], notified: true },
   task_updated: { concerned: ['ada', 'bob'], notified: false },
@@ -28,7 +29,7 @@ const expected: Record<NotifyEvent, { concerned: string[]; notified: boolean }> 
 };
 
 describe('audienceOf', () => {
-  it.each(notifyEvents)('%s, with each of 512 choices', (event) => {
+  it.each(announced)('%s, with each of 512 choices', (event) => {
     const { concerned, notified } = expected[event];
     const wrong: unknown[] = [];
     for (const notify_on of subsets)

@@ -1,0 +1,63 @@
+/**
+ * From a member's or the agent's act to the notification of another member, through two API processes that share MongoDB and
+ * Temporal: one takes the act, the other shows the notification. Asked: p99 under a second.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { onStage, quantile, type Stage } from './stage.ts';
+import { apiAt, type Api } from '../test/kit/harness.ts';
+import { startProcess } from '../test/kit/processes.ts';
+import { outboxOf } from '../test/kit/receiver.ts';
+
+const targetMs = 1_000;
+const rounds = process.argv.includes('small') ? 10 : 100;
+
+export async function run(): Promise<void> {
+  await onStage(async (stage) => {
+    const other = await startProcess('api/server.ts', {
+      DATA_DIR: stage.dataDir,
+      MONGODB_URI: stage.mongodbUri,
+      TEMPORAL_ADDRESS: stage.temporalAddress,
+      SEARCH_URI: stage.searchUri,
+      EMBEDDING: 'off',
+      PORT: '0',
+    });
+    try {
+      for (const [name, shown] of [
+        ['one API process', apiAt(stage.url)],
+        ['two API processes', apiAt(other.url)],
+      ] as const)
+        await measure(stage, name, shown);
+    } finally {
+      await other.stop();
+    }
+  });
+}
+
+async function measure(stage: Stage, name: string, shown: Api): Promise<void> {
+  const api = apiAt(stage.url);
+  const { newConversation, act } = outboxOf(api);
+  const owner = await api.newOrg();
+  const org = { ...owner, key: (await api.newKey(owner)).token };
+  const told = async (convId: string): Promise<void> => {
+    for (const began = performance.now(); ; await sleep(5)) {
+      const { body } = await shown.request('GET', '/me/notifications?limit=5', { token: org.owner.token });
+      if (body.data.notifications.some((one: { conv_id?: string }) => one.conv_id === convId)) return;
+      if (performance.now() - began > 60_000) throw new Error(`nobody was told of ${convId}`);
+    }
+  };
+  const waits: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const { convId } = await newConversation(org);
+    await sleep(100);
+    const began = performance.now();
+    await act(org, convId, 'escalate');
+    await told(convId);
+    waits.push(performance.now() - began);
+  }
+  const sorted = waits.toSorted((a, b) => a - b);
+  const [p50, p99] = [quantile(sorted, 0.5), quantile(sorted, 0.99)];
+  const verdict = p99 < targetMs ? 'reached' : 'not reached';
+  console.log(
+    `${name}: act to notification p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms (asked for: p99 under ${targetMs} ms): ${verdict}`,
+  );
+}

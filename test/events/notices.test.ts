@@ -1,0 +1,275 @@
+/**
+ * What members are told of customers who wait and of deliveries that were given up: by notifications, and by the organization's
+ * webhook of Slack and by mail. Slack is a receiver on this machine; there is no mail server, so mails are kept.
+ */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sharedDatabase } from '../kit/database.ts';
+import { system, until, type TestOrg, type TestUser } from '../kit/harness.ts';
+import { all, outboxOf, startReceiver, status, type Receiver } from '../kit/receiver.ts';
+import { cancel, please, shopping } from '../kit/toolshop.ts';
+import type { Delivery } from '../../models/events/delivery.ts';
+import type { Organization } from '../../models/access/organization.ts';
+
+const api = system();
+const { newConversation, act, deliveries, newOrg: newSender, outbox } = outboxOf(api);
+const { opened, met } = shopping(api);
+const db = sharedDatabase();
+let slack: Receiver;
+beforeAll(async () => {
+  slack = await startReceiver(status(200, {}, 'ok'));
+});
+afterAll(() => slack.close());
+
+type Org = TestOrg & { key: string };
+type Shown = {
+  kind: string;
+  title: string;
+  body: string;
+  conv_id?: string;
+  delivery_id?: string;
+  read: boolean;
+  notif_id: string;
+};
+const choose = (org: TestOrg, body: Record<string, unknown>) =>
+  api.request('PUT', `/orgs/${org.orgId}/webhooks`, { token: org.owner.token, body });
+async function newOrg({ live = false, ...settings }: Record<string, unknown> = {}): Promise<Org> {
+  const org = await api.newOrg();
+  if (live) await api.goLive(org);
+  expect((await choose(org, { slack_webhook_url: `${slack.url}/T1/B1/x`, ...settings })).status).toBe(200);
+  return { ...org, key: (await api.newKey(org, { mode: live ? 'live' : 'test' })).token };
+}
+async function joined({ orgId }: TestOrg): Promise<TestUser> {
+  const user = await api.newUser();
+  const members = { user_id: user.userId, role: 'member' as const, joined_at: new Date() };
+  await db().collection<Organization>('organizations').updateOne({ _id: orgId }, { $push: { members } });
+  return user;
+}
+const shown = async ({ token }: TestUser, query = ''): Promise<Shown[]> =>
+  (await api.request('GET', `/me/notifications${query}`, { token })).body.data.notifications;
+/** The kinds that a member was told, the oldest first, once there are as many. */
+async function kinds(user: TestUser, count: number): Promise<string[]> {
+  const found = await until(async () => {
+    const told = await shown(user);
+    return told.length >= count && told;
+  }, `${count} notifications`);
+  return found.map(({ kind }) => kind).toReversed();
+}
+const inbox = async (org: Org, convId: string, rest: string, body: unknown = {}, by = org.owner) => {
+  const path = `/support/inbox/orgs/${org.orgId}/${convId}${rest}`;
+  const reply = await api.request(rest === '' ? 'GET' : 'POST', path, { token: by.token, ...(rest ? { body } : {}) });
+  expect([rest, reply.status]).toEqual([rest, rest === '/reply' ? 201 : 200]);
+};
+const assign = (org: Org, convId: string, to: TestUser, by?: TestUser) =>
+  inbox(org, convId, '/assign', { user_id: to.userId }, by);
+/** Nothing of a conversation is still to be told. */
+const allTold = (convId: string) =>
+  until(async () => {
+    const found = await db().collection<{ _id: string; untold?: unknown[] }>('conversations').findOne({ _id: convId });
+    return (found?.untold ?? []).length === 0;
+  }, 'everything to be told');
+/** A customer who writes as often as it is told to. */
+async function customer(org: Org) {
+  const { token } = await api.newSession(org, { key: org.key });
+  const path = `/support/chat/messages/${org.orgId}`;
+  let conv_id: string | undefined;
+  const say = async (body: string): Promise<string> => {
+    const sent = await api.request('POST', path, { token, body: { body, ...(conv_id ? { conv_id } : {}) } });
+    expect(sent.status).toBe(202);
+    conv_id = sent.body.conv_id as string;
+    return conv_id;
+  };
+  return { say };
+}
+
+describe('a conversation that is escalated', () => {
+  it('is told to every member, in Slack and by mail, with its id and without the customer’s words or name', async () => {
+    const org = await newOrg({ live: true, email_notifications: true });
+    const bob = await joined(org);
+    const { convId, email } = await newConversation(org, { name: 'Ada Byron' });
+    await act(org, convId, 'escalate', { reason: 'Her card number is 4111.' });
+    const found = await deliveries(org, (those) => those.length === 3, '&kind=notification');
+    for (const user of [org.owner, bob]) {
+      expect(await kinds(user, 1)).toEqual(['conversation_escalated']);
+      expect((await shown(user))[0]).toMatchObject({
+        title: 'A conversation of Test Organization was escalated',
+        body: `A member took it over.\nConversation ${convId}`,
+        conv_id: convId,
+        read: false,
+      });
+    }
+    await until(async () => slack.received.some(({ body }) => body.includes(convId)), 'Slack to be told');
+    const said = slack.received.filter(({ body }) => body.includes(convId));
+    expect(said.map(({ event }) => event.text)).toEqual([
+      `*A conversation of Test Organization was escalated* A member took it over.\nConversation ${convId}`,
+    ]);
+    const stored = await db().collection('notifications').find({ org_id: org.orgId }).toArray();
+    const everything = JSON.stringify([found, said, stored]);
+    for (const secret of [email, 'Ada Byron', 'Where is my card', '4111']) expect(everything).not.toContain(secret);
+    expect(found.map(({ event_type }) => event_type)).toEqual(Array(3).fill('conversation_escalated'));
+  });
+
+  it('by the agent, as the customer asked for a person: told in the sandbox, where what would leave is kept', async () => {
+    const org = await newOrg({ email_notifications: true });
+    const convId = await (await customer(org)).say('I want to talk to a human');
+    expect(await kinds(org.owner, 1)).toEqual(['conversation_escalated']);
+    const [told] = await shown(org.owner);
+    expect([told!.title, told!.conv_id]).toEqual(['A customer of Test Organization asks for a person', convId]);
+    const kept = await deliveries(org, all(2, 'suppressed'), '&kind=notification');
+    const bodies = kept.map(({ request }) => request.body as string);
+    expect(bodies.every((body) => body.includes(convId))).toBe(true);
+    expect(slack.received.filter(({ body }) => body.includes(convId))).toEqual([]);
+    const records = await db().collection<Delivery>('deliveries').find({ org_id: org.orgId }).toArray();
+    expect(records.map(({ subject }) => [subject.conv_id, typeof subject.customer_id])).toEqual([
+      [convId, 'string'],
+      [convId, 'string'],
+    ]);
+  });
+
+  it('is told again when it is escalated again, and to its assignee alone when it has one', async () => {
+    const org = await newOrg({ notify_on: [] });
+    const bob = await joined(org);
+    const { convId } = await newConversation(org);
+    for (const name of ['escalate', 'resolve', 'escalate', 'resolve']) await act(org, convId, name);
+    expect(await kinds(bob, 2)).toEqual(['conversation_escalated', 'conversation_escalated']);
+    await assign(org, convId, bob, bob);
+    await act(org, convId, 'escalate');
+    expect(await kinds(bob, 3)).toHaveLength(3);
+    await allTold(convId);
+    expect(await shown(org.owner)).toHaveLength(2);
+    expect(await deliveries(org)).toEqual([]);
+  });
+
+  it('because the customer writes back after a member’s reply: whoever has it is told, else everybody', async () => {
+    const org = await newOrg();
+    const bob = await joined(org);
+    const [free, had] = [await customer(org), await customer(org)];
+    const [one, two] = [await free.say('Hello?'), await had.say('Hello?')];
+    await assign(org, two, bob, bob);
+    for (const convId of [one, two]) await inbox(org, convId, '/reply', { body: 'It is on its way.' });
+    await free.say('Since when?');
+    await allTold(one);
+    expect((await shown(bob)).map(({ kind, title }) => [kind, title])).toEqual([
+      ['conversation_escalated', 'A customer of Test Organization wrote back'],
+    ]);
+    await had.say('Since when?');
+    expect(await kinds(bob, 2)).toEqual(['conversation_escalated', 'customer_replied']);
+    await allTold(two);
+    expect(await shown(org.owner)).toHaveLength(1);
+  });
+});
+
+describe('a conversation that is assigned', () => {
+  it('is told to the assignee with the name of who did it; not when one takes it oneself, or has it already', async () => {
+    const org = await newOrg({ email_notifications: true });
+    const bob = await joined(org);
+    const { convId } = await newConversation(org);
+    await assign(org, convId, org.owner);
+    for (let times = 0; times < 2; times += 1) await assign(org, convId, bob);
+    expect(await kinds(bob, 1)).toEqual(['conversation_assigned']);
+    await allTold(convId);
+    const [told, ...more] = await shown(bob);
+    expect(told).toMatchObject({
+      title: 'A conversation of Test Organization was assigned to you',
+      body: `Test Person assigned it to you.\nConversation ${convId}`,
+      conv_id: convId,
+    });
+    expect([more, await shown(org.owner)]).toEqual([[], []]);
+    const kept = await deliveries(org, all(2, 'suppressed'), '&kind=notification');
+    expect(kept.map(({ destination }) => destination).toSorted()).toEqual(['Slack webhook', bob.email].toSorted());
+  });
+});
+
+describe('a customer who writes to an assignee', () => {
+  it('again and again is told once until the assignee has read it, and anew after each reply', async () => {
+    const org = await newOrg({ email_notifications: true });
+    const ada = await customer(org);
+    const convId = await ada.say('Hello?');
+    await assign(org, convId, org.owner);
+    for (let times = 0; times < 5; times += 1) await ada.say(`Are you there? ${times}`);
+    expect(await kinds(org.owner, 1)).toEqual(['customer_replied']);
+    await allTold(convId);
+    expect(await shown(org.owner)).toHaveLength(1);
+    // Whoever looks at the conversation has read what tells of it.
+    await inbox(org, convId, '');
+    expect((await shown(org.owner)).map(({ read }) => read)).toEqual([true]);
+    await ada.say('Hello again?');
+    expect(await kinds(org.owner, 2)).toHaveLength(2);
+    // A colleague replies; the assignee has not read the last one, but the customer's answer is new.
+    const bob = await joined(org);
+    await inbox(org, convId, '/reply', { body: 'One moment.' }, bob);
+    for (const body of ['Thanks!', 'I wait.']) await ada.say(body);
+    expect(await kinds(org.owner, 3)).toHaveLength(3);
+    await allTold(convId);
+    expect(await shown(org.owner)).toHaveLength(3);
+    expect(await shown(bob)).toEqual([]);
+    await deliveries(org, all(6, 'suppressed'), '&kind=notification');
+  });
+
+  it('who has left is told to all who are there', async () => {
+    const org = await newOrg({ notify_on: [] });
+    const bob = await joined(org);
+    const ada = await customer(org);
+    const convId = await ada.say('Hello?');
+    await assign(org, convId, bob, bob);
+    const members = { user_id: bob.userId };
+    await db().collection<Organization>('organizations').updateOne({ _id: org.orgId }, { $pull: { members } });
+    await ada.say('Are you there?');
+    expect(await kinds(org.owner, 1)).toEqual(['conversation_escalated']);
+  });
+});
+
+describe('a call of a tool that waits for a member', () => {
+  it('is told to all members, as chosen, once', async () => {
+    const shop = await opened([{ tool: cancel, risk_tier: 'admin_approve' }]);
+    await choose(shop.org, { email_notifications: true });
+    const bob = await joined(shop.org);
+    const { client } = await met(shop);
+    client.say(please);
+    for (const user of [shop.org.owner, bob]) expect(await kinds(user, 1)).toEqual(['approval_waiting']);
+    const [told] = await shown(bob);
+    const [{ id }] = (await shop.request('GET', '/approvals')).body.approvals;
+    expect(told).toMatchObject({
+      title: 'A tool call of Test Organization waits for a member',
+      body: `The agent wants to use Cancel order for a customer; it waits for a day.\nConversation ${client.convId}, approval ${id}`,
+      conv_id: client.convId,
+      approval_id: id,
+    });
+    const org = { ...shop.org, key: shop.key };
+    await deliveries(org, all(2, 'suppressed'), '&kind=notification');
+  });
+});
+
+describe('a delivery that was given up', () => {
+  it('is told to the members with its id; of one destination, once until that is read', async () => {
+    const receiver = await startReceiver(status(500));
+    const org = await newSender(receiver.url);
+    await choose(org, { email_notifications: true, notify_on: ['delivery_failed'] });
+    const { convId } = await newConversation(org);
+    await act(org, convId, 'escalate');
+    const due = await deliveries(org, (those) => those.some(({ attempts }) => attempts.length > 0), '&kind=webhook');
+    // The next attempt of each is its last; the second follows the first at once.
+    await db()
+      .collection<Delivery>('deliveries')
+      .updateMany({ org_id: org.orgId }, { $set: { tries: 7 } });
+    await outbox(org, 'POST', `/deliveries/${due[0].delivery_id}/redeliver`, {});
+    const failed = await deliveries(org, all(2, 'failed'), '&kind=webhook');
+    const ofFailing = async () => (await shown(org.owner)).filter(({ kind }) => kind === 'delivery_failed');
+    await until(async () => (await ofFailing()).length > 0, 'the members to be told');
+    const untold = { org_id: org.orgId, 'pending.workflow': 'notices' };
+    await until(
+      async () => (await db().collection('deliveries').countDocuments(untold)) === 0,
+      'everything to be told to be begun',
+    );
+    const [mail] = await deliveries(org, all(1, 'suppressed'), '&kind=notification');
+    expect(mail.event_type).toBe('delivery_failed');
+    const [told, ...more] = await ofFailing();
+    const one = failed.find(({ delivery_id }) => delivery_id === told!.delivery_id);
+    expect(more).toEqual([]);
+    expect(told).toMatchObject({
+      title: 'A delivery of Test Organization was given up',
+      conv_id: convId,
+      body: `${one.event_type} did not reach ${receiver.url}.\nThe receiver answered 500.\nDelivery ${one.delivery_id}`,
+    });
+    await receiver.close();
+  });
+});

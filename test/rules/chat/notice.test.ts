@@ -1,0 +1,49 @@
+/** Which acts members are told of, over every act, status and assignee. */
+import { describe, expect, it } from '@jest/globals';
+import { acts, conversationMoves, conversationStatuses } from '../../../models/rules/chat/conversation.ts';
+import { noticeOf } from '../../../models/rules/chat/notice.ts';
+
+const members = [undefined, 'ada', 'bob'];
+
+/** Every act that is possible, as `noticeOf` is told of it. */
+const all = acts.flatMap((act) =>
+  conversationStatuses.flatMap((from) => {
+    const to = conversationMoves[act][from];
+    if (to === undefined) return [];
+    return members.flatMap((assignedBefore) =>
+      members.flatMap((by) =>
+        (act === 'assign' ? ['ada', 'bob'] : [assignedBefore]).map((assigned) => ({
+          act,
+          moved: { from, to, assignedBefore, assigned, by },
+        })),
+      ),
+    );
+  }),
+);
+const told = all.map((one) => ({ ...one, notice: noticeOf(one.act, one.moved) }));
+
+describe('noticeOf', () => {
+  it('tells an assignment to another member, once', () => {
+    for (const { act, moved, notice } of told) {
+      const { assignedBefore, assigned, by } = moved;
+      const expected = act === 'assign' && assigned !== assignedBefore && assigned !== by;
+      expect([act, moved, notice?.kind === 'conversation_assigned']).toEqual([act, moved, expected]);
+    }
+  });
+
+  it('tells each message of the customer to whoever has the conversation, anew after a person has replied', () => {
+    for (const { act, moved, notice } of told) {
+      const expected = act === 'message' && moved.assigned !== undefined;
+      expect([act, moved, notice?.kind === 'customer_replied']).toEqual([act, moved, expected]);
+      if (expected) expect([moved, notice?.again]).toEqual([moved, moved.from === 'pending']);
+    }
+  });
+
+  it('tells everything else that makes a conversation wait for a person, and nothing that does not', () => {
+    for (const { act, moved, notice } of told) {
+      const waits = moved.to === 'escalated' && moved.from !== 'escalated' && act !== 'assign' && act !== 'unassign';
+      const expected = waits && (act !== 'message' || moved.assigned === undefined);
+      expect([act, moved, notice?.kind === 'conversation_escalated']).toEqual([act, moved, expected]);
+    }
+  });
+});
