@@ -19,6 +19,8 @@ export async function run(): Promise<void> {
       TEMPORAL_ADDRESS: stage.temporalAddress,
       SEARCH_URI: stage.searchUri,
       EMBEDDING: 'off',
+      // Logins name the address that they are for.
+      PUBLIC_URL: stage.url,
       PORT: '0',
     });
     try {
