@@ -81,6 +81,9 @@ export const environment = z.object({
     .string()
     .regex(/^[0-9a-fA-F]{64}$/, 'must be 64 hexadecimal digits (32 bytes); make one with: openssl rand -hex 32')
     .optional(),
+  SECRET_KEYS_OLDER: list
+    .refine((keys) => keys.every((key) => /^[0-9a-fA-F]{64}$/.test(key)), 'must be keys of 64 hexadecimal digits each')
+    .default([]),
   OIDC_PROVIDERS: oidcProviders.default({}),
   JWT_KEY_DAYS: positive.default(30),
   OPENAI_BASE_URL: z.url().optional(),
@@ -197,7 +200,7 @@ export function readConfig(env: Record<string, string | undefined>) {
     chromiumPath: v.PUPPETEER_EXECUTABLE_PATH,
     chromiumSandbox: v.CHROMIUM_SANDBOX,
     trustProxy: v.TRUST_PROXY,
-    secretKey: Buffer.from(v.SECRET_KEY ?? keptSecretKey(dataDir), 'hex'),
+    secretKeys: secretKeysOf(v, dataDir),
     oidcProviders: v.OIDC_PROVIDERS,
     jwtKeyDays: v.JWT_KEY_DAYS,
     openai: {
@@ -289,6 +292,15 @@ function ratesOf(variables: Record<RateVariable, number>) {
     { points: variables[rateVariable(name)], seconds: rateSeconds(name) },
   ]);
   return Object.fromEntries(entries) as Record<RateName, { points: number; seconds: number }>;
+}
+
+/** The key that seals, and after it those that only open what was sealed before. */
+function secretKeysOf(
+  { SECRET_KEY: given, SECRET_KEYS_OLDER: older }: z.infer<typeof environment>,
+  dataDir: string,
+): readonly [Buffer, ...Buffer[]] {
+  const bytes = (key: string): Buffer => Buffer.from(key, 'hex');
+  return [bytes(given ?? keptSecretKey(dataDir)), ...older.map(bytes)];
 }
 
 /** The key in DATA_DIR, created by the process that comes first: a hard link appears completely or not at all. */

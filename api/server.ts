@@ -61,7 +61,7 @@ export async function startApi(
   // Lazy: the API takes and stores requests even while Temporal is down.
   const connection = Connection.lazy(connectionTo(config.temporalAddress));
   const clock = () => new Date();
-  const secrets = createSecretBox(config.secretKey);
+  const secrets = createSecretBox(config.secretKeys);
   const metrics = createMetrics(async () =>
     embedding.model === undefined ? 0 : countPassagesLacking(embedding.model),
   );

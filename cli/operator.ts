@@ -1,14 +1,27 @@
 /**
  * What operators do on the machine of the server, with the database and not with the API: a link to a new password for
- * somebody who cannot be mailed. Whoever can run this can read the database anyway.
+ * somebody who cannot be mailed, and a change of the secret key. Whoever can run this can read the database anyway.
  */
 import { randomBytes } from 'node:crypto';
 import { CliError } from './errors.ts';
 import { ConfigError, readConfig, type Config } from '../config.ts';
 import { embeddedMongodbUri } from '../engines/system.ts';
 import { connectMongo, disconnectMongo } from '../models/base/connect.ts';
+import { idempotencySeals } from '../models/base/idempotency.ts';
+import { resealRecords, type Resealed, type SealedRecords } from '../models/base/reseal.ts';
+import { createSecretBox } from '../models/base/secretbox.ts';
+import { embedSecretSeals } from '../models/access/embedsecret.ts';
 import { hashToken } from '../models/access/key.ts';
+import { oidcStateSeals } from '../models/access/oidcstate.ts';
+import { signingKeySeals } from '../models/access/signingkey.ts';
 import { addProof, findUserByEmail } from '../models/access/user.ts';
+import { candidateSeals } from '../models/events/candidate.ts';
+import { integrationSeals } from '../models/events/integration.ts';
+import { orgWebhookSeals } from '../models/events/orgwebhook.ts';
+import { roomSeals } from '../models/interviews/room.ts';
+import { supportConfigSeals } from '../models/knowledge/supportconfig.ts';
+import { toolGrantSeals } from '../models/mcp/grant.ts';
+import { toolServerSeals } from '../models/mcp/server.ts';
 import { linkOf, proofMs } from '../models/rules/access/account.ts';
 import { normalizeEmail } from '../models/rules/access/email.ts';
 
@@ -18,6 +31,51 @@ export async function passwordLink(
   given: string,
   now: Date,
 ): Promise<{ email: string; link: string; expires_at: string }> {
+  return onDatabase(env, async (config) => {
+    const email = normalizeEmail(given);
+    const user = await findUserByEmail(email);
+    const token = randomBytes(32).toString('base64url');
+    const expires_at = new Date(now.getTime() + proofMs);
+    // It proves no address: it is handed over in some other way than by a mail there.
+    const proof = { kind: 'password_reset', hash: hashToken(token), expires_at } as const;
+    if (!user || !(await addProof(user._id, email, proof)))
+      throw new CliError('There is no account with this e-mail.', { code: 'NOT_FOUND' });
+    return { email, link: linkOf(config.publicUrl, 'password_reset', token), expires_at: expires_at.toISOString() };
+  });
+}
+
+/** Everything that is sealed in the database. */
+export const allSeals: readonly SealedRecords[] = [
+  signingKeySeals,
+  idempotencySeals,
+  oidcStateSeals,
+  embedSecretSeals,
+  supportConfigSeals,
+  toolServerSeals,
+  toolGrantSeals,
+  candidateSeals,
+  integrationSeals,
+  orgWebhookSeals,
+  roomSeals,
+];
+
+/** Seals everything anew that an older key has sealed. Safe to repeat, and while the system runs. @throws CliError */
+export async function reseal(env: Record<string, string | undefined>, now: Date): Promise<Resealed> {
+  return onDatabase(env, async (config) => {
+    const secrets = createSecretBox(config.secretKeys);
+    const total: Resealed = { resealed: 0, left: 0, unreadable: [] };
+    for (const seals of allSeals) {
+      const { resealed, left, unreadable } = await resealRecords(seals, secrets, now);
+      total.resealed += resealed;
+      total.left += left;
+      total.unreadable.push(...unreadable);
+    }
+    return total;
+  });
+}
+
+/** Connected to the database of the server that this environment describes. */
+async function onDatabase<T>(env: Record<string, string | undefined>, act: (config: Config) => Promise<T>): Promise<T> {
   const config = configOf(env);
   const uri = config.mongodbUri ?? (await embeddedMongodbUri(config.dataDir));
   if (uri === undefined) {
@@ -28,15 +86,7 @@ export async function passwordLink(
     throw new CliError(error.message, { code: 'NO_DATABASE', cause: error });
   });
   try {
-    const email = normalizeEmail(given);
-    const user = await findUserByEmail(email);
-    const token = randomBytes(32).toString('base64url');
-    const expires_at = new Date(now.getTime() + proofMs);
-    // It proves no address: it is handed over in some other way than by a mail there.
-    const proof = { kind: 'password_reset', hash: hashToken(token), expires_at } as const;
-    if (!user || !(await addProof(user._id, email, proof)))
-      throw new CliError('There is no account with this e-mail.', { code: 'NOT_FOUND' });
-    return { email, link: linkOf(config.publicUrl, 'password_reset', token), expires_at: expires_at.toISOString() };
+    return await act(config);
   } finally {
     await disconnectMongo();
   }

@@ -16,6 +16,7 @@ import { nouns as described } from './nouns/index.ts';
 import { addOrgCommands } from './orgs.ts';
 import { createOutput, visible, visibleJson, visibleLines, type Stream } from './output.ts';
 import type { Input } from './prompt.ts';
+import { addSecretCommands } from './secrets.ts';
 import { createSession, type Globals, type Session } from './session.ts';
 
 export type Io = { env: Record<string, string | undefined>; stdin: Input; stdout: Stream; stderr: Stream };
@@ -71,6 +72,7 @@ function createProgram(io: Io, say: { out(text: string): void; err(text: string)
     addCrawlCommands,
     addKnowledgeCommands,
     addInboxCommands,
+    addSecretCommands,
   ];
   for (const add of nouns) add(program, act);
   addNouns(program, act, described);

@@ -151,7 +151,7 @@ export async function startWorkers(
   const linear = createLinear({ http: services, url: config.linearApiUrl });
   const github = createGithub({ http: services, url: config.githubApiUrl });
   const slack = createSlack({ http: services, respond: outbound, url: config.slack.apiUrl });
-  const secrets = createSecretBox(config.secretKey);
+  const secrets = createSecretBox(config.secretKeys);
   const bots = openBots(config.meetingBots, config.egressAllow);
   const outsideBot = bots.outside;
   const mcp = createMcp({ http: outbound, egressAllow: config.egressAllow });
@@ -172,11 +172,7 @@ export async function startWorkers(
     slackApp: config.slack.app,
     teams: config.teams.app && createTeamsBot({ login: services, http: outbound }, config.teams.app),
     mailer: createMailer({ egressAllow: config.egressAllow }),
-    mail: {
-      ...config.mail,
-      tokenKey: config.secretKey,
-      outsidePerDay: config.rates.outside_mails.points,
-    },
+    mail: { ...config.mail, outsidePerDay: config.rates.outside_mails.points },
     objects: createObjectStore(services, config.s3),
     inboundBuckets,
     secrets,

@@ -5,8 +5,9 @@
 import type { MailVia } from './mailsettings.ts';
 import { findInvitation } from '../../models/access/invitation.ts';
 import { findOrganization } from '../../models/access/organization.ts';
-import { proofHash, proofToken } from '../../models/access/prooftoken.ts';
+import { proofHash, proofToken, storedProofToken } from '../../models/access/prooftoken.ts';
 import { addProof, findUser, findUserByEmail } from '../../models/access/user.ts';
+import type { SecretBox } from '../../models/base/secretbox.ts';
 import type { Delivery } from '../../models/events/delivery.ts';
 import { linkOf, proofMs, type ProofKind } from '../../models/rules/access/account.ts';
 import { accountMailText, purposeOf, type AccountMail } from '../../models/rules/access/accountmail.ts';
@@ -20,21 +21,21 @@ export type Letter = {
   to: Mailbox;
   about: AccountMail;
   prepare(): Promise<boolean>;
-  /** The id that the token is made of. */
-  tokenId: string;
+  /** What its link carries, sent by this server; empty in a mail without a link. */
+  token(via: MailVia): string;
   /** Of a mail to somebody outside: whose it is, and who has it sent. */
-  outside?: { organization: string; why: 'invitation'; account: string };
+  outside?: { organization: string; why: 'invitation'; account: string; use: string };
 };
 
 const nothing = () => Promise.resolve(true);
+const noToken = () => '';
 
 /** Null when there is nobody to send it to. @throws DeliveryRefused when it comes too late. */
 export async function letterOf(
   delivery: Pick<Delivery, '_id' | 'org_id' | 'created_at'>,
   letter: AccountLetter,
-  { key, now }: { key: Buffer; now: Date },
+  { secrets, now }: { secrets: SecretBox; now: Date },
 ): Promise<Letter | null> {
-  const tokenId = letter.kind === 'invitation' ? letter.invitation_id : delivery._id;
   const to = (name: string): Mailbox => ({ name: nameOf(name), address: letter.email });
   if (letter.kind === 'invitation') {
     const [invitation, org] = await Promise.all([
@@ -57,14 +58,20 @@ export async function letterOf(
       org: org.name,
       role: invitation.role,
     } as const;
-    const outside = { organization: org.name, why: 'invitation', account: invitation.invited_by } as const;
-    return { to: to(''), about, prepare: nothing, tokenId, outside };
+    const { _id, hash, link_hash, invited_by } = invitation;
+    // An organization reads what its own server sends, so that link must not prove somebody else's address.
+    const token = (via: MailVia): string =>
+      via === 'organization'
+        ? storedProofToken(secrets, 'invitation_link', _id, link_hash)
+        : storedProofToken(secrets, 'invitation', _id, hash);
+    const outside = { organization: org.name, why: 'invitation', account: invited_by, use: _id } as const;
+    return { to: to(''), about, prepare: nothing, token, outside };
   }
   const account = 'user_id' in letter ? await findUser(letter.user_id) : await findUserByEmail(letter.email);
   if (!account) return null;
   const about = { kind: letter.kind, name: account.name } as const;
   if (letter.kind === 'password_changed' || letter.kind === 'email_changed')
-    return { to: to(account.name), about, prepare: nothing, tokenId };
+    return { to: to(account.name), about, prepare: nothing, token: noToken };
   const expires_at = new Date(delivery.created_at.getTime() + proofMs);
   if (expires_at <= now) throw new DeliveryRefused('Its link would be over by now.', { permanent: true });
   if (letter.kind === 'email_change') {
@@ -73,18 +80,21 @@ export async function letterOf(
     if (other && other._id !== account._id) return null;
   }
   const kind: ProofKind = letter.kind;
-  const proof = { kind, hash: proofHash(key, kind, tokenId), email: letter.email, expires_at };
-  return { to: to(account.name), about, prepare: () => addProof(account._id, account.email, proof), tokenId };
+  const proof = { kind, hash: proofHash(secrets, kind, delivery._id), email: letter.email, expires_at };
+  return {
+    to: to(account.name),
+    about,
+    prepare: () => addProof(account._id, account.email, proof),
+    token: () => proofToken(secrets, kind, delivery._id),
+  };
 }
 
 /** Subject and text with the link, or with what is to stand for it. `via`: whose server sends it. */
 export function wordsOf(
-  { about, tokenId }: Letter,
-  { key, publicUrl, via, hidden }: { key: Buffer; publicUrl: string; via: MailVia; hidden?: string },
+  { about, token }: Letter,
+  { publicUrl, via, hidden }: { publicUrl: string; via: MailVia; hidden?: string },
 ): { subject: string; text: string } {
   const purpose = purposeOf(about.kind);
   if (purpose === undefined) return accountMailText(about, '');
-  // An organization reads what its own server sends, so that link must not prove somebody else's address.
-  const tokenFor = purpose === 'invitation' && via === 'organization' ? 'invitation_link' : purpose;
-  return accountMailText(about, linkOf(publicUrl, purpose, hidden ?? proofToken(key, tokenFor, tokenId)));
+  return accountMailText(about, linkOf(publicUrl, purpose, hidden ?? token(via)));
 }

@@ -3,9 +3,9 @@ import { breakConnection } from './broken.ts';
 import { ConnectionRefused, type Connector, type ConnectorDeps } from './connectors/connector.ts';
 import { connectors } from './connectors/index.ts';
 import { withHeartbeat } from '../base/heartbeat.ts';
-import { findCandidate, removeCandidate } from '../../models/events/candidate.ts';
+import { candidateCredentials, findCandidate, removeCandidate } from '../../models/events/candidate.ts';
 import { enableDestination } from '../../models/events/destination.ts';
-import { connectIntegration, findIntegration, type Integration } from '../../models/events/integration.ts';
+import { connectIntegration, findIntegration } from '../../models/events/integration.ts';
 import type { Trial, Tried } from '../../models/rules/events/integrationwork.ts';
 
 export type IntegrationActivities = ReturnType<typeof createIntegrationActivities>;
@@ -25,9 +25,10 @@ export function createIntegrationActivities(deps: ConnectorDeps) {
 
   async function test({ orgId, provider }: Trial, connector: Connector, signal: AbortSignal): Promise<Tried> {
     const integration = await findIntegration(orgId, provider);
-    if (integration?.sealed === undefined) return { refused: 'It is not connected.' };
+    const sealed = integration?.sealed;
+    if (!integration || sealed === undefined) return { refused: 'It is not connected.' };
     try {
-      return { said: await connector.test(integration, deps, signal) };
+      return { said: await connector.test({ ...integration, sealed }, deps, signal) };
     } catch (error) {
       if (error instanceof ConnectionRefused && error.unauthorized)
         await breakConnection(integration, error.message, deps);
@@ -39,8 +40,7 @@ export function createIntegrationActivities(deps: ConnectorDeps) {
     const candidate = candidateId === undefined ? null : await findCandidate(orgId, candidateId);
     if (!candidate) return { said: 'There is nothing to give back.' };
     const workspace = candidate.settings['workspace'] as string | undefined;
-    const gone = { sealed: candidate.sealed, ...(workspace === undefined ? {} : { workspace }) };
-    await connector.release?.(gone as Integration, deps);
+    await connector.release?.({ credentials: candidateCredentials(candidate, deps.secrets), workspace }, deps);
     await removeCandidate(orgId, candidate._id);
     return { said: 'Given back.' };
   }

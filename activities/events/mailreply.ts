@@ -8,6 +8,7 @@ import { withHeartbeat } from '../base/heartbeat.ts';
 import type { Starter } from './inbound/handled.ts';
 import { senderOf, type MailDeps, type MailVia } from './mailsettings.ts';
 import { findOrganization } from '../../models/access/organization.ts';
+import type { SecretBox } from '../../models/base/secretbox.ts';
 import { findConversation, type Conversation } from '../../models/chat/conversation.ts';
 import { findCustomer, type Customer } from '../../models/chat/customer.ts';
 import {
@@ -44,6 +45,7 @@ import { languageOfFirst } from '../../models/rules/language/language.ts';
 
 export type MailReplyDeps = MailDeps &
   Starter & {
+    secrets: SecretBox;
     clock: () => Date;
     log: Logger;
   };
@@ -89,11 +91,11 @@ export function createMailReplyActivities(deps: MailReplyDeps) {
     const said = history.filter(({ role }) => role === 'customer').toReversed();
     const language = languageOfFirst([...said, ...messages].map(({ body }) => body));
     const name = nameOf(org?.name ?? '') || from.name || domainOf(from.address);
-    const { replyDomain, replySeparator, tokenKey } = deps.mail;
+    const { replyDomain, replySeparator } = deps.mail;
     const reply: Mailbox | undefined =
       replyDomain === undefined
         ? undefined
-        : { name, address: replyAddress(tokenOf(tokenKey, thread._id), replyDomain, replySeparator) };
+        : { name, address: replyAddress(tokenOf(deps.secrets, thread._id), replyDomain, replySeparator) };
     const told = messages.map(({ role, sender_name, body, sources = [] }): Told => ({
       sender: role === 'ai' ? assistantName(name, language) : (sender_name ?? name),
       body,

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { breakConnection } from './broken.ts';
 import type { MailRoute } from '../../clients/mail/mail.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
-import { findIntegration, type Integration } from '../../models/events/integration.ts';
+import { credentialsOf, findIntegration, type Integration } from '../../models/events/integration.ts';
 import { readMailbox, type Mailbox } from '../../models/rules/events/mailbox.ts';
 import type { ReplySeparator } from '../../models/rules/events/replyaddress.ts';
 import { readSmtpUrl, type SmtpServer } from '../../models/rules/events/smtp.ts';
@@ -16,8 +16,6 @@ export type MailSettings = {
   replyDomain: string | undefined;
   /** Between `reply` and the token. */
   replySeparator: ReplySeparator;
-  /** Signs reply addresses. */
-  tokenKey: Buffer;
   /** Mails to people outside that an organization may send a day, and an account. */
   outsidePerDay: number;
 };
@@ -55,6 +53,6 @@ export async function routeOf(deps: RouteDeps, orgId: string, via: MailVia): Pro
   if (via === 'deployment') return server && { server, own: true };
   const integration = await ownOf(orgId);
   if (!integration) return undefined;
-  const own = readSmtpUrl((JSON.parse(deps.secrets.open(integration.sealed)) as { smtp_url: string }).smtp_url);
+  const own = readSmtpUrl((credentialsOf(integration, deps.secrets) as { smtp_url: string }).smtp_url);
   return own && { server: own, own: false, refused: (reason) => breakConnection(integration, reason, deps) };
 }

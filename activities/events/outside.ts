@@ -1,5 +1,6 @@
 /** What every mail to somebody outside carries, and whether it may leave. See models/rules/events/outsidemail.ts. */
 import type { MailSettings, RouteOf } from './mailsettings.ts';
+import type { SecretBox } from '../../models/base/secretbox.ts';
 import { findUser } from '../../models/access/user.ts';
 import { admitOutsideMail, objectionToken, type OutsideMail } from '../../models/events/outsidemail.ts';
 import { linkOf } from '../../models/rules/access/account.ts';
@@ -12,17 +13,17 @@ import {
   type OutsideReason,
 } from '../../models/rules/events/outsidemail.ts';
 
-type Deps = { mail: MailSettings; publicUrl: string; clock: () => Date };
+type Deps = { mail: MailSettings; secrets: SecretBox; publicUrl: string; clock: () => Date };
 type About = { orgId: string; organization: string; why: OutsideReason };
 
 /** The mail in its frame. `shown`: as members see it, who could otherwise object in the receiver's place. */
 export function inFrame(
   mail: OutgoingMail,
   { orgId, organization, why }: About,
-  { mail: { tokenKey }, publicUrl }: Deps,
+  { secrets, publicUrl }: Deps,
   { shown }: { shown: boolean },
 ): OutgoingMail {
-  const token = shown ? hiddenLink : objectionToken(tokenKey, orgId, mail.to.address);
+  const token = shown ? hiddenLink : objectionToken(secrets, orgId, mail.to.address);
   const link = linkOf(publicUrl, 'mail_stop', token);
   return {
     ...mail,
@@ -35,10 +36,10 @@ export function inFrame(
  * Counts the mail; why it must not leave otherwise. A server that takes mails without a login may be that of anybody, so one of the
  * organization's own counts as its own only where it logs in.
  */
-export async function admit(outside: OutsideMail, route: RouteOf, { mail, clock }: Deps) {
+export async function admit(outside: OutsideMail, route: RouteOf, { mail, secrets, clock }: Deps) {
   const own = !route.own && route.server.user !== undefined;
-  const { tokenKey: key, outsidePerDay: organization } = mail;
+  const { outsidePerDay: organization } = mail;
   const proven = !own && ((await findUser(outside.account))?.email_verified ?? false);
   const account = proven ? organization : Math.min(organization, outsideUnprovenPerDay);
-  return admitOutsideMail(outside, { key, perDay: own ? undefined : { organization, account } }, clock());
+  return admitOutsideMail(outside, { keys: secrets, perDay: own ? undefined : { organization, account } }, clock());
 }

@@ -9,9 +9,11 @@ import { SlackError, type Slack, type SlackRotation } from '../../clients/slack/
 import type { SecretBox } from '../../models/base/secretbox.ts';
 import {
   claimRenewal,
+  credentialsOf,
   endRenewal,
   findIntegration,
   keepRenewed,
+  sealCredentials,
   type Integration,
 } from '../../models/events/integration.ts';
 
@@ -45,9 +47,6 @@ export function rotated(rotation: SlackRotation | undefined, now: Date): Partial
   return { refresh_token: refreshToken, renew_at: after(expiresInMs * renewedAfter), expires_at: after(expiresInMs) };
 }
 
-export const openSlack = (sealed: string, { secrets }: Pick<SlackTokenDeps, 'secrets'>): SlackCredentials =>
-  JSON.parse(secrets.open(sealed)) as SlackCredentials;
-
 type Connection = Pick<Integration, '_id' | 'org_id' | 'provider' | 'generation' | 'sealed'>;
 
 /**
@@ -76,16 +75,17 @@ async function current(connection: Connection, deps: SlackTokenDeps, ended?: str
   const isBefore = (at: string | undefined): boolean => at === undefined || clock().getTime() < Date.parse(at);
   const lives = ({ token, expires_at: at }: SlackCredentials): boolean => token !== ended && isBefore(at);
   const isGood = (credentials: SlackCredentials): boolean => lives(credentials) && isBefore(credentials.renew_at);
-  let seen = openSlack(connection.sealed!, deps);
-  if (isGood(seen)) return seen;
   let sealed = connection.sealed!;
+  const open = (): SlackCredentials => credentialsOf({ ...connection, sealed }, deps.secrets) as SlackCredentials;
+  let seen = open();
+  if (isGood(seen)) return seen;
   try {
     await renewed<SlackCredentials>({
       async read() {
         const standing = await findIntegration(orgId, 'slack');
         if (standing?.sealed === undefined) return undefined;
         sealed = standing.sealed;
-        seen = openSlack(sealed, deps);
+        seen = open();
         return seen.refresh_token === undefined && !isGood(seen) ? undefined : seen;
       },
       isGood,
@@ -93,7 +93,7 @@ async function current(connection: Connection, deps: SlackTokenDeps, ended?: str
       end: () => endRenewal(id),
       async renew(standing) {
         seen = await renewedBy(standing, deps);
-        await keepRenewed(id, sealed, deps.secrets.seal(JSON.stringify(seen)));
+        await keepRenewed(id, sealed, sealCredentials(connection, seen, deps.secrets));
       },
       // One that still lives serves while another process renews it.
       patienceMs: lives(seen) ? 0 : patienceMs,

@@ -3,10 +3,11 @@
  * comes in and what is said there reaches the workflow through the API, so there is nothing to look after.
  */
 import type { Bot } from '../../clients/bot/bot.ts';
+import type { SecretBox } from '../../models/base/secretbox.ts';
 import { orderOf, type Interview } from '../../models/interviews/interview.ts';
-import { openRoom, type Sealer } from '../../models/interviews/room.ts';
+import { openRoom } from '../../models/interviews/room.ts';
 
-export type RoomDeps = { secrets: Sealer; clock: () => Date };
+export type RoomDeps = { secrets: SecretBox; clock: () => Date };
 
 /** For an interview whose room it is; the room has the interview's id. */
 export function createRoomBot(interview: Interview, { secrets, clock }: RoomDeps): Bot {

@@ -19,6 +19,7 @@ import {
   findToolServer,
   forgetOAuthState,
   keepOAuthState,
+  toolSecretPlace,
   type ToolServer,
 } from '../../models/mcp/server.ts';
 
@@ -39,11 +40,14 @@ const renewalMs = 20_000;
 export function createConnections({ secrets, http, egressAllow, publicUrl, clock }: ConnectionDeps) {
   const fetch = createFetch(http, egressAllow, signInLimits);
 
-  const clientOf = ({ oauth }: Pick<Reached, 'oauth'>): OAuthClient => ({
+  const clientOf = ({ _id: orgId, oauth }: Pick<Reached, '_id' | 'oauth'>): OAuthClient => ({
     grantType: oauth?.grant_type ?? 'authorization_code',
     tokenUrl: oauth?.token_url,
     clientId: oauth?.client_id,
-    clientSecret: oauth?.client_secret === undefined ? undefined : secrets.open(oauth.client_secret),
+    clientSecret:
+      oauth?.client_secret === undefined
+        ? undefined
+        : secrets.open(oauth.client_secret, toolSecretPlace(orgId, 'oauth.client_secret')),
     scopes: oauth?.scopes,
     redirectUrl: `${publicUrl}/v1${callbackPath}`,
     clientMetadataUrl: `${publicUrl}${clientMetadataPath}`,
@@ -54,14 +58,15 @@ export function createConnections({ secrets, http, egressAllow, publicUrl, clock
     async read() {
       const server = await findToolServer(orgId);
       const sealed = server?.connection === connection ? server.oauth_state : undefined;
-      return sealed === undefined ? {} : (JSON.parse(secrets.open(sealed)) as OAuthState);
+      const place = toolSecretPlace(orgId, 'oauth_state');
+      return sealed === undefined ? {} : (JSON.parse(secrets.open(sealed, place)) as OAuthState);
     },
-    write: (state) => keepOAuthState(orgId, connection, sealedState(state)),
+    write: (state) => keepOAuthState(orgId, connection, sealedState(orgId, state)),
   });
 
   /** What a sign-in gave, as a server's record keeps it. */
-  const sealedState = ({ client, tokens, discovery }: OAuthState): string =>
-    secrets.seal(JSON.stringify({ client, tokens, discovery }));
+  const sealedState = (orgId: string, { client, tokens, discovery }: OAuthState): string =>
+    secrets.seal(JSON.stringify({ client, tokens, discovery }), toolSecretPlace(orgId, 'oauth_state'));
 
   const turnsOf = ({ _id: orgId, connection }: Reached): TokenTurns => ({
     claim: () => claimRenewal(orgId, connection, clock(), renewalMs),
@@ -82,7 +87,7 @@ export function createConnections({ secrets, http, egressAllow, publicUrl, clock
     const { _id: orgId, connection, endpoint_url: url, auth_type, access_token: sealed } = server;
     const key = `${orgId}:${connection}`;
     if (auth_type === 'bearer' && sealed !== undefined)
-      return { key, url, auth: { token: async () => secrets.open(sealed) } };
+      return { key, url, auth: { token: async () => secrets.open(sealed, toolSecretPlace(orgId, 'access_token')) } };
     if (auth_type === 'oauth2') {
       const store = storeOf(server);
       const provider = oauthProvider(clientOf(server), store);

@@ -9,7 +9,7 @@ import { examine } from '../../clients/schema/examine.ts';
 import { ServerFailure, type Mcp } from '../../clients/mcp/mcp.ts';
 import { oauthProvider, signIn, type OAuthState } from '../../clients/mcp/oauth.ts';
 import { keepDiscovery } from '../../models/mcp/discovery.ts';
-import { readGrant, sealGrant, takeGrant, type GrantContent, type ToolGrant } from '../../models/mcp/grant.ts';
+import { openGrant, readGrant, sealGrant, takeGrant, type GrantContent } from '../../models/mcp/grant.ts';
 import type { FailureReason } from '../../models/rules/mcp/failure.ts';
 import { findToolServer, keepOAuthState, noteDiscovered, type ToolServer } from '../../models/mcp/server.ts';
 import { maxTools, type ExaminedTool, type ListedTool } from '../../models/rules/mcp/tool.ts';
@@ -42,8 +42,7 @@ export function createToolServerActivities(deps: ToolServerDeps) {
     }
   }
 
-  const openGrant = ({ sealed }: ToolGrant) => JSON.parse(secrets.open(sealed)) as GrantContent;
-  const keep = (grantId: string, content: GrantContent) => sealGrant(grantId, secrets.seal(JSON.stringify(content)));
+  const keep = (grantId: string, content: GrantContent) => sealGrant(grantId, content, secrets);
 
   return {
     /** Stores what the server lists now. */
@@ -63,7 +62,7 @@ export function createToolServerActivities(deps: ToolServerDeps) {
       withHeartbeat(async () => {
         const grant = await readGrant(orgId, grantId);
         if (!grant) return { kind: 'gone' };
-        const content = openGrant(grant);
+        const content = openGrant(grant, secrets);
         const client = connections.clientOf(content.server);
         const kept = memory({});
         let address: string | undefined;
@@ -75,7 +74,7 @@ export function createToolServerActivities(deps: ToolServerDeps) {
           const { tokenUrl } = client;
           const came = await signIn(provider, content.server.endpoint_url, connections.fetch, { tokenUrl });
           if (came === 'signed_in') {
-            await keep(grantId, { ...content, signed_in: connections.sealedState(await kept.read()) });
+            await keep(grantId, { ...content, signed_in: connections.sealedState(orgId, await kept.read()) });
             return { kind: 'done' } as const;
           }
           if (address === undefined) return { kind: 'failed', reason: 'unauthorized' } as const;
@@ -90,12 +89,12 @@ export function createToolServerActivities(deps: ToolServerDeps) {
         asking(orgId, async (server) => {
           const grant = await takeGrant(orgId, grantId);
           if (!grant || grant.connection !== server.connection) return { kind: 'gone' } as const;
-          const { kept: before, code, iss } = openGrant(grant);
+          const { kept: before, code, iss } = openGrant(grant, secrets);
           if (code === undefined) return { kind: 'gone' } as const;
           const kept = memory({ ...before });
           const provider = oauthProvider(connections.clientOf(server), kept);
           await signIn(provider, server.endpoint_url, connections.fetch, { returned: { code, iss } });
-          await keepOAuthState(orgId, server.connection, connections.sealedState(await kept.read()));
+          await keepOAuthState(orgId, server.connection, connections.sealedState(orgId, await kept.read()));
           await mcp.forget(connections.addressOf(server).key);
           return { kind: 'done' } as const;
         }),

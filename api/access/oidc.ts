@@ -8,7 +8,7 @@ import { bindBrowser, type BrowserCookie } from './browser.ts';
 import type { Context } from '../context.ts';
 import { perConfig } from '../http/perconfig.ts';
 import type { Config } from '../../config.ts';
-import { keepOidcState, oidcStateSeconds, takeOidcState } from '../../models/access/oidcstate.ts';
+import { keepOidcState, oidcStatePlace, oidcStateSeconds, takeOidcState } from '../../models/access/oidcstate.ts';
 import { readEmail } from '../../models/rules/access/email.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
@@ -36,11 +36,12 @@ export async function beginSignIn(ctx: Context, provider: string): Promise<{ url
   const nonce = client.randomNonce();
   const verifier = client.randomPKCECodeVerifier();
   const { browser, cookie } = bindBrowser('oidc', state, oidcStateSeconds);
+  const id = sha256(state);
   await keepOidcState({
-    _id: sha256(state),
+    _id: id,
     provider,
     browser,
-    sealed: ctx.secrets.seal(JSON.stringify([nonce, verifier])),
+    sealed: ctx.secrets.seal(JSON.stringify([nonce, verifier]), oidcStatePlace(id)),
     expires_at: new Date(ctx.clock().getTime() + oidcStateSeconds * 1000),
   });
   const url = client.buildAuthorizationUrl(configuration, {
@@ -73,7 +74,7 @@ export async function finishSignIn(
     throw new Problem('FEDERATED_LOGIN_FAILED', {
       message: 'This sign-in is over or was not started in this browser; start it again.',
     });
-  const [nonce, verifier] = JSON.parse(ctx.secrets.open(taken.sealed)) as [string, string];
+  const [nonce, verifier] = JSON.parse(ctx.secrets.open(taken.sealed, oidcStatePlace(taken._id))) as [string, string];
   const url = new URL(callbackUrl(ctx.config, provider));
   for (const [name, value] of Object.entries(params)) if (value !== undefined) url.searchParams.set(name, value);
   const claims = await confirmed(async () => {

@@ -20,6 +20,7 @@ import { modes, type Mode } from '../../models/rules/access/keys.ts';
 import {
   addSigningKey,
   listSigningKeys,
+  privateJwkPlace,
   removeSigningKeysBefore,
   type SigningKey,
 } from '../../models/access/signingkey.ts';
@@ -214,11 +215,11 @@ async function readKeyring(deps: TokenDeps): Promise<Keyring> {
 function openKeys({ open }: SecretBox, records: readonly SigningKey[]): SigningKey[] {
   return records.flatMap((record, index) => {
     try {
-      return [{ ...record, private_jwk: open(record.private_jwk) }];
+      return [{ ...record, private_jwk: open(record.private_jwk, privateJwkPlace(record._id)) }];
     } catch (error) {
       if (index < records.length - 1) return [];
       throw new ConfigError(
-        'SECRET_KEY is not the one that this database was written with, so no one could sign in and no stored secret be read. Set SECRET_KEY to it, or put the former DATA_DIR/secret.key back.',
+        'SECRET_KEY is not the one that this database was written with, so no one could sign in and no stored secret be read. Set SECRET_KEY to it or name it in SECRET_KEYS_OLDER, or put the former DATA_DIR/secret.key back.',
         { cause: error },
       );
     }
@@ -228,11 +229,12 @@ function openKeys({ open }: SecretBox, records: readonly SigningKey[]): SigningK
 async function newSigningKey(deps: TokenDeps, number: number, now: Date): Promise<SigningKey> {
   const pair = await generateKeyPair('EdDSA', { extractable: true });
   const publicJwk = await exportJWK(pair.publicKey);
+  const kid = await calculateJwkThumbprint(publicJwk);
   return {
-    _id: await calculateJwkThumbprint(publicJwk),
+    _id: kid,
     number,
     public_jwk: publicJwk,
-    private_jwk: deps.secrets.seal(JSON.stringify(await exportJWK(pair.privateKey))),
+    private_jwk: deps.secrets.seal(JSON.stringify(await exportJWK(pair.privateKey)), privateJwkPlace(kid)),
     created_at: now,
   };
 }

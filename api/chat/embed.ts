@@ -11,7 +11,7 @@ import { createLimiter } from '../http/limits.ts';
 import { perConfig } from '../http/perconfig.ts';
 import { cached } from '../../models/base/cached.ts';
 import { provideCustomer, provideVisitor, type Customer } from '../../models/chat/customer.ts';
-import { recentEmbedSecret } from '../../models/access/embedsecret.ts';
+import { embedSecretPlace, recentEmbedSecret } from '../../models/access/embedsecret.ts';
 import { newId } from '../../models/base/ids.ts';
 import { wellFormed } from '../../models/access/key.ts';
 import { findOrganization } from '../../models/access/organization.ts';
@@ -120,8 +120,9 @@ export function createSessionAuth(ctx: Pick<Context, 'config' | 'clock' | 'secre
     const address = readEmail(email)!;
     const now = ctx.clock();
     const record = await recentEmbedSecret(orgId, mode);
+    const place = embedSecretPlace(orgId, mode);
     const former = record?.former && record.former.until > now ? [record.former.secret] : [];
-    const secrets = record ? [record.secret, ...former].map((sealed) => ctx.secrets.open(sealed)) : [];
+    const secrets = record ? [record.secret, ...former].map((sealed) => ctx.secrets.open(sealed, place)) : [];
     if (!secrets.some((secret) => signs(secret, address, sig))) {
       throw unauthenticated(
         'The signature does not fit the e-mail; sign it in lower case with the current embed secret.',

@@ -101,10 +101,13 @@ export async function emailArrival(ctx: Context, { id: sender, message }: TopicS
 }
 
 /** The thread that a mail continues; else why there is none. */
-async function threadOf({ config }: Context, { receipt, mail }: SesReceived): Promise<MailThread | MailReason> {
+async function threadOf(
+  { config, secrets }: Context,
+  { receipt, mail }: SesReceived,
+): Promise<MailThread | MailReason> {
   const { replyDomain } = config.mail;
   const tokens = replyDomain === undefined ? [] : tokensIn(receipt.recipients, replyDomain);
-  const ids = tokens.map((token) => readToken(config.secretKey, token)).filter((id) => id !== undefined);
+  const ids = tokens.map((token) => readToken(secrets, token)).filter((id) => id !== undefined);
   for (const id of ids) {
     const thread = await findThread(id);
     if (thread) return thread;

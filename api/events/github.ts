@@ -7,7 +7,7 @@ import type { SignatureProvider } from '../access/auth.ts';
 import type { Context } from '../context.ts';
 import { ownedBy, type Arrival } from './inbound.ts';
 import { isHmac, jsonIn, member, sha256, textMember, unsigned } from './signing.ts';
-import { listOwn, type Integration } from '../../models/events/integration.ts';
+import { listOwn, signingPlace, type Integration } from '../../models/events/integration.ts';
 import { findLink } from '../../models/events/link.ts';
 import { githubExternal, githubIssueExternal } from '../../models/rules/events/github.ts';
 
@@ -56,9 +56,10 @@ async function signerOf({ secrets }: Context, given: string, body: Buffer, event
       : listOwn('github', { workspace: String(repository), external: githubExternal(repository) }),
     issue === undefined ? null : findLink('github', issue),
   ]);
-  const signed = named.filter(({ sealed_signing: sealed }: Integration): boolean => {
+  const signed = named.filter((own: Integration): boolean => {
+    const { sealed_signing: sealed } = own;
     try {
-      return sealed !== undefined && isHmac(given, secrets.open(sealed), [body]);
+      return sealed !== undefined && isHmac(given, secrets.open(sealed, signingPlace(own)), [body]);
     } catch {
       // Sealed with another key than this process has.
       return false;

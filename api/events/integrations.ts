@@ -9,7 +9,12 @@ import type { Cookies } from '../http/route.ts';
 import { ask, begin } from '../durable.ts';
 import { newId } from '../../models/base/ids.ts';
 import { createCandidate, removeCandidate } from '../../models/events/candidate.ts';
-import { disconnectIntegration, findIntegration, type Integration } from '../../models/events/integration.ts';
+import {
+  credentialsOf,
+  disconnectIntegration,
+  findIntegration,
+  type Integration,
+} from '../../models/events/integration.ts';
 import { keepOauthState, oauthStateSeconds, takeOauthState } from '../../models/events/oauthstate.ts';
 import { dropOutboxProvider } from '../../models/knowledge/supportconfig.ts';
 import { isAdmin } from '../../models/access/organization.ts';
@@ -55,8 +60,8 @@ type Tries = { orgId: string; provider: IntegrationProvider; credentials: object
 /** Tries credentials and stores them if the provider takes them; what stood before stays if it does not. */
 export async function connect(ctx: Context, { orgId, provider, credentials, settings }: Tries): Promise<Integration> {
   const candidateId = newId('candidate');
-  const sealed = ctx.secrets.seal(JSON.stringify(credentials));
-  await createCandidate({ _id: candidateId, org_id: orgId, provider, sealed, settings }, ctx.clock());
+  const candidate = { _id: candidateId, org_id: orgId, provider, credentials, settings };
+  await createCandidate(candidate, { secrets: ctx.secrets, now: ctx.clock() });
   try {
     await outcomeOf(ctx, { orgId, provider, what: 'connect', candidateId });
   } finally {
@@ -86,9 +91,11 @@ export async function disconnect(ctx: Context, orgId: string, provider: Integrat
   if (destination !== undefined) await dropOutboxProvider(orgId, destination, now);
   if (before?.sealed === undefined) return;
   const { sealed, workspace } = before;
+  const credentials = credentialsOf({ ...before, sealed }, ctx.secrets);
   const candidateId = newId('candidate');
   const settings = workspace === undefined ? {} : { workspace };
-  await createCandidate({ _id: candidateId, org_id: orgId, provider, sealed, settings }, now);
+  const candidate = { _id: candidateId, org_id: orgId, provider, credentials, settings };
+  await createCandidate(candidate, { secrets: ctx.secrets, now });
   await begin(ctx, workOf({ orgId, provider, what: 'release', candidateId }), orgId);
 }
 

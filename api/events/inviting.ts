@@ -21,11 +21,11 @@ import { outsideRefusals, outsideUnprovenPerDay } from '../../models/rules/event
 const rate = perConfig((config) => createRate(config, 'invitations'));
 
 /** @throws Problem RATE_LIMITED */
-async function countOutside({ config }: Context, mail: OutsideMail, now: Date): Promise<void> {
+async function countOutside({ config, secrets }: Context, mail: OutsideMail, now: Date): Promise<void> {
   const organization = config.rates.outside_mails.points;
   const proven = (await findUser(mail.account))?.email_verified ?? false;
   const account = proven ? organization : Math.min(organization, outsideUnprovenPerDay);
-  const refusal = await admitOutsideMail(mail, { key: config.secretKey, perDay: { organization, account } }, now);
+  const refusal = await admitOutsideMail(mail, { keys: secrets, perDay: { organization, account } }, now);
   if (!refusal) return;
   const seconds = Math.ceil((86_400_000 - (now.getTime() % 86_400_000)) / 1000);
   throw new Problem('RATE_LIMITED', { message: outsideRefusals[refusal], headers: { 'Retry-After': String(seconds) } });
@@ -43,10 +43,11 @@ export async function invite(
   const known = await findUserByEmail(email);
   if (org.members.some(({ user_id }) => user_id === known?._id)) throw new Problem('ALREADY_MEMBER');
   await consume(rate(ctx.config), ctx.config, 'invitations', userId);
-  const { secretKey, publicUrl } = ctx.config;
+  const { publicUrl } = ctx.config;
+  const { secrets } = ctx;
   const now = ctx.clock();
   const _id = newId('invitation');
-  const mailed = (await canMail(ctx, orgId)) && !(await hasObjected(secretKey, orgId, email));
+  const mailed = (await canMail(ctx, orgId)) && !(await hasObjected(secrets, orgId, email));
   if (mailed) {
     await countMail(ctx, 'invitation', email);
     await countOutside(ctx, { orgId, address: email, account: userId, use: _id }, now);
@@ -56,14 +57,14 @@ export async function invite(
     org_id: orgId,
     email,
     role,
-    hash: proofHash(secretKey, 'invitation', _id),
-    link_hash: proofHash(secretKey, 'invitation_link', _id),
+    hash: proofHash(secrets, 'invitation', _id),
+    link_hash: proofHash(secrets, 'invitation_link', _id),
     invited_by: userId,
     created_at: now,
     expires_at: new Date(now.getTime() + invitationMs),
   });
   if (!mailed)
-    return { invitation, link: linkOf(publicUrl, 'invitation', proofToken(secretKey, 'invitation_link', _id)) };
+    return { invitation, link: linkOf(publicUrl, 'invitation', proofToken(secrets, 'invitation_link', _id)) };
   await mailAccount(ctx, { kind: 'invitation', invitation_id: _id, email }, orgId);
   return { invitation };
 }

@@ -10,7 +10,7 @@ import { ownedBy, type Arrival, type Owner } from './inbound.ts';
 import { isHmac, jsonIn, member, sha256, textMember, unsigned } from './signing.ts';
 import { perConfig } from '../http/perconfig.ts';
 import { cached } from '../../models/base/cached.ts';
-import { findOwner, listOwn, listSigning, type Integration } from '../../models/events/integration.ts';
+import { findOwner, listOwn, listSigning, signingPlace, type Integration } from '../../models/events/integration.ts';
 import { findLink } from '../../models/events/link.ts';
 import { withinWindow } from '../../models/rules/events/inbound.ts';
 import { linearExternal, linearVerb } from '../../models/rules/events/linear.ts';
@@ -63,9 +63,10 @@ async function signerOf(
     workspace: textMember(event, 'organizationId'),
     external: team === undefined ? undefined : linearExternal(team),
   });
-  const signed = ({ sealed_signing: sealed }: Integration): boolean => {
+  const signed = (own: Integration): boolean => {
+    const { sealed_signing: sealed } = own;
     try {
-      return sealed !== undefined && isHmac(given, secrets.open(sealed), [body]);
+      return sealed !== undefined && isHmac(given, secrets.open(sealed, signingPlace(own)), [body]);
     } catch {
       // Sealed with another key than this process has.
       return false;

@@ -6,6 +6,7 @@ import {
   keepReply,
   releaseIdempotencyKey,
   renewIdempotencyKey,
+  replyPlace,
   takeIdempotencyKey,
 } from '../../models/base/idempotency.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
@@ -22,7 +23,8 @@ const maxKeyLength = 255;
 
 /** `until`: the end of the answer's usefulness; after it the key no longer returns the answer. */
 export type Reply = { status: number; body: string; until?: Date | undefined };
-type Request = { credential: string; route: string; key: string; fingerprint: string };
+/** `fingerprints`: of the request, by each secret key, the newest first. */
+type Request = { credential: string; route: string; key: string; fingerprints: readonly string[] };
 
 /**
  * Runs `answer` unless this request was answered before. Problems under 500 are not kept: nothing was done, so the
@@ -46,11 +48,15 @@ export async function once(
     .digest('hex');
   const holding = { id, holder: randomUUID() };
   const lease = { runMs: leaseMs, keepMs: keptForMs };
-  const standing = await takeIdempotencyKey(holding, request.fingerprint, ctx.clock(), lease);
+  const standing = await takeIdempotencyKey(holding, request.fingerprints[0]!, ctx.clock(), lease);
   if (standing) {
-    if (standing.fingerprint !== request.fingerprint) throw new Problem('IDEMPOTENCY_KEY_REUSED');
+    if (!request.fingerprints.includes(standing.fingerprint)) throw new Problem('IDEMPOTENCY_KEY_REUSED');
     if (!standing.reply) throw new Problem('IDEMPOTENCY_KEY_IN_PROGRESS');
-    return { status: standing.reply.status, body: ctx.secrets.open(standing.reply.body), replayed: true };
+    return {
+      status: standing.reply.status,
+      body: ctx.secrets.open(standing.reply.body, replyPlace(id)),
+      replayed: true,
+    };
   }
   const renewing = setInterval(() => {
     renewIdempotencyKey(holding, new Date(ctx.clock().getTime() + leaseMs)).catch((error: unknown) =>
@@ -69,7 +75,7 @@ export async function once(
     clearInterval(renewing);
   }
   // The work is done: a failure to keep the answer must not turn it into an error.
-  const kept = { status: reply.status, body: ctx.secrets.seal(reply.body) };
+  const kept = { status: reply.status, body: ctx.secrets.seal(reply.body, replyPlace(id)) };
   await keepReply(holding, kept, reply.until).catch((error: unknown) =>
     ctx.log.error({ err: error }, 'an idempotent reply was not kept'),
   );

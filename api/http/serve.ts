@@ -2,7 +2,6 @@
  * The middleware of a route: authenticate, authorize, limit, parse, handle once per Idempotency-Key, strip the reply to its
  * schema, envelope.
  */
-import { createHmac } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import type { RouterContext, RouterMiddleware } from '@koa/router';
 import { z } from 'zod';
@@ -17,6 +16,7 @@ import type { Limiter } from './limits.ts';
 import { type Cookies, keepsReply, Redirect, type Route, WithStatus } from './route.ts';
 import { readForm, type UploadedFile } from './upload.ts';
 import { parse } from './validate.ts';
+import type { SecretBox } from '../../models/base/secretbox.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
 
 const maxBodyBytes = 1024 * 1024;
@@ -124,19 +124,18 @@ async function answerOnce(
     // The path of the route, because one path may be written in several ways.
     route: `${route.method} ${route.path} ${JSON.stringify(input.params)}`,
     key: String(key),
-    fingerprint: fingerprintOf(input, ctx.config.secretKey),
+    fingerprints: fingerprintsOf(input, ctx.secrets),
   };
   return once(ctx, request, answer);
 }
 
 /**
- * The same value for the same request. It is an HMAC because a body may hold a password, which could be guessed from a
+ * The same values for the same request, by the newest key first. Each is an HMAC because a body may hold a password, which could be guessed from a
  * plain hash in a stolen database.
  */
-function fingerprintOf({ body, query, file, raw }: Input, secretKey: Buffer): string {
-  return createHmac('sha256', secretKey)
-    .update(JSON.stringify([body, query, file && [file.filename, file.sha256], raw?.toString('base64')]))
-    .digest('hex');
+function fingerprintsOf({ body, query, file, raw }: Input, { macs }: SecretBox): string[] {
+  const said = JSON.stringify([body, query, file && [file.filename, file.sha256], raw?.toString('base64')]);
+  return macs('idempotency', said).map((mac) => mac.toString('hex'));
 }
 
 function send(koa: RouterContext, { status, body, location, replayed }: Answer & { replayed?: boolean }): void {

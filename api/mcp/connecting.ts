@@ -17,11 +17,11 @@ import {
   dropGrant,
   grantSeconds,
   keepGrant,
+  openGrant,
   readGrant,
   returnGrant,
   sealGrant,
   type GrantContent,
-  type ToolGrant,
 } from '../../models/mcp/grant.ts';
 import { sha256 } from '../../models/mcp/hash.ts';
 import { findToolServer, saveToolServer, type ToolServer } from '../../models/mcp/server.ts';
@@ -74,15 +74,18 @@ async function prepareSignIn(
     actor,
     mode,
   };
-  await keepGrant({
-    _id: grantId,
-    org_id: orgId,
-    connection,
-    ...(bound ? { browser: bound.browser } : {}),
-    sealed: ctx.secrets.seal(JSON.stringify(content)),
-    returned: false,
-    expires_at: new Date(ctx.clock().getTime() + grantSeconds * 1000),
-  });
+  await keepGrant(
+    {
+      _id: grantId,
+      org_id: orgId,
+      connection,
+      ...(bound ? { browser: bound.browser } : {}),
+      content,
+      returned: false,
+      expires_at: new Date(ctx.clock().getTime() + grantSeconds * 1000),
+    },
+    ctx.secrets,
+  );
   const args: [GrantRef] = [{ orgId, grantId }];
   const work = { workflow: beginToolGrant, id: `tool-grant:${orgId}:${randomUUID()}`, queue, args };
   const prepared = await ask(ctx, work, orgId);
@@ -94,11 +97,8 @@ async function prepareSignIn(
   if (!grant) throw serverFailed('cancelled');
   if (prepared.kind === 'done') await dropGrant(orgId, grantId);
   else if (bound) cookies.set(bound.cookie.name, bound.cookie.value, bound.cookie.seconds);
-  return openGrant(ctx, grant);
+  return openGrant(grant, ctx.secrets);
 }
-
-const openGrant = (ctx: Context, { sealed }: ToolGrant): GrantContent =>
-  JSON.parse(ctx.secrets.open(sealed)) as GrantContent;
 
 /** What a browser comes back with from the authorization server. */
 export type Returned = z.infer<typeof contract.callbackQuery>;
@@ -124,12 +124,12 @@ export async function finishSignIn(
   if (error !== undefined) return { outcome: /^[a-z_]{1,60}$/.test(error) ? error : 'access_denied' };
   if (code === undefined) return { outcome: 'no_code' };
   const { org_id: orgId, _id: grantId } = grant;
-  const content = openGrant(ctx, grant);
+  const content = openGrant(grant, ctx.secrets);
   if (!(await mayStillConnect(ctx, orgId, content.actor))) {
     await dropGrant(orgId, grantId);
     return { outcome: 'no_longer_allowed' };
   }
-  await sealGrant(grantId, ctx.secrets.seal(JSON.stringify({ ...content, code, iss })));
+  await sealGrant(grantId, { ...content, code, ...(iss === undefined ? {} : { iss }) }, ctx.secrets);
   const args: [GrantRef] = [{ orgId, grantId }];
   try {
     const asked = await ask(ctx, { workflow: finishToolGrant, id: `tool-grant:${grantId}`, queue, args }, orgId);

@@ -7,7 +7,7 @@ import { examine } from '../../clients/schema/examine.ts';
 import { BadSchema, schemaCheck } from '../../clients/schema/schema.ts';
 import { lastDiscovery } from '../../models/mcp/discovery.ts';
 import { pinOf } from '../../models/mcp/hash.ts';
-import type { OAuthSettings, ToolServer } from '../../models/mcp/server.ts';
+import { toolSecretPlace, type OAuthSettings, type ToolServer } from '../../models/mcp/server.ts';
 import { isEgressAllowed, isPublicHost, portOf } from '../../models/rules/base/address.ts';
 import { Problem, type Detail } from '../../models/rules/base/errors.ts';
 import { badPorts } from '../../models/rules/base/http.ts';
@@ -85,7 +85,8 @@ function withConnection({ config, secrets }: Context, standing: ToolServer, body
     auth_type: body.auth_type ?? standing.auth_type,
   };
   if (body.access_token === null) delete next.access_token;
-  else if (body.access_token !== undefined) next.access_token = secrets.seal(body.access_token);
+  else if (body.access_token !== undefined)
+    next.access_token = secrets.seal(body.access_token, toolSecretPlace(next._id, 'access_token'));
   if (body.oauth === null) delete next.oauth;
   else if (body.oauth !== undefined) {
     const { client_secret, ...oauth } = { ...standing.oauth, ...body.oauth };
@@ -93,7 +94,10 @@ function withConnection({ config, secrets }: Context, standing: ToolServer, body
       const flaw = addressProblem(oauth.token_url, config.egressAllow);
       if (flaw !== undefined) refuse(['oauth', 'token_url'], flaw);
     }
-    const sealed = body.oauth.client_secret === undefined ? client_secret : secrets.seal(body.oauth.client_secret);
+    const sealed =
+      body.oauth.client_secret === undefined
+        ? client_secret
+        : secrets.seal(body.oauth.client_secret, toolSecretPlace(next._id, 'oauth.client_secret'));
     next.oauth = settled({ ...oauth, client_secret: sealed });
   } else if (next.auth_type === 'oauth2') next.oauth ??= settled({});
   // Bearer tokens do not go to another host because the address was changed.

@@ -43,7 +43,7 @@ export const mailRoutes = [
         const message = `must be a form that says List-Unsubscribe=One-Click, or one of scope=${objectionScopes.join(', scope=')}`;
         throw new Problem('VALIDATION', { details: [{ path: ['body'], message }] });
       }
-      if (!(await objectToMails(ctx.config.secretKey, token, scope, ctx.clock())))
+      if (!(await objectToMails(ctx.secrets, token, scope, ctx.clock())))
         throw new Problem('NOT_FOUND', { message: 'This link is not one of ours; check that it was copied whole.' });
       return { stopped: scope };
     },

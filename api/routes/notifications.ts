@@ -7,7 +7,12 @@ import { route } from '../http/route.ts';
 import { countUnread, listNotifications, markRead, type Notification } from '../../models/access/notification.ts';
 import { organizationIdsOf } from '../../models/access/organization.ts';
 import { enableDestination } from '../../models/events/destination.ts';
-import { findOrgWebhook, saveOrgWebhook, type OrgWebhookSettings } from '../../models/events/orgwebhook.ts';
+import {
+  findOrgWebhook,
+  saveOrgWebhook,
+  slackWebhookPlace,
+  type OrgWebhookSettings,
+} from '../../models/events/orgwebhook.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { notifyEvents } from '../../models/rules/events/announcement.ts';
 import { maskWebhook } from '../../models/rules/events/notification.ts';
@@ -19,23 +24,29 @@ const view = (notification: Notification) => ({
   created_at: notification.created_at.toISOString(),
 });
 
-const viewWebhooks = ({ secrets }: Context, { slack_webhook_url: sealed, ...settings }: OrgWebhookSettings) => ({
+const viewWebhooks = (
+  { secrets }: Context,
+  orgId: string,
+  { slack_webhook_url: sealed, ...settings }: OrgWebhookSettings,
+) => ({
   ...settings,
-  slack_webhook_url: sealed === null ? null : maskWebhook(secrets.open(sealed)),
+  slack_webhook_url: sealed === null ? null : maskWebhook(secrets.open(sealed, slackWebhookPlace(orgId))),
 });
 
 /** The address as it is to be stored; undefined leaves what is there. @throws Problem VALIDATION */
 function sealedUrl(
   ctx: Context,
+  orgId: string,
   given: string | null | undefined,
   { slack_webhook_url: standing }: OrgWebhookSettings,
 ): string | null | undefined {
   if (given === undefined || given === null) return given;
-  if (standing !== null && given === maskWebhook(ctx.secrets.open(standing))) return undefined;
+  if (standing !== null && given === maskWebhook(ctx.secrets.open(standing, slackWebhookPlace(orgId))))
+    return undefined;
   const message = webhookUrlProblem(given, ctx.config.egressAllow);
   if (message !== undefined)
     throw new Problem('VALIDATION', { details: [{ path: ['body', 'slack_webhook_url'], message }] });
-  return ctx.secrets.seal(new URL(given).href);
+  return ctx.secrets.seal(new URL(given).href, slackWebhookPlace(orgId));
 }
 
 export const notificationRoutes = [
@@ -87,7 +98,7 @@ export const notificationRoutes = [
     reply: contract.webhooksReply,
     envelope: true,
     async handle({ params: { orgId } }, ctx) {
-      return viewWebhooks(ctx, await findOrgWebhook(orgId));
+      return viewWebhooks(ctx, orgId, await findOrgWebhook(orgId));
     },
   }),
   route({
@@ -103,7 +114,7 @@ export const notificationRoutes = [
     envelope: true,
     limit: 'writes',
     async handle({ params: { orgId }, body }, ctx) {
-      const url = sealedUrl(ctx, body.slack_webhook_url, await findOrgWebhook(orgId));
+      const url = sealedUrl(ctx, orgId, body.slack_webhook_url, await findOrgWebhook(orgId));
       const { email_notifications, notify_on } = body;
       const saved = await saveOrgWebhook(
         orgId,
@@ -116,7 +127,7 @@ export const notificationRoutes = [
       );
       // Also when the same address is saved again: that is how what was disabled is enabled.
       if (body.slack_webhook_url !== undefined) await enableDestination(orgId, 'notification');
-      return viewWebhooks(ctx, saved);
+      return viewWebhooks(ctx, orgId, saved);
     },
   }),
 ];

@@ -4,7 +4,7 @@ import { key, member } from '../access/auth.ts';
 import * as contract from '../contract/sessions.ts';
 import { route } from '../http/route.ts';
 import { provideCustomer } from '../../models/chat/customer.ts';
-import { findEmbedSecret, replaceEmbedSecret } from '../../models/access/embedsecret.ts';
+import { embedSecretPlace, findEmbedSecret, replaceEmbedSecret } from '../../models/access/embedsecret.ts';
 import { newId } from '../../models/base/ids.ts';
 import { normalizeEmail } from '../../models/rules/access/email.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
@@ -130,7 +130,7 @@ export const sessionRoutes = [
       const now = ctx.clock();
       const secret = `emb_${mode}_${randomBytes(32).toString('base64url')}`;
       const formerUntil = new Date(now.getTime() + (body.overlap_seconds ?? 0) * 1000);
-      await replaceEmbedSecret(orgId, mode, ctx.secrets.seal(secret), formerUntil, now);
+      await replaceEmbedSecret(orgId, mode, ctx.secrets.seal(secret, embedSecretPlace(orgId, mode)), formerUntil, now);
       return { mode, embed_secret: secret, created_at: now.toISOString() };
     },
   }),

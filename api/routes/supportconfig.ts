@@ -14,7 +14,12 @@ import {
   type SettingsPatch,
 } from '../../models/rules/knowledge/supportconfig.ts';
 import { listConnectedIntegrations } from '../../models/events/integration.ts';
-import { findSupportConfig, saveSupportConfig, type SupportConfig } from '../../models/knowledge/supportconfig.ts';
+import {
+  findSupportConfig,
+  saveSupportConfig,
+  webhookSecretPlace,
+  type SupportConfig,
+} from '../../models/knowledge/supportconfig.ts';
 
 function view(supportConfig: SupportConfig, environment: Environment) {
   const fields = {
@@ -34,9 +39,10 @@ function changesOf(
   { outbox_webhook_secret: secret, ...rest }: SettingsPatch,
 ) {
   if (!secret) return { ...rest, outbox_webhook_secret: secret };
-  const { outbox_webhook_secret: before } = current;
-  const same = before !== null && secrets.open(before) === secret;
-  return { ...rest, outbox_webhook_secret: same ? before : secrets.seal(secret) };
+  const { _id, outbox_webhook_secret: before } = current;
+  const place = webhookSecretPlace(_id);
+  const same = before !== null && secrets.open(before, place) === secret;
+  return { ...rest, outbox_webhook_secret: same ? before : secrets.seal(secret, place) };
 }
 
 /** Applies a patch to what is stored, again when somebody else stored meanwhile, so that rules over two fields hold. */

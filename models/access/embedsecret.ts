@@ -5,6 +5,8 @@
 import { cached } from '../base/cached.ts';
 import { isDuplicate } from '../base/connect.ts';
 import { defineModel, embedded } from '../base/define.ts';
+import { sealedRecords } from '../base/reseal.ts';
+import type { Place } from '../base/secretbox.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 
 type Former = { secret: string; until: Date };
@@ -27,6 +29,17 @@ const EmbedSecretModel = defineModel<EmbedSecret>('EmbedSecret', 'embed_secrets'
   former: embedded<Former>({ secret: { type: String, required: true }, until: { type: Date, required: true } }),
   created_at: { type: Date, required: true },
 });
+
+/** Of the secret, and of one that it replaced: both are of one record, and take each other's place. */
+export const embedSecretPlace = (orgId: string, mode: Mode): Place => ({
+  field: 'embed_secrets.secret',
+  record: `${orgId}:${mode}`,
+});
+
+export const embedSecretSeals = sealedRecords(EmbedSecretModel, ({ org_id, mode, secret, former }) => [
+  { path: 'secret', sealed: secret, place: embedSecretPlace(org_id, mode) },
+  { path: 'former.secret', sealed: former?.secret, place: embedSecretPlace(org_id, mode) },
+]);
 
 export async function findEmbedSecret(orgId: string, mode: Mode): Promise<EmbedSecret | null> {
   return EmbedSecretModel.findById(`${orgId}:${mode}`).lean();

@@ -3,6 +3,8 @@
  * minutes. Only hashes of the browser's secrets are stored, and secrets that the provider must not learn are sealed.
  */
 import { defineModel } from '../base/define.ts';
+import { sealedRecords } from '../base/reseal.ts';
+import type { Place } from '../base/secretbox.ts';
 
 export type OidcState = {
   /** SHA-256 of the `state` parameter, hexadecimal. */
@@ -29,6 +31,12 @@ const OidcStateModel = defineModel<OidcState>(
   },
   [{ fields: { expires_at: 1 }, expireAfterSeconds: 0 }],
 );
+
+export const oidcStatePlace = (id: string): Place => ({ field: 'oidc_states.sealed', record: id });
+
+export const oidcStateSeals = sealedRecords(OidcStateModel, ({ _id, sealed }) => [
+  { path: 'sealed', sealed, place: oidcStatePlace(_id) },
+]);
 
 export async function keepOidcState(state: OidcState): Promise<void> {
   await OidcStateModel.create(state);

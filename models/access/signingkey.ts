@@ -1,6 +1,8 @@
 /** The keys that sign login tokens. Private halves are sealed; all processes share the keys through the database. */
 import { defineModel, Mixed } from '../base/define.ts';
 import { isDuplicate } from '../base/connect.ts';
+import { sealedRecords } from '../base/reseal.ts';
+import type { Place } from '../base/secretbox.ts';
 
 export type SigningKey = {
   /** The `kid`. */
@@ -10,7 +12,7 @@ export type SigningKey = {
    */
   number: number;
   public_jwk: Record<string, unknown>;
-  /** Sealed with `config.secretKey`. */
+  /** Sealed. */
   private_jwk: string;
   created_at: Date;
 };
@@ -22,6 +24,12 @@ export const SigningKeyModel = defineModel<SigningKey>('SigningKey', 'signing_ke
   private_jwk: { type: String, required: true },
   created_at: { type: Date, required: true },
 });
+
+export const privateJwkPlace = (kid: string): Place => ({ field: 'signing_keys.private_jwk', record: kid });
+
+export const signingKeySeals = sealedRecords(SigningKeyModel, ({ _id, private_jwk }) => [
+  { path: 'private_jwk', sealed: private_jwk, place: privateJwkPlace(_id) },
+]);
 
 /**
  * Newest first. Read with the primary's own state: a process that lost the race to add a key must see the winner's key

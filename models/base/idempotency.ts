@@ -4,6 +4,8 @@
  */
 import { defineModel, embedded } from './define.ts';
 import { isDuplicate } from './connect.ts';
+import { sealedRecords } from './reseal.ts';
+import type { Place } from './secretbox.ts';
 
 export type IdempotentReply = { status: number; body: string };
 type Entry = {
@@ -34,6 +36,12 @@ const IdempotencyModel = defineModel<Entry>(
   },
   [{ fields: { expires_at: 1 }, expireAfterSeconds: 0 }],
 );
+
+export const replyPlace = (id: string): Place => ({ field: 'idempotency.reply.body', record: id });
+
+export const idempotencySeals = sealedRecords(IdempotencyModel, ({ _id, reply }) => [
+  { path: 'reply.body', sealed: reply?.body, place: replyPlace(_id) },
+]);
 
 /** A key, and the request that asks for it or holds it. */
 type Holding = { id: string; holder: string };

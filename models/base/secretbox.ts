@@ -1,27 +1,91 @@
-/** Encrypts secrets that must be readable again but must not be stored in plain text (AES-256-GCM). */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+/**
+ * What the deployment's secret keys do. They encrypt values that must be readable again but must not be stored in plain text
+ * (AES-256-GCM), each bound to its record and field, so that a value that is moved to another place does not open. And they
+ * make keyed hashes (HMAC-SHA256). Each purpose has a key of its own, derived by HKDF.
+ */
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+
+/** Where a sealed value is stored: `field` is `<collection>.<field>`, `record` the id of its record. */
+export type Place = { field: string; record: string };
 
 export type SecretBox = {
-  /** Encrypts; the same text gives another result each time. */
-  seal(text: string): string;
-  /** Decrypts the result of `seal`. Throws when it was changed, or sealed with another key. */
-  open(sealed: string): string;
+  /** Encrypts with the newest key; the same text gives another result each time. */
+  seal(text: string, place: Place): string;
+  /** Decrypts the result of `seal`. Throws when it was changed or moved, or when its key is not known here. */
+  open(sealed: string, place: Place): string;
+  /** Whether the newest key sealed it. */
+  isNewest(sealed: string): boolean;
+  /** The keyed hash of this text for this purpose, by the newest key. */
+  mac(purpose: string, text: string): Buffer;
+  /** The same by each key, the newest first: what was made before a change of keys is known again. */
+  macs(purpose: string, text: string): Buffer[];
+  /** A keyed hash as text, together with the id of its key. */
+  sign(purpose: string, text: string): string;
+  /** Whether `sign` made this of the text; undefined when its key is not known here. */
+  verify(purpose: string, text: string, signature: string): boolean | undefined;
 };
 
-/** `key`: 32 bytes, `config.secretKey`. */
-export function createSecretBox(key: Buffer): SecretBox {
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/** `keys`: 32 bytes each. The first one seals and signs, all of them open and verify: `config.secretKeys`. */
+export function createSecretBox([newest, ...older]: readonly [Buffer, ...Buffer[]]): SecretBox {
+  const keys = [keyOf(newest), ...older.map(keyOf)] as const;
+  const [current] = keys;
+  const sealer = (id: string) => keys.find((key) => key.id === id);
   return {
-    seal(text) {
-      const nonce = randomBytes(12);
-      const cipher = createCipheriv('aes-256-gcm', key, nonce);
+    seal(text, place) {
+      const nonce = randomBytes(nonceBytes);
+      const cipher = createCipheriv('aes-256-gcm', current.for('sealed values'), nonce);
+      cipher.setAAD(boundTo(place));
       const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-      return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64');
+      return `${current.id}.${Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url')}`;
     },
-    open(sealed) {
-      const bytes = Buffer.from(sealed, 'base64');
-      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 });
-      decipher.setAuthTag(bytes.subarray(12, 28));
-      return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8');
+    open(sealed, place) {
+      const [id = '', content = ''] = sealed.split('.');
+      const key = sealer(id);
+      if (!key) throw new Error('This value was sealed with a key that is not among the configured ones.');
+      const bytes = Buffer.from(content, 'base64url');
+      const decipher = createDecipheriv('aes-256-gcm', key.for('sealed values'), bytes.subarray(0, nonceBytes), {
+        authTagLength: tagBytes,
+      });
+      decipher.setAAD(boundTo(place));
+      decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
+      return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]).toString('utf8');
+    },
+    isNewest: (sealed) => sealed.startsWith(`${current.id}.`),
+    mac: (purpose, text) => macOf(current, purpose, text),
+    macs: (purpose, text) => keys.map((key) => macOf(key, purpose, text)),
+    sign: (purpose, text) => `${current.id}.${macOf(current, purpose, text).toString('base64url')}`,
+    verify(purpose, text, signature) {
+      const [id = '', given = ''] = signature.split('.');
+      const key = sealer(id);
+      if (!key) return undefined;
+      const bytes = Buffer.from(given, 'base64url');
+      const expected = macOf(key, purpose, text);
+      return bytes.length === expected.length && timingSafeEqual(bytes, expected);
     },
   };
 }
+
+type Key = { id: string; for(purpose: string): Buffer };
+
+/** `id` is shown with what the key has made; it tells nothing of the key. */
+function keyOf(secret: Buffer): Key {
+  const derived = new Map<string, Buffer>();
+  const derive = (purpose: string, bytes = 32): Buffer => Buffer.from(hkdfSync('sha256', secret, '', purpose, bytes));
+  return {
+    id: derive('key id', 4).toString('hex'),
+    for(purpose) {
+      const key = derived.get(purpose) ?? derive(`key for ${purpose}`);
+      derived.set(purpose, key);
+      return key;
+    },
+  };
+}
+
+const macOf = (key: Key, purpose: string, text: string): Buffer =>
+  createHmac('sha256', key.for(purpose)).update(text).digest();
+
+/** The two parts stay apart, whatever characters they have. */
+const boundTo = ({ field, record }: Place): Buffer => Buffer.from(JSON.stringify([field, record]));

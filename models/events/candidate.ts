@@ -3,6 +3,8 @@
  * carries them. A candidate is removed when its trial ends, or after ten minutes.
  */
 import { collectionOf, defineModel, Mixed } from '../base/define.ts';
+import { sealedRecords } from '../base/reseal.ts';
+import type { SecretBox } from '../base/secretbox.ts';
 import { integrationProviders, type IntegrationProvider } from '../rules/events/integration.ts';
 
 export type Candidate = {
@@ -32,10 +34,24 @@ const CandidateModel = defineModel<Candidate>(
   [{ fields: { expires_at: 1 }, expireAfterSeconds: 0 }],
 );
 
-export async function createCandidate(candidate: Omit<Candidate, 'expires_at'>, now: Date): Promise<void> {
+const candidatePlace = (id: string) => ({ field: 'integration_candidates.sealed', record: id });
+
+export const candidateSeals = sealedRecords(CandidateModel, ({ _id, sealed }) => [
+  { path: 'sealed', sealed, place: candidatePlace(_id) },
+]);
+
+export async function createCandidate(
+  { credentials, ...candidate }: Omit<Candidate, 'sealed' | 'expires_at'> & { credentials: unknown },
+  { secrets, now }: { secrets: SecretBox; now: Date },
+): Promise<void> {
+  const sealed = secrets.seal(JSON.stringify(credentials), candidatePlace(candidate._id));
   const expires_at = new Date(now.getTime() + candidateMs);
-  await collectionOf(CandidateModel).insertOne({ ...candidate, expires_at });
+  await collectionOf(CandidateModel).insertOne({ ...candidate, sealed, expires_at });
 }
+
+/** The credentials that are being tried. */
+export const candidateCredentials = ({ _id, sealed }: Candidate, { open }: SecretBox): unknown =>
+  JSON.parse(open(sealed, candidatePlace(_id)));
 
 export async function findCandidate(orgId: string, id: string): Promise<Candidate | null> {
   return collectionOf(CandidateModel).findOne({ _id: id, org_id: orgId });

@@ -5,6 +5,8 @@
 import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, Mixed } from '../base/define.ts';
 import { grouped } from '../base/grouped.ts';
+import { sealedRecords } from '../base/reseal.ts';
+import type { Place, SecretBox } from '../base/secretbox.ts';
 import { integrationProviders, integrationStatuses } from '../rules/events/integration.ts';
 import type { IntegrationProvider, IntegrationStatus } from '../rules/events/integration.ts';
 import { outboxProviders, type OutboxProvider } from '../rules/knowledge/supportconfig.ts';
@@ -70,6 +72,36 @@ export const IntegrationModel = defineModel<Integration>(
 );
 
 const idOf = (orgId: string, provider: IntegrationProvider): string => `${orgId}:${provider}`;
+
+type Whose = Pick<Integration, 'org_id' | 'provider'>;
+
+/** Of the credentials of a connection. */
+export const credentialPlace = ({ org_id, provider }: Whose): Place => ({
+  field: 'integrations.sealed',
+  record: idOf(org_id, provider),
+});
+/** What is stored to reach the service with. */
+export const credentialsOf = (connection: Whose & { sealed: string }, { open }: SecretBox): unknown =>
+  JSON.parse(open(connection.sealed, credentialPlace(connection)));
+export const sealCredentials = (whose: Whose, credentials: object, { seal }: SecretBox): string =>
+  seal(JSON.stringify(credentials), credentialPlace(whose));
+/** Of the secret that signs what an organization is sent. */
+export const signingPlace = ({ org_id, provider }: Whose): Place => ({
+  field: 'integrations.sealed_signing',
+  record: idOf(org_id, provider),
+});
+
+export const integrationSeals = sealedRecords(
+  IntegrationModel,
+  (integration) => [
+    { path: 'sealed', sealed: integration.sealed, place: credentialPlace(integration) },
+    { path: 'sealed_signing', sealed: integration.sealed_signing, place: signingPlace(integration) },
+  ],
+  // A process that renews the credentials keeps them only in place of exactly those that it has read.
+  {
+    restingAt: (now) => ({ $or: [{ renewing_until: { $exists: false } }, { renewing_until: { $lte: now } }] }),
+  },
+);
 
 export async function findIntegration(orgId: string, provider: IntegrationProvider): Promise<Integration | null> {
   return collectionOf(IntegrationModel).findOne({ _id: idOf(orgId, provider) });

@@ -3,6 +3,8 @@
  * the webhook is its password, so it is sealed.
  */
 import { collectionOf, defineModel } from '../base/define.ts';
+import { sealedRecords } from '../base/reseal.ts';
+import type { Place } from '../base/secretbox.ts';
 import { notifyEvents, type NotifyEvent } from '../rules/events/announcement.ts';
 
 export type OrgWebhook = {
@@ -22,6 +24,13 @@ const OrgWebhookModel = defineModel<OrgWebhook>('OrgWebhook', 'org_webhooks', {
   notify_on: { type: [String], enum: notifyEvents, required: true },
   updated_at: { type: Date, required: true },
 });
+
+/** Of the address of an organization's webhook of Slack. */
+export const slackWebhookPlace = (orgId: string): Place => ({ field: 'org_webhooks.slack_webhook_url', record: orgId });
+
+export const orgWebhookSeals = sealedRecords(OrgWebhookModel, ({ _id, slack_webhook_url: sealed }) => [
+  { path: 'slack_webhook_url', sealed, place: slackWebhookPlace(_id) },
+]);
 
 export type OrgWebhookSettings = Pick<OrgWebhook, 'slack_webhook_url' | 'email_notifications' | 'notify_on'>;
 

@@ -2,9 +2,10 @@
  * Mails to people outside: who wants none, and how many have left today. Addresses stand here as keyed hashes, which outlive what
  * was sent and say nothing of anybody.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import { takeDaily } from '../chat/allowance.ts';
 import { collectionOf, defineModel } from '../base/define.ts';
+import type { SecretBox } from '../base/secretbox.ts';
 import { outsideToOnePerDay, type ObjectionScope, type OutsideRefusal } from '../rules/events/outsidemail.ts';
 
 type Objection = {
@@ -20,22 +21,30 @@ const ObjectionModel = defineModel<Objection>('MailObjection', 'mail_objections'
 });
 
 const everybody = '*';
-const mac = (key: Buffer, text: string): string =>
-  createHmac('sha256', key).update(`mails to people outside\0${text}`).digest('base64url').slice(0, 22);
-const hashOf = (key: Buffer, address: string): string => mac(key, `address\0${address.toLowerCase()}`);
-const signatureOf = (key: Buffer, orgId: string, hash: string): string => mac(key, `objection\0${orgId}\0${hash}`);
+type Keys = Pick<SecretBox, 'macs'>;
+const macsOf = ({ macs }: Keys, text: string): string[] =>
+  macs('mails to people outside', text).map((mac) => mac.toString('base64url').slice(0, 22));
+/** By each secret key, the newest first: who objected before a change of the key is known again. */
+const hashesOf = (keys: Keys, address: string): string[] => macsOf(keys, `address\0${address.toLowerCase()}`);
+const hashOf = (keys: Keys, address: string): string => hashesOf(keys, address)[0]!;
+const signaturesOf = (keys: Keys, orgId: string, hash: string): string[] =>
+  macsOf(keys, `objection\0${orgId}\0${hash}`);
 
-/** Stands in the mail to this address; whoever has it may object for the address, and to nothing else. `key`: the deployment's. */
-export function objectionToken(key: Buffer, orgId: string, address: string): string {
-  const hash = hashOf(key, address);
-  return `${orgId}.${hash}.${signatureOf(key, orgId, hash)}`;
+/** Stands in the mail to this address; whoever has it may object for the address, and to nothing else. */
+export function objectionToken(keys: Keys, orgId: string, address: string): string {
+  const hash = hashOf(keys, address);
+  return `${orgId}.${hash}.${signaturesOf(keys, orgId, hash)[0]!}`;
 }
 
 /** Stops further mails to the address of a token. False when the token is not one of ours. */
-export async function objectToMails(key: Buffer, token: string, scope: ObjectionScope, now: Date): Promise<boolean> {
+export async function objectToMails(keys: Keys, token: string, scope: ObjectionScope, now: Date): Promise<boolean> {
   const [orgId = '', hash = '', signature = ''] = token.split('.');
-  const [given, expected] = [Buffer.from(signature), Buffer.from(signatureOf(key, orgId, hash))];
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return false;
+  const given = Buffer.from(signature);
+  const isOurs = signaturesOf(keys, orgId, hash).some((one) => {
+    const expected = Buffer.from(one);
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  });
+  if (!isOurs) return false;
   await collectionOf(ObjectionModel).updateOne(
     { _id: `${scope === 'all' ? everybody : orgId}:${hash}` },
     { $setOnInsert: { created_at: now } },
@@ -45,10 +54,10 @@ export async function objectToMails(key: Buffer, token: string, scope: Objection
 }
 
 /** Whether this address wants no mails of this organization, or of anybody. */
-export async function hasObjected(key: Buffer, orgId: string, address: string): Promise<boolean> {
-  const hash = hashOf(key, address);
+export async function hasObjected(keys: Keys, orgId: string, address: string): Promise<boolean> {
+  const hashes = hashesOf(keys, address);
   const found = await collectionOf(ObjectionModel).findOne({
-    _id: { $in: [`${orgId}:${hash}`, `${everybody}:${hash}`] },
+    _id: { $in: [orgId, everybody].flatMap((whose) => hashes.map((hash) => `${whose}:${hash}`)) },
   });
   return found !== null;
 }
@@ -68,12 +77,12 @@ export type OutsideMail = {
  */
 export async function admitOutsideMail(
   { orgId, address, account, use }: OutsideMail,
-  { key, perDay }: { key: Buffer; perDay: { organization: number; account: number } | undefined },
+  { keys, perDay }: { keys: Keys; perDay: { organization: number; account: number } | undefined },
   now: Date,
 ): Promise<OutsideRefusal | undefined> {
-  if (await hasObjected(key, orgId, address)) return 'objected';
+  if (await hasObjected(keys, orgId, address)) return 'objected';
   const take = (of: string, limit: number) => takeDaily(`outside_mails:${of}`, orgId, use, limit, now);
-  if (!(await take(`address:${hashOf(key, address)}`, outsideToOnePerDay))) return 'address';
+  if (!(await take(`address:${hashOf(keys, address)}`, outsideToOnePerDay))) return 'address';
   if (!perDay) return undefined;
   if (!(await take(`account:${account}`, perDay.account))) return 'account';
   if (!(await take(`organization:${orgId}`, perDay.organization))) return 'organization';

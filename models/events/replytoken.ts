@@ -2,7 +2,8 @@
  * Tokens of reply addresses: the id of a mail thread, which names conversation and customer, and a signature. A token that was
  * not signed here is refused without asking the database.
  */
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import type { SecretBox } from '../base/secretbox.ts';
 import { fromBase32, maxTokenLength, toBase32 } from '../rules/events/replyaddress.ts';
 
 const idBytes = 16;
@@ -12,19 +13,22 @@ const signatureBytes = 10;
 /** A new thread's id: 32 hexadecimal digits. */
 export const newTokenId = (): string => randomBytes(idBytes).toString('hex');
 
-/** The token of this id, 42 characters. `key`: `config.secretKey`. */
-export function tokenOf(key: Buffer, id: string): string {
+type Keys = Pick<SecretBox, 'mac' | 'macs'>;
+const purpose = 'reply addresses';
+
+/** The token of this id, 42 characters. */
+export function tokenOf(keys: Keys, id: string): string {
   const bytes = Buffer.from(id, 'hex');
-  return toBase32(Buffer.concat([bytes, signatureOf(key, bytes)]));
+  return toBase32(Buffer.concat([bytes, signatureIn(keys.mac(purpose, id))]));
 }
 
-/** The id in a token that was signed with this key, whatever its case; undefined for any other text. */
-export function readToken(key: Buffer, token: string): string | undefined {
+/** The id in a token that was signed with one of these keys, whatever its case; undefined for any other text. */
+export function readToken(keys: Keys, token: string): string | undefined {
   const bytes = token.length <= maxTokenLength ? fromBase32(token) : undefined;
   if (bytes?.length !== idBytes + signatureBytes) return undefined;
-  const id = bytes.subarray(0, idBytes);
-  return timingSafeEqual(signatureOf(key, id), bytes.subarray(idBytes)) ? Buffer.from(id).toString('hex') : undefined;
+  const id = Buffer.from(bytes.subarray(0, idBytes)).toString('hex');
+  const signed = keys.macs(purpose, id).some((mac) => timingSafeEqual(signatureIn(mac), bytes.subarray(idBytes)));
+  return signed ? id : undefined;
 }
 
-const signatureOf = (key: Buffer, id: Uint8Array): Buffer =>
-  createHmac('sha256', key).update('reply address\0').update(id).digest().subarray(0, signatureBytes);
+const signatureIn = (mac: Buffer): Buffer => mac.subarray(0, signatureBytes);

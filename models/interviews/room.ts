@@ -6,6 +6,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { collectionOf, defined, defineModel, Mixed } from '../base/define.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
+import { sealedRecords } from '../base/reseal.ts';
+import type { Place, SecretBox } from '../base/secretbox.ts';
 import { FrameModel, frameWriter, type FrameWriter } from '../live/frame.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { interviewModes, type InterviewMode } from '../rules/interviews/interview.ts';
@@ -79,17 +81,22 @@ const rooms = () => collectionOf(RoomModel);
 const standing = (roomId: string) => ({ _id: roomId, ended_at: { $exists: false } });
 const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 
-export type Sealer = { seal(text: string): string; open(sealed: string): string };
+const passPlace = (roomId: string, role: RoomRole): Place => ({ field: `rooms.passes.${role}`, record: roomId });
+
+export const roomSeals = sealedRecords(RoomModel, ({ _id, passes }) =>
+  passes.map(({ role, sealed }, index) => ({ path: `passes.${index}.sealed`, sealed, place: passPlace(_id, role) })),
+);
+
 export type RoomOrder = Pick<
   Room,
   '_id' | 'org_id' | 'mode' | 'interview_mode' | 'language' | 'role_title' | 'candidate_name' | 'questions'
 >;
 
 /** Opens the room of an interview, with a link for each role; one that was opened before stays as it is. */
-export async function openRoom(order: RoomOrder, sealer: Sealer, now: Date): Promise<Room> {
+export async function openRoom(order: RoomOrder, { seal }: SecretBox, now: Date): Promise<Room> {
   const passes = roomRoles.map((role): Pass => {
     const token = randomBytes(24).toString('base64url');
-    return { role, hash: hashOf(token), sealed: sealer.seal(token) };
+    return { role, hash: hashOf(token), sealed: seal(token, passPlace(order._id, role)) };
   });
   const { _id, ...fields } = order;
   const opened = await rooms().findOneAndUpdate(
@@ -111,8 +118,14 @@ export async function findByToken(token: string): Promise<{ room: Room; role: Ro
 }
 
 /** The links of a room, for the members of its organization. */
-export const tokensOf = ({ passes }: Pick<Room, 'passes'>, sealer: Sealer): Record<RoomRole, string> =>
-  Object.fromEntries(passes.map(({ role, sealed }) => [role, sealer.open(sealed)])) as Record<RoomRole, string>;
+export const tokensOf = (
+  { _id, passes }: Pick<Room, '_id' | 'passes'>,
+  { open }: SecretBox,
+): Record<RoomRole, string> =>
+  Object.fromEntries(passes.map(({ role, sealed }) => [role, open(sealed, passPlace(_id, role))])) as Record<
+    RoomRole,
+    string
+  >;
 
 /** Which of these rooms have ended, or are gone. */
 export async function endedAmong(roomIds: readonly string[]): Promise<string[]> {

@@ -2,6 +2,8 @@
 import { cached } from '../base/cached.ts';
 import { collectionOf, defineModel, embedded } from '../base/define.ts';
 import { isDuplicate } from '../base/connect.ts';
+import { sealedRecords } from '../base/reseal.ts';
+import type { Place } from '../base/secretbox.ts';
 import {
   defaultOutboxState,
   defaultSettings,
@@ -36,6 +38,26 @@ const SupportConfigModel = defineModel<SupportConfig>('SupportConfig', 'support_
   allowed_origins: { type: [String], required: true },
   updated_at: Date,
 });
+
+/** Of the secret that signs an organization's webhook, and of those that it replaced. */
+export const webhookSecretPlace = (orgId: string): Place => ({
+  field: 'support_configs.outbox_webhook_secret',
+  record: orgId,
+});
+
+export const supportConfigSeals = sealedRecords(
+  SupportConfigModel,
+  ({ _id, outbox_webhook_secret: sealed, outbox_webhook_old_secrets: old }) => {
+    const place = webhookSecretPlace(_id);
+    const former = old.map(({ secret }, index) => ({
+      path: `outbox_webhook_old_secrets.${index}.secret`,
+      sealed: secret,
+      place,
+    }));
+    return [{ path: 'outbox_webhook_secret', sealed, place }, ...former];
+  },
+  { versioned: true },
+);
 
 export async function findSupportConfig(orgId: string): Promise<SupportConfig> {
   const stored = await collectionOf(SupportConfigModel).findOne({ _id: orgId });

@@ -4,6 +4,8 @@
  */
 import type { ToolServer } from './server.ts';
 import { collectionOf, defineModel } from '../base/define.ts';
+import { sealedRecords } from '../base/reseal.ts';
+import type { SecretBox } from '../base/secretbox.ts';
 import type { Mode } from '../rules/access/keys.ts';
 
 export type ToolGrant = {
@@ -61,8 +63,22 @@ const ToolGrantModel = defineModel<ToolGrant>(
   [{ fields: { expires_at: 1 }, expireAfterSeconds: 0 }],
 );
 
-export async function keepGrant(grant: ToolGrant): Promise<void> {
-  await collectionOf(ToolGrantModel).insertOne(grant);
+const grantPlace = (id: string) => ({ field: 'tool_grants.sealed', record: id });
+const sealedContent = (id: string, content: GrantContent, { seal }: SecretBox): string =>
+  seal(JSON.stringify(content), grantPlace(id));
+
+export const toolGrantSeals = sealedRecords(ToolGrantModel, ({ _id, sealed }) => [
+  { path: 'sealed', sealed, place: grantPlace(_id) },
+]);
+
+export const openGrant = ({ _id, sealed }: ToolGrant, { open }: SecretBox): GrantContent =>
+  JSON.parse(open(sealed, grantPlace(_id))) as GrantContent;
+
+export async function keepGrant(
+  { content, ...grant }: Omit<ToolGrant, 'sealed'> & { content: GrantContent },
+  secrets: SecretBox,
+): Promise<void> {
+  await collectionOf(ToolGrantModel).insertOne({ ...grant, sealed: sealedContent(grant._id, content, secrets) });
 }
 
 /**
@@ -79,7 +95,8 @@ export async function returnGrant(id: string, browser: string | undefined, now: 
 }
 
 /** Replaces what is known of a sign-in; nothing when it is over. */
-export async function sealGrant(id: string, sealed: string): Promise<void> {
+export async function sealGrant(id: string, content: GrantContent, secrets: SecretBox): Promise<void> {
+  const sealed = sealedContent(id, content, secrets);
   await collectionOf(ToolGrantModel).updateOne({ _id: id }, { $set: { sealed } });
 }
 

@@ -5,6 +5,8 @@
 import { cached } from '../base/cached.ts';
 import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, Mixed } from '../base/define.ts';
+import { sealedRecords } from '../base/reseal.ts';
+import type { Place } from '../base/secretbox.ts';
 import { environments, type Environment } from '../rules/access/keys.ts';
 import type { ApprovedTool } from '../rules/mcp/tool.ts';
 
@@ -76,6 +78,22 @@ export const ToolServerModel = defineModel<Stored>('ToolServer', 'tool_servers',
   created_at: { type: Date, required: true },
   updated_at: { type: Date, required: true },
 });
+
+/** Of a secret of an organization's tool server. */
+export const toolSecretPlace = (
+  orgId: string,
+  field: 'access_token' | 'oauth.client_secret' | 'oauth_state',
+): Place => ({ field: `tool_servers.${field}`, record: orgId });
+
+export const toolServerSeals = sealedRecords(
+  ToolServerModel,
+  ({ _id, access_token, oauth, oauth_state }) => [
+    { path: 'access_token', sealed: access_token, place: toolSecretPlace(_id, 'access_token') },
+    { path: 'oauth.client_secret', sealed: oauth?.client_secret, place: toolSecretPlace(_id, 'oauth.client_secret') },
+    { path: 'oauth_state', sealed: oauth_state, place: toolSecretPlace(_id, 'oauth_state') },
+  ],
+  { versioned: true },
+);
 
 const opened = (stored: Stored | null): ToolServer | null =>
   stored && { ...stored, tools: JSON.parse(stored.tools) as ApprovedTool[] };

@@ -7,7 +7,7 @@ import type { Browser, Page } from 'puppeteer';
 import { startChromium, visit } from '../kit/chromium.ts';
 import { sharedDatabase } from '../kit/database.ts';
 import { system, until } from '../kit/harness.ts';
-import { systemEnv } from '../kit/processes.ts';
+import { box } from '../kit/inbound.ts';
 import { objectionToken } from '../../models/events/outsidemail.ts';
 import type { Proof } from '../../models/access/user.ts';
 
@@ -117,7 +117,7 @@ describe('/account', () => {
 
   it('lets somebody who was mailed stop that, without a login', async () => {
     const orgId = `org_${randomUUID()}`;
-    const token = objectionToken(Buffer.from(systemEnv('shared')['SECRET_KEY']!, 'hex'), orgId, 'ada@example.com');
+    const token = objectionToken(box, orgId, 'ada@example.com');
     const page = await open('mail_stop', token);
     await shows(page, 'Stop mails of everybody here');
     expect(await faultsOf(page)).toEqual([]);

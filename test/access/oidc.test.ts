@@ -6,7 +6,8 @@ import { openClient } from '../kit/database.ts';
 import { apiAt, until, type Api } from '../kit/harness.ts';
 import { startIdentityProvider, type IdentityProvider, type Person } from '../kit/oidc-server.ts';
 import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
-import { createSecretBox } from '../../models/base/secretbox.ts';
+import { oidcStatePlace } from '../../models/access/oidcstate.ts';
+import { box } from '../kit/inbound.ts';
 
 const callback = (provider: string) => `http://127.0.0.1:3000/v1/auth/oidc/${provider}/callback`;
 
@@ -393,11 +394,11 @@ describe('a callback that must not work: 401', () => {
     const { path, cookie, params } = await begin(newPerson());
     const id = createHash('sha256').update(params.get('state')!).digest('hex');
     const states = db.collection<{ _id: string; sealed: string }>('oidc_states');
-    const secrets = createSecretBox(Buffer.from(env['SECRET_KEY']!, 'hex'));
+    const place = oidcStatePlace(id);
     const { sealed } = (await states.findOne({ _id: id }))!;
     await states.updateOne(
       { _id: id },
-      { $set: { sealed: secrets.seal(JSON.stringify(change(JSON.parse(secrets.open(sealed)) as string[]))) } },
+      { $set: { sealed: box.seal(JSON.stringify(change(JSON.parse(box.open(sealed, place)) as string[])), place) } },
     );
     await refused(path, cookie);
   });

@@ -389,7 +389,7 @@ describe('a session token', () => {
   /** Signs with the running system's own keys. */
   const ours = (at: Date) => {
     const config = readConfig(env);
-    return createTokens({ config, clock: () => at, secrets: createSecretBox(config.secretKey) });
+    return createTokens({ config, clock: () => at, secrets: createSecretBox(config.secretKeys) });
   };
   beforeAll(async () => {
     await connectMongo(env['MONGODB_URI']!);

@@ -16,7 +16,7 @@ import { createTokens, type SessionClaims, type Tokens } from '../../api/access/
 import { readConfig, type Config } from '../../config.ts';
 import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { createSecretBox } from '../../models/base/secretbox.ts';
-import { listSigningKeys, SigningKeyModel } from '../../models/access/signingkey.ts';
+import { listSigningKeys, privateJwkPlace, SigningKeyModel, type SigningKey } from '../../models/access/signingkey.ts';
 
 const dayMs = 86_400_000;
 const start = new Date('2026-03-01T00:00:00Z').getTime();
@@ -26,7 +26,9 @@ let now: number;
 const env = systemEnv('tokens');
 /** A simulated process: its own copy of the keys, the shared database, and a clock that the test sets. */
 const newProcess = () =>
-  createTokens({ config, clock: () => new Date(now), secrets: createSecretBox(config.secretKey) });
+  createTokens({ config, clock: () => new Date(now), secrets: createSecretBox(config.secretKeys) });
+const privateHalf = ({ _id, private_jwk }: SigningKey): string =>
+  createSecretBox(config.secretKeys).open(private_jwk, privateJwkPlace(_id));
 
 beforeAll(async () => {
   config = readConfig(env);
@@ -77,7 +79,7 @@ describe('a forged token is refused:', () => {
     publicJwk = (await tokens.jwks()).keys[0]!;
     kid = publicJwk.kid!;
     const [record] = await listSigningKeys();
-    ourKey = await importJWK(JSON.parse(createSecretBox(config.secretKey).open(record!.private_jwk)) as JWK, 'EdDSA');
+    ourKey = await importJWK(JSON.parse(privateHalf(record!)) as JWK, 'EdDSA');
   });
   const signed = (payload: Record<string, unknown>, header: Record<string, unknown> = {}, key = ourKey) =>
     new SignJWT(payload).setProtectedHeader({ alg: 'EdDSA', kid, ...header }).sign(key);
@@ -178,10 +180,7 @@ describe('a session’s token', () => {
     const tokens = newProcess();
     const { kid } = (await tokens.jwks()).keys[0]!;
     const [record] = await listSigningKeys();
-    const key = await importJWK(
-      JSON.parse(createSecretBox(config.secretKey).open(record!.private_jwk)) as JWK,
-      'EdDSA',
-    );
+    const key = await importJWK(JSON.parse(privateHalf(record!)) as JWK, 'EdDSA');
     const whole = {
       sub: 'cus_1',
       iss: config.publicUrl,
@@ -272,10 +271,10 @@ describe('rotation', () => {
   });
 
   it('passes over a key that another SECRET_KEY sealed, which itself stays without a way in', async () => {
-    const foreign = createSecretBox(Buffer.alloc(32, 7));
+    const foreign = createSecretBox([Buffer.alloc(32, 7)]);
     const { token } = await newProcess().sign('usr_1', 0);
     const [first] = await listSigningKeys();
-    const sealed = { private_jwk: foreign.seal(createSecretBox(config.secretKey).open(first!.private_jwk)) };
+    const sealed = { private_jwk: foreign.seal(privateHalf(first!), privateJwkPlace('foreign')) };
     await SigningKeyModel.create({ ...first, ...sealed, _id: 'foreign', number: 2 });
     now = start + (config.jwtKeyDays + 1) * dayMs;
     await newProcess().jwks();

@@ -17,16 +17,16 @@ let nowMs: number;
 const ctx = {
   clock: () => new Date(nowMs),
   log: pino({ level: 'silent' }),
-  secrets: createSecretBox(randomBytes(32)),
+  secrets: createSecretBox([randomBytes(32)]),
 } as Context;
 
 /** Simulates a process that has stopped: the leases that it renews end when the first one does. */
 const stopped: Context = { ...ctx, clock: () => new Date(start) };
 
-let request: { credential: string; route: string; key: string; fingerprint: string };
+let request: { credential: string; route: string; key: string; fingerprints: string[] };
 beforeEach(() => {
   nowMs = start;
-  request = { credential: 'user', route: 'POST /things', key: randomUUID(), fingerprint: 'same' };
+  request = { credential: 'user', route: 'POST /things', key: randomUUID(), fingerprints: ['same'] };
 });
 
 /** A handler that answers on command, and reports when it has begun. */

@@ -12,7 +12,7 @@ import { createTokens } from '../../api/access/tokens.ts';
 import { readConfig, type Config } from '../../config.ts';
 import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
 import { beginErasing, CustomerModel, findCustomer, provideCustomer } from '../../models/chat/customer.ts';
-import { replaceEmbedSecret } from '../../models/access/embedsecret.ts';
+import { embedSecretPlace, replaceEmbedSecret } from '../../models/access/embedsecret.ts';
 import { newId } from '../../models/base/ids.ts';
 import { newToken } from '../../models/access/key.ts';
 import { createOrganization, newOrganization, setEnvironment } from '../../models/access/organization.ts';
@@ -50,7 +50,7 @@ const newProcess = (): SessionAuth => {
 
 beforeAll(async () => {
   config = readConfig(env);
-  secrets = createSecretBox(config.secretKey);
+  secrets = createSecretBox(config.secretKeys);
   await connectMongo(config.mongodbUri!);
   await prepareRates();
 });
@@ -73,7 +73,7 @@ async function newOrg(): Promise<string> {
 }
 async function secretOf(mode: Mode, formerUntil = now): Promise<string> {
   const secret = `emb_${mode}_${randomUUID()}`;
-  await replaceEmbedSecret(orgId, mode, secrets.seal(secret), formerUntil, now);
+  await replaceEmbedSecret(orgId, mode, secrets.seal(secret, embedSecretPlace(orgId, mode)), formerUntil, now);
   return secret;
 }
 const signed = (secret: string, email: string) => createHmac('sha256', secret).update(email).digest('hex');

@@ -9,6 +9,7 @@ import PostalMime from 'postal-mime';
 import { apiAt, until, type Api, type TestOrg, type TestSession } from '../kit/harness.ts';
 import { startGreenMail, type GreenMail } from '../kit/greenmail.ts';
 import { startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
+import { box } from '../kit/inbound.ts';
 import { mailOf, sesNotification, type SesMail } from '../kit/ses.ts';
 import { startTopic, type Topic } from '../kit/sns.ts';
 import { ChatClient } from '../kit/socket.ts';
@@ -132,8 +133,8 @@ async function aMinuteLater(convId: string): Promise<void> {
       // Not the deployment's: addresses with either are understood.
       replySeparator: '-',
       outsidePerDay: 100,
-      tokenKey: Buffer.from(env['SECRET_KEY']!, 'hex'),
     },
+    secrets: box,
     start: (model, record, intents) => startSaved(ctx, model, record, intents),
   });
   await new MockActivityEnvironment().run(mailUnsent, { orgId: org.orgId, convId });

@@ -9,7 +9,7 @@ import { withSlackToken, type SlackTokenDeps } from '../../activities/events/sla
 import { createHttp } from '../../clients/http/http.ts';
 import { createSlack } from '../../clients/slack/slack.ts';
 import { newId } from '../../models/base/ids.ts';
-import { claimRenewal, connectIntegration, findIntegration } from '../../models/events/integration.ts';
+import { claimRenewal, connectIntegration, findIntegration, sealCredentials } from '../../models/events/integration.ts';
 
 const http = createHttp({ userAgent: 'Test/1.0', egressAllow: ['127.0.0.1'] });
 let service: Service;
@@ -47,7 +47,7 @@ beforeEach(async () => {
     renew_at: new Date(start.getTime() + hours(10)).toISOString(),
     expires_at: new Date(start.getTime() + hours(12)).toISOString(),
   };
-  const sealed = box.seal(JSON.stringify(credentials));
+  const sealed = sealCredentials({ org_id: orgId, provider: 'slack' }, credentials, box);
   await connectIntegration(orgId, 'slack', { account: 'Demo', settings: {}, sealed }, start);
 });
 
@@ -99,7 +99,11 @@ describe('a token of Slack that ends', () => {
 
   it('is not written over what was connected meanwhile', async () => {
     const use = await processes(1);
-    const sealed = box.seal(JSON.stringify({ token: 'another', bot_user_id: 'U0BOT' }));
+    const sealed = sealCredentials(
+      { org_id: orgId, provider: 'slack' },
+      { token: 'another', bot_user_id: 'U0BOT' },
+      box,
+    );
     const connected = Promise.withResolvers<void>();
     const isRenewal = ({ path }: Sent): boolean => path === '/api/oauth.v2.access';
     const before = service.sent.filter(isRenewal).length;

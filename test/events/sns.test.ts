@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { apiAt, until, type Api, type TestOrg } from '../kit/harness.ts';
+import { box } from '../kit/inbound.ts';
 import { awsEnv, startLocalStack, type LocalStack } from '../kit/localstack.ts';
 import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
 import { startReceiver, type Received, type Receiver } from '../kit/receiver.ts';
@@ -86,7 +87,7 @@ async function customer() {
   const convId = body.conv_id as string;
   const ref = { org_id: org.orgId, mode: 'test', conv_id: convId, customer_id: customerId } as const;
   const thread = await provideThread(ref, new Date());
-  const address = replyAddress(tokenOf(Buffer.from(env['SECRET_KEY']!, 'hex'), thread._id), replyDomain);
+  const address = replyAddress(tokenOf(box, thread._id), replyDomain);
   const mail = mailOf(
     { From: `Alice <${email}>`, To: address, Subject: 'Re: Kärtchen', 'Content-Type': 'text/plain; charset=utf-8' },
     'Die grüne Karte, bitte.',

@@ -16,7 +16,7 @@ import { actOn } from '../../models/chat/act.ts';
 import { provideConversation } from '../../models/chat/current.ts';
 import { provideCustomer } from '../../models/chat/customer.ts';
 import { DeliveryModel, type Delivery } from '../../models/events/delivery.ts';
-import { findSupportConfig, saveSupportConfig } from '../../models/knowledge/supportconfig.ts';
+import { findSupportConfig, saveSupportConfig, webhookSecretPlace } from '../../models/knowledge/supportconfig.ts';
 import { outboxAfter, type SettingsPatch } from '../../models/rules/knowledge/supportconfig.ts';
 
 /** To be called where hooks may be. `name`: of the database, unique in the run. */
@@ -30,7 +30,7 @@ export function delivering(
 
   let aheadMs = 0;
   const clock = options.clock ?? (() => new Date(Date.now() + aheadMs));
-  const secrets = createSecretBox(randomBytes(32));
+  const secrets = createSecretBox([randomBytes(32)]);
   const deps: AttemptDeps = {
     http: { ...client, request: (url, request) => client.request(url, { ...request, ...options.limits }) },
     secrets,
@@ -54,7 +54,9 @@ export function delivering(
 
   async function configure(orgId: string, patch: SettingsPatch): Promise<void> {
     const current = await findSupportConfig(orgId);
-    const sealed = patch.outbox_webhook_secret ? secrets.seal(patch.outbox_webhook_secret) : undefined;
+    const sealed = patch.outbox_webhook_secret
+      ? secrets.seal(patch.outbox_webhook_secret, webhookSecretPlace(orgId))
+      : undefined;
     const next = { ...patch, ...(sealed === undefined ? {} : { outbox_webhook_secret: sealed }) };
     const settings = { ...current, ...next, ...outboxAfter(current, next, clock()) };
     await saveSupportConfig(orgId, current.version, settings as typeof current, clock());

@@ -3,13 +3,13 @@ import { createHmac, randomUUID } from 'node:crypto';
 import type { Api, Reply } from './harness.ts';
 import { until } from './harness.ts';
 import { createSecretBox } from '../../models/base/secretbox.ts';
-import { connectIntegration } from '../../models/events/integration.ts';
+import { connectIntegration, sealCredentials, signingPlace } from '../../models/events/integration.ts';
 import { linearExternal } from '../../models/rules/events/linear.ts';
 
 /** Of every system that `systemEnv` describes. */
 export const linearSecret = 'linear-deployment-secret';
 /** Seals as processes with the key of `systemEnv` do. */
-export const box = createSecretBox(Buffer.from('a1'.repeat(32), 'hex'));
+export const box = createSecretBox([Buffer.from('a1'.repeat(32), 'hex')]);
 
 export const hmac = (secret: string, ...parts: (string | Uint8Array)[]): string => {
   const made = createHmac('sha256', secret);
@@ -63,10 +63,12 @@ export function connectLinear(
     {
       account: 'Test',
       settings: { team_id: team },
-      sealed: box.seal(JSON.stringify({ api_key: apiKey })),
+      sealed: sealCredentials({ org_id: orgId, provider: 'linear' }, { api_key: apiKey }, box),
       workspace,
       external: linearExternal(team),
-      ...(secret === undefined ? {} : { sealed_signing: box.seal(secret) }),
+      ...(secret === undefined
+        ? {}
+        : { sealed_signing: box.seal(secret, signingPlace({ org_id: orgId, provider: 'linear' })) }),
     },
     new Date(),
   );

@@ -6,6 +6,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { collectionOf } from '../../models/base/define.ts';
 import { newId } from '../../models/base/ids.ts';
+import { createSecretBox } from '../../models/base/secretbox.ts';
 import { AuditModel, auditWriter, listAudit, verifyAudit, type AuditEntry } from '../../models/mcp/audit.ts';
 import {
   createToolCall,
@@ -297,15 +298,17 @@ describe('the tool server', () => {
 
 describe('a sign-in in progress', () => {
   it('is come back from once, in its time, and finished once', async () => {
+    const server = { _id: orgId, connection: 1, endpoint_url: 'https://tools.example/', auth_type: 'oauth2' } as const;
+    const content = { server, state: 's', actor: 'usr_1', mode: 'test' } as const;
     const grant = {
       _id: randomUUID(),
       org_id: orgId,
       connection: 1,
-      sealed: 's',
+      content,
       returned: false,
       expires_at: new Date(now.getTime() + 1_000),
     };
-    await keepGrant(grant);
+    await keepGrant(grant, createSecretBox([Buffer.alloc(32, 1)]));
     expect(await takeGrant(orgId, grant._id)).toBeNull();
     expect(await returnGrant(grant._id, undefined, grant.expires_at)).toBeNull();
     expect(tally(await Promise.all(times(4, () => returnGrant(grant._id, undefined, now))))).toBe(1);

@@ -39,7 +39,7 @@ export type Connector = {
     signal: AbortSignal,
   ): Promise<Connected>;
   /** Tries what is stored; the sentence says what was found. */
-  test(integration: Integration, deps: ConnectorDeps, signal: AbortSignal): Promise<string>;
+  test(integration: Integration & { sealed: string }, deps: ConnectorDeps, signal: AbortSignal): Promise<string>;
   /** Gives the credential back where the service wants that. It must not fail. */
-  release?(integration: Integration, deps: ConnectorDeps): Promise<void>;
+  release?(gone: { credentials: unknown; workspace: string | undefined }, deps: ConnectorDeps): Promise<void>;
 };

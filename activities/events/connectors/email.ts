@@ -1,6 +1,8 @@
 /** Connects a mail server of the organization's own: reached under the rules for outside addresses, and logged in to. */
 import { ConnectionRefused, type Connector, type ConnectorDeps } from './connector.ts';
 import { MailRefused } from '../../../clients/mail/mail.ts';
+import { candidateCredentials } from '../../../models/events/candidate.ts';
+import { credentialsOf, sealCredentials } from '../../../models/events/integration.ts';
 import { addressText } from '../../../models/rules/events/mailout.ts';
 import { readMailbox } from '../../../models/rules/events/mailbox.ts';
 import { readSmtpUrl, smtpName, type SmtpServer } from '../../../models/rules/events/smtp.ts';
@@ -16,19 +18,26 @@ async function check(server: SmtpServer, { mailer }: ConnectorDeps): Promise<voi
   }
 }
 
-const serverIn = (sealed: string, { secrets }: ConnectorDeps): SmtpServer | undefined =>
-  readSmtpUrl((JSON.parse(secrets.open(sealed)) as MailCredentials).smtp_url);
+const serverIn = (credentials: unknown): SmtpServer | undefined =>
+  readSmtpUrl((credentials as MailCredentials).smtp_url);
 
 export const emailConnector: Connector = {
-  async connect({ sealed, settings }, _standing, deps) {
-    const server = serverIn(sealed, deps);
+  async connect(candidate, _standing, deps) {
+    const { settings } = candidate;
+    const credentials = candidateCredentials(candidate, deps.secrets) as MailCredentials;
+    const server = serverIn(credentials);
     const from = readMailbox(String(settings['from']));
     if (!server || !from) throw new ConnectionRefused('The server or the address is not valid.');
     await check(server, deps);
-    return { account: from.address, settings: { from: addressText(from), server: smtpName(server) }, sealed };
+    return {
+      account: from.address,
+      settings: { from: addressText(from), server: smtpName(server) },
+      sealed: sealCredentials(candidate, credentials, deps.secrets),
+    };
   },
-  async test({ sealed, settings }, deps) {
-    const server = serverIn(sealed!, deps);
+  async test(integration, deps) {
+    const { settings } = integration;
+    const server = serverIn(credentialsOf(integration, deps.secrets));
     if (!server) throw new ConnectionRefused('The server’s address is not valid.');
     await check(server, deps);
     return `${String(settings['server'])} takes the connection.`;

@@ -1,6 +1,8 @@
 /** Connects to GitHub with a token and a repository. */
 import { ConnectionRefused, type Connector } from './connector.ts';
 import { GithubError, type Github, type GithubRepository } from '../../../clients/github/github.ts';
+import { candidateCredentials } from '../../../models/events/candidate.ts';
+import { credentialsOf, sealCredentials, signingPlace } from '../../../models/events/integration.ts';
 import { githubExternal } from '../../../models/rules/events/github.ts';
 
 export type GithubCredentials = { token: string };
@@ -33,19 +35,20 @@ async function look(
 
 export const githubConnector: Connector = {
   async connect(candidate, _standing, { github, secrets }, signal) {
-    const { token, webhook_secret: secret } = JSON.parse(secrets.open(candidate.sealed)) as Candidates;
+    const { token, webhook_secret: secret } = candidateCredentials(candidate, secrets) as Candidates;
     const { login, repository } = await look(github, token, String(candidate.settings['repository']), signal);
     return {
       account: login,
       settings: { repository: repository.full_name },
-      sealed: secrets.seal(JSON.stringify({ token } satisfies GithubCredentials)),
+      sealed: sealCredentials(candidate, { token } satisfies GithubCredentials, secrets),
       workspace: String(repository.id),
       external: githubExternal(repository.id),
-      ...(secret === undefined ? {} : { sealed_signing: secrets.seal(secret) }),
+      ...(secret === undefined ? {} : { sealed_signing: secrets.seal(secret, signingPlace(candidate)) }),
     };
   },
-  async test({ sealed, settings }, { github, secrets }, signal) {
-    const { token } = JSON.parse(secrets.open(sealed!)) as GithubCredentials;
+  async test(integration, { github, secrets }, signal) {
+    const { settings } = integration;
+    const { token } = credentialsOf(integration, secrets) as GithubCredentials;
     const { login, repository } = await look(github, token, String(settings['repository']), signal);
     return `GitHub takes the token of ${login} for ${repository.full_name}.`;
   },

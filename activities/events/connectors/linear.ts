@@ -1,6 +1,8 @@
 /** Connects to Linear with an API key and a team. */
 import { ConnectionRefused, type Connector } from './connector.ts';
 import { LinearError } from '../../../clients/linear/linear.ts';
+import { candidateCredentials } from '../../../models/events/candidate.ts';
+import { credentialsOf, sealCredentials, signingPlace } from '../../../models/events/integration.ts';
 import { linearExternal } from '../../../models/rules/events/linear.ts';
 
 export type LinearCredentials = { api_key: string };
@@ -17,7 +19,7 @@ async function refusing<T>(ask: () => Promise<T>): Promise<T> {
 
 export const linearConnector: Connector = {
   async connect(candidate, _standing, { linear, secrets }, signal) {
-    const { api_key: key, webhook_secret: secret } = JSON.parse(secrets.open(candidate.sealed)) as Candidates;
+    const { api_key: key, webhook_secret: secret } = candidateCredentials(candidate, secrets) as Candidates;
     const { organization, team } = await refusing(() =>
       linear.account(key, String(candidate.settings['team_id']), signal),
     );
@@ -26,14 +28,15 @@ export const linearConnector: Connector = {
       account: organization.name,
       // The team may have been named by its key; events name it by its id.
       settings: { team_id: team.id, team_key: team.key, team_name: team.name },
-      sealed: secrets.seal(JSON.stringify({ api_key: key } satisfies LinearCredentials)),
+      sealed: sealCredentials(candidate, { api_key: key } satisfies LinearCredentials, secrets),
       workspace: organization.id,
       external: linearExternal(team.id),
-      ...(secret === undefined ? {} : { sealed_signing: secrets.seal(secret) }),
+      ...(secret === undefined ? {} : { sealed_signing: secrets.seal(secret, signingPlace(candidate)) }),
     };
   },
-  async test({ sealed, settings }, { linear, secrets }, signal) {
-    const { api_key: key } = JSON.parse(secrets.open(sealed!)) as LinearCredentials;
+  async test(integration, { linear, secrets }, signal) {
+    const { settings } = integration;
+    const { api_key: key } = credentialsOf(integration, secrets) as LinearCredentials;
     const { organization, team } = await refusing(() => linear.account(key, String(settings['team_id']), signal));
     if (!team) throw new ConnectionRefused('Linear says: the team is gone.');
     return `Linear takes the key for the team ${team.name} of ${organization.name}.`;

@@ -1,8 +1,9 @@
 /** Connects to Slack: the code of a grant becomes a token, or another channel is chosen for the token that stands. */
 import { ConnectionRefused, type Connector, type ConnectorDeps } from './connector.ts';
-import { openSlack, rotated, withSlackToken, type SlackCredentials } from '../slacktoken.ts';
+import { rotated, withSlackToken, type SlackCredentials } from '../slacktoken.ts';
 import { SlackError } from '../../../clients/slack/slack.ts';
-import { countWorkspace, type Connected } from '../../../models/events/integration.ts';
+import { candidateCredentials } from '../../../models/events/candidate.ts';
+import { countWorkspace, sealCredentials, type Connected } from '../../../models/events/integration.ts';
 import { slackExternal } from '../../../models/rules/events/slack.ts';
 
 /** A grant that was just given, or nothing, for another channel. */
@@ -36,7 +37,7 @@ async function revoke(
 
 export const slackConnector: Connector = {
   async connect(candidate, standing, deps): Promise<Connected> {
-    const { code, redirect_uri: redirectUri } = JSON.parse(deps.secrets.open(candidate.sealed)) as Candidates;
+    const { code, redirect_uri: redirectUri } = candidateCredentials(candidate, deps.secrets) as Candidates;
     const wanted = candidate.settings['channel_id'] as string | undefined;
     if (code === undefined || redirectUri === undefined) {
       if (standing?.sealed === undefined) throw new ConnectionRefused('Slack is not connected.');
@@ -66,7 +67,7 @@ export const slackConnector: Connector = {
     return {
       account: grant.team.name,
       settings: { team_id: grant.team.id, ...channel },
-      sealed: deps.secrets.seal(JSON.stringify(credentials)),
+      sealed: sealCredentials(candidate, credentials, deps.secrets),
       workspace: grant.team.id,
       external: slackExternal(grant.team.id),
     };
@@ -82,9 +83,9 @@ export const slackConnector: Connector = {
       }),
     );
   },
-  async release({ sealed, workspace }, deps) {
+  async release({ credentials, workspace }, deps) {
     // Organizations that share a workspace share the app's installation, which revoking a token may end.
-    if (sealed === undefined || workspace === undefined || (await countWorkspace('slack', workspace)) > 0) return;
-    await revoke(openSlack(sealed, deps), deps).catch(() => undefined);
+    if (workspace === undefined || (await countWorkspace('slack', workspace)) > 0) return;
+    await revoke(credentials as SlackCredentials, deps).catch(() => undefined);
   },
 };

@@ -9,7 +9,7 @@ import { GithubError, type Github, type GithubIssue } from '../../../clients/git
 import type { SecretBox } from '../../../models/base/secretbox.ts';
 import type { Logger } from 'pino';
 import type { Inbound } from '../../../models/events/inbound.ts';
-import { findIntegration } from '../../../models/events/integration.ts';
+import { credentialsOf, findIntegration } from '../../../models/events/integration.ts';
 import { findLink, noteRemoved, type Link, type LinkKind } from '../../../models/events/link.ts';
 import { numberOfIssue, readGithubIssue } from '../../../models/rules/events/github.ts';
 
@@ -46,8 +46,9 @@ export async function handleGithub(inbound: Inbound, deps: GithubDeps, signal: A
 /** Null when it is not there any more. @throws GithubError */
 async function issueAt(link: Link, deps: GithubDeps, signal: AbortSignal): Promise<GithubIssue | 'unasked' | null> {
   const integration = await findIntegration(link.org_id, 'github');
-  if (integration?.sealed === undefined || integration.status !== 'connected') return 'unasked';
-  const { token } = JSON.parse(deps.secrets.open(integration.sealed)) as GithubCredentials;
+  const sealed = integration?.sealed;
+  if (!integration || sealed === undefined || integration.status !== 'connected') return 'unasked';
+  const { token } = credentialsOf({ ...integration, sealed }, deps.secrets) as GithubCredentials;
   const repository = String(integration.settings['repository']);
   try {
     return await deps.github.issue(token, repository, numberOfIssue(link.external), signal);

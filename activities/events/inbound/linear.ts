@@ -7,7 +7,7 @@ import { resolveTicket, type TicketDeps } from './ticket.ts';
 import type { Linear, LinearState } from '../../../clients/linear/linear.ts';
 import type { SecretBox } from '../../../models/base/secretbox.ts';
 import { noteCustomer, type Inbound } from '../../../models/events/inbound.ts';
-import { findIntegration } from '../../../models/events/integration.ts';
+import { credentialsOf, findIntegration } from '../../../models/events/integration.ts';
 import { findLink, noteRemoved, noteState, type Link, type LinkKind } from '../../../models/events/link.ts';
 import { isStale, readIssueEvent, type IssueEvent } from '../../../models/rules/events/linear.ts';
 
@@ -95,7 +95,8 @@ async function stateOf(
   signal: AbortSignal,
 ): Promise<LinearState | null> {
   const integration = await findIntegration(orgId, 'linear');
-  if (integration?.sealed === undefined) return null;
-  const { api_key: key } = JSON.parse(secrets.open(integration.sealed)) as { api_key: string };
+  const sealed = integration?.sealed;
+  if (!integration || sealed === undefined) return null;
+  const { api_key: key } = credentialsOf({ ...integration, sealed }, secrets) as { api_key: string };
   return linear.state(key, stateId, signal);
 }

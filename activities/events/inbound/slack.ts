@@ -4,7 +4,7 @@
  */
 import type { Handled, Starter } from './handled.ts';
 import { breakConnection } from '../broken.ts';
-import { openSlack, withSlackToken, type SlackCredentials, type SlackTokenDeps } from '../slacktoken.ts';
+import { withSlackToken, type SlackCredentials, type SlackTokenDeps } from '../slacktoken.ts';
 import { answerQuestion } from '../../../agent/answer.ts';
 import type { AgentDeps } from '../../../agent/deps.ts';
 import { SlackError } from '../../../clients/slack/slack.ts';
@@ -16,7 +16,7 @@ import { MessageModel } from '../../../models/chat/message.ts';
 import { findReply, storeReply, type Replier } from '../../../models/chat/saying.ts';
 import { createDelivery, DeliveryModel } from '../../../models/events/delivery.ts';
 import { noteCustomer, type Inbound } from '../../../models/events/inbound.ts';
-import { findIntegration, type Integration } from '../../../models/events/integration.ts';
+import { credentialsOf, findIntegration, type Integration } from '../../../models/events/integration.ts';
 import { findLink, type Link } from '../../../models/events/link.ts';
 import { normalizeEmail } from '../../../models/rules/access/email.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
@@ -46,8 +46,9 @@ const maxQuestion = 2_000;
 export async function handleSlack(inbound: Inbound, deps: SlackDeps): Promise<Handled> {
   const body = JSON.parse(inbound.body) as Body;
   const integration = await findIntegration(inbound.org_id, 'slack');
-  if (integration?.sealed === undefined) return { ignored: 'Slack is not connected any more.' };
-  const credentials = openSlack(integration.sealed, deps);
+  const sealed = integration?.sealed;
+  if (!integration || sealed === undefined) return { ignored: 'Slack is not connected any more.' };
+  const credentials = credentialsOf({ ...integration, sealed }, deps.secrets) as SlackCredentials;
   if (body.kind === 'command') return handleCommand(inbound, body.payload, deps);
   if (body.kind === 'interaction') return answerInteraction(inbound, body.payload ?? {}, credentials, deps);
   const { team_id: team, event } = body.payload;

@@ -2,7 +2,7 @@
 import type { SenderDeps } from './sender.ts';
 import { breakConnection } from '../broken.ts';
 import type { ServiceError } from '../../../clients/http/serviceerror.ts';
-import { findIntegration, type Integration } from '../../../models/events/integration.ts';
+import { credentialsOf, findIntegration, type Integration } from '../../../models/events/integration.ts';
 import { DeliveryRefused, type OutgoingRequest } from '../../../models/rules/events/delivery.ts';
 
 const names = { linear: 'Linear', slack: 'Slack' } as const;
@@ -18,11 +18,12 @@ export async function connection(
   { secrets }: SenderDeps,
 ): Promise<{ integration: Integration; credentials: unknown }> {
   const integration = await findIntegration(orgId, provider);
-  if (integration?.sealed === undefined)
+  const sealed = integration?.sealed;
+  if (!integration || sealed === undefined)
     throw new DeliveryRefused(`${names[provider]} is not connected any more.`, { permanent: true });
   if (integration.status === 'broken')
     throw new DeliveryRefused(`The connection is broken: ${integration.broken_reason ?? 'connect it again'}`);
-  return { integration, credentials: JSON.parse(secrets.open(integration.sealed)) as unknown };
+  return { integration, credentials: credentialsOf({ ...integration, sealed }, secrets) };
 }
 
 /** The failure as the machinery takes it; a credential that is refused breaks the connection, and waits for another one. */

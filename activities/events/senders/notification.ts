@@ -32,8 +32,8 @@ const payloadOf = (delivery: Delivery): NotificationPayload => delivery.payload 
 const letterIn = (
   delivery: Delivery,
   { account }: Extract<ByMail, { account: unknown }>,
-  { mail, clock }: SenderDeps,
-): Promise<Letter | null> => letterOf(delivery, account, { key: mail.tokenKey, now: clock() });
+  { secrets, clock }: SenderDeps,
+): Promise<Letter | null> => letterOf(delivery, account, { secrets, now: clock() });
 
 /** Null when there is nobody to write to. */
 async function writtenOf(delivery: Delivery, payload: ByMail, deps: SenderDeps): Promise<Written | null> {
@@ -56,19 +56,19 @@ async function writtenOf(delivery: Delivery, payload: ByMail, deps: SenderDeps):
   }
   const letter = await letterIn(delivery, payload, deps);
   if (!letter) return null;
-  const { publicUrl, mail } = deps;
-  const words = (hidden?: string) =>
-    wordsOf(letter, { key: mail.tokenKey, publicUrl, via, ...(hidden === undefined ? {} : { hidden }) });
+  const { publicUrl } = deps;
+  const words = (hidden?: string) => wordsOf(letter, { publicUrl, via, ...(hidden === undefined ? {} : { hidden }) });
   const { to, prepare, outside } = letter;
   const sent = { mail: mailOf(to, words()), shown: mailOf(to, words(hiddenLink)), via, prepare };
   if (!outside) return sent;
-  const about = { orgId: org_id, ...outside };
+  const { use, ...whose } = outside;
+  const about = { orgId: org_id, ...whose };
   return {
     ...sent,
     mail: inFrame(sent.mail, about, deps, { shown: false }),
     shown: inFrame(sent.shown, about, deps, { shown: true }),
     // What the route counted when somebody was invited is counted under the same id.
-    outside: { orgId: org_id, address: to.address, account: outside.account, use: letter.tokenId },
+    outside: { orgId: org_id, address: to.address, account: outside.account, use },
   };
 }
 

@@ -5,7 +5,7 @@
 import { post } from './post.ts';
 import type { SenderDeps } from './sender.ts';
 import { headerOf } from '../../../clients/http/http.ts';
-import { findOrgWebhook } from '../../../models/events/orgwebhook.ts';
+import { findOrgWebhook, slackWebhookPlace } from '../../../models/events/orgwebhook.ts';
 import { DeliveryRefused, type OutgoingRequest, type Sent } from '../../../models/rules/events/delivery.ts';
 import { maskWebhook } from '../../../models/rules/events/notification.ts';
 import { readRetryAfter } from '../../../models/rules/events/schedule.ts';
@@ -21,7 +21,7 @@ export async function slackWebhookPost(
 ): Promise<Post> {
   const { slack_webhook_url: sealed } = await findOrgWebhook(orgId);
   if (sealed === null) throw new DeliveryRefused('slack_webhook_url is not set any more.', { permanent: true });
-  const url = secrets.open(sealed);
+  const url = secrets.open(sealed, slackWebhookPlace(orgId));
   const problem = webhookUrlProblem(url, egressAllow);
   if (problem) throw new DeliveryRefused(`slack_webhook_url ${problem}.`, { permanent: true });
   const headers = { 'content-type': 'application/json' };

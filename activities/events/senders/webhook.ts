@@ -7,7 +7,7 @@ import type { Sender, SenderDeps } from './sender.ts';
 import { headerOf } from '../../../clients/http/http.ts';
 import { signedHeaders } from '../../../clients/webhook/signature.ts';
 import type { Delivery } from '../../../models/events/delivery.ts';
-import { findSupportConfig } from '../../../models/knowledge/supportconfig.ts';
+import { findSupportConfig, webhookSecretPlace } from '../../../models/knowledge/supportconfig.ts';
 import { DeliveryRefused, maskUrl, type OutgoingRequest } from '../../../models/rules/events/delivery.ts';
 import { readRetryAfter } from '../../../models/rules/events/schedule.ts';
 import { validSecrets, webhookUrlProblem } from '../../../models/rules/knowledge/supportconfig.ts';
@@ -22,7 +22,8 @@ async function requestOf(delivery: Delivery, { secrets, egressAllow, clock }: Se
   if (problem) throw new DeliveryRefused(`outbox_webhook_url ${problem}.`, { permanent: true });
   const { body } = delivery.payload as Payload;
   const now = clock();
-  const [newest, ...older] = validSecrets(supportConfig, now).map((sealed) => secrets.open(sealed));
+  const place = webhookSecretPlace(delivery.org_id);
+  const [newest, ...older] = validSecrets(supportConfig, now).map((sealed) => secrets.open(sealed, place));
   if (newest === undefined)
     throw new DeliveryRefused('outbox_webhook_secret is not set any more.', { permanent: true });
   const headers = {

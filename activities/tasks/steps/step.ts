@@ -11,7 +11,7 @@ import type { Linear } from '../../../clients/linear/linear.ts';
 import type { Mailer } from '../../../clients/mail/mail.ts';
 import type { Slack } from '../../../clients/slack/slack.ts';
 import type { SecretBox } from '../../../models/base/secretbox.ts';
-import { findIntegration, type Integration } from '../../../models/events/integration.ts';
+import { credentialsOf, findIntegration, type Integration } from '../../../models/events/integration.ts';
 import type { ExternalLink, Task } from '../../../models/tasks/task.ts';
 import type { StepRef } from '../../../models/tasks/execution.ts';
 import type { Mode } from '../../../models/rules/access/keys.ts';
@@ -96,11 +96,12 @@ export async function connectionTo(
   { secrets }: Pick<StepDeps, 'secrets'>,
 ): Promise<{ integration: Integration; credentials: unknown }> {
   const integration = await findIntegration(orgId, provider);
-  if (integration?.sealed === undefined)
+  const sealed = integration?.sealed;
+  if (!integration || sealed === undefined)
     throw new StepRefused(`${names[provider]} is not connected any more.`, { permanent: true });
   if (integration.status === 'broken')
     throw new StepRefused(`${names[provider]} has to be connected again.`, { permanent: true });
-  return { integration, credentials: JSON.parse(secrets.open(integration.sealed)) as unknown };
+  return { integration, credentials: credentialsOf({ ...integration, sealed }, secrets) };
 }
 
 /** The failure as the machinery takes it. A credential that is refused breaks the connection, and ends the step. */

@@ -1,5 +1,6 @@
 /** The rules of mail: addresses, reply addresses, what is sent, what is believed of what comes. */
 import { describe, expect, it } from '@jest/globals';
+import { createSecretBox } from '../../../models/base/secretbox.ts';
 import { newTokenId, readToken, tokenOf } from '../../../models/events/replytoken.ts';
 import { nameOf, readAddress, readMailbox } from '../../../models/rules/events/mailbox.ts';
 import {
@@ -60,7 +61,7 @@ describe('readMailbox', () => {
 });
 
 describe('reply addresses', () => {
-  const key = Buffer.alloc(32, 1);
+  const key = createSecretBox([Buffer.alloc(32, 1)]);
 
   it('base32 is RFC 4648’s, in lower case', () => {
     const table = { f: 'my', fo: 'mzxq', foo: 'mzxw6', foob: 'mzxw6yq', fooba: 'mzxw6ytb', foobar: 'mzxw6ytboi' };
@@ -91,7 +92,7 @@ describe('reply addresses', () => {
       const other = token[at] === 'a' ? 'b' : 'a';
       expect(readToken(key, token.slice(0, at) + other + token.slice(at + 1))).toBeUndefined();
     }
-    expect(readToken(Buffer.alloc(32, 2), token)).toBeUndefined();
+    expect(readToken(createSecretBox([Buffer.alloc(32, 2)]), token)).toBeUndefined();
     expect(['', 'a', token.slice(1), `${token}a`, 'a'.repeat(10_000)].map((text) => readToken(key, text))).toEqual(
       Array.from({ length: 5 }, () => undefined),
     );

@@ -1,0 +1,27 @@
+/** `reseal`: what an operator runs after the secret key was changed. */
+import type { Command } from 'commander';
+import { CliError } from './errors.ts';
+import type { Act } from './session.ts';
+
+export function addSecretCommands(program: Command, act: Act): void {
+  program
+    .command('reseal')
+    .description('for operators, where the server runs: seal every stored secret with the new SECRET_KEY')
+    .action(
+      act(async ({ env, output }) => {
+        // Loaded only here: it brings along the database, which no other command needs.
+        const { reseal } = await import('./operator.ts');
+        const { resealed, left, unreadable } = await reseal(env, new Date());
+        output.result({ resealed, left, unreadable }, () => [
+          `Sealed anew: ${resealed}.`,
+          ...unreadable.map(({ field, record }) => `No configured key opens ${field} of ${record}.`),
+        ]);
+        if (left > 0)
+          throw new CliError(`${left} values were changed meanwhile; run it again.`, { code: 'CHANGED_MEANWHILE' });
+        if (unreadable.length > 0)
+          throw new CliError('Name the key that sealed these values in SECRET_KEYS_OLDER, and run it again.', {
+            code: 'UNREADABLE',
+          });
+      }),
+    );
+}
