@@ -10,6 +10,7 @@ import { pinOf } from '../../models/mcp/hash.ts';
 import { toolSecretPlace, type OAuthSettings, type ToolServer } from '../../models/mcp/server.ts';
 import { isEgressAllowed, isPublicHost, portOf } from '../../models/rules/base/address.ts';
 import { Problem, type Detail } from '../../models/rules/base/errors.ts';
+import { givenAgain, isElsewhere, originOf } from '../../models/rules/base/origin.ts';
 import { badPorts } from '../../models/rules/base/http.ts';
 import {
   rateBounds,
@@ -100,11 +101,18 @@ function withConnection({ config, secrets }: Context, standing: ToolServer, body
         : secrets.seal(body.oauth.client_secret, toolSecretPlace(next._id, 'oauth.client_secret'));
     next.oauth = settled({ ...oauth, client_secret: sealed });
   } else if (next.auth_type === 'oauth2') next.oauth ??= settled({});
-  // Bearer tokens do not go to another host because the address was changed.
-  const moved = standing.endpoint_url !== '' && new URL(standing.endpoint_url).origin !== new URL(url).origin;
+  const moved = isElsewhere(originOf(standing.endpoint_url), url);
   if (moved && body.access_token === undefined) delete next.access_token;
   if (next.auth_type === 'bearer' && next.access_token === undefined)
-    refuse(['access_token'], moved ? 'is required again, because the server is another one' : 'is required for bearer');
+    refuse(['access_token'], moved ? givenAgain('endpoint_url') : 'is required for bearer');
+  // The client's secret brings tokens, which go to the server; where no address says so, the server says who gives them.
+  const authorityMoved = isElsewhere(originOf(authorityOf(standing)), authorityOf(next));
+  if ((moved || authorityMoved) && next.oauth?.client_secret !== undefined && body.oauth?.client_secret === undefined) {
+    if (next.auth_type === 'oauth2')
+      refuse(['oauth', 'client_secret'], givenAgain(moved ? 'endpoint_url' : 'oauth.token_url'));
+    const { client_secret: _dropped, ...rest } = next.oauth;
+    next.oauth = rest;
+  }
   const reconnects =
     next.endpoint_url !== standing.endpoint_url ||
     next.auth_type !== standing.auth_type ||
@@ -115,6 +123,8 @@ function withConnection({ config, secrets }: Context, standing: ToolServer, body
   delete next.renewing_until;
   return { ...next, connection: standing.connection + 1 };
 }
+
+const authorityOf = ({ endpoint_url, oauth }: ToolServer): string => oauth?.token_url ?? endpoint_url;
 
 type GivenOAuth = { [F in keyof OAuthSettings]?: OAuthSettings[F] | undefined };
 

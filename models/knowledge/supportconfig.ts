@@ -35,6 +35,7 @@ const SupportConfigModel = defineModel<SupportConfig>('SupportConfig', 'support_
     type: [embedded<OldSecret>({ secret: { type: String, required: true }, until: { type: Date, required: true } })],
     default: [],
   },
+  outbox_webhook_origin: { type: String, default: null },
   allowed_origins: { type: [String], required: true },
   updated_at: Date,
 });
@@ -79,7 +80,7 @@ export async function saveSupportConfig(
   now: Date,
 ): Promise<boolean> {
   const { kb_segment_strict, outbox_providers, outbox_webhook_url, outbox_webhook_secret, allowed_origins } = next;
-  const { outbox_version, outbox_webhook_old_secrets } = next;
+  const { outbox_version, outbox_webhook_old_secrets, outbox_webhook_origin } = next;
   const fields = {
     kb_segment_strict,
     outbox_providers,
@@ -87,6 +88,7 @@ export async function saveSupportConfig(
     outbox_webhook_secret,
     outbox_version,
     outbox_webhook_old_secrets,
+    outbox_webhook_origin,
     allowed_origins,
     version: version + 1,
     updated_at: now,

@@ -75,6 +75,23 @@ describe('PUT /support/config/orgs/{orgId}', () => {
     });
   });
 
+  it('asks for the webhook secret again when the address is another server, also after it was taken away', async () => {
+    const own = await api.newOrg();
+    const { token } = await api.newKey(own);
+    const save = (body: object) => api.request('PUT', `/support/config/orgs/${own.orgId}`, { token, body });
+    const elsewhere = { outbox_webhook_url: 'https://collector.example/tickets' };
+    expect((await save({ outbox_webhook_url: url, outbox_webhook_secret: secret })).status).toBe(200);
+    for (const before of [{}, { outbox_webhook_url: null }]) {
+      expect((await save(before)).status).toBe(200);
+      const { status, body } = await save(elsewhere);
+      expect([status, body.details]).toEqual([
+        400,
+        [{ path: ['body', 'outbox_webhook_secret'], message: expect.stringContaining('required again') }],
+      ]);
+    }
+    expect((await save({ ...elsewhere, outbox_webhook_secret: secret })).status).toBe(200);
+  });
+
   it('never answers the webhook secret, and keeps it sealed', async () => {
     const { body } = await put({ outbox_webhook_secret: secret });
     expect(body.config.has_outbox_webhook_secret).toBe(true);

@@ -1,4 +1,7 @@
 /** The sign-in at a tool server's authorization server, against a real one: by the client itself, and by a person. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { createHttp } from '../../clients/http/http.ts';
@@ -89,6 +92,28 @@ describe('with a client secret', () => {
     const rows = await db().collection('tool_servers').find().toArray();
     for (const text of [...histories, JSON.stringify(rows)])
       for (const hidden of [machine.client_secret, latest]) expect(text).not.toContain(hidden);
+  });
+
+  it('goes to no other server than the one that it was given for', async () => {
+    const { call } = await organization();
+    await call('PUT', '/server', { endpoint_url: mcp.url, auth_type: 'oauth2', oauth: machine });
+    const sent: string[] = [];
+    const collector = createServer((request, response) => {
+      request.on('data', (piece: Buffer) => sent.push(piece.toString()));
+      request.on('end', () => {
+        sent.push(JSON.stringify(request.headers));
+        response.writeHead(401).end();
+      });
+    }).listen(0, '127.0.0.1');
+    await once(collector, 'listening');
+    const elsewhere = `http://127.0.0.1:${(collector.address() as AddressInfo).port}/token`;
+    for (const patch of [{ oauth: { token_url: elsewhere } }, { endpoint_url: elsewhere }]) {
+      const { status, body } = await call('PUT', '/server', patch);
+      expect([status, JSON.stringify(body.details)]).toEqual([400, expect.stringContaining('required again')]);
+    }
+    collector.close();
+    expect(sent).toEqual([]);
+    expect((await call('POST', '/discover')).status).toBe(200);
   });
 
   it('that is wrong says so without repeating it, and leaves what was stored as it was', async () => {

@@ -119,6 +119,26 @@ describe('PUT /support/mcp/orgs/{orgId}/server', () => {
     expect([reply.status, JSON.stringify(reply.body.details)]).toEqual([400, expect.stringContaining('access_token')]);
   });
 
+  it('asks for the client secret again when the server, or the address that gives tokens, is another one', async () => {
+    const { put, get } = await organization();
+    await put({ endpoint_url: mcp.url });
+    // Nobody has to sign in with them: the server is stored with another kind of credential.
+    const oauth = { token_url: `${mcp.url}/token`, client_id: 'shop', client_secret: 'word' };
+    expect((await put({ oauth })).body.server).toMatchObject({ auth_type: 'none', has_client_secret: true });
+    for (const moved of [
+      { oauth: { token_url: 'https://collector.example/token' } },
+      { endpoint_url: 'https://collector.example/mcp' },
+    ]) {
+      const { status, body } = await put({ auth_type: 'oauth2', ...moved });
+      expect([status, JSON.stringify(body.details)]).toEqual([400, expect.stringContaining('client_secret')]);
+      expect(JSON.stringify(body.details)).toContain('required again');
+    }
+    expect((await get()).body.server).toMatchObject({ has_client_secret: true, endpoint_url: mcp.url });
+    // A secret that nothing uses at the moment is forgotten, and cannot come along later.
+    const gone = await put({ endpoint_url: 'https://collector.example/mcp' });
+    expect([gone.status, gone.body.server.has_client_secret]).toEqual([200, false]);
+  });
+
   it('is for keys with mcp:write, and of this organization', async () => {
     const { org } = await organization();
     const other = await organization();

@@ -5,6 +5,7 @@
 import { isEgressAllowed, isPublicHost, portOf } from '../base/address.ts';
 import { Problem, type Detail } from '../base/errors.ts';
 import { badPorts } from '../base/http.ts';
+import { givenAgain, isElsewhere, originOf } from '../base/origin.ts';
 
 export const outboxProviders = ['slack', 'linear', 'webhook'] as const;
 /** Where ticket events are sent. */
@@ -46,11 +47,14 @@ export type OutboxState = {
   /** Counts how often address, secret or destinations were saved: what failed before is then given another chance. */
   outbox_version: number;
   outbox_webhook_old_secrets: OldSecret[];
+  /** The origin that the secret was given for; null while there is no secret, or no address was set yet. */
+  outbox_webhook_origin: string | null;
 };
 
 export const defaultOutboxState: Readonly<OutboxState> = Object.freeze({
   outbox_version: 0,
   outbox_webhook_old_secrets: [],
+  outbox_webhook_origin: null,
 });
 
 export type SettingsPatch = { [K in keyof SupportSettings]?: SupportSettings[K] | undefined };
@@ -67,7 +71,11 @@ type Around = {
  * PROVIDER_NOT_CONNECTED naming each selected destination that is not connected, also when this update removes the
  * webhook's address.
  */
-export function applySettings(current: SupportSettings, patch: SettingsPatch, around: Around): SupportSettings {
+export function applySettings(
+  { outbox_webhook_origin: givenFor, ...current }: SupportSettings & Pick<OutboxState, 'outbox_webhook_origin'>,
+  patch: SettingsPatch,
+  around: Around,
+): SupportSettings {
   const details: Detail[] = [];
   const refuse = (path: (string | number)[], message: string) =>
     void details.push({ path: ['body', ...path], message });
@@ -94,6 +102,9 @@ export function applySettings(current: SupportSettings, patch: SettingsPatch, ar
     });
     next.allowed_origins = [...new Set(origins.filter((origin) => origin !== undefined))];
   }
+  const keepsSecret = patch.outbox_webhook_secret === undefined && current.outbox_webhook_secret !== null;
+  if (keepsSecret && isElsewhere(givenFor, next.outbox_webhook_url))
+    refuse(['outbox_webhook_secret'], givenAgain('outbox_webhook_url'));
   if (details.length > 0) throw new Problem('VALIDATION', { details });
 
   if (patch.outbox_providers !== undefined || patch.outbox_webhook_url !== undefined) {
@@ -104,9 +115,12 @@ export function applySettings(current: SupportSettings, patch: SettingsPatch, ar
   return next;
 }
 
-/** What saving a patch makes of the state. A secret that is removed signs no more, neither does any before it. */
+/**
+ * What saving a patch makes of the state. A secret that is removed signs no more, neither does any before it; neither does any
+ * secret of another origin.
+ */
 export function outboxAfter(
-  current: Pick<SupportSettings, 'outbox_webhook_secret'> & OutboxState,
+  current: Pick<SupportSettings, 'outbox_webhook_secret' | 'outbox_webhook_url'> & OutboxState,
   patch: SettingsPatch,
   now: Date,
 ): OutboxState {
@@ -116,10 +130,15 @@ export function outboxAfter(
   const standing = outbox_webhook_old_secrets.filter(({ until }) => until > now);
   const replaces = after !== undefined && after !== before;
   const replaced = before === null ? [] : [{ secret: before, until: new Date(now.getTime() + oldSecretMs) }];
+  const url = outbox_webhook_url === undefined ? current.outbox_webhook_url : outbox_webhook_url;
+  const moved = isElsewhere(current.outbox_webhook_origin, url);
+  const secret = after === undefined ? before : after;
+  const standingOrigin = after === undefined ? current.outbox_webhook_origin : null;
   return {
     outbox_version: outbox_version + (saved ? 1 : 0),
+    outbox_webhook_origin: secret === null ? null : (standingOrigin ?? originOf(url)),
     outbox_webhook_old_secrets:
-      after === null ? [] : replaces ? [...replaced, ...standing].slice(0, maxOldSecrets) : standing,
+      after === null || moved ? [] : replaces ? [...replaced, ...standing].slice(0, maxOldSecrets) : standing,
   };
 }
 

@@ -20,7 +20,7 @@ const apply = (
   patch: SettingsPatch,
   current = {},
   around: { integrations: OutboxProvider[]; egressAllow: string[] } = none,
-) => applySettings({ ...defaultSettings, ...current }, patch, around);
+) => applySettings({ ...defaultSettings, outbox_webhook_origin: null, ...current }, patch, around);
 
 describe('webhookUrlProblem', () => {
   it.each([
@@ -133,8 +133,8 @@ describe('applySettings', () => {
       outbox_webhook_url: url,
       allowed_origins: ['https://a.example'],
     };
-    expect(applySettings(current, {}, none)).toEqual(current);
-    expect(applySettings(current, { kb_segment_strict: false }, none)).toEqual({
+    expect(apply({}, current)).toEqual(current);
+    expect(apply({ kb_segment_strict: false }, current)).toEqual({
       ...current,
       kb_segment_strict: false,
     });
@@ -251,14 +251,47 @@ describe('checkWebhookSecret', () => {
   });
 });
 
+describe('a stored secret', () => {
+  const stored = { outbox_webhook_secret: 'sealed', outbox_webhook_origin: 'https://hooks.example.com' };
+  const other = { outbox_webhook_url: 'https://collector.example/tickets' };
+
+  it.each([
+    ['another path', { outbox_webhook_url: `${url}/all` }],
+    ['no address', { outbox_webhook_url: null }],
+    ['another origin with a secret', { ...other, outbox_webhook_secret: 'given' }],
+    ['another origin without any secret', { ...other, outbox_webhook_secret: null }],
+  ])('goes on with %s', (_, patch) => {
+    expect(apply(patch, { ...stored, outbox_webhook_url: url }).outbox_webhook_url).toBe(patch.outbox_webhook_url);
+  });
+
+  it.each([
+    ['another host', other, url],
+    ['another port', { outbox_webhook_url: 'https://hooks.example.com:8443/tickets' }, url],
+    ['another host after the address was taken away', other, null],
+  ])('is asked for again by %s', (_, patch, before) => {
+    expect(() => apply(patch, { ...stored, outbox_webhook_url: before })).toThrow(
+      expect.objectContaining({
+        code: 'VALIDATION',
+        details: [{ path: ['body', 'outbox_webhook_secret'], message: expect.stringContaining('required again') }],
+      }),
+    );
+  });
+
+  it('that was given before any address goes to the first one', () => {
+    expect(apply(other, { outbox_webhook_secret: 'sealed' })).toMatchObject(other);
+  });
+});
+
 describe('what saving settings makes of the outbox', () => {
   const now = new Date('2026-11-22T10:00:00Z');
   const hour = 3_600_000;
   const later = (hours: number) => new Date(now.getTime() + hours * hour);
-  const current: OutboxState & { outbox_webhook_secret: string } = {
+  const current: OutboxState & { outbox_webhook_secret: string; outbox_webhook_url: string | null } = {
+    outbox_webhook_url: null,
     outbox_webhook_secret: 'first',
     outbox_version: 3,
     outbox_webhook_old_secrets: [],
+    outbox_webhook_origin: null,
   };
 
   it.each([
@@ -273,10 +306,11 @@ describe('what saving settings makes of the outbox', () => {
 
   it('keeps the replaced secret beside the new one for a day', () => {
     const state = outboxAfter(current, { outbox_webhook_secret: 'second' }, now);
-    const after = { ...state, outbox_webhook_secret: 'second' };
+    const after = { ...current, ...state, outbox_webhook_secret: 'second' };
     expect(validSecrets(after, later(23.9))).toEqual(['second', 'first']);
     expect(validSecrets(after, later(24))).toEqual(['second']);
     const third = {
+      ...after,
       ...outboxAfter(after, { outbox_webhook_secret: 'third' }, later(1)),
       outbox_webhook_secret: 'third',
     };
@@ -295,10 +329,43 @@ describe('what saving settings makes of the outbox', () => {
 
   it('signs with none of them once the secret was taken away', () => {
     const patch = { outbox_webhook_secret: null };
-    const gone = { ...outboxAfter({ ...current, outbox_webhook_secret: 'second' }, patch, now), ...patch };
+    const gone = { ...current, ...outboxAfter({ ...current, outbox_webhook_secret: 'second' }, patch, now), ...patch };
     expect(validSecrets(gone, now)).toEqual([]);
-    const fresh = { ...outboxAfter(gone, { outbox_webhook_secret: 'third' }, now), outbox_webhook_secret: 'third' };
+    const fresh = {
+      ...gone,
+      ...outboxAfter(gone, { outbox_webhook_secret: 'third' }, now),
+      outbox_webhook_secret: 'third',
+    };
     expect(validSecrets(fresh, now)).toEqual(['third']);
+  });
+
+  it.each([
+    ['the first address of all', { outbox_webhook_url: url }, 'https://hooks.example.com'],
+    ['no address', { outbox_webhook_url: null }, null],
+    ['no secret any more', { outbox_webhook_url: url, outbox_webhook_secret: null }, null],
+    ['a secret before its address', { outbox_webhook_secret: 'second' }, null],
+  ])('%s: what the secret is for', (_, patch, origin) => {
+    expect(outboxAfter(current, patch, now).outbox_webhook_origin).toBe(origin);
+  });
+
+  it('takes the secret for the same origin on, and signs with none of another one', () => {
+    const at = { ...current, outbox_webhook_url: url, outbox_webhook_origin: 'https://hooks.example.com' };
+    const replaced = {
+      ...at,
+      ...outboxAfter(at, { outbox_webhook_secret: 'second' }, now),
+      outbox_webhook_secret: 'second',
+    };
+    expect(validSecrets(replaced, now)).toEqual(['second', 'first']);
+    const path = { outbox_webhook_url: 'https://hooks.example.com/other' };
+    expect(outboxAfter(replaced, path, now)).toMatchObject({
+      outbox_webhook_origin: 'https://hooks.example.com',
+      outbox_webhook_old_secrets: [{ secret: 'first' }],
+    });
+    const elsewhere = { outbox_webhook_url: 'https://hooks.example.com:8443/', outbox_webhook_secret: 'third' };
+    expect(outboxAfter(replaced, elsewhere, now)).toMatchObject({
+      outbox_webhook_origin: 'https://hooks.example.com:8443',
+      outbox_webhook_old_secrets: [],
+    });
   });
 
   it('replaces nothing by the same secret', () => {
