@@ -3,9 +3,11 @@
  * server. Asked: at most 25 ms added at p50; 1,000 audited calls whose chain holds; an audit event appended in under 2 ms at p50.
  * `npm run bench -- mcp CALLS`: how many calls; 1,000 unless told.
  */
+import { randomBytes } from 'node:crypto';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { inLanes, onStage, quantile, type Stage } from './stage.ts';
 import { connectMongo, disconnectMongo } from '../models/base/connect.ts';
+import { createSecretBox } from '../models/base/secretbox.ts';
 import { auditWriter, verifyAudit } from '../models/mcp/audit.ts';
 import { until } from '../test/kit/harness.ts';
 import { startTestMcp, type TestMcp } from '../test/kit/mcp-server.ts';
@@ -151,7 +153,8 @@ async function audited(stage: Stage, query: string): Promise<Audited[]> {
 async function appending({ mongodbUri }: Stage): Promise<number[]> {
   await connectMongo(mongodbUri);
   try {
-    const audit = auditWriter(() => new Date());
+    const secrets = createSecretBox([randomBytes(32)]);
+    const audit = auditWriter({ clock: () => new Date(), secrets });
     const org_id = 'org_bench_audit';
     const times: number[] = [];
     for (let n = 0; n < target.calls; n += 1) {
@@ -159,7 +162,7 @@ async function appending({ mongodbUri }: Stage): Promise<number[]> {
       await audit({ org_id, mode: 'test', kind: 'invocation', actor: 'agent', action: 'call', outcome: 'ok' });
       times.push(performance.now() - began);
     }
-    const { intact, checked } = await verifyAudit(org_id);
+    const { intact, checked } = await verifyAudit(org_id, secrets);
     if (!intact || checked !== target.calls) throw new Error('The chain of appended events does not hold.');
     return times;
   } finally {

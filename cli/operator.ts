@@ -20,6 +20,7 @@ import { integrationSeals } from '../models/events/integration.ts';
 import { orgWebhookSeals } from '../models/events/orgwebhook.ts';
 import { roomSeals } from '../models/interviews/room.ts';
 import { supportConfigSeals } from '../models/knowledge/supportconfig.ts';
+import { resignAudits } from '../models/mcp/audit.ts';
 import { toolGrantSeals } from '../models/mcp/grant.ts';
 import { toolServerSeals } from '../models/mcp/server.ts';
 import { linkOf, proofMs } from '../models/rules/access/account.ts';
@@ -59,8 +60,10 @@ export const allSeals: readonly SealedRecords[] = [
   roomSeals,
 ];
 
+type Everything = Resealed & { audits: { resigned: number; broken: string[] } };
+
 /** Seals everything anew that an older key has sealed. Safe to repeat, and while the system runs. @throws CliError */
-export async function reseal(env: Record<string, string | undefined>, now: Date): Promise<Resealed> {
+export async function reseal(env: Record<string, string | undefined>, now: Date): Promise<Everything> {
   return onDatabase(env, async (config) => {
     const secrets = createSecretBox(config.secretKeys);
     const total: Resealed = { resealed: 0, left: 0, unreadable: [] };
@@ -70,7 +73,7 @@ export async function reseal(env: Record<string, string | undefined>, now: Date)
       total.left += left;
       total.unreadable.push(...unreadable);
     }
-    return total;
+    return { ...total, audits: await resignAudits(secrets) };
   });
 }
 

@@ -11,9 +11,10 @@ export function addSecretCommands(program: Command, act: Act): void {
       act(async ({ env, output }) => {
         // Loaded only here: it brings along the database, which no other command needs.
         const { reseal } = await import('./operator.ts');
-        const { resealed, left, unreadable } = await reseal(env, new Date());
-        output.result({ resealed, left, unreadable }, () => [
-          `Sealed anew: ${resealed}.`,
+        const { resealed, left, unreadable, audits } = await reseal(env, new Date());
+        output.result({ resealed, left, unreadable, audits }, () => [
+          `Sealed anew: ${resealed}. Signed anew: ${audits.resigned}.`,
+          ...audits.broken.map((orgId) => `The tool audit of ${orgId} is not intact; see GET …/audit/verify.`),
           ...unreadable.map(({ field, record }) => `No configured key opens ${field} of ${record}.`),
         ]);
         if (left > 0)

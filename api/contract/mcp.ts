@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { environments } from '../../models/rules/access/keys.ts';
 import { cursor, id, line, mode, orgParams, pageQuery, timestamp } from './common.ts';
-import { auditKinds } from '../../models/rules/mcp/audit.ts';
+import { auditKinds, breakReasons } from '../../models/rules/mcp/audit.ts';
 import {
   authScopes,
   channels,
@@ -187,13 +187,18 @@ export const auditReply = z.object({
   ),
   next_cursor: cursor,
 });
+export const verifyQuery = z.object({ whole: z.enum(['true', 'false']).optional() });
 export const verifyReply = z.object({
   intact: z.boolean(),
-  checked: z.number().int(),
+  checked: z.number().int().meta({ description: 'Events that are known to be intact, from the first one on.' }),
+  read: z.number().int().meta({ description: 'How many of them this check has read.' }),
   first_broken: z
-    .object({ seq: z.number().int(), reason: z.enum(['missing', 'altered', 'unlinked']) })
+    .object({ seq: z.number().int(), reason: z.enum(breakReasons) })
     .optional()
-    .meta({ description: 'The first event that does not follow from the one before it; `seq` counts from 1.' }),
+    .meta({
+      description:
+        'The first event that does not follow from the one before it, or is not signed by this system; `seq` counts from 1, and is 0 for the checkpoint.',
+    }),
 });
 
 const approval = z

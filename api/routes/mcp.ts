@@ -12,6 +12,7 @@ import { connectServer, finishSignIn } from '../mcp/connecting.ts';
 import { toolOutcomePath } from '../mcp/outcome.ts';
 import { viewServer } from '../mcp/server.ts';
 import { intentFor } from '../../models/base/pending.ts';
+import { createSecretBox } from '../../models/base/secretbox.ts';
 import { auditWriter, listAudit, verifyAudit, type AuditEntry, type AuditEvent } from '../../models/mcp/audit.ts';
 import { findToolCall, listApprovals, nudgeCalls, ToolCallModel, type ToolCall } from '../../models/mcp/call.ts';
 import { forgetDiscovery, lastDiscovery } from '../../models/mcp/discovery.ts';
@@ -30,7 +31,9 @@ const prefix = '/support/mcp/orgs/{orgId}';
 const { queue } = toolCallWork;
 
 /** One writer of each process, so that events of an organization need not race inside it. */
-const writers = perConfig(() => auditWriter(() => new Date()));
+const writers = perConfig(({ secretKeys }) =>
+  auditWriter({ clock: () => new Date(), secrets: createSecretBox(secretKeys) }),
+);
 const audit = (
   ctx: Context,
   principal: Pick<TenantPrincipal, 'orgId' | 'mode' | 'actor'>,
@@ -236,13 +239,15 @@ export const mcpRoutes = [
     name: 'verifyToolAudit',
     method: 'GET',
     path: `${prefix}/audit/verify`,
-    summary: 'Whether the whole chain of audit events is as it was written, and which link is the first that is not.',
+    summary:
+      'Whether the chain of audit events is as it was written, and which link is the first that is not. A check begins where the last one ended; `whole` reads all of it again.',
     auth: key('mcp:read'),
     params: contract.orgParams,
+    query: contract.verifyQuery,
     reply: contract.verifyReply,
-    limit: 'queries',
-    async handle({ params: { orgId } }) {
-      return verifyAudit(orgId);
+    limit: 'audit_checks',
+    async handle({ params: { orgId }, query }, ctx) {
+      return verifyAudit(orgId, ctx.secrets, { whole: query.whole === 'true' });
     },
   }),
   route({

@@ -22,7 +22,7 @@ export type SecretBox = {
   /** A keyed hash as text, together with the id of its key. */
   sign(purpose: string, text: string): string;
   /** Whether `sign` made this of the text; undefined when its key is not known here. */
-  verify(purpose: string, text: string, signature: string): boolean | undefined;
+  verify(purpose: string, text: string, signature: unknown): boolean | undefined;
 };
 
 const nonceBytes = 12;
@@ -58,6 +58,7 @@ export function createSecretBox([newest, ...older]: readonly [Buffer, ...Buffer[
     macs: (purpose, text) => keys.map((key) => macOf(key, purpose, text)),
     sign: (purpose, text) => `${current.id}.${macOf(current, purpose, text).toString('base64url')}`,
     verify(purpose, text, signature) {
+      if (typeof signature !== 'string') return false;
       const [id = '', given = ''] = signature.split('.');
       const key = sealer(id);
       if (!key) return undefined;

@@ -3,20 +3,25 @@
  * Writers of several processes meet at the number of the next event, which only one of them gets.
  */
 import { isDuplicate } from '../base/connect.ts';
-import { collectionOf, defineModel } from '../base/define.ts';
+import { collectionOf, defineModel, embedded } from '../base/define.ts';
 import { newId } from '../base/ids.ts';
+import type { SecretBox } from '../base/secretbox.ts';
 import { sha256 } from './hash.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import {
   auditKinds,
   chainStart,
+  checkEnd,
   checkLink,
+  checkMark,
   isBreak,
   linkText,
   nothingChecked,
   type AuditKind,
   type Break,
+  type Checked,
   type Link,
+  type Mark,
 } from '../rules/mcp/audit.ts';
 import type { AuthScope, Outcome, RiskTier } from '../rules/mcp/tool.ts';
 
@@ -26,6 +31,8 @@ export type AuditEvent = Link & {
   mode: Mode;
   ts: Date;
   kind: AuditKind;
+  /** A signature of place and hash, so that nobody without the secret key can append an event. */
+  mac: string;
   /** A user's, a key's or a customer's id; `agent`. */
   actor: string;
   action: string;
@@ -38,7 +45,7 @@ export type AuditEvent = Link & {
   arguments_sha256?: string;
 };
 /** `_id`: of an event that may be reported again; it is appended once. */
-export type AuditEntry = Omit<AuditEvent, '_id' | 'seq' | 'prev' | 'hash' | 'ts'> & { _id?: string };
+export type AuditEntry = Omit<AuditEvent, '_id' | 'seq' | 'prev' | 'hash' | 'mac' | 'ts'> & { _id?: string };
 
 export const AuditModel = defineModel<AuditEvent>(
   'ToolAudit',
@@ -50,6 +57,7 @@ export const AuditModel = defineModel<AuditEvent>(
     seq: { type: Number, required: true },
     prev: { type: String, required: true },
     hash: { type: String, required: true },
+    mac: { type: String, required: true },
     ts: { type: Date, required: true },
     kind: { type: String, enum: auditKinds, required: true },
     actor: { type: String, required: true },
@@ -69,34 +77,77 @@ export const AuditModel = defineModel<AuditEvent>(
   ],
 );
 
-type Head = Pick<Link, 'seq' | 'hash'>;
+/**
+ * What is known of an organization's chain, signed: where it ended when the last event was appended (`head`), so that an end that
+ * was cut off is missed, and how far it was found intact (`checked`), so that a check need not read it all again.
+ */
+type Signed = Mark & { mac: string };
+type Checkpoint = { /** The organization's id. */ _id: string; head: Signed; checked?: Signed };
+
+const signedFields = { seq: { type: Number, required: true }, hash: { type: String, required: true } };
+const CheckpointModel = defineModel<Checkpoint>('ToolAuditCheckpoint', 'tool_audit_checkpoints', {
+  _id: { type: String, required: true },
+  head: embedded<Signed>({ ...signedFields, mac: { type: String, required: true } }),
+  checked: embedded<Signed>({ ...signedFields, mac: { type: String, required: true } }),
+});
+const checkpoints = () => collectionOf(CheckpointModel);
+
+type Keys = Pick<SecretBox, 'sign' | 'verify'>;
+const eventText = (orgId: string, { seq, hash }: Mark): string => JSON.stringify([orgId, seq, hash]);
+const signEvent = (orgId: string, mark: Mark, keys: Keys): string => keys.sign('audit', eventText(orgId, mark));
+const markText = (orgId: string, name: 'head' | 'checked', { seq, hash }: Mark): string =>
+  JSON.stringify([orgId, name, seq, hash]);
+const signed = (orgId: string, name: 'head' | 'checked', { seq, hash }: Mark, keys: Keys): Signed => ({
+  seq,
+  hash,
+  mac: keys.sign('audit checkpoints', markText(orgId, name, { seq, hash })),
+});
+const isSigned = (orgId: string, name: 'head' | 'checked', mark: Signed, keys: Keys): boolean =>
+  keys.verify('audit checkpoints', markText(orgId, name, mark), mark.mac) === true;
 
 /**
  * A writer of audit events. Events of one organization follow each other in this process; another process that was faster
  * makes it read the end of the chain anew.
  */
-export function auditWriter(clock: () => Date) {
-  const heads = new Map<string, Head>();
+export function auditWriter({ clock, secrets }: { clock: () => Date; secrets: Keys }) {
+  const heads = new Map<string, Mark>();
   const queues = new Map<string, Promise<unknown>>();
 
-  async function readHead(orgId: string): Promise<Head> {
-    const last = await collectionOf(AuditModel).findOne(
-      { org_id: orgId },
-      { sort: { seq: -1 }, projection: { seq: 1, hash: 1 } },
+  /** The end of the chain. Where it was cut off, the events that are gone leave a gap, which every check finds. */
+  async function readHead(orgId: string): Promise<Mark> {
+    const [last, checkpoint] = await Promise.all([
+      collectionOf(AuditModel).findOne({ org_id: orgId }, { sort: { seq: -1 }, projection: { seq: 1, hash: 1 } }),
+      checkpoints().findOne({ _id: orgId }),
+    ]);
+    const head = checkpoint?.head;
+    if (last) return head && head.seq > last.seq ? head : last;
+    if (head) return head;
+    const start = { seq: 0, hash: chainStart };
+    // Before the first event, so that events without a checkpoint are a sign that somebody removed it.
+    await checkpoints().updateOne(
+      { _id: orgId },
+      { $setOnInsert: { head: signed(orgId, 'head', start, secrets) } },
+      { upsert: true },
     );
-    return last ?? { seq: 0, hash: chainStart };
+    return start;
   }
 
   async function insert(entry: AuditEntry): Promise<AuditEvent> {
     const { org_id: orgId } = entry;
     for (let head = heads.get(orgId) ?? (await readHead(orgId)); ; head = await readHead(orgId)) {
       const unsealed = { _id: newId('audit'), ...entry, ts: clock(), seq: head.seq + 1, prev: head.hash };
-      const event: AuditEvent = { ...unsealed, hash: hashOf(unsealed) };
+      const hash = hashOf(unsealed);
+      const mark = { seq: unsealed.seq, hash };
+      const event: AuditEvent = { ...unsealed, hash, mac: signEvent(orgId, mark, secrets) };
       try {
         await collectionOf(AuditModel).insertOne(event);
+        await checkpoints().updateOne(
+          { _id: orgId, 'head.seq': { $lt: mark.seq } },
+          { $set: { head: signed(orgId, 'head', mark, secrets) } },
+        );
         // Few organizations write at a time; a process that serves many forgets them all now and then.
         if (heads.size > 10_000) heads.clear();
-        heads.set(orgId, { seq: event.seq, hash: event.hash });
+        heads.set(orgId, mark);
         return event;
       } catch (error) {
         heads.delete(orgId);
@@ -125,7 +176,7 @@ export function auditWriter(clock: () => Date) {
 export type AuditWriter = ReturnType<typeof auditWriter>;
 
 /** Times are hashed as they are written in replies. */
-const hashOf = (event: Omit<AuditEvent, 'hash'>): string =>
+const hashOf = (event: Omit<AuditEvent, 'hash' | 'mac'>): string =>
   sha256(linkText({ ...event, ts: event.ts.toISOString() } as Omit<Link, 'hash'>));
 
 export type AuditFilter = {
@@ -159,16 +210,95 @@ export async function listAudit(
     .toArray();
 }
 
-export type Verified = { intact: boolean; checked: number; first_broken?: Break };
+/** `checked`: the events that are known to be intact, from the first on; `read`: how many of them were read by this check. */
+export type Verified = { intact: boolean; checked: number; read: number; first_broken?: Break };
 
-/** Checks the whole chain of an organization, both modes, and names the first link that does not hold. */
-export async function verifyAudit(orgId: string): Promise<Verified> {
-  let state = nothingChecked;
-  const events = collectionOf(AuditModel).find({ org_id: orgId }).sort({ seq: 1 }).batchSize(500);
-  for await (const { ts, ...event } of events) {
+/**
+ * Checks the chain of an organization, both modes, and names the first link that does not hold. It begins where the last check
+ * ended, unless the `whole` chain is to be read again.
+ */
+export async function verifyAudit(orgId: string, secrets: Keys, { whole = false } = {}): Promise<Verified> {
+  // The end that has to be there is read before the events that lead to it.
+  const checkpoint = await checkpoints().findOne({ _id: orgId });
+  if (!checkpoint) {
+    const event = await collectionOf(AuditModel).findOne({ org_id: orgId }, { projection: { _id: 1 } });
+    return broken(0, 0, event ? { seq: 0, reason: 'unsigned' } : undefined);
+  }
+  const { head, checked } = checkpoint;
+  const isProven = isSigned(orgId, 'head', head, secrets) && (!checked || isSigned(orgId, 'checked', checked, secrets));
+  if (!isProven) return broken(0, 0, { seq: 0, reason: 'unsigned' });
+  const lost = checked && !whole ? await lostAt(orgId, checked) : undefined;
+  if (lost) return broken(lost.seq - 1, 0, lost);
+  const from = checked && !whole ? { checked: checked.seq, last: checked.hash } : nothingChecked;
+  let state: Checked = from;
+  const said = (found?: Break): Verified => broken(state.checked, state.checked - from.checked, found);
+  const events = collectionOf(AuditModel)
+    .find({ org_id: orgId, seq: { $gt: from.checked } })
+    .sort({ seq: 1 })
+    .batchSize(500);
+  for await (const { ts, mac, ...event } of events) {
     const next = checkLink(state, { ...event, ts: ts instanceof Date ? ts.toISOString() : ts } as Link, sha256);
-    if (isBreak(next)) return { intact: false, checked: state.checked, first_broken: next };
+    if (isBreak(next)) return said(next);
+    // Events that were checked before are proven by the checkpoint: their key may be gone.
+    const isOwn = secrets.verify('audit', eventText(orgId, event), mac) ?? event.seq <= (checked?.seq ?? 0);
+    if (!isOwn) return said({ seq: event.seq, reason: 'unsigned' });
+    const crossed = [head, ...(checked ? [checked] : [])].map((mark) => checkMark(next, mark)).find(Boolean);
+    if (crossed) return said(crossed);
     state = next;
   }
-  return { intact: true, checked: state.checked };
+  const cut = checkEnd(state, head);
+  if (cut) return said(cut);
+  if (state.checked > (checked?.seq ?? 0)) await keepChecked(orgId, { seq: state.checked, hash: state.last }, secrets);
+  return said();
+}
+
+/** Whether the event up to which the chain was checked is still there as it was; without it an end that is cut off is not missed. */
+async function lostAt(orgId: string, { seq, hash }: Mark): Promise<Break | undefined> {
+  const event = await collectionOf(AuditModel).findOne({ org_id: orgId, seq });
+  if (!event) return { seq, reason: 'missing' };
+  return event.hash === hash && hashOf(event) === hash ? undefined : { seq, reason: 'altered' };
+}
+
+const broken = (checked: number, read: number, found?: Break): Verified => ({
+  intact: found === undefined,
+  checked,
+  read,
+  ...(found === undefined ? {} : { first_broken: found }),
+});
+
+async function keepChecked(orgId: string, mark: Mark, secrets: Keys): Promise<void> {
+  const behind = [{ checked: { $exists: false } }, { 'checked.seq': { $lt: mark.seq } }];
+  await checkpoints().updateOne(
+    { _id: orgId, $or: behind },
+    { $set: { checked: signed(orgId, 'checked', mark, secrets) } },
+  );
+}
+
+/**
+ * Signs the checkpoints with the newest key, and moves them to the end of each chain that is intact: then nothing needs the key
+ * that its events were signed with. Gives the organizations whose chain is not. Safe to repeat.
+ */
+export async function resignAudits(secrets: SecretBox): Promise<{ resigned: number; broken: string[] }> {
+  const done = { resigned: 0, broken: [] as string[] };
+  for (let last = ''; ;) {
+    const page = await checkpoints()
+      .find({ _id: { $gt: last } })
+      .sort({ _id: 1 })
+      .limit(100)
+      .toArray();
+    for (const { _id } of page) {
+      if (!(await verifyAudit(_id, secrets)).intact) done.broken.push(_id);
+      const { head, checked } = (await checkpoints().findOne({ _id }))!;
+      for (const [name, mark] of Object.entries({ head, checked }) as ['head' | 'checked', Signed | undefined][]) {
+        if (!mark || secrets.isNewest(mark.mac) || !isSigned(_id, name, mark, secrets)) continue;
+        const { matchedCount } = await checkpoints().updateOne(
+          { _id, [`${name}.mac`]: mark.mac },
+          { $set: { [name]: signed(_id, name, mark, secrets) } },
+        );
+        done.resigned += matchedCount;
+      }
+    }
+    if (page.length < 100) return done;
+    last = page.at(-1)!._id;
+  }
 }

@@ -182,16 +182,28 @@ describe('an attempt', () => {
     expect(elsewhere.received).toEqual([]);
   });
 
-  it('after a change of the secret is signed with both, and goes to the address that is saved then', async () => {
-    const { receiver, org, delivery } = await answered(status(500, later));
+  it('goes to the address that is saved then, signed with the secret of that address alone', async () => {
+    const { org, delivery } = await answered(status(500, later));
     const moved = await newReceiver();
     const fresh = newSecret();
     await configure(org, { outbox_webhook_url: moved.url, outbox_webhook_secret: fresh });
+    await tryNow(org, delivery);
+    await deliveries(org, all(2, 'delivered'));
+    const [again] = moved.received;
+    expect(String(again!.headers['webhook-signature']).split(' ')).toHaveLength(1);
+    expect(verifiedByNpm(fresh, again!)).toMatchObject({ type: expect.any(String) });
+  });
+
+  it('after a change of the secret is signed with both', async () => {
+    const { receiver, org, delivery } = await answered(status(500, later));
+    receiver.answer = status(204);
+    const fresh = newSecret();
+    await configure(org, { outbox_webhook_secret: fresh });
     // Saved again it is no change: it does not sign twice.
     await configure(org, { outbox_webhook_secret: fresh });
     await tryNow(org, delivery);
     await deliveries(org, all(2, 'delivered'));
-    const [again] = moved.received;
+    const again = receiver.received[1];
     expect(String(again!.headers['webhook-signature']).split(' ')).toHaveLength(2);
     expect(verifiedByNpm(fresh, again!)).toEqual(verifiedByNpm(org.secret, again!));
     expect(await verifiedByPython(fresh, again!)).toEqual(await verifiedByPython(org.secret, again!));

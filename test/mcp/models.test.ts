@@ -6,8 +6,16 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { collectionOf } from '../../models/base/define.ts';
 import { newId } from '../../models/base/ids.ts';
+import mongoose from 'mongoose';
 import { createSecretBox } from '../../models/base/secretbox.ts';
-import { AuditModel, auditWriter, listAudit, verifyAudit, type AuditEntry } from '../../models/mcp/audit.ts';
+import {
+  AuditModel,
+  auditWriter,
+  listAudit,
+  resignAudits,
+  verifyAudit,
+  type AuditEntry,
+} from '../../models/mcp/audit.ts';
 import {
   createToolCall,
   decideCall,
@@ -45,6 +53,9 @@ beforeEach(() => {
 const tally = (given: readonly unknown[]) => given.filter(Boolean).length;
 const times = <T>(count: number, what: (index: number) => T): T[] => Array.from({ length: count }, (_, at) => what(at));
 
+const oldKey = Buffer.alloc(32, 3);
+const secrets = createSecretBox([oldKey]);
+
 describe('the audit', () => {
   const entry = (index: number): AuditEntry => ({
     org_id: orgId,
@@ -59,32 +70,32 @@ describe('the audit', () => {
   const row = (seq: number) => ({ org_id: orgId, seq });
 
   it('is one chain, whichever processes write at once', async () => {
-    const writers = times(4, () => auditWriter(() => now));
+    const writers = times(4, () => auditWriter({ clock: () => now, secrets }));
     await Promise.all(times(80, (index) => writers[index % 4]!(entry(index))));
-    expect(await verifyAudit(orgId)).toEqual({ intact: true, checked: 80 });
+    expect(await verifyAudit(orgId, secrets)).toEqual({ intact: true, checked: 80, read: 80 });
     const listed = await listAudit(orgId, { modes: ['test', 'live'] }, { limit: 100 });
     expect(new Set(listed.map(({ tool }) => tool)).size).toBe(80);
   });
 
   it('has an event that is reported again once, by whichever process', async () => {
-    const writers = times(3, () => auditWriter(() => now));
+    const writers = times(3, () => auditWriter({ clock: () => now, secrets }));
     const _id = `aud_${randomUUID()}`;
     const all = await Promise.all(times(9, (index) => writers[index % 3]!({ ...entry(0), _id })));
-    expect([new Set(all.map(({ seq }) => seq)).size, (await verifyAudit(orgId)).checked]).toEqual([1, 1]);
+    expect([new Set(all.map(({ seq }) => seq)).size, (await verifyAudit(orgId, secrets)).checked]).toEqual([1, 1]);
   });
 
   it('of one organization does not hold up another’s', async () => {
-    const write = auditWriter(() => now);
+    const write = auditWriter({ clock: () => now, secrets });
     const other = newId('org');
     await Promise.all([write(entry(0)), write({ ...entry(1), org_id: other }), write(entry(2))]);
-    expect([await verifyAudit(orgId), await verifyAudit(other)]).toEqual([
-      { intact: true, checked: 2 },
-      { intact: true, checked: 1 },
+    expect([await verifyAudit(orgId, secrets), await verifyAudit(other, secrets)]).toEqual([
+      { intact: true, checked: 2, read: 2 },
+      { intact: true, checked: 1, read: 1 },
     ]);
   });
 
   const chain = async () => {
-    const write = auditWriter(() => now);
+    const write = auditWriter({ clock: () => now, secrets });
     for (const index of times(6, (at) => at)) await write(entry(index));
     return collectionOf(AuditModel);
   };
@@ -98,26 +109,103 @@ describe('the audit', () => {
   ])('names the event of which somebody has altered %s', async (_what, change) => {
     const rows = await chain();
     await rows.updateOne(row(3), change);
-    expect(await verifyAudit(orgId)).toEqual({
+    expect(await verifyAudit(orgId, secrets)).toEqual({
       intact: false,
       checked: 2,
+      read: 2,
       first_broken: { seq: 3, reason: 'altered' },
     });
   });
 
-  it('names the event after one that was altered and hashed anew', async () => {
+  it('names one that was altered and hashed anew, because nobody else can sign it', async () => {
     const rows = await chain();
     const third = (await rows.findOne(row(3)))!;
     const forged = { ...third, outcome: 'denied' as const };
     const hash = sha256(linkText({ ...forged, ts: forged.ts.toISOString() } as never));
     await rows.replaceOne({ _id: third._id }, { ...forged, hash });
-    expect((await verifyAudit(orgId)).first_broken).toEqual({ seq: 4, reason: 'unlinked' });
+    expect((await verifyAudit(orgId, secrets)).first_broken).toEqual({ seq: 3, reason: 'unsigned' });
+  });
+
+  it('names one that somebody appended', async () => {
+    const rows = await chain();
+    const last = (await rows.findOne(row(6)))!;
+    const forged = { ...last, _id: 'aud_forged', seq: 7, prev: last.hash, outcome: 'denied' as const };
+    const hash = sha256(linkText({ ...forged, ts: forged.ts.toISOString() } as never));
+    await rows.insertOne({ ...forged, hash });
+    expect(await verifyAudit(orgId, secrets)).toMatchObject({
+      intact: false,
+      first_broken: { seq: 7, reason: 'unsigned' },
+    });
+    // Nor does it become genuine by what is appended to it.
+    await auditWriter({ clock: () => now, secrets })(entry(7));
+    expect((await verifyAudit(orgId, secrets)).first_broken).toEqual({ seq: 7, reason: 'unsigned' });
+  });
+
+  it('is read from where the last check ended, unless all of it is asked for', async () => {
+    const rows = await chain();
+    expect(await verifyAudit(orgId, secrets)).toEqual({ intact: true, checked: 6, read: 6 });
+    const write = auditWriter({ clock: () => now, secrets });
+    await write(entry(6));
+    expect(await verifyAudit(orgId, secrets)).toEqual({ intact: true, checked: 7, read: 1 });
+    expect(await verifyAudit(orgId, secrets)).toEqual({ intact: true, checked: 7, read: 0 });
+    await rows.updateOne(row(2), { $set: { outcome: 'denied' as const } });
+    expect(await verifyAudit(orgId, secrets, { whole: true })).toEqual({
+      intact: false,
+      checked: 1,
+      read: 1,
+      first_broken: { seq: 2, reason: 'altered' },
+    });
+  });
+
+  it.each([
+    ['before any check', 0],
+    ['after a check', 6],
+  ])('misses an end that was cut off %s, also after more was appended', async (_when, checked) => {
+    const rows = await chain();
+    if (checked > 0) await verifyAudit(orgId, secrets);
+    await rows.deleteMany({ org_id: orgId, seq: { $gt: 4 } });
+    const found = { intact: false, first_broken: { seq: checked > 0 ? 6 : 5, reason: 'missing' } };
+    expect(await verifyAudit(orgId, secrets)).toMatchObject(found);
+    // A process that has just started reads where the chain ends.
+    for (const index of times(4, (at) => at)) await auditWriter({ clock: () => now, secrets })(entry(index));
+    expect((await rows.find({ org_id: orgId, seq: { $gt: 4 } }).toArray()).map(({ seq }) => seq)).toEqual([
+      7, 8, 9, 10,
+    ]);
+    for (const whole of [false, true]) expect((await verifyAudit(orgId, secrets, { whole })).intact).toBe(false);
+  });
+
+  it('without its checkpoint, or with one of another organization, is not intact', async () => {
+    await chain();
+    const marks = mongoose.connection.collection<{ _id: string }>('tool_audit_checkpoints');
+    const unsigned = { intact: false, checked: 0, read: 0, first_broken: { seq: 0, reason: 'unsigned' } };
+    const own = (await marks.findOne({ _id: orgId }))!;
+    await marks.deleteOne({ _id: orgId });
+    expect(await verifyAudit(orgId, secrets)).toEqual(unsigned);
+    await auditWriter({ clock: () => now, secrets })(entry(7));
+    expect(await verifyAudit(orgId, secrets)).toEqual(unsigned);
+    const other = newId('org');
+    await auditWriter({ clock: () => now, secrets })({ ...entry(0), org_id: other });
+    await marks.replaceOne({ _id: other }, { ...own, _id: other });
+    expect(await verifyAudit(other, secrets)).toEqual(unsigned);
+  });
+
+  it('needs the key that signed it no longer once the checkpoint is signed with another one', async () => {
+    const rows = await chain();
+    const newKey = Buffer.alloc(32, 9);
+    const [both, only] = [createSecretBox([newKey, oldKey]), createSecretBox([newKey])];
+    expect((await verifyAudit(orgId, only)).first_broken).toEqual({ seq: 0, reason: 'unsigned' });
+    expect((await resignAudits(both)).resigned).toBeGreaterThan(0);
+    await auditWriter({ clock: () => now, secrets: both })(entry(6));
+    expect(await verifyAudit(orgId, only)).toEqual({ intact: true, checked: 7, read: 1 });
+    expect(await verifyAudit(orgId, only, { whole: true })).toEqual({ intact: true, checked: 7, read: 7 });
+    await rows.updateOne(row(2), { $set: { outcome: 'denied' as const } });
+    expect((await verifyAudit(orgId, only, { whole: true })).first_broken).toEqual({ seq: 2, reason: 'altered' });
   });
 
   it.each([1, 3])('names the place of event %i, which was removed', async (seq) => {
     const rows = await chain();
     await rows.deleteOne(row(seq));
-    expect((await verifyAudit(orgId)).first_broken).toEqual({ seq, reason: 'missing' });
+    expect((await verifyAudit(orgId, secrets)).first_broken).toEqual({ seq, reason: 'missing' });
   });
 
   it('names the first of two that changed places', async () => {
@@ -125,7 +213,7 @@ describe('the audit', () => {
     await rows.updateOne(row(2), { $set: { seq: 100 } });
     await rows.updateOne(row(3), { $set: { seq: 2 } });
     await rows.updateOne(row(100), { $set: { seq: 3 } });
-    expect((await verifyAudit(orgId)).first_broken).toEqual({ seq: 2, reason: 'altered' });
+    expect((await verifyAudit(orgId, secrets)).first_broken).toEqual({ seq: 2, reason: 'altered' });
   });
 });
 

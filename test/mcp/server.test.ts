@@ -301,7 +301,7 @@ describe('DELETE /support/mcp/orgs/{orgId}/server', () => {
     expect([(await remove()).status, (await discover()).status]).toEqual([404, 409]);
     const actions = (await audit()).body.events.map(({ action }: { action: string }) => action);
     expect(actions).toEqual(['server_disconnected', 'server_connected']);
-    expect((await verify()).body).toEqual({ intact: true, checked: 2 });
+    expect((await verify()).body).toEqual({ intact: true, checked: 2, read: 2 });
   });
 });
 

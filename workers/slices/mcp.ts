@@ -13,7 +13,7 @@ export const mcp = {
     tools: {
       activities: (deps) => ({
         ...createToolServerActivities(deps),
-        ...createToolCallActivities({ ...deps, audit: auditWriter(deps.clock) }),
+        ...createToolCallActivities({ ...deps, audit: auditWriter(deps) }),
       }),
       // A call waits for its server; servers that hang must not take the places of those that answer.
       maxActivities: 100,
