@@ -5,6 +5,7 @@
 import type { ParsedComponents, ParsedResult } from 'chrono-node';
 import * as english from 'chrono-node/en';
 import { DateTime } from 'luxon';
+import { zonesIn, type NamedZone } from './zones.ts';
 
 export type FoundDate = {
   /** The words that name it, as they stand in the text. */
@@ -39,11 +40,37 @@ export function findDate(text: string, now: Date, zone: string, hour: number): F
   return undefined;
 }
 
-function inPiece(text: string, now: Date, zone: string, hour: number): FoundDate | undefined {
+/** A piece of text in which the zones that it names are blank, so that what stands around them is read together. */
+type Piece = { text: string; written: string; zones: readonly NamedZone[] };
+
+function inPiece(written: string, now: Date, zone: string, hour: number): FoundDate | undefined {
+  const zones = zonesIn(written);
+  let text = written;
+  for (const { from, to } of zones) text = text.slice(0, from) + ' '.repeat(to - from) + text.slice(to);
+  return inBlanked({ text, written, zones }, now, zone, hour);
+}
+
+/** The zone that stands beside a time, or within what names it; its words belong to the time. */
+function besideOf({ text, zones }: Piece, { index, text: matched }: ParsedResult): NamedZone | undefined {
+  const end = index + matched.length;
+  const isBlank = (from: number, to: number): boolean => /^[\s,()]*$/u.test(text.slice(from, to));
+  return zones.find(({ from, to }) => (from < end ? to > index || isBlank(to, index) : isBlank(end, from)));
+}
+
+function inBlanked(piece: Piece, now: Date, zone: string, hour: number): FoundDate | undefined {
+  const { text } = piece;
   const local = DateTime.fromJSDate(now, { zone });
   const read = (reference: Date) =>
     english.GB.parse(text, { instant: reference, timezone: local.offset }, { forwardDate: true });
   for (const match of read(now)) {
+    const named = besideOf(piece, match);
+    if (named?.zone === null) continue;
+    if (named && named.zone !== zone) {
+      // Which day it is, and what is ahead, is asked in that zone.
+      const there = inBlanked(piece, now, named.zone, hour);
+      if (there) return there;
+      continue;
+    }
     const before = text.slice(0, match.index);
     const after = text.slice(match.index + match.text.length);
     if (refusedAfter.test(after) || refusedBefore.test(before) || duration.test(match.text)) continue;
@@ -60,7 +87,8 @@ function inPiece(text: string, now: Date, zone: string, hour: number): FoundDate
     const passed = moment.at <= now;
     if (passed && !weekday) continue;
     const at = passed ? DateTime.fromJSDate(moment.at, { zone }).plus({ weeks: 1 }).toJSDate() : moment.at;
-    return { text: match.text, at, timed: moment.timed };
+    const end = Math.max(match.index + match.text.length, named?.to ?? 0);
+    return { text: piece.written.slice(match.index, end), at, timed: moment.timed };
   }
   return undefined;
 }

@@ -228,7 +228,11 @@ export async function temporalAnswers({ temporal }: Pick<Starter, 'temporal'>): 
 }
 
 export type CommandOptions<A extends unknown[]> = {
-  /** The same for calls that are to make one change. */
+  /**
+   * The same for calls that are to make one change: a workflow carries out one update of an id, and answers each call with what
+   * came of it. For what a caller may repeat it is made of the request's `commandId`, because a call that was not answered in time
+   * may have been carried out, or be carried out later.
+   */
   id: string;
   args: A;
   /** How long the caller waits, in ms. What was accepted goes on after it. */
@@ -256,6 +260,27 @@ export async function command<R, A extends unknown[]>(
   } catch (error) {
     if (error instanceof WorkflowUpdateFailedError) throw refused(error);
     throw new Problem(error instanceof WorkflowNotFoundError ? 'CONFLICT' : 'UNAVAILABLE', { cause: error });
+  }
+}
+
+/**
+ * What an update of this id has answered, also of a workflow that has ended since; undefined when the workflow knows none. One
+ * that is being carried out is waited for.
+ * @throws Problem as `command` does.
+ */
+export async function earlierAnswer<R, A extends unknown[]>(
+  ctx: Pick<Starter, 'temporal'>,
+  workflowId: string,
+  _update: UpdateDefinition<R, A>,
+  { id, deadlineMs = commandDeadlineMs }: Pick<CommandOptions<A>, 'id' | 'deadlineMs'>,
+): Promise<{ answer: R } | undefined> {
+  try {
+    const made = ctx.temporal.workflow.getHandle(workflowId).getUpdateHandle<R>(id);
+    return { answer: await ctx.temporal.withDeadline(Date.now() + deadlineMs, () => made.result()) };
+  } catch (error) {
+    if (error instanceof WorkflowUpdateFailedError) throw refused(error);
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw new Problem('UNAVAILABLE', { cause: error });
   }
 }
 

@@ -20,6 +20,7 @@ export const draftBody = z.strictObject({
     .meta({ description: 'An IANA name: where times are meant; UTC unless told.' }),
 });
 const newQuestion = z.object({ category: z.string(), body: z.string() });
+const signature = z.string().meta({ description: 'By which these questions are known again, as they are.' });
 const generatedBy = z.enum(['extractive', 'model']);
 export const draft = z
   .object({
@@ -28,6 +29,7 @@ export const draft = z
     evaluation_criteria: z.array(z.string()),
     question_count: z.number().int(),
     questions: z.array(newQuestion),
+    questions_signature: signature,
     mode: z.enum(draftModes),
     language: z.enum(interviewLanguages).meta({ description: 'That of the words; English where they do not tell.' }),
     meeting_url: z.string().nullable(),
@@ -70,4 +72,8 @@ export const generateBody = z.strictObject({
       'Only questions of these. Any names; introduction, technical, behavioral, situational and motivation unless told.',
   }),
 });
-export const generateReply = z.object({ questions: z.array(newQuestion), generated_by: generatedBy });
+export const generateReply = z.object({
+  questions: z.array(newQuestion),
+  questions_signature: signature,
+  generated_by: generatedBy,
+});

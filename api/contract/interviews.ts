@@ -39,6 +39,9 @@ const config = {
   questions: z.array(newQuestion).min(1).max(questions.max).optional().meta({
     description: 'Your own questions, in their order; `question_count` is then their number.',
   }),
+  questions_signature: z.string().max(200).optional().meta({
+    description: 'As a draft has it: its questions then follow a resume that is added later, unless they were changed.',
+  }),
   meeting_url: meetingUrl.nullish(),
   scheduled_at: z.iso.datetime({ offset: true }).nullish().meta({
     description: 'When it takes place: with a `meeting_url` it starts by itself.',

@@ -17,6 +17,7 @@ const settings = {
     description: 'An IANA name such as `Europe/Berlin`: relative dates in the transcript are meant in this zone.',
   }),
 };
+const moment = z.iso.datetime({ offset: true });
 const title = line(300);
 export const settingsBody = z.strictObject(settings).partial();
 
@@ -31,6 +32,10 @@ export const createMeetingBody = z.strictObject({
     .meta({
       description: `Days after which the meeting is removed with all its data; ${ttlDays.default} unless told.`,
     }),
+  started_at: moment.optional().meta({
+    description:
+      'When it began: ISO 8601 with a zone; “tomorrow” counts from it. Unless told, when the first thing in it was said.',
+  }),
   settings: settingsBody.optional(),
   org_id: id.optional().meta({
     description:
@@ -39,7 +44,6 @@ export const createMeetingBody = z.strictObject({
 });
 export const renameMeetingBody = z.strictObject({ title });
 
-const moment = z.iso.datetime({ offset: true });
 export const transcriptBody = z.strictObject({
   segments: z
     .array(

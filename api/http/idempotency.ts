@@ -24,7 +24,13 @@ const maxKeyLength = 255;
 /** `until`: the end of the answer's usefulness; after it the key no longer returns the answer. */
 export type Reply = { status: number; body: string; until?: Date | undefined };
 /** `fingerprints`: of the request, by each secret key, the newest first. */
-type Request = { credential: string; route: string; key: string; fingerprints: readonly string[] };
+export type KeyedRequest = { credential: string; route: string; key: string; fingerprints: readonly string[] };
+
+const hashOf = (parts: readonly unknown[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+
+/** The same for the same request under the same key. */
+export const commandIdOf = ({ credential, route, key, fingerprints }: KeyedRequest): string =>
+  hashOf([credential, route, key, fingerprints[0]]);
 
 /**
  * Runs `answer` unless this request was answered before. Problems under 500 are not kept: nothing was done, so the
@@ -35,7 +41,7 @@ type Request = { credential: string; route: string; key: string; fingerprints: r
  */
 export async function once(
   ctx: Context,
-  request: Request,
+  request: KeyedRequest,
   answer: () => Promise<Reply>,
   leaseMs = ownLeaseMs,
 ): Promise<Reply & { replayed: boolean }> {
@@ -43,9 +49,7 @@ export async function once(
     const message = `Idempotency-Key has 1 to ${maxKeyLength} characters; leave it out to have none.`;
     throw new Problem('VALIDATION', { message, details: [{ path: ['headers', 'idempotency-key'], message }] });
   }
-  const id = createHash('sha256')
-    .update(JSON.stringify([request.credential, request.route, request.key]))
-    .digest('hex');
+  const id = hashOf([request.credential, request.route, request.key]);
   const holding = { id, holder: randomUUID() };
   const lease = { runMs: leaseMs, keepMs: keptForMs };
   const standing = await takeIdempotencyKey(holding, request.fingerprints[0]!, ctx.clock(), lease);

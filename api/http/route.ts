@@ -83,6 +83,11 @@ type Definition<
       file: U extends true ? UploadedFile : undefined;
       raw: W extends true ? Buffer : undefined;
       principal: PrincipalOf<G>;
+      /**
+       * The same for requests that are repeated under one `Idempotency-Key`, also after an answer that was not kept (503): for what
+       * may have been done although it was not answered. Absent without such a key.
+       */
+      commandId: string | undefined;
       /** Parts of the raw request; most handlers need none. */
       cookies: CookiesOf<G>;
     },

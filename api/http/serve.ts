@@ -11,7 +11,7 @@ import { addressOf } from './address.ts';
 import { bytesReader, jsonOf, jsonReader } from './body.ts';
 import { modeQuery } from '../contract/common.ts';
 import type { Context } from '../context.ts';
-import { once, type Reply } from './idempotency.ts';
+import { commandIdOf, once, type KeyedRequest, type Reply } from './idempotency.ts';
 import type { Limiter } from './limits.ts';
 import { type Cookies, keepsReply, Redirect, type Route, WithStatus } from './route.ts';
 import { readForm, type UploadedFile } from './upload.ts';
@@ -27,7 +27,10 @@ const noBody = z.strictObject({});
 
 type Body = { fields?: unknown; file?: UploadedFile | undefined; raw?: Buffer | undefined };
 type Input = Omit<Body, 'fields'> & { params: unknown; query: unknown; body: unknown };
-type Handle = (input: Input & { principal: Principal; cookies: Cookies | undefined }, ctx: Context) => Promise<unknown>;
+type Handle = (
+  input: Input & { principal: Principal; cookies: Cookies | undefined; commandId: string | undefined },
+  ctx: Context,
+) => Promise<unknown>;
 
 export function serve(
   route: Route,
@@ -59,8 +62,11 @@ export function serve(
     try {
       const input = { params, query, body: parseBody(route, fields), file, raw };
       const cookies = fromBrowser(route, principal) ? cookiesOf(koa, ctx) : undefined;
-      const answer = () => answerOf(route, principal, () => handle({ ...input, principal, cookies }, ctx));
-      send(koa, await answerOnce(ctx, route, { koa, principal, input }, answer));
+      const keyed = keyedRequest(ctx, route, { koa, principal, input });
+      const commandId = keyed && commandIdOf(keyed);
+      const answer = () => answerOf(route, principal, () => handle({ ...input, principal, cookies, commandId }, ctx));
+      // A request that is repeated under its Idempotency-Key is answered with its first answer.
+      send(koa, keyed ? await once(ctx, keyed, answer) : await answer());
     } finally {
       if (file) await rm(file.path, { force: true });
     }
@@ -110,23 +116,21 @@ async function answerOf(route: Route, principal: Principal, handle: () => Promis
   return { status, body: present(route, principal, value), ...(until ? { until } : {}) };
 }
 
-/** Answers a request that is repeated under its Idempotency-Key with its first answer. */
-async function answerOnce(
+/** A request with an Idempotency-Key, if it has one and the route keeps its answers. */
+function keyedRequest(
   ctx: Context,
   route: Route,
   { koa, principal, input }: { koa: RouterContext; principal: Principal; input: Input },
-  answer: () => Promise<Answer>,
-): Promise<Answer & { replayed?: boolean }> {
+): KeyedRequest | undefined {
   const key = keepsReply(route) ? koa.headers['idempotency-key'] : undefined;
-  if (key === undefined) return answer();
-  const request = {
+  if (key === undefined) return undefined;
+  return {
     credential: credentialId(principal),
     // The path of the route, because one path may be written in several ways.
     route: `${route.method} ${route.path} ${JSON.stringify(input.params)}`,
     key: String(key),
     fingerprints: fingerprintsOf(input, ctx.secrets),
   };
-  return once(ctx, request, answer);
 }
 
 /**

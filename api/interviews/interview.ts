@@ -1,7 +1,7 @@
 /** Interviews as members see them, and how the API asks an interview's workflow for a move. */
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
-import { command, illegalTransition, intentTo, isGone, startSaved, type Start } from '../durable.ts';
+import { command, earlierAnswer, illegalTransition, intentTo, isGone, startSaved, type Start } from '../durable.ts';
 import { viewSegment } from './meeting.ts';
 import { newId } from '../../models/base/ids.ts';
 import {
@@ -12,6 +12,7 @@ import {
   projectInterview,
   type Interview,
   type InterviewConfig,
+  type QuestionsBy,
 } from '../../models/interviews/interview.ts';
 import { findRoom, openRoom, tokensOf } from '../../models/interviews/room.ts';
 import { readTranscript } from '../../models/interviews/transcript.ts';
@@ -66,7 +67,16 @@ export function checkAllowed({ status }: Pick<Interview, 'status'>, operation: O
 
 /** A move that was made: its number, and the interview after it. */
 type Moved = { seq: number; record: Interview };
-type Command = { orgId: string; interviewId: string; actor: string; cause?: string };
+type Command = {
+  orgId: string;
+  interviewId: string;
+  actor: string;
+  cause?: string;
+  /** Of the request: a move that it has made before is not made again. */
+  commandId?: string | undefined;
+  /** What has to hold, or to be stored, before the move is asked for. */
+  prepare?: () => Promise<void>;
+};
 /** A model may be asked twice, for half a minute each. */
 const evaluationDeadlineMs = 120_000;
 
@@ -78,16 +88,21 @@ const evaluationDeadlineMs = 120_000;
 export async function commandInterview(
   ctx: Context,
   operation: InterviewCommand,
-  { orgId, interviewId, actor, cause }: Command,
+  { orgId, interviewId, actor, cause, commandId, prepare }: Command,
 ): Promise<Moved> {
   const order = { actor, ...(cause === undefined ? {} : { cause }) };
   const options = {
-    id: `${operation}:${randomUUID()}`,
+    id: `${operation}:${commandId ?? randomUUID()}`,
     args: [order] as [typeof order],
     ...(operation === 'evaluate' || operation === 'score' ? { deadlineMs: evaluationDeadlineMs } : {}),
   };
-  const ask = () => command(ctx, interviewWorkflowId(interviewId), interviewUpdates[operation], options);
-  const done = await asking(ctx, orgId, interviewId, ask, (record) => checkAllowed(record, operation));
+  const update = interviewUpdates[operation];
+  const made =
+    commandId === undefined ? undefined : await earlierAnswer(ctx, interviewWorkflowId(interviewId), update, options);
+  if (!made) await prepare?.();
+  const ask = () => command(ctx, interviewWorkflowId(interviewId), update, options);
+  const done =
+    made?.answer ?? (await asking(ctx, orgId, interviewId, ask, (record) => checkAllowed(record, operation)));
   return { seq: done.seq, record: await storeDone(ctx, orgId, interviewId, done) };
 }
 
@@ -137,6 +152,7 @@ type Given = {
   evaluation_criteria?: string[] | undefined;
   question_count?: number | undefined;
   questions?: NewQuestion[] | undefined;
+  questions_signature?: string | undefined;
   meeting_url?: string | null | undefined;
   scheduled_at?: string | null | undefined;
   mode?: Interview['interview_mode'] | undefined;
@@ -146,8 +162,37 @@ type Given = {
 const numbered = (questions: readonly NewQuestion[]) =>
   questions.map(({ category, body }) => ({ question_id: newId('question'), category, body }));
 
-/** What a caller asks for, as it is stored; `before`: what was configured already. */
-export function configured(given: Given, now: Date, before?: Interview): Omit<InterviewConfig, 'candidate'> {
+/** What is signed of questions that were made here: all of them, for this organization. */
+const questionsText = (orgId: string, questions: readonly NewQuestion[]): string =>
+  JSON.stringify([orgId, ...questions.map(({ category, body }) => [category, body])]);
+const signingPurpose = 'questions made here';
+
+/** Goes with questions that nobody has stored yet, so that they are known again when an interview is created with them. */
+export const signQuestions = (
+  { secrets }: Pick<Context, 'secrets'>,
+  orgId: string,
+  questions: readonly NewQuestion[],
+): string => secrets.sign(signingPurpose, questionsText(orgId, questions));
+
+/** Whether these are questions that were made here, as they were. */
+export const areMade = (
+  { secrets }: Pick<Context, 'secrets'>,
+  orgId: string,
+  { questions, questions_signature: signature }: Pick<Given, 'questions' | 'questions_signature'>,
+): boolean =>
+  questions !== undefined &&
+  signature !== undefined &&
+  secrets.verify(signingPurpose, questionsText(orgId, questions), signature) === true;
+
+const isSame = (given: readonly NewQuestion[], standing: readonly NewQuestion[]): boolean =>
+  questionsText('', given) === questionsText('', standing);
+
+/** What a caller asks for, as it is stored. `before`: what was configured already; `made`: whether its questions were made here. */
+export function configured(
+  given: Given,
+  now: Date,
+  { before, made }: { before?: Interview; made: boolean },
+): Omit<InterviewConfig, 'candidate'> {
   const role_title = (given.role_title ?? before!.role_title).trim();
   const skills = given.skills ? unique(given.skills) : (before?.skills ?? []);
   const language = given.language ?? before?.language ?? 'en';
@@ -165,6 +210,7 @@ export function configured(given: Given, now: Date, before?: Interview): Omit<In
     evaluation_criteria: criteria,
     question_count: count,
     questions: questionsAs(given, { role_title, skills, criteria, count, language }, before),
+    questions_by: questionsBy(given, made || isUsual(given, { role_title, skills, criteria, count, language }), before),
   };
   // A draft names every field, and those of which nothing was said are null.
   const [link, time] = [given.meeting_url ?? undefined, given.scheduled_at ?? undefined];
@@ -177,6 +223,20 @@ export function configured(given: Given, now: Date, before?: Interview): Omit<In
 function questionsAs(given: Given, order: Parameters<typeof questionsFor>[0], before: Interview | undefined) {
   if (given.questions) return numbered(given.questions);
   return before && !makesQuestions(given) ? before.questions : numbered(questionsFor(order));
+}
+
+/** Whether these are the questions that rules make of this, for callers that leave out the signature. */
+function isUsual({ questions }: Given, order: Parameters<typeof questionsFor>[0]): boolean {
+  if (!questions) return false;
+  const orders = [order, { ...order, experience_level: order.role_title }];
+  return orders.some((one) => isSame(questions, questionsFor(one)));
+}
+
+function questionsBy(given: Given, made: boolean, before: Interview | undefined): QuestionsBy {
+  const { questions } = given;
+  const stays = questions ? before && isSame(questions, before.questions) : before && !makesQuestions(given);
+  if (stays) return before!.questions_by;
+  return questions && !made ? 'member' : 'rules_or_model';
 }
 
 /** Whether something changes of which questions are made, and none are given. */

@@ -2,6 +2,7 @@
 import type { Context } from '../context.ts';
 import { intentTo, startSaved, type Start } from '../durable.ts';
 import {
+  noteSpeechAt,
   admitSpeech,
   findMeeting,
   keepSummary,
@@ -98,6 +99,7 @@ export async function takeSpeech(
     if (admitted === 'full') throw transcriptFull();
     if (admitted === null) throw noMeeting();
     await storeSegments(meetingId, fresh);
+    await noteSpeechAt(meetingId, new Date(Math.min(...fresh.map(({ at }) => at.getTime()))));
     if (!(await findMeeting(owner, meetingId))) {
       // The meeting was deleted meanwhile; its removal may have passed by here already.
       await removeSegments(meetingId, fresh);

@@ -11,7 +11,7 @@ import { findResume, removeResume, storeResume } from '../../models/interviews/r
 import { newId } from '../../models/base/ids.ts';
 import { cleanFilename, Unreadable } from '../../models/rules/knowledge/document.ts';
 import { next } from '../../models/rules/interviews/interview.ts';
-import { questionsFor, type Question, type QuestionOrder } from '../../models/rules/interviews/questions.ts';
+import type { Question, QuestionOrder } from '../../models/rules/interviews/questions.ts';
 import { detectResume, resumeText } from '../../models/rules/interviews/resume.ts';
 
 /** @throws Problem VALIDATION, UNSUPPORTED_FILE_TYPE, TOO_LARGE */
@@ -29,7 +29,6 @@ export async function takeResume(ctx: Context, interview: Interview, file: Uploa
     org_id: interview.org_id,
     filename,
     text: read.text,
-    question_ids: questions.map(({ question_id }) => question_id),
     created_at: ctx.clock(),
   });
   if (questions.length > 0) await personalize(interview, questions, ctx.clock());
@@ -55,14 +54,8 @@ async function readText(
 /** New questions that take up the resume; none where the interview has started, or a member wrote the ones that stand there. */
 async function personalQuestions(ctx: Context, interview: Interview, resume: string): Promise<Question[]> {
   if (next(interview.status, 'update') === undefined) return [];
-  const order = ordered(interview);
-  const before = await findResume(interview._id);
-  const bodies = JSON.stringify(interview.questions.map(({ body }) => body));
-  const ofBefore = JSON.stringify(before?.question_ids ?? []);
-  const usual = JSON.stringify(questionsFor(order).map(({ body }) => body));
-  const own =
-    bodies !== usual && JSON.stringify(interview.questions.map(({ question_id }) => question_id)) !== ofBefore;
-  return own ? [] : questionsWith(ctx, interview._id, order, resume);
+  if (interview.questions_by === 'member') return [];
+  return questionsWith(ctx, interview._id, ordered(interview), resume);
 }
 
 type Ordered = Pick<Interview, 'role_title' | 'skills' | 'evaluation_criteria' | 'question_count' | 'language'>;

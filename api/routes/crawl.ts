@@ -10,6 +10,7 @@ import {
   CrawlModel,
   endCrawl,
   findCrawl,
+  crawlToCancel,
   latestCrawl,
   newCrawl,
   type Crawl,
@@ -126,8 +127,11 @@ export const crawlRoutes = [
     reply: contract.crawlReply,
     limit: 'writes',
     errors: ['CONFLICT', 'ILLEGAL_TRANSITION', 'UNAVAILABLE'],
-    async handle({ params: { orgId }, principal: { mode } }, ctx) {
-      const crawl = await latestCrawl(orgId, [mode]);
+    async handle({ params: { orgId }, principal: { mode }, commandId }, ctx) {
+      const crawl = await crawlToCancel(orgId, mode, commandId);
+      // The same request has cancelled it before, and was not told.
+      if (crawl?.status === 'cancelled' && commandId !== undefined && crawl.cancelled_by?.includes(commandId))
+        return { crawl_id: crawl._id, status: view(crawl) };
       if (crawl?.status !== 'crawling') throw new Problem('CONFLICT', { message: 'No crawl is running.' });
       try {
         await command(ctx, crawlWorkflowId(crawl._id), cancelCrawl, { id: `cancel:${crawl._id}`, args: [] });

@@ -6,6 +6,7 @@ import { member } from '../access/auth.ts';
 import type { Context } from '../context.ts';
 import * as contract from '../contract/interviewaids.ts';
 import { route } from '../http/route.ts';
+import { signQuestions } from '../interviews/interview.ts';
 import { draftInterview } from '../../agent/draft.ts';
 import { makeQuestions } from '../../agent/questions.ts';
 import { draftBounds } from '../../models/rules/interviews/draft.ts';
@@ -43,7 +44,8 @@ export const interviewAidRoutes = [
       }
       const asked = { prompt, zone: timezone, now: ctx.clock() };
       const { draft, ...rest } = await draftInterview(ctx.ai, asked, told(ctx, orgId, 'draft'));
-      return { draft: { ...draft, scheduled_at: draft.scheduled_at?.toISOString() ?? null }, ...rest };
+      const signed = { ...draft, questions_signature: signQuestions(ctx, orgId, draft.questions) };
+      return { draft: { ...signed, scheduled_at: draft.scheduled_at?.toISOString() ?? null }, ...rest };
     },
   }),
   route({
@@ -72,7 +74,7 @@ export const interviewAidRoutes = [
       } = body;
       const named = new Set(required_skills.map((skill) => skill.trim().toLowerCase()));
       const others = skillsIn(job_description).filter((skill) => !named.has(skill.toLowerCase()));
-      return makeQuestions(
+      const made = await makeQuestions(
         ctx.ai,
         {
           role_title: title,
@@ -87,6 +89,7 @@ export const interviewAidRoutes = [
         },
         told(ctx, orgId, 'questions'),
       );
+      return { ...made, questions_signature: signQuestions(ctx, orgId, made.questions) };
     },
   }),
 ];

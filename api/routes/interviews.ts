@@ -7,6 +7,7 @@ import { route } from '../http/route.ts';
 import {
   changedIntent,
   checkAllowed,
+  areMade,
   commandInterview,
   configured,
   foundInterview,
@@ -36,7 +37,6 @@ import {
   setReason,
   type Interview,
 } from '../../models/interviews/interview.ts';
-import { noteResumeQuestions } from '../../models/interviews/resume.ts';
 import { readTranscript } from '../../models/interviews/transcript.ts';
 import { normalizeEmail } from '../../models/rules/access/email.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
@@ -74,7 +74,7 @@ export const interviewRoutes = [
         candidate_email: given.candidate_email ?? undefined,
         candidate_name: given.candidate_name ?? undefined,
       };
-      const config = configured(body, now);
+      const config = configured(body, now, { made: areMade(ctx, orgId, body) });
       const at = now.toISOString();
       const history: Move[] = config.scheduled_at
         ? [{ seq: 1, from: 'draft', to: 'scheduled', operation: 'schedule', actor: userId, at }]
@@ -177,7 +177,7 @@ export const interviewRoutes = [
       const before = await foundInterview(orgId, interviewId);
       checkAllowed(before, 'update');
       const now = ctx.clock();
-      const config = configured(body, now, before);
+      const config = configured(body, now, { before, made: areMade(ctx, orgId, body) });
       const personal = makesQuestions(body) ? await questionsAnew(ctx, interviewId, config) : undefined;
       const change = {
         ...config,
@@ -192,11 +192,6 @@ export const interviewRoutes = [
         checkAllowed(await foundInterview(orgId, interviewId), 'update');
         throw new Problem('CONFLICT');
       }
-      if (personal)
-        await noteResumeQuestions(
-          interviewId,
-          personal.map(({ question_id }) => question_id),
-        );
       try {
         await tellChanged(ctx, orgId, interviewId, userId);
         await settleIntent(InterviewModel, record._id, intent);
@@ -238,15 +233,18 @@ export const interviewRoutes = [
     envelope: true,
     limit: 'writes',
     errors: [...moves],
-    async handle({ params: { orgId, interviewId }, body, principal: { userId } }, ctx) {
-      checkAllowed(await foundInterview(orgId, interviewId), 'start');
-      if (body?.meeting_link !== undefined || body?.candidate_name !== undefined) {
+    async handle({ params: { orgId, interviewId }, body, principal: { userId }, commandId }, ctx) {
+      const before = await foundInterview(orgId, interviewId);
+      const prepare = async (): Promise<void> => {
+        checkAllowed(before, 'start');
+        if (body?.meeting_link === undefined && body?.candidate_name === undefined) return;
         const url = body.meeting_link === undefined ? undefined : readMeetingUrl(body.meeting_link, 'meeting_link');
         const change = { meeting_url: url, 'candidate.name': body.candidate_name };
         if (!(await configureInterview(orgId, interviewId, change, ctx.clock())))
           checkAllowed(await foundInterview(orgId, interviewId), 'start');
-      }
-      const { record } = await commandInterview(ctx, 'start', { orgId, interviewId, actor: userId });
+      };
+      const order = { orgId, interviewId, actor: userId, commandId, prepare };
+      const { record } = await commandInterview(ctx, 'start', order);
       // The workflow opens it too; here it is, so that the answer has its links.
       await openOwnRoom(ctx, record);
       return viewInterview(ctx, record);
@@ -264,9 +262,10 @@ export const interviewRoutes = [
     envelope: true,
     limit: 'writes',
     errors: [...moves],
-    async handle({ params: { orgId, interviewId }, body, principal: { userId } }, ctx) {
+    async handle({ params: { orgId, interviewId }, body, principal: { userId }, commandId }, ctx) {
       await foundInterview(orgId, interviewId);
-      const { seq, record } = await commandInterview(ctx, 'cancel', { orgId, interviewId, actor: userId });
+      const order = { orgId, interviewId, actor: userId, commandId };
+      const { seq, record } = await commandInterview(ctx, 'cancel', order);
       if (!body?.reason) return viewInterview(ctx, record);
       // Beside the workflow, through which nothing goes that somebody wrote.
       await setReason(orgId, interviewId, seq, body.reason);
@@ -291,9 +290,10 @@ export const interviewRoutes = [
       envelope: true,
       limit: 'writes',
       errors: [...moves],
-      async handle({ params: { orgId, interviewId }, principal: { userId } }, ctx) {
+      async handle({ params: { orgId, interviewId }, principal: { userId }, commandId }, ctx) {
         await foundInterview(orgId, interviewId);
-        const { record } = await commandInterview(ctx, operation, { orgId, interviewId, actor: userId });
+        const order = { orgId, interviewId, actor: userId, commandId };
+        const { record } = await commandInterview(ctx, operation, order);
         return viewInterview(ctx, record);
       },
     }),
@@ -328,18 +328,17 @@ export const interviewRoutes = [
     envelope: true,
     limit: 'writes',
     errors: [...moves, 'NO_TRANSCRIPT'],
-    async handle({ params: { orgId, interviewId }, principal: { userId } }, ctx) {
+    async handle({ params: { orgId, interviewId }, principal: { userId }, commandId }, ctx) {
       const record = await foundInterview(orgId, interviewId);
-      checkAllowed(record, 'score');
-      const interviewed = {
-        questions: [],
-        criteria: [],
-        said: await readTranscript(interviewId),
-        candidate: record.candidate.name,
+      const prepare = async (): Promise<void> => {
+        checkAllowed(record, 'score');
+        const said = await readTranscript(interviewId);
+        const interviewed = { questions: [], criteria: [], said, candidate: record.candidate.name };
+        if (record.state.summarized && wordsOf(interviewed).length === 0)
+          throw new Problem('NO_TRANSCRIPT', { message: 'The candidate said nothing, so there is nothing to score.' });
       };
-      if (record.state.summarized && wordsOf(interviewed).length === 0)
-        throw new Problem('NO_TRANSCRIPT', { message: 'The candidate said nothing, so there is nothing to score.' });
-      const { record: scored } = await commandInterview(ctx, 'score', { orgId, interviewId, actor: userId });
+      const order = { orgId, interviewId, actor: userId, commandId, prepare };
+      const { record: scored } = await commandInterview(ctx, 'score', order);
       return viewInterview(ctx, scored);
     },
   }),

@@ -44,6 +44,17 @@ async function found(owner: string, meetingId: string): Promise<Meeting> {
   return record;
 }
 
+/** @throws Problem VALIDATION */
+function startOf(text: string, now: Date): Date {
+  const at = momentOf(text, ['body', 'started_at']);
+  if (at.getTime() <= now.getTime() + maxAheadMs) return at;
+  throw new Problem('VALIDATION', {
+    details: [{ path: ['body', 'started_at'], message: 'must not lie more than a day ahead' }],
+  });
+}
+/** Clocks differ, and so do days. */
+const maxAheadMs = 86_400_000;
+
 export const meetingRoutes = [
   route({
     name: 'createMeeting',
@@ -63,17 +74,19 @@ export const meetingRoutes = [
       if (told !== undefined && !(await organizationIdsOf(userId)).includes(told))
         throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
       const days = body.ttl_days ?? ttlDays.default;
+      const started = body.started_at === undefined ? undefined : startOf(body.started_at, now);
       const record: Meeting = {
         _id: newId('meeting'),
         org_id: userId,
         mode: 'live',
-        title: body.title ?? untitled(now),
+        title: body.title ?? untitled(started ?? now),
         title_given: body.title !== undefined,
         title_version: 0,
         status: 'active',
         settings: { ...defaultSettings, ...givenSettings(body.settings ?? {}, ['body', 'settings']) },
         ttl_days: days,
-        started_at: now,
+        started_at: started ?? now,
+        started_by: started ? 'member' : 'creation',
         expires_at: expiryOf(now, days),
         updated_at: now,
         size: { segments: 0, characters: 0 },

@@ -50,6 +50,8 @@ export type Crawl = {
   started_by: string;
   /** The workflow run in which a schedule began this crawl; each run begins one crawl. */
   firing?: string;
+  /** The requests that cancel it (`commandId`), so that one that is repeated cancels no other crawl. */
+  cancelled_by?: string[];
   started_at: Date;
   completed_at?: Date;
   pending?: Intent[];
@@ -89,6 +91,7 @@ export const CrawlModel = defineModel<Crawl>(
     claims: Number,
     started_by: { type: String, required: true },
     firing: String,
+    cancelled_by: { type: [String], default: undefined },
     started_at: { type: Date, required: true },
     completed_at: Date,
     pending: pendingField,
@@ -100,6 +103,7 @@ export const CrawlModel = defineModel<Crawl>(
       partialFilterExpression: { running: true },
     },
     { fields: { org_id: 1, mode: 1, _id: -1 } },
+    { fields: { org_id: 1, cancelled_by: 1 }, partialFilterExpression: { cancelled_by: { $exists: true } } },
     { fields: { firing: 1 }, unique: true, partialFilterExpression: { firing: { $exists: true } } },
     pendingIndex,
   ],
@@ -176,6 +180,18 @@ export async function latestCrawl(orgId: string, among: readonly Mode[]): Promis
       .sort({ _id: -1 })
       .lean<Crawl>();
   return (await last({ running: true })) ?? last({});
+}
+
+/** The crawl that a request is to cancel: the running one, or the one that the same request named before, whatever became of it. */
+export async function crawlToCancel(orgId: string, mode: Mode, commandId: string | undefined): Promise<Crawl | null> {
+  if (commandId === undefined) return latestCrawl(orgId, [mode]);
+  const named = await CrawlModel.findOne({ org_id: orgId, cancelled_by: commandId }).lean();
+  if (named) return named;
+  return CrawlModel.findOneAndUpdate(
+    { org_id: orgId, mode, running: true },
+    { $addToSet: { cancelled_by: commandId } },
+    { returnDocument: 'after' },
+  ).lean();
 }
 
 /** Counts a claim of pages; false when the crawl has ended. */

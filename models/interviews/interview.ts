@@ -30,6 +30,9 @@ export type Projection = { orgId: string; interviewId: string; state: InterviewS
 export type StoredMove = Omit<Move, 'at'> & { at: Date; /** What the member wrote. */ reason?: string };
 export type Candidate = { name?: string; email?: string; resume_parsed: boolean; resume_error?: string };
 
+const questionsBy = ['rules_or_model', 'member'] as const;
+export type QuestionsBy = (typeof questionsBy)[number];
+
 /** What members may change before the start. */
 export type InterviewConfig = {
   role_title: string;
@@ -40,6 +43,8 @@ export type InterviewConfig = {
   evaluation_criteria: string[];
   question_count: number;
   questions: Question[];
+  /** Those that were made here follow a resume that is added later; those that a member wrote or changed stay. */
+  questions_by: QuestionsBy;
   meeting_url?: string;
   scheduled_at?: Date;
   candidate: Candidate;
@@ -82,6 +87,7 @@ export const InterviewModel = defineModel<Interview>(
     evaluation_criteria: { type: [String], required: true },
     question_count: { type: Number, required: true },
     questions: { type: [Mixed], required: true },
+    questions_by: { type: String, enum: questionsBy, required: true },
     meeting_url: String,
     scheduled_at: Date,
     candidate: { type: Mixed, required: true },

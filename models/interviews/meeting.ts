@@ -9,6 +9,9 @@ import { meetingStatuses, type MeetingSettings, type MeetingStatus } from '../ru
 import type { SummaryMode, SummaryText } from '../rules/interviews/summary.ts';
 import { transcriptBounds, type TranscriptSize } from '../rules/interviews/transcript.ts';
 
+const startedBy = ['creation', 'speech', 'member'] as const;
+type StartedBy = (typeof startedBy)[number];
+
 export type StoredSummary = SummaryText & {
   /** The transcript it was made of. */
   version: number;
@@ -30,6 +33,8 @@ export type Meeting = {
   settings: MeetingSettings;
   ttl_days: number;
   started_at: Date;
+  /** Who says when it began: whoever made the meeting, else the first thing said; until something is said, it is when it was made. */
+  started_by: StartedBy;
   ended_at?: Date;
   expires_at: Date;
   updated_at: Date;
@@ -59,6 +64,7 @@ export const MeetingModel = defineModel<Meeting>(
     settings: { type: Mixed, required: true },
     ttl_days: { type: Number, required: true },
     started_at: { type: Date, required: true },
+    started_by: { type: String, enum: startedBy, required: true },
     ended_at: Date,
     expires_at: { type: Date, required: true },
     updated_at: { type: Date, required: true },
@@ -174,6 +180,14 @@ export async function admitSpeech(
 }
 
 /** Sets the title that a transcript of this version gives, unless a person or a later version has given one. */
+/** The meeting began when the first thing was said, unless a member has said when. */
+export async function noteSpeechAt(meetingId: string, at: Date): Promise<void> {
+  const begun = { $cond: [{ $eq: ['$started_by', 'speech'] }, { $min: ['$started_at', at] }, at] };
+  await collectionOf(MeetingModel).updateOne({ _id: meetingId, started_by: { $ne: 'member' } }, [
+    { $set: { started_at: begun, started_by: 'speech' } },
+  ]);
+}
+
 export async function setMadeTitle(meetingId: string, title: string, version: number): Promise<void> {
   await collectionOf(MeetingModel).updateOne(
     { _id: meetingId, title_given: false, title_version: { $lte: version }, removing: { $exists: false } },

@@ -10,8 +10,6 @@ export type Resume = {
   org_id: string;
   filename: string;
   text: string;
-  /** The questions that were made of it: those that a member has written instead stay. */
-  question_ids: string[];
   created_at: Date;
 };
 
@@ -20,7 +18,6 @@ export const ResumeModel = defineModel<Resume>('Resume', 'resumes', {
   org_id: { type: String, required: true },
   filename: { type: String, required: true },
   text: { type: String, required: true },
-  question_ids: { type: [String], required: true },
   created_at: { type: Date, required: true },
 });
 
@@ -30,11 +27,6 @@ export const findResume = (interviewId: string): Promise<Resume | null> =>
 /** Keeps the text, in place of an earlier one. */
 export async function storeResume({ _id, ...fields }: Resume): Promise<void> {
   await collectionOf(ResumeModel).replaceOne({ _id }, fields, { upsert: true });
-}
-
-/** Notes which questions are made of it now. */
-export async function noteResumeQuestions(interviewId: string, questionIds: readonly string[]): Promise<void> {
-  await collectionOf(ResumeModel).updateOne({ _id: interviewId }, { $set: { question_ids: [...questionIds] } });
 }
 
 export async function removeResume(interviewId: string): Promise<void> {

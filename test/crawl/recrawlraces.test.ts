@@ -4,7 +4,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
 import { modelsIn } from '../kit/database.ts';
 import { createRecrawlActivities, type RecrawlSchedules } from '../../activities/crawl/recrawl.ts';
-import { createCrawl, CrawlModel, endCrawl, newCrawl } from '../../models/crawl/crawl.ts';
+import { crawlToCancel, createCrawl, CrawlModel, endCrawl, newCrawl } from '../../models/crawl/crawl.ts';
 import { newId } from '../../models/base/ids.ts';
 import type { Intent } from '../../models/base/pending.ts';
 import { findRecrawl, noteBegun, putRecrawl, RecrawlModel, removeRecrawl } from '../../models/crawl/recrawl.ts';
@@ -171,5 +171,25 @@ describe('many who ask for a schedule of one site at once', () => {
     const recrawl = made?.status === 'fulfilled' ? made.value : undefined;
     expect(await findRecrawl(org, recrawl!._id)).toMatchObject({ every_hours: recrawl!.every_hours, version: 1 });
     expect(await RecrawlModel.countDocuments({ org_id: org }, everyRecord)).toBe(1);
+  });
+});
+
+describe('the crawl that a request cancels', () => {
+  it('is the same one when the request is repeated, however it ended and whatever runs by then', async () => {
+    const orgId = newId('org');
+    const started = async () => {
+      const crawl = crawlOf(orgId);
+      await createCrawl(crawl, () => Promise.resolve());
+      return crawl._id;
+    };
+    const cancelled = async (commandId?: string) => (await crawlToCancel(orgId, 'test', commandId))?._id;
+    const first = await started();
+    expect([await cancelled('a'), await cancelled('b'), await cancelled()]).toEqual([first, first, first]);
+    await endCrawl(orgId, first, { status: 'cancelled' }, new Date());
+    const second = await started();
+    expect([await cancelled('a'), await cancelled('b')]).toEqual([first, first]);
+    expect([await cancelled('c'), await cancelled()]).toEqual([second, second]);
+    await endCrawl(orgId, second, { status: 'completed' }, new Date());
+    expect(await cancelled('d')).toBeUndefined();
   });
 });

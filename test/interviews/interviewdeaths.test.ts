@@ -1,4 +1,5 @@
 /** Interviews whose worker dies: in every state, and in the middle of a move. Nothing is lost, and nothing happens twice. */
+import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { goodAnswer, interviewing } from '../kit/interviewing.ts';
 import { until } from '../kit/harness.ts';
@@ -74,6 +75,26 @@ describe('a worker that is killed', () => {
     await Promise.all(states.map((status, n) => finish(ids[n]!, rest[status])));
     for (const id of ids) expect((await mine.get(id)).history.map(({ operation }) => operation)).toEqual(whole);
     expect(await Promise.all(final.map(async (id) => (await mine.get(id)).status))).toEqual(['completed', 'cancelled']);
+  });
+
+  it('an order that was answered 503 is carried out once, however often it is repeated under its key', async () => {
+    const first = await startWorker();
+    const [draft, said] = [await mine.bring('draft'), await mine.bring('evaluating')];
+    await until(async () => (await mine.call('GET', `/${said}`)).body.data.qa_summary !== null, 'phase 1');
+    workers.delete(first);
+    await first.stop();
+    const order = (path: string) => {
+      const headers = { 'idempotency-key': randomUUID() };
+      return () => mine.call('POST', path, undefined, headers);
+    };
+    const [start, evaluate] = [order(`/${draft}/start`), order(`/${said}/evaluate`)];
+    expect((await Promise.all([start(), evaluate()])).map(({ status }) => status)).toEqual([503, 503]);
+    await startWorker();
+    const answered = (ask: typeof start) => until(async () => [await ask()].find(({ status }) => status !== 503), 'it');
+    expect((await Promise.all([start, evaluate].map(answered))).map(({ status }) => status)).toEqual([200, 200]);
+    const made = async (id: string, which: Operation) =>
+      (await mine.get(id)).history.filter(({ operation }) => operation === which).length;
+    expect([await made(draft, 'start'), await made(said, 'evaluate')]).toEqual([1, 1]);
   });
 
   it.each([

@@ -59,6 +59,35 @@ describe('POST /orgs/{orgId}/interviews/{interviewId}/resume', () => {
     const own = await mine.call('PUT', `/${id}`, { questions: [{ category: 'technical', body: 'What is a join?' }] });
     expect(bodies(own.body.data)).toBe('What is a join?');
   });
+  it('makes those of a draft personal, unless a member changed them', async () => {
+    const prompt = 'A solo interview for a senior Go developer, 6 questions';
+    const { draft } = (await mine.call('POST', '/draft', { prompt })).body.data;
+    const { questions_signature: _signature, ...unsigned } = draft;
+    const [first, ...rest] = draft.questions as { category: string; body: string }[];
+    const [own, later] = [
+      { ...first, body: 'Why us?' },
+      { ...first, body: 'Why now?' },
+    ];
+    const created = async (body: object, change?: object) => {
+      const id = await mine.create(body);
+      if (change) await mine.call('PUT', `/${id}`, change);
+      return bodies((await upload(id, 'cv.pdf', pdfText(lines))).body.data);
+    };
+    const ledger = 'Built a ledger in Go for two million customers';
+    // As it came; without what it was signed with; and stored again as it stands.
+    for (const followed of [
+      await created(draft),
+      await created(unsigned),
+      await created(draft, { questions: draft.questions, candidate_name: 'Ana' }),
+    ])
+      expect(followed).toContain(ledger);
+    for (const changed of [
+      await created({ ...draft, questions: [own, ...rest] }),
+      await created({ ...draft, questions: rest, question_count: rest.length }),
+      await created(draft, { questions: [later, ...rest] }),
+    ])
+      expect(changed).not.toContain(ledger);
+  });
   it('leaves questions that a member wrote', async () => {
     const id = await mine.create({ questions: [{ category: 'technical', body: 'What is a join?' }] });
     const { body } = await upload(id, 'cv.pdf', pdfText(lines));

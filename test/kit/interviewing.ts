@@ -36,10 +36,11 @@ export async function interviewing(env: SystemEnv, url = process.env['TEST_API_U
 
   /** What a member of `org` does. */
   function of(org: TestOrg) {
-    const call = (method: string, path = '', body?: unknown): Promise<Reply> =>
+    const call = (method: string, path = '', body?: unknown, headers?: Record<string, string>): Promise<Reply> =>
       api.request(method, `/orgs/${org.orgId}/interviews${path}`, {
         token: org.owner.token,
         ...(body === undefined ? {} : { body }),
+        ...(headers === undefined ? {} : { headers }),
       });
     const get = async (id: string): Promise<View> => (await call('GET', `/${id}`)).body.data as View;
     async function create(body: object = {}): Promise<string> {

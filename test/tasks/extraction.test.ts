@@ -84,6 +84,26 @@ describe('POST /meetings/{sessionId}/extract-tasks', () => {
     expect(one.body.data.history).toMatchObject([{ source: 'extraction', actor: ada.userId }]);
   });
 
+  it('counts from when the meeting began: as it was given, else when the first thing was said', async () => {
+    const begun = async (started_at?: string) => {
+      const made = { settings: { timezone: 'Europe/Berlin' }, ...(started_at === undefined ? {} : { started_at }) };
+      const id = (await api.request('POST', '/meetings', { token: ada.token, body: made })).body.data
+        .meeting_id as string;
+      // Sent in two parts, the later one first.
+      await say(id, segmentsOf(lines().slice(2), 2));
+      await say(id, segmentsOf(lines().slice(0, 2)));
+      const { due_date } = (await extract(id)).body.data.tasks.find(({ title }: { title: string }) =>
+        title.includes('budget'),
+      );
+      return [(await api.request('GET', `/meetings/${id}`, { token: ada.token })).body.data.started_at, due_date];
+    };
+    expect(await begun()).toEqual(['2026-11-18T10:00:00.000Z', '2026-11-19']);
+    // Already the next day where it took place.
+    expect(await begun('2026-03-04T23:30:00Z')).toEqual(['2026-03-04T23:30:00.000Z', '2026-03-06']);
+    const ahead = { started_at: new Date(Date.now() + 2 * 86_400_000).toISOString() };
+    expect((await api.request('POST', '/meetings', { token: ada.token, body: ahead })).status).toBe(400);
+  });
+
   it('adds nothing twice: not when it runs again, not when two run at once, and only what is new of more speech', async () => {
     const id = await meetingOf(lines());
     const both = await Promise.all([extract(id), extract(id)]);

@@ -64,16 +64,36 @@ describe('findDate', () => {
     ['03/04/2027', 'UTC', '2027-04-03T09:00:00.000Z', false],
     ['in 30 minutes', 'Asia/Tokyo', '2026-11-18T10:30:00.000Z', true],
     ['Call it X. Then on 2026-12-01 at 09:00 UTC.', 'Europe/Berlin', '2026-12-01T09:00:00.000Z', true],
+    // A place or a zone beside the time, whose summer time counts; letters and offsets are read, too.
+    ['tomorrow at 10:30 Berlin time', 'UTC', '2026-11-19T09:30:00.000Z', true],
+    ['10:30 Berlin time tomorrow', 'America/New_York', '2026-11-19T09:30:00.000Z', true],
+    ['on 1 July 2027 at 10:30 (berlin time), 5 questions', 'UTC', '2027-07-01T08:30:00.000Z', true],
+    ['2026-12-01 at 9:00 Europe/Zürich', 'Europe/Berlin', '2026-12-01T08:00:00.000Z', true],
+    ['next Tuesday at 3pm in New York', 'Europe/Berlin', '2026-11-24T20:00:00.000Z', true],
+    ['next Tuesday 3pm US Pacific time', 'Europe/Berlin', '2026-11-24T23:00:00.000Z', true],
+    ['tomorrow 9:30 Mumbai time / 5:00 London time', 'UTC', '2026-11-19T04:00:00.000Z', true],
+    ['tomorrow at 10:30 CET', 'UTC', '2026-11-19T09:30:00.000Z', true],
+    // Later today there, though that hour has passed where the caller is.
+    ['at 9:00 New York time', 'UTC', '2026-11-18T14:00:00.000Z', true],
+    ['tomorrow at 10:30 our time', 'Europe/Berlin', '2026-11-19T09:30:00.000Z', true],
+    ['tomorrow at 10:30 at the Berlin office', 'UTC', '2026-11-19T10:30:00.000Z', true],
   ])('reads %j in %s', (text, zone, at, timed) =>
     expect(findDate(text, now, zone, 9)).toMatchObject({ at: new Date(at), timed }),
   );
   it('takes a weekday of today while its hour is still to come', () => {
     expect(findDate('on Wednesday', now, 'UTC', 17)?.at).toEqual(new Date('2026-11-18T17:00:00Z'));
   });
-  it.each(['every Monday', 'the Friday after Christmas', 'a 45 minute interview', '5 years', 'yesterday', 'soon', ''])(
-    'gives nothing for %j',
-    (text) => expect(findDate(text, now, 'UTC', 9)).toBeUndefined(),
-  );
+  it.each([
+    'every Monday',
+    'every Monday at 9:00 Berlin time',
+    'tomorrow at 9:00 Springfield time',
+    'the Friday after Christmas',
+    'a 45 minute interview',
+    '5 years',
+    'yesterday',
+    'soon',
+    '',
+  ])('gives nothing for %j', (text) => expect(findDate(text, now, 'UTC', 9)).toBeUndefined());
   it('is quick with blanks', () => {
     expect(findDate(`mon${' '.repeat(100_000)}x ${'mon '.repeat(5_000)}`, now, 'UTC', 9)).toBeDefined();
   });
