@@ -40,8 +40,10 @@ export async function conversation(ref: ConversationRef): Promise<void> {
     const seen = news;
     // Undefined in histories that were recorded before activities returned outcomes.
     const outcome = (await attendTo(ref)) as Attended | undefined;
+    // Somebody may write during each turn, for days. The next run begins with a turn of its own.
+    const isLong = workflowInfo().continueAsNewSuggested;
+    if (isLong && (news === seen || patched('renewed-while-busy'))) await continueAsNew<typeof conversation>(ref);
     if (news !== seen) continue;
-    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof conversation>(ref);
     if (outcome?.kind === 'waiting' && patched('turn-waits')) {
       // The decision is stored before its signal is sent. If none comes in time, the turn runs again and says so.
       await condition(() => news !== seen, outcome.withinMs);

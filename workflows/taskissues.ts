@@ -4,11 +4,14 @@
  */
 import {
   condition,
+  continueAsNew,
   defineSignal,
+  patched,
   proxyActivities,
   setCurrentDetails,
   setHandler,
   upsertSearchAttributes,
+  workflowInfo,
 } from '@temporalio/workflow';
 import { searchAttributes } from './attributes.ts';
 import { throughOutages } from './options.ts';
@@ -28,6 +31,9 @@ export async function taskIssues(ref: IssuesRef): Promise<void> {
   let news = 0;
   setHandler(taskChanged, () => void (news += 1));
   for (let tries = 0; ;) {
+    // A task may change during each attempt. With attempts behind it that failed, a run is bounded by their number.
+    if (tries === 0 && workflowInfo().continueAsNewSuggested && patched('renewed-while-busy'))
+      await continueAsNew<typeof taskIssues>(ref);
     const seen = news;
     const { again, error, retryAfterMs } = await carryToIssues(ref);
     if (error !== undefined) setCurrentDetails(`An issue could not be changed: ${error}`);

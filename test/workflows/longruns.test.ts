@@ -3,15 +3,18 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { activityInfo, Context } from '@temporalio/activity';
-import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import { Client, Connection, TerminatedFailure, type WorkflowHandle } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { ask, moves, world } from './interviewworld.ts';
 import { until } from '../kit/harness.ts';
 import type { EventsOutcome, LineLeft } from '../../activities/events/deliver.ts';
 import { startTemporal, type Temporal } from '../../engines/temporal.ts';
+import { announce, happened } from '../../workflows/announce.ts';
+import { attend, conversation } from '../../workflows/conversation.ts';
 import { interview, interviewChanged, reloadInterview } from '../../workflows/interview.ts';
 import { arrived, inbound } from '../../workflows/inbound.ts';
 import { tryNow } from '../../workflows/lines.ts';
+import { taskChanged, taskIssues } from '../../workflows/taskissues.ts';
 import { ticketEvent, ticketEvents } from '../../workflows/ticketevents.ts';
 
 /** Events after which the server wants a new run. */
@@ -57,7 +60,9 @@ async function runsOf<A extends unknown[]>(
     });
     const handle = client.workflow.getHandle(workflowId);
     await meanwhile(handle);
-    await handle.result();
+    await handle.result().catch((error: Error) => {
+      if (!(error.cause instanceof TerminatedFailure)) throw error;
+    });
     const lengths: number[] = [];
     for (let runId: string | undefined = firstExecutionRunId; runId;) {
       const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
@@ -76,23 +81,56 @@ function expectRenewed(lengths: readonly number[]): void {
   for (const length of lengths) expect(length).toBeLessThan(2 * suggestAfter);
 }
 
-describe('inbound', () => {
-  it('goes on in a new run although something arrives during each look, and looks once more after the last', async () => {
+describe('a workflow that is signalled during each of its looks', () => {
+  const task = { orgId: 'org_1', taskId: 'task_1' };
+  it.each([
+    ['inbound', inbound, { orgId: 'org_1' }, arrived, 'processInbound'],
+    ['conversation', conversation, { orgId: 'org_1', convId: 'conv_1' }, attend, 'attendTo'],
+    ['announce', announce, task, happened, 'announceTask'],
+    ['taskIssues', taskIssues, task, taskChanged, 'carryToIssues'],
+  ] as const)('goes on in a new run, and looks once more after the last signal: %s', async (...named) => {
+    const [, workflow, ref, signal, activity] = named;
     let looks = 0;
     let handle: WorkflowHandle | undefined;
-    const processInbound = async () => {
+    const look = async () => {
       looks += 1;
-      if (looks <= 30) await handle!.signal(arrived);
+      if (looks <= 30) await handle!.signal(signal);
       return {};
     };
-    const lengths = await runsOf(inbound, [{ orgId: 'org_1' }], { processInbound }, async (started) => {
-      handle = started;
-    });
-    expectRenewed(lengths);
+    const started = async (begun: WorkflowHandle): Promise<void> => {
+      handle = begun;
+      await until(async () => looks > 30, 'the look after the last signal');
+      // It ends by itself only when nobody has written for a minute.
+      if (workflow === conversation) await handle.terminate();
+    };
+    expectRenewed(await runsOf<[never]>(workflow, [ref as never], { [activity]: look }, started));
     // A run that has just begun may look once more.
     expect([31, 32]).toContain(looks);
   });
+});
 
+describe('conversation', () => {
+  it('loses no signal that comes while it goes on in a new run', async () => {
+    let looks = 0;
+    const signals: Promise<void>[] = [];
+    let handle: WorkflowHandle | undefined;
+    const attendTo = async (): Promise<void> => {
+      looks += 1;
+      // It comes when this look has ended. Without it no further look begins.
+      if (looks <= 100) signals.push(handle!.signal(attend));
+    };
+    const ref = { orgId: 'org_1', convId: 'conv_1' };
+    const lengths = await runsOf(conversation, [ref], { attendTo }, async (started) => {
+      handle = started;
+      await until(async () => looks > 100, 'the look after the last signal');
+      await Promise.all(signals);
+      await handle.terminate();
+    });
+    expectRenewed(lengths);
+  });
+});
+
+describe('inbound', () => {
   it('goes on in a new run while what failed is tried again', async () => {
     let looks = 0;
     const processInbound = async () => ((looks += 1) < 20 ? { againInMs: 1 } : {});
