@@ -11,8 +11,8 @@ import { languageNames, type InterviewLanguage } from '../models/rules/language/
 
 /** An interviewer waits for the next words; after this long, in ms, rules propose. */
 const patienceMs = 8_000;
-/** What a model reads of what was said: the last pieces. */
-const lastSaid = 30;
+/** How many pieces of what was said a model reads: the last ones. */
+export const lastSaid = 30;
 
 const shape = z.object({ follow_up: z.string().min(8).max(400) });
 const schema = {
@@ -24,17 +24,21 @@ const schema = {
 const task =
   'You help a person who leads a job interview. Propose one short follow-up question about what the candidate said last, quoting a few of the candidate’s words. Do not judge the candidate, and ask nothing about age, origin, religion, health, family or other private matters.';
 
-/** `told`: the model failed, and why. */
+/** `said`: the last `lastSaid` pieces of what was said; `told`: the model failed, and why. */
 export async function suggest(
   ai: Pick<Ai, 'model' | 'structured'>,
-  { questions, language }: { questions: readonly Question[]; language?: InterviewLanguage },
+  {
+    questions,
+    asked,
+    language,
+  }: { questions: readonly Question[]; asked: readonly string[]; language?: InterviewLanguage },
   said: readonly Said[],
   told: (error: unknown) => void,
 ): Promise<Suggestion[]> {
-  const suggestions = suggestionsFor(questions, said, language);
+  const suggestions = suggestionsFor(questions, asked, said.at(-1), language);
   if (ai.model === undefined || !suggestions.some(({ kind }) => kind === 'follow_up')) return suggestions;
   try {
-    const transcript = said.slice(-lastSaid).map(({ speaker, text }) => `${speaker}: ${text}`);
+    const transcript = said.map(({ speaker, text }) => `${speaker}: ${text}`);
     const signal = AbortSignal.timeout(patienceMs);
     const { follow_up } = await ai.structured({
       name: 'follow_up',

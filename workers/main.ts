@@ -13,11 +13,11 @@ import {
 import { bundleWorkflows } from './bundle.ts';
 import { buildReaders } from './readers.ts';
 import { fleetNames, fleets, type FleetName } from './fleets.ts';
+import { guardFailures } from './failures.ts';
 import { embeddingMeter, histogramBuckets } from './metrics.ts';
 import { createRecrawlSchedules, ensureSchedules } from './schedules.ts';
 import { ensureSearchAttributes } from './searchattributes.ts';
-import { slices } from './slices/index.ts';
-import type { Fleet, Slice, StartSaved, WorkerDeps } from './slices/slice.ts';
+import type { Fleet, StartSaved, WorkerDeps } from './slices/slice.ts';
 import { startSweeper } from './sweeper.ts';
 import { connectionTo, startSaved } from '../api/durable.ts';
 import { createLog } from '../api/http/log.ts';
@@ -183,7 +183,6 @@ export async function startWorkers(
     egressAllow: config.egressAllow,
     start,
     startNear,
-    erasers: slices.flatMap((slice: Slice) => slice.erasers ?? []),
     quotas,
     testRepliesPerMinute,
     testConversationsPerMonth,
@@ -200,6 +199,7 @@ export async function startWorkers(
         namespace: config.temporalNamespace,
         taskQueue: `${config.taskQueuePrefix}${name}`,
         activities: fleets[name].activities(deps),
+        interceptors: { activity: [guardFailures(log)] },
         maxConcurrentActivityTaskExecutions: fleets[name].maxActivities,
         stickyQueueScheduleToStartTimeout: deadWorkerAfter,
         // A cancellation arrives with the next heartbeat.

@@ -17,6 +17,7 @@ export { pruneKnowledge } from './pruning.ts';
 export { arrangeRecrawl, recrawlSite } from './recrawl.ts';
 export { sendLine } from './sendline.ts';
 export { eraseSource, retagSource } from './source.ts';
+export { eraseTask } from './taskerasure.ts';
 export { taskExecution } from './taskexecution.ts';
 export { taskIssues } from './taskissues.ts';
 export { ticketEvents } from './ticketevents.ts';

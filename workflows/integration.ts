@@ -1,7 +1,7 @@
 /** Tries a connection to another service, while a person waits for the outcome. */
 import { proxyActivities } from '@temporalio/workflow';
 import type { IntegrationActivities } from '../activities/events/integration.ts';
-import type { Trial, Tried } from '../models/rules/events/integrationwork.ts';
+import type { Trial, TrialEnd } from '../models/rules/events/integrationwork.ts';
 
 const { tryConnection } = proxyActivities<IntegrationActivities>({
   // A few calls of some 15 s at most; whoever waits gives up after 20 s.
@@ -11,6 +11,6 @@ const { tryConnection } = proxyActivities<IntegrationActivities>({
   retry: { maximumAttempts: 2 },
 });
 
-export async function tryIntegration(trial: Trial): Promise<Tried> {
+export async function tryIntegration(trial: Trial): Promise<TrialEnd> {
   return tryConnection(trial);
 }

@@ -15,7 +15,7 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import { begin, dismiss, follow, heedRoom, join, wait } from './interviewbot.ts';
+import { begin, dismiss, eraseRecorded, follow, heedRoom, join, wait } from './interviewbot.ts';
 import { evaluate, score, summarize } from './interviewresults.ts';
 import { iso, openRun, reload, type Run } from './interviewrun.ts';
 import { throughOutages } from './options.ts';
@@ -172,10 +172,18 @@ async function renew(run: Run): Promise<void> {
 }
 
 /** Lets everything that was begun end; of an interview that was deleted, nothing stays. */
-async function finish({ ref, work, isRemoved, stored }: Run): Promise<void> {
+async function finish(run: Run): Promise<void> {
+  const { ref, work, isRemoved, stored } = run;
+  /** The record stays until the service of the bots has deleted the recordings: it says which bots there were. */
+  let forgotten = Promise.resolve();
+  const forget = async (): Promise<void> => {
+    await eraseRecorded(run);
+    await forgetInterview(ref);
+  };
   const remove = async (): Promise<void> => {
     await removeInterview(ref);
-    await forgetInterview(ref);
+    if (patched('recordings-erased')) forgotten = forget();
+    else await forgetInterview(ref);
   };
   const wasRemoved = isRemoved();
   if (wasRemoved) await remove();
@@ -186,4 +194,5 @@ async function finish({ ref, work, isRemoved, stored }: Run): Promise<void> {
   if (!wasRemoved && patched('forgotten-when-deleted-late')) await remove();
   await sleep(untilQuiet);
   await removeInterview(ref);
+  await forgotten;
 }

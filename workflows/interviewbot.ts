@@ -1,12 +1,12 @@
 /** How an interview is held: its bot is sent into the call or the room, waited with, followed, lost and dismissed. */
-import { patched, proxyActivities } from '@temporalio/workflow';
+import { patched, proxyActivities, setCurrentDetails, sleep } from '@temporalio/workflow';
 import { iso, now, since, type Run } from './interviewrun.ts';
 import { throughOutages } from './options.ts';
 import type { InterviewActivities } from '../activities/interviews/interview.ts';
 import { isIn, isOver, type BotReason, type BotState } from '../models/rules/interviews/bot.ts';
 import { interviewTimes, lookPause, next, rejoinPause } from '../models/rules/interviews/interview.ts';
 
-const { deployBot, lookAtBot } = proxyActivities<InterviewActivities>({
+const { deployBot, lookAtBot, eraseRecordings } = proxyActivities<InterviewActivities>({
   ...throughOutages,
   // A service answers within seconds or is away.
   startToCloseTimeout: '2 minutes',
@@ -178,6 +178,23 @@ async function left({ state, note, forget, move, store }: Run, { phase, reason }
     forget('bot', 'botSince');
   } else move('end', 'bot', reason ?? 'ended');
   await store();
+}
+
+/** After a look at bots that have not ended: they leave within seconds, and their service writes down within minutes. */
+const erasurePauses = ['5 seconds', '30 seconds', '5 minutes'] as const;
+
+/** Has the recordings of an interview that was deleted deleted by the bots' service, however long that takes. */
+export async function eraseRecorded({ ref, state, isKnown }: Run): Promise<void> {
+  for (let looks = 0; ; looks += 1) {
+    const { bot, former, sent, orders } = isKnown() ? state() : {};
+    const known =
+      sent === undefined || orders === undefined
+        ? {}
+        : { known: { sent, orders, ...(bot ? { bot } : {}), ...(former ? { former } : {}) } };
+    if (await eraseRecordings({ ...ref, ...known })) return;
+    setCurrentDetails('Deleted. The service of its bots has not deleted the recordings yet, and is asked again.');
+    await sleep(erasurePauses[looks] ?? '1 hour');
+  }
 }
 
 export async function dismiss({ state }: Run): Promise<void> {

@@ -109,7 +109,7 @@ function carryLines(orgId: string) {
         });
     },
     /** A delivery was given up, outside of a line that is carried. */
-    failed: (reason: string): void => void failures.add(reason),
+    failed: (deliveryId: string): void => void failures.add(deliveryId),
     nudge(): void {
       nudges += 1;
       if (stopping) urgent = true;
@@ -172,26 +172,32 @@ export async function carryAll(
   carried.end();
 }
 
+/** Temporal holds no addresses of people, and no words of receivers, which may name them. */
+const where =
+  'Where it goes and what the receiver said: `GET /v1/support/outbox/orgs/{orgId}/deliveries/{deliveryId}`.';
+
 /** What operators see in the Temporal UI. */
 function describe(waits: readonly Shown[], failures: ReadonlySet<string>): string {
   const table = waits.map(
-    ({ destination, event, attempt, attempts, nextAt, error, deliveryId }) =>
-      `| ${destination} | ${event} | ${attempt} of ${attempts} | ${nextAt} | ${error} | ${deliveryId} |`,
+    ({ deliveryId, kind, event, attempt, attempts, nextAt, status = 'none' }) =>
+      `| ${deliveryId} | ${kind} | ${event} | ${attempt} of ${attempts} | ${nextAt} | ${status} |`,
   );
-  const given = [...failures].map((reason) => `given up: ${reason}`);
+  const given = [...failures].map((deliveryId) => `given up: ${deliveryId}`);
   const parts = [
     ...(table.length > 0
       ? [
           [
-            '| destination | event | attempts made | next attempt | last error | delivery |',
+            '| delivery | kind | event | attempts made | next attempt | last answer |',
             '| --- | --- | --- | --- | --- | --- |',
             ...table,
           ].join('\n'),
-          `To try now, send the signal \`${tryNowSignal}\`, or redeliver the delivery (docs/deliveries.md). To stop, terminate this workflow: its deliveries stay recorded and can be redelivered.`,
+          `${where} To try now, send the signal \`${tryNowSignal}\`, or redeliver the delivery (docs/deliveries.md). To stop, terminate this workflow: its deliveries stay recorded and can be redelivered.`,
         ]
       : []),
     ...(given.length > 0
-      ? [`${given.join('\n')}\n\nOnce the receiver works again: \`POST /v1/support/outbox/orgs/{orgId}/recover\`.`]
+      ? [
+          `${given.join('\n')}\n\n${where} Once the receiver works again: \`POST /v1/support/outbox/orgs/{orgId}/recover\`.`,
+        ]
       : []),
   ];
   return parts.join('\n\n');

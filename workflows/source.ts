@@ -1,5 +1,5 @@
 /** Follows a change of a source (document or page): writes its tags to the index, or removes its traces. */
-import { proxyActivities } from '@temporalio/workflow';
+import { patched, proxyActivities, sleep } from '@temporalio/workflow';
 import { throughOutages } from './options.ts';
 import type { SourceActivities } from '../activities/knowledge/source.ts';
 
@@ -23,7 +23,13 @@ export async function retagSource(ref: SourceRef): Promise<void> {
   await activities.retagSource(ref);
 }
 
-/** Removes what a deleted source left in the index and in storage. */
+/** Longer than a request lives whose answer tells about a document. */
+const untilQuiet = '5 minutes';
+
+/** Removes what a deleted source left in the index, in storage, and of a document in answers to requests. */
 export async function eraseSource(ref: SourceRef): Promise<void> {
   await activities.eraseSource(ref);
+  if (!ref.sourceId.startsWith('doc_') || !patched('copies-erased')) return;
+  await sleep(untilQuiet);
+  await activities.eraseCopies({ ids: [ref.sourceId] });
 }

@@ -1,6 +1,6 @@
 /**
  * Executes a task: one step for each integration, beside each other, each with waits of its own between its attempts. What was
- * done is in MongoDB; the waits are timers here, which operators see with the last error.
+ * done is in MongoDB; the waits are timers here, which operators see with the number of attempts.
  */
 import { proxyActivities, setCurrentDetails, sleep, upsertSearchAttributes } from '@temporalio/workflow';
 import { searchAttributes } from './attributes.ts';
@@ -29,24 +29,25 @@ export async function taskExecution(ref: ExecutionRef): Promise<void> {
       rows.set(integration, said);
     }
     const table = [...rows].map(([name, row]) => `| ${name} | ${row} |`);
-    setCurrentDetails(['| integration | attempts made | last error |', '| --- | --- | --- |', ...table].join('\n'));
+    const result = 'What the services said: `GET /v1/orgs/{orgId}/tasks/{taskId}/result`.';
+    setCurrentDetails(['| integration | attempts made |', '| --- | --- |', ...table, '', result].join('\n'));
   };
-  async function take(integration: StepIntegration): Promise<string | undefined> {
+  /** Whether the step failed. */
+  async function take(integration: StepIntegration): Promise<boolean> {
     for (;;) {
       const left = await advanceStep({ ...ref, integration });
       show(integration, left);
-      if (left.kind === 'done') return left.failed;
+      if (left.kind === 'done') return left.failed !== undefined;
       await sleep(left.waitMs);
     }
   }
-  const failures = await Promise.all((await listSteps(ref)).map(take));
+  const failed = (await Promise.all((await listSteps(ref)).map(take))).includes(true);
   await endExecution(ref);
-  const failed = failures.filter((failure) => failure !== undefined);
-  if (failed.length > 0 || rows.size > 0)
-    upsertSearchAttributes([{ key: searchAttributes.status, value: failed.length > 0 ? 'failed' : 'completed' }]);
+  if (failed || rows.size > 0)
+    upsertSearchAttributes([{ key: searchAttributes.status, value: failed ? 'failed' : 'completed' }]);
 }
 
 function describe(left: StepLeft): string | undefined {
-  if (left.kind === 'waiting') return `${left.attempt} of ${left.attempts} | ${left.error}`;
-  return left.failed === undefined ? undefined : `given up | ${left.failed}`;
+  if (left.kind === 'waiting') return `${left.attempt} of ${left.attempts}`;
+  return left.failed === undefined ? undefined : 'given up';
 }

@@ -36,7 +36,8 @@ export async function taskIssues(ref: IssuesRef): Promise<void> {
       await continueAsNew<typeof taskIssues>(ref);
     const seen = news;
     const { again, error, retryAfterMs } = await carryToIssues(ref);
-    if (error !== undefined) setCurrentDetails(`An issue could not be changed: ${error}`);
+    if (error !== undefined)
+      setCurrentDetails(`An issue could not be changed: ${error}. What the service said is in the worker's log.`);
     tries = news === seen ? tries + 1 : 0;
     if (news !== seen) continue;
     const waitMs = again ? issueWaitMs(tries, retryAfterMs) : undefined;

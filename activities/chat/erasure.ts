@@ -6,23 +6,21 @@ import {
   removeEverything,
   settleErasure,
   shutOut,
-  type Eraser,
   type ErasureStatus,
 } from '../../models/chat/erasure.ts';
 
-/** `erasers`: of what other slices hold of customers. */
-export type ErasureDeps = { erasers: readonly Eraser[]; clock: () => Date; log: Logger };
+export type ErasureDeps = { clock: () => Date; log: Logger };
 type Ref = { orgId: string; customerId: string };
 export type ErasureActivities = ReturnType<typeof createErasureActivities>;
 
-export function createErasureActivities({ erasers, clock, log }: ErasureDeps) {
+export function createErasureActivities({ clock, log }: ErasureDeps) {
   /** Removes until nothing is left, because another process may be writing at the same time. */
   async function erase({ orgId, customerId }: Ref, status: Exclude<ErasureStatus, 'erasing'>): Promise<void> {
     await withHeartbeat(async (signal) => {
       const erasure = await findErasure(orgId, customerId);
       if (!erasure) return;
       await shutOut(orgId, customerId, clock());
-      while (!(await removeEverything(erasure, erasers))) signal.throwIfAborted();
+      while (!(await removeEverything(erasure))) signal.throwIfAborted();
       await settleErasure(orgId, customerId, status, clock());
       log.info({ org_id: orgId, customer_id: customerId, status }, 'customer removed');
     });

@@ -338,7 +338,7 @@ export function createToolCallActivities(deps: ToolCallDeps) {
       const kind = 'tool_suspended';
       await notifyMembers(
         orgId,
-        { key: `${kind}:${tool.pin}:${server.version}`, kind, title: 'A tool was suspended', body },
+        { key: `${kind}:${tool.pin}:${server.version}`, kind, title: 'A tool was suspended', body, about: [] },
         clock(),
       );
     }

@@ -45,11 +45,13 @@ export type AttemptDeps = SenderDeps &
 /** What is known of where it goes. `standing` is missing until something was sent there. */
 export type Whereto = { ref: DestinationRef; standing: Destination | undefined };
 
-/** `retrying`: another attempt follows after `waitMs`. `slow`: that one must not hold up others. */
+/**
+ * `retrying`: another attempt follows after `waitMs`. `status`: what the receiver answered; `slow`: that attempt must not hold up
+ * others.
+ */
 export type Tried =
-  | { kind: 'settled' }
-  | { kind: 'failed'; error: string }
-  | { kind: 'retrying'; error: string; tries: number; waitMs: number; slow: boolean };
+  | { kind: 'settled' | 'failed' }
+  | { kind: 'retrying'; tries: number; waitMs: number; slow: boolean; status: number | undefined };
 
 const stored = (request: OutgoingRequest | undefined) =>
   request && { ...request, headers: maskHeaders(request.headers) };
@@ -126,8 +128,8 @@ export function createAttempts(deps: AttemptDeps) {
       const since = await noteFailure(ref, { error, timedOut }, now);
       if (broken || isHopeless(since, now)) await disable(delivery, ref, error, broken);
     }
-    if (waitMs === undefined) return { kind: 'failed', error };
-    return { kind: 'retrying', error, tries, waitMs, slow: timedOut };
+    if (waitMs === undefined) return { kind: 'failed' };
+    return { kind: 'retrying', tries, waitMs, slow: timedOut, status: refusal.status_code };
   }
 
   /** The members are told first: a process that dies in between tells them no second time. */
@@ -145,6 +147,7 @@ export function createAttempts(deps: AttemptDeps) {
       kind: 'destination_disabled',
       title: `${sent} are no longer sent to ${destination}`,
       body: `${why} Save ${saved} in ${where} to send to it again.`,
+      about: [],
     };
     await notifyMembers(org_id, notice, clock());
     await disableDestination(ref, error, clock());
@@ -167,7 +170,7 @@ export function createAttempts(deps: AttemptDeps) {
   /** Ends a delivery without an attempt. */
   async function giveUp(delivery: Delivery, error: string, { told = false } = {}): Promise<Tried> {
     await settleFailed(delivery, { error }, clock(), { told });
-    return { kind: 'failed', error };
+    return { kind: 'failed' };
   }
 
   /** Writes down that a delivery was given up, and has the members told of it. `told`: they know already. */

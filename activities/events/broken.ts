@@ -29,6 +29,7 @@ export async function breakConnection(
       kind: 'integration_broken',
       title: `${names[provider]} has to be connected again`,
       body: `${names[provider]} no longer takes the credential of this organization. ${reason} Until it is connected again, nothing is sent there.`,
+      about: [],
     },
     now,
   );

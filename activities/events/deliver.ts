@@ -1,7 +1,7 @@
 /**
  * The activities of deliveries: they plan what a ticket's events are sent as, and send what is outstanding of a line, one
  * after the other. What comes next is in MongoDB, so each may run again at any point. Workflows and their histories see ids,
- * times and sentences about failures, never what is sent or the keys that it is signed with.
+ * numbers and times: where it goes and what the receiver said may hold addresses of people, and is read by the delivery's id.
  */
 import { withHeartbeat } from '../base/heartbeat.ts';
 import { createAttempts, type AttemptDeps, type Whereto } from './attempt.ts';
@@ -24,20 +24,20 @@ import { findSupportConfig } from '../../models/knowledge/supportconfig.ts';
 import { outstanding, type DeliveryKind } from '../../models/rules/events/delivery.ts';
 import { retryWaits } from '../../models/rules/events/schedule.ts';
 
-/** What people see of a line that waits. `attempts`: how many are made at most. */
+/** What operators see of a line that waits. `attempts`: how many are made at most; `status`: what the receiver answered last. */
 export type Shown = {
   deliveryId: string;
-  destination: string;
+  kind: DeliveryKind;
   event: string;
   attempt: number;
   attempts: number;
   nextAt: string;
-  error: string;
+  status?: number;
 };
 
 /**
  * What is left of a line. `more`: an activity has to go on at once. `waiting`: nothing is due before `waitMs`. `slow`: it is
- * to go on where nothing else waits for it. `failed`: why a delivery was given up.
+ * to go on where nothing else waits for it. `failed`: the delivery that was given up last.
  */
 export type LineLeft =
   | { kind: 'done'; failed?: string }
@@ -92,7 +92,8 @@ export function createDeliveryActivities(deps: AttemptDeps, { slow = false }: { 
     for (const delivery of deliveries) {
       signal.throwIfAborted();
       const waitMs = (delivery.next_attempt_at?.getTime() ?? 0) - clock().getTime();
-      if (waitMs > earlyMs) return waiting(delivery, waitMs, whereto.standing?.slow ?? false);
+      if (waitMs > earlyMs)
+        return waiting(delivery, waitMs, whereto.standing?.slow ?? false, delivery.attempts.at(-1)?.status_code);
       if (performance.now() > until) return { kind: 'more', slow: false };
       const leave = gate.enter(destinationId(whereto.ref));
       if (!leave) return { kind: 'more', slow: true };
@@ -104,15 +105,19 @@ export function createDeliveryActivities(deps: AttemptDeps, { slow = false }: { 
         }
         const tried = await make(own, whereto, signal);
         if (tried.kind === 'failed') {
-          failed = tried.error;
+          failed = own._id;
           // It may have been disabled by this.
           const { org_id, mode, version, kind } = whereto.ref;
           whereto = (await destinationsOf(org_id, mode, version))(kind);
         }
         if (tried.kind === 'retrying') {
-          const { tries, error } = tried;
-          const next_attempt_at = new Date(clock().getTime() + tried.waitMs);
-          return waiting({ ...own, tries, error, next_attempt_at }, tried.waitMs, tried.slow);
+          const { tries, status, waitMs: pause } = tried;
+          return waiting(
+            { ...own, tries, next_attempt_at: new Date(clock().getTime() + pause) },
+            pause,
+            tried.slow,
+            status,
+          );
         }
       } finally {
         leave();
@@ -202,17 +207,17 @@ async function isOutstanding({ org_id, _id }: Delivery): Promise<boolean> {
   return standing !== null && outstanding.includes(standing.status);
 }
 
-function waiting(delivery: Delivery, waitMs: number, slow: boolean): LineLeft {
-  const { _id: deliveryId, destination, event_type, tries, next_attempt_at, error = '' } = delivery;
+function waiting(delivery: Delivery, waitMs: number, slow: boolean, status: number | undefined): LineLeft {
+  const { _id: deliveryId, kind, event_type, tries, next_attempt_at } = delivery;
   const nextAt = next_attempt_at?.toISOString() ?? '';
   const shown = {
     deliveryId,
-    destination,
+    kind,
     event: event_type,
     attempt: tries,
     attempts: retryWaits.length,
     nextAt,
-    error,
+    ...(status === undefined ? {} : { status }),
   };
   return { kind: 'waiting', waitMs, slow, shown };
 }

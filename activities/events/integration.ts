@@ -3,22 +3,29 @@ import { breakConnection } from './broken.ts';
 import { ConnectionRefused, type Connector, type ConnectorDeps } from './connectors/connector.ts';
 import { connectors } from './connectors/index.ts';
 import { withHeartbeat } from '../base/heartbeat.ts';
-import { candidateCredentials, findCandidate, removeCandidate } from '../../models/events/candidate.ts';
+import {
+  candidateCredentials,
+  findCandidate,
+  settleCandidate,
+  type Candidate,
+  type SealedCandidate,
+} from '../../models/events/candidate.ts';
 import { enableDestination } from '../../models/events/destination.ts';
 import { connectIntegration, findIntegration } from '../../models/events/integration.ts';
-import type { Trial, Tried } from '../../models/rules/events/integrationwork.ts';
+import { endOf, type Trial, type TrialEnd, type Tried } from '../../models/rules/events/integrationwork.ts';
 
 export type IntegrationActivities = ReturnType<typeof createIntegrationActivities>;
 
 export function createIntegrationActivities(deps: ConnectorDeps) {
-  async function connect({ orgId, provider, candidateId }: Trial, connector: Connector, signal: AbortSignal) {
-    const candidate = candidateId === undefined ? null : await findCandidate(orgId, candidateId);
-    // An attempt before this one has taken it, and died before it could say so.
-    if (!candidate) return { unanswered: 'This was tried before, or too long ago.' };
+  async function connect(
+    { orgId, provider }: Trial,
+    candidate: SealedCandidate,
+    connector: Connector,
+    signal: AbortSignal,
+  ): Promise<Tried> {
     const standing = await findIntegration(orgId, provider);
     const taken = await connector.connect(candidate, standing, deps, signal);
     const { account } = await connectIntegration(orgId, provider, taken, deps.clock());
-    await removeCandidate(orgId, candidate._id);
     if (provider === 'linear' || provider === 'slack') await enableDestination(orgId, provider);
     return { said: `Connected to ${account ?? provider}.` };
   }
@@ -36,34 +43,40 @@ export function createIntegrationActivities(deps: ConnectorDeps) {
     }
   }
 
-  async function release({ orgId, candidateId }: Trial, connector: Connector): Promise<Tried> {
-    const candidate = candidateId === undefined ? null : await findCandidate(orgId, candidateId);
-    if (!candidate) return { said: 'There is nothing to give back.' };
+  async function release(candidate: SealedCandidate, connector: Connector): Promise<Tried> {
     const workspace = candidate.settings['workspace'] as string | undefined;
     await connector.release?.({ credentials: candidateCredentials(candidate, deps.secrets), workspace }, deps);
-    await removeCandidate(orgId, candidate._id);
     return { said: 'Given back.' };
   }
 
-  async function trial(asked: Trial, signal: AbortSignal): Promise<Tried> {
+  async function trial(asked: Trial, candidate: Candidate, signal: AbortSignal): Promise<Tried> {
     const connector = connectors[asked.provider];
     if (!connector) return { refused: 'This provider cannot be connected.' };
     try {
-      if (asked.what === 'connect') return await connect(asked, connector, signal);
-      return await (asked.what === 'test' ? test(asked, connector, signal) : release(asked, connector));
+      if (asked.what === 'test') return await test(asked, connector, signal);
+      const { sealed } = candidate;
+      if (sealed === undefined) return { unanswered: 'This was tried before.' };
+      const held = { ...candidate, sealed };
+      return await (asked.what === 'connect' ? connect(asked, held, connector, signal) : release(held, connector));
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof ConnectionRefused) {
-        if (asked.candidateId !== undefined) await removeCandidate(asked.orgId, asked.candidateId);
-        return { refused: error.message };
-      }
+      if (error instanceof ConnectionRefused) return { refused: error.message };
       deps.log.warn({ err: error, org_id: asked.orgId, provider: asked.provider }, 'a connection could not be tried');
       return { unanswered: (error as Error).message.slice(0, 300) };
     }
   }
 
   return {
-    /** Does a trial; what the service says is an outcome, not a failure. */
-    tryConnection: (asked: Trial) => withHeartbeat((signal) => trial(asked, signal)),
+    /** Does a trial, and stores what the service says: it is an outcome, not a failure. */
+    tryConnection: (asked: Trial): Promise<TrialEnd> =>
+      withHeartbeat(async (signal) => {
+        const { orgId, candidateId } = asked;
+        const candidate = await findCandidate(orgId, candidateId);
+        if (!candidate) return 'unanswered';
+        // An attempt before this one may have died before it could say how it ended.
+        const tried = candidate.outcome ?? (await trial(asked, candidate, signal));
+        await settleCandidate(orgId, candidateId, tried);
+        return endOf(tried);
+      }),
   };
 }

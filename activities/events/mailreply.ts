@@ -144,6 +144,7 @@ export function createMailReplyActivities(deps: MailReplyDeps) {
         line: lane,
         destination: mail.to.address,
         subject: { conv_id: convId, customer_id },
+        about: [customer_id],
         payload: { mail, via } satisfies { mail: unknown; via: MailVia },
       },
       clock(),

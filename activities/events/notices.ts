@@ -42,6 +42,8 @@ type Told = {
   mode: Mode;
   said: Said;
   subject: NoticeSubject;
+  /** Whose erasure takes it away. */
+  about: string[];
   /** User ids. */
   to: readonly string[];
   /** What is gathered is also told to those who have not read the last one. */
@@ -52,11 +54,11 @@ type Told = {
 
 export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
   async function tell(org: Organization, told: Told): Promise<void> {
-    const { key, kind, mode, said, subject, again = false, inside = false } = told;
-    const { conv_id, customer_id, gathered } = subject;
+    const { key, kind, mode, said, subject, about, again = false, inside = false } = told;
+    const { conv_id, gathered } = subject;
     if (again && gathered !== undefined) await gatherAnew(org._id, told.to, { gathered, key });
     const { title, lines } = said;
-    await notify(org._id, told.to, { key, kind, title, body: lines.join('\n'), ...subject }, clock());
+    await notify(org._id, told.to, { key, kind, title, body: lines.join('\n'), about, ...subject }, clock());
     // What leaves follows the notifications, of which each member has one an occasion.
     const to = await toldOf(org._id, told.to, key);
     if (to.length === 0) return;
@@ -76,10 +78,8 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
           kind: 'notification',
           event_id: key,
           event_type: kind,
-          subject: {
-            ...(conv_id === undefined ? {} : { conv_id }),
-            ...(customer_id === undefined ? {} : { customer_id }),
-          },
+          subject: conv_id === undefined ? {} : { conv_id },
+          about,
         },
         clock(),
       );
@@ -91,7 +91,7 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
   async function tellOf(org: Organization, conversation: Conversation, occasion: Occasion): Promise<void> {
     const { _id: conv_id, mode, customer_id } = conversation;
     const { event_id: key, again, to, by, reason = 'replied' } = occasion;
-    const about = aboutConversation(conv_id);
+    const topic = aboutConversation(conv_id);
     const everybody = membersOf(org);
     const has = to !== undefined && everybody.includes(to) ? [to] : [];
     // Whoever had it may have left meanwhile; then its customer waits for anybody.
@@ -109,12 +109,12 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
       again,
       said: await words[kind](),
       subject: {
-        about,
+        topic,
         conv_id,
-        customer_id,
         // Of a customer who writes on and on.
-        gathered: occasion.kind === 'customer_replied' ? `customer_replied:${about}` : undefined,
+        gathered: occasion.kind === 'customer_replied' ? `customer_replied:${topic}` : undefined,
       },
+      about: [customer_id],
       to: has.length > 0 || kind === 'conversation_assigned' ? has : everybody,
     });
   }
@@ -138,7 +138,8 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
       kind: 'approval_waiting',
       mode,
       said: approvalWords(org.name, titleOf(tool_name), conv_id, callId),
-      subject: { about: aboutConversation(conv_id), conv_id, customer_id, approval_id: callId },
+      subject: { topic: aboutConversation(conv_id), conv_id, approval_id: callId },
+      about: [customer_id],
       // Every member may decide.
       to: membersOf(org),
     });
@@ -148,14 +149,15 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
     const [delivery, org] = await Promise.all([findDelivery(orgId, deliveryId), findOrganization(orgId)]);
     // It may have been sent again meanwhile.
     if (!org || delivery?.status !== 'failed') return;
-    const { subject, mode, kind } = delivery;
-    const { conv_id, customer_id, task_id } = subject;
+    const { subject, mode, kind, about } = delivery;
+    const { conv_id, task_id } = subject;
     await tell(org, {
       key: `delivery_failed:${deliveryId}`,
       kind: 'delivery_failed',
       mode,
       said: givenUpWords(org.name, delivery),
-      subject: { gathered: unreached(delivery), delivery_id: deliveryId, conv_id, customer_id, task_id },
+      subject: { gathered: unreached(delivery), delivery_id: deliveryId, conv_id, task_id },
+      about,
       to: membersOf(org),
       // What could not be told outside is not told outside.
       inside: kind === 'notification',

@@ -54,6 +54,7 @@ async function composeEvent(
       line: ticketLine(ticket_id, kind),
       ...made,
       subject: { conv_id: conversation._id, ticket_id, seq: event.seq, customer_id: conversation.customer_id },
+      about: [conversation.customer_id],
     };
   });
   return (await Promise.all(composed)).filter((delivery) => delivery !== null);

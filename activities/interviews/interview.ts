@@ -12,6 +12,7 @@ import { BotRefused, type Bot } from '../../clients/bot/bot.ts';
 import {
   beginInterviewRemoval,
   findInterview,
+  findRemoved,
   forgetInterview,
   projectInterview,
   removeInterviewContents,
@@ -41,6 +42,8 @@ export type LoadedInterview = {
   /** When the clock starts it. */ dueAt?: string;
 };
 type BotOrdered = { bot: number; order: number; said?: Pick<Projection, 'state' | 'moves'> };
+/** Of an interview's state: which bots were ordered. */
+type KnownBots = Pick<InterviewState, 'bot' | 'former' | 'sent' | 'orders'>;
 export type Deployed = { bot: BotRef } | { refused: BotReason };
 export type InterviewActivities = ReturnType<typeof createInterviewActivities>;
 
@@ -175,12 +178,54 @@ export function createInterviewActivities({ outsideBot, ai, secrets, clock, log 
       });
     },
 
+    /**
+     * Has the service of the interview's bots delete what they recorded. False: not yet, since one has not ended. It is asked by
+     * the keys of their orders, too, because the answer to an order may be lost. `known`: what the workflow knows beside the
+     * record.
+     */
+    async eraseRecordings({ orgId, interviewId, known }: Ref & { known?: KnownBots }): Promise<boolean> {
+      return withHeartbeat(async (signal) => {
+        const record = await findRemoved(orgId, interviewId);
+        const states = [record?.state, known].filter((one) => one !== undefined);
+        const bots = states.flatMap(({ bot, former = [] }) => [...former, ...(bot ? [bot] : [])]);
+        const isOrdered = states.some(({ orders }) => orders > 0);
+        if (!isOrdered || bots.some(({ kind }) => kind === 'room')) return true;
+        const ids = { org_id: orgId, interview_id: interviewId };
+        const foreign = bots.filter(({ kind }) => kind !== outsideBot?.kind);
+        if (foreign.length > 0)
+          log.error(
+            { ...ids, bots: foreign.map(({ id }) => id) },
+            'recordings stay with a service that is not configured',
+          );
+        if (!outsideBot) return true;
+        const keys = Array.from({ length: Math.max(...states.map(({ sent }) => sent)) + 1 }, (_, n) =>
+          botKey(interviewId, n),
+        );
+        const listed = await Promise.all(keys.map((key) => outsideBot.sent(key, signal)));
+        const own = bots.filter((bot) => !foreign.includes(bot)).map(({ id }) => id);
+        const erased = [];
+        for (const id of new Set([...own, ...listed.flat()])) erased.push(await eraseBot(outsideBot, id, signal));
+        if (erased.length > 0)
+          log.info({ ...ids, bots: erased.length, done: !erased.includes(false) }, 'recordings deleted');
+        return !erased.includes(false);
+      });
+    },
+
     /** Removes the record, once nothing is left that belongs to it. */
     async forgetInterview({ orgId, interviewId }: Ref): Promise<void> {
       await forgetInterview(orgId, interviewId);
       log.info({ org_id: orgId, interview_id: interviewId }, 'interview removed');
     },
   };
+}
+
+/** Has one bot leave, and what it recorded deleted once it has ended. */
+async function eraseBot(service: Bot, id: string, signal: AbortSignal): Promise<boolean> {
+  const { phase, reason } = await service.get(id, signal);
+  if (reason === 'gone') return true;
+  if (phase === 'done' || phase === 'failed') return service.erase(id, signal);
+  if (phase !== 'processing') await service.cancel(id, signal);
+  return false;
 }
 
 async function interviewedOf(record: Interview): Promise<Interviewed> {

@@ -25,5 +25,7 @@ export const idleRoom: Omit<Bot, 'schedule'> = {
   kind: 'room',
   cancel: async () => undefined,
   get: async () => ({ phase: 'waiting' }),
+  sent: async () => [],
+  erase: async () => true,
   transcript: async () => [],
 };

@@ -1,6 +1,8 @@
 /** Applies a change of a source to the index and to storage. Safe to repeat at any point. */
 import { withHeartbeat } from '../base/heartbeat.ts';
 import type { IndexRow, IndexTable, Search } from '../../clients/search/search.ts';
+import { createCopyActivities } from '../base/copies.ts';
+import { eraseCopies } from '../../models/base/copies.ts';
 import { removeChunks, type Chunk } from '../../models/knowledge/chunk.ts';
 import { removeBytes } from '../../models/knowledge/document.ts';
 import { RemovalModel } from '../../models/knowledge/removal.ts';
@@ -54,6 +56,8 @@ export async function syncTags(search: Search, { orgId, sourceId }: Ref, written
 
 export function createSourceActivities({ search }: { search: Search }) {
   return {
+    ...createCopyActivities(),
+
     async retagSource(ref: Ref): Promise<void> {
       await withHeartbeat(() => syncTags(search, ref, -1));
     },
@@ -67,6 +71,7 @@ export function createSourceActivities({ search }: { search: Search }) {
         await search.removeSource({ org_id: orgId, mode: removal.mode }, sourceId);
         await removeChunks(orgId, sourceId);
         await removeBytes(sourceId);
+        await eraseCopies([sourceId]);
         await RemovalModel.deleteOne({ _id: sourceId });
       });
     },

@@ -78,7 +78,7 @@ export function createConnections({ secrets, http, egressAllow, publicUrl, clock
       const kind = 'tool_server_signed_out';
       const body =
         'Its authorization server accepts the sign-in no longer. Connect it again; until then no tool is called.';
-      const notice = { key: `${kind}:${connection}`, kind, title: 'The tool server is signed out', body };
+      const notice = { key: `${kind}:${connection}`, kind, title: 'The tool server is signed out', body, about: [] };
       await notifyMembers(orgId, notice, clock());
     },
   });

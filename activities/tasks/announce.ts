@@ -35,7 +35,8 @@ export type AnnounceActivities = ReturnType<typeof createAnnounceActivities>;
 
 export function createAnnounceActivities({ clock, start, log }: AnnounceDeps) {
   async function tell(org: Organization, told: Happening, concerned: Concerned): Promise<void> {
-    const { event, event_id, task_id } = told;
+    const { event, event_id, task_id, meeting_id } = told;
+    const about = [task_id, meeting_id].filter((id) => id !== undefined);
     const settings = await findOrgWebhook(org._id);
     const members = new Set(org.members.map(({ user_id }) => user_id));
     const chosen = { slack: settings.slack_webhook_url !== null, email: settings.email_notifications };
@@ -54,6 +55,7 @@ export function createAnnounceActivities({ clock, start, log }: AnnounceDeps) {
           event_id,
           event_type: event,
           subject: {},
+          about,
           ...(one.lane === slackLane ? { line: `notification:${org._id}:${slackLane}` } : {}),
         },
         clock(),
@@ -61,7 +63,7 @@ export function createAnnounceActivities({ clock, start, log }: AnnounceDeps) {
       await start(DeliveryModel, delivery, intents);
     }
     const { notified } = audience;
-    await notify(org._id, notified, { key: event_id, kind: event, ...noticeText(told), task_id }, clock());
+    await notify(org._id, notified, { key: event_id, kind: event, ...noticeText(told), task_id, about }, clock());
     log.info({ org_id: org._id, event, event_id, deliveries: fresh.length, notified: notified.length }, 'announced');
   }
 
@@ -109,7 +111,7 @@ export function createAnnounceActivities({ clock, start, log }: AnnounceDeps) {
         const org = orgId !== undefined && belongsTo.includes(orgId) ? await findOrganization(orgId) : null;
         if (!org) return;
         const event_id = `${event}:${meetingId}:${version}`;
-        await tell(org, { event, event_id, title: meeting.title }, { creator: owner });
+        await tell(org, { event, event_id, title: meeting.title, meeting_id: meetingId }, { creator: owner });
       }),
   };
 }

@@ -1,6 +1,7 @@
 /**
  * The steps of executions: each activity makes one attempt at one step. What comes next is in MongoDB, so each may run again at
- * any point. Workflows and their histories see ids, waits and sentences about failures, never what is sent.
+ * any point. Workflows and their histories see names of integrations, waits and numbers: what a service said may hold addresses
+ * of people, and stands in the task's result.
  */
 import { withHeartbeat } from '../base/heartbeat.ts';
 import { toldOf } from './told.ts';
@@ -27,10 +28,9 @@ import type { Starter } from '../events/inbound/handled.ts';
 
 export type ExecutionDeps = StepDeps & Starter & { random?: () => number };
 export type ExecutionRef = { orgId: string; taskId: string; executionId: string };
-/** `waiting`: another attempt follows after `waitMs`. `error` and `attempt` are for people. */
+/** `waiting`: another attempt follows after `waitMs`. `attempt` is for people. */
 export type StepLeft =
-  | { kind: 'done'; failed?: string }
-  | { kind: 'waiting'; waitMs: number; error: string; attempt: number; attempts: number };
+  { kind: 'done'; failed?: true } | { kind: 'waiting'; waitMs: number; attempt: number; attempts: number };
 export type ExecutionActivities = ReturnType<typeof createExecutionActivities>;
 
 const runners: Readonly<Record<StepIntegration, StepRunner>> = { linear, github, slack, email };
@@ -83,6 +83,7 @@ export function createExecutionActivities(deps: ExecutionDeps) {
         lane: `task:${integration}`,
         destination,
         subject: { task_id },
+        about: [task_id],
         payload: {},
       },
       masked,
@@ -100,13 +101,12 @@ export function createExecutionActivities(deps: ExecutionDeps) {
     if (step.trying_at) {
       // The attempt of a worker that died may still arrive.
       const waitMs = step.trying_at.getTime() + unsettledMs - clock().getTime();
-      const error = 'An attempt was interrupted; whether it arrived is looked at first.';
-      if (waitMs > 0) return { kind: 'waiting', waitMs, error, attempt: step.tries, attempts };
+      if (waitMs > 0) return { kind: 'waiting', waitMs, attempt: step.tries, attempts };
     }
     const began = clock();
     const task = await claimStep(ref, step, began);
     // Somebody else was faster; what comes of it is seen the next time.
-    if (!task) return { kind: 'waiting', waitMs: 1_000, error: '', attempt: step.tries, attempts };
+    if (!task) return { kind: 'waiting', waitMs: 1_000, attempt: step.tries, attempts };
     const call = await callOf(ref, task, step.attempts > 0, signal);
     if (!call) return { kind: 'done' };
     const end = await attempt(call);
@@ -121,8 +121,8 @@ export function createExecutionActivities(deps: ExecutionDeps) {
       : stepWaitMs(integration, tries, { retryAfterMs, unanswered, random: random() });
     log.info({ org_id: orgId, task_id: taskId, integration, tries, reason: error }, 'a step of a task failed');
     await settleStep(ref, began, waitMs === undefined ? { status: 'failed', error } : { again: true, error }, clock());
-    if (waitMs === undefined) return { kind: 'done', failed: error };
-    return { kind: 'waiting', waitMs, error, attempt: tries, attempts };
+    if (waitMs === undefined) return { kind: 'done', failed: true };
+    return { kind: 'waiting', waitMs, attempt: tries, attempts };
   }
 
   return {

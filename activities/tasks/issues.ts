@@ -27,8 +27,8 @@ import {
 import type { TaskTold } from '../../models/rules/tasks/tasktext.ts';
 
 export type IssuesRef = { orgId: string; taskId: string };
-/** `again`: an issue could not be changed now. `error` is for people. */
-export type IssuesLeft = { again: boolean; error?: string; retryAfterMs?: number };
+/** `again`: an issue could not be changed now. `error`: at which service; what it said stands in the log of the worker. */
+export type IssuesLeft = { again: boolean; error?: Link['provider']; retryAfterMs?: number };
 export type IssueActivities = ReturnType<typeof createIssueActivities>;
 
 type Carrying = {
@@ -150,7 +150,7 @@ export function createIssueActivities(deps: StepDeps) {
           'issue not changed',
         );
         const again = left.again || !permanent;
-        left = { again, error: message, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+        left = { again, error: link.provider, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
       }
     }
     return left;

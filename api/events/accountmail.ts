@@ -52,6 +52,7 @@ export async function mailAccount(ctx: Context, letter: AccountLetter, orgId: st
       lane: 'mail',
       destination: letter.email,
       subject: {},
+      about: [],
       payload: { account: letter } satisfies NotificationPayload,
     },
     ctx.clock(),

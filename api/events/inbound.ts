@@ -48,6 +48,7 @@ export async function storeArrival(ctx: Context, arrival: Arrival): Promise<Inbo
     lane,
     type: type.slice(0, maxTypeLength),
     attempts: 0,
+    about: [],
     received_at: now,
     expires_at: inboundKeptUntil(now),
   };

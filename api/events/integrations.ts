@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
 import type { Cookies } from '../http/route.ts';
 import { ask, begin } from '../durable.ts';
 import { newId } from '../../models/base/ids.ts';
-import { createCandidate, removeCandidate } from '../../models/events/candidate.ts';
+import { createCandidate, findCandidate, removeCandidate, type Candidate } from '../../models/events/candidate.ts';
 import {
   credentialsOf,
   disconnectIntegration,
@@ -20,7 +20,7 @@ import { dropOutboxProvider } from '../../models/knowledge/supportconfig.ts';
 import { isAdmin } from '../../models/access/organization.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import type { IntegrationProvider } from '../../models/rules/events/integration.ts';
-import { trialWorkflowId, type Trial, type Tried } from '../../models/rules/events/integrationwork.ts';
+import { trialWorkflowId, type Trial } from '../../models/rules/events/integrationwork.ts';
 import { slackChannelScope, slackScopes } from '../../models/rules/events/slack.ts';
 import { outboxProviders } from '../../models/rules/knowledge/supportconfig.ts';
 import { tryIntegration } from '../../workflows/integration.ts';
@@ -42,14 +42,31 @@ export function viewIntegration(provider: IntegrationProvider, found: Integratio
 
 const workOf = (trial: Trial) => ({
   workflow: tryIntegration,
-  id: trialWorkflowId(trial.orgId, trial.provider, trial.candidateId ?? newId('candidate')),
+  id: trialWorkflowId(trial.orgId, trial.provider, trial.candidateId),
   queue: 'inbound' as const,
   args: [trial] as [Trial],
 });
 
-/** @throws Problem PROVIDER_REFUSED with the provider's own word; UNAVAILABLE when it could not be asked. */
-async function outcomeOf(ctx: Context, trial: Trial): Promise<string> {
-  const tried: Tried = await ask(ctx, workOf(trial), trial.orgId);
+/**
+ * Has a worker try it, and waits for what the provider says.
+ * @throws Problem PROVIDER_REFUSED with the provider's own word; UNAVAILABLE when it could not be asked.
+ */
+async function outcomeOf(
+  ctx: Context,
+  what: Trial['what'],
+  fresh: Omit<Parameters<typeof createCandidate>[0], '_id'>,
+): Promise<string> {
+  const { org_id: orgId, provider } = fresh;
+  const candidateId = newId('candidate');
+  await createCandidate({ ...fresh, _id: candidateId }, { secrets: ctx.secrets, now: ctx.clock() });
+  let tried: Candidate['outcome'];
+  try {
+    await ask(ctx, workOf({ orgId, provider, what, candidateId }), orgId);
+    tried = (await findCandidate(orgId, candidateId))?.outcome;
+  } finally {
+    await removeCandidate(orgId, candidateId);
+  }
+  tried ??= { unanswered: 'It took too long.' };
   if ('said' in tried) return tried.said;
   if ('refused' in tried) throw new Problem('PROVIDER_REFUSED', { message: tried.refused });
   throw new Problem('UNAVAILABLE', { message: `The provider could not be asked. ${tried.unanswered}` });
@@ -59,14 +76,7 @@ type Tries = { orgId: string; provider: IntegrationProvider; credentials: object
 
 /** Tries credentials and stores them if the provider takes them; what stood before stays if it does not. */
 export async function connect(ctx: Context, { orgId, provider, credentials, settings }: Tries): Promise<Integration> {
-  const candidateId = newId('candidate');
-  const candidate = { _id: candidateId, org_id: orgId, provider, credentials, settings };
-  await createCandidate(candidate, { secrets: ctx.secrets, now: ctx.clock() });
-  try {
-    await outcomeOf(ctx, { orgId, provider, what: 'connect', candidateId });
-  } finally {
-    await removeCandidate(orgId, candidateId);
-  }
+  await outcomeOf(ctx, 'connect', { org_id: orgId, provider, credentials, settings });
   const connected = await findIntegration(orgId, provider);
   if (!connected) throw new Problem('CONFLICT', { message: 'It was disconnected meanwhile.' });
   return connected;
@@ -77,7 +87,7 @@ export async function testConnection(ctx: Context, orgId: string, provider: Inte
   const standing = await findIntegration(orgId, provider);
   if (standing?.sealed === undefined)
     throw new Problem('PROVIDER_NOT_CONNECTED', { message: `${provider} is not connected.` });
-  return outcomeOf(ctx, { orgId, provider, what: 'test' });
+  return outcomeOf(ctx, 'test', { org_id: orgId, provider, settings: {} });
 }
 
 /**

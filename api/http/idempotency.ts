@@ -10,6 +10,7 @@ import {
   takeIdempotencyKey,
 } from '../../models/base/idempotency.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
+import { idsIn } from '../../models/rules/base/holdings.ts';
 
 const keptForMs = 24 * 3600 * 1000;
 /**
@@ -80,7 +81,8 @@ export async function once(
   }
   // The work is done: a failure to keep the answer must not turn it into an error.
   const kept = { status: reply.status, body: ctx.secrets.seal(reply.body, replyPlace(id)) };
-  await keepReply(holding, kept, reply.until).catch((error: unknown) =>
+  const about = idsIn(`${request.route} ${reply.body}`);
+  await keepReply(holding, kept, { about, until: reply.until }).catch((error: unknown) =>
     ctx.log.error({ err: error }, 'an idempotent reply was not kept'),
   );
   return { ...reply, replayed: false };

@@ -7,13 +7,15 @@ import { createHash } from 'node:crypto';
 import { commandInterview, leading } from './interview.ts';
 import type { Context } from '../context.ts';
 import { intentTo } from '../durable.ts';
-import { suggest } from '../../agent/suggestions.ts';
+import { lastSaid, suggest } from '../../agent/suggestions.ts';
 import { findInterview } from '../../models/interviews/interview.ts';
 import {
+  admitMessage,
   beginQuestions,
   consent,
   findRoom,
   finishRoom,
+  noteAsked,
   refuseConsent,
   roomWriter,
   settleMoves,
@@ -21,10 +23,18 @@ import {
   type Room,
 } from '../../models/interviews/room.ts';
 import { hasFrame } from '../../models/live/frame.ts';
-import { readTranscript, removeSegments, storeSegments } from '../../models/interviews/transcript.ts';
+import { findSegment, readLast, removeSegments, storeSegments } from '../../models/interviews/transcript.ts';
 import { botName } from '../../models/rules/interviews/bot.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
-import { endMove, joinMove, refuseMove, type RoomMove, type RoomRole } from '../../models/rules/interviews/room.ts';
+import {
+  askedBy,
+  endMove,
+  joinMove,
+  refuseMove,
+  roomFull,
+  type RoomMove,
+  type RoomRole,
+} from '../../models/rules/interviews/room.ts';
 import type { Said } from '../../models/rules/interviews/transcript.ts';
 import { roomChanged } from '../../workflows/interview.ts';
 
@@ -141,6 +151,7 @@ export async function takeSpoken(
   const message_id = messageIdOf(room, spoken);
   if (await hasFrame(roomId, `message:${message_id}`)) return { message_id, again: true };
   if (room.finished) throw over();
+  if (!(await admitMessage(roomId, spoken.body.length))) throw roomFull();
   const answered = room.answers.find((answer) => answer.message_id === message_id)?.question;
   const open = solo ? room.questions[(answered ?? room.open) - 1]?.question_id : undefined;
   // Only a question that was asked can be answered.
@@ -160,6 +171,7 @@ export async function takeSpoken(
   const answers = open !== undefined && (named === undefined || named === open);
   const after =
     answers && answered === undefined ? await takeAnswer(room, message_id, told(ctx, room.org_id, roomId)) : null;
+  await noteQuestion(room, spoken);
   await showStored(ctx, room, message_id, spoken.clientMessageId);
   const now = after ?? (await findRoom(roomId)) ?? room;
   if (solo) await showQuestion(ctx, now);
@@ -168,11 +180,18 @@ export async function takeSpoken(
   return { message_id, again: false };
 }
 
+/** Notes which question an interviewer's message asks, where suggestions are made. */
+async function noteQuestion({ _id, interview_mode, questions, asked }: Room, { role, body }: Spoken): Promise<void> {
+  if (interview_mode !== 'copilot' || role !== 'interviewer') return;
+  const questionId = askedBy(questions, asked, body);
+  if (questionId !== undefined) await noteAsked(_id, questionId);
+}
+
 /** Shows a message of the transcript, and tells its sender that it is stored. */
 async function showStored(ctx: Context, room: Room, messageId: string, clientMessageId?: string): Promise<void> {
   const key = `message:${messageId}`;
   if (await hasFrame(room._id, key)) return;
-  const segment = (await readTranscript(room._id)).find(({ id }) => id === messageId);
+  const segment = await findSegment(room._id, messageId);
   if (!segment) return;
   const { role, text, at, question_id } = segment;
   const body = {
@@ -195,7 +214,7 @@ const ackOf = (message_id: string, client_message_id: string, to: RoomRole) => (
 /** Gives the interviewer of a `copilot` interview what might be asked now. Advice only: it may be lost. */
 async function propose(ctx: Context, room: Room, after: string): Promise<void> {
   if (room.interview_mode !== 'copilot') return;
-  const suggestions = await suggest(ctx.ai, room, await readTranscript(room._id), (error) =>
+  const suggestions = await suggest(ctx.ai, room, await readLast(room._id, lastSaid), (error) =>
     ctx.log.warn({ err: error, interview_id: room._id }, 'the model made no suggestions; rules did'),
   );
   await roomWriter(room, ctx.clock).appendAll(

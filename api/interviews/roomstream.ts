@@ -8,7 +8,7 @@ import type { SocketMetrics } from '../http/metrics.ts';
 import { canResume, resumeFromOf } from '../live/resume.ts';
 import type { StreamKind, StreamSocket } from '../live/stream.ts';
 import { endedAmong, findByToken, findRoom, RoomModel } from '../../models/interviews/room.ts';
-import { readTranscript } from '../../models/interviews/transcript.ts';
+import { readLast } from '../../models/interviews/transcript.ts';
 import { lastSeq } from '../../models/live/frame.ts';
 import { noticeOf, type RoomRole } from '../../models/rules/interviews/room.ts';
 
@@ -43,7 +43,7 @@ export function createRoomStreams(ctx: Context, metrics: SocketMetrics): StreamK
       ai_notice: noticeOf(room.interview_mode, room.language),
     });
     if (whole) return;
-    const said = (await readTranscript(roomId)).slice(-historyLength);
+    const said = await readLast(roomId, historyLength);
     const messages = said.map(({ id, role: by, text, at, question_id }) => ({
       message_id: id,
       role: by,

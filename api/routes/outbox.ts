@@ -93,6 +93,7 @@ async function sendTest(ctx: Context, { orgId, mode }: TenantPrincipal): Promise
     lane: 'webhook',
     destination: maskUrl(url),
     subject: {},
+    about: [],
     payload: { body: eventBody(testEventType, now, data) },
   };
   const { delivery, intents } = await createDelivery(fresh, now);

@@ -1,7 +1,7 @@
 /** Bots of Attendee, which a company can run itself. */
 import { z } from 'zod';
 import { BotRefused, type Bot } from './bot.ts';
-import { createService, sending, type ServiceOptions } from './service.ts';
+import { createService, sending, ServiceAway, type ServiceOptions } from './service.ts';
 import { attendeeState } from '../../models/rules/interviews/bot.ts';
 
 const created = z.object({ id: z.string() });
@@ -28,6 +28,12 @@ export function createAttendeeBot(options: ServiceOptions): Bot {
     return status === 404 ? undefined : bot.parse(body);
   }
 
+  /** The bots that orders with this key have sent; undefined when the service does not say. */
+  async function sent(key: string, signal: AbortSignal | undefined): Promise<string[] | undefined> {
+    const { status, body } = await call('GET', `/bots?deduplication_key=${encodeURIComponent(key)}`, { signal });
+    return status === 200 ? listed.safeParse(body).data?.results.map(({ id }) => id) : undefined;
+  }
+
   return {
     kind: 'attendee',
     schedule: ({ meetingUrl, name, metadata, key }, signal) =>
@@ -39,8 +45,7 @@ export function createAttendeeBot(options: ServiceOptions): Bot {
         const id = created.safeParse(body).data?.id;
         if (status === 201 && id !== undefined) return { kind: 'attendee', id };
         // A bot with this key is on its way already: the service says so with a 400 and a text.
-        const found = await call('GET', `/bots?deduplication_key=${encodeURIComponent(key)}`, { signal });
-        const known = found.status === 200 ? listed.safeParse(found.body).data?.results[0]?.id : undefined;
+        const [known] = (await sent(key, signal)) ?? [];
         if (known === undefined) throw new BotRefused('refused', status);
         return { kind: 'attendee', id: known };
       }),
@@ -58,6 +63,19 @@ export function createAttendeeBot(options: ServiceOptions): Bot {
       if (!found) return { phase: 'failed', reason: 'gone' };
       const last = found.events?.at(-1);
       return attendeeState(found.state, last?.event_sub_type ?? last?.sub_type);
+    },
+
+    async sent(key, signal) {
+      const known = await sent(key, signal);
+      if (!known) throw new ServiceAway('The service of meeting bots does not list its bots.');
+      return known;
+    },
+
+    async erase(id, signal) {
+      const found = await read(id, signal);
+      if (!found || found.state === 'data_deleted') return true;
+      const { status } = await call('POST', `/bots/${encodeURIComponent(id)}/delete_data`, { body: {}, signal });
+      return status >= 200 && status < 300;
     },
 
     async transcript(id, signal) {

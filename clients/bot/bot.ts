@@ -29,6 +29,13 @@ export type Bot = {
   /** Has it leave, wherever it is. One that has left, or is unknown, is done. */
   cancel(id: string, signal?: AbortSignal): Promise<void>;
   get(id: string, signal?: AbortSignal): Promise<BotState>;
+  /** The bots that orders with this key have sent. */
+  sent(key: string, signal?: AbortSignal): Promise<string[]>;
+  /**
+   * Has the service delete what a bot recorded and wrote down. False when it does not yet, as of a bot that has not ended. What
+   * is deleted already, or of a bot that is unknown, is done.
+   */
+  erase(id: string, signal?: AbortSignal): Promise<boolean>;
   /** Undefined while the service is still writing it. */
   transcript(id: string, signal?: AbortSignal): Promise<Heard[] | undefined>;
 };

@@ -1,7 +1,7 @@
 /** Bots of Recall.ai. */
 import { z } from 'zod';
 import { BotRefused, type Bot, type Heard } from './bot.ts';
-import { createService, sending, type ServiceOptions } from './service.ts';
+import { createService, sending, ServiceAway, type ServiceOptions } from './service.ts';
 import { recallState } from '../../models/rules/interviews/bot.ts';
 import { interviewTimes } from '../../models/rules/interviews/interview.ts';
 
@@ -39,17 +39,17 @@ export function createRecallBot(options: ServiceOptions): Bot {
     return status === 404 ? undefined : bot.parse(body);
   }
 
-  /** The bot that an earlier order with this key has sent. */
-  async function sent(key: string, signal: AbortSignal | undefined): Promise<string | undefined> {
+  /** The bots that earlier orders with this key have sent; undefined when the service does not say. */
+  async function sent(key: string, signal: AbortSignal | undefined): Promise<string[] | undefined> {
     const { status, body } = await call('GET', `/bot/?metadata__key=${encodeURIComponent(key)}`, { signal });
-    return status === 200 ? listed.safeParse(body).data?.results[0]?.id : undefined;
+    return status === 200 ? listed.safeParse(body).data?.results.map(({ id }) => id) : undefined;
   }
 
   return {
     kind: 'recall',
     schedule: ({ meetingUrl, name, metadata, key, order, again }, signal) =>
       sending(async () => {
-        const known = again ? await sent(key, signal) : undefined;
+        const [known] = (again && (await sent(key, signal))) || [];
         if (known !== undefined) return { kind: 'recall', id: known };
         const { status, body } = await call('POST', '/bot/', {
           headers: { 'idempotency-key': `${key}:${order}` },
@@ -82,6 +82,17 @@ export function createRecallBot(options: ServiceOptions): Bot {
       if (!found) return { phase: 'failed', reason: 'gone' };
       const last = found.status_changes?.at(-1);
       return last ? recallState(last.code, last.sub_code) : { phase: 'scheduled' };
+    },
+
+    async sent(key, signal) {
+      const known = await sent(key, signal);
+      if (!known) throw new ServiceAway('The service of meeting bots does not list its bots.');
+      return known;
+    },
+
+    async erase(id, signal) {
+      const { status } = await call('POST', `/bot/${encodeURIComponent(id)}/delete_media/`, { signal });
+      return (status >= 200 && status < 300) || status === 404;
     },
 
     async transcript(id, signal) {

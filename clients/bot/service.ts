@@ -25,8 +25,8 @@ export type Service = {
   download(url: string, signal?: AbortSignal): Promise<unknown>;
 };
 
-/** The service is away or busy: the same request may succeed later. */
-class ServiceAway extends Error {
+/** The service is away, busy, or refuses our key: the same request may succeed later. */
+export class ServiceAway extends Error {
   override readonly name = 'ServiceAway';
 }
 

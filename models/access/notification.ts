@@ -1,5 +1,6 @@
 /** What members are told by the system: one notification for each member and occasion. */
 import { isDuplicate } from '../base/connect.ts';
+import { aboutField, aboutIndex } from '../base/copies.ts';
 import { collectionOf, defined, defineModel } from '../base/define.ts';
 import { newId } from '../base/ids.ts';
 import { OrganizationModel } from './organization.ts';
@@ -16,16 +17,17 @@ export type Notification = {
   body: string;
   /** Of a notification about a task. */
   task_id?: string;
-  /** Of one about a conversation, or about something of a customer: its erasure finds it by these. */
+  /** Of one about a conversation. */
   conv_id?: string;
-  customer_id?: string;
   /** A call of a tool that waits for a member. */
   approval_id?: string;
   delivery_id?: string;
-  /** What it tells about: `conversation:<id>`. */
-  about?: string;
+  /** What is read together: `conversation:<id>`. */
+  topic?: string;
   /** What repeats itself: of these, a member has one unread at a time. */
   gathered?: string;
+  /** What it tells about, and goes with. */
+  about: string[];
   read: boolean;
   created_at: Date;
   expires_at: Date;
@@ -47,11 +49,11 @@ export const NotificationModel = defineModel<Notification>(
     body: { type: String, required: true },
     task_id: String,
     conv_id: String,
-    customer_id: String,
     approval_id: String,
     delivery_id: String,
-    about: String,
+    topic: String,
     gathered: String,
+    about: aboutField,
     read: { type: Boolean, required: true },
     created_at: { type: Date, required: true },
     expires_at: { type: Date, required: true },
@@ -59,23 +61,23 @@ export const NotificationModel = defineModel<Notification>(
   [
     { fields: { user_id: 1, org_id: 1, key: 1 }, unique: true },
     { fields: { user_id: 1, _id: -1 } },
-    { fields: { user_id: 1, org_id: 1, about: 1 }, partialFilterExpression: { read: false } },
+    { fields: { user_id: 1, org_id: 1, topic: 1 }, partialFilterExpression: { read: false } },
     {
       fields: { user_id: 1, org_id: 1, gathered: 1 },
       unique: true,
       partialFilterExpression: { read: false, gathered: { $exists: true } },
     },
-    { fields: { org_id: 1, customer_id: 1 }, partialFilterExpression: { customer_id: { $exists: true } } },
+    aboutIndex,
     { fields: { expires_at: 1 }, expireAfterSeconds: 0 },
   ],
 );
 
 /** What a notification leads to. */
 export type NoticeSubject = {
-  [F in 'task_id' | 'conv_id' | 'customer_id' | 'approval_id' | 'delivery_id' | 'about' | 'gathered']?:
-    string | undefined;
+  [F in 'task_id' | 'conv_id' | 'approval_id' | 'delivery_id' | 'topic' | 'gathered']?: string | undefined;
 };
-export type Notice = Pick<Notification, 'key' | 'kind' | 'title' | 'body'> & NoticeSubject;
+/** `about`: the ids of the meetings, tasks, customers, documents and interviews that it tells about. */
+export type Notice = Pick<Notification, 'key' | 'kind' | 'title' | 'body' | 'about'> & NoticeSubject;
 
 /**
  * Tells these users, each once an occasion however often this is called. One who has not read the last one that is `gathered`
@@ -143,15 +145,15 @@ export async function notifyMembers(orgId: string, notice: Notice, now: Date): P
   await notify(orgId, org?.members.map(({ user_id }) => user_id) ?? [], notice, now);
 }
 
-/** A user has seen what these kinds tell about. */
+/** A user has seen what these kinds tell of a topic. */
 export async function markReadAbout(
   orgId: string,
   userId: string,
-  about: string,
+  topic: string,
   kinds: readonly string[],
 ): Promise<void> {
   await collectionOf(NotificationModel).updateMany(
-    { user_id: userId, org_id: orgId, about, read: false, kind: { $in: [...kinds] } },
+    { user_id: userId, org_id: orgId, topic, read: false, kind: { $in: [...kinds] } },
     { $set: { read: true } },
   );
 }

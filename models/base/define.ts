@@ -4,6 +4,7 @@
  */
 import DataLoader from 'dataloader';
 import mongoose from 'mongoose';
+import type { Collection } from '../rules/base/holdings.ts';
 
 /** One field as mongoose takes it: a type, or `{ type, required, enum, default }`. */
 export type Field = object;
@@ -26,7 +27,7 @@ export const Mixed: Field = mongoose.Schema.Types.Mixed;
 /** `T` is the stored record; every field of it must be listed, so that type and schema cannot diverge. */
 export function defineModel<T extends object>(
   name: string,
-  collection: string,
+  collection: Collection,
   fields: Fields<T>,
   indexes: IndexDefinition[] = [],
 ): mongoose.Model<T> {

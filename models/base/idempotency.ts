@@ -4,6 +4,7 @@
  */
 import { defineModel, embedded } from './define.ts';
 import { isDuplicate } from './connect.ts';
+import { aboutField, aboutIndex } from './copies.ts';
 import { sealedRecords } from './reseal.ts';
 import type { Place } from './secretbox.ts';
 
@@ -20,6 +21,8 @@ type Entry = {
   /** The end of its lease. Until then the request counts as running, afterwards as dead with its process. */
   running_until: Date;
   reply?: IdempotentReply;
+  /** Whom and what the answer tells about. */
+  about: string[];
   expires_at: Date;
 };
 
@@ -32,9 +35,10 @@ const IdempotencyModel = defineModel<Entry>(
     holder: { type: String, required: true },
     running_until: { type: Date, required: true },
     reply: { type: embedded<IdempotentReply>({ status: Number, body: String }) },
+    about: aboutField,
     expires_at: { type: Date, required: true },
   },
-  [{ fields: { expires_at: 1 }, expireAfterSeconds: 0 }],
+  [{ fields: { expires_at: 1 }, expireAfterSeconds: 0 }, aboutIndex],
 );
 
 export const replyPlace = (id: string): Place => ({ field: 'idempotency.reply.body', record: id });
@@ -59,6 +63,7 @@ export async function takeIdempotencyKey(
   const mine = {
     fingerprint,
     holder,
+    about: [],
     running_until: new Date(now.getTime() + lease.runMs),
     expires_at: new Date(now.getTime() + lease.keepMs),
   };
@@ -82,11 +87,18 @@ export async function renewIdempotencyKey({ id, holder }: Holding, until: Date):
   await IdempotencyModel.updateOne({ _id: id, holder, reply: { $exists: false } }, { $max: { running_until: until } });
 }
 
-/** Keeps the answer as long as the key was taken for, or until `until` when that is earlier. */
-export async function keepReply({ id, holder }: Holding, reply: IdempotentReply, until?: Date): Promise<void> {
+/**
+ * Keeps the answer as long as the key was taken for, or until `until` when that is earlier. `about`: the ids of what it tells
+ * about, with which it is removed.
+ */
+export async function keepReply(
+  { id, holder }: Holding,
+  reply: IdempotentReply,
+  { about, until }: { about: string[]; until?: Date | undefined },
+): Promise<void> {
   await IdempotencyModel.updateOne(
     { _id: id, holder },
-    { $set: { reply }, ...(until ? { $min: { expires_at: until } } : {}) },
+    { $set: { reply, about }, ...(until ? { $min: { expires_at: until } } : {}) },
   );
 }
 

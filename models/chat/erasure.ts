@@ -3,6 +3,7 @@
  * is decided here, in one place; models/chat/customer.ts makes the customer unrecognisable first.
  */
 import { isDuplicate } from '../base/connect.ts';
+import { countCopies, eraseCopies } from '../base/copies.ts';
 import { ConversationModel } from './conversation.ts';
 import { beginErasing, CustomerModel } from './customer.ts';
 import { collectionOf, defineModel, embedded } from '../base/define.ts';
@@ -18,7 +19,7 @@ import { SessionModel } from '../access/session.ts';
 const erasureStatuses = ['erasing', 'erased', 'verified'] as const;
 export type ErasureStatus = (typeof erasureStatuses)[number];
 
-/** How many records of each kind there were; also those of erasers, by their names. */
+/** How many records of each kind there were; copies by their collections. */
 export type Counts = {
   conversations: number;
   messages: number;
@@ -26,17 +27,6 @@ export type Counts = {
   sessions: number;
   gaps: number;
   [kind: string]: number;
-};
-
-/** Whose records are to go: everything that names the customer or one of its conversations. */
-export type Erased = { orgId: string; customerId: string; convIds: readonly string[] };
-/** What another slice holds of customers; each slice declares its own (workers/slices). */
-export type Eraser = {
-  /** As it is counted: `deliveries`. */
-  kind: string;
-  count(erased: Erased): Promise<number>;
-  /** Safe to repeat. */
-  remove(erased: Erased): Promise<void>;
 };
 
 export type Erasure = {
@@ -113,27 +103,24 @@ export async function shutOut(orgId: string, customerId: string, now: Date): Pro
  * are removed first, so that nothing new begins in them. Unanswered questions are removed after the messages: a question is
  * counted only while its message exists.
  */
-export async function removeEverything(
-  { _id: customerId, org_id: orgId }: Erasure,
-  erasers: readonly Eraser[],
-): Promise<boolean> {
-  const convIds = await noteConversations(orgId, customerId, erasers);
+export async function removeEverything({ _id: customerId, org_id: orgId }: Erasure): Promise<boolean> {
+  const convIds = await noteConversations(orgId, customerId);
   await collectionOf(ConversationModel).deleteMany({ org_id: orgId, customer_id: customerId });
   await collectionOf(MessageModel).deleteMany({ org_id: orgId, conv_id: { $in: convIds } });
   await collectionOf(FrameModel).deleteMany({ org_id: orgId, stream: { $in: convIds } });
   await collectionOf(SessionModel).deleteMany({ org_id: orgId, customer_id: customerId });
   await forgetGaps(orgId, customerId);
-  for (const eraser of erasers) await eraser.remove({ orgId, customerId, convIds });
+  await eraseCopies([customerId, ...convIds]);
   await collectionOf(PresenceModel).deleteOne({ _id: customerId, org_id: orgId });
   await collectionOf(CustomerModel).deleteOne({ _id: customerId, org_id: orgId });
-  const remaining = await noteConversations(orgId, customerId, erasers);
-  const left = await count(orgId, customerId, remaining, erasers);
+  const remaining = await noteConversations(orgId, customerId);
+  const left = await count(orgId, customerId, remaining);
   const customer = await collectionOf(CustomerModel).countDocuments({ _id: customerId, org_id: orgId });
   return customer + Object.values(left).reduce((sum, n) => sum + n, 0) === 0;
 }
 
 /** Adds the customer's conversations to those that are to go, and how much there is of everything; gives all of them. */
-async function noteConversations(orgId: string, customerId: string, erasers: readonly Eraser[]): Promise<string[]> {
+async function noteConversations(orgId: string, customerId: string): Promise<string[]> {
   const standing = await collectionOf(ConversationModel)
     .find({ org_id: orgId, customer_id: customerId }, { projection: { _id: 1 } })
     .toArray();
@@ -143,7 +130,7 @@ async function noteConversations(orgId: string, customerId: string, erasers: rea
     { returnDocument: 'after', projection: { conv_ids: 1 } },
   );
   const convIds = noted?.conv_ids ?? [];
-  await noteFound(orgId, customerId, await count(orgId, customerId, convIds, erasers));
+  await noteFound(orgId, customerId, await count(orgId, customerId, convIds));
   return convIds;
 }
 
@@ -155,23 +142,18 @@ async function noteFound(orgId: string, customerId: string, counts: Partial<Coun
   );
 }
 
-async function count(
-  orgId: string,
-  customerId: string,
-  convIds: readonly string[],
-  erasers: readonly Eraser[],
-): Promise<Counts> {
+async function count(orgId: string, customerId: string, convIds: readonly string[]): Promise<Counts> {
   const own = { org_id: orgId, customer_id: customerId };
   const inside = { org_id: orgId, conv_id: { $in: convIds } };
-  const [conversations, messages, frames, sessions, gaps] = await Promise.all([
+  const [conversations, messages, frames, sessions, gaps, copied] = await Promise.all([
     collectionOf(ConversationModel).countDocuments(own),
     collectionOf(MessageModel).countDocuments(inside),
     collectionOf(FrameModel).countDocuments({ org_id: orgId, stream: { $in: convIds } }),
     collectionOf(SessionModel).countDocuments(own),
     countGapsOf(orgId, customerId),
+    countCopies([customerId, ...convIds]),
   ]);
-  const others = erasers.map(async ({ kind, count: of }) => [kind, await of({ orgId, customerId, convIds })] as const);
-  return { conversations, messages, frames, sessions, gaps, ...Object.fromEntries(await Promise.all(others)) };
+  return { conversations, messages, frames, sessions, gaps, ...copied };
 }
 
 /** Writes down that nothing was left; at the end also which conversations there were is forgotten. */

@@ -6,10 +6,10 @@
 import { randomUUID } from 'node:crypto';
 import type mongoose from 'mongoose';
 import { isDuplicate } from '../base/connect.ts';
+import { aboutField, aboutIndex } from '../base/copies.ts';
 import { collectionOf, defined, defineModel, embedded, Mixed } from '../base/define.ts';
 import { newId } from '../base/ids.ts';
 import { intentFor, pendingField, pendingIndex, type Due, type Intent, type Work } from '../base/pending.ts';
-import type { Erased, Eraser } from '../chat/erasure.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { ticketWork } from '../rules/chat/work.ts';
 import {
@@ -33,7 +33,7 @@ export type Attempt = {
   response_head?: string;
 };
 
-/** What a delivery is about; `customer_id` of everything that tells about a customer, whose erasure removes it. */
+/** What a delivery is made for. */
 export type Subject = { conv_id?: string; ticket_id?: string; seq?: number; customer_id?: string; task_id?: string };
 
 export type Delivery = {
@@ -52,6 +52,8 @@ export type Delivery = {
   /** Shown to members, without secrets. */
   destination: string;
   subject: Subject;
+  /** Whom and what it tells about, and goes with. */
+  about: string[];
   /** What the sender of this kind needs to make the request again, byte for byte. */
   payload: unknown;
   status: DeliveryStatus;
@@ -87,6 +89,7 @@ export const DeliveryModel = defineModel<Delivery>(
     home: { type: String, required: true },
     destination: { type: String, required: true },
     subject: { type: Mixed, required: true },
+    about: aboutField,
     payload: { type: Mixed },
     status: { type: String, enum: deliveryStatuses, required: true },
     tries: { type: Number, required: true },
@@ -117,10 +120,7 @@ export const DeliveryModel = defineModel<Delivery>(
     { fields: { org_id: 1, _id: -1 } },
     { fields: { org_id: 1, status: 1, _id: -1 } },
     { fields: { line: 1, status: 1 } },
-    {
-      fields: { org_id: 1, 'subject.customer_id': 1 },
-      partialFilterExpression: { 'subject.customer_id': { $exists: true } },
-    },
+    aboutIndex,
     { fields: { expires_at: 1 }, expireAfterSeconds: 0 },
     pendingIndex,
   ],
@@ -130,10 +130,13 @@ const deliveries = () => collectionOf(DeliveryModel);
 const dayMs = 86_400_000;
 const expiry = (now: Date): Date => new Date(now.getTime() + deliveryDays * dayMs);
 
-/** A delivery before it is stored. */
+/**
+ * A delivery before it is stored. `about`: the ids of the meetings, tasks, customers, documents and interviews that it tells
+ * about.
+ */
 export type NewDelivery = Pick<
   Delivery,
-  'org_id' | 'mode' | 'kind' | 'event_id' | 'event_type' | 'lane' | 'destination' | 'subject' | 'payload'
+  'org_id' | 'mode' | 'kind' | 'event_id' | 'event_type' | 'lane' | 'destination' | 'subject' | 'about' | 'payload'
 > & {
   /** Deliveries of the same line are sent in order; without one, at once and beside all others. */
   line?: string;
@@ -443,14 +446,3 @@ export async function listDeliveries(
     .limit(limit)
     .toArray();
 }
-
-const ofCustomer = ({ orgId, customerId }: Erased) => ({ org_id: orgId, 'subject.customer_id': customerId });
-
-/** Deliveries that tell about a customer go with it; what is outstanding of them is not sent any more. */
-export const deliveryEraser: Eraser = {
-  kind: 'deliveries',
-  count: (erased) => deliveries().countDocuments(ofCustomer(erased)),
-  async remove(erased) {
-    await deliveries().deleteMany(ofCustomer(erased));
-  },
-};

@@ -5,9 +5,9 @@
  */
 import { mongo } from 'mongoose';
 import { isDuplicate } from '../base/connect.ts';
+import { aboutField, aboutIndex } from '../base/copies.ts';
 import { collectionOf, defineModel } from '../base/define.ts';
 import { grouped } from '../base/grouped.ts';
-import type { Eraser, Erased } from '../chat/erasure.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import {
@@ -46,7 +46,7 @@ export type Inbound = {
   /** Set after a failure: when it is tried again. */
   next_at?: Date;
   /** Once it is known: whose data it holds. */
-  customer_id?: string;
+  about: string[];
   received_at: Date;
   settled_at?: Date;
   expires_at: Date;
@@ -71,7 +71,7 @@ export const InboundModel = defineModel<Inbound>(
     attempts: { type: Number, required: true },
     attempt: String,
     next_at: Date,
-    customer_id: String,
+    about: aboutField,
     received_at: { type: Date, required: true },
     settled_at: Date,
     expires_at: { type: Date, required: true },
@@ -82,7 +82,7 @@ export const InboundModel = defineModel<Inbound>(
     { fields: { org_id: 1, _id: -1 } },
     { fields: { org_id: 1, status: 1, _id: 1 }, partialFilterExpression: { status: 'stored' } },
     { fields: { org_id: 1, next_at: 1 }, partialFilterExpression: { next_at: { $exists: true } } },
-    { fields: { org_id: 1, customer_id: 1 }, partialFilterExpression: { customer_id: { $exists: true } } },
+    aboutIndex,
     { fields: { expires_at: 1 }, expireAfterSeconds: 0 },
     pendingIndex,
   ],
@@ -223,9 +223,9 @@ const changeBy = (settled: Settled, now: Date) =>
         $inc: { attempts: 1 },
       };
 
-/** Notes whose data a record holds, so that it goes when the customer is erased. */
-export async function noteCustomer(id: string, customerId: string): Promise<void> {
-  await collectionOf(InboundModel).updateOne({ _id: id }, { $set: { customer_id: customerId } });
+/** Notes whose data a record holds, so that it goes with the customer or the task. */
+export async function noteAbout(id: string, about: readonly string[]): Promise<void> {
+  await collectionOf(InboundModel).updateOne({ _id: id }, { $addToSet: { about: { $each: [...about] } } });
 }
 
 export type InboundFilter = {
@@ -255,14 +255,3 @@ export async function listInbound(
     .limit(limit)
     .toArray();
 }
-
-const ofCustomer = ({ orgId, customerId }: Erased) => ({ org_id: orgId, customer_id: customerId });
-
-/** What arrived about a customer goes with it. */
-export const inboundEraser: Eraser = {
-  kind: 'inbound',
-  count: (erased) => collectionOf(InboundModel).countDocuments(ofCustomer(erased)),
-  async remove(erased) {
-    await collectionOf(InboundModel).deleteMany(ofCustomer(erased));
-  },
-};

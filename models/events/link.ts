@@ -3,8 +3,8 @@
  * of that service finds its way back. Unique by what it stands for there.
  */
 import { isDuplicate } from '../base/connect.ts';
+import { aboutField, aboutIndex } from '../base/copies.ts';
 import { collectionOf, defined, defineModel, Mixed, readerOf, type Together } from '../base/define.ts';
-import type { Eraser, Erased } from '../chat/erasure.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
 import { integrationProviders, type IntegrationProvider } from '../rules/events/integration.ts';
 
@@ -25,6 +25,8 @@ export type Link = {
   /** Of a ticket. */
   conv_id?: string;
   customer_id?: string;
+  /** The task or the ticket, and the customer. */
+  about: string[];
   /** The state it was last known to be in there, by the provider's id of it. */
   state_id?: string;
   /** The time of the last change that an event told of: an event of an earlier one tells nothing new. */
@@ -48,16 +50,14 @@ export const LinkModel = defineModel<Link>(
     subject_id: { type: String, required: true },
     conv_id: String,
     customer_id: String,
+    about: aboutField,
     state_id: String,
     seen_at: Date,
     removed_at: Date,
     known: { type: Mixed },
     created_at: { type: Date, required: true },
   },
-  [
-    { fields: { org_id: 1, provider: 1, subject_id: 1 } },
-    { fields: { org_id: 1, customer_id: 1 }, partialFilterExpression: { customer_id: { $exists: true } } },
-  ],
+  [{ fields: { org_id: 1, provider: 1, subject_id: 1 } }, aboutIndex],
 );
 
 const idOf = (provider: IntegrationProvider, external: string): string => `${provider}:${external}`;
@@ -94,12 +94,13 @@ export async function listLinksOf(orgId: string, subjectId: string, options: Par
 }
 
 /** Stores a link unless it is there, and gives its id; the first one stays. */
-export async function createLink(link: Omit<Link, '_id'>): Promise<string> {
+export async function createLink(link: Omit<Link, '_id' | 'about'>): Promise<string> {
   const _id = idOf(link.provider, link.external);
   try {
     await collectionOf(LinkModel).insertOne({
-      ...(defined(link) as Omit<Link, '_id'>),
+      ...(defined(link) as Omit<Link, '_id' | 'about'>),
       _id,
+      about: [link.subject_id, link.customer_id].filter((id) => id !== undefined),
     });
   } catch (error) {
     if (!isDuplicate(error)) throw error;
@@ -140,14 +141,3 @@ export async function noteRemoved(id: string, now: Date): Promise<boolean> {
   );
   return modifiedCount === 1;
 }
-
-const ofCustomer = ({ orgId, customerId }: Erased) => ({ org_id: orgId, customer_id: customerId });
-
-/** With its links, nothing that happens to a customer's issues and threads finds its way back. */
-export const linkEraser: Eraser = {
-  kind: 'links',
-  count: (erased) => collectionOf(LinkModel).countDocuments(ofCustomer(erased)),
-  async remove(erased) {
-    await collectionOf(LinkModel).deleteMany(ofCustomer(erased));
-  },
-};

@@ -3,7 +3,6 @@
  * its conversation, so that an answer that comes late still finds the customer.
  */
 import { isDuplicate } from '../base/connect.ts';
-import type { Erased, Eraser } from '../chat/erasure.ts';
 import { collectionOf, defineModel, Mixed } from '../base/define.ts';
 import { newTokenId } from './replytoken.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
@@ -71,7 +70,7 @@ export const MailThreadModel = defineModel<MailThread>(
   [
     { fields: { conv_id: 1 }, unique: true },
     { fields: { mail_ids: 1 } },
-    { fields: { org_id: 1, customer_id: 1 } },
+    { fields: { customer_id: 1 } },
     { fields: { expires_at: 1 }, expireAfterSeconds: 0 },
   ],
 );
@@ -171,13 +170,3 @@ export async function noteIncoming(
 }
 
 const pushed = (ids: readonly string[]) => ({ mail_ids: { $each: [...ids], $slice: -maxMailIds } });
-
-const ofCustomer = ({ orgId, customerId }: Erased) => ({ org_id: orgId, customer_id: customerId });
-
-export const mailThreadEraser: Eraser = {
-  kind: 'mail_threads',
-  count: (erased) => threads().countDocuments(ofCustomer(erased)),
-  async remove(erased) {
-    await threads().deleteMany(ofCustomer(erased));
-  },
-};

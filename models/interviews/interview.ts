@@ -5,6 +5,7 @@
 import { removeResume } from './resume.ts';
 import { closeRoom, removeRoom, type RoomOrder } from './room.ts';
 import { removeSegments } from './transcript.ts';
+import { eraseCopies } from '../base/copies.ts';
 import { collectionOf, defined, defineModel, Mixed } from '../base/define.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
@@ -284,6 +285,8 @@ export async function beginInterviewRemoval(
         candidate: { resume_parsed: false },
         role_title: '',
         role_key: '',
+        skills: [],
+        evaluation_criteria: [],
         questions: [],
         history: [],
       },
@@ -299,6 +302,7 @@ export async function removeInterviewContents(interviewId: string): Promise<void
   await removeSegments(interviewId);
   await removeRoom(interviewId);
   await removeResume(interviewId);
+  await eraseCopies([interviewId]);
 }
 
 /** What the room of an interview is opened with. */
@@ -344,6 +348,17 @@ export async function personalize(
   await collectionOf(InterviewModel).updateOne(
     { ...standing(org_id, _id), status: { $in: [...operations.update.from] }, questions },
     { $set: { questions: [...made], updated_at: now } },
+  );
+}
+
+/** What is left of an interview that is being removed: the state, in which its bots are. */
+export async function findRemoved(
+  orgId: string,
+  interviewId: string,
+): Promise<Pick<Interview, '_id' | 'state'> | null> {
+  return collectionOf(InterviewModel).findOne(
+    { _id: interviewId, org_id: orgId, removing: true },
+    { projection: { state: 1 } },
   );
 }
 

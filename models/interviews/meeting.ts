@@ -3,6 +3,7 @@
  * finds it. One that is being removed is found by nobody.
  */
 import { removeSegments } from './transcript.ts';
+import { eraseCopies } from '../base/copies.ts';
 import { collectionOf, defined, defineModel, embedded, Mixed } from '../base/define.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { meetingStatuses, type MeetingSettings, type MeetingStatus } from '../rules/interviews/meeting.ts';
@@ -233,6 +234,7 @@ export async function beginRemoval(meetingId: string, owner?: string, intent?: I
 /** Removes what belongs to a meeting and is kept elsewhere. Safe to repeat. */
 export async function removeMeetingContents(meetingId: string): Promise<void> {
   await removeSegments(meetingId);
+  await eraseCopies([meetingId]);
 }
 
 /** Removes the record of a meeting whose removal was decided. */

@@ -4,7 +4,7 @@
  * by its hash, and kept sealed so that members can read it again.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { collectionOf, defined, defineModel, Mixed } from '../base/define.ts';
+import { collectionOf, defined, defineModel, embedded, Mixed } from '../base/define.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { sealedRecords } from '../base/reseal.ts';
 import type { Place, SecretBox } from '../base/secretbox.ts';
@@ -13,9 +13,17 @@ import { modes, type Mode } from '../rules/access/keys.ts';
 import { interviewModes, type InterviewMode } from '../rules/interviews/interview.ts';
 import type { Question } from '../rules/interviews/questions.ts';
 import { interviewLanguages, type InterviewLanguage } from '../rules/language/language.ts';
-import { endMessage, endReasons, roomRoles, type EndReason, type RoomRole } from '../rules/interviews/room.ts';
+import {
+  endMessage,
+  endReasons,
+  roomBounds,
+  roomRoles,
+  type EndReason,
+  type RoomRole,
+} from '../rules/interviews/room.ts';
 
 export type Pass = { role: RoomRole; hash: string; sealed: string };
+type RoomSize = { messages: number; characters: number };
 export type Room = {
   /** The interview's. */
   _id: string;
@@ -36,6 +44,10 @@ export type Room = {
   open: number;
   /** Answers in their order: which message answered which question. */
   answers: { message_id: string; question: number }[];
+  /** The questions that an interviewer has asked. */
+  asked: string[];
+  /** What was taken in, at least as much as is stored: a request that died may have stored nothing. */
+  size: RoomSize;
   /** Why the room itself is done; the interview's workflow decides when it ends. */
   finished?: EndReason;
   ended_at?: Date;
@@ -68,6 +80,11 @@ export const RoomModel = defineModel<Room>(
     refused_at: Date,
     open: { type: Number, required: true },
     answers: { type: [Mixed], required: true },
+    asked: { type: [String], required: true },
+    size: embedded<RoomSize>({
+      messages: { type: Number, required: true },
+      characters: { type: Number, required: true },
+    }),
     finished: { type: String, enum: endReasons },
     ended_at: Date,
     end_reason: { type: String, enum: endReasons },
@@ -99,9 +116,10 @@ export async function openRoom(order: RoomOrder, { seal }: SecretBox, now: Date)
     return { role, hash: hashOf(token), sealed: seal(token, passPlace(order._id, role)) };
   });
   const { _id, ...fields } = order;
+  const begun = { open: 0, answers: [], asked: [], size: { messages: 0, characters: 0 } };
   const opened = await rooms().findOneAndUpdate(
     { _id },
-    { $setOnInsert: defined({ ...fields, passes, opened_at: now, open: 0, answers: [] }) as Partial<Room> },
+    { $setOnInsert: defined({ ...fields, ...begun, passes, opened_at: now }) as Partial<Room> },
     { upsert: true, returnDocument: 'after' },
   );
   return opened!;
@@ -175,6 +193,24 @@ export async function takeAnswer(room: Room, messageId: string, intent: Intent):
     },
     { returnDocument: 'after' },
   );
+}
+
+/** Makes room for a message. False when the room is full. */
+export async function admitMessage(roomId: string, characters: number): Promise<boolean> {
+  const { matchedCount } = await rooms().updateOne(
+    {
+      _id: roomId,
+      'size.messages': { $lt: roomBounds.messages },
+      'size.characters': { $lte: roomBounds.characters - characters },
+    },
+    { $inc: { 'size.messages': 1, 'size.characters': characters } },
+  );
+  return matchedCount === 1;
+}
+
+/** Notes that an interviewer has asked a question. */
+export async function noteAsked(roomId: string, questionId: string): Promise<void> {
+  await rooms().updateOne({ _id: roomId }, { $addToSet: { asked: questionId } });
 }
 
 /** Somebody ends the interview. The first reason counts. */

@@ -76,6 +76,15 @@ export async function readTranscript(stream: string, limit = 0): Promise<Segment
   return collectionOf(SegmentModel).find({ stream }).sort({ at: 1, place: 1 }).limit(limit).toArray();
 }
 
+/** The last pieces of a transcript, in their order. */
+export async function readLast(stream: string, count: number): Promise<Segment[]> {
+  const last = await collectionOf(SegmentModel).find({ stream }).sort({ at: -1, place: -1 }).limit(count).toArray();
+  return last.toReversed();
+}
+
+export const findSegment = (stream: string, id: string): Promise<Segment | null> =>
+  collectionOf(SegmentModel).findOne({ _id: idOf(stream, id) });
+
 /** Removes segments with these ids, or all. Safe to repeat. */
 export async function removeSegments(stream: string, said?: readonly Said[]): Promise<void> {
   const which = said === undefined ? {} : { _id: { $in: said.map(({ id }) => idOf(stream, id)) } };

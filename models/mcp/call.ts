@@ -106,7 +106,7 @@ export const ToolCallModel = defineModel<ToolCall>(
     // An attempt at a turn that runs again meets the call that was made before.
     { fields: { message_id: 1, ordinal: 1 }, unique: true },
     { fields: { conv_id: 1, _id: 1 } },
-    { fields: { org_id: 1, customer_id: 1 } },
+    { fields: { customer_id: 1 } },
     { fields: { org_id: 1, state: 1, _id: -1 } },
     { fields: { expires_at: 1 }, expireAfterSeconds: 0 },
     pendingIndex,

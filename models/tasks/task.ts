@@ -5,6 +5,7 @@
  * it is not extracted again.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { eraseCopies } from '../base/copies.ts';
 import { collectionOf, defined, defineModel, Mixed, readTogether } from '../base/define.ts';
 import { newId } from '../base/ids.ts';
 import { intentFor, pendingField, pendingIndex, type Intent } from '../base/pending.ts';
@@ -312,9 +313,7 @@ export async function changeTask(
   }
 }
 
-/**
- * Removes a task at once with all that it says. Null when there is none.
- */
+/** Removes a task at once with all that it says, and the copies of it. Null when there is none. */
 export async function removeTask(orgId: string, taskId: string, cause: Cause): Promise<Changed | null> {
   const { now } = cause;
   const found = await findTask(orgId, taskId);
@@ -330,6 +329,7 @@ export async function removeTask(orgId: string, taskId: string, cause: Cause): P
         title: '',
         history: [],
         unannounced: [],
+        external_links: [],
       },
       $unset: {
         status: '',
@@ -339,13 +339,16 @@ export async function removeTask(orgId: string, taskId: string, cause: Cause): P
         source_quote: '',
         task_type: '',
         due_date: '',
+        steps: '',
       },
       $inc: { rev: 1 },
-      ...(intents.length > 0 ? { $push: { pending: { $each: intents } } } : {}),
+      $push: { pending: { $each: intents } },
     },
     { returnDocument: 'after' },
   );
-  return task && { task, events: [], intents };
+  if (!task) return null;
+  await eraseCopies([taskId]);
+  return { task, events: [], intents };
 }
 
 /** Says that these events were announced. */

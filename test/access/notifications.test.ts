@@ -13,7 +13,8 @@ it('a notice reaches each member once an occasion, also when many tell it at onc
   const [orgId, owner, other] = [newId('org'), newId('user'), newId('user')];
   await createOrganization(newOrganization(orgId, 'Plover', owner, now));
   await addMember(orgId, owner, { user_id: other, role: 'member', joined_at: now });
-  const notice = { key: 'broken:1', kind: 'integration_broken', title: 'Slack is broken', body: 'Connect it again.' };
+  const said = { kind: 'integration_broken', title: 'Slack is broken', body: 'Connect it again.', about: [] };
+  const notice = { ...said, key: 'broken:1' };
   await Promise.all(Array.from({ length: 8 }, () => notifyMembers(orgId, notice, new Date())));
   await notifyMembers(orgId, { ...notice, key: 'broken:2' }, new Date());
   const found = await NotificationModel.find({ org_id: orgId }, null, everyRecord).lean();

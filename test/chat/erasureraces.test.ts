@@ -30,7 +30,7 @@ import { everyRecord } from '../../models/base/define.ts';
 modelsIn('erasureraces');
 
 const clock = () => new Date();
-const activities = createErasureActivities({ erasers: [], clock, log: pino({ level: 'silent' }) });
+const activities = createErasureActivities({ clock, log: pino({ level: 'silent' }) });
 const orgId = newId('org');
 const run = (what: keyof typeof activities, customerId: string, ofOrg = orgId) =>
   new MockActivityEnvironment(undefined, { logger: new DefaultLogger('ERROR') }).run(activities[what], {

@@ -35,6 +35,7 @@ describe('processInbound', () => {
     body,
     status: 'stored',
     attempts: 0,
+    about: [],
     received_at: now,
     expires_at: inboundKeptUntil(now),
   });

@@ -11,6 +11,7 @@ import { startGreenMail, type GreenMail } from '../kit/greenmail.ts';
 import { startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
 import { box } from '../kit/inbound.ts';
 import { mailOf, sesNotification, type SesMail } from '../kit/ses.ts';
+import { temporalTraces } from '../kit/temporaltraces.ts';
 import { startTopic, type Topic } from '../kit/sns.ts';
 import { ChatClient } from '../kit/socket.ts';
 import { createMailReplyActivities } from '../../activities/events/mailreply.ts';
@@ -79,6 +80,11 @@ afterAll(async () => {
   await Promise.all([topic.close(), objects.close()]);
   greenMail.close();
 });
+
+const began = new Date();
+/** The workflows of the organization that hold this text. */
+const inTemporal = (text: string): Promise<string[]> =>
+  temporalTraces(new Client({ connection: temporal }), text, { orgIds: [org.orgId], began });
 
 const testKey = async () => (await api.newKey(org, { mode: 'test' })).token;
 
@@ -463,10 +469,11 @@ describe('an erased customer', () => {
     expect(erased.found).toMatchObject({ deliveries: 1, inbound: 2, mail_threads: 1 });
     const left = await Promise.all([
       db.collection('deliveries').countDocuments({ 'subject.conv_id': convId }),
-      db.collection('inbound').countDocuments({ customer_id: customerId }),
+      db.collection('inbound').countDocuments({ about: customerId }),
       db.collection('mail_threads').countDocuments({ customer_id: customerId }),
     ]);
     expect([left, await holding(email), await holding('The teal one')]).toEqual([[0, 0, 0], [], []]);
+    for (const text of [email, 'Alice', 'The teal one']) expect([text, await inTemporal(text)]).toEqual([text, []]);
     // What it still sends to its reply address belongs to nobody, and others lose nothing.
     const late = await arrives(answering(mail, email, 'Still here?'));
     expect([late.status, late.body]).toEqual(['ignored', '']);
@@ -607,6 +614,8 @@ describe('PUT /orgs/{orgId}/integrations/email', () => {
       settings: { from: 'Our Bank <own@bank.example>', server: `smtp://127.0.0.1:${greenMail.smtpPort}` },
     });
     expect(JSON.stringify(body)).not.toContain('secret');
+    // Neither the account that was connected nor the refusal before it, in the server's words, is in a workflow's history.
+    for (const text of ['own@bank.example', ' 5.7.8 ']) expect([text, await inTemporal(text)]).toEqual([text, []]);
     const { mail } = await mailed();
     expect(mail.from).toEqual({ name: 'Our Bank', address: 'own@bank.example' });
 

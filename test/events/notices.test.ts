@@ -119,9 +119,11 @@ describe('a conversation that is escalated', () => {
     expect(bodies.every((body) => body.includes(convId))).toBe(true);
     expect(slack.received.filter(({ body }) => body.includes(convId))).toEqual([]);
     const records = await db().collection<Delivery>('deliveries').find({ org_id: org.orgId }).toArray();
-    expect(records.map(({ subject }) => [subject.conv_id, typeof subject.customer_id])).toEqual([
-      [convId, 'string'],
-      [convId, 'string'],
+    // They go with the customer.
+    const whose = [expect.stringMatching(/^cus_/)];
+    expect(records.map(({ subject, about }) => [subject.conv_id, about])).toEqual([
+      [convId, whose],
+      [convId, whose],
     ]);
   });
 

@@ -40,6 +40,7 @@ async function failed(count: number, subject: Subject, line?: string): Promise<s
     lane: 'webhook',
     destination: 'http://127.0.0.1:1/',
     subject,
+    about: [],
     payload: {},
     ...(line === undefined ? {} : { line }),
   }));

@@ -1,11 +1,19 @@
 /** The whole schedule of attempts, walked through by a server that skips time: real activities, receiver and database. */
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { temporal } from '@temporalio/proto';
 import { Context } from '@temporalio/activity';
 import { delivering } from '../kit/delivering.ts';
 import { status } from '../kit/receiver.ts';
 import { receiversOfTest } from '../kit/receivers.ts';
 import { detailsOf, stories } from '../workflows/story.ts';
 import { until } from '../kit/harness.ts';
+import type { MailSettings } from '../../activities/events/mailsettings.ts';
+import { email } from '../../activities/events/senders/email.ts';
+import { webhook } from '../../activities/events/senders/webhook.ts';
+import { MailRefused } from '../../clients/mail/mail.ts';
+import { newId } from '../../models/base/ids.ts';
+import { createDelivery } from '../../models/events/delivery.ts';
 import { retryWaits } from '../../models/rules/events/schedule.ts';
 import { ticketLine } from '../../models/rules/events/delivery.ts';
 import { sendLine } from '../../workflows/sendline.ts';
@@ -23,6 +31,16 @@ function clock(): Date {
 const { newOrg, newTicket, deliveries, activities, sendEvents } = delivering('schedule', {
   http: { egressAllow: ['127.0.0.1'] },
   clock,
+  deps: {
+    senders: { webhook, email },
+    mail: { server: {} } as MailSettings,
+    mailer: {
+      send: async (_route, { to }) => {
+        throw new MailRefused('now', `451 4.2.1 <${to.address}> is busy`, { status: 451 });
+      },
+      check: async () => undefined,
+    },
+  },
 });
 const newReceiver = receiversOfTest();
 const whole = retryWaits.reduce((sum, wait) => sum + wait, 0);
@@ -75,7 +93,7 @@ describe('a receiver that takes the fourth attempt', () => {
         return details.includes('1 of 8') && details;
       }, 'the details of the first failure');
     });
-    expect(shown).toContain('The receiver answered 503.');
+    expect(shown).toContain('| 503 |');
     expect(shown).toContain('redeliver');
     const found = await deliveries(ticket.orgId);
     expect(found.map(({ status: at, attempts }) => [at, attempts.length])).toEqual([
@@ -86,6 +104,50 @@ describe('a receiver that takes the fourth attempt', () => {
 });
 
 describe('a line that belongs to no ticket', () => {
+  it('leaves neither the address nor the words of the mail server in Temporal', async () => {
+    const address = `${randomUUID()}@customer.example`;
+    const who = { name: '', address: 'support@bank.example' };
+    const words = {
+      subject: 'Your card',
+      text: 'It is here.',
+      date: clock().toISOString(),
+      message_id: '<1@bank.example>',
+    };
+    const mail = { from: who, to: { name: '', address }, ...words, references: [], headers: {} };
+    const { delivery } = await createDelivery(
+      {
+        org_id: newId('org'),
+        mode: 'live',
+        kind: 'email',
+        event_id: newId('event'),
+        event_type: 'mail.reply',
+        lane: 'email',
+        destination: address,
+        subject: {},
+        about: [],
+        payload: { mail, via: 'deployment' },
+      },
+      clock(),
+    );
+    let shown = '';
+    let history = Buffer.alloc(0);
+    await tell(sendLine, [{ orgId: delivery.org_id, line: delivery.line }], activities, async (handle) => {
+      shown = await until(async () => {
+        const details = await detailsOf(handle);
+        return details.includes('1 of 8') && details;
+      }, 'the details of the first failure');
+      await handle.result();
+      const { History } = temporal.api.history.v1;
+      history = Buffer.from(History.encode(await handle.fetchHistory()).finish());
+    });
+    expect((await deliveries(delivery.org_id)).map(({ status: at, error }) => [at, error])).toEqual([
+      ['failed', `451 4.2.1 <${address}> is busy`],
+    ]);
+    expect([shown.includes('| 451 |'), shown.includes(address)]).toEqual([true, false]);
+    expect(history.includes(delivery._id)).toBe(true);
+    for (const secret of [address, 'is busy', 'It is here']) expect(history.includes(secret)).toBe(false);
+  });
+
   it('has the same schedule', async () => {
     const receiver = await newReceiver(status(500));
     const ticket = await newTicket(await newOrg(receiver.url));

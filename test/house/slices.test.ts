@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import mongoose from 'mongoose';
+import { copies, holdings } from '../../models/rules/base/holdings.ts';
 import { fleetNames } from '../../workers/fleets.ts';
 import { slices } from '../../workers/slices/index.ts';
 import { cliType, searchAttributes } from '../../workflows/attributes.ts';
@@ -12,12 +13,12 @@ import { queues } from '../../workflows/queues.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFile(join(root, path), 'utf8');
 
-describe('workers/slices', () => {
-  beforeAll(async () => {
-    const files = await readdir(join(root, 'models'), { recursive: true });
-    for (const file of files.filter((name) => name.endsWith('.ts'))) await import(join(root, 'models', file));
-  });
+beforeAll(async () => {
+  const files = await readdir(join(root, 'models'), { recursive: true });
+  for (const file of files.filter((name) => name.endsWith('.ts'))) await import(join(root, 'models', file));
+});
 
+describe('workers/slices', () => {
   it('name every model whose records start workflows, each once', () => {
     const starting = Object.values(mongoose.models).filter(({ schema }) => schema.path('pending') !== undefined);
     expect(starting.length).toBeGreaterThan(5);
@@ -33,6 +34,28 @@ describe('workers/slices', () => {
   it('have each a file of their own, and all of them are in the list', async () => {
     const files = (await readdir(join(root, 'workers/slices'))).filter((name) => !/^(?:index|slice)\.ts$/.test(name));
     expect(files).toHaveLength(slices.length);
+  });
+});
+
+describe('models/rules/base/holdings.ts', () => {
+  const modelOf = (collection: string) =>
+    Object.values(mongoose.models).find((model) => model.collection.collectionName === collection)!;
+
+  it('says of every collection what it holds of meetings, tasks, customers, documents and interviews', () => {
+    const collections = Object.values(mongoose.models).map((model) => model.collection.collectionName);
+    expect(Object.keys(holdings).toSorted()).toEqual(collections.toSorted());
+  });
+
+  it.each(copies)('has every record of $collection say whose copy it is, by an index', ({ collection, by }) => {
+    const { schema } = modelOf(collection);
+    expect(schema.path(by)).toMatchObject({ isRequired: true });
+    expect(schema.indexes().map(([fields]) => Object.keys(fields)[0])).toContain(by);
+  });
+
+  it('lists among the copies every collection whose records say whom they are about', () => {
+    const saying = Object.values(mongoose.models).filter(({ schema }) => schema.path('about') !== undefined);
+    const listed = copies.filter(({ by }) => by === 'about').map(({ collection }) => collection as string);
+    expect(saying.map((model) => model.collection.collectionName).toSorted()).toEqual(listed.toSorted());
   });
 });
 

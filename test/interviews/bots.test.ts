@@ -122,6 +122,24 @@ describe.each(['recall', 'attendee'] as const)('%s', (kind) => {
     await bot.cancel(id);
   });
 
+  it('has what a bot recorded deleted once it has ended, and finds the bots of an order', async () => {
+    const bot = open(kind);
+    const { id } = await bot.schedule(order());
+    expect([await bot.sent('int_1:1'), await bot.sent('int_2:1')]).toEqual([[id], []]);
+    only().changes.push({ code: word.recording });
+    expect([await bot.erase(id), only().erased]).toEqual([false, false]);
+    only().changes.push({ code: word.done });
+    expect([await bot.erase(id), only().erased]).toEqual([true, true]);
+    expect(await bot.erase(id)).toBe(true);
+    service.away(true);
+    await expect(bot.erase(id)).rejects.toThrow('503');
+    service.away(false);
+    service.bots.clear();
+    expect(await bot.erase(id)).toBe(true);
+    // With a key that the service refuses, nobody knows which bots there are.
+    await expect(open(kind, 'another key').sent('int_1:1')).rejects.toThrow('does not list');
+  });
+
   it('gives the transcript when it is written down', async () => {
     const bot = open(kind);
     const { id } = await bot.schedule(order());

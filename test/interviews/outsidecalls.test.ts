@@ -151,6 +151,45 @@ describe('an interview in a call', () => {
     await mine.reached(id, 'in_progress');
     await mine.call('DELETE', `/${id}`);
     await until(async () => bot.left, 'the bot to leave');
+    bot.changes.push({ code: 'done' });
+  });
+});
+
+describe('DELETE /orgs/{orgId}/interviews/{interviewId}', () => {
+  const records = (id: string) => kit.db.collection<{ _id: string }>('interviews').countDocuments({ _id: id });
+
+  it('has the recordings of all its bots deleted by their service, also when that is away at first', async () => {
+    const { id, bot } = await called();
+    await report(bot, 'in_call_recording');
+    await mine.reached(id, 'in_progress');
+    await report(bot, 'fatal', 'bot_errored');
+    await until(async () => (await mine.get(id)).failure?.reason === 'service', 'the loss to be seen');
+    await mine.call('POST', `/${id}/rejoin`);
+    const second = await sent(id, bot);
+    await report(second, 'in_call_recording');
+    service.away(true);
+    const before = service.requests.length;
+    expect((await mine.call('DELETE', `/${id}`)).status).toBe(200);
+    expect((await mine.call('GET', `/${id}`)).status).toBe(404);
+    await until(async () => service.requests.length > before + 1, 'the service to be asked in vain');
+    service.away(false);
+    await until(async () => second.left, 'the second bot to leave');
+    second.changes.push({ code: 'call_ended' }, { code: 'done' });
+    await until(async () => bot.erased && second.erased, 'the recordings to be deleted');
+    await until(async () => (await records(id)) === 0, 'the record to be forgotten');
+  });
+
+  it('also of one that is over since long', async () => {
+    const { id, bot } = await called();
+    await report(bot, 'in_call_recording');
+    await mine.reached(id, 'in_progress');
+    await mine.call('POST', `/${id}/cancel`);
+    await until(async () => bot.left, 'the bot to leave');
+    bot.changes.push({ code: 'done' });
+    await kit.handle(id).result();
+    await mine.call('DELETE', `/${id}`);
+    await until(async () => bot.erased, 'the recordings to be deleted');
+    await until(async () => (await records(id)) === 0, 'the record to be forgotten');
   });
 });
 

@@ -4,6 +4,7 @@ import { goodAnswer, interviewing } from '../kit/interviewing.ts';
 import { until } from '../kit/harness.ts';
 import { startProcess, systemEnv } from '../kit/processes.ts';
 import { Guest } from '../kit/rooms.ts';
+import { roomBounds } from '../../models/rules/interviews/room.ts';
 
 const env = systemEnv('shared');
 const kit = await interviewing(env);
@@ -292,6 +293,64 @@ describe('a copilot interview', () => {
       'Hello! Wh',
       'We reduce',
     ]);
+  });
+});
+
+describe('a room that is full', () => {
+  const bounds = roomBounds;
+  it.each([
+    ['messages', { 'size.messages': bounds.messages - 1 }],
+    ['characters', { 'size.characters': bounds.characters - 'The last one.'.length }],
+  ])('of %s takes no more, keeps what was said, and can be ended', async (_, size) => {
+    const { id, room } = await started({ mode: 'copilot' });
+    const [candidate, interviewer] = [await enter(room.candidate_url), await enter(room.interviewer_url)];
+    candidate.send(agree);
+    await interviewer.frame('joined');
+    await kit.db.collection<{ _id: string }>('rooms').updateOne({ _id: id }, { $set: size });
+    candidate.say('The last one.', 'last');
+    await interviewer.frame('message');
+    candidate.say('One more.', 'more');
+    expect(await candidate.frame('error')).toMatchObject({
+      code: 'CONFLICT',
+      message: expect.stringContaining('2000 messages'),
+      client_message_id: 'more',
+    });
+    // What was taken is acknowledged again.
+    candidate.say('The last one.', 'last');
+    await until(async () => candidate.all('ack').length === 2, 'the second ack');
+    interviewer.send({ type: 'end' });
+    await mine.reached(id, 'evaluating');
+    expect((await detail(id)).transcript.map(({ text }: { text: string }) => text)).toEqual(['The last one.']);
+  });
+
+  it('is read piece by piece: a message costs the same however much was said', async () => {
+    const { id, room } = await started({ mode: 'copilot' });
+    const [candidate, interviewer] = [await enter(room.candidate_url), await enter(room.interviewer_url)];
+    candidate.send(agree);
+    await interviewer.frame('joined');
+    const long = Array.from({ length: 500 }, (_, n) => ({
+      _id: `${id}:p${n}`,
+      stream: id,
+      id: `p${n}`,
+      speaker: 'Ada',
+      text: 'Before.',
+      at: new Date(n),
+      is_ai: false,
+      role: 'candidate',
+      place: String(n),
+    }));
+    await kit.db.collection<{ _id: string }>('transcript_segments').insertMany(long);
+    const reads = { 'command.find': 'transcript_segments', 'command.filter.stream': id };
+    await kit.db.command({ profile: 1, slowms: 0, filter: reads });
+    candidate.say('We cut the costs by 40 % with a cache in front of the reports, after months of measuring them all.');
+    await interviewer.frame('suggestion', ({ kind }) => kind === 'follow_up');
+    await kit.db.command({ profile: 0, filter: 'unset' });
+    const seen = await kit.db.command({ find: 'system.profile', filter: {} });
+    const examined = (seen['cursor'].firstBatch as { docsExamined: number }[]).map(({ docsExamined }) => docsExamined);
+    await kit.db.collection('system.profile').drop();
+    expect(examined.length).toBeGreaterThan(0);
+    expect(Math.max(...examined)).toBeLessThanOrEqual(30);
+    await mine.call('POST', `/${id}/cancel`);
   });
 });
 

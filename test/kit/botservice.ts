@@ -16,6 +16,8 @@ export type FakeBot = {
   changes: { code: string; sub_code?: string }[];
   transcript?: { speaker: string; text: string; startMs: number }[];
   left: boolean;
+  /** Whether what it recorded was deleted. */
+  erased: boolean;
 };
 type Request = { method: string; path: string; authorization: string | undefined };
 
@@ -26,6 +28,8 @@ export async function startBotService(secret: Buffer = Buffer.from('a secret of 
   const refusals: number[] = [];
   /** Orders that are carried out, and answered with a broken connection. */
   let lostAnswers = 0;
+  /** Whether it answers every request with 503. */
+  let isAway = false;
   /** Orders that are carried out are answered once this is done. */
   let mayAnswer: Promise<void> = Promise.resolve();
 
@@ -63,6 +67,7 @@ export async function startBotService(secret: Buffer = Buffer.from('a secret of 
       }));
       return void json(response, 200, parts);
     }
+    if (isAway) return void json(response, 503, { detail: 'away' });
     if (request.headers.authorization !== 'Token key-1') return void json(response, 401, { detail: 'Invalid token.' });
     const attendee = path.startsWith('/api/v1/bots');
     const bot = bots.get(idOf(path));
@@ -81,6 +86,7 @@ export async function startBotService(secret: Buffer = Buffer.from('a secret of 
         key,
         changes: [{ code: attendee ? 'joining' : 'joining_call' }],
         left: false,
+        erased: false,
       };
       bots.set(made.id, made);
       if (lostAnswers > 0) {
@@ -100,6 +106,14 @@ export async function startBotService(secret: Buffer = Buffer.from('a secret of 
     if (!bot) return void json(response, 404, { detail: 'Not found.' });
     if (path.endsWith('/leave_call/') || path.endsWith('/leave')) {
       bot.left = true;
+      return void json(response, 200, {});
+    }
+    if (path.endsWith('/delete_media/') || path.endsWith('/delete_data')) {
+      const { code } = bot.changes.at(-1)!;
+      if (!['done', 'fatal', 'ended', 'fatal_error'].includes(code)) return void json(response, 400, { detail: 'no' });
+      bot.erased = true;
+      delete bot.transcript;
+      if (attendee) bot.changes.push({ code: 'data_deleted' });
       return void json(response, 200, {});
     }
     if (path.endsWith('/transcript')) {
@@ -151,6 +165,7 @@ export async function startBotService(secret: Buffer = Buffer.from('a secret of 
     bots,
     requests,
     refusals,
+    away: (value: boolean) => void (isAway = value),
     loseAnswers: (count: number) => void (lostAnswers = count),
     /** Orders are carried out from here on, and answered when the function that this returns is called. */
     holdAnswers(): () => void {

@@ -22,7 +22,12 @@ import { outboxAfter, type SettingsPatch } from '../../models/rules/knowledge/su
 /** To be called where hooks may be. `name`: of the database, unique in the run. */
 export function delivering(
   name: string,
-  options: { http?: Partial<HttpOptions>; limits?: Partial<HttpRequest>; clock?: () => Date } = {},
+  options: {
+    http?: Partial<HttpOptions>;
+    limits?: Partial<HttpRequest>;
+    clock?: () => Date;
+    deps?: Partial<AttemptDeps>;
+  } = {},
 ) {
   modelsIn(name);
   const client = createHttp({ userAgent: 'Test/1.0', connectionsPerOrigin: 64, ...options.http });
@@ -36,7 +41,7 @@ export function delivering(
     secrets,
     // What is stored stays to be started, for tests that look at it.
     start: () => Promise.resolve(),
-    // Webhooks alone are sent here.
+    // Webhooks alone are sent here, unless told.
     senders: { webhook },
     slack: undefined as never,
     slackApp: undefined,
@@ -48,6 +53,7 @@ export function delivering(
     clock,
     log: pino({ level: 'silent' }),
     random: () => 0,
+    ...options.deps,
   };
   const fast = createDeliveryActivities(deps);
   const slow = createDeliveryActivities(deps, { slow: true });

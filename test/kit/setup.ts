@@ -39,5 +39,6 @@ export default async function setup(): Promise<void> {
   const env = systemEnv('shared');
   const processes = await Promise.all([startProcess('api/server.ts', env), startProcess('workers/main.ts', env)]);
   process.env['TEST_API_URL'] = processes[0].url;
+  process.env['TEST_DATA_DIR'] = env.DATA_DIR;
   (globalThis as { testRun?: TestRun }).testRun = { mongod, temporal, processes, env, folder };
 }

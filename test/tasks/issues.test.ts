@@ -280,12 +280,14 @@ describe('a change in Linear', () => {
     expect(inputsOf(issue.id)).toEqual([{ description: expect.stringContaining('More about it.') }]);
   });
 
-  it('of a task that was deleted changes nothing', async () => {
+  it('of a task that was deleted changes nothing, and what arrived about it goes with it', async () => {
     const { taskId, issue } = await executed();
     expect((await call(org, 'DELETE', `/${taskId}`)).status).toBe(200);
     await changeIssue(issue.id, { stateId: linearStates.done });
-    const events = await quiet(taskId, issue.id, 2);
-    expect(events).toContainEqual(expect.objectContaining({ status: 'ignored', reason: 'The task is gone.' }));
+    const events = await quiet(taskId, issue.id, 1);
+    expect(events.at(-1)).toMatchObject({ status: 'ignored', reason: 'Nothing here is linked to this issue.' });
+    for (const name of ['links', 'inbound', 'notifications', 'deliveries'])
+      expect([name, await db.collection(name).countDocuments({ about: taskId })]).toEqual([name, 0]);
   });
 });
 

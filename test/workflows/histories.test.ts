@@ -9,7 +9,7 @@ describe('stored histories', () => {
   it('replay with the workflows as they are now', async () => {
     const folder = new URL('../histories/', import.meta.url);
     const names = (await readdir(folder)).filter((name) => name.endsWith('.json'));
-    expect(names.length).toBeGreaterThanOrEqual(55);
+    expect(names.length).toBeGreaterThanOrEqual(58);
     const histories = await Promise.all(
       names.map(async (name) => ({
         workflowId: name.replace('.json', ''),

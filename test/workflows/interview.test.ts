@@ -426,6 +426,23 @@ describe('interview', () => {
     expect(skippedMs).toBeGreaterThanOrEqual(5 * minute);
   });
 
+  it('that is deleted keeps its record until the service has deleted the recordings, which it asks for again', async () => {
+    const { record, activities } = world({ deploy: [outside('bot_1')] });
+    const asked: unknown[] = [];
+    activities.eraseRecordings = async ({ known }) => asked.push(known) > 5;
+    const { calls, skippedMs } = await tell(interview, [ref], activities, async (handle) => {
+      await ask(handle, 'start');
+      await later(handle, () => record.state.status === 'in_progress');
+      await handle.signal(removeInterviewNow);
+    });
+    expect(asked).toHaveLength(6);
+    expect(asked[0]).toMatchObject({ sent: 1, orders: 1, bot: { kind: 'recall', id: 'bot_1' } });
+    const last = calls.filter((name) => name === 'eraseRecordings' || name === 'forgetInterview');
+    expect(last.at(-1)).toBe('forgetInterview');
+    expect(last.filter((name) => name === 'forgetInterview')).toHaveLength(1);
+    expect(skippedMs).toBeGreaterThanOrEqual(2 * 60 * minute);
+  });
+
   it('that is deleted while its last move is being stored leaves nothing', async () => {
     const { activities } = world();
     const stored = Promise.withResolvers<void>();

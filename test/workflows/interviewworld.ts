@@ -60,6 +60,7 @@ export function world({
     summarizeInterview: async () => undefined,
     scoreInterview: score,
     removeInterview: async () => void (record.gone = true),
+    eraseRecordings: async () => true,
     forgetInterview: async () => undefined,
   };
   return { record, dismissed, collected, activities };

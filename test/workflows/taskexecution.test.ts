@@ -13,7 +13,6 @@ const minute = 60_000;
 const waiting = (waitMs: number): StepLeft => ({
   kind: 'waiting',
   waitMs,
-  error: 'It failed.',
   attempt: 1,
   attempts: 6,
 });
@@ -24,7 +23,7 @@ describe('taskExecution', () => {
     const left: Record<string, StepLeft[]> = {
       linear: [done],
       github: [waiting(minute), waiting(15 * minute), done],
-      slack: [waiting(minute), { kind: 'done', failed: 'Slack says: channel_not_found' }],
+      slack: [waiting(minute), { kind: 'done', failed: true }],
     };
     const order: string[] = [];
     const { skippedMs, calls } = await tell(taskExecution, [ref], {
@@ -62,11 +61,11 @@ describe('taskExecution', () => {
     expect(calls).toHaveLength(10);
   });
 
-  it('shows operators what waits and why, and at the end what was given up', async () => {
+  it('shows operators what waits, where they read why, and at the end what was given up', async () => {
     const gate = Promise.withResolvers<void>();
     let details = '';
     let last = '';
-    const left: StepLeft[] = [waiting(minute), { kind: 'done', failed: 'GitHub says: Not Found' }];
+    const left: StepLeft[] = [waiting(minute), { kind: 'done', failed: true }];
     await tell(
       taskExecution,
       [ref],
@@ -85,14 +84,15 @@ describe('taskExecution', () => {
         last = await detailsOf(handle);
       },
     );
-    expect(details).toContain('| github | 1 of 6 | It failed. |');
-    expect(last).toContain('| github | given up | GitHub says: Not Found |');
+    expect(details).toContain('| github | 1 of 6 |');
+    expect(details).toContain('/result`');
+    expect(last).toContain('| github | given up |');
   });
 });
 
 describe('taskIssues', () => {
   it('waits longer after each failure, and gives up', async () => {
-    const failed: IssuesLeft = { again: true, error: 'Linear says: status 502' };
+    const failed: IssuesLeft = { again: true, error: 'linear' };
     const { calls, skippedMs } = await tell(taskIssues, [ref], { carryToIssues: async () => failed });
     expect(calls).toHaveLength(7);
     expect(skippedMs).toBeGreaterThanOrEqual(155 * minute);
@@ -100,7 +100,7 @@ describe('taskIssues', () => {
 
   it('a change that comes meanwhile is told at once, and begins the waits anew', async () => {
     const waits = Promise.withResolvers<void>();
-    const left: IssuesLeft[] = [{ again: true, error: 'x', retryAfterMs: 50 * minute }, { again: false }];
+    const left: IssuesLeft[] = [{ again: true, error: 'linear', retryAfterMs: 50 * minute }, { again: false }];
     const { calls } = await tell(
       taskIssues,
       [ref],
@@ -119,7 +119,7 @@ describe('taskIssues', () => {
   });
 
   it('ends when what is left cannot be told', async () => {
-    const { calls } = await tell(taskIssues, [ref], { carryToIssues: async () => ({ again: false, error: 'No.' }) });
+    const { calls } = await tell(taskIssues, [ref], { carryToIssues: async () => ({ again: false, error: 'github' }) });
     expect(calls).toEqual(['carryToIssues']);
   });
 });

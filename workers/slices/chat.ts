@@ -5,12 +5,10 @@ import { createErasureActivities } from '../../activities/chat/erasure.ts';
 import { ConversationModel } from '../../models/chat/conversation.ts';
 import { ErasureModel } from '../../models/chat/erasure.ts';
 import { MessageModel } from '../../models/chat/message.ts';
-import { notificationEraser } from '../../models/chat/notices.ts';
 
 export const chat = {
   // Messages come first, because a customer waits for the answer.
   launchable: [launchable(MessageModel), launchable(ConversationModel), launchable(ErasureModel)],
-  erasers: [notificationEraser],
   fleets: {
     conversations: {
       activities: (deps) => ({ ...createConversationActivities(deps), ...createErasureActivities(deps) }),

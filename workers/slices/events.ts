@@ -7,14 +7,11 @@ import { createInboundActivities } from '../../activities/events/inbound/index.t
 import { createIntegrationActivities } from '../../activities/events/integration.ts';
 import { taskGithubPort } from '../../activities/tasks/githubport.ts';
 import { taskIssuePort } from '../../activities/tasks/issueport.ts';
-import { deliveryEraser, DeliveryModel } from '../../models/events/delivery.ts';
-import { mailThreadEraser } from '../../models/events/mailthread.ts';
-import { inboundEraser, InboundModel } from '../../models/events/inbound.ts';
-import { linkEraser } from '../../models/events/link.ts';
+import { DeliveryModel } from '../../models/events/delivery.ts';
+import { InboundModel } from '../../models/events/inbound.ts';
 
 export const events = {
   launchable: [launchable(InboundModel), launchable(DeliveryModel)],
-  erasers: [deliveryEraser, mailThreadEraser, inboundEraser, linkEraser],
   fleets: {
     deliveries: {
       activities: (deps) => ({

@@ -2,13 +2,11 @@
 import { launchable, type Slice } from './slice.ts';
 import { createToolCallActivities } from '../../activities/chat/toolcall.ts';
 import { createToolServerActivities } from '../../activities/mcp/server.ts';
-import { toolCallEraser } from '../../models/chat/toolcalls.ts';
 import { auditWriter } from '../../models/mcp/audit.ts';
 import { ToolCallModel } from '../../models/mcp/call.ts';
 
 export const mcp = {
   launchable: [launchable(ToolCallModel)],
-  erasers: [toolCallEraser],
   fleets: {
     tools: {
       activities: (deps) => ({

@@ -19,7 +19,6 @@ import type { Search } from '../../clients/search/search.ts';
 import type { TeamsBot } from '../../clients/teams/connector.ts';
 import type { Slack } from '../../clients/slack/slack.ts';
 import type { Sites } from '../../clients/site/site.ts';
-import type { Eraser } from '../../models/chat/erasure.ts';
 import type { Intent, Launchable } from '../../models/base/pending.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
 import type { Quotas } from '../../models/rules/knowledge/quota.ts';
@@ -66,7 +65,6 @@ export type WorkerDeps = {
   start: StartSaved;
   /** The same for work that a customer waits for: a worker of this process begins it, if it has one for it. */
   startNear: StartSaved;
-  erasers: readonly Eraser[];
   quotas: Quotas;
   testRepliesPerMinute: number;
   testConversationsPerMonth: number;
@@ -93,8 +91,6 @@ export type Fleet = {
 export type Slice = {
   /** Every model whose records start workflows; the sweeper starts the intents that were left. */
   launchable: readonly Model<Launchable>[];
-  /** What it holds of customers, beside what models/chat/erasure.ts removes. */
-  erasers?: readonly Eraser[];
   /** The fleets, by the queue that each one polls. */
   fleets: { readonly [Q in Queue]?: Fleet };
 };

@@ -1,5 +1,6 @@
 /** Tasks: what is told of them, their execution, and those of members who leave. */
 import { launchable, type Slice } from './slice.ts';
+import { createCopyActivities } from '../../activities/base/copies.ts';
 import { createDepartureActivities } from '../../activities/tasks/departure.ts';
 import { createAnnounceActivities } from '../../activities/tasks/announce.ts';
 import { createExecutionActivities } from '../../activities/tasks/execution.ts';
@@ -16,6 +17,7 @@ export const tasks = {
         ...createIssueActivities(deps),
         ...createDepartureActivities(deps),
         ...createAnnounceActivities(deps),
+        ...createCopyActivities(),
       }),
       // Each waits for another service, for 15 s if that does not answer.
       maxActivities: 40,

@@ -33,7 +33,7 @@ export class ConnectionRefused extends Error {
 export type Connector = {
   /** Tries the credentials. @throws ConnectionRefused; anything else means that the service did not answer. */
   connect(
-    candidate: Candidate,
+    candidate: Candidate & { sealed: string },
     standing: Integration | null,
     deps: ConnectorDeps,
     signal: AbortSignal,

@@ -20,7 +20,7 @@ import { findCustomer, type Customer } from '../../../models/chat/customer.ts';
 import { findClientMessage, MessageModel, type MailOrigin } from '../../../models/chat/message.ts';
 import { storeMessage } from '../../../models/chat/saying.ts';
 import { countMissed, uncountMessage } from '../../../models/chat/unread.ts';
-import { noteCustomer, type Inbound } from '../../../models/events/inbound.ts';
+import { noteAbout, type Inbound } from '../../../models/events/inbound.ts';
 import {
   findThread,
   noteIncoming,
@@ -92,7 +92,7 @@ async function takeIn(
   if (!thread || thread.org_id !== inbound.org_id) throw new Ignored('expired_token');
   const customer = await findCustomer(thread.org_id, thread.customer_id);
   if (!customer || customer.erasing_at) throw new Ignored('gone');
-  await noteCustomer(inbound._id, customer._id);
+  await noteAbout(inbound._id, [customer._id]);
   // Before anything of it is opened.
   const { spamVerdict, virusVerdict } = ses.receipt;
   if (virusVerdict?.status === 'FAIL') throw new Ignored('virus');

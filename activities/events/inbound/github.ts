@@ -8,7 +8,7 @@ import type { GithubCredentials } from '../connectors/github.ts';
 import { GithubError, type Github, type GithubIssue } from '../../../clients/github/github.ts';
 import type { SecretBox } from '../../../models/base/secretbox.ts';
 import type { Logger } from 'pino';
-import type { Inbound } from '../../../models/events/inbound.ts';
+import { noteAbout, type Inbound } from '../../../models/events/inbound.ts';
 import { credentialsOf, findIntegration } from '../../../models/events/integration.ts';
 import { findLink, noteRemoved, type Link, type LinkKind } from '../../../models/events/link.ts';
 import { numberOfIssue, readGithubIssue } from '../../../models/rules/events/github.ts';
@@ -32,6 +32,7 @@ export async function handleGithub(inbound: Inbound, deps: GithubDeps, signal: A
   if (external === undefined) return { ignored: 'Only events of issues are followed.' };
   const link = await findLink('github', external);
   if (!link || link.org_id !== inbound.org_id) return { ignored: 'Nothing here is linked to this issue.' };
+  await noteAbout(inbound._id, link.about);
   const port = deps.githubPorts?.[link.kind];
   if (!port) return { ignored: `Nothing here follows issues of a ${link.kind}.` };
   if (link.removed_at) return { ignored: 'The issue was removed before.' };

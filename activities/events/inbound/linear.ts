@@ -6,7 +6,7 @@ import type { Handled } from './handled.ts';
 import { resolveTicket, type TicketDeps } from './ticket.ts';
 import type { Linear, LinearState } from '../../../clients/linear/linear.ts';
 import type { SecretBox } from '../../../models/base/secretbox.ts';
-import { noteCustomer, type Inbound } from '../../../models/events/inbound.ts';
+import { noteAbout, type Inbound } from '../../../models/events/inbound.ts';
 import { credentialsOf, findIntegration } from '../../../models/events/integration.ts';
 import { findLink, noteRemoved, noteState, type Link, type LinkKind } from '../../../models/events/link.ts';
 import { isStale, readIssueEvent, type IssueEvent } from '../../../models/rules/events/linear.ts';
@@ -51,7 +51,7 @@ export async function handleLinear(inbound: Inbound, deps: LinearDeps, signal: A
   if (!event) return { ignored: 'Only events of issues are followed.' };
   const link = await findLink('linear', event.issueId);
   if (!link || link.org_id !== inbound.org_id) return { ignored: 'Nothing here is linked to this issue.' };
-  if (link.customer_id !== undefined) await noteCustomer(inbound._id, link.customer_id);
+  await noteAbout(inbound._id, link.about);
   const port = { ...ownPorts, ...deps.ports }[link.kind];
   if (!port) return { ignored: `Nothing here follows issues of a ${link.kind}.` };
   if (event.action === 'remove') {

@@ -15,7 +15,7 @@ import { ConversationModel, findConversation } from '../../../models/chat/conver
 import { MessageModel } from '../../../models/chat/message.ts';
 import { findReply, storeReply, type Replier } from '../../../models/chat/saying.ts';
 import { createDelivery, DeliveryModel } from '../../../models/events/delivery.ts';
-import { noteCustomer, type Inbound } from '../../../models/events/inbound.ts';
+import { noteAbout, type Inbound } from '../../../models/events/inbound.ts';
 import { credentialsOf, findIntegration, type Integration } from '../../../models/events/integration.ts';
 import { findLink, type Link } from '../../../models/events/link.ts';
 import { normalizeEmail } from '../../../models/rules/access/email.ts';
@@ -72,9 +72,13 @@ export async function handleSlack(inbound: Inbound, deps: SlackDeps): Promise<Ha
   return replyFromThread(inbound, link, { team, channel, ts, user: event.user!, text }, integration, deps);
 }
 
+/** What is said, and the sources that it is taken from. */
+type Said = { text: string; about: string[] };
+
 /** Asks the knowledge base in the organization's mode. */
-async function answered({ org_id: orgId, mode }: Inbound, query: string, deps: SlackDeps): Promise<string> {
-  return slackAnswer(await answerQuestion(deps, { orgId, mode, query, segments: [], history: [] }));
+async function answered({ org_id: orgId, mode }: Inbound, query: string, deps: SlackDeps): Promise<Said> {
+  const answer = await answerQuestion(deps, { orgId, mode, query, segments: [], history: [] });
+  return { text: slackAnswer(answer), about: answer.sources.map(({ id }) => id) };
 }
 
 async function answerMention(
@@ -85,19 +89,20 @@ async function answerMention(
   deps: SlackDeps,
 ): Promise<Handled> {
   const query = plainSlack(text, bot).slice(0, maxQuestion);
-  const said = query === '' ? 'Write your question behind my name.' : await answered(inbound, query, deps);
+  const { text: said, about } =
+    query === '' ? { text: 'Write your question behind my name.', about: [] } : await answered(inbound, query, deps);
   const name = settings['channel_id'] === channel ? String(settings['channel_name']) : channel;
-  await send(inbound, `#${name}`, { channel, thread_ts: thread, text: said }, deps);
+  await send(inbound, `#${name}`, { channel, thread_ts: thread, text: said }, about, deps);
   return { outcome: 'The answer goes to the thread.' };
 }
 
 async function handleCommand(inbound: Inbound, command: SlackCommand, deps: SlackDeps): Promise<Handled> {
   const query = (command.text ?? '').trim().slice(0, maxQuestion);
   if (query === '') return { ignored: 'The command asks nothing.' };
-  const text = await answered(inbound, query, deps);
+  const { text, about } = await answered(inbound, query, deps);
   const { response_url: url, channel_id: channel } = command;
   const payload: SlackPayload = url === undefined ? { channel, text } : { response_url: url, text };
-  await send(inbound, url === undefined ? channel : 'response_url', payload, deps);
+  await send(inbound, url === undefined ? channel : 'response_url', payload, about, deps);
   return { outcome: 'The answer is sent where the command was given.' };
 }
 
@@ -114,8 +119,8 @@ async function answerInteraction(
   if (typeof url !== 'string') return { ignored: 'Slack gave no address to answer this interaction at.' };
   const asked = type === 'message_action' && typeof message?.text === 'string' ? plainSlack(message.text, bot) : '';
   const query = asked.slice(0, maxQuestion);
-  const text = query === '' ? nothingToPress : await answered(inbound, query, deps);
-  await send(inbound, 'response_url', { response_url: url, text, privately: true }, deps);
+  const { text, about } = query === '' ? { text: nothingToPress, about: [] } : await answered(inbound, query, deps);
+  await send(inbound, 'response_url', { response_url: url, text, privately: true }, about, deps);
   return { outcome: query === '' ? 'The person is told where answers are given.' : 'The answer goes to the person.' };
 }
 const nothingToPress =
@@ -125,25 +130,26 @@ async function send(
   { _id, org_id, mode }: Inbound,
   destination: string,
   payload: SlackPayload,
+  about: string[],
   { clock, start }: SlackDeps,
 ): Promise<void> {
   const lane = 'slack:answer';
   const subject = {};
   const fresh = { org_id, mode, kind: 'slack', event_id: _id, event_type: 'slack.answer', lane } as const;
-  const { delivery, intents } = await createDelivery({ ...fresh, destination, subject, payload }, clock());
+  const { delivery, intents } = await createDelivery({ ...fresh, destination, subject, about, payload }, clock());
   await start(DeliveryModel, delivery, intents);
 }
 
 /** Stores what was written in a ticket's thread as a reply to the customer; the same message is stored once. */
 async function replyFromThread(
   inbound: Inbound,
-  { org_id: orgId, conv_id: convId, customer_id: customerId }: Link,
+  { org_id: orgId, conv_id: convId, about }: Link,
   said: { team: string; channel: string; ts: string; user: string; text: string },
   integration: Integration,
   deps: SlackDeps,
 ): Promise<Handled> {
   const { team, channel, ts, user } = said;
-  if (customerId !== undefined) await noteCustomer(inbound._id, customerId);
+  await noteAbout(inbound._id, about);
   const body = plainSlack(said.text)
     .slice(0, maxBodyLength)
     .replace(/[\ud800-\udbff]$/, '');

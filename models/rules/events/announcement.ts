@@ -27,6 +27,7 @@ export type Happening = {
   /** The title of the task or meeting. */
   title: string;
   task_id?: string | undefined;
+  meeting_id?: string | undefined;
   /** Who did it, where a member did. */
   actor?: string | undefined;
   /** Who has the task after it. */

@@ -3,6 +3,7 @@
  * it suggests to an interviewer. Pure. It suggests questions about what was said, in the candidate's own words; it judges
  * nobody.
  */
+import { Problem } from '../base/errors.ts';
 import type { InterviewMode } from './interview.ts';
 import type { Question } from './questions.ts';
 import { endings, followUps, notices } from './roomsentences.ts';
@@ -18,6 +19,12 @@ export type RoomRole = (typeof roomRoles)[number];
 export const roomBounds = {
   /** Of a message, in characters. */
   message: 8_000,
+  /**
+   * Of everybody in one room. Two people who write for four hours, a message a minute each, need a quarter of the messages; what
+   * is said aloud in that time has half of the characters.
+   */
+  messages: 2_000,
+  characters: 500_000,
   /** The questions that an AI asks in one interview, and the answers that are kept apart from each other. */
   answers: 200,
 } as const;
@@ -53,6 +60,11 @@ export function movesOf(room: { consented_at?: Date; refused_at?: Date; finished
 
 export type Suggestion = { kind: 'question' | 'follow_up'; body: string; question_id?: string };
 
+export const roomFull = (): Problem =>
+  new Problem('CONFLICT', {
+    message: `This room takes no more: it holds at most ${roomBounds.messages} messages and ${roomBounds.characters} characters. What was said is kept; end the interview.`,
+  });
+
 /** How much of a question's subject somebody must say to have asked it. */
 const askedShare = 0.5;
 
@@ -64,33 +76,30 @@ const subjectsOf = (text: string): string[] => [
   ),
 ];
 
-/** The questions that the interviewer has asked, whatever the exact words: of each message the one that it is most like. */
-function askedIn(questions: readonly Question[], said: readonly Said[]): Set<string> {
-  const subjects = new Map(questions.map(({ question_id, body }) => [question_id, subjectsOf(body)]));
-  const asked = new Set<string>();
-  for (const { text } of said.filter(({ role }) => role === 'interviewer')) {
-    const words = new Set(subjectsOf(text));
-    const shareOf = (stems: readonly string[]): number =>
-      stems.length === 0 ? 0 : stems.filter((stem) => words.has(stem)).length / stems.length;
-    const [best] = [...subjects]
-      .filter(([id]) => !asked.has(id))
-      .map(([id, stems]) => ({ id, share: shareOf(stems) }))
-      .toSorted((one, other) => other.share - one.share);
-    if (best && best.share >= askedShare) asked.add(best.id);
-  }
-  return asked;
+/** The question that an interviewer's message asks, whatever the exact words: of those not asked yet the one that it is most like. */
+export function askedBy(questions: readonly Question[], asked: readonly string[], text: string): string | undefined {
+  const words = new Set(subjectsOf(text));
+  const shareOf = (stems: readonly string[]): number =>
+    stems.length === 0 ? 0 : stems.filter((stem) => words.has(stem)).length / stems.length;
+  const [best] = questions
+    .filter(({ question_id }) => !asked.includes(question_id))
+    .map(({ question_id, body }) => ({ id: question_id, share: shareOf(subjectsOf(body)) }))
+    .toSorted((one, other) => other.share - one.share);
+  return best && best.share >= askedShare ? best.id : undefined;
 }
 
-/** What an interviewer might ask now: more about what was just said, and the next question that is still open. */
+/**
+ * What an interviewer might ask now: more about what was just said, and the next question that is still open. `asked`: the ids
+ * of those that were asked; `last`: what was said last.
+ */
 export function suggestionsFor(
   questions: readonly Question[],
-  said: readonly Said[],
+  asked: readonly string[],
+  last: Pick<Said, 'role' | 'text'> | undefined,
   language: InterviewLanguage = 'en',
 ): Suggestion[] {
-  const asked = askedIn(questions, said);
-  const open = questions.find(({ question_id }) => !asked.has(question_id));
-  const last = said.findLast(({ role }) => role === 'candidate');
-  const follow = last && said.at(-1) === last ? followUp(last.text, language) : undefined;
+  const open = questions.find(({ question_id }) => !asked.includes(question_id));
+  const follow = last?.role === 'candidate' ? followUp(last.text, language) : undefined;
   return [
     ...(follow === undefined ? [] : [{ kind: 'follow_up' as const, body: follow }]),
     ...(open ? [{ kind: 'question' as const, body: open.body, question_id: open.question_id }] : []),

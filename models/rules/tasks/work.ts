@@ -1,6 +1,6 @@
 /** What is started when a task changes, by the names that records and workflows share. Pure. */
 import type { TaskEventType } from './events.ts';
-import { executionWork } from './execution.ts';
+import { executionWork, tasksQueue } from './execution.ts';
 import { concernsIssues, issuesWork } from './issues.ts';
 import type { TaskSource } from './task.ts';
 import { taskAnnouncement } from '../events/announcement.ts';
@@ -25,16 +25,25 @@ export type TaskMove = {
   execution?: string;
 };
 
+/** To remove what was made of a task that was removed. */
+const erasureWork = (taskId: string): Work => ({
+  workflow: 'eraseTask',
+  id: `task:${taskId}:erase`,
+  queue: tasksQueue,
+  args: [{ taskId }],
+});
+
 /**
  * The work that a change asks for. Its intents are stored by the write that makes the change, so none is lost; whoever made
  * the change starts them at once.
  */
-export function taskWork({ orgId, taskId, execution, linked, changed, events }: TaskMove): Work[] {
+export function taskWork({ orgId, taskId, execution, linked, changed, events, removed }: TaskMove): Work[] {
   // What was changed while the issues were being made is not in them yet.
   const tellsIssues = linked && (concernsIssues(changed) || events.includes('task_executed'));
   return [
     ...(execution === undefined ? [] : [executionWork(orgId, taskId, execution)]),
     ...(tellsIssues ? [issuesWork(orgId, taskId)] : []),
     ...(events.length > 0 ? [taskAnnouncement(orgId, taskId)] : []),
+    ...(removed ? [erasureWork(taskId)] : []),
   ];
 }

@@ -1,8 +1,7 @@
 /** What an interviewer is proposed, and how the end of a room is worded. */
 import { describe, expect, it } from '@jest/globals';
-import { endReasonOf, followUp, noticeOf, suggestionsFor } from '../../../models/rules/interviews/room.ts';
+import { askedBy, endReasonOf, followUp, noticeOf, suggestionsFor } from '../../../models/rules/interviews/room.ts';
 import { endings, followUps, notices } from '../../../models/rules/interviews/roomsentences.ts';
-import type { Said } from '../../../models/rules/interviews/transcript.ts';
 import { interviewLanguages, languageOf } from '../../../models/rules/language/language.ts';
 
 const questions = ['How do you test a service?', 'Which database do you prefer?'].map((body, n) => ({
@@ -10,24 +9,27 @@ const questions = ['How do you test a service?', 'Which database do you prefer?'
   category: 'technical',
   body,
 }));
-const said = (...lines: [role: 'candidate' | 'interviewer', text: string][]): Said[] =>
-  lines.map(([role, text], n) => ({ id: String(n), speaker: role, text, at: new Date(n), is_ai: false, role }));
 
 describe('suggestionsFor', () => {
   it('begins with the first question', () => {
-    expect(suggestionsFor(questions, [])).toEqual([{ kind: 'question', body: questions[0]!.body, question_id: 'q0' }]);
+    expect(suggestionsFor(questions, [], undefined)).toEqual([
+      { kind: 'question', body: questions[0]!.body, question_id: 'q0' },
+    ]);
   });
   it('goes on with the next one when one was asked in other words', () => {
-    const asked = said(['interviewer', 'Hi! Tell me, how would you test such a service?']);
-    expect(suggestionsFor(questions, asked)).toEqual([
+    const text = 'Hi! Tell me, how would you test such a service?';
+    const asked = askedBy(questions, [], text);
+    expect(asked).toBe('q0');
+    expect([askedBy(questions, ['q0'], text), askedBy(questions, [], 'Hello!')]).toEqual([undefined, undefined]);
+    expect(suggestionsFor(questions, ['q0'], { role: 'interviewer', text })).toEqual([
       { kind: 'question', body: questions[1]!.body, question_id: 'q1' },
     ]);
   });
   it('proposes a follow-up after the candidate has spoken, and none after the interviewer', () => {
-    const spoken = said(['candidate', 'We used PostgreSQL.']);
-    expect(suggestionsFor(questions, spoken).map(({ kind }) => kind)).toEqual(['follow_up', 'question']);
-    const answered = [...spoken, ...said(['interviewer', 'Thanks.'])];
-    expect(suggestionsFor(questions, answered).map(({ kind }) => kind)).toEqual(['question']);
+    const after = (role: 'candidate' | 'interviewer', text: string) =>
+      suggestionsFor(questions, [], { role, text }).map(({ kind }) => kind);
+    expect(after('candidate', 'We used PostgreSQL.')).toEqual(['follow_up', 'question']);
+    expect(after('interviewer', 'Thanks.')).toEqual(['question']);
   });
 });
 

@@ -1,0 +1,91 @@
+/**
+ * What each collection holds of meetings, tasks, customers, documents and interviews. A new collection cannot be defined before
+ * it stands here (`Collection`). Pure.
+ */
+
+/**
+ * `own`: the thing itself or a part of it, which its own removal takes away. `{ by }`: copies, such as a notification with a
+ * meeting's title; each record names in this field whose copy it is, and `eraseCopies` (models/base/copies.ts) removes it.
+ * `ids`: ids, numbers, times and hashes of them alone, which stay. `none`: nothing.
+ */
+type Holding = 'own' | { by: string } | 'ids' | 'none';
+
+export const holdings = {
+  deliveries: { by: 'about' },
+  idempotency: { by: 'about' },
+  inbound: { by: 'about' },
+  links: { by: 'about' },
+  notifications: { by: 'about' },
+  mail_threads: { by: 'customer_id' },
+  tool_calls: { by: 'customer_id' },
+
+  chunks: 'own',
+  conversations: 'own',
+  customers: 'own',
+  documents: 'own',
+  // Of customers and of interviews' rooms, by their streams.
+  frames: 'own',
+  // The words of a question are removed with the last customer who asked it.
+  gaps: 'own',
+  interviews: 'own',
+  meetings: 'own',
+  messages: 'own',
+  resumes: 'own',
+  rooms: 'own',
+  sessions: 'own',
+  tasks: 'own',
+  transcript_segments: 'own',
+
+  bot_reports: 'ids',
+  embedding_work: 'ids',
+  erasures: 'ids',
+  // Keyed hashes of addresses, by which whoever objected is not asked again.
+  mail_objections: 'ids',
+  presences: 'ids',
+  removals: 'ids',
+  task_extractions: 'ids',
+  // Hashes of arguments, chained: a link that were taken out would break the chain.
+  tool_audit: 'ids',
+  tool_audit_checkpoints: 'ids',
+
+  allowances: 'none',
+  crawl_frontier: 'none',
+  crawls: 'none',
+  departures: 'none',
+  destinations: 'none',
+  embed_secrets: 'none',
+  integration_candidates: 'none',
+  integrations: 'none',
+  invitations: 'none',
+  keys: 'none',
+  oauth_states: 'none',
+  oidc_states: 'none',
+  org_webhooks: 'none',
+  organizations: 'none',
+  page_links: 'none',
+  pages: 'none',
+  prunings: 'none',
+  publishable_keys: 'none',
+  recrawls: 'none',
+  signing_keys: 'none',
+  socket_processes: 'none',
+  support_configs: 'none',
+  tool_discoveries: 'none',
+  tool_grants: 'none',
+  tool_rates: 'none',
+  tool_servers: 'none',
+  users: 'none',
+} as const satisfies Readonly<Record<string, Holding>>;
+
+export type Collection = keyof typeof holdings;
+
+/** The collections of copies, each with the field that names whose they are. */
+export const copies: readonly { collection: Collection; by: string }[] = Object.entries(holdings).flatMap(
+  ([collection, holding]) =>
+    typeof holding === 'object' ? [{ collection: collection as Collection, by: holding.by }] : [],
+);
+
+/** The ids of things of which there may be copies, wherever they stand in a text, each once. */
+export const idsIn = (text: string): string[] => [
+  ...new Set(text.match(/\b(?:mtg|task|cus|conv|doc|int)_[0-9A-HJKMNP-TV-Z]{26}\b/g)),
+];

@@ -1,0 +1,30 @@
+/** Searches what Temporal stores, histories and visibility, for a text. */
+import { temporal } from '@temporalio/proto';
+import type { Client } from '@temporalio/client';
+import { until } from './harness.ts';
+
+type Where = {
+  /** Only workflows of these organizations, or owners. */
+  orgIds?: readonly string[];
+  began: Date;
+};
+
+/** The ids of the workflows, open and closed, of which something holds the text: arguments, results, failures, memo, attributes. */
+export async function temporalTraces(client: Client, text: string, { orgIds, began }: Where): Promise<string[]> {
+  const since = `StartTime >= '${began.toISOString()}'`;
+  const own = orgIds ? ` AND Organization IN (${orgIds.map((id) => `'${id}'`).join(', ')})` : '';
+  const traces: string[] = [];
+  // A workflow is listed a moment after it has started.
+  const listed = await until(async () => {
+    const found = [];
+    for await (const one of client.workflow.list({ query: since + own })) found.push(one);
+    return found.length > 0 && found;
+  }, 'workflows to be listed');
+  for (const { workflowId, runId, raw } of listed) {
+    const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+    const stored = Buffer.from(temporal.api.history.v1.History.encode(history).finish());
+    const visible = Buffer.from(temporal.api.workflow.v1.WorkflowExecutionInfo.encode(raw).finish());
+    if (stored.includes(text) || visible.includes(text)) traces.push(workflowId);
+  }
+  return traces;
+}
