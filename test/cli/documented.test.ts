@@ -1,4 +1,4 @@
-/** What the documents tell a reader to type is typed: each query at a real Temporal, each command at the run's system. */
+/** What the documents tell a reader to type is typed: each query at a real Temporal, each command at the run's system. Requests are of routes that there are. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile, mkdir } from 'node:fs/promises';
@@ -11,7 +11,16 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { run } from '../../cli/program.ts';
 import { findTemporal } from '../../engines/temporal.ts';
-import { abbreviatedIn, commandsIn, queriesIn, wordsOf, type Documented } from '../kit/documented.ts';
+import { routeGroups } from '../../api/routes/index.ts';
+import {
+  abbreviatedIn,
+  commandsIn,
+  queriesIn,
+  requestsIn,
+  wordsOf,
+  type Documented,
+  type DocumentedRequest,
+} from '../kit/documented.ts';
 import { system, type TestOrg } from '../kit/harness.ts';
 import { startReceiver, type Receiver } from '../kit/receiver.ts';
 import { page, startSite, type TestSite } from '../kit/sites.ts';
@@ -64,6 +73,37 @@ describe('the queries in the documents', () => {
   it('would be refused as they once stood there', async () => {
     const [query] = queriesIn('Filter by `Status = "failed"`.');
     await expect(temporal.workflow.count(query)).rejects.toThrow();
+  });
+});
+
+/** A path without the names of its parameters; `…` stands for one of them, or for the beginning of a path. */
+const plain = (path: string): string => path.replace(/^\/v1\//, '/').replaceAll(/\{\w+\}|(?<=\/)…/g, '{}');
+const routes = Object.values(routeGroups).flatMap((group) =>
+  group.map(({ method, path }) => ({ method: method as string, path: plain(path) })),
+);
+const isRoute = ({ method, path }: DocumentedRequest): boolean => {
+  const end = plain(path).replace(/^…/, '');
+  return routes.some(
+    (route) => route.method === method && (route.path.endsWith(end) || route.path.includes(`${end}{`)),
+  );
+};
+/** What is served beside the routes. */
+const isPage = ({ method, path }: DocumentedRequest): boolean =>
+  method === 'GET' && /^\/(?:$|health\/|metrics$|demo$|docs$|widget\/)/.test(path);
+
+describe('the requests in the documents', () => {
+  it('are of routes that there are', () => {
+    const requests = documents.flatMap(({ path, text }) =>
+      requestsIn(text).map((request) => ({ at: path, ...request })),
+    );
+    expect(requests.length).toBeGreaterThan(100);
+    expect(requests.filter((request) => !isRoute(request) && !isPage(request))).toEqual([]);
+  });
+
+  it('of another method or path are noticed', () => {
+    const gone = requestsIn('`PATCH /v1/orgs/{orgId}/documents` `GET …/nowhere` `GET|POST /v1/nowhere?a=b`');
+    expect(gone.filter((request) => isRoute(request) || isPage(request))).toEqual([]);
+    expect(gone).toHaveLength(4);
   });
 });
 

@@ -60,3 +60,12 @@ export const wordsOf = (command: string): string[] =>
   [...command.replace(/ < \S+$/, '').matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
     ([, double, single, plain]) => double ?? single ?? plain!,
   );
+
+export type DocumentedRequest = { method: string; path: string };
+
+/** Requests that stand in spans, such as `PUT …/server`; what a path is given behind a `?` is left out. */
+export const requestsIn = (text: string): DocumentedRequest[] =>
+  spansIn(split(text).prose).flatMap((span) => {
+    const [, methods, path] = /^((?:GET|POST|PUT|PATCH|DELETE)(?:\|[A-Z]+)*) ([^\s?]+)/.exec(span) ?? [];
+    return (methods ?? '').split('|').flatMap((method) => (path === undefined ? [] : [{ method, path }]));
+  });
