@@ -116,6 +116,11 @@ const notRun: Record<string, string> = {
     'the models are obtained when a run begins, by the same function (test/engines/embedding.test.ts)',
   'support-platform login --email grace@example.com': 'it asks at a terminal (test/cli/cli.test.ts logs in)',
   'npm run -s cli -- password-link grace@example.com': 'it is for operators (test/cli/cli.test.ts has a link made)',
+  'support-platform sessions mint --email ada@example.com --segment personal --ttl-seconds 600':
+    'it takes a key alone (test/cli/nouns.test.ts mints)',
+  'support-platform tools discover': 'its server is an example (test/cli/nouns.test.ts has one)',
+  'support-platform tools approve get_balance --risk-tier read_private --auth-scope verified_customer':
+    'its server is an example (test/cli/nouns.test.ts has one)',
   'echo $?': 'it says how the command before it ended',
 };
 
@@ -132,6 +137,7 @@ async function runCli(words: readonly string[]): Promise<Ended> {
   const given = words.map((word) => {
     const fixture = join(root, 'test', 'fixtures', word);
     if (/^[\w-]+\.\w+$/.test(word) && existsSync(fixture)) return fixture;
+    if (word === 'transcript.txt') return join(root, 'test', 'fixtures', 'security.txt');
     if (word === 'COMMAND') return '--help';
     return word.replace(/^org_\w{26}$/, org.orgId).replace('http://127.0.0.1:8765', site.url);
   });
@@ -174,7 +180,7 @@ async function wrongWith(command: Documented): Promise<string | undefined> {
   const cli = /^(?:npm run -s cli -- |support-platform )/.exec(text);
   if (cli) return wrongCli(wordsOf(text.slice(cli[0].length)), command);
   if (text.startsWith('npm ')) return wrongScript(words);
-  if (words[0] === 'git' || text.includes('curl ')) {
+  if (['git', 'openssl'].includes(words[0]!) || text.includes('curl ')) {
     const { code, shown } = await runScript(text);
     return code === 0 && shown !== '' ? undefined : `${code} ${shown}`;
   }

@@ -29,7 +29,11 @@ function split(text: string): { prose: string; blocks: Block[] } {
 function commandsOf({ language, lines }: Block): Documented[] {
   if (language === 'sh') return [{ text: lines.join('\n'), output: '' }];
   const found: Documented[] = [];
-  for (const line of lines) {
+  // A line that ends with a backslash goes on in the next one.
+  for (const line of lines
+    .join('\n')
+    .replaceAll(/\\\n\s*/g, '')
+    .split('\n')) {
     const prompted = /^\$ (.+)$/.exec(line)?.[1];
     if (prompted !== undefined || (language === '' && isCommand(line)))
       found.push({ text: prompted ?? line, output: '' });
