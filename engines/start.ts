@@ -32,8 +32,8 @@ export function screen(
   Login          ${demo.email}, password ${demo.password}
   Test key       ${demo.key}
   Data, logs     ${dataDir}, ${system.logDir}
-  Your own hosts crawls, webhooks and tools reach private hosts and plain http only where EGRESS_ALLOW names them,
-                 as in EGRESS_ALLOW=localhost:8080 npm start
+  Private hosts  crawls, webhooks and tools reach them, and plain http, only where EGRESS_ALLOW names them, as in
+                 EGRESS_ALLOW=localhost:8080 npm start
 
   Upload a document, list the documents, ask a question:
 

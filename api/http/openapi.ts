@@ -2,6 +2,7 @@
 import { createDocument, type ZodOpenApiObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { z } from 'zod';
 import { errorReply } from '../contract/common.ts';
+import { examples } from '../contract/examples.ts';
 import type { SignatureProvider } from '../access/auth.ts';
 import { keepsReply, type Route } from './route.ts';
 import type { RouteGroups } from '../routes/index.ts';
@@ -132,13 +133,15 @@ function requestBody(route: Route) {
   if (route.raw) return { required: false, content: { '*/*': { schema: { type: 'string', format: 'binary' } } } };
   // A missing body is read as an empty object.
   const required = !route.body?.safeParse({}).success;
-  if (!route.upload) return { required, content: { 'application/json': { schema: route.body } } };
+  const example = Object.hasOwn(examples, route.name) ? { example: examples[route.name] } : {};
+  if (!route.upload) return { required, content: { 'application/json': { schema: route.body, ...example } } };
   const file = z.any().meta({ override: { type: 'string', format: 'binary' } });
   return {
     required: true,
     content: {
       'multipart/form-data': {
         schema: (route.body as z.ZodObject).extend({ file }).required({ file: true }),
+        ...example,
         encoding: { file: { headers: { 'Content-Disposition': fileDisposition } } },
       },
     },

@@ -35,9 +35,10 @@ export const members: Noun = {
       login: true,
       args: { email: 'their e-mail address', role: 'what they may do' },
       body: accounts.inviteBody,
-      reply: accounts.invitationReply,
-      lines: ({ invitation }) => [
+      reply: accounts.invitedReply,
+      lines: ({ invitation, link }) => [
         `Invited ${invitation.email} as ${invitation.role}, until ${invitation.expires_at}: ${invitation.invitation_id}`,
+        ...(link === undefined ? [] : [`No mail was sent; hand this link over: ${link}`]),
       ],
     }),
     listing({
@@ -81,13 +82,18 @@ export const members: Noun = {
     }),
     command({
       name: 'remove',
-      description: 'remove a member, or yourself',
-      examples: ['remove usr_01M7YGT1Y2M8Q0Z6V3C4K5R7XA'],
+      description: 'remove a member, or yourself; the keys that they made are revoked',
+      examples: ['remove usr_01M7YGT1Y2M8Q0Z6V3C4K5R7XA', 'remove usr_01M7YGT1Y2M8Q0Z6V3C4K5R7XA --keep-keys true'],
       route: `DELETE ${path}/{userId}`,
       login: true,
       args: { userId: 'a user id; members list shows it' },
+      query: orgs.removeMemberQuery,
       reply: orgs.removedReply,
-      lines: ({ userId }) => [`Removed ${userId}`],
+      lines: ({ userId, revoked_keys, kept_keys }) => [
+        `Removed ${userId}`,
+        ...revoked_keys.map(({ key_id, name }) => `  revoked ${key_id}  ${name}`),
+        ...kept_keys.map(({ key_id, name }) => `  yours now ${key_id}  ${name}`),
+      ],
     }),
   ],
 };

@@ -12,9 +12,16 @@ type Reply = z.infer<typeof contract.serverReply>;
 type Server = NonNullable<Reply['server']>;
 
 /** What is chosen when a tool is approved; the rest is as it was discovered. */
-const terms = contract.serverBody.shape.approved_tools
-  .unwrap()
-  .element.omit({ source_name: true, description: true, input_schema: true, output_schema: true, risk: true });
+const terms = contract.serverBody.shape.approved_tools.unwrap().element.omit({
+  source_name: true,
+  description: true,
+  input_schema: true,
+  output_schema: true,
+  risk: true,
+  suspended: true,
+  problem: true,
+  notes: true,
+});
 
 /** The server without its schemas, then its tools. */
 function serverLines({ server, authorization_url }: Reply, width: number): string[] {
@@ -51,18 +58,12 @@ async function changeTools(session: Session, change: (tools: Server['approved_to
   return client.request('PUT', path, contract.serverReply, { query, body });
 }
 
-/** A tool as it stands, to be approved as that. One that its server changed is left as it is: suspended. */
-function asApproved(tool: Server['approved_tools'][number]): object {
-  const { suspended: _suspended, ...approved } = tool;
-  return approved;
-}
-
 async function approve(session: Session, { tool, ...chosen }: Given): Promise<void> {
   const reply = await changeTools(session, (tools) => {
     const known = tools.find(({ source_name: name }) => name === tool);
     // The description and the schemas are left out: those of the last discovery are approved.
     const { input_schema: _i, output_schema: _o, description: _d, suspended: _s, ...kept } = known ?? {};
-    const others = tools.filter((each) => each !== known).map(asApproved);
+    const others = tools.filter((each) => each !== known);
     return [...others, { ...kept, source_name: tool, ...chosen }];
   });
   const approved = reply.server?.approved_tools.find(({ source_name: name }) => name === tool);
@@ -149,7 +150,7 @@ export const tools: Noun = {
             throw new CliError(`${String(tool)} is not approved; tools get lists those that are.`, {
               code: 'NOT_FOUND',
             });
-          return left.map(asApproved);
+          return left;
         });
         session.output.result(reply, () => [`${String(tool)} is not called any more`]);
       },
@@ -177,8 +178,9 @@ export const tools: Noun = {
     command({
       name: 'verify',
       description: 'check that nothing in the audit was changed or removed',
-      examples: ['verify'],
+      examples: ['verify', 'verify --whole true'],
       route: `GET ${base}/audit/verify`,
+      query: contract.verifyQuery,
       reply: contract.verifyReply,
     }),
   ],

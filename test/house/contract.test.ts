@@ -1,8 +1,9 @@
 /** The routes against the specification, and the OpenAPI document against its own rules and the routes. */
-import { describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { endpoints } from './endpoints.ts';
-import { system, until } from '../kit/harness.ts';
+import { system, until, type TestOrg } from '../kit/harness.ts';
+import { examples } from '../../api/contract/examples.ts';
 import type { Context } from '../../api/context.ts';
 import { readiness } from '../../api/http/health.ts';
 import { errorsOf } from '../../api/http/openapi.ts';
@@ -58,6 +59,48 @@ describe('GET /v1/openapi.json', () => {
       ids.add(operation.operationId);
     }
     expect(ids.size).toBe(routes.length);
+  });
+});
+
+/** Whose example is refused for what no example can know: a service that is not there, or that nobody has set up here. */
+const needsMore = {
+  400: ['connectSlack', 'connectEmail'],
+  502: ['discoverTools'],
+  503: ['connectLinear', 'connectGithub', 'connectEmail'],
+};
+
+describe('the example of a body', () => {
+  const writing = routes.filter(({ body }) => body !== undefined);
+  let org: TestOrg;
+  let key: string;
+  let session: string;
+  beforeAll(async () => {
+    org = await system().newOrg();
+    key = (await system().newKey(org)).token;
+    session = (await system().newSession(org, { key })).token;
+  });
+
+  it('belongs to a route', () => {
+    expect(Object.keys(examples).filter((name) => !writing.some((route) => route.name === name))).toEqual([]);
+  });
+
+  it.each(writing.map((route) => [route.name, route] as const))('%s: its route takes it', async (name, route) => {
+    expect(examples).toHaveProperty(name);
+    const { file: _file, ...given } = examples[name] as Record<string, unknown>;
+    expect(route.body!.safeParse(given).error).toBeUndefined();
+    const path = route.path.replace('{orgId}', org.orgId).replaceAll(/\{\w+\}/g, 'nothing');
+    const tokens: Record<string, string> = { session, self: key, open: '' };
+    const token = route.auth.kind === 'key' && route.auth.keyOnly ? key : (tokens[route.auth.kind] ?? org.owner.token);
+    const { file, ...fields } = examples[name] as Record<string, string>;
+    const form = new FormData();
+    for (const [field, value] of Object.entries(fields)) form.append(field, value);
+    if (file !== undefined) form.append('file', new Blob([file]), 'hours.md');
+    const sent = route.upload ? { form } : { body: fields };
+    const { status, body } = await system().request(route.method, path, { ...sent, ...(token ? { token } : {}) });
+    const isKnown = Object.entries(needsMore).some(([code, names]) => status === Number(code) && names.includes(name));
+    // 401: the password is another one; 404 and 409: there is no such record, or it is not in that state.
+    const isTaken = status < 300 || isKnown || [404, 409, 429].includes(status) || body.code === 'BAD_LOGIN';
+    expect([name, isTaken, status, body]).toEqual([name, true, status, body]);
   });
 });
 

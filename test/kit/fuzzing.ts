@@ -64,7 +64,7 @@ const rulesBeyondTheSchema = [
 ];
 
 /** Where another service is asked, which the fuzzer's addresses do not reach: the answer says so with 502 or 503. */
-const asksElsewhere = ['connectGithub', 'connectLinear', 'discoverTools', 'putToolServer'];
+const asksElsewhere = ['connectEmail', 'connectGithub', 'connectLinear', 'discoverTools', 'putToolServer'];
 /** Where one of the values of a parameter has a path, and methods, of its own. */
 const besideOwnPaths = ['disconnectIntegration'];
 

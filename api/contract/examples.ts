@@ -1,0 +1,125 @@
+/**
+ * An example of the body of each route that takes one, by the name of the route: what the reference shows, and what its "Try it
+ * out" begins with. A test sends each of them to its route.
+ */
+const question = 'What does a large safe deposit box cost?';
+const time = '2030-01-31T09:30:00Z';
+const person = { email: 'grace@example.com', password: 'correct horse battery' };
+/** As long as what a mail or a reply holds. */
+const token = 'b3VyLWxpbmtzLWhhdmUtZm9ydHktdGhyZWUtbGV0dGVycw';
+const segments = { segments: ['personal', 'business'] };
+const authority = { authority: 'primary' };
+const role = { role: 'admin' };
+
+export const examples: Readonly<Record<string, unknown>> = {
+  register: { ...person, name: 'Grace Example', company: 'Lindenbank' },
+  login: person,
+  setPicture: { picture: 'https://www.example.com/grace.png' },
+  forgotPassword: { email: person.email },
+  resetPassword: { token, password: 'another correct horse' },
+  changeEmail: { email: 'grace@example.org', password: person.password },
+  confirmEmail: { token },
+  createOrganization: { name: 'Lindenbank' },
+  addMember: { email: 'ada@example.com', ...role },
+  changeRole: role,
+  inviteMember: { email: 'ada@example.com', role: 'member' },
+  seeInvitation: { token },
+  acceptInvitation: { token },
+  registerInvited: { token, name: 'Ada Example', password: person.password },
+
+  createKey: { name: 'website', scopes: ['support:read', 'sessions:mint'], mode: 'test', expires_at: time },
+  updateKey: { name: 'website and app', expires_at: null },
+  rotateKey: { overlap_seconds: 3600 },
+
+  uploadDocument: {
+    file: '# Opening hours\n\nOur branches open at nine.',
+    segments: 'personal,business',
+    authority: 'normal',
+  },
+  setDocumentSegments: segments,
+  setDocumentAuthority: authority,
+  reprocessDocument: {},
+  startCrawl: { url: 'https://www.example.com/help/', options: { max_pages: 50, segments: ['personal'] } },
+  cancelCrawl: {},
+  queryKnowledge: { query: question, context: { productType: 'personal' }, explain: true },
+  setGapStatus: { gap_ids: ['gap_01M7YGT1Y2M8Q0Z6V3C4K5R7XA'], status: 'acknowledged' },
+  setPageSegments: segments,
+  setPageAuthority: authority,
+  pruneKnowledge: { apply: false },
+
+  putToolServer: {
+    server_label: 'Cards',
+    endpoint_url: 'https://tools.example.com/mcp',
+    auth_type: 'none',
+    approved_tools: [
+      {
+        source_name: 'card_status',
+        description: 'Says whether a card is on its way.',
+        input_schema: { type: 'object', properties: { card: { type: 'string' } }, required: ['card'] },
+        risk_tier: 'read_private',
+        auth_scope: 'verified_customer',
+      },
+    ],
+  },
+  discoverTools: {},
+  approveToolCall: {},
+  denyToolCall: {},
+
+  sendMessage: { body: question, client_message_id: 'm-1' },
+  updateSupportConfig: { kb_segment_strict: false, allowed_origins: ['https://www.example.com'] },
+  mintSession: {
+    customer: { email: 'ada@example.com', name: 'Ada Example', externalCustomerId: '4711' },
+    ttlSeconds: 3600,
+    context: { productType: 'personal' },
+  },
+  replaceEmbedSecret: { overlap_seconds: 3600 },
+
+  replyToConversation: { body: 'Hello Ada, this is Grace. How can I help?', client_message_id: 'r-1' },
+  assignConversation: { user_id: null },
+  resolveConversation: {},
+  escalateConversation: { reason: 'A refund over 500 EUR.' },
+  reopenConversation: {},
+  redeliver: {},
+  recoverDeliveries: { since: '2026-01-31T00:00:00Z' },
+  sendTestEvent: {},
+
+  createMeeting: { title: 'Weekly planning', ttl_days: 365, settings: { timezone: 'Europe/Berlin' } },
+  renameMeeting: { title: 'Planning in May' },
+  updateMeetingSettings: { participation_level: 'low', proactive_suggest: false },
+  addTranscript: {
+    segments: [
+      { id: 's-1', speaker: 'Ada', text: 'I will order the new cards by Friday.', timestamp: '2026-11-24T09:00:00Z' },
+    ],
+  },
+  setOrgWebhooks: { email_notifications: true, notify_on: ['task_assigned', 'meeting_ended'] },
+
+  connectLinear: { api_key: 'lin_api_0123456789', team_id: 'ENG' },
+  connectGithub: { token: 'github_pat_0123456789', repository: 'lindenbank/support' },
+  connectSlack: { channel_id: 'C0123456789' },
+  connectEmail: { smtp_url: 'smtps://support:password@mail.example.com', from: 'Lindenbank <help@example.com>' },
+
+  createInterview: {
+    role_title: 'Go developer',
+    skills: ['Go', 'MongoDB'],
+    question_count: 5,
+    candidate_email: 'ada@example.com',
+    mode: 'solo',
+  },
+  updateInterview: { evaluation_criteria: ['Go', 'communication'], question_count: 6 },
+  startInterview: { candidate_name: 'Ada Example' },
+  cancelInterview: { reason: 'The candidate is ill.' },
+  uploadResume: { file: '%PDF-1.7' },
+  decideInterview: { decision: 'hire', notes: 'Strong in Go.' },
+  draftInterview: { prompt: 'A senior Go developer, 45 minutes, tomorrow at 10:30', timezone: 'Europe/Berlin' },
+  generateQuestions: {
+    title: 'Go developer',
+    job_description: 'Builds services in Go that store in MongoDB.',
+    required_skills: ['Go', 'MongoDB'],
+    experience_level: 'senior',
+    question_count: 5,
+  },
+
+  createTask: { title: 'Order the new cards', priority: 'high', due_date: '2030-01-31' },
+  updateTask: { status: 'completed' },
+  extractTasks: { org_id: 'org_01M7YGT1Y2M8Q0Z6V3C4K5R7XA' },
+};
