@@ -3,14 +3,15 @@ import { createFetch } from '../../clients/mcp/fetch.ts';
 import type { ServerAddress } from '../../clients/mcp/mcp.ts';
 import {
   grantedAuth,
-  oauthProvider,
   type OAuthClient,
   type OAuthState,
   type OAuthStore,
+  type SignInEnd,
   type TokenTurns,
 } from '../../clients/mcp/oauth.ts';
 import type { StreamingHttp } from '../../clients/http/http.ts';
 import { notifyMembers } from '../../models/access/notification.ts';
+import { sha256 } from '../../models/mcp/hash.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
 import { callbackPath, clientMetadataPath } from '../../models/rules/mcp/oauth.ts';
 import {
@@ -33,6 +34,12 @@ export type ConnectionDeps = {
 /** What has to be known of a server to reach it, also while it is not stored yet. */
 export type Reached = Pick<ToolServer, '_id' | 'connection' | 'endpoint_url' | 'auth_type' | 'access_token' | 'oauth'>;
 
+const endings: Readonly<Record<SignInEnd['why'], string>> = {
+  refused: 'It, or its authorization server, accepts the sign-in no longer.',
+  moved:
+    'It has moved to another authorization server, which has to be given the client secret anew where there is one.',
+  scope: 'It asks for more than was agreed to.',
+};
 const signInLimits = { maxBytes: 1024 * 1024, headersTimeoutMs: 10_000, totalTimeoutMs: 15_000 };
 /** Longer than a sign-in may take: whoever has not renewed the tokens by then has died. */
 const renewalMs = 20_000;
@@ -53,13 +60,15 @@ export function createConnections({ secrets, http, egressAllow, publicUrl, clock
     clientMetadataUrl: `${publicUrl}${clientMetadataPath}`,
   });
 
+  const stateIn = (orgId: string, sealed: string): OAuthState =>
+    JSON.parse(secrets.open(sealed, toolSecretPlace(orgId, 'oauth_state'))) as OAuthState;
+
   /** What the sign-in gave, in the server's record. */
   const storeOf = ({ _id: orgId, connection }: Reached): OAuthStore => ({
     async read() {
       const server = await findToolServer(orgId);
       const sealed = server?.connection === connection ? server.oauth_state : undefined;
-      const place = toolSecretPlace(orgId, 'oauth_state');
-      return sealed === undefined ? {} : (JSON.parse(secrets.open(sealed, place)) as OAuthState);
+      return sealed === undefined ? {} : stateIn(orgId, sealed);
     },
     write: (state) => keepOAuthState(orgId, connection, sealedState(orgId, state)),
   });
@@ -71,15 +80,19 @@ export function createConnections({ secrets, http, egressAllow, publicUrl, clock
   const turnsOf = ({ _id: orgId, connection }: Reached): TokenTurns => ({
     claim: () => claimRenewal(orgId, connection, clock(), renewalMs),
     end: () => endRenewal(orgId, connection),
-    async refused() {
+    async ended(token, end) {
       const server = await findToolServer(orgId);
       const sealed = server?.connection === connection ? server.oauth_state : undefined;
-      if (sealed === undefined || !(await forgetOAuthState(orgId, connection, sealed))) return;
+      if (sealed === undefined) return;
+      const { tokens } = stateIn(orgId, sealed);
+      if (tokens?.access_token !== token) return;
+      const scopes = end.why === 'scope' ? end.scopes : undefined;
+      if (!(await forgetOAuthState(orgId, connection, sealed, { scopes, moved: end.why === 'moved' }))) return;
       const kind = 'tool_server_signed_out';
-      const body =
-        'Its authorization server accepts the sign-in no longer. Connect it again; until then no tool is called.';
-      const notice = { key: `${kind}:${connection}`, kind, title: 'The tool server is signed out', body, about: [] };
-      await notifyMembers(orgId, notice, clock());
+      const body = `${endings[end.why]} Connect it again; until then no tool is called.`;
+      // Each sign-in that ends is told once.
+      const key = `${kind}:${connection}:${sha256(sealed).slice(0, 16)}`;
+      await notifyMembers(orgId, { key, kind, title: 'The tool server is signed out', body, about: [] }, clock());
     },
   });
 
@@ -90,9 +103,7 @@ export function createConnections({ secrets, http, egressAllow, publicUrl, clock
       return { key, url, auth: { token: async () => secrets.open(sealed, toolSecretPlace(orgId, 'access_token')) } };
     if (auth_type === 'oauth2') {
       const store = storeOf(server);
-      const provider = oauthProvider(clientOf(server), store);
-      const byPerson = server.oauth?.grant_type !== 'client_credentials';
-      return { key, url, auth: byPerson ? grantedAuth(provider, store, turnsOf(server), fetch) : provider };
+      return { key, url, auth: grantedAuth(clientOf(server), store, turnsOf(server), fetch) };
     }
     return { key, url, auth: undefined };
   }

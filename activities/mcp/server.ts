@@ -72,7 +72,8 @@ export function createToolServerActivities(deps: ToolServerDeps) {
         });
         return outcomeOf(async () => {
           const { tokenUrl } = client;
-          const came = await signIn(provider, content.server.endpoint_url, connections.fetch, { tokenUrl });
+          const { endpoint_url: url, scopes_wanted: scopes } = content.server;
+          const came = await signIn(provider, url, connections.fetch, { tokenUrl, scopes });
           if (came === 'signed_in') {
             await keep(grantId, { ...content, signed_in: connections.sealedState(orgId, await kept.read()) });
             return { kind: 'done' } as const;

@@ -27,7 +27,12 @@ import { mountMcp } from '../mcp/endpoint.ts';
 import { toolOutcome } from '../mcp/outcome.ts';
 import { newId } from '../../models/base/ids.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
-import { clientDocument, clientMetadataPath } from '../../models/rules/mcp/oauth.ts';
+import {
+  clientDocument,
+  clientMetadataPath,
+  resourceDocument,
+  resourceMetadataPath,
+} from '../../models/rules/mcp/oauth.ts';
 
 const apiVersion = '0.1.0';
 const docsAssets = { 'swagger-ui.css': 'text/css', 'swagger-ui-bundle.js': 'text/javascript' } as const;
@@ -65,7 +70,8 @@ export function createApp(
       koa.set(problem.headers);
       // RFC 9110, 15.5.2: a 401 names the scheme of the credential that is wanted. A signature is in a header that its
       // provider defines.
-      if (koa.status === 401 && koa.state['guard'] !== 'signature') koa.set('www-authenticate', 'Bearer');
+      if (koa.status === 401 && koa.state['guard'] !== 'signature')
+        koa.set('www-authenticate', (koa.state['challenge'] as string | undefined) ?? 'Bearer');
       koa.type = 'application/json';
       koa.body = JSON.stringify(errorBody(problem, requestId));
       // The rest of a body that nobody wanted is read and dropped: a connection that closed while its caller still sends
@@ -114,6 +120,10 @@ export function createApp(
   outside.get(clientMetadataPath, (koa) => {
     koa.set('cache-control', 'public, max-age=60');
     koa.body = clientDocument(ctx.config.publicUrl);
+  });
+  outside.get(resourceMetadataPath, (koa) => {
+    koa.set('cache-control', 'public, max-age=60');
+    koa.body = resourceDocument(ctx.config.publicUrl);
   });
   // Made for the first who asks: it takes longer than half of all else that a start does here.
   const document = onDemand(() => openApiDocument(groups, { version: apiVersion }));

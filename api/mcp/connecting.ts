@@ -24,7 +24,7 @@ import {
   type GrantContent,
 } from '../../models/mcp/grant.ts';
 import { sha256 } from '../../models/mcp/hash.ts';
-import { findToolServer, saveToolServer, type ToolServer } from '../../models/mcp/server.ts';
+import { findToolServer, forgetScopes, saveToolServer, type ToolServer } from '../../models/mcp/server.ts';
 import { keyStatus } from '../../models/rules/access/keys.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { failureReasons, type FailureReason } from '../../models/rules/mcp/failure.ts';
@@ -64,12 +64,23 @@ async function prepareSignIn(
   server: ToolServer,
   { actor, mode, cookies }: Asker,
 ): Promise<Partial<GrantContent>> {
-  const { _id: orgId, connection, endpoint_url, auth_type, oauth } = server;
+  const { _id: orgId, connection, endpoint_url, auth_type, oauth, scopes_wanted } = server;
+  if (oauth?.grant_type === 'client_credentials' && oauth.client_secret === undefined)
+    throw new Problem('VALIDATION', {
+      details: [{ path: ['body', 'oauth', 'client_secret'], message: 'is required for client credentials' }],
+    });
   const state = randomBytes(32).toString('base64url');
   const grantId = sha256(state);
   const bound = cookies && bindBrowser('connect', state, grantSeconds);
   const content: GrantContent = {
-    server: { _id: orgId, connection, endpoint_url, auth_type, ...(oauth === undefined ? {} : { oauth }) },
+    server: {
+      _id: orgId,
+      connection,
+      endpoint_url,
+      auth_type,
+      ...(oauth === undefined ? {} : { oauth }),
+      ...(scopes_wanted === undefined ? {} : { scopes_wanted }),
+    },
     state,
     actor,
     mode,
@@ -121,6 +132,7 @@ export async function finishSignIn(
   const browser = state === undefined ? undefined : returningBrowser(cookies, 'connect', state);
   const grant = state === undefined ? null : await returnGrant(sha256(state), browser, ctx.clock());
   if (!grant) return { outcome: 'unknown_state' };
+  if (error === 'invalid_scope') await forgetScopes(grant.org_id, grant.connection);
   if (error !== undefined) return { outcome: /^[a-z_]{1,60}$/.test(error) ? error : 'access_denied' };
   if (code === undefined) return { outcome: 'no_code' };
   const { org_id: orgId, _id: grantId } = grant;

@@ -13,6 +13,7 @@ import { jsonReader } from '../http/body.ts';
 import type { Limiter } from '../http/limits.ts';
 import { takeNoParameters } from '../http/validate.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
+import { knowledgePath, resourceChallenge } from '../../models/rules/mcp/oauth.ts';
 
 /** A question of 2,000 characters with fifty messages before it fits; so does everything else that is asked here. */
 const maxBodyBytes = 1024 * 1024;
@@ -32,8 +33,9 @@ export function mountMcp(
   const handler = () =>
     (serving ??= import('./knowledge.ts').then(({ createKnowledgeServer }) => createKnowledgeServer(ctx, version)));
 
-  router.post('/v1/mcp', async (koa) => {
+  router.post(knowledgePath, async (koa) => {
     refuseForeignPages(koa, ctx.config.publicUrl);
+    koa.state['challenge'] = resourceChallenge(ctx.config.publicUrl);
     const principal = (await shared.authenticate({
       guard,
       authorization: koa.get('authorization') || undefined,
@@ -51,6 +53,7 @@ export function mountMcp(
     // Several calls in one request are so many questions.
     for (const message of messages)
       if (isCall(message)) koa.set(await shared.limit('queries', credentialId(principal)));
+    if (isListening(body)) return notFound(koa, body);
     const gone = new AbortController();
     koa.res.once('close', () => gone.abort());
     const { headers } = koa.req;
@@ -63,6 +66,16 @@ export function mountMcp(
     const authInfo = { token: '', clientId: principal.actor, scopes: [guard.scope], extra: { principal } };
     await send(koa, await (await handler()).fetch(request, { parsedBody: body, authInfo }));
   });
+}
+
+/** A client that wants to hear of changes; the tools never change, and the library would say that others listen already. */
+const isListening = (body: unknown): body is { id?: unknown } =>
+  (body as { method?: unknown } | null)?.method === 'subscriptions/listen';
+
+function notFound(koa: RouterContext, { id }: { id?: unknown }): void {
+  const named = typeof id === 'string' || typeof id === 'number' ? id : null;
+  koa.status = 404;
+  koa.body = { jsonrpc: '2.0', id: named, error: { code: -32_601, message: 'Method not found' } };
 }
 
 const isCall = (message: unknown): boolean => (message as { method?: unknown } | null)?.method === 'tools/call';

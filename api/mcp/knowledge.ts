@@ -11,8 +11,6 @@ import { readMessage } from '../../agent/reading.ts';
 /** Serves requests whose `authInfo.extra.principal` is the key that was checked. */
 export const createKnowledgeServer = (ctx: Context, version: string): McpHttpHandler =>
   createMcpHandler(({ authInfo }) => serverFor(ctx, principalIn(authInfo), version), {
-    // Its tools never change while it runs, so nobody has to listen for changes.
-    maxSubscriptions: 0,
     onerror: (error) => ctx.log.debug({ err: error }, 'a request to the knowledge as a tool server was refused'),
   });
 

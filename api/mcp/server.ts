@@ -120,6 +120,7 @@ function withConnection({ config, secrets }: Context, standing: ToolServer, body
     body.oauth !== undefined;
   if (!reconnects) return next;
   delete next.oauth_state;
+  delete next.scopes_wanted;
   delete next.renewing_until;
   return { ...next, connection: standing.connection + 1 };
 }

@@ -4,6 +4,7 @@
  */
 import {
   Client,
+  InsufficientScopeError,
   isInputRequiredResult,
   OAuthClientFlowError,
   OAuthError,
@@ -14,7 +15,6 @@ import {
   UnauthorizedError,
   type AuthProvider,
   type JsonSchemaValidator,
-  type OAuthClientProvider,
   type Tool,
 } from '@modelcontextprotocol/client';
 import { LRUCache } from 'lru-cache';
@@ -27,11 +27,13 @@ import { failureReasons, type FailureReason } from '../../models/rules/mcp/failu
 import type { ContentBlock, Progress } from '../../models/rules/mcp/result.ts';
 import type { JsonSchema, ListedTool } from '../../models/rules/mcp/tool.ts';
 
+/** A credential for calls, which is told also when it lacks something. */
+export type Credential = AuthProvider & { onForbidden?(reply: Response): Promise<void> };
 export type ServerAddress = {
   /** The same for the same connection settings: organization and version of the configuration. */
   key: string;
   url: string;
-  auth: AuthProvider | OAuthClientProvider | undefined;
+  auth: Credential | undefined;
 };
 export type ToolAsk = {
   name: string;
@@ -94,6 +96,9 @@ const maxPages = 64;
 /** A server that sends page after page slowly must not hold up a call for longer than its activity may take. */
 const defaultAllPagesMs = 15_000;
 
+/** What another connection would not change. */
+const final: readonly FailureReason[] = ['timeout', 'cancelled', 'scope'];
+
 /** `users`: what runs over it now. `retired`: nothing new does; it is closed when the last one has ended. */
 type Connection = { client: Client; transport: StreamableHTTPClientTransport; users: number; retired: boolean };
 
@@ -125,7 +130,11 @@ export function createMcp({
       },
     );
     const transport = new StreamableHTTPClientTransport(new URL(url), {
-      fetch,
+      fetch: async (input, init) => {
+        const reply = await fetch(input, init);
+        if (reply.status === 403) await auth?.onForbidden?.(reply);
+        return reply;
+      },
       ...(auth === undefined ? {} : { authProvider: auth }),
       onInsufficientScope: 'throw',
       reconnectionOptions: {
@@ -194,7 +203,7 @@ export function createMcp({
         open.delete(server.key);
         // A session that the server has forgotten, or a connection that was closed: listing changes nothing, so it is tried anew.
         const failure = failureOf(error, signal);
-        if (!reused || failure.reason === 'timeout' || failure.reason === 'cancelled') throw failure;
+        if (!reused || final.includes(failure.reason)) throw failure;
       }
       try {
         return await list(server, signal);
@@ -309,6 +318,7 @@ function failureOf(error: unknown, signal: AbortSignal | undefined, sent = false
     return new ServerFailure('unreachable', { sent: sent && !unsent, cause: error });
   }
   if (causeOf(error, BadSchema)) return given('protocol');
+  if (error instanceof InsufficientScopeError) return new ServerFailure('scope', { cause: error });
   if (isUnauthorized(error)) return new ServerFailure('unauthorized', { cause: error });
   if (error instanceof SdkError) {
     if (error.code === SdkErrorCode.RequestTimeout) return given('timeout');

@@ -6,11 +6,11 @@
 import {
   auth,
   discoverAuthorizationServerMetadata,
+  discoverOAuthProtectedResourceMetadata,
   extractWWWAuthenticateParams,
   OAuthClientFlowError,
   OAuthError,
   OAuthErrorCode,
-  type AuthProvider,
   type FetchLike,
   type OAuthClientProvider,
   type OAuthDiscoveryState,
@@ -18,7 +18,7 @@ import {
   type StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
 import { authorizationOf } from './fetch.ts';
-import { ServerFailure } from './mcp.ts';
+import { ServerFailure, type Credential } from './mcp.ts';
 import { renewed, type Renewals } from '../http/renewal.ts';
 import { clientMetadata, type ToolClient } from '../../models/rules/mcp/oauth.ts';
 
@@ -124,12 +124,22 @@ export async function signIn(
   provider: OAuthClientProvider,
   serverUrl: string,
   fetch: FetchLike,
-  { returned, tokenUrl }: { returned?: { code: string; iss?: string | undefined }; tokenUrl?: string | undefined } = {},
+  {
+    returned,
+    tokenUrl,
+    scopes = [],
+  }: {
+    returned?: { code: string; iss?: string | undefined };
+    tokenUrl?: string | undefined;
+    /** What the server has asked for beside what it asks for now. */
+    scopes?: readonly string[] | undefined;
+  } = {},
 ): Promise<'signed_in' | 'person_needed'> {
   try {
     if (!returned && tokenUrl !== undefined && provider.redirectUrl !== undefined)
       await findAuthority(provider, tokenUrl, fetch);
     const challenge = returned ? {} : await challengeOf(serverUrl, fetch);
+    const scope = scopesOf(challenge.scope, scopes.join(' ')).join(' ');
     const result = await auth(provider, {
       serverUrl,
       fetchFn: fetch,
@@ -137,6 +147,7 @@ export async function signIn(
         ? { authorizationCode: returned.code, ...(returned.iss === undefined ? {} : { iss: returned.iss }) }
         : {}),
       ...challenge,
+      ...(scope === '' ? {} : { scope }),
     });
     return result === 'AUTHORIZED' ? 'signed_in' : 'person_needed';
   } catch (error) {
@@ -147,62 +158,130 @@ export async function signIn(
   }
 }
 
+/**
+ * Why a sign-in has ended. `refused`: nobody takes what it gave any more. `moved`: the tool server names another authorization
+ * server. `scope`: it asks for more than was agreed to, all of which `scopes` are.
+ */
+export type SignInEnd = { why: 'refused' | 'moved' } | { why: 'scope'; scopes: string[] };
+
 /** How processes take turns in renewing tokens. */
 export type TokenTurns = Pick<Renewals<unknown>, 'claim' | 'end'> & {
-  /** The authorization server has ended what a person agreed to. */
-  refused(): Promise<void>;
+  /** The sign-in that gave this access token has ended; nothing when another one stands by now. */
+  ended(token: string, end: SignInEnd): Promise<void>;
 };
 
-const invalidGrant: string = OAuthErrorCode.InvalidGrant;
+/** Of a refusal by an authorization server, what may pass by itself. */
+const passing: readonly string[] = [
+  OAuthErrorCode.ServerError,
+  OAuthErrorCode.TemporarilyUnavailable,
+  OAuthErrorCode.TooManyRequests,
+];
 /** How long a call waits for another process that renews the tokens. */
 const patienceMs = 15_000;
 
 /**
- * The credential of a person's grant, for calls: it is refreshed, and never asked for anew, because no person is there to
- * agree. Of all who learn that it has run out only one refreshes it, for a refresh token serves once. The connection's own
- * `fetch` is made by `createFetch`. `fetchFn` takes no longer than a claim lasts.
+ * The credential of a sign-in, for calls: it is renewed, and never asked for anew, because no person is there to agree. Of all
+ * who learn that it has run out only one renews it, for a refresh token serves once. What cannot be renewed has ended, so that
+ * somebody is told and may sign in again. The connection's own `fetch` is made by `createFetch`. `fetchFn` takes no longer than
+ * a claim lasts.
  */
-export function grantedAuth(
-  provider: OAuthClientProvider,
-  store: OAuthStore,
-  turns: TokenTurns,
-  fetchFn: FetchLike,
-): AuthProvider {
-  const read = async (): Promise<StoredOAuthTokens | undefined> => {
-    const { tokens } = await store.read();
-    return tokens?.refresh_token === undefined ? undefined : tokens;
+export function grantedAuth(client: OAuthClient, store: OAuthStore, turns: TokenTurns, fetchFn: FetchLike): Credential {
+  const provider = oauthProvider(client, store);
+  const byPerson = client.grantType === 'authorization_code';
+  const canRenew = ({ refresh_token: token }: StoredOAuthTokens) => !byPerson || token !== undefined;
+  const standing = async () => (await store.read()).tokens;
+  const over = async (token: string, end: SignInEnd): Promise<never> => {
+    await turns.ended(token, end);
+    throw new ServerFailure('unauthorized');
   };
   return {
-    token: async () => (await store.read()).tokens?.access_token,
+    token: async () => (await standing())?.access_token,
     async onUnauthorized({ response, serverUrl }) {
       // Requests run side by side over one connection: what this one was sent with may be older than what another got.
-      const refused = authorizationOf(response)?.replace(/^Bearer /, '');
+      const refused = tokenOf(response);
+      const { tokens, discovery } = await store.read();
+      if (tokens !== undefined && tokens.access_token === refused) {
+        if (client.tokenUrl === undefined && (await hasMoved(response, serverUrl, discovery, fetchFn)))
+          return over(refused, { why: 'moved' });
+        if (!canRenew(tokens)) return over(refused, { why: 'refused' });
+      }
+      let isNew = false;
       const isThere = await renewed<StoredOAuthTokens>({
         ...turns,
-        read,
+        read: async () => {
+          const now = await standing();
+          return now && canRenew(now) ? now : undefined;
+        },
         isGood: ({ access_token: token }) => token !== refused,
-        renew: () => renew(provider, turns, serverUrl, fetchFn),
+        async renew({ access_token: token, scope: before }) {
+          // A refresh token stands for what was agreed to; whoever signs in anew says it again.
+          const scope = byPerson ? [] : scopesOf(before, extractWWWAuthenticateParams(response).scope);
+          const asked = { serverUrl, fetchFn, ...(scope.length === 0 ? {} : { scope: scope.join(' ') }) };
+          await renew(provider, asked, () => turns.ended(token, { why: 'refused' }));
+          isNew = true;
+        },
         patienceMs,
         late: () => new ServerFailure('timeout'),
       });
       if (!isThere) throw new ServerFailure('unauthorized');
+      const fresh = isNew ? (await standing())?.access_token : undefined;
+      if (fresh !== undefined && (await isRefused(serverUrl, fresh, fetchFn))) await over(fresh, { why: 'refused' });
+    },
+    async onForbidden(reply) {
+      const { error, scope } = extractWWWAuthenticateParams(reply);
+      const { tokens, discovery } = await store.read();
+      if (error !== 'insufficient_scope' || tokens === undefined || tokens.access_token !== tokenOf(reply)) return;
+      const before = tokens.scope ?? (discovery?.resourceMetadata?.scopes_supported ?? client.scopes ?? []).join(' ');
+      await turns.ended(tokens.access_token, { why: 'scope', scopes: scopesOf(before, scope) });
     },
   };
 }
 
+const tokenOf = (reply: Response): string | undefined => authorizationOf(reply)?.replace(/^Bearer /, '');
+
+const maxScopes = 50;
+
+/** The scopes in these lists, each once, without what is none. */
+const scopesOf = (...lists: readonly (string | undefined)[]): string[] => {
+  const found = lists.flatMap((list) => list?.split(' ') ?? []);
+  return [...new Set(found)].filter((scope) => /^[!#-[\]-~]{1,200}$/.test(scope)).slice(0, maxScopes);
+};
+
 async function renew(
   provider: OAuthClientProvider,
-  { refused }: TokenTurns,
-  serverUrl: URL,
-  fetchFn: FetchLike,
+  asked: Parameters<typeof auth>[1],
+  refused: () => Promise<void>,
 ): Promise<void> {
   try {
-    if ((await auth(provider, { serverUrl, fetchFn })) !== 'AUTHORIZED') throw new ServerFailure('unreachable');
+    if ((await auth(provider, asked)) !== 'AUTHORIZED') throw new ServerFailure('unreachable');
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
-    if (error.code === invalidGrant) await refused();
+    if (!passing.includes(error.code)) await refused();
     throw new ServerFailure('unauthorized', { cause: error });
   }
+}
+
+/** Whether the tool server names authorization servers, and not the one that has given the tokens. */
+async function hasMoved(
+  refusal: Response,
+  serverUrl: URL,
+  discovery: OAuthDiscoveryState | undefined,
+  fetchFn: FetchLike,
+): Promise<boolean> {
+  if (discovery === undefined) return false;
+  const { resourceMetadataUrl } = extractWWWAuthenticateParams(refusal);
+  const options = resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl };
+  const found = await discoverOAuthProtectedResourceMetadata(serverUrl, options, fetchFn).catch(() => undefined);
+  const named = found?.authorization_servers ?? [];
+  return named.length > 0 && !named.map(plainAddress).includes(plainAddress(discovery.authorizationServerUrl));
+}
+
+const plainAddress = (address: string): string => address.replace(/\/+$/, '');
+
+/** Whether the tool server does not even take a token that it has just been given. */
+async function isRefused(serverUrl: URL, token: string, fetchFn: FetchLike): Promise<boolean> {
+  const reply = await ping(serverUrl.href, fetchFn, { authorization: `Bearer ${token}` }).catch(() => undefined);
+  return reply?.status === 401;
 }
 
 /** What the tool server says about its authorization server when it is asked without a credential. */
@@ -210,16 +289,22 @@ async function challengeOf(
   serverUrl: string,
   fetch: FetchLike,
 ): Promise<{ resourceMetadataUrl?: URL; scope?: string }> {
-  const reply = await fetch(serverUrl, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
-  });
-  await reply.body?.cancel();
+  const reply = await ping(serverUrl, fetch);
   if (reply.status !== 401) return {};
   const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(reply);
   return {
     ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),
     ...(scope === undefined ? {} : { scope }),
   };
+}
+
+/** The head of what the tool server answers to a request that does nothing. */
+async function ping(serverUrl: string, fetch: FetchLike, headers: Record<string, string> = {}): Promise<Response> {
+  const reply = await fetch(serverUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
+  });
+  await reply.body?.cancel();
+  return reply;
 }

@@ -29,7 +29,7 @@ export type GrantContent = {
    * The server as it is about to be stored. That happens when the sign-in has come so far: settings with which nobody can
    * sign in replace none that work.
    */
-  server: Pick<ToolServer, '_id' | 'connection' | 'endpoint_url' | 'auth_type' | 'oauth'>;
+  server: Pick<ToolServer, '_id' | 'connection' | 'endpoint_url' | 'auth_type' | 'oauth' | 'scopes_wanted'>;
   /** The parameter by which the browser that comes back is known. */
   state: string;
   /** Who asked for it, for the audit. */

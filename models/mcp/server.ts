@@ -42,6 +42,8 @@ export type ToolServer = {
   oauth?: OAuthSettings;
   /** Sealed JSON: what the sign-in at the authorization server has given; see clients/mcp/oauth.ts. */
   oauth_state?: string;
+  /** What the server has asked for beyond what was agreed to, with that; the next sign-in asks for all of it. */
+  scopes_wanted?: string[];
   /** Until when one process renews the tokens; the others wait for what it gets. */
   renewing_until?: Date;
   protocol_version?: string;
@@ -68,6 +70,7 @@ export const ToolServerModel = defineModel<Stored>('ToolServer', 'tool_servers',
   access_token: String,
   oauth: { type: Mixed },
   oauth_state: String,
+  scopes_wanted: { type: [String], default: undefined },
   renewing_until: Date,
   protocol_version: String,
   environment: { type: String, enum: environments },
@@ -160,13 +163,33 @@ export async function endRenewal(orgId: string, connection: number): Promise<voi
   );
 }
 
-/** Forgets a sign-in that the authorization server has ended; false when there is another one by now. */
-export async function forgetOAuthState(orgId: string, connection: number, sealed: string): Promise<boolean> {
+/**
+ * Forgets a sign-in that has ended; false when there is another one by now. `scopes`: what the next one asks for. `moved`: the
+ * client's secret was given for another authorization server, so it is forgotten, too.
+ */
+export async function forgetOAuthState(
+  orgId: string,
+  connection: number,
+  sealed: string,
+  { scopes, moved = false }: { scopes?: string[] | undefined; moved?: boolean } = {},
+): Promise<boolean> {
   const { matchedCount } = await collectionOf(ToolServerModel).updateOne(
     { _id: orgId, connection, oauth_state: sealed },
-    { $unset: { oauth_state: 1 }, $inc: { version: 1 } },
+    {
+      $unset: { oauth_state: 1, ...(moved ? { 'oauth.client_secret': 1 } : {}) },
+      ...(scopes === undefined ? {} : { $set: { scopes_wanted: scopes } }),
+      $inc: { version: 1 },
+    },
   );
   return matchedCount === 1;
+}
+
+/** Has the next sign-in ask for no more than the server says then: the authorization server does not know what was asked for. */
+export async function forgetScopes(orgId: string, connection: number): Promise<void> {
+  await collectionOf(ToolServerModel).updateOne(
+    { _id: orgId, connection },
+    { $unset: { scopes_wanted: 1 }, $inc: { version: 1 } },
+  );
 }
 
 export async function noteDiscovered(orgId: string, at: Date): Promise<void> {

@@ -24,6 +24,8 @@ export type Authority = {
   issuer: string;
   /** Whether the person at the browser agrees. */
   agrees: boolean;
+  /** Whether it gives refresh tokens. */
+  refreshes: boolean;
   /** The kinds of grants that were exchanged for tokens, in their order. */
   granted: string[];
   /** Clients that registered. */
@@ -50,6 +52,7 @@ export async function startAuthority(
   const authority: Authority = {
     issuer,
     agrees: true,
+    refreshes: true,
     granted: [],
     registered: [],
     revoke: async () => void (await Promise.all(refreshTokens.splice(0).map((token) => token.destroy()))),
@@ -87,11 +90,12 @@ export async function startAuthority(
         enabled: true,
         defaultResource: () => resource,
         useGrantedResource: () => true,
-        getResourceServerInfo: () => ({ scope: 'tools', audience: resource, accessTokenFormat: 'jwt' }),
+        getResourceServerInfo: () => ({ scope: 'tools orders', audience: resource, accessTokenFormat: 'jwt' }),
       },
     },
     ...(readClient ? { fetch: async (url: string) => Response.json(readClient(url)) } : {}),
-    scopes: ['openid', 'offline_access', 'tools'],
+    scopes: ['openid', 'offline_access', 'tools', 'orders'],
+    issueRefreshToken: async () => authority.refreshes,
     // A token that is used twice ends the whole grant.
     rotateRefreshToken: true,
     pkce: { required: () => true },
@@ -99,8 +103,8 @@ export async function startAuthority(
     findAccount: (_: unknown, sub: string) => ({ accountId: sub, claims: () => ({ sub }) }),
     async loadExistingGrant({ oidc }: { oidc: Session }) {
       const grant = new oidc.provider.Grant({ clientId: oidc.client.clientId, accountId: oidc.session.accountId });
-      grant.addOIDCScope('openid offline_access tools');
-      grant.addResourceScope(resource, 'tools');
+      grant.addOIDCScope('openid offline_access tools orders');
+      grant.addResourceScope(resource, 'tools orders');
       await grant.save();
       return grant;
     },

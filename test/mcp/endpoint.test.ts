@@ -1,6 +1,11 @@
 /** `/v1/mcp`: the knowledge as a tool server, asked by the official client in both revisions and by our own. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import {
+  Client,
+  discoverOAuthProtectedResourceMetadata,
+  extractWWWAuthenticateParams,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client';
 import { createHttp } from '../../clients/http/http.ts';
 import { createMcp } from '../../clients/mcp/mcp.ts';
 import { allScopes, system, type TestOrg } from '../kit/harness.ts';
@@ -148,8 +153,23 @@ describe('POST /v1/mcp', () => {
     ],
   ])('with %s is refused: %i', async (_, status, authorization) => {
     const reply = await post({ jsonrpc: '2.0', id: 1, method: 'tools/list' }, { authorization: await authorization() });
-    expect([reply.status, reply.headers.get('www-authenticate')]).toEqual([status, status === 401 ? 'Bearer' : null]);
+    const told = reply.headers.get('www-authenticate');
+    expect([reply.status, told]).toEqual([status, status === 401 ? expect.stringMatching(/^Bearer resource_/) : null]);
     expect(await reply.json()).toMatchObject({ code: status === 401 ? expect.any(String) : 'MISSING_SCOPE' });
+  });
+
+  it('says in its metadata that keys alone are taken: it names no authorization server', async () => {
+    const reply = await post({ jsonrpc: '2.0', id: 1, method: 'tools/list' }, { authorization: '' });
+    const { resourceMetadataUrl } = extractWWWAuthenticateParams(reply);
+    expect(resourceMetadataUrl?.pathname).toBe('/.well-known/oauth-protected-resource/v1/mcp');
+    const found = await discoverOAuthProtectedResourceMetadata(`${api.url}/v1/mcp`);
+    expect(found).toEqual({
+      resource: 'http://127.0.0.1:3000/v1/mcp',
+      resource_name: 'Knowledge base',
+      bearer_methods_supported: ['header'],
+      scopes_supported: ['support:read'],
+      resource_documentation: 'http://127.0.0.1:3000/docs',
+    });
   });
 
   it('is refused to pages of other origins', async () => {
@@ -187,7 +207,7 @@ describe('POST /v1/mcp', () => {
       'mcp-protocol-version': '2026-07-28',
       'mcp-method': 'subscriptions/listen',
     });
-    expect(await reply.json()).toMatchObject({ error: { code: expect.any(Number) } });
+    expect([reply.status, await reply.json()]).toMatchObject([404, { id: 1, error: { code: -32_601 } }]);
   });
 
   it('counts each call of a batch', async () => {

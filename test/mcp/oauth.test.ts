@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
+import { decodeJwt } from 'jose';
 import { createHttp } from '../../clients/http/http.ts';
 import { createFetch } from '../../clients/mcp/fetch.ts';
 import { oauthProvider, signIn, type OAuthState } from '../../clients/mcp/oauth.ts';
@@ -24,6 +25,8 @@ let accepted: string[];
 /** Access tokens that the tool server does not accept any more. */
 const ended = new Set<string>();
 let latest = '';
+/** How the tool server answers who has no token, or another one. */
+let guarded: TestMcp['intercept'];
 const opened: { close(): Promise<void> }[] = [];
 
 beforeAll(async () => {
@@ -33,9 +36,11 @@ beforeAll(async () => {
     latest = token;
     return ended.has(token);
   });
+  guarded = mcp.intercept;
 });
 beforeEach(() => {
-  authority.agrees = true;
+  Object.assign(authority, { agrees: true, refreshes: true });
+  mcp.intercept = guarded;
 });
 afterAll(async () => {
   await Promise.all([mcp, authority, ...opened].map((one) => one.close()));
@@ -308,6 +313,100 @@ describe('when an access token has run out', () => {
       return found.length > 0 && found;
     }, 'members to be told');
     expect(told.map(({ kind }) => kind)).toEqual(['tool_server_signed_out']);
+  });
+});
+
+describe('when a sign-in has come to its end', () => {
+  type Made = Awaited<ReturnType<typeof organization>>;
+  async function signedIn(settings: object = {}): Promise<Made> {
+    const made = await organization();
+    const put = await made.call('PUT', '/server', { endpoint_url: mcp.url, ...byPerson, ...settings });
+    if (put.body.authorization_url) await pageAfter(await agree(put.body.authorization_url));
+    expect((await made.call('POST', '/discover')).status).toBe(200);
+    return made;
+  }
+  const told = async ({ org }: Made): Promise<string[]> => {
+    const found = await db().collection('notifications').find({ org_id: org.orgId }).sort({ _id: 1 }).toArray();
+    return found.map(({ body }) => String(body));
+  };
+  /** Nobody can use it any more, and members were told so once, however often it was tried. */
+  async function expectSignedOut(made: Made, times: number, sentence: string) {
+    for (let tries = 0; tries < 2; tries += 1)
+      expect((await made.call('POST', '/discover')).body).toMatchObject({ code: 'TOOL_SERVER_FAILED' });
+    expect((await made.call('GET', '/server')).body.server.signed_in).toBe(false);
+    const bodies = await told(made);
+    expect([bodies.length, bodies.at(-1)]).toEqual([times, expect.stringContaining(sentence)]);
+  }
+  /** Naming `auth_type` gives a new address, and what comes of it works. */
+  async function signInAgain({ call }: Made): Promise<URL> {
+    const { body } = await call('PUT', '/server', byPerson);
+    const address = new URL(body.authorization_url);
+    expect((await pageAfter(await agree(address.href))).outcome).toBe('connected');
+    expect((await call('POST', '/discover')).status).toBe(200);
+    return address;
+  }
+
+  it('because a token that cannot be refreshed was revoked, members are told each time it happens, and sign in again', async () => {
+    authority.refreshes = false;
+    const made = await signedIn();
+    for (const times of [1, 2]) {
+      ended.add(latest);
+      await expectSignedOut(made, times, 'accepts the sign-in no longer');
+      await signInAgain(made);
+    }
+  });
+
+  it('because even a token that was just given is refused', async () => {
+    const made = await signedIn();
+    const serve = mcp.intercept!;
+    mcp.intercept = (request, response) => {
+      if (request.headers.authorization === undefined) return serve(request, response, '');
+      response.writeHead(401, { 'www-authenticate': 'Bearer error="invalid_token"' }).end();
+      return true;
+    };
+    await expectSignedOut(made, 1, 'accepts the sign-in no longer');
+    mcp.intercept = serve;
+    await signInAgain(made);
+  });
+
+  it('because the tool server asks for more than was agreed to, the next one asks for that, too', async () => {
+    const made = await signedIn();
+    const serve = mcp.intercept!;
+    mcp.intercept = async (request, response, body) => {
+      const token = request.headers.authorization?.replace('Bearer ', '');
+      if (token === undefined || String(decodeJwt(token)['scope']).includes('orders'))
+        return serve(request, response, body);
+      const challenge = 'Bearer error="insufficient_scope", scope="orders"';
+      response.writeHead(403, { 'www-authenticate': challenge }).end();
+      return true;
+    };
+    const refused = await made.call('POST', '/discover');
+    expect(refused.body.error).toContain('asks for more than was agreed to');
+    await expectSignedOut(made, 1, 'asks for more than was agreed to');
+    const { searchParams } = await signInAgain(made);
+    expect(searchParams.get('scope')!.split(' ')).toEqual(expect.arrayContaining(['tools', 'orders']));
+  });
+
+  it('because the tool server has moved to another authorization server, a person agrees there', async () => {
+    const made = await signedIn();
+    const machines = await signedIn({ oauth: machine });
+    const other = await startAuthority(mcp.url, comesBack);
+    opened.push(other);
+    guard(mcp, other.issuer);
+    authority.granted.length = 0;
+    await expectSignedOut(made, 1, 'moved to another authorization server');
+    // The one before is not asked for tokens that nobody takes.
+    expect(authority.granted).toEqual([]);
+    expect((await signInAgain(made)).origin).toBe(other.issuer);
+    // A secret that the first one was given is not told to the second.
+    await expectSignedOut(machines, 1, 'client secret');
+    const without = await machines.call('PUT', '/server', byPerson);
+    expect([without.status, JSON.stringify(without.body.details)]).toEqual([
+      400,
+      expect.stringContaining('client_secret'),
+    ]);
+    expect(other.granted).toEqual(['authorization_code']);
+    expect((await machines.call('PUT', '/server', { oauth: machine })).body.server.signed_in).toBe(true);
   });
 });
 

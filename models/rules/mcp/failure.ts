@@ -4,6 +4,7 @@ export const failureReasons = {
   blocked: 'The address of the tool server must be https and public, or be named in EGRESS_ALLOW.',
   redirect: 'The tool server redirects to another address; set that address instead.',
   unauthorized: 'The tool server, or its authorization server, does not accept the credentials; connect it again.',
+  scope: 'The tool server asks for more than was agreed to; connect it again, and agree to it.',
   no_authority:
     'No metadata of an authorization server name oauth.token_url, so it is not known where a person agrees; leave it out, or set a client_secret.',
   timeout: 'The tool server did not answer in time.',

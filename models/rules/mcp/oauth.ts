@@ -1,4 +1,4 @@
-/** What this system is to authorization servers of tool servers. */
+/** What this system is to authorization servers of tool servers, and to clients of its own tools. */
 
 export const callbackPath = '/support/mcp/oauth/callback';
 /** Outside `/v1`: authorization servers read the document as it is, without an envelope. */
@@ -29,3 +29,18 @@ export const clientDocument = (publicUrl: string) => ({
   client_id: `${publicUrl}${clientMetadataPath}`,
   ...clientMetadata({ grantType: 'authorization_code', redirectUrl: `${publicUrl}/v1${callbackPath}` }),
 });
+
+/** The knowledge as a tool server. */
+export const knowledgePath = '/v1/mcp';
+/** Where its clients read how they are let in (RFC 9728). */
+export const resourceMetadataPath = `/.well-known/oauth-protected-resource${knowledgePath}`;
+/** It names no authorization server, because secret keys alone are taken. */
+export const resourceDocument = (publicUrl: string) => ({
+  resource: `${publicUrl}${knowledgePath}`,
+  resource_name: 'Knowledge base',
+  bearer_methods_supported: ['header'],
+  scopes_supported: ['support:read'],
+  resource_documentation: `${publicUrl}/docs`,
+});
+export const resourceChallenge = (publicUrl: string): string =>
+  `Bearer resource_metadata="${publicUrl}${resourceMetadataPath}"`;
