@@ -228,9 +228,11 @@ async function listAll(session: Session): Promise<void> {
   const pages = await allPages((query) =>
     client.request('GET', path, pageList, { query: { ...query, mode: session.mode } }),
   );
+  const seen = pages.length === 0 ? await session.modeSeen('list') : undefined;
   session.output.result({ entries: pages, count: pages.length }, () =>
     pages.length === 0 ? ['There are no pages yet. Start with: crawl start <url>'] : pageTable(pages),
   );
+  if (seen !== undefined) session.output.note(seen);
 }
 
 function pageTable(pages: readonly Page[]): string[] {

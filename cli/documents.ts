@@ -93,16 +93,18 @@ async function change(
   session.output.result(reply, () => [line(reply.document)]);
 }
 
-async function listAll({ client, orgId, mode, output }: Session): Promise<void> {
+async function listAll({ client, orgId, mode, modeSeen, output }: Session): Promise<void> {
   const connected = await client();
   const path = `/orgs/${await orgId()}/documents`;
   const documents = await allPages(async (query) => {
     const { documents, cursor } = await connected.request('GET', path, documentList, { query: { ...query, mode } });
     return { entries: documents, cursor };
   });
+  const seen = documents.length === 0 ? await modeSeen('list') : undefined;
   output.result({ documents, count: documents.length }, () =>
     documents.length === 0 ? ['There are no documents yet: add one with docs add.'] : documentTable(documents),
   );
+  if (seen !== undefined) output.note(seen);
 }
 
 function documentTable(documents: readonly Document[]): string[] {

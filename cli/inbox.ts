@@ -53,9 +53,11 @@ async function list(session: Session, given: { status?: string; assignedTo?: str
     return { entries: page.conversations, cursor: page.cursor };
   });
   const unread = conversations.reduce((sum, one) => sum + one.unread, 0);
+  const seen = conversations.length === 0 ? await session.modeSeen('list') : undefined;
   session.output.result({ conversations, count: conversations.length, unread }, () =>
     conversations.length === 0 ? ['There are no such conversations.'] : conversationTable(conversations),
   );
+  if (seen !== undefined) session.output.note(seen);
 }
 
 const nameOf = ({ customer: { name, email, customer_id } }: Conversation): string =>

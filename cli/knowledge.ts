@@ -16,19 +16,27 @@ export function addKnowledgeCommands(program: Command, act: Act): void {
     .option('--segment <segment>', 'search only sources for this segment and those for everybody; default all sources')
     .option('--explain', 'also show how the answer was found')
     .action(
-      act(async ({ client, orgId, mode, output }, question: string, given: { segment?: string; explain?: boolean }) => {
-        const answer = await (
-          await client()
-        ).request('POST', `/orgs/${await orgId()}/kb/query`, queryReply, {
-          query: { mode },
-          body: {
-            query: question,
-            ...(given.segment === undefined ? {} : { context: { productType: given.segment } }),
-            ...(given.explain ? { explain: true } : {}),
-          },
-        });
-        output.result(answer, () => [...answerLines(answer, output.width), ...explainLines(answer)]);
-      }),
+      act(
+        async (
+          { client, orgId, mode, modeSeen, output },
+          question: string,
+          given: { segment?: string; explain?: boolean },
+        ) => {
+          const answer = await (
+            await client()
+          ).request('POST', `/orgs/${await orgId()}/kb/query`, queryReply, {
+            query: { mode },
+            body: {
+              query: question,
+              ...(given.segment === undefined ? {} : { context: { productType: given.segment } }),
+              ...(given.explain ? { explain: true } : {}),
+            },
+          });
+          const seen = answer.has_context ? undefined : await modeSeen('answer');
+          output.result(answer, () => [...answerLines(answer, output.width), ...explainLines(answer)]);
+          if (seen !== undefined) output.note(seen);
+        },
+      ),
     );
   program
     .command('gaps')
@@ -38,10 +46,12 @@ export function addKnowledgeCommands(program: Command, act: Act): void {
     )
     .option('--limit <n>', 'list at most this many, 1 to 100', count)
     .action(
-      act(async ({ client, orgId, mode, output }, given: { status?: string; limit?: number }) => {
+      act(async ({ client, orgId, mode, modeSeen, output }, given: { status?: string; limit?: number }) => {
         const query = { mode, status: given.status, limit: given.limit ?? 100 };
         const reply = await (await client()).request('GET', `/orgs/${await orgId()}/kb/gaps`, gapList, { query });
+        const seen = reply.gaps.length === 0 ? await modeSeen('list') : undefined;
         output.result(reply, () => gapLines(reply.gaps));
+        if (seen !== undefined) output.note(seen);
       }),
     );
 }

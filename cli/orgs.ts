@@ -1,10 +1,13 @@
 /** `org`: create, list, choose and take organizations live. All of it needs a login. */
-import type { Command } from 'commander';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Option, type Command } from 'commander';
+import type { z } from 'zod';
 import { identifier } from './arguments.ts';
 import { CliError } from './errors.ts';
 import { shortTime, table } from './output.ts';
 import { listOrganizations, type Act } from './session.ts';
 import { supportConfigReply } from '../api/contract/supportconfig.ts';
+import { goLiveReply, type goLiveBody } from '../api/contract/golive.ts';
 import { organization } from '../api/contract/orgs.ts';
 
 export function addOrgCommands(program: Command, act: Act): void {
@@ -58,18 +61,45 @@ export function addOrgCommands(program: Command, act: Act): void {
     );
   org
     .command('go-live')
-    .description('make an organization live, so that its live keys work on live data')
+    .description('make an organization live, so that its live keys work on live data, and say what is live then')
     .argument('<org>', 'its identifier; org list shows it', identifier)
-    .option('--back', 'move it back into the sandbox')
+    .option('--copy', 'take the documents and pages of test mode over into live mode, and wait until that is done')
+    .addOption(new Option('--back', 'move it back into the sandbox').conflicts('copy'))
     .action(
-      act(async ({ member, output }, given: string, { back }: { back?: boolean }) => {
-        const body = { environment: back ? 'sandbox' : 'production' };
-        const { config } = await (
-          await member()
-        ).request('PUT', `/support/config/orgs/${given}`, supportConfigReply, { body });
-        output.result({ org_id: config.org_id, environment: config.environment }, () => [
-          config.environment === 'production' ? `${config.org_id} is live.` : `${config.org_id} is in the sandbox.`,
-        ]);
+      act(async ({ member, output }, given: string, { back, copy }: { back?: boolean; copy?: boolean }) => {
+        const client = await member();
+        if (back) {
+          const body = { environment: 'sandbox' };
+          const { config } = await client.request('PUT', `/support/config/orgs/${given}`, supportConfigReply, { body });
+          const { org_id, environment } = config;
+          output.result({ org_id, environment }, () => [`${org_id} is in the sandbox.`]);
+          return;
+        }
+        const body: z.infer<typeof goLiveBody> = copy ? { copy_from_test: true } : {};
+        const path = `/orgs/${given}/go-live`;
+        let state = await client.request('POST', path, goLiveReply, { body });
+        while (body.copy_from_test === true && state.copy?.status === 'running') {
+          await wait(lookEveryMs);
+          state = await client.request('GET', path, goLiveReply);
+        }
+        output.result(state, () => goLiveLines(state, copy === true));
       }),
     );
+}
+
+const lookEveryMs = 500;
+const counted = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
+
+/** What is live, and what is not. */
+function goLiveLines({ org_id, live, test, copy }: z.infer<typeof goLiveReply>, copied: boolean): string[] {
+  const { documents, pages, tools, settings } = live;
+  const parts = [counted(documents, 'document'), counted(pages, 'page'), counted(tools, 'approved tool')];
+  const empty = documents + pages === 0 && test.documents + test.pages > 0;
+  return [
+    `${org_id} is live.`,
+    `In live mode: ${parts.join(', ')}, ${counted(settings, 'changed setting')}.`,
+    `In test mode: ${counted(test.documents, 'document')}, ${counted(test.pages, 'page')}.`,
+    ...(empty ? ['Live mode has no knowledge yet. To take that of test mode over: org go-live --copy'] : []),
+    ...(copied && copy ? copy.left_out.map(({ id, reason }) => `Left out: ${id}: ${reason}`) : []),
+  ];
 }

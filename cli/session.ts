@@ -6,7 +6,7 @@ import { CliError } from './errors.ts';
 import type { Output } from './output.ts';
 import type { Input } from './prompt.ts';
 import { selfReply } from '../api/contract/keys.ts';
-import { listReply, type organization } from '../api/contract/orgs.ts';
+import { listReply, organization } from '../api/contract/orgs.ts';
 import type { z } from 'zod';
 
 /** The options every command takes. */
@@ -33,6 +33,11 @@ export type Session = {
    * `as: 'member'` is for commands that ignore an API key.
    */
   orgId(as?: 'member'): Promise<string>;
+  /**
+   * Which mode an answer that found nothing came from, in a sentence, and how to look in the other one. Only asked for then, since
+   * it may take a request to know. Undefined for a list of both modes, which a login gets unless it names one.
+   */
+  modeSeen(what: 'answer' | 'list'): Promise<string | undefined>;
 };
 
 /** Makes a commander action of a command that works with a session; the arguments are the command's own, then its options. */
@@ -86,6 +91,17 @@ export function createSession(options: {
     throw new CliError(message, { code: 'NO_ORGANIZATION' });
   }
 
+  /** The mode that a credential acts in by itself. */
+  async function ownMode(): Promise<'test' | 'live'> {
+    if (key !== undefined) {
+      const { mode } = await connect(key).request('GET', '/support/developer-keys/self', selfReply);
+      return mode;
+    }
+    const id = org === undefined ? ((await login())?.org ?? (await onlyOrganization())) : identifier(org);
+    const { environment } = await (await member()).request('GET', `/orgs/${id}`, organization);
+    return environment === 'production' ? 'live' : 'test';
+  }
+
   return {
     url,
     env,
@@ -106,6 +122,13 @@ export function createSession(options: {
         return self.organization.org_id;
       }
       return (await login())?.org ?? onlyOrganization();
+    },
+    async modeSeen(what) {
+      if (what === 'list' && key === undefined && globals.mode === undefined) return undefined;
+      const mode = globals.mode ?? (await ownMode());
+      const other = mode === 'live' ? 'test' : 'live';
+      const how = key === undefined ? `add --mode ${other}` : `use a key of ${other} mode`;
+      return `This is ${mode} mode, which holds nothing of ${other} mode; to look there, ${how}.`;
     },
   };
 }

@@ -12,6 +12,7 @@ export { mailReply } from './mailreply.ts';
 export { notices } from './notices.ts';
 export { interview } from './interview.ts';
 export { maintainStores } from './maintenance.ts';
+export { copyTestToLive } from './livecopy.ts';
 export { meeting } from './meeting.ts';
 export { pruneKnowledge } from './pruning.ts';
 export { arrangeRecrawl, recrawlSite } from './recrawl.ts';

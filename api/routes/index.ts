@@ -6,6 +6,7 @@ import { supportConfigRoutes } from './supportconfig.ts';
 import { crawlRoutes } from './crawl.ts';
 import { customerRoutes } from './customers.ts';
 import { documentRoutes } from './documents.ts';
+import { goLiveRoutes } from './golive.ts';
 import { inboundRoutes } from './inbound.ts';
 import { inboxRoutes } from './inbox.ts';
 import { interviewAidRoutes } from './interviewaids.ts';
@@ -34,7 +35,7 @@ export type RouteGroups = Record<string, readonly Route[]>;
 export const routeGroups = {
   'Sign-in': authRoutes,
   Accounts: accountRoutes,
-  Organizations: [...orgRoutes, ...invitationRoutes],
+  Organizations: [...orgRoutes, ...invitationRoutes, ...goLiveRoutes],
   'Developer keys': keyRoutes,
   Documents: documentRoutes,
   Crawling: [...crawlRoutes, ...recrawlRoutes],

@@ -10,6 +10,7 @@ const prefixes = {
   gap: 'gap',
   page: 'page',
   pruning: 'prune',
+  liveCopy: 'copy',
   crawl: 'crawl',
   schedule: 'sched',
   request: 'req',

@@ -157,6 +157,11 @@ export async function listStanding(orgId: string, mode: Mode): Promise<Standing>
     .toArray();
 }
 
+/** All of an organization and mode, the oldest first. */
+export async function listAllDocuments(orgId: string, mode: Mode): Promise<Document[]> {
+  return DocumentModel.find({ org_id: orgId, mode }).sort({ _id: 1 }).lean();
+}
+
 export async function countDocuments(orgId: string, modes: readonly Mode[]): Promise<number> {
   return DocumentModel.countDocuments({ org_id: orgId, mode: { $in: modes } });
 }

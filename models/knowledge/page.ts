@@ -1,6 +1,7 @@
 /** Pages that a crawl made knowledge of. Which set answers (the old one, or the one a replacing crawl has built) is theirs. */
 import { removeChunks } from './chunk.ts';
-import { defineModel, readerOf } from '../base/define.ts';
+import { collectionOf, defined, defineModel, readerOf } from '../base/define.ts';
+import { newId } from '../base/ids.ts';
 import { dropPageLinks } from './pagelinks.ts';
 import { pendingField, pendingIndex, type Intent } from '../base/pending.ts';
 import { recordRemoval, type Removal } from './removal.ts';
@@ -29,6 +30,8 @@ export type Page = {
   live_generation?: number;
   /** Counts the attempts at putting its rows back into the index, each of which writes its own: see `batchOf`. */
   attempt?: number;
+  /** The attempt that copies it from test mode, until that is published. */
+  claimed?: number;
   /** The attempt whose rows answer; absent when they are those that its crawl wrote. */
   live_attempt?: number;
   chunk_count: number;
@@ -65,6 +68,7 @@ export const PageModel = defineModel<Page>(
     generation: { type: Number, required: true },
     live_generation: Number,
     attempt: Number,
+    claimed: Number,
     live_attempt: Number,
     chunk_count: { type: Number, required: true },
     content_sha256: { type: String, required: true },
@@ -128,6 +132,54 @@ export async function listPages(
 
 export async function countPages(orgId: string, among: readonly Mode[]): Promise<number> {
   return PageModel.countDocuments(visible(orgId, among));
+}
+
+/** All that answer in an organization and mode, the oldest first. */
+export async function listVisiblePages(orgId: string, mode: Mode): Promise<Page[]> {
+  return PageModel.find(visible(orgId, [mode]))
+    .sort({ _id: 1 })
+    .lean();
+}
+
+/**
+ * Begins to copy a page into live mode, as an attempt of its own whose index rows have a name of their own; null when live mode
+ * has a page of its address already, or a crawl is about to publish one. An attempt that died left the same page.
+ */
+export async function beginPageCopy(page: Page, now: Date): Promise<(Page & { attempt: number }) | null> {
+  const { org_id, url, title, crawl_id, segments, authority, content_sha256, etag, last_modified, crawled_at } = page;
+  const place = { org_id, mode: 'live' as const, live: true, url };
+  const fresh = defined({ title, crawl_id, segments, authority, content_sha256, etag, last_modified, crawled_at });
+  const numbers = { tags_version: 0, generation: 1, chunk_count: 0, created_at: now, updated_at: now };
+  await collectionOf(PageModel).updateOne(
+    place,
+    { $setOnInsert: { ...fresh, ...numbers, _id: newId('page') } },
+    { upsert: true },
+  );
+  const copy = await collectionOf(PageModel).findOneAndUpdate(
+    { ...place, crawl_id, ...unpublishedCopy },
+    // The index is told by `claimed` that rows of this name are about to answer.
+    [{ $set: { attempt: { $add: [{ $ifNull: ['$attempt', 0] }, 1] } } }, { $set: { claimed: '$attempt' } }],
+    { returnDocument: 'after' },
+  );
+  return copy && { ...copy, attempt: copy.attempt! };
+}
+/** A crawl that takes it counts its generation on. */
+const unpublishedCopy = { generation: 1, live_generation: { $exists: false } };
+
+/** Lets a copy answer; false when another attempt or a crawl has overtaken this one, or the page was deleted. */
+export async function publishPageCopy(
+  { _id, org_id, attempt }: Page & { attempt: number },
+  chunkCount: number,
+  now: Date,
+): Promise<boolean> {
+  const { modifiedCount } = await collectionOf(PageModel).updateOne(
+    { _id, org_id, attempt, ...unpublishedCopy },
+    {
+      $set: { live_generation: 1, live_attempt: attempt, chunk_count: chunkCount, updated_at: now },
+      $unset: { claimed: 1 },
+    },
+  );
+  return modifiedCount === 1;
 }
 
 /** Changes segments or authority; null when there is no such page. */

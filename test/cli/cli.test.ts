@@ -243,12 +243,38 @@ describe('support-platform org', () => {
       stdout: expect.stringContaining('First'),
     });
     expect(await cli(['docs', 'list'], { env })).toMatchObject({ code: 0 });
-    expect(await cli(['org', 'go-live', ids[0]!], { env })).toMatchObject({ code: 0, stdout: `${ids[0]} is live.\n` });
+    const live = await cli(['org', 'go-live', ids[0]!], { env });
+    expect([live.code, live.stdout]).toEqual([
+      0,
+      `${ids[0]} is live.\nIn live mode: 0 documents, 0 pages, 0 approved tools, 0 changed settings.\nIn test mode: 0 documents, 0 pages.\n`,
+    ]);
     const { stdout } = await cli(['org', 'list'], { env });
     expect(stdout).toMatch(new RegExp(`\\* ${ids[0]} +production +owner .* First\n`));
     expect(stdout).toMatch(new RegExp(`  ${ids[1]} +sandbox +owner .* Second\n`));
     const back = await cli(['org', 'go-live', ids[0]!, '--back', '--json'], { env });
     expect(JSON.parse(back.stdout)).toEqual({ org_id: ids[0], environment: 'sandbox' });
+  });
+
+  it('going live says what is not live yet, and --copy takes it over; what finds nothing says where it looked', async () => {
+    const owner = await api.newUser();
+    const own = await api.newOrg(owner);
+    const env = await login('copying', owner.email);
+    const file = join(folder, 'gannet.md');
+    await writeFile(file, '# Gannet cards\nThe gannet card costs 12 EUR a year.\n');
+    expect(await cli(['docs', 'add', file], { env })).toMatchObject({ code: 0 });
+    expect((await cli(['org', 'go-live', own.orgId], { env })).stdout).toContain('take that of test mode over');
+    const asked = await cli(['ask', 'What does the gannet card cost?'], { env });
+    expect(asked.stderr).toBe('This is live mode, which holds nothing of test mode; to look there, add --mode test.\n');
+    expect((await cli(['docs', 'list', '--mode', 'live'], { env })).stderr).toContain('This is live mode');
+    expect((await cli(['pages', 'list'], { env })).stderr).toBe('');
+
+    const copied = await cli(['org', 'go-live', own.orgId, '--copy'], { env });
+    expect([copied.code, copied.stdout]).toEqual([0, expect.stringContaining('In live mode: 1 document, 0 pages')]);
+    const found = async () => (await cli(['ask', 'What does the gannet card cost?'], { env })).stdout;
+    await until(async () => (await found()).includes('12 EUR'), 'the document to answer in live mode');
+    const live = (await api.newKey(own, { mode: 'live' })).token;
+    const empty = await cli(['pages', 'list'], { env: { SUPPORT_API_KEY: live } });
+    expect(empty.stderr).toContain('use a key of test mode');
   });
 
   it('an organization of somebody else cannot be chosen: 1', async () => {

@@ -1,7 +1,9 @@
 /** Support configuration: every field's rules, what is kept secret, who takes an organization live, and what that changes. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { sharedDatabase } from '../kit/database.ts';
+import { newCrawler } from '../kit/crawling.ts';
 import { system, until, type TestOrg } from '../kit/harness.ts';
+import { page, startSite } from '../kit/sites.ts';
 
 const api = system();
 const url = 'https://hooks.example.com/tickets';
@@ -220,5 +222,121 @@ describe('going live', () => {
       mode: 'test',
       environment: 'test',
     });
+  });
+});
+
+describe('GET|POST /orgs/{orgId}/go-live', () => {
+  const goLive = (body: object = {}, token = org.owner.token) =>
+    api.request('POST', `/orgs/${org.orgId}/go-live`, { token, body });
+  const see = async (token = org.owner.token) =>
+    (await api.request('GET', `/orgs/${org.orgId}/go-live`, { token })).body.data;
+  const finished = () =>
+    until(async () => {
+      const state = await see();
+      return state.copy?.status === 'finished' && state;
+    }, 'the copy to be finished');
+  const answer = async (token: string, query: string): Promise<string> =>
+    (await api.request('POST', `/orgs/${org.orgId}/kb/query`, { token, body: { query } })).body.answer;
+
+  const hours = 'When does the branch in Lisbon open?';
+  /** A page and a document that answer, and a file that cannot be read. */
+  async function filled(): Promise<void> {
+    const crawler = await newCrawler(api, { org });
+    const site = await startSite({ '/': page('Opening hours', 'The branch in Lisbon opens at half past nine.') });
+    try {
+      await crawler.crawl(site.url, { segments: ['retail'] });
+    } finally {
+      await site.close();
+    }
+    const content = '# Cards\nThe gannet card costs 12 EUR a year.\n';
+    const card = await api.upload(
+      org.orgId,
+      key,
+      { name: 'cards.md', content },
+      { segments: 'retail', authority: 'primary' },
+    );
+    await api.processed(org.orgId, key, card.body.document.doc_id);
+    const empty = await api.upload(org.orgId, key, { name: 'empty.md', content: '\n\n' });
+    expect((await api.processed(org.orgId, key, empty.body.document.doc_id)).status).toBe('failed');
+  }
+
+  it('says what is live, and takes over what test mode has in one step; test data stay', async () => {
+    await filled();
+    await put({ allowed_origins: ['https://shop.example'] });
+    expect(await answer(key, hours)).toContain('half past nine');
+    const before = await see();
+    expect(before).toEqual({
+      org_id: org.orgId,
+      environment: 'sandbox',
+      live: { documents: 0, pages: 0, tools: 0, settings: 1 },
+      test: { documents: 2, pages: 1 },
+      copy: null,
+    });
+    const begun = await goLive({ copy_from_test: true });
+    expect([begun.status, begun.body.data]).toMatchObject([200, { environment: 'production', copy: {} }]);
+    const after = await finished();
+    expect(after).toMatchObject({
+      live: { documents: 1, pages: 1 },
+      test: before.test,
+      copy: { documents: 1, pages: 1, left_out: [{ id: expect.stringMatching(/^doc_/), reason: expect.any(String) }] },
+    });
+
+    const live = (await api.newKey(org, { mode: 'live' })).token;
+    const list = async (what: string) => (await api.request('GET', `/orgs/${org.orgId}/${what}`, { token: live })).body;
+    const { documents } = await list('documents');
+    const tags = { segments: ['retail'], authority: 'primary', mode: 'live' };
+    expect(documents).toMatchObject([{ filename: 'cards.md', ...tags }]);
+    await api.processed(org.orgId, live, documents[0].doc_id);
+    expect(await answer(live, 'What does the gannet card cost?')).toContain('12 EUR');
+    expect(await answer(live, hours)).toContain('half past nine');
+    expect((await list('knowledge-base')).entries).toMatchObject([{ segments: ['retail'], mode: 'live' }]);
+    expect(await answer(key, 'What does the gannet card cost?')).toContain('12 EUR');
+
+    // What is there is not taken over once more, and nothing of it is indexed twice.
+    const { requested_at } = after.copy;
+    await goLive({ copy_from_test: true });
+    const again = await finished();
+    expect(again).toMatchObject({ live: { documents: 1, pages: 1 }, copy: { documents: 1, pages: 1 } });
+    expect(again.copy.requested_at).not.toBe(requested_at);
+    const prune = { token: live, body: {} };
+    expect((await api.request('POST', `/orgs/${org.orgId}/knowledge-base/prune`, prune)).body.orphaned).toEqual([]);
+  });
+
+  it('without copy_from_test only goes live', async () => {
+    await api.upload(org.orgId, key, { name: 'a.md', content: 'The gate is green.' });
+    const { body } = await goLive();
+    expect(body.data).toMatchObject({
+      environment: 'production',
+      live: { documents: 0 },
+      test: { documents: 1 },
+      copy: null,
+    });
+  });
+
+  it('is begun by admins and seen by members; no key, no other field', async () => {
+    const plain = await api.join(org);
+    expect((await goLive({}, plain.token)).body.code).toBe('MISSING_ROLE');
+    expect((await see(plain.token)).environment).toBe('sandbox');
+    expect((await goLive({}, key)).status).toBe(401);
+    expect((await goLive({ copy: true })).status).toBe(400);
+  });
+
+  it('whose process died is brought to its end by the sweeper', async () => {
+    const { body } = await api.upload(org.orgId, key, { name: 'a.md', content: 'The gate is green.' });
+    await api.processed(org.orgId, key, body.document.doc_id);
+    const copyId = `copy_${org.orgId}`;
+    const intent = {
+      workflow: 'copyTestToLive',
+      workflow_id: `live-copy:${copyId}`,
+      queue: 'sources',
+      args: [{ orgId: org.orgId, copyId }],
+      next_at: new Date(0),
+      tries: 0,
+    };
+    const copy = { org_id: org.orgId, mode: 'live', requested_by: org.owner.userId, requested_at: new Date() };
+    await db()
+      .collection<{ _id: string }>('live_copies')
+      .insertOne({ _id: copyId, ...copy, running: true, pending: [intent] } as never);
+    expect(await finished()).toMatchObject({ live: { documents: 1 }, copy: { documents: 1, left_out: [] } });
   });
 });

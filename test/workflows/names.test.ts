@@ -4,8 +4,10 @@ import { conversationWork, noticing, ticketEventsWork } from '../../models/rules
 import { deliveryWork, slowQueue, tryNowSignal } from '../../models/rules/events/work.ts';
 import { announcing, happenedSignal } from '../../models/rules/events/announcement.ts';
 import { inboundWork } from '../../models/rules/events/inbound.ts';
+import { documentWork } from '../../models/rules/knowledge/documentwork.ts';
 import { announce, happened } from '../../workflows/announce.ts';
 import { attend, conversation } from '../../workflows/conversation.ts';
+import { documentWorkflowId, processDocument } from '../../workflows/document.ts';
 import { arrived, inbound } from '../../workflows/inbound.ts';
 import { noticed, notices } from '../../workflows/notices.ts';
 import { tryNow } from '../../workflows/lines.ts';
@@ -37,6 +39,11 @@ it('a ticket’s events, and a line of deliveries, have the names by which recor
 it('what members are told has the names by which records ask for it', () => {
   const { workflow, queue, signal } = noticing;
   expect([notices.name, queues.deliveries, noticed.name]).toEqual([workflow, queue, signal]);
+});
+
+it('a document that an activity stores has the names by which it is processed', () => {
+  const { workflow, id, queue } = documentWork('org_1', 'doc_1');
+  expect([workflow, id, queue]).toEqual([processDocument.name, documentWorkflowId('doc_1', 1), queues.documents]);
 });
 
 it('what is announced has the names by which records ask for it', () => {

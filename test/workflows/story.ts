@@ -15,6 +15,7 @@ import type { DocumentActivities } from '../../activities/knowledge/document.ts'
 import type { EmbeddingActivities } from '../../activities/knowledge/embedding.ts';
 import type { ErasureActivities } from '../../activities/chat/erasure.ts';
 import type { InterviewActivities } from '../../activities/interviews/interview.ts';
+import type { LiveCopyActivities } from '../../activities/knowledge/livecopy.ts';
 import type { MeetingActivities } from '../../activities/interviews/meeting.ts';
 import type { DepartureActivities } from '../../activities/tasks/departure.ts';
 import type { MeetingTaskActivities } from '../../activities/tasks/meetingtasks.ts';
@@ -85,6 +86,7 @@ export function stories() {
         ErasureActivities &
         MailReplyActivities &
         InterviewActivities &
+        LiveCopyActivities &
         MaintenanceActivities &
         MeetingActivities &
         MeetingTaskActivities &

@@ -2,11 +2,13 @@
 import { launchable, type Slice } from './slice.ts';
 import { createDocumentActivities } from '../../activities/knowledge/document.ts';
 import { createEmbeddingActivities } from '../../activities/knowledge/embedding.ts';
+import { createLiveCopyActivities } from '../../activities/knowledge/livecopy.ts';
 import { createMaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
 import { createPruningActivities } from '../../activities/knowledge/pruning.ts';
 import { createSourceActivities } from '../../activities/knowledge/source.ts';
 import { DocumentModel } from '../../models/knowledge/document.ts';
 import { EmbeddingWorkModel } from '../../models/knowledge/embedding.ts';
+import { LiveCopyModel } from '../../models/knowledge/livecopy.ts';
 import { PageModel } from '../../models/knowledge/page.ts';
 import { PruningModel } from '../../models/knowledge/pruning.ts';
 import { RemovalModel } from '../../models/knowledge/removal.ts';
@@ -15,6 +17,7 @@ export const knowledge = {
   launchable: [
     launchable(DocumentModel),
     launchable(EmbeddingWorkModel),
+    launchable(LiveCopyModel),
     launchable(PageModel),
     launchable(PruningModel),
     launchable(RemovalModel),
@@ -36,7 +39,11 @@ export const knowledge = {
     sources: {
       // This work is short and must not wait behind files that take half a minute to read: what was deleted has to
       // leave the index.
-      activities: (deps) => ({ ...createSourceActivities(deps), ...createPruningActivities(deps) }),
+      activities: (deps) => ({
+        ...createSourceActivities(deps),
+        ...createPruningActivities(deps),
+        ...createLiveCopyActivities(deps),
+      }),
       maxActivities: 10,
       maxWorkflowTasks: 5,
     },

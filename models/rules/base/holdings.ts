@@ -39,6 +39,8 @@ export const holdings = {
   bot_reports: 'ids',
   embedding_work: 'ids',
   erasures: 'ids',
+  // What could not be taken over into live mode, by its id and with a sentence of ours.
+  live_copies: 'ids',
   // Keyed hashes of addresses, by which whoever objected is not asked again.
   mail_objections: 'ids',
   presences: 'ids',

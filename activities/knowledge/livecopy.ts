@@ -1,0 +1,148 @@
+/**
+ * Takes what an organization has in test mode over into live mode. Documents are processed there as if they had been uploaded;
+ * pages are copied with their passages, since their sites may have changed. What is there already is left as it is, so that this
+ * may run again at any point.
+ */
+import type { Model } from 'mongoose';
+import { withHeartbeat } from '../base/heartbeat.ts';
+import { indexChunks } from './source.ts';
+import type { Embedding } from '../../clients/embedding/embedding.ts';
+import type { Search } from '../../clients/search/search.ts';
+import { newId } from '../../models/base/ids.ts';
+import { intentFor, type Intent, type Launchable } from '../../models/base/pending.ts';
+import { chunksOf, listChunks, writeChunks } from '../../models/knowledge/chunk.ts';
+import {
+  createDocument,
+  DocumentModel,
+  findDocument,
+  findDocumentByHash,
+  listAllDocuments,
+  listStanding,
+  readBytes,
+  removeBytes,
+  writeBytes,
+  type Document,
+} from '../../models/knowledge/document.ts';
+import { wakeEmbedding } from '../../models/knowledge/embedding.ts';
+import { findLiveCopy, finishLiveCopy, type LeftOut, type LiveCopy } from '../../models/knowledge/livecopy.ts';
+import {
+  beginPageCopy,
+  countPages,
+  listVisiblePages,
+  publishPageCopy,
+  type Page,
+} from '../../models/knowledge/page.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+import { effectiveAuthority } from '../../models/rules/knowledge/authority.ts';
+import { documentWork } from '../../models/rules/knowledge/documentwork.ts';
+import { checkQuota, type Quotas } from '../../models/rules/knowledge/quota.ts';
+import { batchOf } from '../../models/rules/knowledge/reconcile.ts';
+
+export type LiveCopyDeps = {
+  search: Search;
+  embedding: Pick<Embedding, 'model'>;
+  quotas: Quotas;
+  start: <T extends Launchable>(model: Model<T>, record: Launchable, intents: readonly Intent[]) => Promise<void>;
+  clock: () => Date;
+};
+type Ref = { orgId: string; copyId: string };
+/** Who copies goes live, also when the copy is begun before that is stored. */
+const allowance = 'production';
+export type LiveCopyActivities = ReturnType<typeof createLiveCopyActivities>;
+
+export function createLiveCopyActivities({ search, embedding, quotas, start, clock }: LiveCopyDeps) {
+  /** Why it was not taken over; undefined when live mode has it. */
+  async function copyDocument(from: Document, by: string): Promise<string | undefined> {
+    const { org_id, filename, file_type, mime_type, file_size, sha256, segments, authority } = from;
+    if (from.status === 'failed') return from.error ?? 'It could not be read.';
+    if (await findDocumentByHash(org_id, 'live', sha256)) return undefined;
+    const standing = await listStanding(org_id, 'live');
+    const _id = newId('document');
+    try {
+      // Before any byte is stored.
+      checkQuota(quotas, allowance, 'documents', standing.length);
+      await writeBytes(_id, readBytes(from._id));
+    } catch (error) {
+      if (error instanceof Problem) return error.message;
+      // Without its record the bytes are gone, too.
+      if (await findDocument(org_id, ['test'], from._id)) throw error;
+      return 'It was deleted meanwhile.';
+    }
+    const now = clock();
+    const intent = intentFor(documentWork(org_id, _id), now);
+    const tags = { segments, ...(authority === undefined ? {} : { authority }) };
+    const file = { filename, file_type, mime_type, file_size, sha256 };
+    const counts = { generation: 1, chunk_count: 0, tags_version: 0, created_at: now, updated_at: now };
+    const record = { _id, org_id, mode: 'live', status: 'uploaded', uploaded_by: by } as const;
+    try {
+      const fresh = { ...record, ...file, ...tags, ...counts, pending: [intent] };
+      const created = await createDocument(fresh, quotas, allowance, standing);
+      if (created) await start(DocumentModel, created, [intent]);
+      else await removeBytes(_id);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      await removeBytes(_id);
+      return error.message;
+    }
+  }
+
+  async function copyPage(from: Page): Promise<string | undefined> {
+    const { org_id, segments } = from;
+    try {
+      checkQuota(quotas, allowance, 'knowledge_pages', await countPages(org_id, ['live']));
+    } catch (error) {
+      if (error instanceof Problem) return error.message;
+      throw error;
+    }
+    const copy = await beginPageCopy(from, clock());
+    if (!copy) return undefined;
+    const source = { org_id, mode: 'live', source_type: 'website', source_id: copy._id, generation: 1 } as const;
+    const cut = (await listChunks(org_id, from._id, from.live_generation!)).map(({ ordinal, heading, text }) => ({
+      ordinal,
+      heading,
+      text,
+    }));
+    const chunks = chunksOf(source, cut);
+    await writeChunks(source, chunks);
+    const tags = { segments, authority: effectiveAuthority(from.authority, 'website') };
+    const table = { org_id, mode: 'live' } as const;
+    const batch = batchOf(1, copy.attempt);
+    await indexChunks(search, table, chunks, () => tags, batch);
+    if (await publishPageCopy(copy, chunks.length, clock())) await search.removeSource(table, copy._id, batch);
+    else await search.removeBatch(table, copy._id, batch);
+    return undefined;
+  }
+
+  async function copyAll({ org_id, requested_by }: LiveCopy, signal: AbortSignal) {
+    const left_out: LeftOut[] = [];
+    const [documents, pages] = [await listAllDocuments(org_id, 'test'), await listVisiblePages(org_id, 'test')];
+    const note = (id: string, reason: string | undefined): boolean => {
+      if (reason !== undefined) left_out.push({ id, reason });
+      return reason === undefined;
+    };
+    const taken = { documents: 0, pages: 0 };
+    for (const document of documents) {
+      signal.throwIfAborted();
+      if (note(document._id, await copyDocument(document, requested_by))) taken.documents += 1;
+    }
+    const there = new Set((await listVisiblePages(org_id, 'live')).map(({ url }) => url));
+    for (const page of pages) {
+      signal.throwIfAborted();
+      if (there.has(page.url) || note(page._id, await copyPage(page))) taken.pages += 1;
+    }
+    if (taken.pages > 0 && embedding.model !== undefined) await wakeEmbedding({ org_id, mode: 'live' }, clock());
+    return { ...taken, left_out };
+  }
+
+  return {
+    /** Takes everything over that is not there yet, and writes down what came of it. */
+    async copyToLive({ orgId, copyId }: Ref): Promise<void> {
+      await withHeartbeat(async (signal) => {
+        const copy = await findLiveCopy(orgId, copyId);
+        if (!copy || copy.finished_at) return;
+        await finishLiveCopy(orgId, copyId, await copyAll(copy, signal), clock());
+      });
+    },
+  };
+}

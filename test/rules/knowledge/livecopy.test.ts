@@ -1,0 +1,39 @@
+/** What is taken over into live mode, as rules: how many settings were changed, and whether there is room. */
+import { expect, it } from '@jest/globals';
+import { checkRoom, missing, settingsChanged } from '../../../models/rules/knowledge/livecopy.ts';
+import { defaultSettings } from '../../../models/rules/knowledge/supportconfig.ts';
+
+const quotas = {
+  sandbox: { documents: 1, knowledge_pages: 1 },
+  production: { documents: 3, knowledge_pages: 2 },
+};
+const none = { live: 0, missing: 0 };
+
+it('counts settings that are other than at the beginning', () => {
+  expect(settingsChanged(defaultSettings)).toBe(0);
+  expect(settingsChanged({ ...defaultSettings, allowed_origins: ['https://shop.example'] })).toBe(1);
+  expect(
+    settingsChanged({ ...defaultSettings, kb_segment_strict: true, outbox_webhook_url: 'https://x.example' }),
+  ).toBe(2);
+});
+
+it('counts what live mode lacks', () => {
+  expect(missing([{ key: 'a' }, { key: 'b' }], [{ key: 'b' }, { key: 'c' }])).toBe(1);
+});
+
+it.each([
+  [{ live: 0, missing: 3 }, none, undefined],
+  [{ live: 1, missing: 2 }, { live: 0, missing: 2 }, undefined],
+  [{ live: 1, missing: 3 }, none, 'BETA_LIMIT_REACHED'],
+  [none, { live: 1, missing: 2 }, 'BETA_LIMIT_REACHED'],
+  // Nothing to take over needs no room, also where the limit was lowered since.
+  [{ live: 9, missing: 0 }, { live: 9, missing: 0 }, undefined],
+])('takes %j documents and %j pages over: %s', (documents, pages, code) => {
+  let refused: unknown;
+  try {
+    checkRoom(quotas, { documents, pages });
+  } catch (problem) {
+    refused = (problem as { code: string }).code;
+  }
+  expect(refused).toBe(code);
+});
