@@ -42,5 +42,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'inbox show': [`inbox show ${conversation}`],
   'inbox reply': [`inbox reply ${conversation} "Hello, this is Grace."`],
   'inbox resolve': [`inbox resolve ${conversation}`],
+  'inbox reopen': [`inbox reopen ${conversation}`],
+  'inbox assign': [`inbox assign ${conversation} me`, `inbox assign ${conversation} usr_01M7YGT1Y2M8Q0Z6V3C4K5R7XA`],
   'inbox escalate': [`inbox escalate ${conversation} --reason "A refund over 500 EUR."`],
 };

@@ -6,6 +6,7 @@ import { identifier } from './arguments.ts';
 import { allPages } from './client.ts';
 import { shortTime, table, wrap } from './output.ts';
 import type { Act, Session } from './session.ts';
+import { profile } from '../api/contract/accounts.ts';
 import { actReply, conversationReply, inboxReply, replied, type conversation } from '../api/contract/inbox.ts';
 
 type Conversation = z.infer<typeof conversation>;
@@ -35,6 +36,12 @@ export function addInboxCommands(program: Command, act: Act): void {
   one('resolve', 'resolve a conversation and its ticket').action(
     act((session, convId: string) => move(session, convId, 'resolve', {})),
   );
+  one('reopen', 'open a resolved conversation again, for the agent to answer').action(
+    act((session, convId: string) => move(session, convId, 'reopen', {})),
+  );
+  one('assign', 'give a conversation to a member, or to nobody')
+    .argument('<member>', 'a user id, me, or none', identifier)
+    .action(act(assign));
   one('escalate', 'hand a conversation over to a person')
     .option('--reason <text>', 'why; your colleagues see it, the customer does not')
     .action(
@@ -122,7 +129,26 @@ async function reply(session: Session, convId: string, text: string): Promise<vo
   session.output.result(sent, () => [`Sent ${sent.message_id}`]);
 }
 
-async function move(session: Session, convId: string, what: 'resolve' | 'escalate', body: unknown): Promise<void> {
+async function assign(session: Session, convId: string, member: string): Promise<void> {
+  const client = await session.client();
+  const path = await at(session, `/${convId}/assign`);
+  const user_id = member === 'none' ? null : member === 'me' ? await ownId(session) : member;
+  const assigned = await client.request('POST', path, actReply, { query: { mode: session.mode }, body: { user_id } });
+  const { conv_id, assigned_to } = assigned.conversation;
+  session.output.result(assigned, () => [`${conv_id} is ${assigned_to === null ? 'nobody’s' : `${assigned_to}’s`}`]);
+}
+
+/** Of the person who is logged in; nothing is assigned to a key. */
+async function ownId(session: Session): Promise<string> {
+  return (await (await session.member()).request('GET', '/me', profile)).userId;
+}
+
+async function move(
+  session: Session,
+  convId: string,
+  what: 'resolve' | 'escalate' | 'reopen',
+  body: unknown,
+): Promise<void> {
   const client = await session.client();
   const path = await at(session, `/${convId}/${what}`);
   const moved = await client.request('POST', path, actReply, { query: { mode: session.mode }, body });

@@ -5,6 +5,7 @@ import { integrations } from './integrations.ts';
 import { interviews } from './interviews.ts';
 import { meetings } from './meetings.ts';
 import { members } from './members.ts';
+import { notifications } from './notifications.ts';
 import { sessions } from './sessions.ts';
 import { tasks } from './tasks.ts';
 import { approvals, tools } from './tools.ts';
@@ -22,4 +23,5 @@ export const nouns: readonly Noun[] = [
   meetings,
   interviews,
   tasks,
+  notifications,
 ];

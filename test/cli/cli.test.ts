@@ -557,3 +557,51 @@ describe('inbox', () => {
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('resolved')]);
   });
 });
+
+describe('inbox and notifications with a login', () => {
+  it('assigns to oneself, to nobody and to others, reopens, and lists, reads and follows what one was told', async () => {
+    const own = await api.newOrg();
+    const { token } = await api.newKey(own);
+    const env = { ...(await login('told', own.owner.email)), SUPPORT_ORG: own.orgId };
+    const session = await api.newSession(own, { key: token });
+    const say = async (body: string): Promise<string> => {
+      const path = `/support/chat/messages/${own.orgId}`;
+      return (await api.request('POST', path, { token: session.token, body: { body } })).body.conv_id;
+    };
+    const id = await say('Hello?');
+    const assigned = (to: string) => cli(['inbox', 'assign', id, to], { env });
+    expect((await assigned('none')).stdout).toBe(`${id} is nobody’s\n`);
+    expect((await assigned('me')).stdout).toBe(`${id} is ${own.owner.userId}’s\n`);
+    expect((await assigned('usr_nobody')).code).toBe(1);
+    const withoutLogin = await cli(['inbox', 'assign', id, 'me'], {
+      env: { SUPPORT_API_KEY: token, ...elsewhere('no') },
+    });
+    expect([withoutLogin.code, withoutLogin.stderr]).toEqual([1, expect.stringContaining('needs a login')]);
+    for (const what of ['resolve', 'reopen']) expect((await cli(['inbox', what, id], { env })).code).toBe(0);
+
+    expect((await cli(['notifications', 'list'], { env })).stdout).toBe('There are no such notifications.\n');
+    const first = cli(['notifications', 'follow', '--count', '1'], { env });
+    // Only what comes after it has looked is shown, so something is told until it has shown one.
+    const shown = { ended: false };
+    const following = first.finally(() => (shown.ended = true));
+    await until(async () => {
+      await cli(['inbox', 'escalate', id], { env });
+      await cli(['inbox', 'resolve', id], { env });
+      return shown.ended;
+    }, 'a notification to be shown');
+    const followed = await following;
+    expect(followed).toMatchObject({ code: 0, stdout: expect.stringContaining('conversation_escalated') });
+    expect(followed.stdout).toContain(`\n  Conversation ${id}\n`);
+
+    const list = async (...args: string[]) =>
+      JSON.parse((await cli(['notifications', 'list', '--json', ...args], { env })).stdout);
+    const { notifications, unread_count } = await list('--unread', 'true');
+    expect([notifications[0].conv_id, unread_count]).toEqual([id, notifications.length]);
+    const { notif_id } = notifications[0];
+    expect((await cli(['notifications', 'list'], { env })).stdout).toMatch(
+      new RegExp(`^${notif_id} +no +\\S+ \\S+ +conversation_escalated +${id} +A conversation of`, 'm'),
+    );
+    expect((await cli(['notifications', 'read', notif_id], { env })).stdout).toBe(`Read ${notif_id}\n`);
+    expect((await list('--unread', 'true')).unread_count).toBe(unread_count - 1);
+  });
+});

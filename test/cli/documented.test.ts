@@ -121,6 +121,7 @@ const notRun: Record<string, string> = {
   'support-platform tools discover': 'its server is an example (test/cli/nouns.test.ts has one)',
   'support-platform tools approve get_balance --risk-tier read_private --auth-scope verified_customer':
     'its server is an example (test/cli/nouns.test.ts has one)',
+  'support-platform notifications follow': 'it waits for what comes (test/cli/cli.test.ts follows)',
   'echo $?': 'it says how the command before it ended',
 };
 
