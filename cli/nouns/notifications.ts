@@ -55,6 +55,9 @@ export const notifications: Noun = {
       examples: ['follow', 'follow --count 1 --json'],
       route: `GET ${path}`,
       login: true,
+      query: contract.notificationsQuery,
+      // It asks for all that is new.
+      except: ['limit', 'unread'],
       fields: {
         of: z.object({ count: z.int().min(1).optional().meta({ description: 'end after this many' }) }),
         body: () => undefined,
