@@ -20,6 +20,7 @@ export const examples: Readonly<Record<string, unknown>> = {
   changeEmail: { email: 'grace@example.org', password: person.password },
   confirmEmail: { token },
   createOrganization: { name: 'Lindenbank' },
+  goLive: { copy_from_test: true },
   addMember: { email: 'ada@example.com', ...role },
   changeRole: role,
   inviteMember: { email: 'ada@example.com', role: 'member' },
