@@ -22,7 +22,7 @@ export type Effort = { phases: string; examples: number; stateful?: number };
  * Where what the schema allows is refused for a reason no schema states: what is in a file, a moment that is over, an
  * address that is none or not public, a tag without a letter, a customer without a name of any kind, somebody who is no
  * member, a time zone that does not exist, a year long ago, a name that is not one's own, a cursor that we never gave out, a
- * service that is not connected, a sign-in elsewhere that nobody began, a link that nobody was mailed.
+ * service that is not connected, a sign-in elsewhere that nobody began, a link that nobody was mailed, bytes that are no form.
  */
 const rulesBeyondTheSchema = [
   'uploadDocument',
@@ -60,6 +60,7 @@ const rulesBeyondTheSchema = [
   'seeInvitation',
   'acceptInvitation',
   'registerInvited',
+  'stopMails',
   ...routes.filter((route) => 'cursor' in (route.query?.shape ?? {})).map(({ name }) => name),
 ];
 
