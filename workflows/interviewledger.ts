@@ -7,6 +7,7 @@ import { searchAttributes } from './attributes.ts';
 import { refusal } from './refusal.ts';
 import type { InterviewActivities } from '../activities/interviews/interview.ts';
 import {
+  isAhead,
   next,
   refusalOf,
   type InterviewState,
@@ -53,11 +54,12 @@ export function openLedger(ref: { orgId: string; interviewId: string }, carried:
 
   /** What operators see in the Temporal UI. */
   function show(timer?: Timer): void {
-    const { status, bot, failure } = state();
+    const { status, bot, failure, scheduledAt } = state();
     if (status !== shown) upsertSearchAttributes([{ key: searchAttributes.status, value: status }]);
     shown = status;
     const rows = [
       `**${status}**`,
+      ...(scheduledAt === undefined || !isAhead(status) ? [] : [`Scheduled for ${scheduledAt}.`]),
       timer ? `Next timer: ${timer.what} at ${new Date(timer.at).toISOString()}` : 'No timer.',
       ...(last ? [`Last move: ${describe(last)}`] : []),
       ...(bot ? [`Bot: ${bot.kind} \`${bot.id}\``] : []),
@@ -116,6 +118,8 @@ export function openLedger(ref: { orgId: string; interviewId: string }, carried:
     known ??= record.state;
     if (record.dueAt === undefined) forget('dueAt');
     else note({ dueAt: record.dueAt });
+    if (record.scheduledAt === undefined) forget('scheduledAt');
+    else note({ scheduledAt: record.scheduledAt });
     return record.scheduled === true;
   }
 

@@ -56,7 +56,7 @@ export function openRun(ref: { orgId: string; interviewId: string }, carried: In
     ledger.show(timer === undefined || !Number.isFinite(at) ? undefined : { what: timer, at });
     if (!Number.isFinite(at)) return condition(news).then(() => true);
     const left = at - now();
-    return left <= 0 ? news() : condition(news, left);
+    return left <= 0 ? news() : condition(news, left, timer === undefined ? {} : { summary: timer });
   }
 
   return { ref, ...ledger, heard, work, until };

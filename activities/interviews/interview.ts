@@ -40,6 +40,8 @@ export type LoadedInterview = {
   state: InterviewState;
   /** Whether it has a time. */ scheduled?: true;
   /** When the clock starts it. */ dueAt?: string;
+  /** When it is to take place, whoever starts it. */
+  scheduledAt?: string;
 };
 type BotOrdered = { bot: number; order: number; said?: Pick<Projection, 'state' | 'moves'> };
 /** Of an interview's state: which bots were ordered. */
@@ -65,6 +67,7 @@ export function createInterviewActivities({ outsideBot, ai, secrets, clock, log 
         state,
         ...(scheduled_at ? { scheduled: true as const } : {}),
         ...(due ? { dueAt: due.toISOString() } : {}),
+        ...(record.scheduled_at ? { scheduledAt: record.scheduled_at.toISOString() } : {}),
       };
     },
 

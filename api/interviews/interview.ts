@@ -14,7 +14,7 @@ import {
   type InterviewConfig,
   type QuestionsBy,
 } from '../../models/interviews/interview.ts';
-import { findRoom, openRoom, tokensOf } from '../../models/interviews/room.ts';
+import { findRoom, openRoom, prepareRoom, tokensOf } from '../../models/interviews/room.ts';
 import { readTranscript } from '../../models/interviews/transcript.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { botReasons, isMeetingUrl, type BotReason } from '../../models/rules/interviews/bot.ts';
@@ -300,9 +300,18 @@ function viewEvaluation({ scores, generated_at, ...rest }: Evaluation) {
   };
 }
 
-/** The links into the room while the interview runs; undefined where it takes place elsewhere, or not now. */
-async function viewRoom({ secrets, config: { publicUrl } }: Pick<Context, 'secrets' | 'config'>, record: Interview) {
-  const room = isRunning(record.status) ? await findRoom(record._id) : null;
+/** Whether a service sends a bot into a call elsewhere. */
+const isElsewhere = ({ config }: Pick<Context, 'config'>, { meeting_url }: Interview): boolean =>
+  meeting_url !== undefined && config.meetingBots.apiKey !== undefined;
+
+/** The links into the room, from the moment the interview has a time; none where it takes place elsewhere, or is over. */
+async function viewRoom(ctx: Pick<Context, 'secrets' | 'config'>, record: Interview) {
+  const { secrets, config } = ctx;
+  const { publicUrl } = config;
+  const isComing = record.status === 'scheduled' && !isElsewhere(ctx, record);
+  // Made when they are first shown: the room opens with the start.
+  if (isComing) await prepareRoom(orderOf(record), secrets);
+  const room = isComing || isRunning(record.status) ? await findRoom(record._id) : null;
   if (!room || room.ended_at) return {};
   const { candidate, interviewer } = tokensOf(room, secrets);
   return {
@@ -316,8 +325,7 @@ async function viewRoom({ secrets, config: { publicUrl } }: Pick<Context, 'secre
 
 /** Opens the room of an interview that was started, unless a service sends a bot into a call elsewhere. */
 export async function openOwnRoom(ctx: Context, record: Interview): Promise<void> {
-  const elsewhere = record.meeting_url !== undefined && ctx.config.meetingBots.apiKey !== undefined;
-  if (!elsewhere && isRunning(record.status)) await openRoom(orderOf(record), ctx.secrets, ctx.clock());
+  if (!isElsewhere(ctx, record) && isRunning(record.status)) await openRoom(orderOf(record), ctx.secrets, ctx.clock());
 }
 
 /** An interview with its transcript and its evaluation. */

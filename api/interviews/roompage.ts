@@ -1,10 +1,11 @@
 /**
- * Serves the page of rooms. The page is the same for every link and public; whose link it is, its socket finds out. The link is
- * a secret, so the page names it to no other server.
+ * Serves the page of rooms. The page is the same for every link and public, with 404 for one that leads nowhere; whose link it
+ * is, its socket finds out. The link is a secret, so the page names it to no other server.
  */
 import type { Router } from '@koa/router';
 import { onDemand } from '../http/ondemand.ts';
 import { briefly, fileOf, forever, javascript, readModules, readWeb, send } from '../http/webfiles.ts';
+import { findByToken } from '../../models/interviews/room.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 const policy =
@@ -18,7 +19,9 @@ export function mountRoomPage(router: Router): void {
   });
   const style = fileOf('text/css; charset=utf-8', readWeb('room/page.css'));
 
-  router.get('/rooms/:token', (koa) => {
+  router.get('/rooms/:token', async (koa) => {
+    // The page says itself that a link leads nowhere; its status tells programs.
+    koa.status = (await findByToken(String(koa['params'].token))) ? 200 : 404;
     koa.type = 'text/html';
     koa.set('cache-control', 'no-store');
     koa.set('content-security-policy', policy);

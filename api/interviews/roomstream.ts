@@ -10,12 +10,17 @@ import type { StreamKind, StreamSocket } from '../live/stream.ts';
 import { endedAmong, findByToken, findRoom, RoomModel } from '../../models/interviews/room.ts';
 import { readLast } from '../../models/interviews/transcript.ts';
 import { lastSeq } from '../../models/live/frame.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
 import { noticeOf, type RoomRole } from '../../models/rules/interviews/room.ts';
 
 /** Tabs of everybody in one room; more are a mistake. Counted in each process. */
 const socketsPerRoom = 20;
 /** The last pieces of a transcript that one frame carries. */
 const historyLength = 400;
+
+/** The page tries again by itself, and comes in when the room is open. */
+const notBegun = (): Problem =>
+  new Problem('UNAVAILABLE', { message: 'The interview has not begun yet; this page opens it when it begins.' });
 
 type Guest = { roomId: string; orgId: string; role: RoomRole };
 
@@ -73,6 +78,7 @@ export function createRoomStreams(ctx: Context, metrics: SocketMetrics): StreamK
       const found = await findByToken(params['token']!);
       if (!found || found.room.ended_at) throw roomOver();
       const { room, role } = found;
+      if (!room.opened_at) throw notBegun();
       await limit('connects', `${room._id}:${role}`);
       return { roomId: room._id, orgId: room.org_id, role };
     },

@@ -13,6 +13,7 @@ import type { Evaluation, QaSummary } from '../rules/interviews/evaluation.ts';
 import {
   interviewModes,
   interviewStatuses,
+  isAhead,
   isRunning,
   operations,
   type BotRef,
@@ -225,7 +226,8 @@ export async function projectInterview(
     ],
     { returnDocument: 'after' },
   );
-  if (!isRunning(state.status)) await closeRoom(interviewId, endReasonOf(moves.at(-1)?.cause, state.status), clock);
+  if (!isRunning(state.status) && !isAhead(state.status))
+    await closeRoom(interviewId, endReasonOf(moves.at(-1)?.cause, state.status), clock);
   return written;
 }
 

@@ -36,7 +36,8 @@ export type Room = {
   candidate_name?: string;
   questions: Question[];
   passes: Pass[];
-  opened_at: Date;
+  /** Absent while the interview is scheduled: its links are known, and nobody is let in. */
+  opened_at?: Date;
   /** When the candidate agreed to the recording. Nothing is recorded before. */
   consented_at?: Date;
   refused_at?: Date;
@@ -75,7 +76,7 @@ export const RoomModel = defineModel<Room>(
     candidate_name: String,
     questions: { type: [Mixed], required: true },
     passes: { type: [Mixed], required: true },
-    opened_at: { type: Date, required: true },
+    opened_at: Date,
     consented_at: Date,
     refused_at: Date,
     open: { type: Number, required: true },
@@ -110,7 +111,19 @@ export type RoomOrder = Pick<
 >;
 
 /** Opens the room of an interview, with a link for each role; one that was opened before stays as it is. */
-export async function openRoom(order: RoomOrder, { seal }: SecretBox, now: Date): Promise<Room> {
+export async function openRoom(order: RoomOrder, box: SecretBox, now: Date): Promise<Room> {
+  const { _id, ...fields } = order;
+  await prepareRoom(order, box);
+  // What was configured after the links were made counts.
+  await rooms().updateOne(
+    { ...standing(_id), opened_at: { $exists: false } },
+    { $set: defined({ ...fields, opened_at: now }) as Partial<Room> },
+  );
+  return (await findRoom(_id))!;
+}
+
+/** Makes the links of an interview's room before it opens, once. */
+export async function prepareRoom(order: RoomOrder, { seal }: SecretBox): Promise<Room> {
   const passes = roomRoles.map((role): Pass => {
     const token = randomBytes(24).toString('base64url');
     return { role, hash: hashOf(token), sealed: seal(token, passPlace(order._id, role)) };
@@ -119,7 +132,7 @@ export async function openRoom(order: RoomOrder, { seal }: SecretBox, now: Date)
   const begun = { open: 0, answers: [], asked: [], size: { messages: 0, characters: 0 } };
   const opened = await rooms().findOneAndUpdate(
     { _id },
-    { $setOnInsert: defined({ ...fields, ...begun, passes, opened_at: now }) as Partial<Room> },
+    { $setOnInsert: defined({ ...fields, ...begun, passes }) as Partial<Room> },
     { upsert: true, returnDocument: 'after' },
   );
   return opened!;

@@ -220,7 +220,7 @@ describe('the page', () => {
 
   it('names its address to nobody, and runs no other scripts', async () => {
     const { headers, status } = await fetch(`${api.url}/rooms/${'a'.repeat(32)}`);
-    expect(status).toBe(200);
+    expect(status).toBe(404);
     expect(headers.get('referrer-policy')).toBe('no-referrer');
     expect(headers.get('content-security-policy')).toMatch(/default-src 'none'.*script-src 'self'/u);
     expect(headers.get('cache-control')).toBe('no-store');

@@ -51,8 +51,44 @@ describe('a room', () => {
     for (const link of [room.candidate_url, room.interviewer_url]) expect(stored).not.toContain(link.split('/').at(-1));
   });
 
-  it('has none before the start', async () => {
+  it('has none while nobody has said when', async () => {
     expect(await detail(await mine.create())).not.toHaveProperty('room');
+  });
+
+  it('has its links from the moment it has a time, which let nobody in before it begins, and what was changed since', async () => {
+    const at = { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() };
+    const made = (await mine.call('POST', '', { role_title: 'Baker', questions, ...at })).body.data;
+    const { interview_id: id, room } = made as { interview_id: string; room: Links };
+    const page = (await fetch(`${api.url}/rooms/${room.candidate_url.split('/').at(-1)}`)).status;
+    expect([page, (await detail(id)).room]).toEqual([200, room]);
+    const shown = await until(async () => {
+      const seen = await kit.handle(id).query<{ currentDetails?: string }>('__temporal_workflow_metadata');
+      return seen.currentDetails?.includes('scheduled') && seen.currentDetails;
+    }, 'the workflow to show where it stands');
+    expect(shown).toContain(`Scheduled for ${at.scheduled_at}.`);
+    const early = new Guest(room.candidate_url);
+    await early.connect(api.url);
+    expect(await early.frame('error')).toMatchObject({
+      code: 'UNAVAILABLE',
+      message: expect.stringContaining('not begun'),
+    });
+    await mine.call('PUT', `/${id}`, { role_title: 'Head baker' });
+    expect((await mine.call('POST', `/${id}/start`)).body.data.room).toEqual(room);
+    const guest = await new Guest(room.candidate_url).connect(api.url);
+    expect(await guest.frame('welcome')).toMatchObject({ role_title: 'Head baker', status: 'bot_deployed' });
+    guest.drop();
+    const { interview_id: other, room: gone } = (await mine.call('POST', '', { role_title: 'Baker', questions, ...at }))
+      .body.data as { interview_id: string; room: Links };
+    await mine.call('POST', `/${other}/cancel`);
+    expect(await detail(other)).not.toHaveProperty('room');
+    const late = new Guest(gone.candidate_url);
+    await late.connect(api.url);
+    expect(await late.frame('error')).toMatchObject({ code: 'UNAUTHENTICATED' });
+  });
+
+  it('is not there behind a wrong link: 404, with a page that says so', async () => {
+    const reply = await fetch(`${api.url}/rooms/${'a'.repeat(32)}`);
+    expect([reply.status, reply.headers.get('content-type')]).toEqual([404, expect.stringContaining('text/html')]);
   });
 });
 

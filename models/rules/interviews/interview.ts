@@ -94,6 +94,9 @@ export function next(status: InterviewStatus, operation: Operation): InterviewSt
 export const allowedIn = (status: InterviewStatus): Operation[] =>
   operationNames.filter((operation) => next(status, operation) !== undefined);
 
+/** Whether it has not begun yet. */
+export const isAhead = (status: InterviewStatus): boolean => status === 'draft' || status === 'scheduled';
+
 /** Whether somebody may come in, or is in. */
 export const isRunning = (status: InterviewStatus): boolean => running.some((one) => one === status);
 
@@ -140,6 +143,8 @@ export type InterviewState = {
   seq: number;
   /** When the clock is to start it; only with a `meeting_url`. */
   dueAt?: string;
+  /** When it is to take place, whoever starts it. */
+  scheduledAt?: string;
   /** The `dueAt` for which the clock has started it already. */
   startedFor?: string;
   /** Since when the bot tries to join. */
