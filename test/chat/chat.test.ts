@@ -778,12 +778,13 @@ describe('who may connect', () => {
       '/v1/support/chat/ws',
       '/v1/support/chat/ws/',
       '/v1/nowhere',
-      '//',
+      '//nowhere',
       '/v1/support/chat/ws/a/b',
     ]) {
       expect([path, await upgradeRaw(here.url, path)]).toEqual([path, expect.stringMatching(/^HTTP\/1\.1 404 /)]);
     }
-    expect(await upgradeRaw(here.url, '/health/live')).toMatch(/^HTTP\/1\.1 200 /);
+    for (const path of ['/health/live', '//'])
+      expect([path, await upgradeRaw(here.url, path)]).toEqual([path, expect.stringMatching(/^HTTP\/1\.1 200 /)]);
   });
 });
 
