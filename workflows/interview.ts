@@ -17,7 +17,7 @@ import {
 } from '@temporalio/workflow';
 import { begin, dismiss, eraseRecorded, follow, heedRoom, join, wait } from './interviewbot.ts';
 import { evaluate, score, summarize } from './interviewresults.ts';
-import { iso, openRun, reload, type Run } from './interviewrun.ts';
+import { invite, iso, openRun, reload, type Run } from './interviewrun.ts';
 import { throughOutages } from './options.ts';
 import { refusal } from './refusal.ts';
 import type { InterviewActivities } from '../activities/interviews/interview.ts';
@@ -86,6 +86,7 @@ export async function interview({ orgId, interviewId, state: carried }: Intervie
   if (isKnown()) run.show();
   // News of a bot may come after the end; then this is a run of its own, with nothing to do.
   const wasFinal = isKnown() && isFinal(state().status);
+  if (isKnown() && !carried && !isRemoved() && !wasFinal) invite(run);
   while (!isRemoved() && !isFinal(state().status)) {
     if (heard.unread > 0) {
       heard.unread = 0;
@@ -164,7 +165,7 @@ const isReported = ({ state, heard }: Run): boolean =>
 /** Goes on in a new run, once everything that was begun is done. */
 async function renew(run: Run): Promise<void> {
   const { ref, state, heard, work, store, isRemoved } = run;
-  await Promise.all([store(), work.evaluating, ...work.dismissals]);
+  await Promise.all([store(), work.evaluating, work.inviting, ...work.dismissals]);
   await condition(allHandlersFinished);
   // The next run would not know that something is to be read.
   const isTold = (heard.unread > 0 && patched('read-before-renewal')) || heard.room > 0 || isReported(run);
@@ -188,7 +189,10 @@ async function finish(run: Run): Promise<void> {
   const wasRemoved = isRemoved();
   if (wasRemoved) await remove();
   await condition(allHandlersFinished);
-  await Promise.all([stored(), ...work.dismissals]);
+  await Promise.all([stored(), work.inviting, ...work.dismissals]);
+  // What was called off is called off for its candidate, too.
+  if (run.isKnown() && !isRemoved() && run.state().status === 'cancelled') invite(run);
+  await work.inviting;
   if (!isRemoved()) return;
   // It was deleted while its last move was being stored.
   if (!wasRemoved && patched('forgotten-when-deleted-late')) await remove();

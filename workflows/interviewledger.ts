@@ -120,6 +120,7 @@ export function openLedger(ref: { orgId: string; interviewId: string }, carried:
     else note({ dueAt: record.dueAt });
     if (record.scheduledAt === undefined) forget('scheduledAt');
     else note({ scheduledAt: record.scheduledAt });
+    if (record.invites) note({ invites: true });
     return record.scheduled === true;
   }
 

@@ -2,9 +2,17 @@
  * One run of an interview's workflow: what it knows, what it has heard and not heeded yet, and how it waits. The steps of an
  * interview (interviewbot.ts, interviewresults.ts) take it as their argument.
  */
-import { condition } from '@temporalio/workflow';
+import { condition, proxyActivities } from '@temporalio/workflow';
 import { openLedger } from './interviewledger.ts';
+import { throughOutages } from './options.ts';
+import type { InvitationActivities } from '../activities/interviews/invitation.ts';
 import type { InterviewState } from '../models/rules/interviews/interview.ts';
+
+const { inviteCandidate } = proxyActivities<InvitationActivities>({
+  ...throughOutages,
+  // Some reads and writes of MongoDB.
+  startToCloseTimeout: '1 minute',
+});
 
 export type Run = ReturnType<typeof openRun>;
 
@@ -32,6 +40,8 @@ export function openRun(ref: { orgId: string; interviewId: string }, carried: In
   const work = {
     /** The summary that is being made, and those before it. */
     evaluating: Promise.resolve(),
+    /** Mails to the candidate that are being made. */
+    inviting: Promise.resolve(),
     /** Whether scores are being made. */
     scoring: false,
     /** Bots that are being told to leave. */
@@ -62,6 +72,14 @@ export function openRun(ref: { orgId: string; interviewId: string }, carried: In
   return { ref, ...ledger, heard, work, until };
 }
 
+/**
+ * Has the candidate told what holds now, by what the record says. Nothing waits for it. No history from before there were such
+ * mails says that its candidate is told.
+ */
+export function invite({ ref, state, work }: Run): void {
+  if (state().invites) work.inviting = work.inviting.then(() => inviteCandidate(ref));
+}
+
 /** Reads what a member has configured; a time makes a draft scheduled. */
 export async function reload(run: Run, actor: string): Promise<void> {
   const scheduled = await run.load();
@@ -71,4 +89,5 @@ export async function reload(run: Run, actor: string): Promise<void> {
     run.move('schedule', actor);
     await run.store({ asked: true });
   }
+  invite(run);
 }

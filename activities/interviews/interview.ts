@@ -39,6 +39,7 @@ type Ref = { orgId: string; interviewId: string };
 export type LoadedInterview = {
   state: InterviewState;
   /** Whether it has a time. */ scheduled?: true;
+  /** Whether its candidate is told by mail when it takes place. */ invites?: true;
   /** When the clock starts it. */ dueAt?: string;
   /** When it is to take place, whoever starts it. */
   scheduledAt?: string;
@@ -60,12 +61,13 @@ export function createInterviewActivities({ outsideBot, ai, secrets, clock, log 
     async loadInterview({ orgId, interviewId }: Ref): Promise<LoadedInterview | null> {
       const record = await findInterview(orgId, interviewId);
       if (!record) return null;
-      const { state, scheduled_at, meeting_url } = record;
+      const { state, scheduled_at, meeting_url, candidate } = record;
       // The clock starts what has a place where it can start.
       const due = meeting_url === undefined ? undefined : scheduled_at;
       return {
         state,
         ...(scheduled_at ? { scheduled: true as const } : {}),
+        ...(scheduled_at && candidate.email !== undefined ? { invites: true as const } : {}),
         ...(due ? { dueAt: due.toISOString() } : {}),
         ...(record.scheduled_at ? { scheduledAt: record.scheduled_at.toISOString() } : {}),
       };

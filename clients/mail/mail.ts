@@ -116,6 +116,7 @@ function messageOf({
   in_reply_to,
   references,
   headers,
+  calendar,
 }: OutgoingMail) {
   return {
     from,
@@ -128,6 +129,7 @@ function messageOf({
     ...(in_reply_to === undefined ? {} : { inReplyTo: in_reply_to }),
     ...(references.length > 0 ? { references } : {}),
     headers,
+    ...(calendar ? { icalEvent: { ...calendar, filename: 'interview.ics' } } : {}),
     // The one recipient; nothing that a header says adds another.
     envelope: { from: from.address, to: to.address },
   };

@@ -446,3 +446,11 @@ export async function listDeliveries(
     .limit(limit)
     .toArray();
 }
+
+/** How those of these events stand that go to this destination. */
+export async function statusesOf(eventIds: readonly string[], destination: string): Promise<DeliveryStatus[]> {
+  const found = await deliveries()
+    .find({ event_id: { $in: [...eventIds] }, destination }, { projection: { status: 1 } })
+    .toArray();
+  return found.map(({ status }) => status);
+}

@@ -23,6 +23,7 @@ import {
   type InterviewStatus,
   type Move,
 } from '../rules/interviews/interview.ts';
+import type { Invitation } from '../rules/interviews/invitation.ts';
 import type { Question } from '../rules/interviews/questions.ts';
 import { endReasonOf } from '../rules/interviews/room.ts';
 import { interviewLanguages, type InterviewLanguage } from '../rules/language/language.ts';
@@ -67,6 +68,8 @@ export type Interview = InterviewConfig & {
   qa_summary?: QaSummary;
   evaluation?: Evaluation;
   decision?: { decision: Decision; notes: string | null; decided_by: string; decided_at: Date };
+  /** The last mail to its candidate about its time. */
+  invited?: Invitation;
   created_at: Date;
   updated_at: Date;
   /** Its removal is decided. */
@@ -101,6 +104,7 @@ export const InterviewModel = defineModel<Interview>(
     qa_summary: { type: Mixed },
     evaluation: { type: Mixed },
     decision: { type: Mixed },
+    invited: { type: Mixed },
     created_at: { type: Date, required: true },
     updated_at: { type: Date, required: true },
     removing: Boolean,
@@ -186,6 +190,14 @@ export async function configureInterview(
     { ...standing(orgId, interviewId), status: { $in: [...operations.update.from] } },
     { $set: { ...defined(change), updated_at: now }, ...(intent ? { $push: { pending: intent } } : {}) },
     { returnDocument: 'after' },
+  );
+}
+
+/** Notes the last mail to the candidate; one with a lower number changes nothing. */
+export async function noteInvited(orgId: string, interviewId: string, invited: Invitation): Promise<void> {
+  await collectionOf(InterviewModel).updateOne(
+    { ...standing(orgId, interviewId), 'invited.sequence': { $not: { $gte: invited.sequence } } },
+    { $set: { invited } },
   );
 }
 
@@ -292,7 +304,7 @@ export async function beginInterviewRemoval(
         questions: [],
         history: [],
       },
-      $unset: { qa_summary: 1, evaluation: 1, decision: 1, meeting_url: 1 },
+      $unset: { qa_summary: 1, evaluation: 1, decision: 1, meeting_url: 1, invited: 1 },
       ...(intent ? { $push: { pending: intent } } : {}),
     },
     { returnDocument: 'after' },

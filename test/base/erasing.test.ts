@@ -206,6 +206,8 @@ describe('what is deleted leaves nothing', () => {
       skills: [word],
       evaluation_criteria: [`Knows ${word}`],
       question_count: 1,
+      // What its candidate would be mailed is stored.
+      scheduled_at: new Date(Date.now() + 3_600_000).toISOString(),
     });
     const form = new FormData();
     form.append('file', new Blob([new Uint8Array(pdfText([`Led ${word} for two million customers`]))]), `${word}.pdf`);
@@ -223,7 +225,7 @@ describe('what is deleted leaves nothing', () => {
     await until(async () => (await ok('GET', `${mine}/${id}`)).qa_summary, 'the summary');
     await ok('POST', `${mine}/${id}/generate-score`);
     await ok('PUT', `${mine}/${id}/decision`, { decision: 'hire', notes: `Because of ${word}.` });
-    await spread(word, ['interviews', 'resumes', 'rooms', 'transcript_segments', 'frames']);
+    await spread(word, ['interviews', 'resumes', 'rooms', 'transcript_segments', 'frames', 'deliveries']);
     expect(await answersAbout(id)).toBeGreaterThan(0);
     await ok('DELETE', `${mine}/${id}`);
     await nothingLeft(word, [id]);

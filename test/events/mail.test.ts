@@ -48,7 +48,7 @@ beforeAll(async () => {
   ]);
   objects = await createEmulator({ service: 'aws', port: await freePort() });
   env = systemEnv('mail', {
-    FLEETS: 'conversations,deliveries,slowdeliveries,inbound,documents,backlog',
+    FLEETS: 'conversations,deliveries,slowdeliveries,inbound,documents,interviews,backlog',
     SMTP_URL: `smtp://127.0.0.1:${greenMail.smtpPort}`,
     MAIL_FROM: 'support@bank.example',
     REPLY_DOMAIN: replyDomain,
@@ -637,6 +637,102 @@ describe('PUT /orgs/{orgId}/integrations/email', () => {
 
     await api.request('DELETE', `/orgs/${org.orgId}/integrations/email`, { token: org.owner.token });
     expect((await mailed()).mail.from.address).toBe('support@bank.example');
+  });
+});
+
+describe('the candidate of an interview that has a time', () => {
+  const soon = (hours: number): string =>
+    `${new Date(Date.now() + hours * 3_600_000).toISOString().slice(0, 17)}00.000Z`;
+  const basic = (at: string): string => at.replaceAll(/[-:]|\.000/g, '');
+  const interviews = (of: TestOrg, method: string, path = '', body?: object) =>
+    api.request(method, `/orgs/${of.orgId}/interviews${path}`, { token: of.owner.token, ...(body ? { body } : {}) });
+  const asked = (at: string, candidate_email?: string) => ({
+    role_title: 'Data Engineer',
+    candidate_name: 'Ana Lee',
+    scheduled_at: at,
+    question_count: 3,
+    ...(candidate_email === undefined ? {} : { candidate_email }),
+  });
+
+  /** The settled deliveries about an interview, once there are so many. */
+  const told = (id: string, count: number): Promise<Delivery[]> =>
+    until(async () => {
+      const found = await DeliveryModel.find({ about: id }).sort({ 'subject.seq': 1 }).lean<Delivery[]>();
+      return found.length >= count && found.every(({ status }) => !['pending', 'retrying'].includes(status)) && found;
+    }, `${count} mails about ${id}`);
+
+  /** Text and calendar of the mails in a mailbox; the calendar as its unfolded lines. */
+  async function read(email: string) {
+    const raws = await greenMail.mailsOf(email);
+    return Promise.all(
+      raws.map(async (raw) => {
+        const { subject, text } = await PostalMime.parse(raw);
+        const method = /^Content-Type: text\/calendar;[^]*?method=(\w+)/m.exec(raw)?.[1];
+        const calendar = /^BEGIN:VCALENDAR$[^]*?^END:VCALENDAR$/m.exec(raw.replaceAll('\r\n', '\n'))?.[0] ?? '';
+        const lines = calendar.replaceAll(/\n[ \t]/g, '').split('\n');
+        const value = (name: string): string | undefined =>
+          lines.find((line) => line.startsWith(`${name}:`))?.slice(name.length + 1);
+        return { subject, text: text ?? '', method, lines, value };
+      }),
+    );
+  }
+
+  it('is mailed where and when with a calendar file, each change of it, and that it is cancelled; each once', async () => {
+    const [email, at] = [`${randomUUID()}@candidate.example`, soon(3)];
+    const { interview_id: id, room } = (await interviews(org, 'POST', '', asked(at, email))).body.data;
+    await told(id, 1);
+    // What changes neither time nor address is no news.
+    await interviews(org, 'PUT', `/${id}`, { scheduled_at: at, skills: ['SQL'] });
+    const later = soon(5);
+    await interviews(org, 'PUT', `/${id}`, { scheduled_at: later });
+    const [first] = await told(id, 2);
+    expect(first!.request).toMatchObject({ body: expect.stringContaining('/rooms/***') });
+    expect(JSON.stringify(first)).not.toContain(room.candidate_url.split('/').at(-1));
+    await interviews(org, 'POST', `/${id}/cancel`);
+    expect((await told(id, 3)).map(({ status, mode }) => [status, mode])).toEqual(
+      [1, 2, 3].map(() => ['delivered', 'live']),
+    );
+
+    const mails = await read(email);
+    expect(mails.map(({ subject }) => subject?.split(':')[0])).toEqual([
+      'Interview for Data Engineer at Test Organization',
+      'Updated',
+      'Cancelled',
+    ]);
+    const said = ['METHOD', 'SEQUENCE', 'DTSTART', 'STATUS', 'LOCATION'];
+    expect(mails.map(({ value }) => said.map(value))).toEqual([
+      ['REQUEST', '0', basic(at), 'CONFIRMED', room.candidate_url],
+      ['REQUEST', '1', basic(later), 'CONFIRMED', room.candidate_url],
+      ['CANCEL', '2', basic(later), 'CANCELLED', undefined],
+    ]);
+    expect(mails.map(({ method }) => method)).toEqual(['REQUEST', 'REQUEST', 'CANCEL']);
+    expect(new Set(mails.map(({ value }) => value('UID')))).toEqual(new Set([`${id}@127.0.0.1`]));
+    expect(mails[0]!.lines.at(0)).toBe('BEGIN:VCALENDAR');
+    expect(mails[0]!.text).toContain(`Where: ${room.candidate_url}`);
+    expect(mails[0]!.text).toMatch(/Hello Ana Lee,[^]*\(UTC\)[^]*“Test Organization” sends you this[^]*a candidate/);
+  });
+
+  it('who has another address is called off under the old one; one without an address, and one of test mode, is mailed nothing', async () => {
+    const at = soon(3);
+    const { interview_id: id } = (await interviews(org, 'POST', '', asked(at))).body.data;
+    const [old, email] = [`${randomUUID()}@candidate.example`, `${randomUUID()}@candidate.example`];
+    expect(await DeliveryModel.countDocuments({ about: id })).toBe(0);
+    await interviews(org, 'PUT', `/${id}`, { candidate_email: old });
+    await told(id, 1);
+    await interviews(org, 'PUT', `/${id}`, { candidate_email: email });
+    await told(id, 3);
+    expect((await read(old)).map(({ value }) => [value('METHOD'), value('SEQUENCE')])).toEqual([
+      ['REQUEST', '0'],
+      ['CANCEL', '1'],
+    ]);
+    expect((await read(email)).map(({ value }) => [value('METHOD'), value('SEQUENCE')])).toEqual([['REQUEST', '2']]);
+
+    const testing = await api.newOrg();
+    const nobody = `${randomUUID()}@candidate.example`;
+    const { interview_id: tried } = (await interviews(testing, 'POST', '', asked(at, nobody))).body.data;
+    const [shown] = await told(tried, 1);
+    expect([shown!.status, shown!.mode, shown!.request?.url]).toEqual(['suppressed', 'test', `mailto:${nobody}`]);
+    expect(await read(nobody)).toEqual([]);
   });
 });
 

@@ -47,6 +47,17 @@ const minutes = (history: readonly Move[]) =>
   history.map(({ at }) => Math.round((Date.parse(at) - Date.parse(history[0]!.at)) / minute));
 
 describe('interview', () => {
+  it('has its candidate told when it has a time, when that changes, and when it is cancelled', async () => {
+    const { invited, activities } = world({ dueAt: new Date(Date.now() + 30 * dayMs).toISOString(), invites: true });
+    await tell(interview, [ref], activities, async (handle) => {
+      await until(() => invited.length === 1);
+      await handle.executeUpdate(reloadInterview, { args: [{ actor: 'usr_1' }] });
+      await until(() => invited.length === 2);
+      await ask(handle, 'cancel');
+    });
+    expect(invited).toEqual(['draft', 'scheduled', 'cancelled']);
+  });
+
   it('goes from a draft to its scores, with every move in the history, and shows itself to operators', async () => {
     const { record, activities } = world();
     const shown: unknown[] = [];

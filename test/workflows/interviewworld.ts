@@ -1,6 +1,7 @@
 /** The world of an interview's workflow in tests: its record in memory, bots that do as they are told, and who asks for moves. */
 import type { WorkflowHandle } from '@temporalio/client';
 import type { Deployed, InterviewActivities } from '../../activities/interviews/interview.ts';
+import type { InvitationActivities } from '../../activities/interviews/invitation.ts';
 import type { BotState } from '../../models/rules/interviews/bot.ts';
 import type { RoomMove } from '../../models/rules/interviews/room.ts';
 import { newState, type InterviewState, type Move } from '../../models/rules/interviews/interview.ts';
@@ -14,6 +15,7 @@ export function world({
   score = async () => 'scored' as const,
   transcripts = [true],
   room = [],
+  invites = false,
 }: {
   dueAt?: string;
   deploy?: Deployed[];
@@ -22,6 +24,8 @@ export function world({
   transcripts?: boolean[];
   /** What people in the room have asked for. */
   room?: RoomMove[];
+  /** Whether its candidate has an address. */
+  invites?: boolean;
 } = {}) {
   const record: { state: InterviewState; due: string | undefined; history: Move[]; gone: boolean } = {
     state: newState([], undefined),
@@ -31,17 +35,23 @@ export function world({
   };
   const dismissed: string[] = [];
   const collected: string[] = [];
+  /** The states in which the candidate was told what holds. */
+  const invited: string[] = [];
   const shift = <T>(list: T[]): T => (list.length > 1 ? list.shift()! : list[0]!);
   /** Each move once, by its number. */
   const store = ({ state, moves }: { state: InterviewState; moves: readonly Move[] }): void => {
     record.history.push(...moves.filter(({ seq }) => seq > record.state.seq));
     record.state = state;
   };
-  const activities: InterviewActivities = {
+  const activities: InterviewActivities & InvitationActivities = {
     loadInterview: async () =>
       record.gone
         ? null
-        : { state: record.state, ...(record.due ? { scheduled: true as const, dueAt: record.due } : {}) },
+        : {
+            state: record.state,
+            ...(record.due ? { scheduled: true as const, dueAt: record.due } : {}),
+            ...(invites ? { invites: true as const } : {}),
+          },
     storeInterview: async (said) => {
       if (said.state.seq >= record.state.seq) store(said);
       return !record.gone;
@@ -62,8 +72,9 @@ export function world({
     removeInterview: async () => void (record.gone = true),
     eraseRecordings: async () => true,
     forgetInterview: async () => undefined,
+    inviteCandidate: async () => void invited.push(record.state.status),
   };
-  return { record, dismissed, collected, activities };
+  return { record, dismissed, collected, invited, activities };
 }
 export const ask = (handle: WorkflowHandle, command: InterviewCommand, cause?: string) =>
   handle.executeUpdate(interviewUpdates[command], {

@@ -5,6 +5,7 @@ import { createNoticeActivities } from '../../activities/events/notices.ts';
 import { createMailReplyActivities } from '../../activities/events/mailreply.ts';
 import { createInboundActivities } from '../../activities/events/inbound/index.ts';
 import { createIntegrationActivities } from '../../activities/events/integration.ts';
+import { invitationLetterOf } from '../../activities/interviews/invitationletter.ts';
 import { taskGithubPort } from '../../activities/tasks/githubport.ts';
 import { taskIssuePort } from '../../activities/tasks/issueport.ts';
 import { DeliveryModel } from '../../models/events/delivery.ts';
@@ -15,7 +16,7 @@ export const events = {
   fleets: {
     deliveries: {
       activities: (deps) => ({
-        ...createDeliveryActivities(deps),
+        ...createDeliveryActivities({ ...deps, invitations: invitationLetterOf }),
         ...createMailReplyActivities(deps),
         ...createNoticeActivities(deps),
       }),
@@ -25,7 +26,7 @@ export const events = {
     },
     slowdeliveries: {
       // Each of these attempts may take the full 15 s.
-      activities: (deps) => createDeliveryActivities(deps, { slow: true }),
+      activities: (deps) => createDeliveryActivities({ ...deps, invitations: invitationLetterOf }, { slow: true }),
       maxActivities: 20,
     },
     inbound: {

@@ -1,6 +1,7 @@
 /** Meetings and interviews. */
 import { launchable, type Slice } from './slice.ts';
 import { createInterviewActivities } from '../../activities/interviews/interview.ts';
+import { createInvitationActivities } from '../../activities/interviews/invitation.ts';
 import { createMeetingActivities } from '../../activities/interviews/meeting.ts';
 import { createMeetingTaskActivities } from '../../activities/tasks/meetingtasks.ts';
 import { BotReportModel } from '../../models/interviews/botreport.ts';
@@ -14,6 +15,7 @@ export const interviews = {
     interviews: {
       activities: (deps) => ({
         ...createInterviewActivities(deps),
+        ...createInvitationActivities(deps),
         ...createMeetingActivities(deps),
         ...createMeetingTaskActivities(deps),
       }),

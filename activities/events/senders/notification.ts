@@ -1,6 +1,6 @@
 /**
  * Tells members what concerns them: by mail, through the organization's own server or the deployment's and in the name that goes
- * with it at the moment of the attempt, and by the organization's webhook of Slack. What is stored of it holds no token and no
+ * with it at the moment of the attempt, and by the organization's webhook of Slack; and candidates by mail. What is stored of it holds no token and no
  * address that is a password.
  */
 import { requestOfMail, sendByMail } from './email.ts';
@@ -12,7 +12,7 @@ import { admit, inFrame } from '../outside.ts';
 import type { Delivery } from '../../../models/events/delivery.ts';
 import type { OutsideMail } from '../../../models/events/outsidemail.ts';
 import { DeliveryRefused } from '../../../models/rules/events/delivery.ts';
-import { domainOf, type Mailbox } from '../../../models/rules/events/mailbox.ts';
+import { domainOf, nameOf, type Mailbox } from '../../../models/rules/events/mailbox.ts';
 import { automaticHeaders, type OutgoingMail } from '../../../models/rules/events/mailout.ts';
 import { hiddenLink, type NotificationPayload } from '../../../models/rules/events/notification.ts';
 import { outsideRefusals } from '../../../models/rules/events/outsidemail.ts';
@@ -54,6 +54,17 @@ async function writtenOf(delivery: Delivery, payload: ByMail, deps: SenderDeps):
     const mail = mailOf(to, words);
     return { mail, shown: mail, via, prepare: () => Promise.resolve(true) };
   }
+  if ('invitation' in payload) {
+    const letter = await deps.invitations?.(delivery, deps);
+    if (!letter) return null;
+    const { to, organization, account, words } = letter;
+    const named = from.name === '' ? { ...from, name: nameOf(organization) } : from;
+    const about = { orgId: org_id, organization, why: 'interview' } as const;
+    const made = (shown: boolean): OutgoingMail =>
+      inFrame({ ...mailOf(to, words(from, { shown })), from: named }, about, deps, { shown });
+    const outside = { orgId: org_id, address: to.address, account, use: _id };
+    return { mail: made(false), shown: made(true), via, prepare: () => Promise.resolve(true), outside };
+  }
   const letter = await letterIn(delivery, payload, deps);
   if (!letter) return null;
   const { publicUrl } = deps;
@@ -79,6 +90,7 @@ export const notification: Sender = {
     const { via } = await senderOf(deps, delivery.org_id);
     if ((await routeOf(deps, delivery.org_id, via)) === undefined) return true;
     if ('mail' in payload) return false;
+    if ('invitation' in payload) return !(await deps.invitations?.(delivery, deps));
     // One that comes too late is refused by `send`.
     const letter = await letterIn(delivery, payload, deps).catch((error: unknown) => {
       if (error instanceof DeliveryRefused) return undefined;

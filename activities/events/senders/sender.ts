@@ -14,8 +14,27 @@ import type { Customer } from '../../../models/chat/customer.ts';
 import type { Delivery } from '../../../models/events/delivery.ts';
 import type { SupportConfig } from '../../../models/knowledge/supportconfig.ts';
 import type { OutgoingRequest, Sent } from '../../../models/rules/events/delivery.ts';
+import type { Mailbox } from '../../../models/rules/events/mailbox.ts';
+import type { OutgoingMail } from '../../../models/rules/events/mailout.ts';
+
+/** A mail to a candidate about an interview's time. */
+export type InvitationLetter = {
+  to: Mailbox;
+  organization: string;
+  /** Who has it sent. */
+  account: string;
+  /** Subject, text and calendar file. `shown`: as members see it, without the candidate's link. */
+  words(from: Mailbox, options: { shown: boolean }): Pick<OutgoingMail, 'subject' | 'text' | 'calendar'>;
+};
+/** Writes such a mail when it is sent; null when it says what does not hold any more, or nobody has to know it. */
+export type InvitationPort = (
+  delivery: Delivery,
+  deps: { secrets: SecretBox; publicUrl: string },
+) => Promise<InvitationLetter | null>;
 
 export type SenderDeps = {
+  /** Without it there are no mails to candidates. */
+  invitations?: InvitationPort;
   /** For addresses that organizations gave: it checks each one when it connects. */
   http: Http;
   slack: Slack;

@@ -18,6 +18,8 @@ export type OutgoingMail = {
   in_reply_to?: string;
   references: string[];
   headers: Record<string, string>;
+  /** A calendar file (RFC 5545), which mail programs offer to enter. */
+  calendar?: { method: 'REQUEST' | 'CANCEL'; content: string };
 };
 
 /** Marks what this system sends; a mail that comes in with it has come round in a circle. */

@@ -1,5 +1,6 @@
 /**
- * What members are told outside of this system: mails about their accounts, and what happened in their organization. Pure.
+ * What members are told outside of this system: mails about their accounts, and what happened in their organization; and what
+ * candidates are told of their interviews. Pure.
  * Each is a delivery of the kind `notification`.
  */
 import type { Mailbox } from './mailbox.ts';
@@ -14,9 +15,12 @@ export type AccountLetter =
   | { kind: 'email_change' | 'password_changed' | 'email_changed'; user_id: string; email: string }
   | { kind: 'invitation'; invitation_id: string; email: string };
 
-/** What a delivery of this kind holds: a mail about an account, another mail to a member, or a message in Slack. */
+/** What a delivery of this kind holds: a mail about an account, to a candidate, another one to a member, or a message in Slack. */
 export type NotificationPayload =
-  { account: AccountLetter } | { mail: { to: Mailbox; subject: string; text: string } } | { slack: { text: string } };
+  | { account: AccountLetter }
+  | { invitation: object }
+  | { mail: { to: Mailbox; subject: string; text: string } }
+  | { slack: { text: string } };
 
 /** The lane of what goes to the organization's webhook of Slack. */
 export const slackLane = 'slack';

@@ -8,6 +8,7 @@ import { shownName } from '../access/accountmail.ts';
 const reasons = {
   invitation: 'somebody there entered your address to invite you',
   task: 'somebody there entered your address as that of whoever is to do a task',
+  interview: 'somebody there entered your address as that of a candidate for an interview',
 } as const;
 export type OutsideReason = keyof typeof reasons;
 

@@ -145,6 +145,8 @@ export type InterviewState = {
   dueAt?: string;
   /** When it is to take place, whoever starts it. */
   scheduledAt?: string;
+  /** Whether its candidate is told by mail when it takes place. */
+  invites?: true;
   /** The `dueAt` for which the clock has started it already. */
   startedFor?: string;
   /** Since when the bot tries to join. */

@@ -1,0 +1,58 @@
+/** Has a candidate mailed when and where the interview takes place. Safe to repeat at any point. */
+import type { Bot } from '../../clients/bot/bot.ts';
+import { withHeartbeat } from '../base/heartbeat.ts';
+import type { Starter } from '../events/inbound/handled.ts';
+import { createDelivery, DeliveryModel } from '../../models/events/delivery.ts';
+import { findInterview, noteInvited, type Interview } from '../../models/interviews/interview.ts';
+import type { NotificationPayload } from '../../models/rules/events/notification.ts';
+import {
+  invitationEvent,
+  invitationId,
+  invitationLine,
+  nextInvitation,
+  type Invitation,
+} from '../../models/rules/interviews/invitation.ts';
+
+export type InvitationDeps = Starter & { outsideBot: Bot | undefined; clock: () => Date };
+export type InvitationActivities = ReturnType<typeof createInvitationActivities>;
+
+export function createInvitationActivities({ outsideBot, clock, start }: InvitationDeps) {
+  /** Stores the mail; the one that was made before under its number, if there is one. */
+  async function store({ _id, org_id, mode }: Interview, invitation: Invitation): Promise<Invitation> {
+    const { delivery, intents } = await createDelivery(
+      {
+        org_id,
+        mode,
+        kind: 'notification',
+        event_id: invitationId(_id, invitation.sequence),
+        event_type: invitationEvent,
+        lane: 'mail',
+        line: invitationLine(_id),
+        destination: invitation.email,
+        subject: { seq: invitation.sequence },
+        about: [_id],
+        payload: { invitation: { ...invitation, interview_id: _id } } satisfies NotificationPayload,
+      },
+      clock(),
+    );
+    await start(DeliveryModel, delivery, intents);
+    const { interview_id: _, ...made } = (delivery.payload as { invitation: Invitation & { interview_id: string } })
+      .invitation;
+    return made;
+  }
+
+  return {
+    async inviteCandidate({ orgId, interviewId }: { orgId: string; interviewId: string }): Promise<void> {
+      await withHeartbeat(async () => {
+        for (;;) {
+          const record = await findInterview(orgId, interviewId);
+          if (!record) return;
+          const elsewhere = outsideBot ? record.meeting_url : undefined;
+          const next = nextInvitation(record, elsewhere, clock());
+          if (!next) return;
+          await noteInvited(orgId, interviewId, await store(record, next));
+        }
+      });
+    },
+  };
+}

@@ -1,0 +1,76 @@
+/** Writes the mails that tell candidates when and where an interview takes place, with a calendar file (RFC 5545), when they are sent. */
+import {
+  ICalAttendeeRole,
+  ICalAttendeeStatus,
+  ICalCalendar,
+  ICalCalendarMethod,
+  ICalEventStatus,
+} from 'ical-generator';
+import type { InvitationPort } from '../events/senders/sender.ts';
+import { findOrganization } from '../../models/access/organization.ts';
+import { statusesOf } from '../../models/events/delivery.ts';
+import { findInterview, orderOf } from '../../models/interviews/interview.ts';
+import { prepareRoom, tokensOf } from '../../models/interviews/room.ts';
+import { nameOf } from '../../models/rules/events/mailbox.ts';
+import { hiddenLink } from '../../models/rules/events/notification.ts';
+import { isAhead, isRunning } from '../../models/rules/interviews/interview.ts';
+import {
+  endInCalendar,
+  invitationId,
+  invitationText,
+  type Invitation,
+} from '../../models/rules/interviews/invitation.ts';
+
+type Stored = Invitation & { interview_id: string };
+
+/** Null when the mail says what does not hold any more, or nobody has to know it. */
+export const invitationLetterOf: InvitationPort = async ({ org_id, created_at, payload }, { secrets, publicUrl }) => {
+  const { invitation } = payload as { invitation: Stored };
+  const { interview_id, sequence, email, at, meeting_url, over } = invitation;
+  const [record, org] = await Promise.all([findInterview(org_id, interview_id), findOrganization(org_id)]);
+  if (!record || !org) return null;
+  if (over ? await wasNeverTold(invitation) : (record.invited?.sequence ?? 0) > sequence) return null;
+  if (!over && !isAhead(record.status) && !isRunning(record.status)) return null;
+  const placeOf = async (): Promise<string> => {
+    if (meeting_url !== undefined) return meeting_url;
+    const room = await prepareRoom(orderOf(record), secrets);
+    return `${publicUrl}/rooms/${tokensOf(room, secrets).candidate}`;
+  };
+  const link = over ? '' : await placeOf();
+  const hidden = meeting_url ?? `${publicUrl}/rooms/${hiddenLink}`;
+  const { name } = record.candidate;
+  const about = { organization: org.name, role: record.role_title, name };
+  return {
+    organization: org.name,
+    account: record.created_by,
+    to: { name: nameOf(name ?? ''), address: email },
+    words(from, { shown }) {
+      const { title, subject, text } = invitationText(invitation, { ...about, link: shown ? hidden : link });
+      if (shown) return { subject, text };
+      const method = over ? ICalCalendarMethod.CANCEL : ICalCalendarMethod.REQUEST;
+      const calendar = new ICalCalendar({ method, prodId: { company: 'support-platform', product: 'interviews' } });
+      calendar.createEvent({
+        id: `${interview_id}@${new URL(publicUrl).hostname}`,
+        sequence,
+        // The same in each attempt.
+        stamp: created_at,
+        start: new Date(at),
+        end: endInCalendar(at),
+        summary: title,
+        ...(over ? {} : { location: link, url: link }),
+        status: over ? ICalEventStatus.CANCELLED : ICalEventStatus.CONFIRMED,
+        organizer: { name: org.name, email: from.address },
+        attendees: [{ email, rsvp: false, role: ICalAttendeeRole.REQ, status: ICalAttendeeStatus.NEEDSACTION }],
+      });
+      return { subject, text, calendar: { method, content: calendar.toString() } };
+    },
+  };
+};
+
+/** Whether no mail before this one has reached its address, so that there is nothing to call off. */
+async function wasNeverTold({ interview_id, sequence, email }: Stored): Promise<boolean> {
+  const before = Array.from({ length: sequence }, (_, n) => invitationId(interview_id, n));
+  const statuses = await statusesOf(before, email);
+  // Those of long ago are not kept.
+  return statuses.length > 0 && !statuses.includes('delivered');
+}
