@@ -5,7 +5,7 @@ import { objectionScopes } from '../../models/rules/events/outsidemail.ts';
 export const objectionParams = z.object({
   token: z
     .string()
-    .regex(/^[\w.-]{1,200}$/)
+    .regex(/^[\w.-]{1,200}$/, 'must be the end of the link, as it stands in the mail')
     .meta({ description: 'What stands at the end of the link in the mail.' }),
 });
 export const stoppedReply = z.object({

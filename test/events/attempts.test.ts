@@ -108,15 +108,14 @@ describe('a destination', () => {
     expect(await sendSome(orgId, three.line)).toMatchObject({ kind: 'waiting' });
     expect(await destinations(orgId)).toMatchObject([{ status: 'disabled' }]);
     const asked = receiver.received.length;
-    expect(await sendSome(orgId, four.line)).toMatchObject({
-      kind: 'done',
-      failed: expect.stringContaining('disabled'),
-    });
+    const givenUp = async (line: string): Promise<string | undefined> => {
+      const { kind, failed } = (await sendSome(orgId, line)) as { kind: string; failed?: string };
+      expect(kind).toBe('done');
+      return (await deliveries(orgId)).find(({ _id }) => _id === failed)?.error;
+    };
+    expect(await givenUp(four.line)).toContain('disabled');
     move(day);
-    expect(await sendSome(orgId, three.line)).toMatchObject({
-      kind: 'done',
-      failed: expect.stringContaining('disabled'),
-    });
+    expect(await givenUp(three.line)).toContain('disabled');
     expect(receiver.received).toHaveLength(asked);
     const told = await NotificationModel.find({ org_id: orgId }, null, everyRecord).lean();
     expect(told.map(({ kind }) => kind)).toEqual(['destination_disabled', 'destination_disabled']);
