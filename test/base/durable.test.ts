@@ -81,8 +81,8 @@ describe('an act that concerns several workflows', () => {
       [true, ['ticket.created', 'ticket.escalated']],
       [false, []],
     ]);
-    // What the act itself left: the ticket's events are to be sent.
-    expect(await pendingOf(convId)).toEqual([expect.stringMatching(/^ticket:tkt_/)]);
+    // What the act itself left: the ticket's events are to be sent, and members are to be told.
+    expect(await pendingOf(convId)).toEqual([expect.stringMatching(/^ticket:tkt_/), `notices:${convId}`]);
   });
 });
 
