@@ -13,6 +13,7 @@ import { Unreadable } from '../../models/rules/knowledge/document.ts';
 import { maxMailBytes, type ReadMail } from './mailformat.ts';
 import { domainOf } from '../../models/rules/events/mailbox.ts';
 import { tellingHeaders, type MailHeader } from '../../models/rules/events/mailin.ts';
+import { withoutClosing } from '../../models/rules/language/closings.ts';
 import { markerLine, messageIdsIn } from '../../models/rules/events/mailout.ts';
 
 /** The most that is looked at of a mail's text: the parser of quotes takes seconds for long texts of short lines. */
@@ -27,8 +28,7 @@ export async function readMail(bytes: Buffer, limits: Limits): Promise<ReadMail>
   if (bytes.length > maxMailBytes) throw new Unreadable('too_large');
   const mail = await parse(bytes);
   const plain = (mail.text ?? '').trim() !== '';
-  const full = plain ? bounded(mail.text!) : htmlText(mail.html ?? '', limits, false);
-  const own = plain ? full : htmlText(mail.html ?? '', limits, true);
+  const { full, own } = plain ? ofText(mail.text!) : ofHtml(mail.html ?? '', limits);
   const from = authorOf(mail);
   return {
     from,
@@ -106,12 +106,12 @@ const bounded = (text: string): string =>
 /** The text without the history that it quotes and the signature; when nothing is left, without the quoted lines only. */
 function authored(text: string): string {
   const said = tidy(aboveMarker(new EmailReplyParser().read(bounded(text)).getVisibleText()));
-  if (said !== '') return said;
+  if (said !== '') return withoutClosing(said);
   // The answer stands below what it quotes; above that it only says whom it quotes.
   const lines = text.split('\n');
   const isQuoted = (line: string): boolean => /^\s*>/.test(line);
   const below = lines.slice(Math.max(0, lines.findIndex(isQuoted)));
-  return tidy(below.filter((line) => !isQuoted(line) && !markerLine.test(line)).join('\n'));
+  return withoutClosing(tidy(below.filter((line) => !isQuoted(line) && !markerLine.test(line)).join('\n')));
 }
 
 /** What stands above the line that our own mails begin with. */
@@ -142,28 +142,71 @@ type Dom = {
   textContent: string | null;
   nextSibling: Dom | null;
   remove(): void;
+  hasAttribute(name: string): boolean;
+  getAttribute(name: string): string | null;
   querySelectorAll(selector: string): Iterable<Dom>;
   toString(): string;
 };
 
-/** The text of a mail in HTML; `own`: without what it quotes. */
-function htmlText(html: string, limits: Limits, own: boolean): string {
-  if (html === '') return '';
+/** What a mail says, with and without what it quotes. */
+type Said = { full: string; own: string };
+
+function ofText(text: string): Said {
+  const full = bounded(text);
+  return { full, own: full };
+}
+
+function ofHtml(html: string, limits: Limits): Said {
+  if (html === '') return { full: '', own: '' };
+  const page = `<!doctype html><html><body>${html.slice(0, maxHtml)}</body></html>`;
+  const document = new DOMParser().parseFromString(page, 'text/html') as unknown as Dom;
+  removeHidden(document);
+  const full = textOf(document, limits);
+  removeQuotes(document);
+  return { full, own: textOf(document, limits) };
+}
+
+function textOf(document: Dom, limits: Limits): string {
   const blocks = new Blocks(limits);
-  addHtml(blocks, limits, own ? withoutQuotes(html.slice(0, maxHtml)) : html.slice(0, maxHtml));
+  addHtml(blocks, limits, document.toString());
   return bounded(blocks.list.map(lineOf).join('\n\n'));
 }
 
-function withoutQuotes(html: string): string {
-  const page = `<!doctype html><html><body>${html}</body></html>`;
-  const document = new DOMParser().parseFromString(page, 'text/html') as unknown as Dom;
+const hidingStyle = /(?:^|[;\s{])(?:display\s*:\s*none|visibility\s*:\s*hidden|mso-hide\s*:\s*all)/i;
+/** A rule of a style sheet for one class or id; rules inside `@media` are for other sizes and media. */
+const styleRule = /([^{}]{1,500})\{([^{}]{0,2000})\}/g;
+const simpleSelector = /^[a-z]{0,10}([.#])([\w-]{1,100})$/i;
+const maxRules = 500;
+
+/**
+ * Removes what the author's program does not show, such as the line that lists of mails show: it is not what the author sees that
+ * was written.
+ */
+function removeHidden(document: Dom): void {
+  for (const element of document.querySelectorAll('[hidden],[style]')) {
+    if (element.hasAttribute('hidden') || hidingStyle.test(element.getAttribute('style') ?? '')) element.remove();
+  }
+  const hiding = new Set<string>();
+  for (const sheet of document.querySelectorAll('style')) {
+    const rules = (sheet.textContent ?? '')
+      .slice(0, maxText)
+      .replace(/@media[^{]{0,500}\{(?:[^{}]{0,2000}\{[^{}]{0,2000}\})*[^{}]*\}/gi, '');
+    for (const [, selectors = '', style = ''] of [...rules.matchAll(styleRule)].slice(0, maxRules))
+      if (hidingStyle.test(style)) for (const one of selectors.split(',')) hiding.add(one.trim());
+  }
+  for (const selector of hiding) {
+    if (!simpleSelector.test(selector)) continue;
+    for (const element of document.querySelectorAll(selector)) element.remove();
+  }
+}
+
+function removeQuotes(document: Dom): void {
   for (const element of document.querySelectorAll(quoted)) element.remove();
   for (const element of document.querySelectorAll('div[style*="border-top:solid"]')) {
     if (!outlookHead.test(element.textContent ?? '')) continue;
     while (element.nextSibling) element.nextSibling.remove();
     element.remove();
   }
-  return document.toString();
 }
 
 function lineOf(block: Block): string {

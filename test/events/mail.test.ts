@@ -399,6 +399,16 @@ describe('a customer’s mail', () => {
     ['not_the_customer', (mail, email) => answering(mail, `mallory@evil.example>, <${email}`, 'Two authors')],
     ['empty', (mail, email) => answering(mail, email, '')],
     [
+      'calendar',
+      (mail, email) => ({
+        recipients: [mail.reply_to!.address],
+        mail: mailOf(
+          { From: email, Subject: 'Accepted: Card', 'Content-Type': 'text/calendar; method=REPLY; charset=utf-8' },
+          'BEGIN:VCALENDAR\nMETHOD:REPLY\nEND:VCALENDAR\n',
+        ),
+      }),
+    ],
+    [
       'foreign_bucket',
       (mail, email) => ({ ...answering(mail, email, 'x'), s3: { bucketName: 'other', objectKey: 'k' } }),
     ],

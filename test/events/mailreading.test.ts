@@ -51,6 +51,25 @@ describe('the words of a mail’s author', () => {
       '<p>My answer</p><div id="appendonsend"></div><hr><div id="divRplyFwdMsg">From: Bank</div><div>old</div>',
     ],
     ['HTML of Apple', 'text/html', '<div>My answer</div><blockquote type="cite">old</blockquote>'],
+    ['English', plain, 'My answer\n\nKind regards,\nAlice Smith\nHead of Cards'],
+    ['English, short', plain, 'My answer\n\nBest, Alice'],
+    ['English, formal', plain, 'My answer\nYours sincerely\n\nAlice Smith'],
+    ['German', plain, 'My answer\n\nMit freundlichen Grüßen\nAnna Müller\nTel. 030 123456'],
+    ['German, short', plain, 'My answer\n\nLG, Anna'],
+    ['German, with a name', plain, 'My answer\nViele Grüße Anna'],
+    ['German, from a place', plain, 'My answer\nLiebe Grüsse aus Zürich,\nAnna'],
+    ['French, closed', plain, 'My answer\n\nBien cordialement,\nAmélie Dupont'],
+    ['French, formal', plain, 'My answer\nVeuillez agréer, Madame, Monsieur, mes salutations distinguées.\nA. Dupont'],
+    ['French, salutations', plain, 'My answer\nMeilleures salutations\nAmélie'],
+    ['Spanish, closed', plain, 'My answer\n\nUn cordial saludo,\nLucía Pérez'],
+    ['Spanish, short', plain, 'My answer\nSaludos\nLucía'],
+    ['Spanish, formal', plain, 'My answer\nAtentamente,\n\nLucía Pérez\nMadrid'],
+    [
+      'a closing above a quotation',
+      plain,
+      'My answer\n\nMit besten Grüßen\nAnna\n\nAm So., 22. Nov. 2026 um 10:00 Uhr schrieb Bank <a@b.example>:\n\n> alt\n',
+    ],
+    ['HTML with a closing', 'text/html', '<p>My answer</p><p>Cordialement,<br>Amélie</p>'],
     ['HTML with a script', 'text/html', '<script>alert(1)</script><style>p{}</style><p>My answer</p>'],
   ])('are found: %s', async (_, type, body) => {
     const { text, full_text } = await read(type, utf8(body));
@@ -84,6 +103,36 @@ const signature = (d: string, more = ''): string =>
   `DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=${d}; s=s1;${more}\r\n h=from:subject; bh=YQ==;\r\n b=YWJj\r\n\tZGVm`;
 const own = 'dkim=pass header.i=@customer.example';
 const evil = 'dkim=pass header.i=@evil.example';
+
+describe('what only looks like a closing', () => {
+  it.each([
+    'Yours is broken, mine is not',
+    'My set:\nLG TV',
+    'Regards the fees: what do they cost?',
+    'Best do it tomorrow',
+    'Saludos\n¿Cuánto cuesta la tarjeta?',
+    'Best regards',
+    'LG, Anna',
+    'Dear Anna,\nregards to your team for the quick work\nand see you',
+    `Regards\n${'a line that is much longer than any line that people write below the closing of a letter '.repeat(2)}`,
+  ])('stays: %j', async (text) => expect((await read(plain, utf8(text))).text).toBe(text.replace(/\s+$/, '')));
+});
+
+describe('a mail in HTML', () => {
+  it.each([
+    ['a line that lists show', '<div style="color:#fff; DISPLAY : none !important">Preview</div><p>My answer</p>'],
+    ['what is marked as hidden', '<p hidden>Preview</p><p>My answer</p>'],
+    ['what Outlook hides', '<span style="mso-hide:all">Preview</span><p>My answer</p>'],
+    ['what is not visible', '<p style="visibility:hidden">Preview</p><p>My answer</p>'],
+    [
+      'what a style sheet hides',
+      '<style>@media (max-width:1px){.b{display:none}} .a, td.preview { display:none }</style><p class="a">Preview</p><p class="b">My answer</p>',
+    ],
+  ])('says nothing of %s, in its own words or in all of them', async (_, html) => {
+    const { text, full_text } = await read('text/html', utf8(html));
+    expect([text, full_text]).toEqual(['My answer', 'My answer']);
+  });
+});
 
 describe('the signature that speaks for a mail’s author', () => {
   it.each<[string, string[], string]>([

@@ -102,6 +102,7 @@ async function takeIn(
   if (refusal) throw new Ignored(refusal);
   const conversation = await findConversation(thread.org_id, thread.conv_id);
   if (conversation && hasExpired(conversation, deps.clock())) throw new Ignored('expired_token');
+  if (mail.text === '' && isCalendar(mail)) throw new Ignored('calendar');
   const body = (mail.text || attachmentNames(mail)).slice(0, maxBodyLength);
   if (body === '') throw new Ignored('empty');
   const key = createHash('sha256')
@@ -164,6 +165,11 @@ async function refusalOf(
 /** Whether its reply addresses are no longer good. */
 const hasExpired = ({ status, updated_at }: Conversation, now: Date): boolean =>
   status === 'resolved' && now.getTime() - updated_at.getTime() > outlivesDays * dayMs;
+
+/** Whether nothing but entries of a calendar came: who accepts an invitation has written nothing. */
+const isCalendar = ({ attachments }: ReadMail): boolean =>
+  attachments.length > 0 &&
+  attachments.every(({ mime_type }) => /^(?:text\/calendar|application\/ics)$/i.test(mime_type));
 
 const attachmentNames = ({ attachments }: ReadMail): string =>
   attachments.length === 0 ? '' : `[${attachments.map(({ filename, mime_type }) => filename || mime_type).join(', ')}]`;

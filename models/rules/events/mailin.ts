@@ -18,6 +18,7 @@ export const mailReasons = {
   own_mail: 'The mail was sent by this system, or comes from one of its own addresses.',
   bounce: 'The mail reports that another mail could not be delivered, or was delayed.',
   receipt: 'The mail is a receipt that another mail was read.',
+  calendar: 'The mail is an invitation, or an answer to one, and says nothing else.',
   automatic: 'The mail was sent by a program, such as an out-of-office notice.',
   mailing_list: 'The mail came from a mailing list.',
   unreadable: 'The mail could not be read.',
