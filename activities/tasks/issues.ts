@@ -3,20 +3,23 @@
  * what changed here is sent, and what came from there does not go back.
  */
 import { withHeartbeat } from '../base/heartbeat.ts';
+import { follow } from './follow.ts';
 import { toldOf } from './told.ts';
 import { githubFacts } from './steps/github.ts';
 import { linearFacts } from './steps/linear.ts';
 import { connectionTo, refusedBy, StepRefused, type StepDeps } from './steps/step.ts';
 import type { GithubCredentials } from '../events/connectors/github.ts';
 import type { LinearCredentials } from '../events/connectors/linear.ts';
+import type { Starter } from '../events/inbound/handled.ts';
 import { found as existing } from '../events/linearissue.ts';
 import { GithubError } from '../../clients/github/github.ts';
-import { LinearError } from '../../clients/linear/linear.ts';
+import { LinearError, type LinearIssue } from '../../clients/linear/linear.ts';
 import { findOrganization } from '../../models/access/organization.ts';
-import { noteIssue, noteRemoved, noteState, type Link } from '../../models/events/link.ts';
+import { findLink, noteIssue, noteRemoved, noteState, type Link } from '../../models/events/link.ts';
 import { findTaskWithLinks, type Task } from '../../models/tasks/task.ts';
 import { numberOfIssue } from '../../models/rules/events/github.ts';
 import {
+  changeByStanding,
   differing,
   githubState,
   linearTypes,
@@ -24,11 +27,13 @@ import {
   statusOfLinear,
   type IssueKnown,
 } from '../../models/rules/tasks/issues.ts';
+import { taskBounds } from '../../models/rules/tasks/task.ts';
 import type { TaskTold } from '../../models/rules/tasks/tasktext.ts';
 
 export type IssuesRef = { orgId: string; taskId: string };
 /** `again`: an issue could not be changed now. `error`: at which service; what it said stands in the log of the worker. */
 export type IssuesLeft = { again: boolean; error?: Link['provider']; retryAfterMs?: number };
+export type IssueDeps = StepDeps & Starter;
 export type IssueActivities = ReturnType<typeof createIssueActivities>;
 
 type Carrying = {
@@ -36,7 +41,7 @@ type Carrying = {
   known: IssueKnown | undefined;
   task: Task;
   told: TaskTold;
-  deps: StepDeps;
+  deps: IssueDeps;
   signal: AbortSignal;
 };
 
@@ -69,10 +74,10 @@ async function toLinear({ link, known, task, told, deps, signal }: Carrying): Pr
       ...(news.due === undefined ? {} : { dueDate: news.due }),
       ...(stateId === undefined ? {} : { stateId }),
     };
-    if (Object.keys(change).length > 0) {
-      const changed = await deps.linear.updateIssue(key, issue.id, change, signal);
-      await noteState(link._id, { seenAt: new Date(changed.updatedAt) });
-    }
+    const changed =
+      Object.keys(change).length === 0 ? issue : await deps.linear.updateIssue(key, issue.id, change, signal);
+    await takeOver(link, changed, deps);
+    if (changed !== issue) await noteState(link._id, { seenAt: new Date(changed.updatedAt) });
     await noteIssue(link._id, { ...news, sending: null });
     return held;
   } catch (error) {
@@ -86,6 +91,24 @@ async function toLinear({ link, known, task, told, deps, signal }: Carrying): Pr
     const states = await deps.linear.states(key, String(integration.settings['team_id']), signal);
     return linearTypes[status].map((type) => states.find((state) => state.type === type)?.id).find(Boolean);
   }
+}
+
+/**
+ * Takes over what somebody changed in Linear just before: from now on the event of that counts as old. An attempt that dies before
+ * this is made again.
+ */
+async function takeOver({ external }: Link, issue: LinearIssue, deps: IssueDeps): Promise<void> {
+  // Read again, since what came in meanwhile is known now.
+  const link = await findLink('linear', external);
+  if (!link?.known) return;
+  // A later change has come in already.
+  if (link.seen_at && new Date(issue.updatedAt) < link.seen_at) return;
+  const { facts, changeOf } = changeByStanding(issue, link.known, link.state_id);
+  if (Object.keys(facts).length > 0) {
+    const said = { source: 'linear', note: 'Changed in Linear.', outcome: '' } as const;
+    await follow(link, said, deps, (task) => ({ change: changeOf(task, taskBounds.title), facts }));
+  }
+  await noteState(link._id, { stateId: issue.state.id });
 }
 
 /** Whether there is more to tell than could be told now. */
@@ -127,7 +150,7 @@ const carriers: Partial<Record<Link['provider'], (carrying: Carrying) => Promise
   github: toGithub,
 };
 
-export function createIssueActivities(deps: StepDeps) {
+export function createIssueActivities(deps: IssueDeps) {
   async function carry({ orgId, taskId }: IssuesRef, signal: AbortSignal): Promise<IssuesLeft> {
     // Read together: otherwise what an issue has just changed of the task looks like a change that the issue lacks.
     const [found, org] = await Promise.all([findTaskWithLinks(orgId, taskId), findOrganization(orgId)]);

@@ -26,6 +26,10 @@ export type LinearIssue = {
   url: string;
   /** ISO 8601. */
   updatedAt: string;
+  title: string;
+  priority: number;
+  /** A date, `YYYY-MM-DD`. */
+  dueDate: string | null;
   state: LinearState;
 };
 export type NewIssue = {
@@ -48,7 +52,7 @@ export type IssueChange = Partial<Pick<NewIssue, 'title' | 'description' | 'prio
   dueDate?: string | null;
 };
 
-const issueFields = 'id identifier url updatedAt state { id name type }';
+const issueFields = 'id identifier url updatedAt title priority dueDate state { id name type }';
 
 /** Every document that is sent, by name. */
 export const documents = {

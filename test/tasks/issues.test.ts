@@ -224,6 +224,29 @@ describe('a change here', () => {
     expect(inputsOf(issue.id)[1]).toEqual({ stateId: linearStates.done });
   });
 
+  it('keeps what somebody changed in Linear just before, whose event comes after it', async () => {
+    const { taskId, issue } = await executed();
+    const lane = `linear:${issue.id}`;
+    await quiet(taskId, issue.id, 1);
+    // An event that waits for its next attempt holds up what comes after it about the same issue.
+    const standing = await db.collection('inbound').findOne({ lane });
+    const held = { ...standing, _id: `inb_held_${taskId}`, keys: [taskId], status: 'stored' };
+    const nextAt = new Date(Date.now() + 3_600_000);
+    await db.collection('inbound').insertOne({ ...held, next_at: nextAt } as never);
+    await changeIssue(issue.id, { title: 'Theirs', priority: 1, stateId: linearStates.doing });
+    await change(taskId, { description: 'Ours' });
+    await until(async () => (await taskOf(taskId)).title === 'Theirs', 'the title to be taken over');
+    await db.collection('inbound').deleteOne({ _id: held._id as never });
+    await changeIssue(issue.id, { dueDate: '2027-03-01' });
+    const events = await quiet(taskId, issue.id, 3);
+    expect(events.map(({ status }) => status)).not.toContain('failed');
+    const { title, priority, status, history } = await taskOf(taskId);
+    expect([title, priority, status]).toEqual(['Theirs', 'urgent', 'in_progress']);
+    expect(history.map(({ source }: { source: string }) => source).slice(0, 3)).toEqual(['member', 'member', 'linear']);
+    expect(inputsOf(issue.id)).toEqual([{ description: expect.stringContaining('Ours') }]);
+    await standsInGithub(await numberOf(taskId), { title: 'Theirs' });
+  });
+
   it('leaves an issue alone that is not there any more', async () => {
     const { taskId, issue } = await executed();
     await linearCall(system.linear(), 'mutation M($id: String!) { issueDelete(id: $id) { success } }', {
@@ -323,6 +346,23 @@ describe('POST /webhooks/github', () => {
     expect(await arrived(number, 'issues.closed')).toMatchObject({ status: 'ignored' });
     expect((await taskOf(taskId)).history).toHaveLength(2);
     expect(patchesOf(number)).toHaveLength(1);
+  });
+
+  it('a form, as GitHub sends when nothing else is chosen, is answered with the content type to choose: 415', async () => {
+    const raw = new URLSearchParams({ payload: '{"action":"closed"}' }).toString();
+    const { status, body } = await system.api().request('POST', '/webhooks/github', {
+      raw,
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        'x-github-event': 'issues',
+        'x-hub-signature-256': `sha256=${hmac(githubSecret, raw)}`,
+      },
+    });
+    expect([status, body.code, body.error]).toEqual([
+      415,
+      'UNSUPPORTED_MEDIA_TYPE',
+      expect.stringContaining('application/json'),
+    ]);
   });
 
   it('a request that is not signed with the secret of an organization: 401; a repeat does nothing', async () => {

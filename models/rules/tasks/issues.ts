@@ -136,6 +136,37 @@ export function changeByLinear(details: LinearDetails, known: IssueKnown | undef
   return { names, facts, changeOf };
 }
 
+/** How an issue of Linear stands. */
+export type LinearStanding = {
+  title: string;
+  priority: number;
+  dueDate: string | null;
+  state: { id: string; type: string };
+};
+const spaced = (title: string): string => title.trim().replace(/\s+/g, ' ');
+
+/**
+ * What an issue, as it stands, changes of its task, beside what was just sent there. Somebody may have changed it in the moment
+ * before, and the event of that is older than the answer. `stateId`: the state that it was last known to be in, since a team may
+ * have none that says what the task says.
+ */
+export function changeByStanding(
+  { title, priority, dueDate, state }: LinearStanding,
+  known: IssueKnown,
+  stateId: string | undefined,
+) {
+  // Linear may space a title in another way than it was sent.
+  const isRenamed = knownThere(known).every((said) => said.title === undefined || spaced(said.title) !== spaced(title));
+  const details = { ...(isRenamed && title.trim() !== '' ? { title } : {}), priority, dueDate };
+  const { facts, changeOf } = changeByLinear(details, known);
+  const status = state.id === stateId ? undefined : statusOfLinear(state.type);
+  const moved = status !== undefined && knownThere(known).every((said) => said.status !== status) ? { status } : {};
+  return {
+    facts: { ...facts, ...moved },
+    changeOf: (task: Written, maxTitle: number) => ({ ...changeOf(task, maxTitle), ...moved }),
+  };
+}
+
 /** Waits after failed attempts to update an issue, in ms; there is none after the last one. */
 const waits: readonly number[] = [1_000, 10_000, 60_000, 5 * 60_000, 30 * 60_000, 2 * 3_600_000];
 export function issueWaitMs(tries: number, retryAfterMs: number | undefined): number | undefined {

@@ -4,6 +4,7 @@ import { inboundTriedForMs } from '../../../models/rules/events/inbound.ts';
 import {
   changeByGithub,
   changeByLinear,
+  changeByStanding,
   differing,
   noteOf,
   type IssueFacts,
@@ -76,5 +77,33 @@ describe('changeByLinear', () => {
   it('takes nothing that is known there or being sent there', () => {
     const known = { ...facts, sending: { priority: 1 } };
     expect(changeByLinear({ title: 'Call the bank', priority: 1, dueDate: null }, known).names).toEqual([]);
+  });
+});
+
+describe('changeByStanding', () => {
+  const stands = { title: 'Call the bank', priority: 2, dueDate: null, state: { id: 's1', type: 'unstarted' } };
+  const started = { id: 's2', type: 'started' };
+  it.each([
+    ['an issue as it is known', {}, {}],
+    ['what was just sent there', { priority: 1 }, {}],
+    ['a title that Linear spaces in its own way', { title: ' Call  the bank ' }, {}],
+    ['a title', { title: 'Theirs' }, { title: 'Theirs' }],
+    ['a due date', { dueDate: '2026-03-02' }, { due: '2026-03-02' }],
+    ['a move', { state: started }, { status: 'in_progress' }],
+    ['a move within one status', { state: { id: 's3', type: 'backlog' } }, {}],
+    ['a state of a type that is not known here', { state: { id: 's4', type: 'waiting' } }, {}],
+  ])('of %s', (_, change, news) =>
+    expect(changeByStanding({ ...stands, ...change }, { ...facts, sending: { priority: 1 } }, 's1').facts).toEqual(
+      news,
+    ),
+  );
+
+  it('takes no state for a move that the issue was known to be in: the team may have none that says more', () =>
+    expect(changeByStanding(stands, { ...facts, status: 'in_progress' }, 's1').facts).toEqual({}));
+
+  it('changes of the task what differs from it', () => {
+    const { changeOf } = changeByStanding({ ...stands, title: 'Theirs', state: started }, facts, 's1');
+    const task = { title: 'Call the bank', priority: 'high' as const };
+    expect(changeOf(task, 100)).toEqual({ title: 'Theirs', status: 'in_progress' });
   });
 });
