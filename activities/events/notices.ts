@@ -15,6 +15,7 @@ import { findOrgWebhook } from '../../models/events/orgwebhook.ts';
 import { findToolCall } from '../../models/mcp/call.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
 import { aboutConversation } from '../../models/rules/chat/notice.ts';
+import { keptUntil } from '../../models/rules/chat/retention.ts';
 import type { NoticeRef } from '../../models/rules/chat/work.ts';
 import { nameOf } from '../../models/rules/events/mailbox.ts';
 import {
@@ -58,7 +59,10 @@ export function createNoticeActivities({ clock, start, log }: NoticeDeps) {
     const { conv_id, gathered } = subject;
     if (again && gathered !== undefined) await gatherAnew(org._id, told.to, { gathered, key });
     const { title, lines } = said;
-    await notify(org._id, told.to, { key, kind, title, body: lines.join('\n'), about, ...subject }, clock());
+    const now = clock();
+    // A conversation of test mode is forgotten, and what was told of it with it.
+    const kept = conv_id === undefined ? {} : keptUntil(mode, now);
+    await notify(org._id, told.to, { key, kind, title, body: lines.join('\n'), about, ...subject, ...kept }, now);
     // What leaves follows the notifications, of which each member has one an occasion.
     const to = await toldOf(org._id, told.to, key);
     if (to.length === 0) return;

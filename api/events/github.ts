@@ -6,9 +6,10 @@
 import type { SignatureProvider } from '../access/auth.ts';
 import type { Context } from '../context.ts';
 import { ownedBy, type Arrival } from './inbound.ts';
-import { isHmac, jsonIn, member, sha256, textMember, unsigned } from './signing.ts';
+import { isForm, isHmac, jsonIn, member, sha256, textMember, unsigned } from './signing.ts';
 import { listOwn, signingPlace, type Integration } from '../../models/events/integration.ts';
 import { findLink } from '../../models/events/link.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
 import { githubExternal, githubIssueExternal } from '../../models/rules/events/github.ts';
 
 /** `id`: the organization whose secret signed. */
@@ -30,6 +31,11 @@ export const github: SignatureProvider<GithubSender> = {
   name: 'github',
   header: 'x-hub-signature-256',
   async verify({ headers, body }, ctx) {
+    // GitHub's own default; the repository by which secrets are found lies in a form's field then.
+    if (isForm(headers))
+      throw new Problem('UNSUPPORTED_MEDIA_TYPE', {
+        message: 'Set the content type of this webhook in GitHub to application/json; a form is not read.',
+      });
     const given = /^sha256=([0-9a-f]{64})$/.exec(String(headers['x-hub-signature-256']))?.[1];
     if (given === undefined)
       throw unsigned(

@@ -1,5 +1,6 @@
 /** What the verifiers of signed requests share: HMACs, compared in constant time. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 type Part = string | Uint8Array;
@@ -39,3 +40,7 @@ export function jsonIn(bytes: Uint8Array): unknown {
     return undefined;
   }
 }
+
+/** The type of media alone: a parameter such as `charset` may follow it. */
+export const isForm = (headers: IncomingHttpHeaders): boolean =>
+  (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase() === 'application/x-www-form-urlencoded';

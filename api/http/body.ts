@@ -18,7 +18,8 @@ type Reader<T> = (koa: ParameterizedContext) => Promise<T>;
 
 /**
  * Reads JSON of at most `limit` bytes; a request without a body gives an empty object.
- * The reader throws `MALFORMED_JSON`, `TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE`, and `VALIDATION` when the body breaks off.
+ * The reader throws `MALFORMED_JSON`, `TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE`, and `VALIDATION` when the body breaks off or nests too
+ * deep.
  */
 export function jsonReader(limit: number): Reader<unknown> {
   const read = koaBody({
@@ -42,8 +43,8 @@ export function jsonReader(limit: number): Reader<unknown> {
     await read(koa, noNext).catch((error: unknown) => {
       throw unreadable(error, limit);
     });
-    const { body } = koa.request;
-    return body === '' ? {} : body;
+    const body = koa.request.body as unknown;
+    return body === '' ? {} : shallow(body);
   };
 }
 
@@ -77,14 +78,50 @@ export function bytesReader(limit: number): Reader<Buffer<ArrayBuffer>> {
   };
 }
 
-/** The JSON in bytes that were read before; an empty object when there are none. @throws Problem `MALFORMED_JSON`. */
+/** The JSON in bytes that were read before; an empty object when there are none. @throws Problem `MALFORMED_JSON`, `VALIDATION`. */
 export function jsonOf(bytes: Buffer): unknown {
   if (bytes.length === 0) return {};
+  let value: unknown;
   try {
-    return JSON.parse(bytes.toString('utf8'));
+    value = JSON.parse(bytes.toString('utf8'));
   } catch (error) {
     throw unreadable(error, bytes.length);
   }
+  return shallow(value);
+}
+
+/** Refuses JSON that nests too deep, in bytes that a route takes as they were sent; what is no JSON passes. */
+export function refuseNested(bytes: Buffer): void {
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return;
+  }
+  shallow(value);
+}
+
+/**
+ * Deeper nesting than this is refused: MongoDB stores no more, and code that walks a value would run out of stack. People and
+ * services use less than twenty levels.
+ */
+const maxNesting = 100;
+
+/** The value, unless it nests too deep. @throws Problem `VALIDATION` */
+function shallow<T>(value: T): T {
+  if (nestsDeeper(value, maxNesting))
+    throw new Problem('VALIDATION', { message: `The body may nest ${maxNesting} levels deep, not more.` });
+  return value;
+}
+
+/** Looks no deeper than that, so that it needs little stack itself. */
+function nestsDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  const fields = value as Record<string, unknown>;
+  // An object of JSON has no field but its own; a list of its values would be a copy of each level.
+  for (const name in fields) if (nestsDeeper(fields[name], levels - 1)) return true;
+  return false;
 }
 
 function hasBody({ request, req }: ParameterizedContext): boolean {

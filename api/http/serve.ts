@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { credentialId, type Principal, type TenantPrincipal } from '../access/auth.ts';
 import type { Authenticator } from '../access/authenticator.ts';
 import { addressOf } from './address.ts';
-import { bytesReader, jsonOf, jsonReader } from './body.ts';
+import { bytesReader, jsonOf, jsonReader, refuseNested } from './body.ts';
 import { modeQuery } from '../contract/common.ts';
 import type { Context } from '../context.ts';
 import { commandIdOf, once, type KeyedRequest, type Reply } from './idempotency.ts';
@@ -96,7 +96,9 @@ function bodyReader(route: Route, { config }: Context): (koa: RouterContext) => 
 
 /** The body of a signed request, whose bytes were already read to verify the signature. */
 function readAgain(route: Route, bytes: Buffer): Body {
-  return route.raw ? { raw: bytes } : { fields: jsonOf(bytes) };
+  if (!route.raw) return { fields: jsonOf(bytes) };
+  refuseNested(bytes);
+  return { raw: bytes };
 }
 
 function parseBody(route: Route, fields: unknown): unknown {

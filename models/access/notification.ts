@@ -77,7 +77,11 @@ export type NoticeSubject = {
   [F in 'task_id' | 'conv_id' | 'approval_id' | 'delivery_id' | 'topic' | 'gathered']?: string | undefined;
 };
 /** `about`: the ids of the meetings, tasks, customers, documents and interviews that it tells about. */
-export type Notice = Pick<Notification, 'key' | 'kind' | 'title' | 'body' | 'about'> & NoticeSubject;
+export type Notice = Pick<Notification, 'key' | 'kind' | 'title' | 'body' | 'about'> &
+  NoticeSubject & {
+    /** When it goes, where what it tells about is forgotten earlier than notifications are. */
+    expires_at?: Date | undefined;
+  };
 
 /**
  * Tells these users, each once an occasion however often this is called. One who has not read the last one that is `gathered`
@@ -85,9 +89,8 @@ export type Notice = Pick<Notification, 'key' | 'kind' | 'title' | 'body' | 'abo
  */
 export async function notify(orgId: string, userIds: readonly string[], notice: Notice, now: Date): Promise<void> {
   if (userIds.length === 0) return;
-  const { key, ...given } = notice;
-  const said = defined(given) as Omit<Notification, 'key' | 'read'>;
-  const expires_at = new Date(now.getTime() + keptDays * 86_400_000);
+  const { key, expires_at = new Date(now.getTime() + keptDays * 86_400_000), ...given } = notice;
+  const said = defined({ ...given, expires_at }) as Omit<Notification, 'key' | 'read'>;
   const writes = () =>
     collectionOf(NotificationModel).bulkWrite(
       userIds.map((user_id) => ({
@@ -99,7 +102,6 @@ export async function notify(orgId: string, userIds: readonly string[], notice: 
               _id: newId('notification'),
               read: false,
               created_at: now,
-              expires_at,
             },
           },
           upsert: true,

@@ -110,6 +110,7 @@ describe('JSON', () => {
     ['null', 'null', null],
     ['a mark of the order of bytes before it', '\ufeff{"a":"ü"}', { a: 'ü' }],
     ['nothing', '', {}],
+    ['a hundred levels', `${'['.repeat(100)}${']'.repeat(100)}`, expect.anything()],
   ])('%s is read as it is', async (_, text, body) => {
     expect(await post('/json', text, json)).toEqual({ status: 200, body: { body } });
   });
@@ -126,6 +127,12 @@ describe('JSON', () => {
       '{"a":{"__proto__":1}}',
       400,
       { code: 'VALIDATION', error: expect.stringMatching(/__proto__/) },
+    ],
+    [
+      '101 levels deep',
+      `${'['.repeat(101)}${']'.repeat(101)}`,
+      400,
+      { code: 'VALIDATION', error: expect.stringMatching(/100 levels/) },
     ],
     ['a byte too long', `"${'x'.repeat(999)}"`, 413, { code: 'TOO_LARGE', error: expect.stringMatching(/1000 bytes/) }],
   ])('%s is refused', async (_, text, status, problem) => {
