@@ -73,9 +73,11 @@ const inBodies = routes.flatMap((route) =>
 const inQueries = routes.flatMap((route) =>
   Object.keys(route.query?.shape ?? {}).map((name) => [label(route), name, route] as const),
 );
-const inPaths = routes.flatMap((route) =>
-  Object.keys(route.params?.shape ?? {}).map((name) => [label(route), name, route] as const),
-);
+/** The token of a mail's link is signed text, no id: one route passes it on to a page, the other reads a form first. */
+const withSignedTokens = ['seeMailObjection', 'stopMails'];
+const inPaths = routes
+  .filter(({ name }) => !withSignedTokens.includes(name))
+  .flatMap((route) => Object.keys(route.params?.shape ?? {}).map((name) => [label(route), name, route] as const));
 const inForms = routes.flatMap((route) =>
   route.upload && route.body instanceof z.ZodObject
     ? Object.keys(route.body.shape).map((name) => [label(route), name, route] as const)

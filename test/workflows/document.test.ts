@@ -101,13 +101,16 @@ describe.each([
   ['retagSource', retagSource],
   ['eraseSource', eraseSource],
 ] as const)('%s', (name, workflow) => {
-  it('is one activity, tried until it succeeds', async () => {
+  it('tries its activity until it succeeds', async () => {
     let failures = 3;
     const { calls } = await tell(workflow, [{ orgId: 'org_1', sourceId: 'doc_1' }], {
       [name]: async () => {
         if (failures-- > 0) throw ApplicationFailure.create({ message: 'a conflict in the index' });
       },
+      eraseCopies: async () => undefined,
     });
-    expect(calls).toEqual([name, name, name, name]);
+    expect(calls.filter((one) => one === name)).toHaveLength(4);
+    // Answers that tell about a document may be stored for a while after it is gone.
+    expect(calls.slice(4)).toEqual(name === 'eraseSource' ? ['eraseCopies'] : []);
   });
 });
