@@ -110,7 +110,9 @@ const maxNesting = 100;
 /** The value, unless it nests too deep. @throws Problem `VALIDATION` */
 function shallow<T>(value: T): T {
   if (nestsDeeper(value, maxNesting))
-    throw new Problem('VALIDATION', { message: `The body may nest ${maxNesting} levels deep, not more.` });
+    throw new Problem('VALIDATION', {
+      details: [{ path: ['body'], message: `may nest ${maxNesting} levels deep, not more` }],
+    });
   return value;
 }
 
