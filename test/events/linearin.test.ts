@@ -134,13 +134,15 @@ describe('POST /webhooks/linear', () => {
     });
   });
 
-  it('an event that nests too deep to be stored as a document is taken', async () => {
-    const deep = `${'['.repeat(2000)}${']'.repeat(2000)}`;
+  it('an event that nests 5,000 levels deep is 400 when it is signed, else 401', async () => {
+    const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
     const event = linearEvent({ type: 'Issue', data: { id: randomUUID(), teamId: team } }).replace(
       /}$/,
       `,"x":${deep}}`,
     );
-    expect((await sendLinear(api, event)).status).toBe(200);
+    const { status, body } = await sendLinear(api, event);
+    expect([status, body.code]).toEqual([400, 'VALIDATION']);
+    expect((await sendLinear(api, event, { secret: 'another' })).status).toBe(401);
   });
 });
 
