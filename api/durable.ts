@@ -184,19 +184,6 @@ export async function ask<A extends unknown[], R>(
   }
 }
 
-/** Starts a workflow that no record waits for; one that cannot be started is not missed. */
-export async function begin<A extends unknown[], R>(
-  ctx: Pick<Starter, 'temporal' | 'config' | 'log'>,
-  work: Omit<Start<A>, 'workflow' | 'signal'> & { workflow: (...args: A) => Promise<R> },
-  orgId: string,
-): Promise<void> {
-  await ctx.temporal
-    .withDeadline(Date.now() + startDeadlineMs, () =>
-      ctx.temporal.workflow.start(work.workflow, optionsOf<A>(ctx, work, orgId)),
-    )
-    .catch((error: unknown) => ctx.log.warn({ err: error, workflow_id: work.id }, 'workflow not started'));
-}
-
 const optionsOf = <A extends unknown[]>(
   { config }: Pick<Starter, 'config'>,
   { id, queue, args }: { id: string; queue: Queue; args: A },

@@ -17,6 +17,7 @@ import { signingKeySeals } from '../models/access/signingkey.ts';
 import { addProof, findUserByEmail } from '../models/access/user.ts';
 import { candidateSeals } from '../models/events/candidate.ts';
 import { integrationSeals } from '../models/events/integration.ts';
+import { releaseSeals } from '../models/events/release.ts';
 import { orgWebhookSeals } from '../models/events/orgwebhook.ts';
 import { roomSeals } from '../models/interviews/room.ts';
 import { supportConfigSeals } from '../models/knowledge/supportconfig.ts';
@@ -56,6 +57,7 @@ export const allSeals: readonly SealedRecords[] = [
   toolGrantSeals,
   candidateSeals,
   integrationSeals,
+  releaseSeals,
   orgWebhookSeals,
   roomSeals,
 ];

@@ -16,6 +16,7 @@ export { copyTestToLive } from './livecopy.ts';
 export { meeting } from './meeting.ts';
 export { pruneKnowledge } from './pruning.ts';
 export { arrangeRecrawl, recrawlSite } from './recrawl.ts';
+export { releaseCredential } from './release.ts';
 export { sendLine } from './sendline.ts';
 export { eraseSource, retagSource } from './source.ts';
 export { eraseTask } from './taskerasure.ts';

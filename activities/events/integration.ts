@@ -3,13 +3,7 @@ import { breakConnection } from './broken.ts';
 import { ConnectionRefused, type Connector, type ConnectorDeps } from './connectors/connector.ts';
 import { connectors } from './connectors/index.ts';
 import { withHeartbeat } from '../base/heartbeat.ts';
-import {
-  candidateCredentials,
-  findCandidate,
-  settleCandidate,
-  type Candidate,
-  type SealedCandidate,
-} from '../../models/events/candidate.ts';
+import { findCandidate, settleCandidate, type Candidate, type SealedCandidate } from '../../models/events/candidate.ts';
 import { enableDestination } from '../../models/events/destination.ts';
 import { connectIntegration, findIntegration } from '../../models/events/integration.ts';
 import { endOf, type Trial, type TrialEnd, type Tried } from '../../models/rules/events/integrationwork.ts';
@@ -43,12 +37,6 @@ export function createIntegrationActivities(deps: ConnectorDeps) {
     }
   }
 
-  async function release(candidate: SealedCandidate, connector: Connector): Promise<Tried> {
-    const workspace = candidate.settings['workspace'] as string | undefined;
-    await connector.release?.({ credentials: candidateCredentials(candidate, deps.secrets), workspace }, deps);
-    return { said: 'Given back.' };
-  }
-
   async function trial(asked: Trial, candidate: Candidate, signal: AbortSignal): Promise<Tried> {
     const connector = connectors[asked.provider];
     if (!connector) return { refused: 'This provider cannot be connected.' };
@@ -56,8 +44,7 @@ export function createIntegrationActivities(deps: ConnectorDeps) {
       if (asked.what === 'test') return await test(asked, connector, signal);
       const { sealed } = candidate;
       if (sealed === undefined) return { unanswered: 'This was tried before.' };
-      const held = { ...candidate, sealed };
-      return await (asked.what === 'connect' ? connect(asked, held, connector, signal) : release(held, connector));
+      return await connect(asked, { ...candidate, sealed }, connector, signal);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof ConnectionRefused) return { refused: error.message };

@@ -59,7 +59,7 @@ async function signerOf({ secrets }: Context, given: string, body: Buffer, event
   const [named, link] = await Promise.all([
     repository === undefined
       ? []
-      : listOwn('github', { workspace: String(repository), external: githubExternal(repository) }),
+      : listOwn('github', { workspace: String(repository), events_of: githubExternal(repository) }),
     issue === undefined ? null : findLink('github', issue),
   ]);
   const signed = named.filter((own: Integration): boolean => {

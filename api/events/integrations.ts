@@ -6,16 +6,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import { bindBrowser, returningBrowser, type BrowserCookie } from '../access/browser.ts';
 import type { Context } from '../context.ts';
 import type { Cookies } from '../http/route.ts';
-import { ask, begin } from '../durable.ts';
+import { ask, startSaved } from '../durable.ts';
 import { newId } from '../../models/base/ids.ts';
 import { createCandidate, findCandidate, removeCandidate, type Candidate } from '../../models/events/candidate.ts';
-import {
-  credentialsOf,
-  disconnectIntegration,
-  findIntegration,
-  type Integration,
-} from '../../models/events/integration.ts';
+import { findIntegration, findOwner, type Integration } from '../../models/events/integration.ts';
 import { keepOauthState, oauthStateSeconds, takeOauthState } from '../../models/events/oauthstate.ts';
+import { endConnection, ReleaseModel } from '../../models/events/release.ts';
 import { dropOutboxProvider } from '../../models/knowledge/supportconfig.ts';
 import { isAdmin } from '../../models/access/organization.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
@@ -26,15 +22,16 @@ import { outboxProviders } from '../../models/rules/knowledge/supportconfig.ts';
 import { tryIntegration } from '../../workflows/integration.ts';
 
 /** A connection as members see it; one that was never made is disconnected. */
-export function viewIntegration(provider: IntegrationProvider, found: Integration | null | undefined) {
+export async function viewIntegration(provider: IntegrationProvider, found: Integration | null | undefined) {
   const status = found?.status ?? 'disconnected';
   const connected = status !== 'disconnected';
+  const owner = found?.events_of === undefined ? null : await findOwner(provider, found.events_of);
   return {
     provider,
     status,
     account: (connected && found?.account) || null,
     settings: connected ? (found?.settings ?? {}) : {},
-    receives_events: connected && found?.external !== undefined,
+    receives_events: owner !== null && owner.org_id === found?.org_id,
     connected_at: (connected && found?.connected_at?.toISOString()) || null,
     ...(found?.broken_reason === undefined ? {} : { broken_reason: found.broken_reason }),
   };
@@ -91,22 +88,15 @@ export async function testConnection(ctx: Context, orgId: string, provider: Inte
 }
 
 /**
- * Forgets the credentials, and sends no more events there; where the provider wants the credentials back, a workflow does that.
- * Twice is the same as once.
+ * Forgets the credentials, and sends no more events there; where the service takes a credential back, a workflow gives it. Twice is
+ * the same as once.
  */
 export async function disconnect(ctx: Context, orgId: string, provider: IntegrationProvider): Promise<void> {
   const now = ctx.clock();
-  const before = await disconnectIntegration(orgId, provider, now);
+  const release = await endConnection(orgId, provider, { secrets: ctx.secrets, now });
   const destination = outboxProviders.find((one) => one === provider);
   if (destination !== undefined) await dropOutboxProvider(orgId, destination, now);
-  if (before?.sealed === undefined) return;
-  const { sealed, workspace } = before;
-  const credentials = credentialsOf({ ...before, sealed }, ctx.secrets);
-  const candidateId = newId('candidate');
-  const settings = workspace === undefined ? {} : { workspace };
-  const candidate = { _id: candidateId, org_id: orgId, provider, credentials, settings };
-  await createCandidate(candidate, { secrets: ctx.secrets, now });
-  await begin(ctx, workOf({ orgId, provider, what: 'release', candidateId }), orgId);
+  if (release) await startSaved(ctx, ReleaseModel, release, release.pending);
 }
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

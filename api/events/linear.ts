@@ -61,7 +61,7 @@ async function signerOf(
   const team = teamOf(event);
   const named = await listOwn('linear', {
     workspace: textMember(event, 'organizationId'),
-    external: team === undefined ? undefined : linearExternal(team),
+    events_of: team === undefined ? undefined : linearExternal(team),
   });
   const signed = (own: Integration): boolean => {
     const { sealed_signing: sealed } = own;

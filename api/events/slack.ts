@@ -2,11 +2,11 @@
  * Requests of Slack: events, slash commands and interactions, all signed with the app's secret; who signed one, whose it is,
  * and the answers that Slack wants at once.
  */
-import type { IncomingHttpHeaders } from 'node:http';
 import type { SignatureProvider } from '../access/auth.ts';
 import type { Context } from '../context.ts';
 import { ownedBy, storeArrival, wake, type Arrival, type Owner } from './inbound.ts';
-import { isHmac, jsonIn, member, sha256, textMember, unsigned } from './signing.ts';
+import { isForm, isHmac, jsonIn, member, sha256, textMember, unsigned } from './signing.ts';
+import { shallow } from '../http/body.ts';
 import { answerQuestion } from '../../agent/answer.ts';
 import { claimInbound, settleInbound, type Inbound } from '../../models/events/inbound.ts';
 import { findOwner } from '../../models/events/integration.ts';
@@ -42,14 +42,10 @@ export const slack: SignatureProvider<SlackSender> = {
   },
 };
 
-/** The type of media alone: a parameter such as `charset` may follow it. */
-const isForm = (headers: IncomingHttpHeaders): boolean =>
-  (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase() === 'application/x-www-form-urlencoded';
-
 function read(form: URLSearchParams | undefined, body: Buffer): Said {
   if (!form) return { kind: 'event', payload: jsonIn(body) };
   const payload = form.get('payload');
-  if (payload !== null) return { kind: 'interaction', payload: jsonIn(Buffer.from(payload)) };
+  if (payload !== null) return { kind: 'interaction', payload: shallow(jsonIn(Buffer.from(payload))) };
   return { kind: 'command', payload: Object.fromEntries(form) };
 }
 
@@ -77,7 +73,7 @@ async function arrivalOf(
   const shared = { provider: 'slack', sender } as const;
   if (kind === 'event') {
     const event = member(payload, 'event');
-    const [team, eventId] = [textMember(payload, 'team_id'), textMember(payload, 'event_id')];
+    const [team, eventId] = [teamOfEvent(payload), textMember(payload, 'event_id')];
     const channel = textMember(event, 'channel') ?? textMember(member(event, 'item'), 'channel');
     const thread = textMember(event, 'thread_ts') ?? textMember(event, 'ts');
     return {
@@ -87,19 +83,33 @@ async function arrivalOf(
       owner: await ownerOf(ctx, team, channel, thread),
       lane: `slack:${channel ?? 'workspace'}:${thread ?? ''}`,
       type: textMember(event, 'type') ?? 'event',
-      body: JSON.stringify({ kind, payload }),
+      body: JSON.stringify({ kind, team, payload }),
     };
   }
   const trigger = textMember(payload, 'trigger_id');
-  const team = textMember(payload, 'team_id') ?? textMember(member(payload, 'team'), 'id');
+  // An app that is installed for a whole Enterprise Grid has `team: null`; the person's workspace is named then.
+  const team =
+    textMember(payload, 'team_id') ??
+    textMember(member(payload, 'team'), 'id') ??
+    textMember(member(payload, 'user'), 'team_id');
   return {
     ...shared,
     keys: [trigger ?? digest],
     owner: await ownerOf(ctx, team, undefined, undefined),
     lane: `slack:${kind}:${trigger ?? digest}`,
     type: kind,
-    body: JSON.stringify({ kind, payload }),
+    body: JSON.stringify({ kind, team, payload }),
   };
+}
+
+/**
+ * The workspace that has the app. In a channel that two companies share (Slack Connect) `team_id` may be the one of the person
+ * who wrote.
+ */
+function teamOfEvent(payload: unknown): string | undefined {
+  const authorizations = member(payload, 'authorizations');
+  const [first] = Array.isArray(authorizations) ? (authorizations as unknown[]) : [];
+  return textMember(first, 'team_id') ?? textMember(payload, 'team_id');
 }
 
 /** A thread belongs to who opened it with a ticket; everything else to who connected the workspace. */

@@ -152,7 +152,7 @@ async function connectTenant(ctx: Context, { tenantId }: TeamsActivity, code: st
   if (!(await isAdmin(taken.org_id, taken.user_id)))
     return 'Whoever was given this code is no longer an owner or admin. Ask one of them for another code.';
   if (standing && standing.org_id !== taken.org_id) return 'Another organization has connected this Microsoft Teams.';
-  const connected = { account: tenantId, settings: { tenant_id: tenantId }, external: teamsExternal(tenantId) };
+  const connected = { account: tenantId, settings: { tenant_id: tenantId }, events_of: teamsExternal(tenantId) };
   await connectIntegration(taken.org_id, 'teams', connected, now);
   return 'This Microsoft Teams is connected. Ask me a question.';
 }

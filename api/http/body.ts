@@ -108,7 +108,7 @@ export function refuseNested(bytes: Buffer): void {
 const maxNesting = 100;
 
 /** The value, unless it nests too deep. @throws Problem `VALIDATION` */
-function shallow<T>(value: T): T {
+export function shallow<T>(value: T): T {
   if (nestsDeeper(value, maxNesting))
     throw new Problem('VALIDATION', {
       details: [{ path: ['body'], message: `may nest ${maxNesting} levels deep, not more` }],

@@ -34,7 +34,11 @@ export const attendee = signedBy('attendee');
 /** Stores a report and wakes the interview whose bot it is about. One that is known, or about nobody's bot, does nothing. */
 export async function takeReport(ctx: Context, service: Service, id: string, body: Buffer): Promise<void> {
   const read = services[service].read(body);
-  if (!read) return;
+  if (!read) {
+    // Nothing is stored of it, so that nothing waits for it.
+    ctx.log.info({ service, report: id }, 'a report was ignored: it is about no bot, or has another form');
+    return;
+  }
   const now = ctx.clock();
   const found = await interviewOf(service, read);
   const report: BotReport = {

@@ -30,7 +30,11 @@ export const integrationRoutes = [
     async handle({ params: { orgId } }) {
       const found = await listIntegrations(orgId);
       const of = (provider: string) => found.find((one) => one.provider === provider);
-      return { integrations: integrationProviders.map((provider) => viewIntegration(provider, of(provider))) };
+      return {
+        integrations: await Promise.all(
+          integrationProviders.map((provider) => viewIntegration(provider, of(provider))),
+        ),
+      };
     },
   }),
   route({
@@ -47,7 +51,7 @@ export const integrationRoutes = [
     errors: ['PROVIDER_REFUSED', 'UNAVAILABLE'],
     async handle({ params: { orgId }, body: { team_id, ...credentials } }, ctx) {
       const connected = await connect(ctx, { orgId, provider: 'linear', credentials, settings: { team_id } });
-      return { integration: viewIntegration('linear', connected) };
+      return { integration: await viewIntegration('linear', connected) };
     },
   }),
   route({
@@ -64,7 +68,7 @@ export const integrationRoutes = [
     errors: ['PROVIDER_REFUSED', 'UNAVAILABLE'],
     async handle({ params: { orgId }, body: { repository, ...credentials } }, ctx) {
       const connected = await connect(ctx, { orgId, provider: 'github', credentials, settings: { repository } });
-      return { integration: viewIntegration('github', connected) };
+      return { integration: await viewIntegration('github', connected) };
     },
   }),
   route({
@@ -87,11 +91,11 @@ export const integrationRoutes = [
           channelId === undefined
             ? standing
             : await connect(ctx, { orgId, provider: 'slack', credentials: {}, settings });
-        return { integration: viewIntegration('slack', changed) };
+        return { integration: await viewIntegration('slack', changed) };
       }
       const { url, cookie } = await beginSlack(ctx, { orgId, userId: principal.userId, channelId });
       cookies.set(cookie.name, cookie.value, cookie.seconds);
-      return { integration: viewIntegration('slack', standing), authorization_url: url };
+      return { integration: await viewIntegration('slack', standing), authorization_url: url };
     },
   }),
   route({
@@ -108,7 +112,7 @@ export const integrationRoutes = [
     errors: ['PROVIDER_REFUSED', 'UNAVAILABLE'],
     async handle({ params: { orgId }, body: { from, ...credentials } }, ctx) {
       const connected = await connect(ctx, { orgId, provider: 'email', credentials, settings: { from } });
-      return { integration: viewIntegration('email', connected) };
+      return { integration: await viewIntegration('email', connected) };
     },
   }),
   route({
@@ -123,7 +127,7 @@ export const integrationRoutes = [
     limit: 'writes',
     async handle({ params: { orgId }, principal }, ctx) {
       const { code, expiresAt } = await beginTeams(ctx, orgId, principal.userId);
-      const integration = viewIntegration('teams', await findIntegration(orgId, 'teams'));
+      const integration = await viewIntegration('teams', await findIntegration(orgId, 'teams'));
       return { integration, connect_code: code, expires_at: expiresAt.toISOString() };
     },
   }),
@@ -139,7 +143,7 @@ export const integrationRoutes = [
     limit: 'writes',
     async handle({ params: { orgId, provider } }, ctx) {
       await disconnect(ctx, orgId, provider);
-      return { integration: viewIntegration(provider, await findIntegration(orgId, provider)) };
+      return { integration: await viewIntegration(provider, await findIntegration(orgId, provider)) };
     },
   }),
   route({

@@ -144,7 +144,8 @@ export function createSlack({ http, respond, url }: { http: Http; respond: Http;
         access_token: string;
         bot_user_id: string;
         scope?: string;
-        team: { id: string; name?: string };
+        /** Null where the app is installed for a whole Enterprise Grid. */
+        team: { id: string; name?: string } | null;
         incoming_webhook?: { channel?: string; channel_id?: string };
       };
       const granted = await call<Granted>(() =>
@@ -156,6 +157,11 @@ export function createSlack({ http, respond, url }: { http: Http; respond: Http;
         }),
       );
       const { team, incoming_webhook: hook } = granted;
+      if (!team)
+        throw new SlackError('Slack installed the app for a whole organization; install it in one workspace.', {
+          status: 200,
+          permanent: true,
+        });
       return {
         token: granted.access_token,
         team: { id: team.id, name: team.name ?? team.id },

@@ -34,6 +34,7 @@ const prefixes = {
   execution: 'exec',
   inbound: 'inb',
   candidate: 'try',
+  release: 'rel',
   invitation: 'inv',
 } as const;
 

@@ -1,7 +1,8 @@
 /**
- * Connections of an organization to other services: one record for each provider. Credentials are sealed. `external` is what
- * decides whose an event of that provider is; at most one organization has it, the one that connected it first.
+ * Connections of an organization to other services: one record for each provider. Credentials are sealed. `events_of` is what
+ * decides whose an event of that provider is: of the organizations that share it, the one that connected it first.
  */
+import type { mongo } from 'mongoose';
 import { isDuplicate } from '../base/connect.ts';
 import { collectionOf, defineModel, Mixed } from '../base/define.ts';
 import { grouped } from '../base/grouped.ts';
@@ -27,8 +28,9 @@ export type Integration = {
   sealed?: string;
   /** A secret of the organization's own that signs what it is sent, sealed. */
   sealed_signing?: string;
-  /** Whose events come to this organization: `team:<id>`. Absent when another organization has them. */
-  external?: string;
+  /** Whose events it asks for: `team:<id>`. Of several organizations that ask, the one that has asked longest has them. */
+  events_of?: string;
+  events_since?: Date;
   /** Counts the connections made; a refusal that belongs to an older one breaks nothing. */
   generation: number;
   connected_at?: Date;
@@ -52,7 +54,8 @@ export const IntegrationModel = defineModel<Integration>(
     workspace: String,
     sealed: String,
     sealed_signing: String,
-    external: String,
+    events_of: String,
+    events_since: Date,
     generation: { type: Number, required: true },
     connected_at: Date,
     broken_at: Date,
@@ -62,7 +65,10 @@ export const IntegrationModel = defineModel<Integration>(
   },
   [
     { fields: { org_id: 1 } },
-    { fields: { provider: 1, external: 1 }, unique: true, partialFilterExpression: { external: { $exists: true } } },
+    {
+      fields: { provider: 1, events_of: 1, events_since: 1 },
+      partialFilterExpression: { events_of: { $exists: true } },
+    },
     { fields: { provider: 1, workspace: 1 }, partialFilterExpression: { workspace: { $exists: true } } },
     {
       fields: { provider: 1, updated_at: -1 },
@@ -111,19 +117,26 @@ export async function listIntegrations(orgId: string): Promise<Integration[]> {
   return collectionOf(IntegrationModel).find({ org_id: orgId }).toArray();
 }
 
-/** The organization whose events these are. Questions of one turn of the event loop become one query. */
-export const findOwner = (provider: IntegrationProvider, external: string): Promise<Readonly<Integration> | null> =>
-  ownerOf({ provider, external });
+/**
+ * The organization whose events these are: when it disconnects, it is the next one that shares them. Questions of one turn of the
+ * event loop become one query.
+ */
+export const findOwner = (provider: IntegrationProvider, eventsOf: string): Promise<Readonly<Integration> | null> =>
+  ownerOf({ provider, events_of: eventsOf });
 
-type Asked = { provider: IntegrationProvider; external: string };
+type Asked = { provider: IntegrationProvider; events_of: string };
 const ownerOf = grouped<Asked, Readonly<Integration> | null>(
   async (asked) => {
-    const named = new Map(asked.map(({ provider, external }) => [`${provider} ${external}`, { provider, external }]));
+    const named = new Map(asked.map((one) => [`${one.provider} ${one.events_of}`, one]));
     const found = await collectionOf(IntegrationModel)
       .find({ $or: [...named.values()] })
       .toArray();
+    // Two that asked in the same moment are told apart by their ids, the same way by everybody.
+    const since = ({ events_since: at, _id }: Integration): string => `${at?.toISOString()} ${_id}`;
+    const oldestFirst = found.toSorted((a, b) => (since(a) < since(b) ? -1 : 1));
     return asked.map(
-      (one) => found.find(({ provider, external }) => provider === one.provider && external === one.external) ?? null,
+      (one) =>
+        oldestFirst.find(({ provider, events_of }) => provider === one.provider && events_of === one.events_of) ?? null,
     );
   },
   { atOnce: 20, max: 200 },
@@ -136,11 +149,11 @@ const maxNamed = 50;
 /** Connections with a signing secret of their own, of this workspace or with these events. */
 export async function listOwn(
   provider: IntegrationProvider,
-  { workspace, external }: { workspace?: string | undefined; external?: string | undefined },
+  { workspace, events_of }: { workspace?: string | undefined; events_of?: string | undefined },
 ): Promise<Integration[]> {
   const either = [
     ...(workspace === undefined ? [] : [{ workspace }]),
-    ...(external === undefined ? [] : [{ external }]),
+    ...(events_of === undefined ? [] : [{ events_of }]),
   ];
   if (either.length === 0) return [];
   return collectionOf(IntegrationModel)
@@ -159,20 +172,23 @@ export async function listSigning(provider: IntegrationProvider, limit: number):
 }
 
 export type Connected = Pick<Integration, 'account' | 'settings' | 'sealed'> &
-  Partial<Pick<Integration, 'workspace' | 'sealed_signing' | 'external'>>;
+  Partial<Pick<Integration, 'workspace' | 'sealed_signing' | 'events_of'>>;
 
-/** Stores a connection; without `sealed` the credential stays as it stands. `external` is left out when another organization has it. */
+/** Stores a connection; without `sealed` the credential stays as it stands. */
 export async function connectIntegration(
   orgId: string,
   provider: IntegrationProvider,
-  { external, ...connected }: Connected,
+  connected: Connected,
   now: Date,
 ): Promise<Integration> {
-  const write = (claimed: { external?: string }) => {
-    const optional = { workspace: undefined, sealed_signing: undefined, external: undefined };
-    const set = { ...optional, ...connected, ...claimed };
-    const entries = Object.entries(set);
-    return collectionOf(IntegrationModel).findOneAndUpdate(
+  const standing = await findIntegration(orgId, provider);
+  // Whoever connects the same again keeps its place.
+  const since = standing?.events_of === connected.events_of ? (standing?.events_since ?? now) : now;
+  const optional = { workspace: undefined, sealed_signing: undefined, events_of: undefined };
+  const asks = { events_since: connected.events_of === undefined ? undefined : since };
+  const entries = Object.entries({ ...optional, ...connected, ...asks });
+  const write = () =>
+    collectionOf(IntegrationModel).findOneAndUpdate(
       { _id: idOf(orgId, provider) },
       {
         $set: {
@@ -192,14 +208,12 @@ export async function connectIntegration(
       },
       { upsert: true, returnDocument: 'after' },
     );
-  };
   try {
-    return (await write(external === undefined ? {} : { external }))!;
+    return (await write())!;
   } catch (error) {
-    // Either another organization has it, or the same record was made at once by another request.
+    // The same record was made at once by another request.
     if (!isDuplicate(error)) throw error;
-    const owner = external === undefined ? null : await findOwner(provider, external);
-    return (await write(external === undefined || (owner && owner.org_id !== orgId) ? {} : { external }))!;
+    return (await write())!;
   }
 }
 
@@ -208,14 +222,23 @@ export async function disconnectIntegration(
   orgId: string,
   provider: IntegrationProvider,
   now: Date,
+  session?: mongo.ClientSession,
 ): Promise<Integration | null> {
   return collectionOf(IntegrationModel).findOneAndUpdate(
     { _id: idOf(orgId, provider), status: { $ne: 'disconnected' } },
     {
       $set: { status: 'disconnected', updated_at: now },
-      $unset: { sealed: '', sealed_signing: '', external: '', workspace: '', broken_at: '', broken_reason: '' },
+      $unset: {
+        sealed: '',
+        sealed_signing: '',
+        events_of: '',
+        events_since: '',
+        workspace: '',
+        broken_at: '',
+        broken_reason: '',
+      },
     },
-    { returnDocument: 'before' },
+    { returnDocument: 'before', ...(session === undefined ? {} : { session }) },
   );
 }
 

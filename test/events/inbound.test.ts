@@ -17,7 +17,7 @@ import { newId } from '../../models/base/ids.ts';
 import { actOn } from '../../models/chat/act.ts';
 import { InboundModel, storeInbound, type Inbound } from '../../models/events/inbound.ts';
 import { createLink } from '../../models/events/link.ts';
-import { inboundKeptUntil, inboundWaitMs } from '../../models/rules/events/inbound.ts';
+import { inboundKeptUntil, inboundWaitMs, type InboundProvider } from '../../models/rules/events/inbound.ts';
 
 const { newCustomer } = conversing('inbounddeaths');
 
@@ -155,6 +155,61 @@ describe('processInbound', () => {
     expect(await InboundModel.findOne({ org_id: orgId }).lean()).toMatchObject({
       status: 'ignored',
       reason: 'Nothing here takes events of linear.',
+    });
+  });
+});
+
+describe('what is signed and has another form than is documented', () => {
+  const issue = { type: 'Issue', action: 'update', data: { id: 'i1' } };
+  const hook = { action: 'closed', repository: { id: 1 }, issue: { number: 1 } };
+  const teams = (more: object) => {
+    const written = { type: 'message', serviceUrl: 'https://x', conversation: { id: 'c' }, text: 'hi', ...more };
+    return { activity: JSON.stringify(written) };
+  };
+  const ses = (more: object) => ({ thread_id: 't', notification: JSON.stringify(more) });
+  it.each<[InboundProvider, string, unknown]>([
+    ['linear', 'Issue.update', null],
+    ['linear', 'Issue.update', []],
+    ['linear', 'Issue.update', { ...issue, type: 42 }],
+    ['linear', 'Issue.update', { ...issue, action: null }],
+    ['linear', 'Issue.update', { ...issue, data: null }],
+    ['linear', 'Issue.update', { ...issue, data: { id: 42 } }],
+    ['linear', 'Issue.update', { ...issue, data: { id: 'i1', title: 42 } }],
+    ['linear', 'Issue.update', { ...issue, data: { id: 'i1', state: 'done' } }],
+    ['linear', 'Issue.update', { ...issue, updatedFrom: 'x' }],
+    ['github', 'issues.closed', null],
+    ['github', 'issues.closed', { ...hook, issue: null }],
+    ['github', 'issues.closed', { ...hook, issue: { number: '1' } }],
+    ['github', 'issues.closed', { ...hook, repository: { id: null } }],
+    ['teams', 'message', teams({ text: 42 })],
+    ['teams', 'message', teams({ from: 'x' })],
+    ['teams', 'message', teams({ conversation: null })],
+    ['email', 'mail', ses({ notificationType: 'Received', receipt: null })],
+    ['email', 'mail', ses({ notificationType: 42 })],
+  ])('of %s (%s) is ignored at its first attempt: %j', async (provider, type, body) => {
+    const record: Inbound = {
+      _id: newId('inbound'),
+      provider,
+      keys: [randomUUID()],
+      org_id: newId('org'),
+      mode: 'live',
+      about: [],
+      lane: 'one',
+      type,
+      body: JSON.stringify(body),
+      status: 'stored',
+      attempts: 0,
+      received_at: new Date(),
+      expires_at: inboundKeptUntil(new Date()),
+    };
+    await storeInbound(record);
+    const deps = { clock: () => new Date(), log: pino({ level: 'silent' }) } as unknown as InboundDeps;
+    const { processInbound } = createInboundActivities(deps);
+    await new MockActivityEnvironment().run(() => processInbound({ orgId: record.org_id }));
+    expect(await InboundModel.findById(record._id).lean()).toMatchObject({
+      status: 'ignored',
+      attempts: 1,
+      reason: expect.stringMatching(/cannot be understood|not about a mail/),
     });
   });
 });

@@ -6,10 +6,13 @@ import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { MongoClient } from 'mongodb';
 import { runCli } from '../kit/cli.ts';
 import { openClient } from '../kit/database.ts';
+import { box } from '../kit/inbound.ts';
 import { until, type TestOrg } from '../kit/harness.ts';
 import { systemEnv } from '../kit/processes.ts';
 import { linearTeam, slackCall, type Fault, type Sent } from '../kit/services.ts';
 import { serviced, servicesEnv } from '../kit/serviced.ts';
+import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
+import { endConnection } from '../../models/events/release.ts';
 
 const name = 'integrations';
 const system = serviced((services) => systemEnv('integrations', servicesEnv(services)));
@@ -37,6 +40,23 @@ const channelOf = async (wanted: string): Promise<string> => {
   const { channels } = await slackCall(system.slack(), 'conversations.list');
   return (channels as { id: string; name: string }[]).find((channel) => channel.name === wanted)!.id;
 };
+/** No organization has the events of any account, as before the first one connected. */
+const nobodyConnected = () =>
+  stored((db) => db.collection('integrations').updateMany({}, { $unset: { events_of: '', events_since: '' } }));
+/** Slack's answer to a grant of a workspace of its own. */
+const granted = (token: string) => ({
+  ok: true,
+  access_token: token,
+  bot_user_id: 'U0BOT',
+  scope: 'chat:write',
+  team: { id: `T${token.replace('xoxb-', '').toUpperCase()}`, name: 'Demo Bank' },
+});
+/** How often Slack was asked to revoke this token. */
+const revoked = (token: string): number =>
+  system
+    .slack()
+    .sent.filter(({ path, headers }) => path === '/api/auth.revoke' && headers['authorization'] === `Bearer ${token}`)
+    .length;
 const repository = ({ path }: Sent): boolean => path.startsWith('/repos/');
 const outbox = (of: TestOrg, providers: string[]) =>
   system.api().request('PUT', `/support/config/orgs/${of.orgId}`, {
@@ -345,11 +365,28 @@ describe('PUT /orgs/{orgId}/integrations/slack', () => {
 
   it('a second organization of the same workspace is connected, and gets none of its events', async () => {
     const [first, second] = [await system.api().newOrg(), await system.api().newOrg()];
-    await stored((db) => db.collection('integrations').updateMany({}, { $unset: { external: '' } }));
+    await nobodyConnected();
     await connectSlack(first);
     await connectSlack(second);
     expect(await list(first, 'slack')).toMatchObject([{ status: 'connected', receives_events: true }]);
     expect(await list(second, 'slack')).toMatchObject([{ status: 'connected', receives_events: false }]);
+  });
+
+  it('a grant whose channel is refused connects nothing, and its token is given back', async () => {
+    const own = await system.api().newOrg();
+    system.slack().fault({ fits: ({ path }) => path === '/api/oauth.v2.access', body: granted('xoxb-refused') });
+    const path = '/api/conversations.info';
+    system.slack().fault({ fits: (sent) => sent.path === path, body: { ok: false, error: 'channel_not_found' } });
+    const { headers } = await connectSlack(own, 'C000000404');
+    expect(headers.get('location')).toContain('channel_not_found');
+    await until(() => Promise.resolve(revoked('xoxb-refused') > 0), 'the token to be revoked');
+  });
+
+  it('an app that is installed for a whole Enterprise Grid is refused in words', async () => {
+    const own = await system.api().newOrg();
+    const body = { ...granted('xoxb-grid'), team: null, enterprise: { id: 'E1' }, is_enterprise_install: true };
+    system.slack().fault({ fits: ({ path }) => path === '/api/oauth.v2.access', body });
+    expect(decodeURIComponent((await connectSlack(own)).headers.get('location')!)).toContain('whole organization');
   });
 });
 
@@ -365,6 +402,79 @@ describe('DELETE /orgs/{orgId}/integrations/{provider}', () => {
     expect(Object.keys(record!)).not.toEqual(expect.arrayContaining(['sealed']));
     const { status, body } = await test(own, 'linear');
     expect([status, body.code]).toEqual([400, 'PROVIDER_NOT_CONNECTED']);
+  });
+});
+
+describe.each([
+  ['slack', connectSlack, async (of: TestOrg) => put(of, 'slack', { channel_id: await channelOf('elsewhere') })],
+  ['linear', connectLinear, connectLinear],
+] as const)('organizations that share one account of %s', (provider, connect, again) => {
+  it('have its events one after the other: when the first disconnects, the next one gets them', async () => {
+    await nobodyConnected();
+    const orgs = [await system.api().newOrg(), await system.api().newOrg(), await system.api().newOrg()] as const;
+    for (const one of orgs) await connect(one);
+    const who = async () => {
+      const found = await Promise.all(orgs.map((one) => list(one, provider)));
+      const receiving = found.map(([one]) => (one as unknown as { receives_events: boolean }).receives_events);
+      expect(receiving.filter(Boolean)).toHaveLength(1);
+      return receiving.indexOf(true);
+    };
+    expect(await who()).toBe(0);
+    // Who changes its connection keeps its place.
+    expect((await again(orgs[0])).status).toBe(200);
+    expect(await who()).toBe(0);
+    await remove(orgs[0], provider);
+    expect(await who()).toBe(1);
+    // Who comes back is the last.
+    await connect(orgs[0]);
+    expect(await who()).toBe(1);
+    await remove(orgs[1], provider);
+    expect(await who()).toBe(2);
+    await remove(orgs[2], provider);
+    expect(await who()).toBe(0);
+  });
+});
+
+describe('a token of Slack that is disconnected', () => {
+  const connectAs = async (token: string) => {
+    const own = await system.api().newOrg();
+    system.slack().fault({ fits: ({ path }) => path === '/api/oauth.v2.access', body: granted(token) });
+    await connectSlack(own);
+    // The emulator has no such call.
+    system.slack().lasting({ fits: ({ path }) => path === '/api/auth.revoke', body: { ok: true, revoked: true } });
+    return own;
+  };
+  const release = (orgId: string) => stored((db) => db.collection('releases').findOne({ org_id: orgId }));
+
+  it('is revoked though Slack is away at first, and nothing of it is kept then', async () => {
+    const own = await connectAs('xoxb-away');
+    const away = { fits: ({ path }: Sent) => path === '/api/auth.revoke', status: 502, body: {} };
+    system.slack().fault(away, away);
+    await remove(own, 'slack');
+    await until(async () => (await release(own.orgId)) === null, 'the token to be given back');
+    expect(revoked('xoxb-away')).toBe(3);
+  });
+
+  it('is revoked by the sweeper when the process died that disconnected it', async () => {
+    const own = await connectAs('xoxb-died');
+    await connectMongo(system.env()['MONGODB_URI']!);
+    // What the request writes, and nothing after it.
+    await endConnection(own.orgId, 'slack', { secrets: box, now: new Date(Date.now() - 60_000) });
+    await disconnectMongo();
+    await until(async () => (await release(own.orgId)) === null, 'the token to be given back');
+    expect(revoked('xoxb-died')).toBe(1);
+    expect(await list(own, 'slack')).toMatchObject([{ status: 'disconnected' }]);
+  });
+
+  it('that Slack no longer takes is not tried again', async () => {
+    const own = await connectAs('xoxb-gone');
+    system.slack().fault({
+      fits: ({ path }) => path === '/api/auth.revoke',
+      body: { ok: false, error: 'token_revoked' },
+    });
+    await remove(own, 'slack');
+    await until(async () => (await release(own.orgId)) === null, 'the record to go');
+    expect(revoked('xoxb-gone')).toBe(1);
   });
 });
 

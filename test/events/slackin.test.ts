@@ -190,6 +190,115 @@ describe('POST /webhooks/slack', () => {
   );
 });
 
+describe('what is signed and has another form than Slack documents', () => {
+  const fields = ['text', 'user', 'channel', 'ts', 'thread_ts', 'subtype', 'bot_id'] as const;
+  const odd: [string, Record<string, unknown>][] = fields.flatMap((name) => [
+    [`${name}: null`, { [name]: null }],
+    [`${name}: 42`, { [name]: 42 }],
+    [`${name}: {}`, { [name]: {} }],
+  ]);
+
+  it('is ignored with the reason, and holds up nothing: the next message of the thread reaches the customer', async () => {
+    const { head, history } = await ticket();
+    const ids: string[] = [];
+    const sendOdd = async (body: (id: string) => string): Promise<void> => {
+      const id = `Ev${randomUUID()}`;
+      ids.push(id);
+      expect((await send(body(id))).status).toBe(200);
+    };
+    for (const [, inner] of odd.filter(([name]) => !/^(?:subtype|bot_id|thread_ts): null/.test(name)))
+      await sendOdd((id) =>
+        event(
+          { type: 'message', user: members['kim'], text: 'odd', ts: ts(), thread_ts: head, ...inner },
+          { event_id: id },
+        ),
+      );
+    for (const inner of [{ type: 42 }, { type: null }, { type: 'app_mention', text: 42, user: 'U1', ts: ts() }, {}])
+      await sendOdd((id) => event(inner, { event_id: id }));
+    await sendOdd((id) => event({}, { event_id: id, event: null }));
+    await sendOdd((id) => event({}, { event_id: id, event: 'x' }));
+    const after = `Ev${randomUUID()}`;
+    await send(
+      event(
+        { type: 'message', user: members['kim'], text: 'The next one.', ts: ts(), thread_ts: head },
+        { event_id: after },
+      ),
+    );
+    expect(await settled(after)).toMatchObject({ status: 'processed' });
+    for (const id of ids)
+      expect(await settled(id)).toMatchObject({ status: 'ignored', reason: expect.stringMatching(/\.$/), body: '' });
+    expect((await history()).filter(({ role }) => role === 'agent').map(({ body }) => body)).toEqual(['The next one.']);
+    const told = await db.collection('inbound').findOne({ keys: `slack ${ids[1]}` });
+    expect(told!['reason']).toContain('`event.text`');
+  });
+
+  it.each([
+    { response_url: 42 },
+    { type: 42, response_url: 'https://hooks.slack.com/x' },
+    { message: 'x', type: 'message_action' },
+  ])('as an interaction %j is ignored with the reason', async (inner) => {
+    const trigger = randomUUID();
+    const payload = JSON.stringify({ type: 'block_actions', team: { id: team }, trigger_id: trigger, ...inner });
+    expect((await form({ payload })).status).toBe(200);
+    expect(await settled(trigger)).toMatchObject({
+      status: 'ignored',
+      reason: expect.stringContaining('cannot be understood'),
+    });
+  });
+
+  it('nests 5,000 levels deep: 400, also inside a form', async () => {
+    const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
+    const sent = [
+      await send(deep),
+      await send(event({ type: 'message', blocks: 'HERE' }).replace('"HERE"', deep)),
+      await form({ payload: `{"type":"block_actions","team":{"id":"${team}"},"x":${deep}}` }),
+    ];
+    expect(sent.map(({ status, body }) => [status, body.code])).toEqual(sent.map(() => [400, 'VALIDATION']));
+    expect((await send(deep, { secret: 'another' })).status).toBe(401);
+  });
+});
+
+describe('a workspace that shares channels, or belongs to an Enterprise Grid', () => {
+  it('has the events that it is authorized for, whoever wrote', async () => {
+    const id = `Ev${randomUUID()}`;
+    const inner = { type: 'app_mention', user: 'U0ELSEWHERE', text: `<@${bot}> gannet card?`, ts: ts() };
+    const shared = { team_id: 'T0PARTNER', authorizations: [{ enterprise_id: null, team_id: team, is_bot: true }] };
+    await send(event(inner, { event_id: id, ...shared }));
+    expect(await settled(id)).toMatchObject({ org_id: org.orgId, status: 'processed' });
+    const grid = `Ev${randomUUID()}`;
+    const whole = { authorizations: [{ enterprise_id: 'E1', team_id: null }] };
+    await send(event({ ...inner, ts: ts() }, { event_id: grid, ...whole }));
+    expect(await settled(grid)).toMatchObject({ org_id: org.orgId, status: 'processed' });
+  });
+
+  it('has the interactions of its people, also with `team: null`', async () => {
+    const trigger = randomUUID();
+    const user = { id: members['kim'], team_id: team };
+    const payload = { type: 'shortcut', team: null, user, trigger_id: trigger, is_enterprise_install: true };
+    expect((await form({ payload: JSON.stringify(payload) })).status).toBe(200);
+    expect(await settled(trigger)).toMatchObject({ org_id: org.orgId, status: 'ignored' });
+  });
+});
+
+describe('tokens_revoked', () => {
+  const status = async () =>
+    (await db.collection('integrations').findOne({ org_id: org.orgId, provider: 'slack' }))!['status'];
+  it('of people changes nothing, and of the bot breaks the connection', async () => {
+    const revoke = async (tokens: unknown) => {
+      const id = `Ev${randomUUID()}`;
+      await send(event({ type: 'tokens_revoked', tokens }, { event_id: id }));
+      return settled(id);
+    };
+    const record = { _id: `${org.orgId}:slack` as never };
+    for (const tokens of [{ oauth: [members['kim']] }, { oauth: ['U1'], bot: [] }, { bot: ['U0OTHER'] }, null, 42])
+      expect([tokens, (await revoke(tokens))!['status'], await status()]).toEqual([tokens, 'ignored', 'connected']);
+    // Of the connection that a grant made; the emulator names its bot.
+    expect((await revoke({ oauth: [], bot: [bot] }))!['status']).toBe('processed');
+    expect(await status()).toBe('broken');
+    await db.collection('integrations').updateOne(record, { $set: { status: 'connected' } });
+  });
+});
+
 describe('a slash command', () => {
   it('is answered at once from the knowledge base, once for each trigger', async () => {
     let fields = command();
@@ -385,7 +494,7 @@ describe('test mode', () => {
   it('sends nothing: the answer of a mention is a suppressed delivery with its exact request', async () => {
     const own = await system.api().newOrg();
     // This workspace is theirs for the time of this test.
-    await db.collection('integrations').updateMany({ provider: 'slack' }, { $unset: { external: '' } });
+    await db.collection('integrations').updateMany({ provider: 'slack' }, { $unset: { events_of: '' } });
     await system.connectSlack(own, channel);
     const [id, at] = [`Ev${randomUUID()}`, ts()];
     await send(
@@ -406,10 +515,10 @@ describe('test mode', () => {
     expect(system.slack().sent.filter(({ body }) => body.includes(at))).toEqual([]);
     await db
       .collection('integrations')
-      .updateOne({ org_id: own.orgId, provider: 'slack' }, { $unset: { external: '' } });
+      .updateOne({ org_id: own.orgId, provider: 'slack' }, { $unset: { events_of: '' } });
     await db
       .collection('integrations')
-      .updateOne({ org_id: org.orgId, provider: 'slack' }, { $set: { external: `team:${team}` } });
+      .updateOne({ org_id: org.orgId, provider: 'slack' }, { $set: { events_of: `team:${team}` } });
   });
 });
 

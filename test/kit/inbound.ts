@@ -65,7 +65,7 @@ export function connectLinear(
       settings: { team_id: team },
       sealed: sealCredentials({ org_id: orgId, provider: 'linear' }, { api_key: apiKey }, box),
       workspace,
-      external: linearExternal(team),
+      events_of: linearExternal(team),
       ...(secret === undefined
         ? {}
         : { sealed_signing: box.seal(secret, signingPlace({ org_id: orgId, provider: 'linear' })) }),

@@ -4,6 +4,7 @@ import { conversationWork, noticing, ticketEventsWork } from '../../models/rules
 import { deliveryWork, slowQueue, tryNowSignal } from '../../models/rules/events/work.ts';
 import { announcing, happenedSignal } from '../../models/rules/events/announcement.ts';
 import { inboundWork } from '../../models/rules/events/inbound.ts';
+import { releasingWork } from '../../models/rules/events/integrationwork.ts';
 import { documentWork } from '../../models/rules/knowledge/documentwork.ts';
 import { announce, happened } from '../../workflows/announce.ts';
 import { attend, conversation } from '../../workflows/conversation.ts';
@@ -12,6 +13,7 @@ import { arrived, inbound } from '../../workflows/inbound.ts';
 import { noticed, notices } from '../../workflows/notices.ts';
 import { tryNow } from '../../workflows/lines.ts';
 import { queues } from '../../workflows/queues.ts';
+import { releaseCredential } from '../../workflows/release.ts';
 import { lineNews, sendLine } from '../../workflows/sendline.ts';
 import { ticketEvent, ticketEvents } from '../../workflows/ticketevents.ts';
 
@@ -44,6 +46,11 @@ it('what members are told has the names by which records ask for it', () => {
 it('a document that an activity stores has the names by which it is processed', () => {
   const { workflow, id, queue } = documentWork('org_1', 'doc_1');
   expect([workflow, id, queue]).toEqual([processDocument.name, documentWorkflowId('doc_1', 1), queues.documents]);
+});
+
+it('the giving back of a credential has the names by which records ask for it', () => {
+  const { workflow, queue } = releasingWork('org_1', 'rel_1');
+  expect([releaseCredential.name, queues.inbound]).toEqual([workflow, queue]);
 });
 
 it('what is announced has the names by which records ask for it', () => {

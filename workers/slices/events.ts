@@ -6,13 +6,15 @@ import { createMailReplyActivities } from '../../activities/events/mailreply.ts'
 import { createInboundActivities } from '../../activities/events/inbound/index.ts';
 import { createIntegrationActivities } from '../../activities/events/integration.ts';
 import { invitationLetterOf } from '../../activities/interviews/invitationletter.ts';
+import { createReleaseActivities } from '../../activities/events/release.ts';
 import { taskGithubPort } from '../../activities/tasks/githubport.ts';
 import { taskIssuePort } from '../../activities/tasks/issueport.ts';
 import { DeliveryModel } from '../../models/events/delivery.ts';
 import { InboundModel } from '../../models/events/inbound.ts';
+import { ReleaseModel } from '../../models/events/release.ts';
 
 export const events = {
-  launchable: [launchable(InboundModel), launchable(DeliveryModel)],
+  launchable: [launchable(InboundModel), launchable(DeliveryModel), launchable(ReleaseModel)],
   fleets: {
     deliveries: {
       activities: (deps) => ({
@@ -33,6 +35,7 @@ export const events = {
       activities: (deps) => ({
         ...createInboundActivities({ ...deps, ports: { task: taskIssuePort }, githubPorts: { task: taskGithubPort } }),
         ...createIntegrationActivities(deps),
+        ...createReleaseActivities(deps),
       }),
       // One activity works for one organization, on ten of its lanes at once; most of it waits.
       maxActivities: 20,

@@ -40,6 +40,13 @@ export type Connector = {
   ): Promise<Connected>;
   /** Tries what is stored; the sentence says what was found. */
   test(integration: Integration & { sealed: string }, deps: ConnectorDeps, signal: AbortSignal): Promise<string>;
-  /** Gives the credential back where the service wants that. It must not fail. */
-  release?(gone: { credentials: unknown; workspace: string | undefined }, deps: ConnectorDeps): Promise<void>;
+  /**
+   * Gives the credential back where the service takes it. `keep` stores it anew when it had to be renewed for that. It throws only
+   * when the service could not be asked now.
+   */
+  release?(
+    gone: { credentials: unknown; workspace: string | undefined },
+    keep: (credentials: object) => Promise<void>,
+    deps: ConnectorDeps,
+  ): Promise<void>;
 };

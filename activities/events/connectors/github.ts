@@ -42,7 +42,7 @@ export const githubConnector: Connector = {
       settings: { repository: repository.full_name },
       sealed: sealCredentials(candidate, { token } satisfies GithubCredentials, secrets),
       workspace: String(repository.id),
-      external: githubExternal(repository.id),
+      events_of: githubExternal(repository.id),
       ...(secret === undefined ? {} : { sealed_signing: secrets.seal(secret, signingPlace(candidate)) }),
     };
   },

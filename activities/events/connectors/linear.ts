@@ -30,7 +30,7 @@ export const linearConnector: Connector = {
       settings: { team_id: team.id, team_key: team.key, team_name: team.name },
       sealed: sealCredentials(candidate, { api_key: key } satisfies LinearCredentials, secrets),
       workspace: organization.id,
-      external: linearExternal(team.id),
+      events_of: linearExternal(team.id),
       ...(secret === undefined ? {} : { sealed_signing: secrets.seal(secret, signingPlace(candidate)) }),
     };
   },

@@ -4,6 +4,7 @@ import { rotated, withSlackToken, type SlackCredentials } from '../slacktoken.ts
 import { SlackError } from '../../../clients/slack/slack.ts';
 import { candidateCredentials } from '../../../models/events/candidate.ts';
 import { countWorkspace, sealCredentials, type Connected } from '../../../models/events/integration.ts';
+import { createRelease } from '../../../models/events/release.ts';
 import { slackExternal } from '../../../models/rules/events/slack.ts';
 
 /** A grant that was just given, or nothing, for another channel. */
@@ -25,14 +26,20 @@ async function enter(token: string, id: string, { slack }: ConnectorDeps): Promi
   return { channel_id: channel.id, channel_name: channel.name };
 }
 
-/** Revoking takes a token that works; nobody else renews this one any more. */
-async function revoke(
-  { token, refresh_token: refreshToken, expires_at: at }: SlackCredentials,
-  { slack, slackApp, clock }: ConnectorDeps,
-): Promise<void> {
-  const hasEnded = at !== undefined && Date.parse(at) <= clock().getTime();
-  const isRenewed = hasEnded && slackApp !== undefined && refreshToken !== undefined;
-  await slack.revoke(isRenewed ? (await slack.refresh(slackApp, refreshToken)).token : token);
+/** A token that works, which revoking takes: nobody else renews this one any more. */
+async function working(
+  standing: SlackCredentials,
+  keep: (credentials: object) => Promise<void>,
+  deps: ConnectorDeps,
+): Promise<SlackCredentials> {
+  const { refresh_token: refreshToken, expires_at: at } = standing;
+  const now = deps.clock();
+  if (at === undefined || Date.parse(at) > now.getTime() || !deps.slackApp || refreshToken === undefined)
+    return standing;
+  const { token, rotation } = await deps.slack.refresh(deps.slackApp, refreshToken);
+  const renewed = { token, bot_user_id: standing.bot_user_id, ...rotated(rotation, now) };
+  await keep(renewed);
+  return renewed;
 }
 
 export const slackConnector: Connector = {
@@ -41,7 +48,7 @@ export const slackConnector: Connector = {
     const wanted = candidate.settings['channel_id'] as string | undefined;
     if (code === undefined || redirectUri === undefined) {
       if (standing?.sealed === undefined) throw new ConnectionRefused('Slack is not connected.');
-      const { account, settings, workspace, external } = standing;
+      const { account, settings, workspace, events_of } = standing;
       const channel =
         wanted === undefined
           ? {}
@@ -51,25 +58,38 @@ export const slackConnector: Connector = {
         ...(account === undefined ? {} : { account }),
         settings: { ...settings, ...channel },
         ...(workspace === undefined ? {} : { workspace }),
-        ...(external === undefined ? {} : { external }),
+        ...(events_of === undefined ? {} : { events_of }),
       };
     }
     if (!deps.slackApp) throw new ConnectionRefused('This system has no Slack app.');
     const app = deps.slackApp;
     const grant = await refusing(() => deps.slack.exchange(app, code, redirectUri));
     const id = wanted ?? grant.channel?.id;
-    const channel = id === undefined ? {} : await refusing(() => enter(grant.token, id, deps));
     const credentials: SlackCredentials = {
       token: grant.token,
       bot_user_id: grant.botUserId,
       ...rotated(grant.rotation, deps.clock()),
     };
+    const channel =
+      id === undefined
+        ? {}
+        : await refusing(() => enter(grant.token, id, deps)).catch(async (error: unknown) => {
+            // Nothing is connected by it, and nobody would know it.
+            const owned = {
+              org_id: candidate.org_id,
+              provider: 'slack',
+              credentials,
+              workspace: grant.team.id,
+            } as const;
+            await createRelease(owned, { secrets: deps.secrets, now: deps.clock() });
+            throw error;
+          });
     return {
       account: grant.team.name,
       settings: { team_id: grant.team.id, ...channel },
       sealed: sealCredentials(candidate, credentials, deps.secrets),
       workspace: grant.team.id,
-      external: slackExternal(grant.team.id),
+      events_of: slackExternal(grant.team.id),
     };
   },
   async test(integration, deps) {
@@ -83,9 +103,15 @@ export const slackConnector: Connector = {
       }),
     );
   },
-  async release({ credentials, workspace }, deps) {
+  async release({ credentials, workspace }, keep, deps) {
     // Organizations that share a workspace share the app's installation, which revoking a token may end.
     if (workspace === undefined || (await countWorkspace('slack', workspace)) > 0) return;
-    await revoke(credentials as SlackCredentials, deps).catch(() => undefined);
+    try {
+      await deps.slack.revoke((await working(credentials as SlackCredentials, keep, deps)).token);
+    } catch (error) {
+      // A token that Slack does not take is one that works no longer.
+      if (!(error instanceof SlackError) || !(error.unauthorized || error.permanent)) throw error;
+      deps.log.warn({ reason: error.message }, 'Slack did not take a token back');
+    }
   },
 };

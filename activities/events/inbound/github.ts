@@ -2,7 +2,9 @@
  * Events of GitHub's issues. They move what is linked to the issue. An event only says that something happened: how the issue
  * stands is asked of GitHub, so that events that come late, or in another order, do nothing wrong.
  */
+import { z } from 'zod';
 import type { Handled, Starter } from './handled.ts';
+import { jsonOf, understood } from './understood.ts';
 import { breakConnection } from '../broken.ts';
 import type { GithubCredentials } from '../connectors/github.ts';
 import { GithubError, type Github, type GithubIssue } from '../../../clients/github/github.ts';
@@ -11,7 +13,7 @@ import type { Logger } from 'pino';
 import { noteAbout, type Inbound } from '../../../models/events/inbound.ts';
 import { credentialsOf, findIntegration } from '../../../models/events/integration.ts';
 import { findLink, noteRemoved, type Link, type LinkKind } from '../../../models/events/link.ts';
-import { numberOfIssue, readGithubIssue } from '../../../models/rules/events/github.ts';
+import { githubIssueExternal, numberOfIssue } from '../../../models/rules/events/github.ts';
 
 /** What an issue's state means for what is linked to it. It may be called again for the same event. */
 export type GithubPort = {
@@ -27,9 +29,16 @@ export type GithubDeps = Starter & {
   githubPorts?: Readonly<Partial<Record<LinkKind, GithubPort>>>;
 };
 
+const issueEvent = z.object({
+  repository: z.object({ id: z.int().positive() }),
+  issue: z.object({ number: z.int().positive(), pull_request: z.unknown().optional() }),
+});
+
 export async function handleGithub(inbound: Inbound, deps: GithubDeps, signal: AbortSignal): Promise<Handled> {
-  const external = inbound.type.startsWith('issues.') ? readGithubIssue(inbound.body) : undefined;
-  if (external === undefined) return { ignored: 'Only events of issues are followed.' };
+  if (!inbound.type.startsWith('issues.')) return { ignored: 'Only events of issues are followed.' };
+  const { repository, issue: about } = understood(issueEvent, jsonOf(inbound.body));
+  if (about.pull_request !== undefined) return { ignored: 'Pull requests are not followed.' };
+  const external = githubIssueExternal(String(repository.id), about.number);
   const link = await findLink('github', external);
   if (!link || link.org_id !== inbound.org_id) return { ignored: 'Nothing here is linked to this issue.' };
   await noteAbout(inbound._id, link.about);

@@ -8,7 +8,8 @@ export type Handled = { outcome: string } | { ignored: string };
 
 /**
  * Does what the event asks for. It may run again after a death at any point, so its effects are idempotent by the record's
- * id. What it throws is tried again; an event that can never succeed is `ignored`.
+ * id. What it throws is tried again; an event that can never succeed is `ignored`, and so is one
+ * that `understood` (understood.ts) refuses.
  */
 export type InboundHandler<Deps> = (inbound: Inbound, deps: Deps, signal: AbortSignal) => Promise<Handled>;
 

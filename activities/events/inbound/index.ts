@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { handlers, type Handlers, type InboundDeps } from './handlers.ts';
+import { NotUnderstood } from './understood.ts';
 import { withHeartbeat } from '../../base/heartbeat.ts';
 import {
   claimedOf,
@@ -83,6 +84,7 @@ export function createInboundActivities(deps: InboundDeps, by: Handlers = handle
         ? { status: 'ignored', reason: handled.ignored.slice(0, maxReasonLength) }
         : { status: 'processed', outcome: handled.outcome.slice(0, maxReasonLength) };
     } catch (error) {
+      if (error instanceof NotUnderstood) return { status: 'ignored', reason: error.message };
       signal.throwIfAborted();
       log.warn({ err: error, inbound_id: inbound._id, provider: inbound.provider }, 'what arrived was not processed');
       const reason = (error as Error).message.slice(0, maxReasonLength);

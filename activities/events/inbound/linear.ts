@@ -2,7 +2,9 @@
  * Events of Linear's issues. They move what is linked to the issue: a ticket, or what another part of the system has linked.
  * What this system did itself comes back as an event, too, and changes nothing.
  */
+import { z } from 'zod';
 import type { Handled } from './handled.ts';
+import { jsonOf, understood } from './understood.ts';
 import { resolveTicket, type TicketDeps } from './ticket.ts';
 import type { Linear, LinearState } from '../../../clients/linear/linear.ts';
 import type { SecretBox } from '../../../models/base/secretbox.ts';
@@ -46,9 +48,27 @@ const ownPorts: IssuePorts = {
   },
 };
 
+const text = z.string().nullish();
+const anyEvent = z.object({ type: text });
+/** Of what models/rules/events/linear.ts reads in an issue's event. */
+const issueEvent = z.object({
+  action: z.string(),
+  data: z.object({
+    id: z.string().min(1).max(200),
+    stateId: text,
+    state: z.object({ id: text, name: text, type: text }).nullish(),
+    updatedAt: text,
+    title: text,
+    priority: z.number().nullish(),
+    dueDate: text,
+  }),
+  updatedFrom: z.record(z.string(), z.unknown()).nullish(),
+});
+
 export async function handleLinear(inbound: Inbound, deps: LinearDeps, signal: AbortSignal): Promise<Handled> {
-  const event = readIssueEvent(inbound.body);
-  if (!event) return { ignored: 'Only events of issues are followed.' };
+  const sent = jsonOf(inbound.body);
+  if (understood(anyEvent, sent).type !== 'Issue') return { ignored: 'Only events of issues are followed.' };
+  const event = readIssueEvent(understood(issueEvent, sent));
   const link = await findLink('linear', event.issueId);
   if (!link || link.org_id !== inbound.org_id) return { ignored: 'Nothing here is linked to this issue.' };
   await noteAbout(inbound._id, link.about);

@@ -2,7 +2,9 @@
  * Events of Slack. A mention and a command ask the knowledge base, and the answer goes to the thread as a delivery; what a
  * person writes in the thread of a ticket goes to the customer as that person's reply.
  */
+import { z } from 'zod';
 import type { Handled, Starter } from './handled.ts';
+import { jsonOf, understood } from './understood.ts';
 import { breakConnection } from '../broken.ts';
 import { withSlackToken, type SlackCredentials, type SlackTokenDeps } from '../slacktoken.ts';
 import { answerQuestion } from '../../../agent/answer.ts';
@@ -21,55 +23,70 @@ import { findLink, type Link } from '../../../models/events/link.ts';
 import { normalizeEmail } from '../../../models/rules/access/email.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
 import { maxBodyLength } from '../../../models/rules/chat/conversation.ts';
-import {
-  isWritten,
-  mentions,
-  plainSlack,
-  slackAnswer,
-  threadExternal,
-  type SlackCommand,
-  type SlackEvent,
-  type SlackInteraction,
-} from '../../../models/rules/events/slack.ts';
+import { isWritten, mentions, plainSlack, slackAnswer, threadExternal } from '../../../models/rules/events/slack.ts';
 
 export type SlackDeps = AgentDeps & Starter & SlackTokenDeps;
 /** What the sender of deliveries of this kind posts that belong to no ticket's event. */
 export type SlackPayload =
   { channel: string; thread_ts?: string; text: string } | { response_url: string; text: string; privately?: true };
 
-type Body =
-  | { kind: 'event'; payload: { team_id?: string; event?: SlackEvent } }
-  | { kind: 'command'; payload: SlackCommand }
-  | { kind: 'interaction'; payload: SlackInteraction | null };
+/** Slack says null for some of what is not there. */
+const text = z
+  .string()
+  .nullish()
+  .transform((value) => value ?? undefined);
+/** As api/events/slack.ts stores it. `team`: the workspace that it concerns. */
+const body = z.object({
+  kind: z.enum(['event', 'command', 'interaction']),
+  team: z.string().optional(),
+  payload: z.unknown().optional(),
+});
+/** Events of other types name channels and people in other forms. */
+const anyEvent = z.object({ event: z.object({ type: z.string() }).nullish() });
+const revocation = z.object({
+  event: z.object({ tokens: z.object({ bot: z.array(z.string()).nullish() }).nullish() }),
+});
+const message = z.object({
+  event: z.object({ subtype: text, user: text, bot_id: text, text, channel: text, ts: text, thread_ts: text }),
+});
+const command = z.object({ text, channel_id: text, response_url: text });
+/** Something was pressed or chosen; what comes beside is not read. `message_action`: a shortcut on a message. */
+const interaction = z.object({ type: text, response_url: text, message: z.object({ text }).nullish() });
 const maxQuestion = 2_000;
 
 export async function handleSlack(inbound: Inbound, deps: SlackDeps): Promise<Handled> {
-  const body = JSON.parse(inbound.body) as Body;
+  const { kind, team, payload } = understood(body, jsonOf(inbound.body));
   const integration = await findIntegration(inbound.org_id, 'slack');
   const sealed = integration?.sealed;
   if (!integration || sealed === undefined) return { ignored: 'Slack is not connected any more.' };
   const credentials = credentialsOf({ ...integration, sealed }, deps.secrets) as SlackCredentials;
-  if (body.kind === 'command') return handleCommand(inbound, body.payload, deps);
-  if (body.kind === 'interaction') return answerInteraction(inbound, body.payload ?? {}, credentials, deps);
-  const { team_id: team, event } = body.payload;
-  if (!event || team === undefined) return { ignored: 'The request holds no event.' };
-  if (event.type === 'app_uninstalled' || event.type === 'tokens_revoked') {
-    await breakConnection(integration, `Slack says: ${event.type}`, deps);
+  if (kind === 'command') return handleCommand(inbound, understood(command, payload), deps);
+  if (kind === 'interaction') return answerInteraction(inbound, understood(interaction, payload), credentials, deps);
+  const type = understood(anyEvent, payload).event?.type;
+  if (type === undefined || team === undefined) return { ignored: 'The request holds no event.' };
+  if (type === 'tokens_revoked') {
+    // The tokens of people are not used here; the bot's alone carries the connection.
+    const revoked = understood(revocation, payload).event.tokens?.bot ?? [];
+    if (!revoked.includes(credentials.bot_user_id)) return { ignored: 'The token of the bot was not revoked.' };
+  }
+  if (type === 'app_uninstalled' || type === 'tokens_revoked') {
+    await breakConnection(integration, `Slack says: ${type}`, deps);
     return { outcome: 'The connection is broken, and the members were told.' };
   }
-  if (event.type !== 'app_mention' && event.type !== 'message') return { ignored: 'Only messages are followed.' };
+  if (type !== 'app_mention' && type !== 'message') return { ignored: 'Only messages are followed.' };
+  const { event } = understood(message, payload);
   if (!isWritten(event, credentials.bot_user_id))
     return { ignored: 'Messages of bots, edits and removals are not followed.' };
-  const { channel, ts, thread_ts: thread, text = '' } = event;
-  if (channel === undefined || ts === undefined) return { ignored: 'The message has no place.' };
-  if (event.type === 'app_mention')
-    return answerMention(inbound, { channel, thread: thread ?? ts, text }, credentials, integration, deps);
+  const { channel, ts, thread_ts: thread, user, text: said = '' } = event;
+  if (channel === undefined || ts === undefined || user === undefined) return { ignored: 'The message has no place.' };
+  if (type === 'app_mention')
+    return answerMention(inbound, { channel, thread: thread ?? ts, text: said }, credentials, integration, deps);
   if (thread === undefined || thread === ts) return { ignored: 'The message is not in a thread.' };
   const link = await findLink('slack', threadExternal(team, channel, thread));
   if (!link || link.org_id !== inbound.org_id) return { ignored: 'The thread is not that of a ticket.' };
-  if (mentions(text, credentials.bot_user_id))
+  if (mentions(said, credentials.bot_user_id))
     return { ignored: 'It speaks to the bot, which answers in the thread; the customer is not told.' };
-  return replyFromThread(inbound, link, { team, channel, ts, user: event.user!, text }, integration, deps);
+  return replyFromThread(inbound, link, { team, channel, ts, user, text: said }, integration, deps);
 }
 
 /** What is said, and the sources that it is taken from. */
@@ -96,13 +113,18 @@ async function answerMention(
   return { outcome: 'The answer goes to the thread.' };
 }
 
-async function handleCommand(inbound: Inbound, command: SlackCommand, deps: SlackDeps): Promise<Handled> {
-  const query = (command.text ?? '').trim().slice(0, maxQuestion);
+async function handleCommand(
+  inbound: Inbound,
+  { text: asked = '', response_url: url, channel_id: channel }: z.infer<typeof command>,
+  deps: SlackDeps,
+): Promise<Handled> {
+  if (url === undefined && channel === undefined) return { ignored: 'The command has no place for an answer.' };
+  const query = asked.trim().slice(0, maxQuestion);
   if (query === '') return { ignored: 'The command asks nothing.' };
-  const { text, about } = await answered(inbound, query, deps);
-  const { response_url: url, channel_id: channel } = command;
-  const payload: SlackPayload = url === undefined ? { channel, text } : { response_url: url, text };
-  await send(inbound, url === undefined ? channel : 'response_url', payload, about, deps);
+  const { text: answer, about } = await answered(inbound, query, deps);
+  const payload: SlackPayload =
+    url === undefined ? { channel: channel!, text: answer } : { response_url: url, text: answer };
+  await send(inbound, url === undefined ? channel! : 'response_url', payload, about, deps);
   return { outcome: 'The answer is sent where the command was given.' };
 }
 
@@ -112,15 +134,15 @@ async function handleCommand(inbound: Inbound, command: SlackCommand, deps: Slac
  */
 async function answerInteraction(
   inbound: Inbound,
-  { type, response_url: url, message }: SlackInteraction,
+  { type, response_url: url, message: shown }: z.infer<typeof interaction>,
   { bot_user_id: bot }: SlackCredentials,
   deps: SlackDeps,
 ): Promise<Handled> {
-  if (typeof url !== 'string') return { ignored: 'Slack gave no address to answer this interaction at.' };
-  const asked = type === 'message_action' && typeof message?.text === 'string' ? plainSlack(message.text, bot) : '';
+  if (url === undefined) return { ignored: 'Slack gave no address to answer this interaction at.' };
+  const asked = type === 'message_action' ? plainSlack(shown?.text ?? '', bot) : '';
   const query = asked.slice(0, maxQuestion);
-  const { text, about } = query === '' ? { text: nothingToPress, about: [] } : await answered(inbound, query, deps);
-  await send(inbound, 'response_url', { response_url: url, text, privately: true }, about, deps);
+  const said = query === '' ? { text: nothingToPress, about: [] } : await answered(inbound, query, deps);
+  await send(inbound, 'response_url', { response_url: url, text: said.text, privately: true }, said.about, deps);
   return { outcome: query === '' ? 'The person is told where answers are given.' : 'The answer goes to the person.' };
 }
 const nothingToPress =

@@ -1,5 +1,7 @@
 /** Messages of Microsoft Teams to the bot: they ask the knowledge base, and the answer goes back as the bot's. */
+import { z } from 'zod';
 import type { Handled } from './handled.ts';
+import { jsonOf, understood } from './understood.ts';
 import { answerQuestion } from '../../../agent/answer.ts';
 import type { AgentDeps } from '../../../agent/deps.ts';
 import type { TeamsBot } from '../../../clients/teams/connector.ts';
@@ -11,11 +13,23 @@ export type TeamsDeps = AgentDeps & { teams: TeamsBot | undefined };
 /** `said`: what was answered at once. */
 export type StoredActivity = { activity: string; said?: string };
 
+/** Of what `readActivity` reads in a message; it takes what is missing or of another type for empty. */
+const id = z.string().nullish();
+const party = z.object({ id, name: id }).nullish();
+const message = z.object({
+  text: z.string().nullish(),
+  serviceUrl: z.string(),
+  conversation: z.object({ id: z.string() }),
+  from: party,
+  recipient: party,
+});
+
 export async function handleTeams(inbound: Inbound, deps: TeamsDeps, signal: AbortSignal): Promise<Handled> {
   const stored = JSON.parse(inbound.body) as StoredActivity;
   if (stored.said !== undefined) return { outcome: stored.said };
   const activity = readActivity(stored.activity);
   if (activity?.type !== 'message') return { ignored: 'Only messages are followed.' };
+  understood(message, jsonOf(stored.activity));
   const query = questionIn(activity).slice(0, maxQuestion);
   if (query === '') return { ignored: 'The message asks nothing.' };
   const { org_id: orgId, mode } = inbound;

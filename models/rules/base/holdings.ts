@@ -69,6 +69,7 @@ export const holdings = {
   prunings: 'none',
   publishable_keys: 'none',
   recrawls: 'none',
+  releases: 'none',
   signing_keys: 'none',
   socket_processes: 'none',
   support_configs: 'none',

@@ -21,47 +21,62 @@ export type IssueEvent = {
   details: { title?: string; priority?: number; dueDate?: string | null };
 };
 
+type Sent<T> = T | null | undefined;
+type Named = { id?: Sent<string>; name?: Sent<string>; type?: Sent<string> };
+/** An event of an issue, as it was sent. */
+export type SentIssueEvent = {
+  action: string;
+  data: {
+    id: string;
+    stateId?: Sent<string>;
+    state?: Sent<Named>;
+    updatedAt?: Sent<string>;
+    title?: Sent<string>;
+    priority?: Sent<number>;
+    /** A day. */
+    dueDate?: Sent<string>;
+  };
+  /** The former values of what changed; some senders give all values, and some none at all. */
+  updatedFrom?: Sent<Readonly<Record<string, unknown>>>;
+};
+
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
-/** The event in a body as it was sent; undefined when it is not about an issue. */
-export function readIssueEvent(body: string): IssueEvent | undefined {
-  const event = JSON.parse(body) as unknown;
-  if (!isRecord(event) || event['type'] !== 'Issue' || !isRecord(event['data'])) return undefined;
-  const { data, updatedFrom } = event;
-  const issueId = textOf(data['id']);
-  if (issueId === undefined) return undefined;
-  const given = isRecord(data['state']) ? data['state'] : {};
-  const stateId = textOf(data['stateId']) ?? textOf(given['id']);
-  const type = textOf(given['type']);
-  const updatedAt = new Date(textOf(data['updatedAt']) ?? Number.NaN);
+export function readIssueEvent({ action, data, updatedFrom }: SentIssueEvent): IssueEvent {
+  const stateId = textOf(data.stateId) ?? textOf(data.state?.id);
+  const type = textOf(data.state?.type);
+  const updatedAt = new Date(textOf(data.updatedAt) ?? Number.NaN);
   return {
-    action: linearVerb(textOf(event['action'])),
-    issueId,
+    action: linearVerb(action),
+    issueId: data.id,
     // A state without an id is still one.
     stateId: stateId ?? type,
-    state: type === undefined ? undefined : { id: stateId ?? type, name: textOf(given['name']) ?? type, type },
+    state: type === undefined ? undefined : { id: stateId ?? type, name: textOf(data.state?.name) ?? type, type },
     moves: movesState(updatedFrom, stateId),
-    details: detailsOf(data, updatedFrom),
+    details: detailsOf(data, updatedFrom ?? {}),
     updatedAt: Number.isNaN(updatedAt.getTime()) ? undefined : updatedAt,
   };
 }
 
-function detailsOf(data: Record<string, unknown>, updatedFrom: unknown): IssueEvent['details'] {
-  const before = isRecord(updatedFrom) ? updatedFrom : {};
-  const changed = (name: string): boolean => name in before && (before[name] ?? null) !== (data[name] ?? null);
-  const { title, priority, dueDate = null } = data;
+function detailsOf(
+  data: SentIssueEvent['data'],
+  before: NonNullable<SentIssueEvent['updatedFrom']>,
+): IssueEvent['details'] {
+  const changed = (name: 'title' | 'priority' | 'dueDate'): boolean =>
+    name in before && (before[name] ?? null) !== (data[name] ?? null);
+  const { title, priority, dueDate } = data;
   return {
-    ...(changed('title') && typeof title === 'string' && title.trim() !== '' ? { title } : {}),
+    ...(changed('title') && title?.trim() ? { title } : {}),
     ...(changed('priority') && typeof priority === 'number' ? { priority } : {}),
-    ...(changed('dueDate') && (dueDate === null || isDay(dueDate)) ? { dueDate } : {}),
+    ...(changed('dueDate') && (!dueDate || isDay(dueDate)) ? { dueDate: dueDate ?? null } : {}),
   };
 }
-const isDay = (value: unknown): value is string => typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value);
+const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
 
-/** `updatedFrom` has the former values of what changed; some senders give all values, and some none at all. */
-function movesState(updatedFrom: unknown, stateId: string | undefined): boolean {
-  if (!isRecord(updatedFrom) || Object.keys(updatedFrom).length === 0) return true;
+/** An event without former values may be a move. */
+function movesState(updatedFrom: SentIssueEvent['updatedFrom'], stateId: string | undefined): boolean {
+  if (!updatedFrom || Object.keys(updatedFrom).length === 0) return true;
   if (isRecord(updatedFrom['state'])) return textOf(updatedFrom['state']['id']) !== stateId;
   return 'stateId' in updatedFrom && updatedFrom['stateId'] !== stateId;
 }

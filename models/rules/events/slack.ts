@@ -64,40 +64,14 @@ export function slackAnswer({ answer, sources }: { answer: string; sources: read
   return `${escapeSlack(answer).slice(0, maxSlackText - Math.min(end.length, 1_000))}${end.slice(0, 1_000)}`;
 }
 
-/** What a request of Slack is, as it was sent. */
-export type SlackEvent = {
-  type: string;
-  subtype?: string;
-  user?: string;
-  bot_id?: string;
-  text?: string;
-  channel?: string;
-  ts?: string;
-  thread_ts?: string;
-};
-export type SlackCommand = {
-  command: string;
-  text: string;
-  user_id: string;
-  team_id: string;
-  channel_id: string;
-  response_url?: string;
-};
-
-/** Something was pressed or chosen; what comes beside is not read. */
-export type SlackInteraction = {
-  /** `message_action`: a shortcut on a message. */
-  type?: string;
-  message?: { text?: string };
-  response_url?: string;
-};
-
 /** Kinds of messages that people write; all others are changes of messages, or speak of the channel. */
 const written: ReadonlySet<string | undefined> = new Set([undefined, 'file_share', 'thread_broadcast']);
 
 /** Whether a person wrote it, now: not a bot, no edit, no removal. */
-export const isWritten = ({ subtype, bot_id, user }: SlackEvent, botUserId: string | undefined): boolean =>
-  written.has(subtype) && bot_id === undefined && user !== undefined && user !== botUserId;
+export const isWritten = (
+  { subtype, bot_id, user }: Readonly<Partial<Record<'subtype' | 'bot_id' | 'user', string | undefined>>>,
+  botUserId: string | undefined,
+): boolean => written.has(subtype) && bot_id === undefined && user !== undefined && user !== botUserId;
 
 /** Whether the text speaks to this user. */
 export const mentions = (text: string, userId: string): boolean =>
