@@ -448,7 +448,9 @@ describe('a token of Slack that is disconnected', () => {
 
   it('is revoked though Slack is away at first, and nothing of it is kept then', async () => {
     const own = await connectAs('xoxb-away');
-    const away = { fits: ({ path }: Sent) => path === '/api/auth.revoke', status: 502, body: {} };
+    const isAsked = ({ path, headers }: Sent): boolean =>
+      path === '/api/auth.revoke' && headers['authorization'] === 'Bearer xoxb-away';
+    const away = { fits: isAsked, status: 502, body: {} };
     system.slack().fault(away, away);
     await remove(own, 'slack');
     await until(async () => (await release(own.orgId)) === null, 'the token to be given back');
@@ -469,7 +471,7 @@ describe('a token of Slack that is disconnected', () => {
   it('that Slack no longer takes is not tried again', async () => {
     const own = await connectAs('xoxb-gone');
     system.slack().fault({
-      fits: ({ path }) => path === '/api/auth.revoke',
+      fits: ({ path, headers }) => path === '/api/auth.revoke' && headers['authorization'] === 'Bearer xoxb-gone',
       body: { ok: false, error: 'token_revoked' },
     });
     await remove(own, 'slack');
