@@ -22,7 +22,8 @@ export type Effort = { phases: string; examples: number; stateful?: number };
  * Where what the schema allows is refused for a reason no schema states: what is in a file, a moment that is over, an
  * address that is none or not public, a tag without a letter, a customer without a name of any kind, somebody who is no
  * member, a time zone that does not exist, a year long ago, a name that is not one's own, a cursor that we never gave out, a
- * service that is not connected, a sign-in elsewhere that nobody began, a link that nobody was mailed, bytes that are no form.
+ * service that is not connected, a sign-in elsewhere that nobody began, a link that nobody was mailed, bytes that are no form, a form where
+ * only JSON is read, one's own keys when one leaves.
  */
 const rulesBeyondTheSchema = [
   'uploadDocument',
@@ -61,6 +62,8 @@ const rulesBeyondTheSchema = [
   'acceptInvitation',
   'registerInvited',
   'stopMails',
+  'removeMember',
+  'receiveGithub',
   ...routes.filter((route) => 'cursor' in (route.query?.shape ?? {})).map(({ name }) => name),
 ];
 
