@@ -60,7 +60,7 @@ const ascii = (domain: string): string => domainToASCII(domain.trim());
 const domainIn = (identity: string): string => ascii(identity.slice(identity.lastIndexOf('@') + 1));
 
 /** Whether two domains belong to one organization, by the list of public suffixes, those that companies let to others included. */
-export function areAligned(one: string, other: string): boolean {
+function areAligned(one: string, other: string): boolean {
   const [a, b] = [ascii(one), ascii(other)];
   if (a === '' || b === '') return false;
   const organization = (domain: string) => getDomain(domain, { allowPrivateDomains: true });

@@ -82,7 +82,7 @@ const idOf = (orgId: string, provider: IntegrationProvider): string => `${orgId}
 type Whose = Pick<Integration, 'org_id' | 'provider'>;
 
 /** Of the credentials of a connection. */
-export const credentialPlace = ({ org_id, provider }: Whose): Place => ({
+const credentialPlace = ({ org_id, provider }: Whose): Place => ({
   field: 'integrations.sealed',
   record: idOf(org_id, provider),
 });
