@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Ai } from '../clients/ai/ai.ts';
 import type { Embedding } from '../clients/embedding/embedding.ts';
 import type { Files } from '../clients/files/files.ts';
-import type { SearchReader } from '../clients/search/reader.ts';
+import type { SearchReader } from '../clients/knowledge/search/reader.ts';
 import type { Config } from '../config.ts';
 import type { Tokens } from './access/tokens.ts';
 import type { SecretBox } from '../models/base/secretbox.ts';

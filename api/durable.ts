@@ -18,7 +18,7 @@ import { intentFor, settleIntent, type Intent, type Launchable, type Work } from
 import { Problem } from '../models/rules/base/errors.ts';
 import { searchAttributes } from '../workflows/attributes.ts';
 import type { Queue } from '../workflows/queues.ts';
-import { readRefusal, type Transition } from '../workflows/refusal.ts';
+import { readRefusal, type Transition } from '../workflows/base/refusal.ts';
 
 const startDeadlineMs = 1_000;
 /** A worker answers in some 50 ms; one that is busy or being replaced answers within seconds. */

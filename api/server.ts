@@ -18,7 +18,7 @@ import { refuseUnreadable } from './http/malformed.ts';
 import { createAi } from '../clients/ai/ai.ts';
 import { openEmbedding } from '../clients/embedding/open.ts';
 import { createFiles } from '../clients/files/files.ts';
-import { createSearchReader } from '../clients/search/reader.ts';
+import { createSearchReader } from '../clients/knowledge/search/reader.ts';
 import { ConfigError, readConfig, type Config } from '../config.ts';
 import { countPassagesLacking } from '../models/knowledge/embedding.ts';
 import { connectMongo, disconnectMongo } from '../models/base/connect.ts';

@@ -5,7 +5,7 @@
  */
 import { createEmbedder } from '../clients/embedding/embedder.ts';
 import { widths } from '../clients/embedding/vectors.ts';
-import { createSearch, type Search } from '../clients/search/search.ts';
+import { createSearch, type Search } from '../clients/knowledge/search/search.ts';
 import { findEmbedding } from '../engines/embedding/embedding.ts';
 import { languageOf } from '../models/rules/language/language.ts';
 import { partWeights } from '../models/rules/knowledge/relevance.ts';

@@ -5,8 +5,8 @@
  */
 import { createEmbedder } from '../clients/embedding/embedder.ts';
 import { vectorsName } from '../clients/embedding/vectors.ts';
-import { createSearch } from '../clients/search/search.ts';
-import type { IndexStats } from '../clients/search/search.ts';
+import { createSearch } from '../clients/knowledge/search/search.ts';
+import type { IndexStats } from '../clients/knowledge/search/search.ts';
 import { findEmbedding } from '../engines/embedding/embedding.ts';
 import { ChunkModel } from '../models/knowledge/chunk.ts';
 import { connectMongo, disconnectMongo } from '../models/base/connect.ts';

@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import { ask, readAll } from './prompt.ts';
 import type { Act, Session } from './session.ts';
-import { signedOutReply } from '../api/contract/accounts.ts';
-import { loginReply } from '../api/contract/auth.ts';
+import { signedOutReply } from '../api/access/contract/accounts.ts';
+import { loginReply } from '../api/access/contract/auth.ts';
 import { usageError } from './errors.ts';
 
 type Given = { email?: string; passwordStdin?: boolean; name?: string; company?: string };

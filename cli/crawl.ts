@@ -19,9 +19,9 @@ import {
   pruneReply,
   scheduleList,
   scheduleRemovedReply,
-} from '../api/contract/crawl.ts';
-import type { crawlSchedule, crawlStatus, page } from '../api/contract/crawl.ts';
-import type { authority } from '../api/contract/documents.ts';
+} from '../api/crawl/contract/crawl.ts';
+import type { crawlSchedule, crawlStatus, page } from '../api/crawl/contract/crawl.ts';
+import type { authority } from '../api/knowledge/contract/documents.ts';
 
 type Status = z.infer<typeof crawlStatus>;
 type Page = z.infer<typeof page>;

@@ -16,9 +16,9 @@ import { CliError, errorLines } from './errors.ts';
 import { answerLines, type Answer } from './knowledge.ts';
 import { createOutput, type Output } from './output.ts';
 import { addDocument } from './upload.ts';
-import { loginReply } from '../api/contract/auth.ts';
-import { newKeyReply } from '../api/contract/keys.ts';
-import { queryReply } from '../api/contract/knowledge.ts';
+import { loginReply } from '../api/access/contract/auth.ts';
+import { newKeyReply } from '../api/access/contract/keys.ts';
+import { queryReply } from '../api/knowledge/contract/knowledge.ts';
 import { startGuarded } from '../engines/child.ts';
 import { freePort } from '../engines/ports.ts';
 

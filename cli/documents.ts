@@ -8,8 +8,8 @@ import { CliError, errorJson } from './errors.ts';
 import { shortTime, size, table } from './output.ts';
 import type { Act, Session } from './session.ts';
 import { addDocument, awaitedOf, processingError, waitFor, type Added, type Document } from './upload.ts';
-import { documentList, documentReply, removedReply } from '../api/contract/documents.ts';
-import type { authority } from '../api/contract/documents.ts';
+import { documentList, documentReply, removedReply } from '../api/knowledge/contract/documents.ts';
+import type { authority } from '../api/knowledge/contract/documents.ts';
 
 type Authority = z.infer<typeof authority>;
 const authorities = ['primary', 'normal', 'background'] as const satisfies readonly Authority[];

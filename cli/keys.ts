@@ -5,7 +5,7 @@ import { identifier, list } from './arguments.ts';
 import { allPages } from './client.ts';
 import { shortTime, table } from './output.ts';
 import type { Act } from './session.ts';
-import { type key, keyList, keyReply, newKeyReply } from '../api/contract/keys.ts';
+import { type key, keyList, keyReply, newKeyReply } from '../api/access/contract/keys.ts';
 
 type Key = z.infer<typeof key>;
 

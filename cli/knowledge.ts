@@ -4,7 +4,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import type { z } from 'zod';
 import type { Act } from './session.ts';
 import { shortTime, table, wrap, type Output } from './output.ts';
-import { gapList, queryReply } from '../api/contract/knowledge.ts';
+import { gapList, queryReply } from '../api/knowledge/contract/knowledge.ts';
 
 export type Answer = z.infer<typeof queryReply>;
 

@@ -6,9 +6,9 @@ import { identifier } from './arguments.ts';
 import { CliError } from './errors.ts';
 import { shortTime, table } from './output.ts';
 import { listOrganizations, type Act } from './session.ts';
-import { supportConfigReply } from '../api/contract/supportconfig.ts';
-import { goLiveReply, type goLiveBody } from '../api/contract/golive.ts';
-import { organization } from '../api/contract/orgs.ts';
+import { supportConfigReply } from '../api/chat/contract/supportconfig.ts';
+import { goLiveReply, type goLiveBody } from '../api/chat/contract/golive.ts';
+import { organization } from '../api/access/contract/orgs.ts';
 
 export function addOrgCommands(program: Command, act: Act): void {
   const org = program.command('org').description('create, list and choose organizations');

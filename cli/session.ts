@@ -5,8 +5,8 @@ import type { Credentials, Login } from './credentials.ts';
 import { CliError } from './errors.ts';
 import type { Output } from './output.ts';
 import type { Input } from './prompt.ts';
-import { selfReply } from '../api/contract/keys.ts';
-import { listReply, organization } from '../api/contract/orgs.ts';
+import { selfReply } from '../api/access/contract/keys.ts';
+import { listReply, organization } from '../api/access/contract/orgs.ts';
 import type { z } from 'zod';
 
 /** The options every command takes. */

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { Client } from './client.ts';
 import { CliError } from './errors.ts';
 import { size, visible, type Output } from './output.ts';
-import { documentReply, uploadReply, type document } from '../api/contract/documents.ts';
+import { documentReply, uploadReply, type document } from '../api/knowledge/contract/documents.ts';
 
 export type Document = z.infer<typeof document>;
 export type Target = { client: Client; orgId: string; mode: 'test' | 'live' | undefined };

@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import { fingerprintOf } from './fingerprint.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const sources = { files: 'clients/files/child.ts', pages: 'clients/site/pages/child.ts' };
+const sources = { files: 'clients/files/child.ts', pages: 'clients/crawl/site/pages/child.ts' };
 
 /** The paths of the built programs. */
 export type Readers = Record<keyof typeof sources, string>;

@@ -13,9 +13,9 @@ import type { RecrawlSchedules } from '../activities/crawl/recrawl.ts';
 import type { Recrawl } from '../models/crawl/recrawl.ts';
 import { scheduleInterval } from '../models/rules/crawl/recrawl.ts';
 import { searchAttributes } from '../workflows/attributes.ts';
-import { maintainStores, maintainStoresId } from '../workflows/maintenance.ts';
+import { maintainStores, maintainStoresId } from '../workflows/knowledge/maintenance.ts';
 import { queues } from '../workflows/queues.ts';
-import { recrawlId, recrawlSite } from '../workflows/recrawl.ts';
+import { recrawlId, recrawlSite } from '../workflows/crawl/recrawl.ts';
 
 /** Makes the schedules that do not exist yet. Safe to run in every worker at once. */
 export async function ensureSchedules(client: Client, taskQueuePrefix: string): Promise<void> {

@@ -5,14 +5,14 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import { recordOf } from '../../agent/record.ts';
-import type { Toolbox } from '../../agent/toolbox.ts';
-import { useTools } from '../../agent/tools.ts';
-import { takeTurn, type Asked, type TurnAnswer } from '../../agent/turn.ts';
+import { recordOf } from '../../agent/chat/record.ts';
+import type { Toolbox } from '../../agent/chat/toolbox.ts';
+import { useTools } from '../../agent/chat/tools.ts';
+import { takeTurn, type Asked, type TurnAnswer } from '../../agent/chat/turn.ts';
 import { createToolUse, type HeldUp, type StartSaved } from './tooluse.ts';
 import type { Ai } from '../../clients/ai/ai.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
-import type { Search } from '../../clients/search/search.ts';
+import type { Search } from '../../clients/knowledge/search/search.ts';
 import { actOn, eventIntents } from '../../models/chat/act.ts';
 import { takeTestReply } from '../../models/chat/allowance.ts';
 import { ConversationModel, noteAsked, placeAnswer, type Conversation } from '../../models/chat/conversation.ts';

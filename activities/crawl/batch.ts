@@ -5,7 +5,7 @@
  */
 import { createPageFetch, type Round } from './pagefetch.ts';
 import type { PageStore } from './pagestore.ts';
-import type { Site, Sites } from '../../clients/site/site.ts';
+import type { Site, Sites } from '../../clients/crawl/site/site.ts';
 import { findCrawl, noteSiteProblems, noteWait, type Crawl } from '../../models/crawl/crawl.ts';
 import {
   addToFrontier,

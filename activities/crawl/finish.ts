@@ -3,7 +3,7 @@
  * again.
  */
 import type { Embedding } from '../../clients/embedding/embedding.ts';
-import type { Search } from '../../clients/search/search.ts';
+import type { Search } from '../../clients/knowledge/search/search.ts';
 import { removeAllChunks, removeChunks } from '../../models/knowledge/chunk.ts';
 import { wakeEmbedding } from '../../models/knowledge/embedding.ts';
 import { deletePages } from '../../models/knowledge/page.ts';

@@ -6,7 +6,7 @@ import pLimit from 'p-limit';
 import type { FreshPage } from './pagestore.ts';
 import { noLinks, sortLinks, visit, type Visit } from './visit.ts';
 import { createYielder } from '../../clients/base/yielding.ts';
-import type { Site } from '../../clients/site/site.ts';
+import type { Site } from '../../clients/crawl/site/site.ts';
 import type { Crawl } from '../../models/crawl/crawl.ts';
 import { addToFrontier, reopenFiles, noteUnasked, putBack, type Frontier } from '../../models/crawl/frontier.ts';
 import type { Settled } from '../../models/crawl/outcomes.ts';

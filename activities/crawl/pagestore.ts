@@ -6,7 +6,7 @@ import { createPublish, namedTags } from './publish.ts';
 import { leadsOn, sortRound, withFormer, type PageToStore, type RoundRead, type Sorted } from './sortround.ts';
 import { syncTags } from '../knowledge/source.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
-import type { Search } from '../../clients/search/search.ts';
+import type { Search } from '../../clients/knowledge/search/search.ts';
 import { findOrganization } from '../../models/access/organization.ts';
 import type { Crawl } from '../../models/crawl/crawl.ts';
 import type { Settled } from '../../models/crawl/outcomes.ts';

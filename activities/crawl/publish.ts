@@ -5,7 +5,7 @@
 import type { PageToStore } from './sortround.ts';
 import { indexChunks, syncTags } from '../knowledge/source.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
-import type { IndexTable, Search } from '../../clients/search/search.ts';
+import type { IndexTable, Search } from '../../clients/knowledge/search/search.ts';
 import { countClaim, type Crawl } from '../../models/crawl/crawl.ts';
 import { claimPages, findVersions, publishPages } from '../../models/crawl/pageset.ts';
 import { chunksOf, insertChunks, removeAllChunks, removeChunks } from '../../models/knowledge/chunk.ts';

@@ -1,7 +1,7 @@
 /**
  * Sorts what a round of a crawl has read into pages to store, unchanged pages, and pages whose text another page has.
  */
-import type { PageContent } from '../../clients/site/pages.ts';
+import type { PageContent } from '../../clients/crawl/site/pages.ts';
 import type { Crawl } from '../../models/crawl/crawl.ts';
 import { listMoves, type Settled } from '../../models/crawl/outcomes.ts';
 import { findPagesByContent, findPagesByUrl } from '../../models/crawl/pageset.ts';

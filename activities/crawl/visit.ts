@@ -1,8 +1,8 @@
 /** Visits one address of a crawl: requests it, and sorts the result into pages to fetch, files, and a page to store. */
 import type { FreshPage } from './pagestore.ts';
-import type { FetchedPage } from '../../clients/site/fetched.ts';
-import type { PageContent } from '../../clients/site/pages.ts';
-import type { Site } from '../../clients/site/site.ts';
+import type { FetchedPage } from '../../clients/crawl/site/fetched.ts';
+import type { PageContent } from '../../clients/crawl/site/pages.ts';
+import type { Site } from '../../clients/crawl/site/site.ts';
 import type { Crawl } from '../../models/crawl/crawl.ts';
 import type { Delayed, Frontier } from '../../models/crawl/frontier.ts';
 import type { Settled } from '../../models/crawl/outcomes.ts';

@@ -1,9 +1,9 @@
 /** By which server, and in whose name, an organization's mails are sent: its own where it connected one, else the deployment's. */
 import type { Logger } from 'pino';
-import { breakConnection } from './broken.ts';
+import { breakConnection } from '../integrations/broken.ts';
 import type { MailRoute } from '../../clients/mail/mail.ts';
 import type { SecretBox } from '../../models/base/secretbox.ts';
-import { credentialsOf, findIntegration, type Integration } from '../../models/events/integration.ts';
+import { credentialsOf, findIntegration, type Integration } from '../../models/integrations/integration.ts';
 import { readMailbox, type Mailbox } from '../../models/rules/events/mailbox.ts';
 import type { ReplySeparator } from '../../models/rules/events/replyaddress.ts';
 import { readSmtpUrl, type SmtpServer } from '../../models/rules/events/smtp.ts';

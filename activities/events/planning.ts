@@ -6,7 +6,7 @@ import type { Sender, SenderDeps, TicketNews } from './senders/sender.ts';
 import type { Conversation, Ticket, TicketEvent } from '../../models/chat/conversation.ts';
 import type { Customer } from '../../models/chat/customer.ts';
 import type { NewDelivery } from '../../models/events/delivery.ts';
-import type { SupportConfig } from '../../models/knowledge/supportconfig.ts';
+import type { SupportConfig } from '../../models/chat/supportconfig.ts';
 import { ticketLine, type DeliveryKind } from '../../models/rules/events/delivery.ts';
 import { descriptionOf, eventBody, type EventData } from '../../models/rules/events/ticketevent.ts';
 

@@ -6,7 +6,7 @@ import { Context } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import { createRoomBot, idleRoom, type RoomDeps } from './room.ts';
-import { scoreAnswers, summarizeAnswers } from '../../agent/evaluation.ts';
+import { scoreAnswers, summarizeAnswers } from '../../agent/interviews/evaluation.ts';
 import type { Ai } from '../../clients/ai/ai.ts';
 import { BotRefused, type Bot } from '../../clients/bot/bot.ts';
 import {

@@ -7,7 +7,7 @@ import { withHeartbeat } from '../base/heartbeat.ts';
 import { indexChunks, syncTags } from './source.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
 import type { Files } from '../../clients/files/files.ts';
-import type { IndexTable, Search } from '../../clients/search/search.ts';
+import type { IndexTable, Search } from '../../clients/knowledge/search/search.ts';
 import {
   chunksOf,
   listChunks,

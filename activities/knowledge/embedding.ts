@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import { syncTags } from './source.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
-import type { Search, VectorRow } from '../../clients/search/search.ts';
+import type { Search, VectorRow } from '../../clients/knowledge/search/search.ts';
 import { listChunks, type Chunk } from '../../models/knowledge/chunk.ts';
 import { lacksVectors, listLacking, markEmbedded, type Lacking, type Owner } from '../../models/knowledge/embedding.ts';
 import { findSource } from '../../models/knowledge/source.ts';

@@ -7,7 +7,7 @@ import type { Model } from 'mongoose';
 import { withHeartbeat } from '../base/heartbeat.ts';
 import { indexChunks } from './source.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
-import type { Search } from '../../clients/search/search.ts';
+import type { Search } from '../../clients/knowledge/search/search.ts';
 import { newId } from '../../models/base/ids.ts';
 import { intentFor, type Intent, type Launchable } from '../../models/base/pending.ts';
 import { chunksOf, listChunks, writeChunks } from '../../models/knowledge/chunk.ts';

@@ -3,7 +3,7 @@
  * anything that a crawl has started to update has another generation by then.
  */
 import { withHeartbeat } from '../base/heartbeat.ts';
-import type { Search } from '../../clients/search/search.ts';
+import type { Search } from '../../clients/knowledge/search/search.ts';
 import { removeAllChunks, removeGenerations } from '../../models/knowledge/chunk.ts';
 import { deletePages, findPageIds, removePageAsSeen, supersede, type SeenPage } from '../../models/knowledge/page.ts';
 import { deletePruning, findPruning, type Orphan, type Pruning } from '../../models/knowledge/pruning.ts';

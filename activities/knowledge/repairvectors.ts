@@ -1,8 +1,8 @@
 /** Makes the tables of vectors agree with MongoDB. What lacks vectors afterwards is embedded by the workflow of its organization. */
 import type { Logger } from 'pino';
 import { syncTags } from './source.ts';
-import { DamagedIndex } from '../../clients/search/damage.ts';
-import type { IndexTable, Search } from '../../clients/search/search.ts';
+import { DamagedIndex } from '../../clients/knowledge/search/damage.ts';
+import type { IndexTable, Search } from '../../clients/knowledge/search/search.ts';
 import { listEmbedded, unmarkEmbedded, type Owner } from '../../models/knowledge/embedding.ts';
 import { findSource, listStanding } from '../../models/knowledge/source.ts';
 import { compareVectors, isCurrent, type IndexedSource } from '../../models/rules/knowledge/reconcile.ts';

@@ -1,6 +1,6 @@
 /** Applies a change of a source to the index and to storage. Safe to repeat at any point. */
 import { withHeartbeat } from '../base/heartbeat.ts';
-import type { IndexRow, IndexTable, Search } from '../../clients/search/search.ts';
+import type { IndexRow, IndexTable, Search } from '../../clients/knowledge/search/search.ts';
 import { createCopyActivities } from '../base/copies.ts';
 import { eraseCopies } from '../../models/base/copies.ts';
 import { removeChunks, type Chunk } from '../../models/knowledge/chunk.ts';

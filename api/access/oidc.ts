@@ -1,6 +1,6 @@
 /**
  * Federated sign-in: sends a browser to a configured identity provider (authorization code, state, nonce, PKCE S256)
- * and reads the identity that comes back. It decides nothing about accounts; api/routes/auth.ts does.
+ * and reads the identity that comes back. It decides nothing about accounts; api/access/routes/auth.ts does.
  */
 import { createHash } from 'node:crypto';
 import * as client from 'openid-client';

@@ -1,6 +1,6 @@
 /** How accounts and organizations are shown, and what several routes do with accounts. */
 import type { Context } from '../context.ts';
-import { maxMemberships } from '../contract/auth.ts';
+import { maxMemberships } from './contract/auth.ts';
 import { createAttempts } from '../http/attempts.ts';
 import { perConfig } from '../http/perconfig.ts';
 import { createPasswords } from './passwords.ts';

@@ -5,7 +5,7 @@ import type { ChatClient, ChatSocket } from './client.ts';
 import { answerCall, answerInput } from './toolcall.ts';
 import { credentialId } from '../access/auth.ts';
 import type { Context } from '../context.ts';
-import type { ClientFrame } from '../contract/chat.ts';
+import type { ClientFrame } from './contract/chat.ts';
 import type { Limiter } from '../http/limits.ts';
 import { refineConversation } from '../../models/chat/conversation.ts';
 import { contextProblem } from '../../models/rules/access/session.ts';

@@ -10,7 +10,7 @@ import { createPresence } from './presence.ts';
 import { greet } from './greeting.ts';
 import type { SessionPrincipal } from '../access/auth.ts';
 import type { Context } from '../context.ts';
-import { clientFrame, isClientFrameType, type ClientFrame } from '../contract/chat.ts';
+import { clientFrame, isClientFrameType, type ClientFrame } from './contract/chat.ts';
 import { toProblem } from '../http/errors.ts';
 import { createLimiter } from '../http/limits.ts';
 import type { SocketMetrics } from '../http/metrics.ts';

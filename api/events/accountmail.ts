@@ -9,7 +9,7 @@ import { consume, createRate } from '../http/limits.ts';
 import { perConfig } from '../http/perconfig.ts';
 import { newId } from '../../models/base/ids.ts';
 import { createDelivery, DeliveryModel } from '../../models/events/delivery.ts';
-import { findIntegration } from '../../models/events/integration.ts';
+import { findIntegration } from '../../models/integrations/integration.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import {
   accountEvent,

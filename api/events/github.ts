@@ -7,7 +7,7 @@ import type { SignatureProvider } from '../access/auth.ts';
 import type { Context } from '../context.ts';
 import { ownedBy, type Arrival } from './inbound.ts';
 import { isForm, isHmac, jsonIn, member, sha256, textMember, unsigned } from './signing.ts';
-import { listOwn, signingPlace, type Integration } from '../../models/events/integration.ts';
+import { listOwn, signingPlace, type Integration } from '../../models/integrations/integration.ts';
 import { findLink } from '../../models/events/link.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { githubExternal, githubIssueExternal } from '../../models/rules/events/github.ts';

@@ -10,7 +10,13 @@ import { ownedBy, type Arrival, type Owner } from './inbound.ts';
 import { isHmac, jsonIn, member, sha256, textMember, unsigned } from './signing.ts';
 import { perConfig } from '../http/perconfig.ts';
 import { cached } from '../../models/base/cached.ts';
-import { findOwner, listOwn, listSigning, signingPlace, type Integration } from '../../models/events/integration.ts';
+import {
+  findOwner,
+  listOwn,
+  listSigning,
+  signingPlace,
+  type Integration,
+} from '../../models/integrations/integration.ts';
 import { findLink } from '../../models/events/link.ts';
 import { withinWindow } from '../../models/rules/events/inbound.ts';
 import { linearExternal, linearVerb } from '../../models/rules/events/linear.ts';

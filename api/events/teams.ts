@@ -8,12 +8,12 @@ import type { Context } from '../context.ts';
 import { ownedBy, takeIn, type Owner } from './inbound.ts';
 import { sha256, unsigned } from './signing.ts';
 import { perConfig } from '../http/perconfig.ts';
-import { answerQuestion } from '../../agent/answer.ts';
+import { answerQuestion } from '../../agent/knowledge/answer.ts';
 import { createHttp } from '../../clients/http/http.ts';
 import { createTeamsVerifier, isHmacSigned } from '../../clients/teams/verify.ts';
 import { isAdmin } from '../../models/access/organization.ts';
-import { connectIntegration, findOwner } from '../../models/events/integration.ts';
-import { keepOauthState, oauthStateSeconds, takeOauthState } from '../../models/events/oauthstate.ts';
+import { connectIntegration, findOwner } from '../../models/integrations/integration.ts';
+import { keepOauthState, oauthStateSeconds, takeOauthState } from '../../models/integrations/oauthstate.ts';
 import { HttpError } from '../../models/rules/base/http.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import {

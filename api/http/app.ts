@@ -19,7 +19,7 @@ import { mountOutcome } from './outcome.ts';
 import { serve } from './serve.ts';
 import { mountStartPage } from './startpage.ts';
 import { takeNoParameters } from './validate.ts';
-import { routeGroups, type RouteGroups } from '../routes/index.ts';
+import { routeGroups, type RouteGroups } from '../routes.ts';
 import { mountWidget } from '../chat/widget.ts';
 import { slackOutcome } from '../events/outcome.ts';
 import { mountRoomPage } from '../interviews/roompage.ts';

@@ -1,11 +1,11 @@
 /** Turns the list of routes into OpenAPI 3.1. Nothing is described twice: the schemas are those that validate. */
 import { createDocument, type ZodOpenApiObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { z } from 'zod';
-import { errorReply } from '../contract/common.ts';
-import { examples } from '../contract/examples.ts';
+import { errorReply } from '../base/contract/common.ts';
+import { examples } from '../examples.ts';
 import type { SignatureProvider } from '../access/auth.ts';
 import { keepsReply, type Route } from './route.ts';
-import type { RouteGroups } from '../routes/index.ts';
+import type { RouteGroups } from '../routes.ts';
 import { errorTable, type ErrorCode } from '../../models/rules/base/errors.ts';
 
 const header = (description: string, { required = true } = {}) => ({

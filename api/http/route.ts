@@ -3,7 +3,7 @@
  */
 import { z } from 'zod';
 import type { Guard, PrincipalOf } from '../access/auth.ts';
-import { modeQuery, mode as modeSchema, warning } from '../contract/common.ts';
+import { modeQuery, mode as modeSchema, warning } from '../base/contract/common.ts';
 import type { Context } from '../context.ts';
 import type { UploadedFile } from './upload.ts';
 import type { ErrorCode } from '../../models/rules/base/errors.ts';

@@ -39,7 +39,7 @@ import {
   reloadInterview,
   type Done,
   type InterviewCommand,
-} from '../../workflows/interview.ts';
+} from '../../workflows/interviews/interview.ts';
 import { queues } from '../../workflows/queues.ts';
 
 export const noInterview = (): Problem => new Problem('NOT_FOUND', { message: 'There is no such interview.' });

@@ -19,14 +19,14 @@ import {
   unstored,
   type Segment,
 } from '../../models/interviews/transcript.ts';
-import { summarize } from '../../agent/summary.ts';
+import { summarize } from '../../agent/interviews/summary.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { meetingAnnouncement } from '../../models/rules/events/announcement.ts';
 import { titleOf, utterancesOf } from '../../models/rules/interviews/digest.ts';
 import { untitled } from '../../models/rules/interviews/meeting.ts';
 import type { SummaryMode } from '../../models/rules/interviews/summary.ts';
 import { participantsOf, sizeOf, transcriptFull, type Said } from '../../models/rules/interviews/transcript.ts';
-import { meeting, meetingWorkflowId } from '../../workflows/meeting.ts';
+import { meeting, meetingWorkflowId } from '../../workflows/interviews/meeting.ts';
 import { queues } from '../../workflows/queues.ts';
 
 export const noMeeting = (): Problem => new Problem('NOT_FOUND', { message: 'There is no such meeting.' });

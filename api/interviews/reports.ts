@@ -8,7 +8,7 @@ import { BotReportModel, reportExpiry, storeReport, type BotReport } from '../..
 import { findByBot, findInterview } from '../../models/interviews/interview.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { botKey, isFinal, isRunning, type BotKind } from '../../models/rules/interviews/interview.ts';
-import { botReported } from '../../workflows/interview.ts';
+import { botReported } from '../../workflows/interviews/interview.ts';
 
 type Service = Exclude<BotKind, 'room'>;
 const services = {

@@ -4,7 +4,7 @@
  */
 import type { Context } from '../context.ts';
 import type { UploadedFile } from '../http/upload.ts';
-import { makeQuestions } from '../../agent/questions.ts';
+import { makeQuestions } from '../../agent/interviews/questions.ts';
 import { sniff } from '../../clients/files/files.ts';
 import { noteResume, personalize, type Interview } from '../../models/interviews/interview.ts';
 import { findResume, removeResume, storeResume } from '../../models/interviews/resume.ts';

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { commandInterview, leading } from './interview.ts';
 import type { Context } from '../context.ts';
 import { intentTo } from '../durable.ts';
-import { lastSaid, suggest } from '../../agent/suggestions.ts';
+import { lastSaid, suggest } from '../../agent/interviews/suggestions.ts';
 import { findInterview } from '../../models/interviews/interview.ts';
 import {
   admitMessage,
@@ -36,7 +36,7 @@ import {
   type RoomRole,
 } from '../../models/rules/interviews/room.ts';
 import type { Said } from '../../models/rules/interviews/transcript.ts';
-import { roomChanged } from '../../workflows/interview.ts';
+import { roomChanged } from '../../workflows/interviews/interview.ts';
 
 export const roomOver = (): Problem =>
   new Problem('UNAUTHENTICATED', { message: 'This link is not valid, or the interview is over.' });

@@ -1,7 +1,7 @@
 /** A room as a stream of api/live: who may connect, where a socket begins, and what each frame does. */
 import { decideConsent, endFromRoom, mend, questionFrame, roomOver, takeSpoken } from './room.ts';
 import type { Context } from '../context.ts';
-import { clientFrame, isRoomFrameType, type RoomFrame } from '../contract/rooms.ts';
+import { clientFrame, isRoomFrameType, type RoomFrame } from './contract/rooms.ts';
 import { networkOf } from '../http/address.ts';
 import { createLimiter } from '../http/limits.ts';
 import type { SocketMetrics } from '../http/metrics.ts';

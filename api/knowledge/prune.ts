@@ -5,14 +5,14 @@
  */
 import { launch } from '../durable.ts';
 import type { Context } from '../context.ts';
-import type { SearchReader } from '../../clients/search/reader.ts';
+import type { SearchReader } from '../../clients/knowledge/search/reader.ts';
 import { newId } from '../../models/base/ids.ts';
 import { countChunks } from '../../models/knowledge/chunk.ts';
 import { listSets } from '../../models/knowledge/page.ts';
 import { createPruning, PruningModel, type Orphan } from '../../models/knowledge/pruning.ts';
 import type { Mode } from '../../models/rules/access/keys.ts';
 import { batchOf, generationOf, liveBatch } from '../../models/rules/knowledge/reconcile.ts';
-import { pruneKnowledge, pruningWorkflowId } from '../../workflows/pruning.ts';
+import { pruneKnowledge, pruningWorkflowId } from '../../workflows/knowledge/pruning.ts';
 import { queues } from '../../workflows/queues.ts';
 
 /** How many orphans one record and its workflow hold: a record stays far below MongoDB's 16 MB. */

@@ -8,7 +8,7 @@ import {
   retagSource,
   retagWorkflowId,
   type SourceNoun,
-} from '../../workflows/source.ts';
+} from '../../workflows/knowledge/source.ts';
 
 export const retagging = (
   noun: SourceNoun,

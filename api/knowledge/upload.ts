@@ -16,7 +16,7 @@ import type { Environment, Mode } from '../../models/rules/access/keys.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { isUnprocessed, mimeTypes, type FileType } from '../../models/rules/knowledge/document.ts';
 import { checkQuota, quotaEnvironment } from '../../models/rules/knowledge/quota.ts';
-import { documentWorkflowId, processDocument } from '../../workflows/document.ts';
+import { documentWorkflowId, processDocument } from '../../workflows/knowledge/document.ts';
 import { queues } from '../../workflows/queues.ts';
 
 /** A file that lies in a temporary place. */

@@ -8,7 +8,7 @@ import { patched } from './server.ts';
 import type { TenantPrincipal } from '../access/auth.ts';
 import { bindBrowser, returningBrowser } from '../access/browser.ts';
 import type { Context } from '../context.ts';
-import type * as contract from '../contract/mcp.ts';
+import type * as contract from './contract/mcp.ts';
 import { ask } from '../durable.ts';
 import type { Cookies } from '../http/route.ts';
 import { findKey } from '../../models/access/key.ts';
@@ -29,7 +29,7 @@ import { keyStatus } from '../../models/rules/access/keys.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 import { failureReasons, type FailureReason } from '../../models/rules/mcp/failure.ts';
 import { toolCallWork } from '../../models/rules/mcp/work.ts';
-import { beginToolGrant, finishToolGrant, type GrantRef } from '../../workflows/toolserver.ts';
+import { beginToolGrant, finishToolGrant, type GrantRef } from '../../workflows/mcp/toolserver.ts';
 
 type Body = z.infer<typeof contract.serverBody>;
 type Who = Pick<TenantPrincipal, 'actor' | 'mode'>;

@@ -2,11 +2,11 @@
 import { createMcpHandler, McpServer, type CallToolResult, type McpHttpHandler } from '@modelcontextprotocol/server';
 import type { SelfPrincipal } from '../access/auth.ts';
 import type { Context } from '../context.ts';
-import * as contract from '../contract/mcpserver.ts';
+import * as contract from './contract/mcpserver.ts';
 import { toProblem } from '../http/errors.ts';
-import { answerQuestion, findKnowledge } from '../../agent/answer.ts';
-import { passagesOf } from '../../agent/extracting.ts';
-import { readMessage } from '../../agent/reading.ts';
+import { answerQuestion, findKnowledge } from '../../agent/knowledge/answer.ts';
+import { passagesOf } from '../../agent/knowledge/extracting.ts';
+import { readMessage } from '../../agent/knowledge/reading.ts';
 
 /** Serves requests whose `authInfo.extra.principal` is the key that was checked. */
 export const createKnowledgeServer = (ctx: Context, version: string): McpHttpHandler =>

@@ -1,7 +1,7 @@
 /** What routes of the tool server share: a patch applied to what is stored, tools as they are approved, and what is shown. */
 import { randomInt } from 'node:crypto';
 import type { Context } from '../context.ts';
-import type * as contract from '../contract/mcp.ts';
+import type * as contract from './contract/mcp.ts';
 import type { z } from 'zod';
 import { examine } from '../../clients/schema/examine.ts';
 import { BadSchema, schemaCheck } from '../../clients/schema/schema.ts';

@@ -12,7 +12,7 @@ import {
   type KeysLeft,
 } from '../../models/tasks/departure.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
-import { departureWorkflowId, memberDeparted } from '../../workflows/departure.ts';
+import { departureWorkflowId, memberDeparted } from '../../workflows/tasks/departure.ts';
 import { queues } from '../../workflows/queues.ts';
 
 /**

@@ -2,7 +2,7 @@
 import { byMember, carriedOut, noTask } from './task.ts';
 import type { Starter } from '../durable.ts';
 import { findUser } from '../../models/access/user.ts';
-import { listIntegrations } from '../../models/events/integration.ts';
+import { listIntegrations } from '../../models/integrations/integration.ts';
 import { beginExecution } from '../../models/tasks/execution.ts';
 import { findTask, type Task } from '../../models/tasks/task.ts';
 import { executionWork, stepIntegrations, type Executable } from '../../models/rules/tasks/execution.ts';

@@ -2,7 +2,7 @@
 import type { Context } from '../context.ts';
 import { startSaved } from '../durable.ts';
 import { noMeeting } from '../interviews/meeting.ts';
-import { findTasks } from '../../agent/tasks.ts';
+import { findTasks } from '../../agent/tasks/tasks.ts';
 import { findOrganization, type Organization } from '../../models/access/organization.ts';
 import { listUsers } from '../../models/access/user.ts';
 import { findMeeting, type Meeting } from '../../models/interviews/meeting.ts';

@@ -2,7 +2,7 @@
 import { executableOf } from './execution.ts';
 import { byMember, noTask } from './task.ts';
 import type { Context } from '../context.ts';
-import { reviewTask } from '../../agent/taskreview.ts';
+import { reviewTask } from '../../agent/tasks/taskreview.ts';
 import { changeTask, findTask } from '../../models/tasks/task.ts';
 import { executabilityOf } from '../../models/rules/tasks/review.ts';
 import { sameWords } from '../../models/rules/tasks/task.ts';

@@ -11,7 +11,7 @@ import { readDocx } from '../../clients/files/docx.ts';
 import { defaultLimits, type Blocks, type Limits } from '../../clients/files/limits.ts';
 import { readMarkdown, readText } from '../../clients/files/text.ts';
 import { readXlsx } from '../../clients/files/xlsx.ts';
-import { createSearch } from '../../clients/search/search.ts';
+import { createSearch } from '../../clients/knowledge/search/search.ts';
 import { toChunks } from '../../models/rules/knowledge/chunks.ts';
 import type { Passage, Proposed } from '../../models/rules/knowledge/retrieval.ts';
 

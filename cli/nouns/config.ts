@@ -1,8 +1,8 @@
 /** `config` and `webhooks`: how an organization's support works, and where its members are told of tasks and meetings. */
 import { command, type Noun } from '../described.ts';
 import { record } from '../output.ts';
-import * as notifications from '../../api/contract/notifications.ts';
-import * as contract from '../../api/contract/supportconfig.ts';
+import * as notifications from '../../api/access/contract/notifications.ts';
+import * as contract from '../../api/chat/contract/supportconfig.ts';
 
 const path = '/support/config/orgs/{orgId}';
 const webhooksPath = '/orgs/{orgId}/webhooks';

@@ -1,7 +1,7 @@
 /** `deliveries`: what was sent to an organization's destinations, and sending it again. */
 import { command, listing, type Noun } from '../described.ts';
 import { record } from '../output.ts';
-import * as contract from '../../api/contract/outbox.ts';
+import * as contract from '../../api/events/contract/outbox.ts';
 
 const outbox = '/support/outbox/orgs/{orgId}';
 

@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { command, listing, type Described, type Noun } from '../described.ts';
 import { record } from '../output.ts';
-import * as contract from '../../api/contract/integrations.ts';
+import * as contract from '../../api/integrations/contract/integrations.ts';
 
 const path = '/orgs/{orgId}/integrations';
 const provider = contract.integration.shape.provider.options;

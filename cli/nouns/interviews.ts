@@ -3,8 +3,8 @@ import { basename } from 'node:path';
 import { command, listing, steps, type Noun } from '../described.ts';
 import { record, shortTime } from '../output.ts';
 import { openFile } from '../upload.ts';
-import * as aids from '../../api/contract/interviewaids.ts';
-import * as contract from '../../api/contract/interviews.ts';
+import * as aids from '../../api/interviews/contract/interviewaids.ts';
+import * as contract from '../../api/interviews/contract/interviews.ts';
 import type { z } from 'zod';
 
 const path = '/orgs/{orgId}/interviews';

@@ -6,8 +6,8 @@ import { wrap } from '../output.ts';
 import { readAll } from '../prompt.ts';
 import { openFile } from '../upload.ts';
 import { taskColumns } from './tasks.ts';
-import * as contract from '../../api/contract/meetings.ts';
-import * as tasks from '../../api/contract/tasks.ts';
+import * as contract from '../../api/interviews/contract/meetings.ts';
+import * as tasks from '../../api/tasks/contract/tasks.ts';
 
 const one = '/meetings/{meetingId}';
 const example = 'mtg_01M7YGT1Y2M8Q0Z6V3C4K5R7XA';

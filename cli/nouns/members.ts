@@ -1,7 +1,7 @@
 /** `members`: who belongs to an organization, and who is invited. */
 import { command, listing, type Noun } from '../described.ts';
-import * as accounts from '../../api/contract/accounts.ts';
-import * as orgs from '../../api/contract/orgs.ts';
+import * as accounts from '../../api/access/contract/accounts.ts';
+import * as orgs from '../../api/access/contract/orgs.ts';
 
 const path = '/orgs/{orgId}/members';
 const invitations = '/orgs/{orgId}/invitations';

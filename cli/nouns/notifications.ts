@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { command, listing, steps, type Noun } from '../described.ts';
 import { shortTime } from '../output.ts';
 import type { Session } from '../session.ts';
-import * as contract from '../../api/contract/notifications.ts';
+import * as contract from '../../api/access/contract/notifications.ts';
 
 type Notification = z.infer<typeof contract.notification>;
 

@@ -1,7 +1,7 @@
 /** `sessions`: what a backend does for its customers, by hand: to try the chat as somebody, and to end a session. */
 import { z } from 'zod';
 import { command, type Noun } from '../described.ts';
-import * as contract from '../../api/contract/sessions.ts';
+import * as contract from '../../api/access/contract/sessions.ts';
 
 const { customer, context, ...rest } = contract.mintBody.shape;
 const { email, name, externalCustomerId } = customer.shape;

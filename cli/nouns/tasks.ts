@@ -1,8 +1,8 @@
 /** `tasks`: what people of an organization have to do. */
 import type { z } from 'zod';
 import { command, listing, type Noun } from '../described.ts';
-import * as contract from '../../api/contract/tasks.ts';
-import { taskResult } from '../../api/contract/taskexecution.ts';
+import * as contract from '../../api/tasks/contract/tasks.ts';
+import { taskResult } from '../../api/tasks/contract/taskexecution.ts';
 
 const path = '/orgs/{orgId}/tasks';
 const one = `${path}/{taskId}`;

@@ -5,7 +5,7 @@ import { CliError } from '../errors.ts';
 import type { Given } from '../fields.ts';
 import { record, table } from '../output.ts';
 import type { Session } from '../session.ts';
-import * as contract from '../../api/contract/mcp.ts';
+import * as contract from '../../api/mcp/contract/mcp.ts';
 
 const base = '/support/mcp/orgs/{orgId}';
 type Reply = z.infer<typeof contract.serverReply>;

@@ -1,7 +1,7 @@
 /**
  * Starts and watches processes that parse untrusted input: no environment, rights to read only the named code, and
  * limits of memory and processor time. It must not know what is parsed; clients/files/files.ts and
- * clients/site/pages.ts do.
+ * clients/crawl/site/pages.ts do.
  */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
  * Deliveries: one record for each event and destination, with its attempts. Deliveries of one line are sent in order, by the
- * workflow that carries the line (workflows/ticketevents.ts, workflows/sendline.ts). An attempt is claimed and settled by
+ * workflow that carries the line (workflows/events/ticketevents.ts, workflows/events/sendline.ts). An attempt is claimed and settled by
  * compare-and-set, so it may run again at any point.
  */
 import { randomUUID } from 'node:crypto';

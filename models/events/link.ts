@@ -6,7 +6,7 @@ import { isDuplicate } from '../base/connect.ts';
 import { aboutField, aboutIndex } from '../base/copies.ts';
 import { collectionOf, defined, defineModel, Mixed, readerOf, type Together } from '../base/define.ts';
 import { modes, type Mode } from '../rules/access/keys.ts';
-import { integrationProviders, type IntegrationProvider } from '../rules/events/integration.ts';
+import { integrationProviders, type IntegrationProvider } from '../rules/integrations/integration.ts';
 
 const linkKinds = ['ticket', 'task'] as const;
 export type LinkKind = (typeof linkKinds)[number];

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { sharedDatabase } from '../kit/database.ts';
 import { apiAt, allScopes, system, until, type TestOrg } from '../kit/harness.ts';
 import { removeDataDir, startProcess, systemEnv } from '../kit/processes.ts';
-import { routeGroups } from '../../api/routes/index.ts';
+import { routeGroups } from '../../api/routes.ts';
 import { hashToken, newToken, wellFormed } from '../../models/access/key.ts';
 
 const api = system();

@@ -13,7 +13,7 @@ import { createApp } from '../../api/http/app.ts';
 import type { Context } from '../../api/context.ts';
 import { createMetrics } from '../../api/http/metrics.ts';
 import type { Route } from '../../api/http/route.ts';
-import { routeGroups } from '../../api/routes/index.ts';
+import { routeGroups } from '../../api/routes.ts';
 import { readConfig } from '../../config.ts';
 
 const api = system();

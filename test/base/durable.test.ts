@@ -17,7 +17,7 @@ import { ConversationModel, findConversation } from '../../models/chat/conversat
 import { provideConversation } from '../../models/chat/current.ts';
 import { RemovalModel } from '../../models/knowledge/removal.ts';
 import { sweep } from '../../workers/sweeper.ts';
-import { refusal } from '../../workflows/refusal.ts';
+import { refusal } from '../../workflows/base/refusal.ts';
 
 modelsIn('durable');
 

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { system, type TestOrg } from '../kit/harness.ts';
 import type { Route } from '../../api/http/route.ts';
-import { routeGroups } from '../../api/routes/index.ts';
+import { routeGroups } from '../../api/routes.ts';
 
 const api = system();
 /** An unsigned request is not parsed at all; test/base/route.test.ts has those routes. */

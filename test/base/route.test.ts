@@ -11,12 +11,12 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import pino from 'pino';
 import { z } from 'zod';
 import { open, signature, type SignatureProvider } from '../../api/access/auth.ts';
-import { pageQuery } from '../../api/contract/common.ts';
+import { pageQuery } from '../../api/base/contract/common.ts';
 import { createApp } from '../../api/http/app.ts';
 import type { Context } from '../../api/context.ts';
 import { createMetrics } from '../../api/http/metrics.ts';
 import { route } from '../../api/http/route.ts';
-import { routeGroups } from '../../api/routes/index.ts';
+import { routeGroups } from '../../api/routes.ts';
 import { readConfig } from '../../config.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 

@@ -20,11 +20,11 @@ import {
   IntegrationModel,
   sealCredentials,
   signingPlace,
-} from '../../models/events/integration.ts';
+} from '../../models/integrations/integration.ts';
 import { openRoom, tokensOf } from '../../models/interviews/room.ts';
-import { findSupportConfig, saveSupportConfig, webhookSecretPlace } from '../../models/knowledge/supportconfig.ts';
+import { findSupportConfig, saveSupportConfig, webhookSecretPlace } from '../../models/chat/supportconfig.ts';
 import { findToolServer, saveToolServer, toolSecretPlace } from '../../models/mcp/server.ts';
-import { defaultOutboxState, defaultSettings } from '../../models/rules/knowledge/supportconfig.ts';
+import { defaultOutboxState, defaultSettings } from '../../models/rules/chat/supportconfig.ts';
 
 const database = 'secretbox';
 modelsIn(database);

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { SignJWT, generateKeyPair } from 'jose';
 import { allScopes, system, until, type TestOrg } from '../kit/harness.ts';
 import type { Route } from '../../api/http/route.ts';
-import { routeGroups } from '../../api/routes/index.ts';
+import { routeGroups } from '../../api/routes.ts';
 import type { Scope } from '../../models/rules/access/keys.ts';
 
 const api = system();

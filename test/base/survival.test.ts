@@ -7,7 +7,7 @@ import mongoose from 'mongoose';
 import type { Fault } from '../kit/worker.ts';
 import { apiAt, until } from '../kit/harness.ts';
 import { deathOf, removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
-import { createSearch } from '../../clients/search/search.ts';
+import { createSearch } from '../../clients/knowledge/search/search.ts';
 import { walked } from '../kit/database.ts';
 
 const running: Running[] = [];

@@ -3,10 +3,10 @@ import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { check } from '../../api/http/faults.ts';
 import { parse } from '../../api/http/validate.ts';
-import * as chat from '../../api/contract/chat.ts';
-import { pageQuery } from '../../api/contract/common.ts';
+import * as chat from '../../api/chat/contract/chat.ts';
+import { pageQuery } from '../../api/base/contract/common.ts';
 import type { Route } from '../../api/http/route.ts';
-import { routeGroups } from '../../api/routes/index.ts';
+import { routeGroups } from '../../api/routes.ts';
 import { Problem } from '../../models/rules/base/errors.ts';
 
 const routes: readonly Route[] = Object.values(routeGroups).flat();

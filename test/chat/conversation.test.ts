@@ -11,7 +11,7 @@ import { intentTo, startSaved } from '../../api/durable.ts';
 import { attendingWork } from '../../models/rules/chat/work.ts';
 import { greet } from '../../api/chat/greeting.ts';
 import type { ChatSocket } from '../../api/chat/client.ts';
-import { processTree } from '../../clients/render/browser.ts';
+import { processTree } from '../../clients/crawl/render/browser.ts';
 import { actOn } from '../../models/chat/act.ts';
 import { DocumentModel } from '../../models/knowledge/document.ts';
 import { ConversationModel, refineConversation } from '../../models/chat/conversation.ts';

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { sharedDatabase } from '../kit/database.ts';
 import { system, until, type TestOrg } from '../kit/harness.ts';
 import type { z } from 'zod';
-import type { exportReply } from '../../api/contract/customers.ts';
+import type { exportReply } from '../../api/chat/contract/customers.ts';
 import { newId } from '../../models/base/ids.ts';
 
 const api = system();

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { run } from '../../cli/program.ts';
 import { findTemporal } from '../../engines/temporal.ts';
-import { routeGroups } from '../../api/routes/index.ts';
+import { routeGroups } from '../../api/routes.ts';
 import {
   abbreviatedIn,
   commandsIn,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { z } from 'zod';
-import { routeGroups } from '../../api/routes/index.ts';
+import { routeGroups } from '../../api/routes.ts';
 import { examples } from '../../cli/examples.ts';
 import { nouns } from '../../cli/nouns/index.ts';
 import { freePort } from '../../engines/ports.ts';

@@ -10,7 +10,7 @@ import { apiAt, until, type Api } from '../kit/harness.ts';
 import { startOpenAiServer } from '../kit/openai-server.ts';
 import { removeDataDir, startProcess, systemEnv, type Running, type SystemEnv } from '../kit/processes.ts';
 import { page, sitesOfTest, startSite, type Reply, type TestSite } from '../kit/sites.ts';
-import { createSearch } from '../../clients/search/search.ts';
+import { createSearch } from '../../clients/knowledge/search/search.ts';
 
 const quota = 60;
 let env: SystemEnv;

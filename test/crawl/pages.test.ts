@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import iconv from 'iconv-lite';
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createPages, type PageContent, type PageInput, type Pages } from '../../clients/site/pages.ts';
-import { parseDirectives } from '../../clients/site/pages/robots.ts';
+import { createPages, type PageContent, type PageInput, type Pages } from '../../clients/crawl/site/pages.ts';
+import { parseDirectives } from '../../clients/crawl/site/pages/robots.ts';
 import { Unreadable, type UnreadableReason } from '../../models/rules/knowledge/document.ts';
 
 jest.setTimeout(180_000);

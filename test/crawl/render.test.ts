@@ -15,8 +15,8 @@ import {
   type RenderReason,
   type Renderer,
   type RendererOptions,
-} from '../../clients/render/render.ts';
-import { processTree, startBrowser } from '../../clients/render/browser.ts';
+} from '../../clients/crawl/render/render.ts';
+import { processTree, startBrowser } from '../../clients/crawl/render/browser.ts';
 import { killIfThere } from '../kit/processes.ts';
 
 jest.setTimeout(180_000);

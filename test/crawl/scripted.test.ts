@@ -1,7 +1,7 @@
 /** Crawling pages whose text is made by their scripts: a real worker, a real Chromium. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { processTree } from '../../clients/render/browser.ts';
+import { processTree } from '../../clients/crawl/render/browser.ts';
 import { newCrawler, reasonsOf, type Crawler } from '../kit/crawling.ts';
 import { apiAt, system, until } from '../kit/harness.ts';
 import { killIfThere, removeDataDir, startProcess, systemEnv, type Running } from '../kit/processes.ts';

@@ -3,10 +3,10 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { page, sitesOfTest, type Reply, type TestSite } from '../kit/sites.ts';
-import { createHosts } from '../../clients/site/hosts.ts';
+import { createHosts } from '../../clients/crawl/site/hosts.ts';
 import { createHttp, type Http } from '../../clients/http/http.ts';
-import type { PageContent } from '../../clients/site/pages.ts';
-import { createSites, type Sites, type SitesOptions } from '../../clients/site/site.ts';
+import type { PageContent } from '../../clients/crawl/site/pages.ts';
+import { createSites, type Sites, type SitesOptions } from '../../clients/crawl/site/site.ts';
 import { HttpError } from '../../models/rules/base/http.ts';
 import { maxRobotsBytes } from '../../models/rules/crawl/robots.ts';
 

@@ -6,8 +6,8 @@ import {
   readSitemap,
   type Sitemap,
   type SitemapOptions,
-} from '../../clients/site/sitemap.ts';
-import { walkSitemaps, type WalkOptions } from '../../clients/site/sitemapwalk.ts';
+} from '../../clients/crawl/site/sitemap.ts';
+import { walkSitemaps, type WalkOptions } from '../../clients/crawl/site/sitemapwalk.ts';
 
 const site = 'https://example.com';
 const urlset = (...urls: string[]): string =>

@@ -12,7 +12,7 @@ import { systemEnv } from '../kit/processes.ts';
 import { linearTeam, slackCall, type Fault, type Sent } from '../kit/services.ts';
 import { serviced, servicesEnv } from '../kit/serviced.ts';
 import { connectMongo, disconnectMongo } from '../../models/base/connect.ts';
-import { endConnection } from '../../models/events/release.ts';
+import { endConnection } from '../../models/integrations/release.ts';
 
 const name = 'integrations';
 const system = serviced((services) => systemEnv('integrations', servicesEnv(services)));

@@ -16,8 +16,8 @@ import { newId } from '../../models/base/ids.ts';
 import { createDelivery } from '../../models/events/delivery.ts';
 import { retryWaits } from '../../models/rules/events/schedule.ts';
 import { ticketLine } from '../../models/rules/events/delivery.ts';
-import { sendLine } from '../../workflows/sendline.ts';
-import { ticketEvents } from '../../workflows/ticketevents.ts';
+import { sendLine } from '../../workflows/events/sendline.ts';
+import { ticketEvents } from '../../workflows/events/ticketevents.ts';
 
 const { tell } = stories();
 /** Inside an activity of the server it is the server's time, which skips. */

@@ -5,11 +5,16 @@ import { modelsIn } from '../kit/database.ts';
 import { until } from '../kit/harness.ts';
 import { box } from '../kit/inbound.ts';
 import { slackApp, startSlackService, type Sent, type Service } from '../kit/services.ts';
-import { withSlackToken, type SlackTokenDeps } from '../../activities/events/slacktoken.ts';
+import { withSlackToken, type SlackTokenDeps } from '../../activities/integrations/slacktoken.ts';
 import { createHttp } from '../../clients/http/http.ts';
 import { createSlack } from '../../clients/slack/slack.ts';
 import { newId } from '../../models/base/ids.ts';
-import { claimRenewal, connectIntegration, findIntegration, sealCredentials } from '../../models/events/integration.ts';
+import {
+  claimRenewal,
+  connectIntegration,
+  findIntegration,
+  sealCredentials,
+} from '../../models/integrations/integration.ts';
 
 const http = createHttp({ userAgent: 'Test/1.0', egressAllow: ['127.0.0.1'] });
 let service: Service;

@@ -19,12 +19,12 @@ const all = (prefix: string): string[] =>
 const examples: readonly [changed: string, folders: string[], tests: string[], not: string[]][] = [
   ['models/chat/act.ts', ['test/chat/', 'test/rules/chat/'], ['test/chat/inbox.test.ts'], ['test/crawl/crawl.test.ts']],
   ['models/rules/crawl/url.ts', ['test/crawl/', 'test/rules/crawl/'], [], ['test/chat/chat.test.ts']],
-  ['api/routes/keys.ts', ['test/access/', 'test/rules/access/'], [], ['test/crawl/crawl.test.ts']],
-  ['api/contract/customers.ts', ['test/chat/'], ['test/base/fuzz.test.ts'], ['test/knowledge/documents.test.ts']],
-  ['workflows/crawl.ts', ['test/crawl/', 'test/workflows/'], ['test/crawl/crawldeaths.test.ts'], []],
+  ['api/access/routes/keys.ts', ['test/access/', 'test/rules/access/'], [], ['test/crawl/crawl.test.ts']],
+  ['api/chat/contract/customers.ts', ['test/chat/'], ['test/base/fuzz.test.ts'], ['test/knowledge/documents.test.ts']],
+  ['workflows/crawl/crawl.ts', ['test/crawl/', 'test/workflows/'], ['test/crawl/crawldeaths.test.ts'], []],
   ['clients/files/xlsx.ts', ['test/knowledge/'], ['test/knowledge/files.test.ts'], ['test/chat/chat.test.ts']],
-  ['clients/render/tab.ts', ['test/crawl/'], ['test/crawl/render.test.ts'], ['test/knowledge/documents.test.ts']],
-  ['agent/turn.ts', ['test/chat/'], ['test/chat/chatproperty.test.ts'], ['test/crawl/crawl.test.ts']],
+  ['clients/crawl/render/tab.ts', ['test/crawl/'], ['test/crawl/render.test.ts'], ['test/knowledge/documents.test.ts']],
+  ['agent/chat/turn.ts', ['test/chat/'], ['test/chat/chatproperty.test.ts'], ['test/crawl/crawl.test.ts']],
   ['web/widget/app.ts', [], ['test/chat/widget.test.ts', 'test/chat/widgetstate.test.ts'], ['test/chat/chat.test.ts']],
   ['cli/main.ts', ['test/cli/'], [], ['test/chat/chat.test.ts']],
   ['test/kit/badfiles.ts', [], ['test/knowledge/hostile.test.ts'], []],
@@ -47,7 +47,7 @@ describe('a change', () => {
     },
   );
 
-  it.each(['api/contract/common.ts', 'test/kit/harness.ts'])(
+  it.each(['api/base/contract/common.ts', 'test/kit/harness.ts'])(
     'of %s, which most tests need, runs the smoke set and not most tests',
     (changed) => {
       const runs = chosen(changed);

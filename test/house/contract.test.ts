@@ -3,11 +3,11 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { endpoints } from './endpoints.ts';
 import { system, until, type TestOrg } from '../kit/harness.ts';
-import { examples } from '../../api/contract/examples.ts';
+import { examples } from '../../api/examples.ts';
 import type { Context } from '../../api/context.ts';
 import { readiness } from '../../api/http/health.ts';
 import { errorsOf } from '../../api/http/openapi.ts';
-import { routeGroups } from '../../api/routes/index.ts';
+import { routeGroups } from '../../api/routes.ts';
 import { errorTable } from '../../models/rules/base/errors.ts';
 
 const routes = Object.values(routeGroups).flat();

@@ -48,7 +48,7 @@ export const rooms: readonly Room[] = [
       'clients/http/http.ts',
       'clients/sns/',
       'clients/teams/verify.ts',
-      'clients/search/reader.ts',
+      'clients/knowledge/search/reader.ts',
     ],
     packages: 'any',
     node: true,
@@ -57,7 +57,14 @@ export const rooms: readonly Room[] = [
   // Of the index the half that reads.
   {
     at: 'agent/',
-    files: ['agent/', 'models/', 'clients/ai', 'clients/embedding/', 'clients/schema/', 'clients/search/reader.ts'],
+    files: [
+      'agent/',
+      'models/',
+      'clients/ai',
+      'clients/embedding/',
+      'clients/schema/',
+      'clients/knowledge/search/reader.ts',
+    ],
     // The forms of what a model is to reply.
     packages: ['zod', 'chrono-node', 'luxon'],
     node: true,

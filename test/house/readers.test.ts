@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { createFiles, type Files } from '../../clients/files/files.ts';
-import { createPages } from '../../clients/site/pages.ts';
+import { createPages } from '../../clients/crawl/site/pages.ts';
 import { pdfText } from '../kit/badpdfs.ts';
 import { buildReaders, type Readers } from '../../workers/readers.ts';
 

@@ -1,7 +1,7 @@
 /** Drafts and questions over HTTP, and what a language model's replies have to keep. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { draftInterview } from '../../agent/draft.ts';
-import { makeQuestions } from '../../agent/questions.ts';
+import { draftInterview } from '../../agent/interviews/draft.ts';
+import { makeQuestions } from '../../agent/interviews/questions.ts';
 import { createAi } from '../../clients/ai/ai.ts';
 import { system, type TestOrg } from '../kit/harness.ts';
 import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';

@@ -1,6 +1,6 @@
 /** Evaluation by a language model: its quotes are looked up, it is asked once more, and then rules decide. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { scoreAnswers, summarizeAnswers } from '../../agent/evaluation.ts';
+import { scoreAnswers, summarizeAnswers } from '../../agent/interviews/evaluation.ts';
 import { createAi } from '../../clients/ai/ai.ts';
 import { evaluationOf, type Interviewed } from '../../models/rules/interviews/evaluation.ts';
 import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';

@@ -1,6 +1,6 @@
 /** Summaries by a language model: its length is checked, it is asked once more, and what people say cannot command it. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { summarize } from '../../agent/summary.ts';
+import { summarize } from '../../agent/interviews/summary.ts';
 import { createAi } from '../../clients/ai/ai.ts';
 import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';
 

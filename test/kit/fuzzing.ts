@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { system } from './harness.ts';
 import type { Route } from '../../api/http/route.ts';
-import { routeGroups } from '../../api/routes/index.ts';
+import { routeGroups } from '../../api/routes.ts';
 
 const api = system();
 const routes: readonly Route[] = Object.values(routeGroups).flat();

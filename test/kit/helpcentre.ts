@@ -7,11 +7,11 @@ import { readByWords } from '../../models/rules/language/question.ts';
 import type { Blocks, Limits } from '../../clients/files/limits.ts';
 import { readMarkdown, readText } from '../../clients/files/text.ts';
 import { readXlsx } from '../../clients/files/xlsx.ts';
-import { createSearch } from '../../clients/search/search.ts';
+import { createSearch } from '../../clients/knowledge/search/search.ts';
 import { toChunks } from '../../models/rules/knowledge/chunks.ts';
 import { extract } from '../../models/rules/knowledge/extractive.ts';
 import type { ExtractiveAnswer } from '../../models/rules/knowledge/extractive.ts';
-import { retrieve, type Retrieval } from '../../agent/retrieve.ts';
+import { retrieve, type Retrieval } from '../../agent/knowledge/retrieve.ts';
 import type { Passage } from '../../models/rules/knowledge/retrieval.ts';
 
 type Reader = (bytes: Buffer, limits: Limits) => Blocks | Promise<Blocks>;

@@ -3,7 +3,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import type { Api, Reply } from './harness.ts';
 import { until } from './harness.ts';
 import { createSecretBox } from '../../models/base/secretbox.ts';
-import { connectIntegration, sealCredentials, signingPlace } from '../../models/events/integration.ts';
+import { connectIntegration, sealCredentials, signingPlace } from '../../models/integrations/integration.ts';
 import { linearExternal } from '../../models/rules/events/linear.ts';
 
 /** Of every system that `systemEnv` describes. */

@@ -1,6 +1,6 @@
 /** Reads the sentences of test/fixtures/reading.json and relevance.json as messages, and says which are taken for something else. */
 import { readFile } from 'node:fs/promises';
-import { readAskings, readMessage } from '../../agent/reading.ts';
+import { readAskings, readMessage } from '../../agent/knowledge/reading.ts';
 import type { Embedding } from '../../clients/embedding/embedding.ts';
 import { languageOfFirst, type Language } from '../../models/rules/language/language.ts';
 

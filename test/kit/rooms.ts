@@ -1,7 +1,7 @@
 /** Somebody in a room, for tests: speaks its frames, remembers the place, and notes what no server may send. */
 import { WebSocket } from 'ws';
 import { until } from './harness.ts';
-import { serverFrame, type RoomServerFrame } from '../../api/contract/rooms.ts';
+import { serverFrame, type RoomServerFrame } from '../../api/interviews/contract/rooms.ts';
 
 type FrameOf<T extends RoomServerFrame['type']> = Extract<RoomServerFrame, { type: T }>;
 

@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { until, type Api, type TestOrg } from './harness.ts';
-import { serverFrame, type ServerFrame } from '../../api/contract/chat.ts';
+import { serverFrame, type ServerFrame } from '../../api/chat/contract/chat.ts';
 
 export type Shown = { id: string; role: string; body: string };
 type FrameOf<T extends ServerFrame['type']> = Extract<ServerFrame, { type: T }>;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { sharedDatabase } from '../kit/database.ts';
 import { system, type TestOrg } from '../kit/harness.ts';
-import { documentWorkflowId } from '../../workflows/document.ts';
+import { documentWorkflowId } from '../../workflows/knowledge/document.ts';
 
 const api = system();
 const db = sharedDatabase();

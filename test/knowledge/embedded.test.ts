@@ -11,7 +11,7 @@ import { createEmbeddingActivities } from '../../activities/knowledge/embedding.
 import { createMaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
 import { createSourceActivities, indexChunks } from '../../activities/knowledge/source.ts';
 import { createEmbedding, type Embedding } from '../../clients/embedding/embedding.ts';
-import { createSearch, type Search } from '../../clients/search/search.ts';
+import { createSearch, type Search } from '../../clients/knowledge/search/search.ts';
 import { newId } from '../../models/base/ids.ts';
 import { chunksOf, removeChunks, writeChunks } from '../../models/knowledge/chunk.ts';
 import { DocumentModel, publishDocument, type Document } from '../../models/knowledge/document.ts';

@@ -2,10 +2,10 @@ import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { withMerging } from '../../clients/search/merging.ts';
-import { createSearch } from '../../clients/search/search.ts';
-import { DamagedIndex } from '../../clients/search/damage.ts';
-import type { IndexRow, IndexTable, Query, Search } from '../../clients/search/search.ts';
+import { withMerging } from '../../clients/knowledge/search/merging.ts';
+import { createSearch } from '../../clients/knowledge/search/search.ts';
+import { DamagedIndex } from '../../clients/knowledge/search/damage.ts';
+import type { IndexRow, IndexTable, Query, Search } from '../../clients/knowledge/search/search.ts';
 import { until } from '../kit/harness.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'search-'));

@@ -11,7 +11,7 @@ import { until } from '../kit/harness.ts';
 import { createDocumentActivities } from '../../activities/knowledge/document.ts';
 import { createMaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
 import { createFiles, type Files } from '../../clients/files/files.ts';
-import { createSearch, type IndexTable, type Search } from '../../clients/search/search.ts';
+import { createSearch, type IndexTable, type Search } from '../../clients/knowledge/search/search.ts';
 import { ChunkModel, chunksOf, listChunks, removeChunks, writeChunks } from '../../models/knowledge/chunk.ts';
 import { collectionOf } from '../../models/base/define.ts';
 import { DocumentModel, type Document } from '../../models/knowledge/document.ts';

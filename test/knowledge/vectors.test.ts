@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from '@lancedb/lancedb';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { DamagedIndex } from '../../clients/search/damage.ts';
-import { createSearch } from '../../clients/search/search.ts';
-import type { IndexRow, Query, Search, VectorRow } from '../../clients/search/search.ts';
+import { DamagedIndex } from '../../clients/knowledge/search/damage.ts';
+import { createSearch } from '../../clients/knowledge/search/search.ts';
+import type { IndexRow, Query, Search, VectorRow } from '../../clients/knowledge/search/search.ts';
 import type { Meaning } from '../../models/rules/knowledge/retrieval.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'vectors-'));

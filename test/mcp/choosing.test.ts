@@ -4,9 +4,9 @@
  */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { AgentDeps } from '../../agent/deps.ts';
-import type { Choosing, Toolbox } from '../../agent/toolbox.ts';
-import { chooseByRules } from '../../agent/toolrules.ts';
+import type { AgentDeps } from '../../agent/knowledge/deps.ts';
+import type { Choosing, Toolbox } from '../../agent/chat/toolbox.ts';
+import { chooseByRules } from '../../agent/chat/toolrules.ts';
 import { meantBy, sentencesBy, type ToolSet } from '../../bench/calibrate/tools.ts';
 import { createEmbedder, type Embedder } from '../../clients/embedding/embedder.ts';
 

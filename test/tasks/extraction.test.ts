@@ -5,7 +5,7 @@ import { openClient } from '../kit/database.ts';
 import { Client, Connection } from '@temporalio/client';
 import { system, until, type TestOrg, type TestUser } from '../kit/harness.ts';
 import { systemEnv } from '../kit/processes.ts';
-import { meetingWorkflowId } from '../../workflows/meeting.ts';
+import { meetingWorkflowId } from '../../workflows/interviews/meeting.ts';
 
 const api = system();
 let mongo: MongoClient;

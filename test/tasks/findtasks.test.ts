@@ -1,6 +1,6 @@
 /** Tasks found by a language model: it points, and what it says is checked against the transcript. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { findTasks } from '../../agent/tasks.ts';
+import { findTasks } from '../../agent/tasks/tasks.ts';
 import { createAi } from '../../clients/ai/ai.ts';
 import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';
 

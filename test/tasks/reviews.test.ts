@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { startOpenAiServer, type OpenAiServer } from '../kit/openai-server.ts';
 import { system, type TestOrg } from '../kit/harness.ts';
-import { reviewTask } from '../../agent/taskreview.ts';
+import { reviewTask } from '../../agent/tasks/taskreview.ts';
 import { createAi } from '../../clients/ai/ai.ts';
 import type { Reviewed } from '../../models/rules/tasks/review.ts';
 

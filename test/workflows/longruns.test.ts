@@ -5,17 +5,17 @@ import { readFile } from 'node:fs/promises';
 import { activityInfo, Context } from '@temporalio/activity';
 import { Client, Connection, TerminatedFailure, type WorkflowHandle } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import { ask, moves, world } from './interviewworld.ts';
+import { ask, moves, world } from './interviews/interviewworld.ts';
 import { until } from '../kit/harness.ts';
 import type { EventsOutcome, LineLeft } from '../../activities/events/deliver.ts';
 import { startTemporal, type Temporal } from '../../engines/temporal.ts';
-import { announce, happened } from '../../workflows/announce.ts';
-import { attend, conversation } from '../../workflows/conversation.ts';
-import { interview, interviewChanged, reloadInterview } from '../../workflows/interview.ts';
-import { arrived, inbound } from '../../workflows/inbound.ts';
-import { tryNow } from '../../workflows/lines.ts';
-import { taskChanged, taskIssues } from '../../workflows/taskissues.ts';
-import { ticketEvent, ticketEvents } from '../../workflows/ticketevents.ts';
+import { announce, happened } from '../../workflows/tasks/announce.ts';
+import { attend, conversation } from '../../workflows/chat/conversation.ts';
+import { interview, interviewChanged, reloadInterview } from '../../workflows/interviews/interview.ts';
+import { arrived, inbound } from '../../workflows/events/inbound.ts';
+import { tryNow } from '../../workflows/events/lines.ts';
+import { taskChanged, taskIssues } from '../../workflows/tasks/taskissues.ts';
+import { ticketEvent, ticketEvents } from '../../workflows/events/ticketevents.ts';
 
 /** Events after which the server wants a new run. */
 const suggestAfter = 40;

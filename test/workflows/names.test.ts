@@ -4,18 +4,18 @@ import { conversationWork, noticing, ticketEventsWork } from '../../models/rules
 import { deliveryWork, slowQueue, tryNowSignal } from '../../models/rules/events/work.ts';
 import { announcing, happenedSignal } from '../../models/rules/events/announcement.ts';
 import { inboundWork } from '../../models/rules/events/inbound.ts';
-import { releasingWork } from '../../models/rules/events/integrationwork.ts';
+import { releasingWork } from '../../models/rules/integrations/integrationwork.ts';
 import { documentWork } from '../../models/rules/knowledge/documentwork.ts';
-import { announce, happened } from '../../workflows/announce.ts';
-import { attend, conversation } from '../../workflows/conversation.ts';
-import { documentWorkflowId, processDocument } from '../../workflows/document.ts';
-import { arrived, inbound } from '../../workflows/inbound.ts';
-import { noticed, notices } from '../../workflows/notices.ts';
-import { tryNow } from '../../workflows/lines.ts';
+import { announce, happened } from '../../workflows/tasks/announce.ts';
+import { attend, conversation } from '../../workflows/chat/conversation.ts';
+import { documentWorkflowId, processDocument } from '../../workflows/knowledge/document.ts';
+import { arrived, inbound } from '../../workflows/events/inbound.ts';
+import { noticed, notices } from '../../workflows/events/notices.ts';
+import { tryNow } from '../../workflows/events/lines.ts';
 import { queues } from '../../workflows/queues.ts';
-import { releaseCredential } from '../../workflows/release.ts';
-import { lineNews, sendLine } from '../../workflows/sendline.ts';
-import { ticketEvent, ticketEvents } from '../../workflows/ticketevents.ts';
+import { releaseCredential } from '../../workflows/integrations/release.ts';
+import { lineNews, sendLine } from '../../workflows/events/sendline.ts';
+import { ticketEvent, ticketEvents } from '../../workflows/events/ticketevents.ts';
 
 it('a conversation has the names by which records ask for it', () => {
   const { workflow, queue, signal } = conversationWork;

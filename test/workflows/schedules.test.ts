@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { until } from '../kit/harness.ts';
 import { ensureSchedules } from '../../workers/schedules.ts';
-import { maintainStoresId } from '../../workflows/maintenance.ts';
+import { maintainStoresId } from '../../workflows/knowledge/maintenance.ts';
 
 let connection: Connection;
 beforeAll(async () => {

@@ -21,7 +21,7 @@ import type { DepartureActivities } from '../../activities/tasks/departure.ts';
 import type { MeetingTaskActivities } from '../../activities/tasks/meetingtasks.ts';
 import type { MailReplyActivities } from '../../activities/events/mailreply.ts';
 import type { MaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
-import type { ReleaseActivities } from '../../activities/events/release.ts';
+import type { ReleaseActivities } from '../../activities/integrations/release.ts';
 import type { RecrawlActivities } from '../../activities/crawl/recrawl.ts';
 import type { SourceActivities } from '../../activities/knowledge/source.ts';
 import type { ExecutionActivities } from '../../activities/tasks/execution.ts';

@@ -4,14 +4,14 @@ import { createDeliveryActivities } from '../../activities/events/deliver.ts';
 import { createNoticeActivities } from '../../activities/events/notices.ts';
 import { createMailReplyActivities } from '../../activities/events/mailreply.ts';
 import { createInboundActivities } from '../../activities/events/inbound/index.ts';
-import { createIntegrationActivities } from '../../activities/events/integration.ts';
+import { createIntegrationActivities } from '../../activities/integrations/integration.ts';
 import { invitationLetterOf } from '../../activities/interviews/invitationletter.ts';
-import { createReleaseActivities } from '../../activities/events/release.ts';
+import { createReleaseActivities } from '../../activities/integrations/release.ts';
 import { taskGithubPort } from '../../activities/tasks/githubport.ts';
 import { taskIssuePort } from '../../activities/tasks/issueport.ts';
 import { DeliveryModel } from '../../models/events/delivery.ts';
 import { InboundModel } from '../../models/events/inbound.ts';
-import { ReleaseModel } from '../../models/events/release.ts';
+import { ReleaseModel } from '../../models/integrations/release.ts';
 
 export const events = {
   launchable: [launchable(InboundModel), launchable(DeliveryModel), launchable(ReleaseModel)],

@@ -5,8 +5,8 @@ import type { Linear } from '../../../clients/linear/linear.ts';
 import type { Mailer } from '../../../clients/mail/mail.ts';
 import type { Slack } from '../../../clients/slack/slack.ts';
 import type { SecretBox } from '../../../models/base/secretbox.ts';
-import type { Candidate } from '../../../models/events/candidate.ts';
-import type { Connected, Integration } from '../../../models/events/integration.ts';
+import type { Candidate } from '../../../models/integrations/candidate.ts';
+import type { Connected, Integration } from '../../../models/integrations/integration.ts';
 
 export type ConnectorDeps = {
   linear: Linear;

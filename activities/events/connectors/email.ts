@@ -1,8 +1,8 @@
 /** Connects a mail server of the organization's own: reached under the rules for outside addresses, and logged in to. */
 import { ConnectionRefused, type Connector, type ConnectorDeps } from './connector.ts';
 import { MailRefused } from '../../../clients/mail/mail.ts';
-import { candidateCredentials } from '../../../models/events/candidate.ts';
-import { credentialsOf, sealCredentials } from '../../../models/events/integration.ts';
+import { candidateCredentials } from '../../../models/integrations/candidate.ts';
+import { credentialsOf, sealCredentials } from '../../../models/integrations/integration.ts';
 import { addressText } from '../../../models/rules/events/mailout.ts';
 import { readMailbox } from '../../../models/rules/events/mailbox.ts';
 import { readSmtpUrl, smtpName, type SmtpServer } from '../../../models/rules/events/smtp.ts';

@@ -1,8 +1,8 @@
 /** Connects to GitHub with a token and a repository. */
 import { ConnectionRefused, type Connector } from './connector.ts';
 import { GithubError, type Github, type GithubRepository } from '../../../clients/github/github.ts';
-import { candidateCredentials } from '../../../models/events/candidate.ts';
-import { credentialsOf, sealCredentials, signingPlace } from '../../../models/events/integration.ts';
+import { candidateCredentials } from '../../../models/integrations/candidate.ts';
+import { credentialsOf, sealCredentials, signingPlace } from '../../../models/integrations/integration.ts';
 import { githubExternal } from '../../../models/rules/events/github.ts';
 
 export type GithubCredentials = { token: string };

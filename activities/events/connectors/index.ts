@@ -4,7 +4,7 @@ import { emailConnector } from './email.ts';
 import { githubConnector } from './github.ts';
 import { linearConnector } from './linear.ts';
 import { slackConnector } from './slack.ts';
-import type { IntegrationProvider } from '../../../models/rules/events/integration.ts';
+import type { IntegrationProvider } from '../../../models/rules/integrations/integration.ts';
 
 export const connectors: Readonly<Partial<Record<IntegrationProvider, Connector>>> = {
   linear: linearConnector,

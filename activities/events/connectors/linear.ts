@@ -1,8 +1,8 @@
 /** Connects to Linear with an API key and a team. */
 import { ConnectionRefused, type Connector } from './connector.ts';
 import { LinearError } from '../../../clients/linear/linear.ts';
-import { candidateCredentials } from '../../../models/events/candidate.ts';
-import { credentialsOf, sealCredentials, signingPlace } from '../../../models/events/integration.ts';
+import { candidateCredentials } from '../../../models/integrations/candidate.ts';
+import { credentialsOf, sealCredentials, signingPlace } from '../../../models/integrations/integration.ts';
 import { linearExternal } from '../../../models/rules/events/linear.ts';
 
 export type LinearCredentials = { api_key: string };

@@ -1,10 +1,10 @@
 /** Connects to Slack: the code of a grant becomes a token, or another channel is chosen for the token that stands. */
 import { ConnectionRefused, type Connector, type ConnectorDeps } from './connector.ts';
-import { rotated, withSlackToken, type SlackCredentials } from '../slacktoken.ts';
+import { rotated, withSlackToken, type SlackCredentials } from '../../integrations/slacktoken.ts';
 import { SlackError } from '../../../clients/slack/slack.ts';
-import { candidateCredentials } from '../../../models/events/candidate.ts';
-import { countWorkspace, sealCredentials, type Connected } from '../../../models/events/integration.ts';
-import { createRelease } from '../../../models/events/release.ts';
+import { candidateCredentials } from '../../../models/integrations/candidate.ts';
+import { countWorkspace, sealCredentials, type Connected } from '../../../models/integrations/integration.ts';
+import { createRelease } from '../../../models/integrations/release.ts';
 import { slackExternal } from '../../../models/rules/events/slack.ts';
 
 /** A grant that was just given, or nothing, for another channel. */

@@ -5,13 +5,13 @@
 import { z } from 'zod';
 import type { Handled, Starter } from './handled.ts';
 import { jsonOf, understood } from './understood.ts';
-import { breakConnection } from '../broken.ts';
+import { breakConnection } from '../../integrations/broken.ts';
 import type { GithubCredentials } from '../connectors/github.ts';
 import { GithubError, type Github, type GithubIssue } from '../../../clients/github/github.ts';
 import type { SecretBox } from '../../../models/base/secretbox.ts';
 import type { Logger } from 'pino';
 import { noteAbout, type Inbound } from '../../../models/events/inbound.ts';
-import { credentialsOf, findIntegration } from '../../../models/events/integration.ts';
+import { credentialsOf, findIntegration } from '../../../models/integrations/integration.ts';
 import { findLink, noteRemoved, type Link, type LinkKind } from '../../../models/events/link.ts';
 import { githubIssueExternal, numberOfIssue } from '../../../models/rules/events/github.ts';
 

@@ -9,7 +9,7 @@ import { resolveTicket, type TicketDeps } from './ticket.ts';
 import type { Linear, LinearState } from '../../../clients/linear/linear.ts';
 import type { SecretBox } from '../../../models/base/secretbox.ts';
 import { noteAbout, type Inbound } from '../../../models/events/inbound.ts';
-import { credentialsOf, findIntegration } from '../../../models/events/integration.ts';
+import { credentialsOf, findIntegration } from '../../../models/integrations/integration.ts';
 import { findLink, noteRemoved, noteState, type Link, type LinkKind } from '../../../models/events/link.ts';
 import { isStale, readIssueEvent, type IssueEvent } from '../../../models/rules/events/linear.ts';
 

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import type { Handled } from './handled.ts';
 import { jsonOf, understood } from './understood.ts';
-import { answerQuestion } from '../../../agent/answer.ts';
-import type { AgentDeps } from '../../../agent/deps.ts';
+import { answerQuestion } from '../../../agent/knowledge/answer.ts';
+import type { AgentDeps } from '../../../agent/knowledge/deps.ts';
 import type { TeamsBot } from '../../../clients/teams/connector.ts';
 import type { Inbound } from '../../../models/events/inbound.ts';
 import { maxQuestion, questionIn, readActivity, teamsAnswer } from '../../../models/rules/events/teams.ts';

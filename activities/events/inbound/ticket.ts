@@ -9,7 +9,7 @@ import { findReply, storeReply } from '../../../models/chat/saying.ts';
 import type { Link } from '../../../models/events/link.ts';
 import { Problem } from '../../../models/rules/base/errors.ts';
 import { attendingWork } from '../../../models/rules/chat/work.ts';
-import { closingSentence, type Closing } from '../../../models/rules/events/closing.ts';
+import { closingSentence, type Closing } from '../../../models/rules/integrations/closing.ts';
 
 export type TicketDeps = Starter & { clock: () => Date };
 

@@ -1,8 +1,8 @@
 /** What senders to connected services share: the connection of the moment, and what a refused credential means for it. */
 import type { SenderDeps } from './sender.ts';
-import { breakConnection } from '../broken.ts';
+import { breakConnection } from '../../integrations/broken.ts';
 import type { ServiceError } from '../../../clients/http/serviceerror.ts';
-import { credentialsOf, findIntegration, type Integration } from '../../../models/events/integration.ts';
+import { credentialsOf, findIntegration, type Integration } from '../../../models/integrations/integration.ts';
 import { DeliveryRefused, type OutgoingRequest } from '../../../models/rules/events/delivery.ts';
 
 const names = { linear: 'Linear', slack: 'Slack' } as const;

@@ -8,7 +8,7 @@ import type { Sender, SenderDeps } from './sender.ts';
 import { found, makeIssue } from '../linearissue.ts';
 import { LinearError, documents, type LinearIssue } from '../../../clients/linear/linear.ts';
 import type { Delivery } from '../../../models/events/delivery.ts';
-import { findIntegration, type Integration } from '../../../models/events/integration.ts';
+import { findIntegration, type Integration } from '../../../models/integrations/integration.ts';
 import { createLink, findLinkOf, noteRemoved, noteState, type Link } from '../../../models/events/link.ts';
 import { DeliveryRefused, type OutgoingRequest } from '../../../models/rules/events/delivery.ts';
 import { issueComment, issueText } from '../../../models/rules/events/tickettext.ts';

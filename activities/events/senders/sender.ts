@@ -12,7 +12,7 @@ import type { SecretBox } from '../../../models/base/secretbox.ts';
 import type { Conversation, Ticket, TicketEvent } from '../../../models/chat/conversation.ts';
 import type { Customer } from '../../../models/chat/customer.ts';
 import type { Delivery } from '../../../models/events/delivery.ts';
-import type { SupportConfig } from '../../../models/knowledge/supportconfig.ts';
+import type { SupportConfig } from '../../../models/chat/supportconfig.ts';
 import type { OutgoingRequest, Sent } from '../../../models/rules/events/delivery.ts';
 import type { Mailbox } from '../../../models/rules/events/mailbox.ts';
 import type { OutgoingMail } from '../../../models/rules/events/mailout.ts';

@@ -6,14 +6,14 @@
 import { connection, refusal } from './connected.ts';
 import type { Sender, SenderDeps } from './sender.ts';
 import { findPosted } from '../slackmessage.ts';
-import { withSlackToken } from '../slacktoken.ts';
+import { withSlackToken } from '../../integrations/slacktoken.ts';
 import { SlackError, type SlackPost } from '../../../clients/slack/slack.ts';
 import { HttpError } from '../../../models/rules/base/http.ts';
 import type { Delivery } from '../../../models/events/delivery.ts';
-import { findIntegration, type Integration } from '../../../models/events/integration.ts';
+import { findIntegration, type Integration } from '../../../models/integrations/integration.ts';
 import { createLink, findLinkOf } from '../../../models/events/link.ts';
 import { DeliveryRefused, type OutgoingRequest, type Sent } from '../../../models/rules/events/delivery.ts';
-import { webhookUrlProblem } from '../../../models/rules/knowledge/supportconfig.ts';
+import { webhookUrlProblem } from '../../../models/rules/chat/supportconfig.ts';
 import { threadExternal } from '../../../models/rules/events/slack.ts';
 import { slackTicketText } from '../../../models/rules/events/tickettext.ts';
 

@@ -5,7 +5,7 @@
 import { connectionTo, refusedBy, type StepCall, type StepRunner } from './step.ts';
 import type { GithubCredentials } from '../../events/connectors/github.ts';
 import { GithubError } from '../../../clients/github/github.ts';
-import { findIntegration } from '../../../models/events/integration.ts';
+import { findIntegration } from '../../../models/integrations/integration.ts';
 import { createLink, noteIssue } from '../../../models/events/link.ts';
 import { githubIssueExternal } from '../../../models/rules/events/github.ts';
 import type { IssueFacts } from '../../../models/rules/tasks/issues.ts';

@@ -4,7 +4,7 @@ import { connectionTo, refusedBy, type StepCall, type StepRunner } from './step.
 import type { LinearCredentials } from '../../events/connectors/linear.ts';
 import { makeIssue } from '../../events/linearissue.ts';
 import { documents, LinearError } from '../../../clients/linear/linear.ts';
-import { findIntegration } from '../../../models/events/integration.ts';
+import { findIntegration } from '../../../models/integrations/integration.ts';
 import { createLink, noteIssue, noteState } from '../../../models/events/link.ts';
 import { uuidOf } from '../../../models/rules/events/uuid.ts';
 import type { IssueFacts } from '../../../models/rules/tasks/issues.ts';

@@ -4,9 +4,9 @@
  */
 import { connectionTo, refusedBy, StepSkipped, type Made, type StepCall, type StepRunner } from './step.ts';
 import { findPosted } from '../../events/slackmessage.ts';
-import { withSlackToken, type SlackCredentials } from '../../events/slacktoken.ts';
+import { withSlackToken, type SlackCredentials } from '../../integrations/slacktoken.ts';
 import { SlackError, type SlackPost } from '../../../clients/slack/slack.ts';
-import { findIntegration, type Integration } from '../../../models/events/integration.ts';
+import { findIntegration, type Integration } from '../../../models/integrations/integration.ts';
 import { noteTarget } from '../../../models/tasks/execution.ts';
 import { slackTaskText } from '../../../models/rules/tasks/tasktext.ts';
 

@@ -3,7 +3,7 @@
  * waits and test mode are the machinery's, not a runner's.
  */
 import type { Logger } from 'pino';
-import { breakConnection } from '../../events/broken.ts';
+import { breakConnection } from '../../integrations/broken.ts';
 import type { MailSettings } from '../../events/mailsettings.ts';
 import type { ServiceError } from '../../../clients/http/serviceerror.ts';
 import type { Github } from '../../../clients/github/github.ts';
@@ -11,7 +11,7 @@ import type { Linear } from '../../../clients/linear/linear.ts';
 import type { Mailer } from '../../../clients/mail/mail.ts';
 import type { Slack } from '../../../clients/slack/slack.ts';
 import type { SecretBox } from '../../../models/base/secretbox.ts';
-import { credentialsOf, findIntegration, type Integration } from '../../../models/events/integration.ts';
+import { credentialsOf, findIntegration, type Integration } from '../../../models/integrations/integration.ts';
 import type { ExternalLink, Task } from '../../../models/tasks/task.ts';
 import type { StepRef } from '../../../models/tasks/execution.ts';
 import type { Mode } from '../../../models/rules/access/keys.ts';

@@ -1,6 +1,6 @@
 /**
  * Which passages answer a question: candidates of the index are ranked, judged for relevance and cut to one authority tier
- * (spec 4.7, authority rules). agent/retrieve.ts searches and reads them.
+ * (spec 4.7, authority rules). agent/knowledge/retrieve.ts searches and reads them.
  */
 import { authorities } from './authority.ts';
 import type { Authority, SourceType } from './authority.ts';

@@ -1,9 +1,9 @@
 /**
  * Executing a task: which steps there are, what each outcome means, and when a failed attempt is made again. Pure;
- * workflows/taskexecution.ts tells the story, activities/tasks/ does the steps.
+ * workflows/tasks/taskexecution.ts tells the story, activities/tasks/ does the steps.
  */
 import type { ExecutionStatus } from './task.ts';
-import type { IntegrationStatus } from '../events/integration.ts';
+import type { IntegrationStatus } from '../integrations/integration.ts';
 
 export const stepIntegrations = ['linear', 'github', 'slack', 'email'] as const;
 export type StepIntegration = (typeof stepIntegrations)[number];

@@ -1,6 +1,6 @@
 /** A reply is text: nothing in it is loaded, run or hidden, and it names no address that its sources do not. */
 import { describe, expect, it } from '@jest/globals';
-import { createReplyStream, linkRemoved, plainReply } from '../../../models/rules/chat/replytext.ts';
+import { createReplyStream, linkRemoved, plainReply } from '../../../models/rules/language/replytext.ts';
 
 const grounds = ['See https://bank.example/help/cards?id=7 or mail help@bank.example.', 'https://bank.example/fees'];
 

@@ -1,6 +1,6 @@
 /** Without embeddings messages are read by their words: less surely, but courtesies and calls for a person are heard. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { readMessage } from '../../../agent/reading.ts';
+import { readMessage } from '../../../agent/knowledge/reading.ts';
 import { ownSentences } from '../../../models/rules/language/escalation.ts';
 import { classify, likeliest } from '../../../models/rules/language/heads.ts';
 import { languages, languageOf } from '../../../models/rules/language/language.ts';

@@ -12,7 +12,7 @@ import {
   type Step,
   type StepStatus,
 } from '../../../models/rules/tasks/execution.ts';
-import { integrationStatuses } from '../../../models/rules/events/integration.ts';
+import { integrationStatuses } from '../../../models/rules/integrations/integration.ts';
 import { issueText, slackTaskText, taskMail } from '../../../models/rules/tasks/tasktext.ts';
 
 const all: Executable = {

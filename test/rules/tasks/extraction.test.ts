@@ -1,7 +1,7 @@
 /** Tasks in a transcript, by rules: single lines that the rules were made with and others that they were not, and talks. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { findDue } from '../../../agent/due.ts';
+import { findDue } from '../../../agent/tasks/due.ts';
 import { extractTasks } from '../../../models/rules/tasks/extraction.ts';
 import type { TaskPriority } from '../../../models/rules/tasks/task.ts';
 

@@ -1,0 +1,74 @@
+/** Tries connections to other services, with the credentials that are sealed in MongoDB. */
+import { breakConnection } from './broken.ts';
+import { ConnectionRefused, type Connector, type ConnectorDeps } from '../events/connectors/connector.ts';
+import { connectors } from '../events/connectors/index.ts';
+import { withHeartbeat } from '../base/heartbeat.ts';
+import {
+  findCandidate,
+  settleCandidate,
+  type Candidate,
+  type SealedCandidate,
+} from '../../models/integrations/candidate.ts';
+import { enableDestination } from '../../models/events/destination.ts';
+import { connectIntegration, findIntegration } from '../../models/integrations/integration.ts';
+import { endOf, type Trial, type TrialEnd, type Tried } from '../../models/rules/integrations/integrationwork.ts';
+
+export type IntegrationActivities = ReturnType<typeof createIntegrationActivities>;
+
+export function createIntegrationActivities(deps: ConnectorDeps) {
+  async function connect(
+    { orgId, provider }: Trial,
+    candidate: SealedCandidate,
+    connector: Connector,
+    signal: AbortSignal,
+  ): Promise<Tried> {
+    const standing = await findIntegration(orgId, provider);
+    const taken = await connector.connect(candidate, standing, deps, signal);
+    const { account } = await connectIntegration(orgId, provider, taken, deps.clock());
+    if (provider === 'linear' || provider === 'slack') await enableDestination(orgId, provider);
+    return { said: `Connected to ${account ?? provider}.` };
+  }
+
+  async function test({ orgId, provider }: Trial, connector: Connector, signal: AbortSignal): Promise<Tried> {
+    const integration = await findIntegration(orgId, provider);
+    const sealed = integration?.sealed;
+    if (!integration || sealed === undefined) return { refused: 'It is not connected.' };
+    try {
+      return { said: await connector.test({ ...integration, sealed }, deps, signal) };
+    } catch (error) {
+      if (error instanceof ConnectionRefused && error.unauthorized)
+        await breakConnection(integration, error.message, deps);
+      throw error;
+    }
+  }
+
+  async function trial(asked: Trial, candidate: Candidate, signal: AbortSignal): Promise<Tried> {
+    const connector = connectors[asked.provider];
+    if (!connector) return { refused: 'This provider cannot be connected.' };
+    try {
+      if (asked.what === 'test') return await test(asked, connector, signal);
+      const { sealed } = candidate;
+      if (sealed === undefined) return { unanswered: 'This was tried before.' };
+      return await connect(asked, { ...candidate, sealed }, connector, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof ConnectionRefused) return { refused: error.message };
+      deps.log.warn({ err: error, org_id: asked.orgId, provider: asked.provider }, 'a connection could not be tried');
+      return { unanswered: (error as Error).message.slice(0, 300) };
+    }
+  }
+
+  return {
+    /** Does a trial, and stores what the service says: it is an outcome, not a failure. */
+    tryConnection: (asked: Trial): Promise<TrialEnd> =>
+      withHeartbeat(async (signal) => {
+        const { orgId, candidateId } = asked;
+        const candidate = await findCandidate(orgId, candidateId);
+        if (!candidate) return 'unanswered';
+        // An attempt before this one may have died before it could say how it ended.
+        const tried = candidate.outcome ?? (await trial(asked, candidate, signal));
+        await settleCandidate(orgId, candidateId, tried);
+        return endOf(tried);
+      }),
+  };
+}

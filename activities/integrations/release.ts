@@ -1,0 +1,26 @@
+/** Gives credentials of connections that are over back to their services. */
+import type { ConnectorDeps } from '../events/connectors/connector.ts';
+import { connectors } from '../events/connectors/index.ts';
+import { withHeartbeat } from '../base/heartbeat.ts';
+import { findRelease, keepReleased, releasedCredentials, removeRelease } from '../../models/integrations/release.ts';
+import type { ReleaseRef } from '../../models/rules/integrations/integrationwork.ts';
+
+export type ReleaseActivities = ReturnType<typeof createReleaseActivities>;
+
+export function createReleaseActivities(deps: ConnectorDeps) {
+  async function release({ orgId, releaseId }: ReleaseRef): Promise<void> {
+    const found = await findRelease(orgId, releaseId);
+    // An attempt before this one has given it back.
+    if (!found) return;
+    const { secrets } = deps;
+    const gone = { credentials: releasedCredentials(found, secrets), workspace: found.workspace };
+    await connectors[found.provider]?.release?.(gone, (renewed) => keepReleased(found._id, renewed, secrets), deps);
+    await removeRelease(found._id);
+    deps.log.info({ org_id: orgId, provider: found.provider }, 'a credential was given back');
+  }
+
+  return {
+    /** Throws while the service does not answer. */
+    giveBack: (ref: ReleaseRef) => withHeartbeat(() => release(ref)),
+  };
+}

@@ -1,0 +1,64 @@
+/** Chooses a tool without a model: one whose description fits the message, and whose required arguments it plainly gives. */
+import type { AgentDeps } from '../knowledge/deps.ts';
+import type { Choice, Choosing, Toolbox } from './toolbox.ts';
+import { BadSchema, schemaCheck } from '../../clients/schema/schema.ts';
+import { bestTool, type Candidate } from '../../models/rules/mcp/choice.ts';
+import { cosine, describedAs, fitting, wordFit, type Bounds } from '../../models/rules/mcp/fit.ts';
+import type { ApprovedTool } from '../../models/rules/mcp/tool.ts';
+
+export async function chooseByRules(deps: AgentDeps, asked: Choosing, toolbox: Toolbox): Promise<Choice> {
+  const { body, request } = asked;
+  const [wanted] = request;
+  if (wanted !== undefined) {
+    // The message gives what the agent asked for, wholly or in part.
+    const before = await bestOf(deps, wanted, request.join('\n'), toolbox);
+    const now = await bestOf(deps, wanted, [...request, body].join('\n'), toolbox);
+    if (now && (now.given.missing.length === 0 || now.given.missing.length < (before?.given.missing.length ?? 0)))
+      return settled(now);
+  }
+  const best = await bestOf(deps, body, body, toolbox);
+  return best && settled(best);
+}
+
+function settled({ tool, given }: Candidate<ApprovedTool>): Choice {
+  if (given.missing.length > 0) return { missing: given.missing };
+  return misfit(tool, given.arguments) === undefined ? { call: { tool, arguments: given.arguments } } : undefined;
+}
+
+/** The tool that a message is clearly about, with the arguments that `told` gives. */
+async function bestOf(
+  { embedding }: AgentDeps,
+  message: string,
+  told: string,
+  { offered, email }: Toolbox,
+): Promise<Candidate<ApprovedTool> | undefined> {
+  return bestTool({ told, email }, offered, await fitOf(embedding, message, offered.map(describedAs)));
+}
+
+/** How near each description is to the message, by the embedded model where it answers in time, else by words. */
+export async function fitOf(
+  embedding: AgentDeps['embedding'],
+  message: string,
+  descriptions: readonly string[],
+): Promise<{ fits: number[]; bounds: Bounds }> {
+  try {
+    if (embedding.local) {
+      const [asked, ...told] = await embedding.local.sentences([message, ...descriptions]);
+      return { fits: told.map((vector) => cosine(asked!, vector)), bounds: fitting.meaning };
+    }
+  } catch {
+    // The words decide, as for documents.
+  }
+  return { fits: descriptions.map((text) => wordFit(message, text)), bounds: fitting.words };
+}
+
+/** Why arguments do not fit the tool's schema; undefined: they do. */
+export function misfit({ input_schema }: ApprovedTool, given: Record<string, unknown>): string | undefined {
+  try {
+    const fit = schemaCheck(input_schema)(given);
+    return fit.fits ? undefined : fit.problem;
+  } catch (error) {
+    if (error instanceof BadSchema) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,276 @@
+/**
+ * From a question to an answer from the knowledge base: retrieve, then the sources' own sentences, or the configured model's
+ * words. It changes nothing but the list of questions that found no answer.
+ */
+import type { AgentDeps, Turns } from './deps.ts';
+import { passagesOf, sayExtractive, type Said } from './extracting.ts';
+import { readMessage } from './reading.ts';
+import { retrieve, type RetrieveDeps, type Retrieval } from './retrieve.ts';
+import type { Answer } from '../../clients/ai/ai.ts';
+import { recordCustomerGap } from '../../models/chat/customergap.ts';
+import { vectorsName } from '../../clients/embedding/vectors.ts';
+import { findGroup, recordGap, type Asker, type QuestionVector } from '../../models/knowledge/gap.ts';
+import { findPassages } from '../../models/knowledge/knowledge.ts';
+import type { Authority } from '../../models/rules/knowledge/authority.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+import { gapGroup, gapReason } from '../../models/rules/knowledge/gap.ts';
+import type { Mode } from '../../models/rules/access/keys.ts';
+import { plainReply } from '../../models/rules/language/replytext.ts';
+import { ownSentences } from '../../models/rules/language/escalation.ts';
+import type { Language } from '../../models/rules/language/language.ts';
+import type { Asking } from '../../models/rules/language/question.ts';
+import { holdAgainst, type Held } from '../../models/rules/knowledge/grounded.ts';
+import { isNamed, type Offer } from '../../models/rules/knowledge/offers.ts';
+import { chosen, stillReachable, type Judged, type Passage } from '../../models/rules/knowledge/retrieval.ts';
+import { askedSegments } from '../../models/rules/knowledge/segments.ts';
+import { findSupportConfig, recentSupportConfig } from '../../models/chat/supportconfig.ts';
+
+export type Question = {
+  orgId: string;
+  mode: Mode;
+  query: string;
+  /** The segments it names, as given; none: everything may answer. */
+  segments: readonly (string | undefined)[];
+  history: Turns;
+  /** Judge every candidate, also those too weak to matter, so that the whole ranking can be shown. */
+  everything?: boolean | undefined;
+  /** The customer and the message it came with; a question by a key has none. */
+  asker?: Asker;
+  /** Whether a member tries it out, which makes no gap. */
+  tried?: boolean;
+};
+
+export type AnswerSource = { type: Passage['type']; id: string; name: string; url?: string; score: number };
+
+/** Passages shown beside a gap. */
+const maxNear = 3;
+/** Passages of one heading that answer when it is asked for. */
+const maxNamed = 3;
+
+/** How the passages were found. */
+export type Found = {
+  searched: string;
+  /** What of it is searched for, in the order in which to try it. */
+  askings: readonly Asking[];
+  /** Normalised; undefined: everything. */
+  asked: string[] | undefined;
+  strict: boolean;
+  tier: Authority | undefined;
+  retrieval: Retrieval<Passage>;
+};
+
+export type KnowledgeAnswer = {
+  answer: string;
+  sources: AnswerSource[];
+  has_context: boolean;
+  /** Of an answer. `low`: passages are offered that may help. */
+  confidence?: 'high' | 'low';
+  offers?: Offer[];
+  generated_by: 'extractive' | 'model';
+  /** Why a configured model did not write it. */
+  model_error?: string | undefined;
+} & Pick<Found, 'searched' | 'strict' | 'retrieval'>;
+
+/** Reads and answers; an unanswered question is noted as a gap. */
+export async function answerQuestion(deps: AgentDeps, question: Question): Promise<KnowledgeAnswer> {
+  const understood = await readMessage(deps, question.query, question.history);
+  const ask = async (settings?: typeof findSupportConfig) => {
+    const found = await findKnowledge(deps, { ...question, body: question.query }, understood, { settings });
+    const composed = await compose(deps, question, found, understood.language);
+    return { found, composed, outdated: composed.said !== undefined && (await isOutdated(deps, question, found)) };
+  };
+  let asked = await ask();
+  if (asked.outdated) asked = await ask(findSupportConfig);
+  const { found, composed, outdated } = asked;
+  const { strict, retrieval } = found;
+  const given = outdated ? undefined : composed.said;
+  // A courtesy or a call for a person that comes here by mistake is no question that the documents lack.
+  const isGap = !composed.said && question.tried !== true && understood.intent === 'question';
+  if (isGap) await noteGap(deps, question, found);
+  const passages = passagesOf(retrieval);
+  return {
+    answer: given
+      ? plainReply(given.text, groundsOf(question.query, passages))
+      : ownSentences.nothingFound[understood.language],
+    sources: given ? sourcesOf(passages, given.used) : [],
+    has_context: given !== undefined,
+    ...(given && (given.offers ? { confidence: 'low', offers: given.offers } : { confidence: 'high' })),
+    generated_by: composed.by,
+    model_error: composed.model_error,
+    searched: understood.searched,
+    strict,
+    retrieval,
+  };
+}
+
+export type FindOptions = {
+  /** A caller that asks again because something has changed must not use cached settings. */
+  settings?: typeof findSupportConfig | undefined;
+  /** A passage that was offered, which the message asks for. */
+  offered?: Offer | undefined;
+};
+
+/**
+ * What may answer, and how it was found; `understood`: the message as it is understood by itself. A message that is the heading of
+ * a passage, as one that was offered, is answered by that passage.
+ */
+export async function findKnowledge(
+  deps: Pick<AgentDeps, 'search' | 'embedding'>,
+  question: Pick<Question, 'orgId' | 'mode' | 'segments' | 'everything'> & { body: string },
+  { searched, askings }: Pick<Found, 'searched' | 'askings'>,
+  { settings = recentSupportConfig, offered }: FindOptions = {},
+): Promise<Found> {
+  const { orgId, mode, segments, everything = false, body } = question;
+  const { kb_segment_strict: strict } = await settings(orgId);
+  const asked = askedSegments(segments);
+  const ask = { question: searched, askings, asked, strict, everything };
+  const retrieval = await retrieve(retrieveDeps(deps, orgId, mode), ask);
+  const named = retrieval.judged.filter(({ passage }) =>
+    offered ? passage.id === offered.passage : isNamed(body, passage),
+  );
+  if (offered && named.length === 0) {
+    const [passage] = await findPassages(orgId, mode, [offered.passage]);
+    if (passage && stillReachable(passage, { asked, strict })) named.push(chosen(passage));
+  }
+  if (named.length > 0) Object.assign(retrieval, answeredBy(named, offered?.question ?? body));
+  return { searched, askings, asked, strict, tier: retrieval.authority, retrieval };
+}
+
+/** A section that was asked for by its name answers, however it was found. */
+function answeredBy(named: readonly Judged[], asking: string): Partial<Retrieval<Passage>> {
+  const hits = named.slice(0, maxNamed).map((judged) => ({ ...judged, relevant: true }));
+  return { confidence: 'high', hits, offers: [], authority: hits[0]!.passage.authority, asking };
+}
+
+/**
+ * Whether a passage that a model was given has been removed, replaced or put out of reach, by its tags or by
+ * `kb_segment_strict`, while it wrote, which takes seconds: what it wrote must not be shown then. The sources' own sentences are written at once.
+ */
+export async function isOutdated(
+  { ai }: Pick<AgentDeps, 'ai'>,
+  { orgId, mode }: Pick<Question, 'orgId' | 'mode'>,
+  { retrieval, asked }: Pick<Found, 'retrieval' | 'asked'>,
+): Promise<boolean> {
+  if (!ai.model) return false;
+  const ids = passagesOf(retrieval).map(({ passage }) => passage.id);
+  const [now, { kb_segment_strict: strict }] = await Promise.all([
+    findPassages(orgId, mode, ids),
+    findSupportConfig(orgId),
+  ]);
+  return now.filter((passage) => stillReachable(passage, { asked, strict })).length < ids.length;
+}
+
+function retrieveDeps({ search, embedding }: Pick<AgentDeps, 'search' | 'embedding'>, orgId: string, mode: Mode) {
+  const { model } = embedding;
+  const table = { org_id: orgId, mode };
+  const deps: RetrieveDeps<Passage> = {
+    search: (ask) => search.query(table, ask),
+    hydrate: (ids) => findPassages(orgId, mode, ids),
+    tiers: () => search.tiers(table),
+    ...(model === undefined ? {} : { embed: async (text) => ({ model, parts: await embedding.question(text) }) }),
+  };
+  return deps;
+}
+
+/** Counts a question that found no answer, for those who keep the documents. */
+export async function noteGap(
+  deps: AgentDeps,
+  { orgId, mode, query, asker }: Pick<Question, 'orgId' | 'mode' | 'query' | 'asker'>,
+  { searched, askings, asked, retrieval }: Found,
+): Promise<void> {
+  const open = { question: searched, askings, asked: undefined, strict: false };
+  const again = { ...retrieveDeps(deps, orgId, mode), embed: async (text: string) => retrieval.meanings.get(text) };
+  const anywhere = asked !== undefined && (await retrieve(again, open)).hits.length > 0;
+  const stems = retrieval.terms.map((t) => t.stem);
+  const meaning = await meaningOfGap(deps, searched);
+  const known = meaning && (await findGroup(orgId, mode, meaning));
+  const question = {
+    question: query,
+    group: known ?? gapGroup(stems, query),
+    why: gapReason(retrieval.judged.length, anywhere),
+    near: nearestIn(retrieval),
+    meaning,
+    now: deps.clock(),
+  };
+  if (asker) await recordCustomerGap(orgId, mode, question, asker);
+  else await recordGap(orgId, mode, question);
+}
+
+/** What a question means, as gaps are compared; undefined without the embedded models. */
+async function meaningOfGap(
+  { embedding }: Pick<AgentDeps, 'embedding'>,
+  question: string,
+): Promise<QuestionVector | undefined> {
+  try {
+    const [vector] = (await embedding.local?.sentences([question])) ?? [];
+    return vector && { model: vectorsName, vector };
+  } catch {
+    return undefined;
+  }
+}
+
+/** For those who keep the documents: what comes nearest to a question that found no answer. */
+const nearestIn = ({ judged }: Retrieval<Passage>) =>
+  judged
+    .toSorted((a, b) => b.relevance - a.relevance)
+    .slice(0, maxNear)
+    .map(({ passage, relevance }) => ({ chunk_id: passage.id, score: Math.round(relevance * 1000) / 1000 }));
+
+/** `said`: the text and the chunks it rests on; undefined when the passages do not answer. */
+type Composed = { said: Said | undefined; by: KnowledgeAnswer['generated_by']; model_error?: string };
+
+/** By the configured model, or in the sources' own sentences: without a model, or where it gives no usable answer. */
+async function compose(
+  deps: Pick<AgentDeps, 'ai' | 'embedding'>,
+  { query, history }: Pick<Question, 'query' | 'history'>,
+  { retrieval }: Found,
+  language: Language,
+): Promise<Composed> {
+  if (retrieval.confidence === 'none') return { said: undefined, by: 'extractive' };
+  const extract = async (): Promise<Composed> => ({
+    said: await sayExtractive(deps, retrieval, { body: query, history, language }),
+    by: 'extractive',
+  });
+  if (!deps.ai.model) return extract();
+  const passages = passagesOf(retrieval);
+  try {
+    const answer = await deps.ai.answer({ question: query, history, hits: passages.map(({ passage }) => passage) });
+    const { text } = heldAgainst(answer, { body: query, history }, passages);
+    return { said: answer.has_context && text !== '' ? { text, used: answer.used } : undefined, by: 'model' };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return { ...(await extract()), model_error: error.message };
+  }
+}
+
+/** A model's answer without the sentences that the passages which it cites do not bear out. */
+export function heldAgainst(
+  { text, used }: Answer,
+  { body, history, situation }: { body: string; history: Turns; situation?: Record<string, unknown> | undefined },
+  passages: readonly Judged[],
+): Held {
+  const cited = passages.filter(({ passage }) => used.includes(passage.id));
+  const customer = history.filter(({ role }) => role === 'customer' || role === 'user').map((said) => said.body);
+  const told = [body, ...customer, ...(situation ? [JSON.stringify(situation)] : [])];
+  return holdAgainst(text, { cited: cited.flatMap(({ passage }) => groundsIn(passage)), told });
+}
+
+/** The texts that an address in an answer may come from. */
+export const groundsOf = (question: string, hits: readonly Judged[]): string[] => [
+  question,
+  ...hits.flatMap(({ passage: { text, heading, url } }) => [heading, text, ...(url === undefined ? [] : [url])]),
+];
+
+const groundsIn = ({ name, heading, text, url = '' }: Passage): string[] => [name, heading, text, url];
+
+/** The sources of the chunks an answer rests on, each once with its best score, best first. */
+export function sourcesOf(hits: readonly Judged[], used: readonly string[]): AnswerSource[] {
+  const sources = new Map<string, AnswerSource>();
+  for (const { passage, relevance } of hits) {
+    if (!used.includes(passage.id)) continue;
+    const score = Math.max(Math.round(relevance * 1000) / 1000, sources.get(passage.source_id)?.score ?? 0);
+    const { type, source_id: id, name, url } = passage;
+    sources.set(id, { type, id, name, ...(url === undefined ? {} : { url }), score });
+  }
+  return [...sources.values()].sort((a, b) => b.score - a.score);
+}

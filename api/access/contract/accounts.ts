@@ -1,0 +1,72 @@
+/** What travels about one's own account, and about invitations. Zod only. */
+import { z } from 'zod';
+import { email, membership, newPassword, password } from './auth.ts';
+import { cursor, id, line, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { invitationStatuses } from '../../../models/rules/access/account.ts';
+import { roles } from '../../../models/rules/access/roles.ts';
+
+export { orgParams, pageQuery };
+
+const token = z.string().min(1).max(200).meta({ description: 'What stands behind `=` in the link of the mail.' });
+
+export const forgotBody = z.strictObject({ email });
+export const acceptedReply = z.object({ accepted: z.literal(true) });
+export const resetBody = z.strictObject({ token, password: newPassword });
+export const resetReply = z.object({ reset: z.literal(true) });
+export const signedOutReply = z.object({ signed_out: z.literal(true) });
+export const changeEmailBody = z.strictObject({ email, password });
+export const confirmBody = z.strictObject({ token });
+
+export const profile = z
+  .object({
+    userId: id,
+    email: z.string(),
+    email_verified: z
+      .boolean()
+      .meta({ description: 'Whether an identity provider, or a mail that was sent there, has proven it.' }),
+    name: z.string(),
+    picture: z.string().nullable(),
+    created_at: timestamp,
+    organizations: z.array(membership),
+  })
+  .meta({ id: 'Profile' });
+export const pictureBody = z.strictObject({
+  picture: z.string().max(2_048).nullable().meta({ description: 'An https address; null removes it.' }),
+});
+
+const role = z.enum(roles);
+export const invitation = z
+  .object({
+    invitation_id: id,
+    org_id: id,
+    email: z.string(),
+    role,
+    status: z.enum(invitationStatuses),
+    invited_by: id,
+    created_at: timestamp,
+    expires_at: timestamp,
+    accepted_by: id.optional(),
+    joined_at: timestamp.optional(),
+  })
+  .meta({ id: 'Invitation' });
+export const inviteBody = z.strictObject({ email, role });
+export const invitationParams = orgParams.extend({ invitationId: id });
+export const invitationReply = z.object({ invitation });
+export const invitationLink = z.string().optional().meta({
+  description:
+    'Where no mail server is configured: the link to hand over to this person, shown this once. It proves no address.',
+});
+export const invitedReply = z.object({ invitation, link: invitationLink });
+export const invitationList = z.object({ invitations: z.array(invitation), cursor });
+
+export const invitationToken = z.strictObject({ token });
+/** What somebody with the link sees before deciding. */
+export const invitationSeen = z.object({
+  org_name: z.string(),
+  email: z.string(),
+  role,
+  invited_by_name: z.string(),
+  expires_at: timestamp,
+});
+export const joinedReply = z.object({ organization: membership });
+export const registerInvitedBody = z.strictObject({ token, name: line(100), password: newPassword });

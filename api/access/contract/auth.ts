@@ -1,0 +1,50 @@
+/** What travels when people sign in. */
+import { z } from 'zod';
+import { id, line, timestamp } from '../../base/contract/common.ts';
+import { emailPattern, maxEmailLength } from '../../../models/rules/access/email.ts';
+import { roles } from '../../../models/rules/access/roles.ts';
+
+export const email = z
+  .string()
+  .max(maxEmailLength)
+  .regex(emailPattern, 'must be an e-mail address')
+  .meta({ description: 'Kept trimmed and in lower case.', example: 'ada@example.com' });
+
+/** NIST SP 800-63B: length is what counts; the upper bound keeps hashing cheap to refuse. */
+export const newPassword = z.string().min(12).max(128);
+export const password = z.string().min(1).max(128);
+
+export const user = z
+  .object({ userId: id, email: z.string(), name: z.string(), picture: z.string().optional() })
+  .meta({ id: 'User' });
+export const membership = z.object({ org_id: id, name: z.string(), role: z.enum(roles) }).meta({ id: 'Membership' });
+/** The newest memberships; `GET /orgs` pages through all of them. */
+export const maxMemberships = 100;
+const organizations = z.array(membership).meta({ description: `The newest ${maxMemberships}; GET /orgs has all.` });
+
+export const registerBody = z.strictObject({
+  email,
+  password: newPassword,
+  name: line(100),
+  company: line(100).optional().meta({ description: 'Creates an organization of this name, with you as its owner.' }),
+});
+export const loginBody = z.strictObject({ email, password });
+export const loginReply = z.object({
+  token: z.string().meta({ description: 'Send it as `Authorization: Bearer …`; valid 7 days.' }),
+  expires_at: timestamp,
+  user,
+  organizations,
+});
+export const meReply = z.object({ user, organizations });
+
+export const oidcParams = z.object({ provider: id });
+/** RFC 6749 and RFC 9207; what else a provider adds is ignored. */
+export const oidcCallbackQuery = z.object({
+  state: z.string().max(1000).optional(),
+  code: z.string().max(4096).optional(),
+  iss: z.string().max(2048).optional(),
+  error: z.string().max(200).optional(),
+  error_description: z.string().max(2000).optional(),
+});
+/** A redirect has a `Location` and no body. */
+export const redirectReply = z.object({});

@@ -1,0 +1,71 @@
+/**
+ * What travels about developer keys and publishable keys. Only the replies of create and rotate contain a secret key's
+ * token.
+ */
+import { z } from 'zod';
+import { cursor, id, line, mode, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { keyStatuses, scopes as allScopes } from '../../../models/rules/access/keys.ts';
+
+/** A moment as a caller may send it: with any offset from UTC. */
+const moment = z.iso.datetime({ offset: true });
+const scopes = z.array(z.enum(allScopes)).min(1).max(20);
+const maxOverlapSeconds = 7 * 86_400;
+
+export const key = z
+  .object({
+    org_id: id,
+    key_id: id,
+    name: z.string(),
+    scopes: z.array(z.enum(allScopes)),
+    mode: mode.nullable().meta({ description: 'Null for a key from before modes; it follows the organization.' }),
+    environment: mode.meta({ description: 'The mode; for a key without one, what the organization makes of it now.' }),
+    status: z.enum(keyStatuses),
+    token_prefix: z.string().meta({ description: 'The first characters, to recognise it by.' }),
+    created_by_user_id: id,
+    created_at: timestamp,
+    updated_at: timestamp,
+    last_used_at: timestamp.nullable().meta({ description: 'To the minute.' }),
+    expires_at: timestamp.nullable(),
+  })
+  .meta({ id: 'Key' });
+
+const token = z.string().meta({ description: 'The key itself. Shown this once; only its hash is stored.' });
+const expiresAt = moment.nullable().meta({ description: 'In the future; null for never.' });
+
+export const keyParams = orgParams.extend({ keyId: id });
+export const keyListQuery = pageQuery;
+export const keyList = z.object({ keys: z.array(key), cursor });
+export const createKeyBody = z.strictObject({
+  name: line(100),
+  scopes: scopes.optional().meta({ description: '`mcp:read` and `mcp:write` unless told.' }),
+  mode: mode.optional().meta({ description: '`test` unless told.' }),
+  expires_at: expiresAt.optional(),
+});
+export const newKeyReply = z.object({ key, token });
+export const updateKeyBody = z.strictObject({
+  name: line(100).optional(),
+  scopes: scopes.optional(),
+  expires_at: expiresAt.optional(),
+});
+export const keyReply = z.object({ key });
+export const rotateKeyBody = z.strictObject({
+  overlap_seconds: z.number().int().min(0).max(maxOverlapSeconds).optional().meta({
+    description: 'How long the old key keeps working beside the new one; 0 unless told, at most 7 days.',
+  }),
+});
+
+export const selfReply = z.object({
+  organization: z.object({ org_id: id, name: z.string() }),
+  key_id: id,
+  name: z.string(),
+  scopes: z.array(z.enum(allScopes)),
+  environment: mode,
+  status: z.enum(keyStatuses),
+  expires_at: timestamp.nullable(),
+  mode: mode.meta({ description: 'What the key acts as now.' }),
+});
+
+const publishable = z.object({ key: z.string(), created_at: timestamp });
+export const publishableKeys = z.object({ test: publishable, live: publishable });
+export const publishableParams = orgParams.extend({ mode });
+export const rotatedPublishableKey = z.object({ mode, key: z.string() });

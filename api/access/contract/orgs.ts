@@ -1,0 +1,61 @@
+/** What travels about organizations and their members. */
+import { z } from 'zod';
+import { invitation, invitationLink } from './accounts.ts';
+import { email } from './auth.ts';
+import { cursor, id, line, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { environments } from '../../../models/rules/access/keys.ts';
+import { roles } from '../../../models/rules/access/roles.ts';
+
+const role = z.enum(roles);
+
+export const organization = z
+  .object({
+    org_id: id,
+    name: z.string(),
+    environment: z.enum(environments),
+    role: role.meta({ description: 'Yours in it.' }),
+    created_at: timestamp,
+  })
+  .meta({ id: 'Organization' });
+export const member = z
+  .object({
+    userId: id,
+    email: z.string(),
+    email_verified: z.boolean().meta({
+      description: 'Whether an identity provider, or a mail that was sent there, has proven that it is theirs.',
+    }),
+    name: z.string(),
+    picture: z.string().optional(),
+    role,
+    joined_at: timestamp,
+  })
+  .meta({ id: 'Member' });
+
+export const createBody = z.strictObject({ name: line(100) });
+export const listQuery = pageQuery;
+export const listReply = z.object({ organizations: z.array(organization), cursor });
+export const memberList = z.object({ members: z.array(member), count: z.number().int() });
+export const addMemberBody = z.strictObject({ email, role });
+export const changeRoleBody = z.strictObject({ role });
+export const memberReply = z.object({ member });
+export const addedReply = z.object({
+  member: member.optional().meta({ description: 'With 201: the account had a proven address, and belongs to it now.' }),
+  invitation: invitation
+    .optional()
+    .meta({ description: 'With 202: nobody has proven the address, or has an account of it, so it was invited.' }),
+  link: invitationLink,
+});
+export const memberParams = orgParams.extend({ userId: id });
+export const removeMemberQuery = z.object({
+  keep_keys: z
+    .enum(['true', 'false'])
+    .optional()
+    .meta({ description: 'With `true` the keys that the member made become yours and stay valid. For an owner.' }),
+});
+const keysMade = z.array(z.object({ key_id: id, name: z.string(), token_prefix: z.string() }));
+export const removedReply = z.object({
+  userId: id,
+  removed: z.literal(true),
+  revoked_keys: keysMade.meta({ description: 'Keys that the member made, which nothing accepts any more.' }),
+  kept_keys: keysMade.meta({ description: 'Keys that the member made, which are yours now (`keep_keys`).' }),
+});

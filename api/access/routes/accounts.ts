@@ -1,0 +1,172 @@
+/** One's own account: a forgotten password, every login ended, another address, the profile. */
+import { jwt, open } from '../auth.ts';
+import { authenticate, memberships, passwords } from '../people.ts';
+import * as contract from '../contract/accounts.ts';
+import { checkMails, countMail, mailAccount } from '../../events/accountmail.ts';
+import { route } from '../../http/route.ts';
+import { isDuplicate } from '../../../models/base/connect.ts';
+import { hashToken } from '../../../models/access/key.ts';
+import {
+  changeEmail,
+  endLogins,
+  findUser,
+  findUserByProof,
+  resetPassword,
+  setPicture,
+  type User,
+} from '../../../models/access/user.ts';
+import { deadLink, pictureProblem } from '../../../models/rules/access/account.ts';
+import { normalizeEmail } from '../../../models/rules/access/email.ts';
+import { Problem } from '../../../models/rules/base/errors.ts';
+
+async function viewProfile(user: User) {
+  const { _id, email, email_verified, name, picture = null, created_at } = user;
+  const organizations = await memberships(_id);
+  return { userId: _id, email, email_verified, name, picture, created_at: created_at.toISOString(), organizations };
+}
+
+async function self(userId: string): Promise<User> {
+  const user = await findUser(userId);
+  if (!user) throw new Problem('UNAUTHENTICATED');
+  return user;
+}
+
+export const accountRoutes = [
+  route({
+    name: 'getProfile',
+    method: 'GET',
+    path: '/me',
+    summary: 'Your profile.',
+    auth: jwt,
+    reply: contract.profile,
+    envelope: true,
+    async handle({ principal }) {
+      return viewProfile(await self(principal.userId));
+    },
+  }),
+  route({
+    name: 'setPicture',
+    method: 'PUT',
+    path: '/me/picture',
+    summary: 'Show a picture of you from this address.',
+    auth: jwt,
+    body: contract.pictureBody,
+    reply: contract.profile,
+    envelope: true,
+    limit: 'writes',
+    async handle({ body: { picture }, principal }) {
+      const message = picture === null ? undefined : pictureProblem(picture);
+      if (message !== undefined) throw new Problem('VALIDATION', { details: [{ path: ['body', 'picture'], message }] });
+      const user = await setPicture(principal.userId, picture === null ? null : new URL(picture).href);
+      if (!user) throw new Problem('UNAUTHENTICATED');
+      return viewProfile(user);
+    },
+  }),
+  route({
+    name: 'forgotPassword',
+    method: 'POST',
+    path: '/auth/password/forgot',
+    summary: 'Have a link to a new password mailed, if there is an account of this address; the answer is the same.',
+    auth: open,
+    body: contract.forgotBody,
+    status: 202,
+    reply: contract.acceptedReply,
+    envelope: true,
+    limit: 'accounts',
+    errors: ['NO_MAIL_SERVER'],
+    async handle({ body }, ctx) {
+      checkMails(ctx);
+      const email = normalizeEmail(body.email);
+      await countMail(ctx, 'password_reset', email);
+      await mailAccount(ctx, { kind: 'password_reset', email });
+      return { accepted: true as const };
+    },
+  }),
+  route({
+    name: 'resetPassword',
+    method: 'POST',
+    path: '/auth/password/reset',
+    summary: 'Set a new password by a link, which is good once. Every login of the account ends.',
+    auth: open,
+    body: contract.resetBody,
+    reply: contract.resetReply,
+    envelope: true,
+    limit: 'accounts',
+    errors: ['LINK_OVER'],
+    async handle({ body }, ctx) {
+      const hash = hashToken(body.token);
+      // A made-up token must not cost a password's hash.
+      if (!(await findUserByProof('password_reset', hash, ctx.clock()))) throw deadLink();
+      const user = await resetPassword(hash, await passwords(ctx.config).hash(body.password), ctx.clock());
+      if (!user) throw deadLink();
+      await mailAccount(ctx, { kind: 'password_changed', user_id: user._id, email: user.email });
+      return { reset: true as const };
+    },
+  }),
+  route({
+    name: 'endLogins',
+    method: 'POST',
+    path: '/auth/logout-everywhere',
+    summary: 'End every login of your account, this one too, and every link that was mailed.',
+    auth: jwt,
+    reply: contract.signedOutReply,
+    envelope: true,
+    limit: 'writes',
+    async handle({ principal }) {
+      await endLogins(principal.userId);
+      return { signed_out: true as const };
+    },
+  }),
+  route({
+    name: 'changeEmail',
+    method: 'POST',
+    path: '/auth/email',
+    summary: 'Have a link mailed to another address, or to your own, that makes it the proven address of your account.',
+    auth: jwt,
+    body: contract.changeEmailBody,
+    status: 202,
+    reply: contract.acceptedReply,
+    envelope: true,
+    limit: 'accounts',
+    errors: ['BAD_LOGIN', 'CONFLICT', 'NO_MAIL_SERVER'],
+    async handle({ body, principal }, ctx) {
+      checkMails(ctx);
+      const { email: current, password_hash } = await self(principal.userId);
+      if (password_hash === undefined) {
+        const message = 'This account has no password. Set one first (POST /auth/password/forgot).';
+        throw new Problem('CONFLICT', { message });
+      }
+      // Whoever finds an open browser must not take the account over.
+      const { password } = body;
+      if (!(await authenticate(ctx, { email: current, password, address: principal.address })))
+        throw new Problem('BAD_LOGIN', { message: 'The password is wrong.' });
+      const email = normalizeEmail(body.email);
+      await countMail(ctx, 'email_change', email);
+      await mailAccount(ctx, { kind: 'email_change', user_id: principal.userId, email });
+      return { accepted: true as const };
+    },
+  }),
+  route({
+    name: 'confirmEmail',
+    method: 'POST',
+    path: '/auth/email/confirm',
+    summary: 'Prove by a link that an address is yours: the account has it from now on, and other links end.',
+    auth: jwt,
+    body: contract.confirmBody,
+    reply: contract.profile,
+    envelope: true,
+    limit: 'accounts',
+    errors: ['LINK_OVER', 'EMAIL_TAKEN'],
+    async handle({ body, principal }, ctx) {
+      const { userId } = principal;
+      const before = await changeEmail(userId, hashToken(body.token), ctx.clock()).catch((error: unknown) => {
+        throw isDuplicate(error) ? new Problem('EMAIL_TAKEN') : error;
+      });
+      if (!before) throw deadLink();
+      const user = await self(userId);
+      if (user.email !== before.email)
+        await mailAccount(ctx, { kind: 'email_changed', user_id: userId, email: before.email });
+      return viewProfile(user);
+    },
+  }),
+];

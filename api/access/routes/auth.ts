@@ -1,0 +1,154 @@
+/** Signing in: with e-mail and password, or through an identity provider. */
+import { jwt, open } from '../auth.ts';
+import type { Context } from '../../context.ts';
+import * as contract from '../contract/auth.ts';
+import { returningBrowser } from '../browser.ts';
+import { beginSignIn, finishSignIn, type FederatedPerson } from '../oidc.ts';
+import { authenticate, login, memberships, newUser, passwords, viewUser } from '../people.ts';
+import { redirect, route } from '../../http/route.ts';
+import { isDuplicate } from '../../../models/base/connect.ts';
+import { newId } from '../../../models/base/ids.ts';
+import { newOrganization } from '../../../models/access/organization.ts';
+import { normalizeEmail } from '../../../models/rules/access/email.ts';
+import { Problem } from '../../../models/rules/base/errors.ts';
+import {
+  createUser,
+  findUser,
+  findUserByEmail,
+  findUserByIdentity,
+  joinIdentity,
+  type User,
+} from '../../../models/access/user.ts';
+
+/**
+ * The account of a federated person: the one with this identity, else the one with this e-mail, else a new one. An
+ * account that an identity created before its provider verified the address is joined in the same way as one with a
+ * password, once the address is verified.
+ */
+async function accountOf(ctx: Context, person: FederatedPerson): Promise<User> {
+  const { provider, subject, email, emailVerified, name } = person;
+  const identity = { provider, subject };
+  for (;;) {
+    const known = await findUserByIdentity(identity);
+    if (known && (known.email_verified || !emailVerified || known.email !== email)) return known;
+    const sameEmail = known ?? (await findUserByEmail(email));
+    if (sameEmail && !emailVerified) {
+      const message =
+        'An account with this e-mail exists, and the identity provider has not verified that the address is yours. Sign in as you did before, or have the provider verify it.';
+      throw new Problem('FEDERATED_LOGIN_FAILED', { message });
+    }
+    try {
+      if (sameEmail) {
+        const joined = await joinIdentity(sameEmail, identity);
+        if (joined) return joined;
+      } else {
+        const user = newUser(ctx, {
+          email,
+          email_verified: emailVerified,
+          name,
+          identities: [identity],
+          ...(person.picture ? { picture: person.picture } : {}),
+        });
+        await createUser(user);
+        return user;
+      }
+    } catch (error) {
+      // The same sign-in in another tab was faster: the account exists now.
+      if (!isDuplicate(error)) throw error;
+    }
+  }
+}
+
+export const authRoutes = [
+  route({
+    name: 'register',
+    method: 'POST',
+    path: '/auth/register',
+    summary: 'Create an account, and with `company` its organization, and log in.',
+    auth: open,
+    body: contract.registerBody,
+    status: 201,
+    reply: contract.loginReply,
+    envelope: true,
+    limit: 'accounts',
+    errors: ['EMAIL_TAKEN'],
+    async handle({ body }, ctx) {
+      const email = normalizeEmail(body.email);
+      const password_hash = await passwords(ctx.config).hash(body.password);
+      const user = newUser(ctx, { email, email_verified: false, name: body.name, identities: [], password_hash });
+      const org =
+        body.company === undefined ? undefined : newOrganization(newId('org'), body.company, user._id, ctx.clock());
+      await createUser(user, org).catch((error: unknown) => {
+        throw isDuplicate(error) ? new Problem('EMAIL_TAKEN') : error;
+      });
+      return login(ctx, user);
+    },
+  }),
+  route({
+    name: 'login',
+    method: 'POST',
+    path: '/auth/login',
+    summary: 'Log in with e-mail and password.',
+    auth: open,
+    body: contract.loginBody,
+    reply: contract.loginReply,
+    envelope: true,
+    errors: ['BAD_LOGIN', 'RATE_LIMITED'],
+    async handle({ body, principal }, ctx) {
+      const email = normalizeEmail(body.email);
+      const user = await authenticate(ctx, { email, password: body.password, address: principal.address });
+      if (!user) throw new Problem('BAD_LOGIN');
+      return login(ctx, user);
+    },
+  }),
+  route({
+    name: 'getLogin',
+    method: 'GET',
+    path: '/auth/me',
+    summary: 'Who is logged in.',
+    auth: jwt,
+    reply: contract.meReply,
+    envelope: true,
+    async handle({ principal }) {
+      const [user, organizations] = await Promise.all([findUser(principal.userId), memberships(principal.userId)]);
+      if (!user) throw new Problem('UNAUTHENTICATED');
+      return { user: viewUser(user), organizations };
+    },
+  }),
+  route({
+    name: 'startFederatedLogin',
+    method: 'GET',
+    path: '/auth/oidc/{provider}/start',
+    summary: 'Send the browser to an identity provider.',
+    auth: open,
+    params: contract.oidcParams,
+    status: 302,
+    reply: contract.redirectReply,
+    envelope: true,
+    limit: 'accounts',
+    async handle({ params, cookies }, ctx) {
+      const { url, cookie } = await beginSignIn(ctx, params.provider);
+      cookies.set(cookie.name, cookie.value, cookie.seconds);
+      return redirect(url);
+    },
+  }),
+  route({
+    name: 'finishFederatedLogin',
+    method: 'GET',
+    path: '/auth/oidc/{provider}/callback',
+    summary: 'Where an identity provider sends the browser back to; answers as a login does.',
+    auth: open,
+    params: contract.oidcParams,
+    query: contract.oidcCallbackQuery,
+    otherParameters: 'ignored',
+    reply: contract.loginReply,
+    envelope: true,
+    limit: 'callbacks',
+    errors: ['FEDERATED_LOGIN_FAILED'],
+    async handle({ params, query, cookies }, ctx) {
+      const browser = query.state === undefined ? undefined : returningBrowser(cookies, 'oidc', query.state);
+      const person = await finishSignIn(ctx, params.provider, query, browser);
+      return login(ctx, await accountOf(ctx, person));
+    },
+  }),
+];

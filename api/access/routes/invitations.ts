@@ -1,0 +1,191 @@
+/** Invitations: who is asked into an organization, by a link for one address, and how they come in. */
+import { jwt, member, open } from '../auth.ts';
+import { login, newUser, passwords } from '../people.ts';
+import type { Context } from '../../context.ts';
+import * as contract from '../contract/accounts.ts';
+import { loginReply } from '../contract/auth.ts';
+import { invite, viewInvitation } from '../../events/inviting.ts';
+import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
+import { route } from '../../http/route.ts';
+import { isDuplicate } from '../../../models/base/connect.ts';
+import {
+  findOpenInvitation,
+  finishInvitation,
+  listInvitations,
+  revokeInvitation,
+  takeInvitation,
+  type Invitation,
+} from '../../../models/access/invitation.ts';
+import { hashToken } from '../../../models/access/key.ts';
+import { addMember, findOrganization, type Organization } from '../../../models/access/organization.ts';
+import { createUser, findUser, verifyEmail, type User } from '../../../models/access/user.ts';
+import { deadLink } from '../../../models/rules/access/account.ts';
+import { mayAdd } from '../../../models/rules/access/roles.ts';
+import { Problem } from '../../../models/rules/base/errors.ts';
+
+/**
+ * Makes whoever took an invitation a member, as far as the member who invited may still add people. Somebody who is one
+ * already keeps their role.
+ */
+async function join(ctx: Context, { _id, org_id, role, invited_by }: Invitation, user: User) {
+  const now = ctx.clock();
+  await addMember(org_id, invited_by, { user_id: user._id, role, joined_at: now }).catch((error: unknown) => {
+    if (!(error instanceof Problem)) throw error;
+    if (['MISSING_ROLE', 'NOT_FOUND'].includes(error.code)) throw deadLink();
+    if (error.code !== 'ALREADY_MEMBER') throw error;
+  });
+  await finishInvitation(_id, now);
+  const org = await findOrganization(org_id);
+  const own = org?.members.find(({ user_id }) => user_id === user._id);
+  if (!org || !own) throw deadLink();
+  return { organization: { org_id, name: org.name, role: own.role } };
+}
+
+/** An invitation that can be accepted, and its organization. @throws Problem LINK_OVER */
+async function opened(ctx: Context, token: string): Promise<{ invitation: Invitation; org: Organization }> {
+  const invitation = await findOpenInvitation(hashToken(token), ctx.clock());
+  const org = invitation && (await findOrganization(invitation.org_id));
+  const inviter = org?.members.find(({ user_id }) => user_id === invitation?.invited_by);
+  if (!invitation || !org || !inviter || !mayAdd(inviter.role, invitation.role)) throw deadLink();
+  return { invitation, org };
+}
+
+/** Whether somebody who has this link of the invitation has shown to have its mailbox. */
+const provesAddress = ({ hash }: Invitation, token: string): boolean => hash === hashToken(token);
+
+const prefix = '/orgs/{orgId}/invitations';
+
+export const invitationRoutes = [
+  route({
+    name: 'inviteMember',
+    method: 'POST',
+    path: prefix,
+    summary:
+      'Invite somebody, with or without an account, by mail or by the `link` of the answer. A later one of the address replaces it.',
+    auth: member('admin'),
+    params: contract.orgParams,
+    body: contract.inviteBody,
+    status: 201,
+    reply: contract.invitedReply,
+    envelope: true,
+    limit: 'writes',
+    errors: ['ALREADY_MEMBER'],
+    async handle({ body, principal }, ctx) {
+      const { invitation, ...rest } = await invite(ctx, principal, body);
+      return { invitation: viewInvitation(invitation, ctx.clock()), ...rest };
+    },
+  }),
+  route({
+    name: 'listInvitations',
+    method: 'GET',
+    path: prefix,
+    summary: 'Invitations and what became of them, the newest first.',
+    auth: member('admin'),
+    params: contract.orgParams,
+    query: contract.pageQuery,
+    reply: contract.invitationList,
+    envelope: true,
+    async handle({ query, principal: { orgId } }, ctx) {
+      const limit = query.limit ?? defaultLimit;
+      const found = await listInvitations(orgId, limit + 1, afterCursor(query.cursor));
+      const { entries, cursor } = listPage(found, limit);
+      return { invitations: entries.map((entry) => viewInvitation(entry, ctx.clock())), cursor };
+    },
+  }),
+  route({
+    name: 'revokeInvitation',
+    method: 'DELETE',
+    path: `${prefix}/{invitationId}`,
+    summary: 'Take an invitation back: its link is over at once.',
+    auth: member('admin'),
+    params: contract.invitationParams,
+    reply: contract.invitationReply,
+    envelope: true,
+    limit: 'writes',
+    async handle({ params: { orgId, invitationId } }, ctx) {
+      const revoked = await revokeInvitation(orgId, invitationId, ctx.clock());
+      if (!revoked) throw new Problem('NOT_FOUND', { message: 'There is no such invitation that could be accepted.' });
+      return { invitation: viewInvitation(revoked, ctx.clock()) };
+    },
+  }),
+  route({
+    name: 'seeInvitation',
+    method: 'POST',
+    path: '/auth/invitations/see',
+    summary:
+      'What the invitation of a link is about. It changes nothing; the token is in the body, so that no log holds it.',
+    auth: open,
+    body: contract.invitationToken,
+    reply: contract.invitationSeen,
+    envelope: true,
+    limit: 'accounts',
+    asksOnly: true,
+    errors: ['LINK_OVER'],
+    async handle({ body }, ctx) {
+      const { invitation, org } = await opened(ctx, body.token);
+      const { email, role, expires_at, invited_by } = invitation;
+      const inviter = await findUser(invited_by);
+      return {
+        org_name: org.name,
+        email,
+        role,
+        invited_by_name: inviter?.name ?? org.name,
+        expires_at: expires_at.toISOString(),
+      };
+    },
+  }),
+  route({
+    name: 'acceptInvitation',
+    method: 'POST',
+    path: '/auth/invitations/accept',
+    summary: 'Join with your account, whose address is the invited one.',
+    auth: jwt,
+    body: contract.invitationToken,
+    reply: contract.joinedReply,
+    envelope: true,
+    limit: 'accounts',
+    errors: ['LINK_OVER', 'CONFLICT'],
+    async handle({ body: { token }, principal: { userId } }, ctx) {
+      const user = await findUser(userId);
+      if (!user) throw new Problem('UNAUTHENTICATED');
+      const taken = await takeInvitation(hashToken(token), { userId, email: user.email }, ctx.clock());
+      if (!taken) throw deadLink();
+      if (provesAddress(taken, token)) await verifyEmail(userId, user.email);
+      return join(ctx, taken, user);
+    },
+  }),
+  route({
+    name: 'registerInvited',
+    method: 'POST',
+    path: '/auth/invitations/register',
+    summary: 'Create an account of the invited address, join with it, and log in.',
+    auth: open,
+    body: contract.registerInvitedBody,
+    status: 201,
+    reply: loginReply,
+    envelope: true,
+    limit: 'accounts',
+    errors: ['LINK_OVER', 'EMAIL_TAKEN', 'CONFLICT'],
+    async handle({ body: { token, name, password } }, ctx) {
+      const { invitation } = await opened(ctx, token);
+      const { email } = invitation;
+      const password_hash = await passwords(ctx.config).hash(password);
+      const user = newUser(ctx, {
+        email,
+        email_verified: provesAddress(invitation, token),
+        name,
+        identities: [],
+        password_hash,
+      });
+      await createUser(user).catch((error: unknown) => {
+        if (!isDuplicate(error)) throw error;
+        const message = 'There is an account of this e-mail; log in with it and accept the invitation.';
+        throw new Problem('EMAIL_TAKEN', { message });
+      });
+      const taken = await takeInvitation(hashToken(token), { userId: user._id, email }, ctx.clock());
+      if (!taken) throw deadLink();
+      await join(ctx, taken, user);
+      return login(ctx, user);
+    },
+  }),
+];

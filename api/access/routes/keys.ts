@@ -1,0 +1,266 @@
+/** Developer keys: members create and manage them, keys cannot. Also what a key may read about itself. */
+import { member, self } from '../auth.ts';
+import { orgParams } from '../../base/contract/common.ts';
+import * as contract from '../contract/keys.ts';
+import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
+import { route } from '../../http/route.ts';
+import { newId } from '../../../models/base/ids.ts';
+import {
+  createKey,
+  findKey,
+  hashToken,
+  listKeys,
+  newToken,
+  replaceKey,
+  revokeKey,
+  updateKey,
+  type Key,
+} from '../../../models/access/key.ts';
+import { roleOf } from '../../../models/access/organization.ts';
+import { providePublishableKey, rotatePublishableKey } from '../../../models/access/publishablekey.ts';
+import { Problem } from '../../../models/rules/base/errors.ts';
+import {
+  defaultMode,
+  defaultScopes,
+  keyEnvironment,
+  keyStatus,
+  rotationEnd,
+  tokenStart,
+  type Environment,
+} from '../../../models/rules/access/keys.ts';
+
+const base = '/support/developer-keys/orgs/{orgId}';
+const missing = () => new Problem('NOT_FOUND', { message: 'There is no such key.' });
+
+/** A record as callers see it, at a moment. */
+function view(key: Key, environment: Environment, now: Date) {
+  return {
+    ...key,
+    key_id: key._id,
+    mode: key.mode === 'legacy' ? null : key.mode,
+    environment: keyEnvironment(key.mode, environment),
+    status: keyStatus(key, now),
+    created_at: key.created_at.toISOString(),
+    updated_at: key.updated_at.toISOString(),
+    last_used_at: key.last_used_at?.toISOString() ?? null,
+    expires_at: key.expires_at?.toISOString() ?? null,
+  };
+}
+
+/** A new key and its token; nothing is stored yet. */
+function mint(
+  fields: Pick<Key, 'org_id' | 'name' | 'scopes' | 'mode' | 'created_by_user_id' | 'expires_at'>,
+  now: Date,
+): { key: Key; token: string } {
+  const token = newToken('secret', fields.mode);
+  const key = {
+    ...fields,
+    _id: newId('key'),
+    token_hash: hashToken(token),
+    token_prefix: tokenStart(token),
+    created_at: now,
+    updated_at: now,
+  };
+  return { key, token };
+}
+
+/**
+ * Whoever is taken out loses their keys. One that was stored after that, by a request that was admitted before, must not stay.
+ * @throws Problem NOT_FOUND
+ */
+async function checkStillMember({ _id, org_id }: Key, userId: string, now: Date): Promise<void> {
+  if ((await roleOf(org_id, userId)) !== undefined) return;
+  await revokeKey(org_id, _id, now);
+  throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
+}
+
+/** The `expires_at` of the request as a date. @throws Problem VALIDATION when that moment has passed. */
+function readExpiry(text: string | null, now: Date): Date | null {
+  if (text === null) return null;
+  const moment = new Date(text);
+  if (moment > now) return moment;
+  throw new Problem('VALIDATION', { details: [{ path: ['body', 'expires_at'], message: 'must be in the future' }] });
+}
+
+export const keyRoutes = [
+  route({
+    name: 'listPublishableKeys',
+    method: 'GET',
+    path: `${base}/publishable-keys`,
+    summary: 'The publishable keys of both modes, in full; made on the first read.',
+    auth: member(),
+    params: orgParams,
+    reply: contract.publishableKeys,
+    envelope: true,
+    async handle({ principal }, ctx) {
+      const [test, live] = await Promise.all(
+        (['test', 'live'] as const).map((mode) => providePublishableKey(principal.orgId, mode, ctx.clock())),
+      );
+      const shown = ({ key, created_at }: NonNullable<typeof test>) => ({ key, created_at: created_at.toISOString() });
+      return { test: shown(test!), live: shown(live!) };
+    },
+  }),
+  route({
+    name: 'rotatePublishableKey',
+    method: 'POST',
+    path: `${base}/publishable-keys/{mode}/rotate`,
+    summary: "Replace a mode's publishable key. The old one stops working: pages that embed it need the new one.",
+    auth: member(),
+    params: contract.publishableParams,
+    reply: contract.rotatedPublishableKey,
+    envelope: true,
+    limit: 'writes',
+    async handle({ params, principal }, ctx) {
+      return rotatePublishableKey(principal.orgId, params.mode, ctx.clock());
+    },
+  }),
+  route({
+    name: 'listKeys',
+    method: 'GET',
+    path: `${base}/keys`,
+    summary: 'All keys, newest first, also revoked ones.',
+    auth: member(),
+    params: orgParams,
+    query: contract.keyListQuery,
+    reply: contract.keyList,
+    envelope: true,
+    async handle({ query, principal }, ctx) {
+      const limit = query.limit ?? defaultLimit;
+      const { entries, cursor } = listPage(
+        await listKeys(principal.orgId, limit + 1, afterCursor(query.cursor)),
+        limit,
+      );
+      return { keys: entries.map((key) => view(key, principal.org.environment, ctx.clock())), cursor };
+    },
+  }),
+  route({
+    name: 'createKey',
+    method: 'POST',
+    path: `${base}/keys`,
+    summary: 'Create a key. Its token is shown this once.',
+    auth: member(),
+    params: orgParams,
+    body: contract.createKeyBody,
+    status: 201,
+    reply: contract.newKeyReply,
+    envelope: true,
+    limit: 'writes',
+    async handle({ body, principal }, ctx) {
+      const now = ctx.clock();
+      const { key, token } = mint(
+        {
+          org_id: principal.orgId,
+          name: body.name,
+          scopes: [...new Set(body.scopes ?? defaultScopes)],
+          mode: body.mode ?? defaultMode,
+          created_by_user_id: principal.userId,
+          expires_at: readExpiry(body.expires_at ?? null, now),
+        },
+        now,
+      );
+      await createKey(key);
+      await checkStillMember(key, principal.userId, now);
+      return { key: view(key, principal.org.environment, now), token };
+    },
+  }),
+  route({
+    name: 'updateKey',
+    method: 'PATCH',
+    path: `${base}/keys/{keyId}`,
+    summary: 'Change name, scopes or expiry. The token and the mode stay.',
+    auth: member(),
+    params: contract.keyParams,
+    body: contract.updateKeyBody,
+    reply: contract.keyReply,
+    envelope: true,
+    limit: 'writes',
+    errors: ['KEY_REVOKED', 'CONFLICT'],
+    async handle({ params, body, principal }, ctx) {
+      const now = ctx.clock();
+      const change = {
+        ...(body.name === undefined ? {} : { name: body.name }),
+        ...(body.scopes === undefined ? {} : { scopes: [...new Set(body.scopes)] }),
+        ...(body.expires_at === undefined ? {} : { expires_at: readExpiry(body.expires_at, now) }),
+      };
+      const key = await updateKey(principal.orgId, params.keyId, change, now);
+      if (!key) {
+        const standing = await findKey(principal.orgId, params.keyId);
+        if (!standing) throw missing();
+        if (standing.revoked_at) throw new Problem('KEY_REVOKED');
+        throw new Problem('CONFLICT', {
+          message: 'This key was rotated, which said when it ends; change its successor.',
+        });
+      }
+      return { key: view(key, principal.org.environment, now) };
+    },
+  }),
+  route({
+    name: 'revokeKey',
+    method: 'DELETE',
+    path: `${base}/keys/{keyId}`,
+    summary: 'Revoke a key: within a second nothing accepts it. Repeating it changes nothing.',
+    auth: member(),
+    params: contract.keyParams,
+    reply: contract.keyReply,
+    envelope: true,
+    limit: 'writes',
+    async handle({ params, principal }, ctx) {
+      const now = ctx.clock();
+      const key =
+        (await revokeKey(principal.orgId, params.keyId, now)) ?? (await findKey(principal.orgId, params.keyId));
+      if (!key) throw missing();
+      return { key: view(key, principal.org.environment, now) };
+    },
+  }),
+  route({
+    name: 'rotateKey',
+    method: 'POST',
+    path: `${base}/keys/{keyId}/rotate`,
+    summary: 'Create the successor of a key: same name, scopes, mode and expiry. The old key ends after the overlap.',
+    auth: member(),
+    params: contract.keyParams,
+    body: contract.rotateKeyBody,
+    status: 201,
+    reply: contract.newKeyReply,
+    envelope: true,
+    limit: 'writes',
+    errors: ['KEY_REVOKED'],
+    async handle({ params, body, principal }, ctx) {
+      const now = ctx.clock();
+      const old = await findKey(principal.orgId, params.keyId);
+      if (!old) throw missing();
+      const oldEnds = rotationEnd(old, body.overlap_seconds ?? 0, now);
+      const { org_id, name, scopes, mode, expires_at } = old;
+      const next = mint(
+        { org_id, name, scopes, mode, expires_at: expires_at ?? null, created_by_user_id: principal.userId },
+        now,
+      );
+      if (!(await replaceKey(old, next.key, oldEnds, now)))
+        throw new Problem('CONFLICT', { message: 'The key was changed meanwhile; look at it again.' });
+      await checkStillMember(next.key, principal.userId, now);
+      return { key: view(next.key, principal.org.environment, now), token: next.token };
+    },
+  }),
+  route({
+    name: 'getSelf',
+    method: 'GET',
+    path: '/support/developer-keys/self',
+    summary: 'What the calling key is.',
+    auth: self,
+    reply: contract.selfReply,
+    async handle({ principal }, ctx) {
+      const { record, environment, orgId, orgName, mode } = principal;
+      const { key_id, name, scopes, status, expires_at, environment: keyOf } = view(record, environment, ctx.clock());
+      return {
+        organization: { org_id: orgId, name: orgName },
+        key_id,
+        name,
+        scopes,
+        environment: keyOf,
+        status,
+        expires_at,
+        mode,
+      };
+    },
+  }),
+];

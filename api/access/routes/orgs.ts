@@ -1,0 +1,190 @@
+/** Organizations and who belongs to them. */
+import { jwt, member } from '../auth.ts';
+import * as contract from '../contract/orgs.ts';
+import { orgParams } from '../../base/contract/common.ts';
+import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
+import { invite, viewInvitation } from '../../events/inviting.ts';
+import { route, withStatus } from '../../http/route.ts';
+import { takeOut } from '../../tasks/departure.ts';
+import { newId } from '../../../models/base/ids.ts';
+import type { Key } from '../../../models/access/key.ts';
+import {
+  addMember,
+  changeRole,
+  createOrganization,
+  listOrganizationsOf,
+  newOrganization,
+  type Member,
+  type Organization,
+} from '../../../models/access/organization.ts';
+import { normalizeEmail } from '../../../models/rules/access/email.ts';
+import { Problem } from '../../../models/rules/base/errors.ts';
+import { checkAdding, checkKeepingKeys, type Role } from '../../../models/rules/access/roles.ts';
+import { findUser, findUserByEmail, listUsers, type User } from '../../../models/access/user.ts';
+
+function view(org: Organization, role: Role) {
+  return {
+    org_id: org._id,
+    name: org.name,
+    environment: org.environment,
+    role,
+    created_at: org.created_at.toISOString(),
+  };
+}
+
+function memberView(user: User, { role, joined_at }: Member) {
+  const picture = user.picture ? { picture: user.picture } : {};
+  return {
+    userId: user._id,
+    email: user.email,
+    email_verified: user.email_verified,
+    name: user.name,
+    ...picture,
+    role,
+    joined_at: joined_at.toISOString(),
+  };
+}
+
+const keyMade = ({ _id, name, token_prefix }: Key) => ({ key_id: _id, name, token_prefix });
+
+export const orgRoutes = [
+  route({
+    name: 'createOrganization',
+    method: 'POST',
+    path: '/orgs',
+    summary: 'Create an organization, in the sandbox, with you as its owner.',
+    auth: jwt,
+    body: contract.createBody,
+    status: 201,
+    reply: contract.organization,
+    envelope: true,
+    limit: 'accounts',
+    async handle({ body, principal }, ctx) {
+      const org = newOrganization(newId('org'), body.name, principal.userId, ctx.clock());
+      await createOrganization(org);
+      return view(org, 'owner');
+    },
+  }),
+  route({
+    name: 'listOrganizations',
+    method: 'GET',
+    path: '/orgs',
+    summary: 'The organizations you belong to, newest first.',
+    auth: jwt,
+    query: contract.listQuery,
+    reply: contract.listReply,
+    envelope: true,
+    async handle({ query, principal }) {
+      const limit = query.limit ?? defaultLimit;
+      const { entries, cursor } = listPage(
+        await listOrganizationsOf(principal.userId, limit + 1, afterCursor(query.cursor)),
+        limit,
+      );
+      // The query reads only the caller's own entry of the members.
+      return { organizations: entries.map((org) => view(org, org.members[0]!.role)), cursor };
+    },
+  }),
+  route({
+    name: 'getOrganization',
+    method: 'GET',
+    path: '/orgs/{orgId}',
+    summary: 'One organization.',
+    auth: member(),
+    params: orgParams,
+    reply: contract.organization,
+    envelope: true,
+    async handle({ principal }) {
+      return view(principal.org, principal.role);
+    },
+  }),
+  route({
+    name: 'listMembers',
+    method: 'GET',
+    path: '/orgs/{orgId}/members',
+    summary: 'All members, in the order they joined.',
+    auth: member(),
+    params: orgParams,
+    reply: contract.memberList,
+    envelope: true,
+    async handle({ principal }) {
+      const entries = principal.org.members;
+      const users = new Map((await listUsers(entries.map((m) => m.user_id))).map((user) => [user._id, user]));
+      const members = entries.flatMap((entry) => {
+        const user = users.get(entry.user_id);
+        return user ? [memberView(user, entry)] : [];
+      });
+      return { members, count: members.length };
+    },
+  }),
+  route({
+    name: 'addMember',
+    method: 'POST',
+    path: '/orgs/{orgId}/members',
+    summary:
+      'Add somebody whose account has a proven address; anybody else is invited (202). Only an owner makes an owner.',
+    auth: member('admin'),
+    params: orgParams,
+    body: contract.addMemberBody,
+    status: 201,
+    otherStatuses: [202],
+    reply: contract.addedReply,
+    envelope: true,
+    limit: 'writes',
+    errors: ['ALREADY_MEMBER', 'CONFLICT'],
+    async handle({ body, principal }, ctx) {
+      // Checked before the look-up, so that a member who may not add anybody learns nothing about accounts.
+      checkAdding(principal.role, body.role);
+      const user = await findUserByEmail(normalizeEmail(body.email));
+      // Anybody can register any address with a password, so an address that nobody has proven stands for nobody.
+      if (!user?.email_verified) {
+        const { invitation, ...rest } = await invite(ctx, principal, body);
+        return withStatus(202, { invitation: viewInvitation(invitation, ctx.clock()), ...rest });
+      }
+      const entry = { user_id: user._id, role: body.role, joined_at: ctx.clock() };
+      await addMember(principal.orgId, principal.userId, entry);
+      return { member: memberView(user, entry) };
+    },
+  }),
+  route({
+    name: 'changeRole',
+    method: 'PATCH',
+    path: '/orgs/{orgId}/members/{userId}',
+    summary: 'Give a member another role. Only owners do, and one owner stays.',
+    auth: member(),
+    params: contract.memberParams,
+    body: contract.changeRoleBody,
+    reply: contract.memberReply,
+    envelope: true,
+    limit: 'writes',
+    errors: ['LAST_OWNER'],
+    async handle({ params: { orgId, userId }, body: { role }, principal }) {
+      const entry = await changeRole(orgId, principal.userId, userId, role);
+      const user = await findUser(userId);
+      if (!user) throw new Problem('NOT_FOUND', { message: 'There is no such member.' });
+      return { member: memberView(user, entry) };
+    },
+  }),
+  route({
+    name: 'removeMember',
+    method: 'DELETE',
+    path: '/orgs/{orgId}/members/{userId}',
+    summary: 'Take somebody out, or leave. The last owner stays. The keys that the member made are revoked.',
+    auth: member(),
+    params: contract.memberParams,
+    query: contract.removeMemberQuery,
+    reply: contract.removedReply,
+    envelope: true,
+    errors: ['LAST_OWNER'],
+    async handle({ params: { userId }, query, principal }, ctx) {
+      const keep = query.keep_keys === 'true';
+      if (keep) checkKeepingKeys({ id: principal.userId, role: principal.role }, userId);
+      const { revoked, kept } = await takeOut(ctx, principal, userId, keep ? principal.userId : undefined);
+      return {
+        userId,
+        removed: true as const,
+        revoked_keys: revoked.map(keyMade),
+        kept_keys: kept.map(keyMade),
+      };
+    },
+  }),
+];

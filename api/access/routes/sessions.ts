@@ -1,0 +1,137 @@
+/** Support sessions: a backend mints them for its customers, a member revokes them; and the secret that signs embeds. */
+import { randomBytes } from 'node:crypto';
+import { key, member } from '../auth.ts';
+import * as contract from '../contract/sessions.ts';
+import { route } from '../../http/route.ts';
+import { provideCustomer } from '../../../models/chat/customer.ts';
+import { embedSecretPlace, findEmbedSecret, replaceEmbedSecret } from '../../../models/access/embedsecret.ts';
+import { newId } from '../../../models/base/ids.ts';
+import { normalizeEmail } from '../../../models/rules/access/email.ts';
+import { Problem } from '../../../models/rules/base/errors.ts';
+import { productTypeOf, sessionEnd } from '../../../models/rules/access/session.ts';
+import { createSession, newStepUp, revokeSession } from '../../../models/access/session.ts';
+
+const base = '/support/sessions/orgs/{orgId}';
+
+export const sessionRoutes = [
+  route({
+    name: 'mintSession',
+    method: 'POST',
+    path: `${base}/mint`,
+    summary: 'A session for one customer, whom your backend has identified. Its mode is the key’s.',
+    auth: key('sessions:mint', { keyOnly: true }),
+    params: contract.orgParams,
+    body: contract.mintBody,
+    reply: contract.mintReply,
+    limit: 'sessions',
+    endOf: ({ expires_at }) => new Date(expires_at),
+    async handle({ body, principal }, ctx) {
+      const { orgId, mode } = principal;
+      const { email, name, externalCustomerId: externalId } = body.customer;
+      const { visitorId, context = {} } = body;
+      const now = ctx.clock();
+      const productType = productTypeOf(context);
+      const expiresAt = sessionEnd(body.ttlSeconds, now);
+      const stepUp = body.stepUp ? newStepUp(now) : undefined;
+      const identity = {
+        externalId,
+        name,
+        visitorId,
+        ...(email === undefined ? {} : { email: normalizeEmail(email) }),
+      };
+      const { _id: customerId } = await provideCustomer(orgId, mode, identity, now);
+      const sessionId = newId('session');
+      await createSession({
+        _id: sessionId,
+        org_id: orgId,
+        mode,
+        kind: 'minted',
+        customer_id: customerId,
+        verified: true,
+        ...(productType === undefined ? {} : { product_type: productType }),
+        context,
+        ...(visitorId === undefined ? {} : { visitor_id: visitorId }),
+        ...stepUp?.stored,
+        expires_at: expiresAt,
+        created_by: principal.actor,
+        created_at: now,
+      });
+      const signed = {
+        sessionId,
+        customerId,
+        orgId,
+        mode,
+        verified: true,
+        ...(productType === undefined ? {} : { productType }),
+      };
+      const token = await ctx.tokens.signSession(signed, expiresAt, now);
+      const { publicUrl } = ctx.config;
+      return {
+        token,
+        session_id: sessionId,
+        customer_id: customerId,
+        expires_at: expiresAt.toISOString(),
+        ws_url: `${publicUrl.replace(/^http/, 'ws')}/v1/support/chat/ws/${orgId}?sessionToken=${token}`,
+        rest_base_url: `${publicUrl}/v1/support`,
+        mode,
+        step_up_token: stepUp?.token,
+      };
+    },
+  }),
+  route({
+    name: 'revokeSession',
+    method: 'POST',
+    path: `${base}/{sessionId}/revoke`,
+    summary: 'End a session: within a second nothing accepts its token, and its open connections close.',
+    auth: member(),
+    params: contract.sessionParams,
+    reply: contract.revokeReply,
+    envelope: true,
+    limit: 'writes',
+    async handle({ params, principal }, ctx) {
+      const session = await revokeSession(principal.orgId, params.sessionId, ctx.clock());
+      if (!session) throw new Problem('NOT_FOUND', { message: 'There is no such session.' });
+      return { session_id: session._id, status: 'revoked' as const };
+    },
+  }),
+  route({
+    name: 'getEmbedSecret',
+    method: 'GET',
+    path: `${base}/embed-secret`,
+    summary: 'Whether there is a secret that signs e-mails of embedded customers; never the secret.',
+    auth: key('support:read'),
+    params: contract.orgParams,
+    reply: contract.embedSecretState,
+    async handle({ principal }, ctx) {
+      const { orgId, mode } = principal;
+      const record = await findEmbedSecret(orgId, mode);
+      const former = record?.former && record.former.until > ctx.clock() ? record.former : undefined;
+      return {
+        mode,
+        exists: record !== null,
+        created_at: record?.created_at.toISOString() ?? null,
+        former_until: former?.until.toISOString() ?? null,
+      };
+    },
+  }),
+  route({
+    name: 'replaceEmbedSecret',
+    method: 'POST',
+    path: `${base}/embed-secret`,
+    summary: 'Make the secret that signs e-mails of embedded customers of this mode, or a new one in its place.',
+    auth: key('support:write'),
+    params: contract.orgParams,
+    body: contract.embedSecretBody,
+    status: 201,
+    reply: contract.embedSecretReply,
+    limit: 'writes',
+    async handle({ body, principal }, ctx) {
+      const { orgId, mode } = principal;
+      const now = ctx.clock();
+      const secret = `emb_${mode}_${randomBytes(32).toString('base64url')}`;
+      const formerUntil = new Date(now.getTime() + (body.overlap_seconds ?? 0) * 1000);
+      await replaceEmbedSecret(orgId, mode, ctx.secrets.seal(secret, embedSecretPlace(orgId, mode)), formerUntil, now);
+      return { mode, embed_secret: secret, created_at: now.toISOString() };
+    },
+  }),
+];

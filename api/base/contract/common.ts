@@ -1,0 +1,61 @@
+/** What all replies share: times, pages, errors, the warning of a downgraded key. Zod only. */
+import { z } from 'zod';
+import { modes } from '../../../models/rules/access/keys.ts';
+
+/** ISO 8601, UTC, milliseconds. */
+export const timestamp = z.iso.datetime({ precision: 3 });
+export const id = z.string().min(1).max(100);
+export const orgParams = z.object({ orgId: id });
+export const mode = z.enum(modes);
+
+/**
+ * Control characters, line ends, and characters that change the direction of writing, which would make a name look like
+ * another one.
+ */
+const unprintable = String.raw`\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069`;
+const blank = String.raw` \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff`;
+/** The first two parts share no character, so that a long text is refused in one pass over it. */
+const oneLine = new RegExp(`^[${blank}]*[^${blank}${unprintable}][^${unprintable}]*$`);
+
+/** One line of text as people write it; blanks at its ends are allowed and kept. */
+export const line = (max: number) =>
+  z.string().min(1).max(max).regex(oneLine, 'must be one line with something on it, without control characters');
+
+/** The most entries on a page of a list; a caller who asks for more gets this many. */
+const maxPageEntries = 100;
+
+export const pageQuery = z.object({
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .overwrite((asked) => Math.min(asked, maxPageEntries))
+    .optional()
+    .meta({ description: `Entries a page; 20 unless told, and never more than ${maxPageEntries}.` }),
+  cursor: z.string().max(400).optional().meta({ description: 'The `cursor` of the page before.' }),
+});
+/** Null at the end of the list. */
+export const cursor = z.string().nullable();
+
+/** Spec 4.8: reads of the whole organization take a mode. Without one, a member gets both modes and a key its own. */
+export const modeQuery = z.object({
+  mode: mode.optional(),
+  environment: mode.optional().meta({ description: 'The same as `mode`, which counts where both are sent.' }),
+});
+
+export const warning = z
+  .object({ code: z.literal('LIVE_KEY_NOT_ACTIVE'), message: z.string() })
+  .meta({ id: 'Warning', description: 'A live key was used before the organization is live; it acted as a test key.' });
+
+export const errorReply = z
+  .object({
+    error: z.string(),
+    code: z.string().optional(),
+    details: z.array(z.object({ path: z.array(z.union([z.string(), z.number()])), message: z.string() })).optional(),
+    feature: z.string().optional(),
+    from: z.string().optional().meta({ description: 'Of ILLEGAL_TRANSITION: the state it is in.' }),
+    operation: z.string().optional().meta({ description: 'Of ILLEGAL_TRANSITION: what was asked for.' }),
+    allowed: z.array(z.string()).optional().meta({ description: 'Of ILLEGAL_TRANSITION: what is possible.' }),
+    request_id: z.string(),
+  })
+  .meta({ id: 'Error' });

@@ -1,0 +1,206 @@
+/** What travels between a customer and a conversation: the frames of the socket in both directions, and the same over REST. Zod only. */
+import { z } from 'zod';
+import { cursor, id, mode, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { confidencesOfAnswers, offer } from '../../knowledge/contract/knowledge.ts';
+import { fieldKinds, questionActions } from '../../../models/rules/mcp/question.ts';
+import { conversationStatuses, maxBodyLength, messageRoles } from '../../../models/rules/chat/conversation.ts';
+
+export { orgParams, pageQuery };
+
+/** Text that is not blank. */
+const body = z
+  .string()
+  .max(maxBodyLength)
+  .regex(/\S/, 'must have something on it')
+  .meta({ description: `What the customer says; at most ${maxBodyLength} characters.` });
+const clientMessageId = z
+  .string()
+  .min(1)
+  .max(100)
+  .meta({ description: 'Your own id for the message: sent again with the same one, it is the same message.' });
+
+const clientFrames = {
+  message: z.strictObject({ type: z.literal('message'), body, client_message_id: clientMessageId.optional() }),
+  typing: z.strictObject({ type: z.literal('typing') }),
+  end: z.strictObject({ type: z.literal('end'), body: z.enum(['1', '2', '3', '4', '5']).optional() }),
+  confirm_response: z.strictObject({
+    type: z.literal('confirm_response'),
+    pending_id: z.string().min(1).max(100),
+    approved: z.boolean(),
+  }),
+  step_up_response: z.strictObject({
+    type: z.literal('step_up_response'),
+    pending_id: z.string().min(1).max(100),
+    step_up_token: z.string().min(1).max(500),
+  }),
+  input_response: z.strictObject({
+    type: z.literal('input_response'),
+    pending_id: z.string().min(1).max(100),
+    question_id: z.string().min(1).max(100),
+    action: z.enum(questionActions),
+    content: z.record(z.string(), z.unknown()).optional(),
+  }),
+  context_update: z.strictObject({ type: z.literal('context_update'), context: z.record(z.string(), z.unknown()) }),
+  earlier: z.strictObject({ type: z.literal('earlier'), cursor: z.string().min(1).max(200) }),
+  ping: z.strictObject({ type: z.literal('ping') }),
+} as const;
+export const clientFrame = z.discriminatedUnion('type', [
+  clientFrames.message,
+  clientFrames.typing,
+  clientFrames.end,
+  clientFrames.confirm_response,
+  clientFrames.step_up_response,
+  clientFrames.input_response,
+  clientFrames.context_update,
+  clientFrames.earlier,
+  clientFrames.ping,
+]);
+export type ClientFrame = z.infer<typeof clientFrame>;
+export const isClientFrameType = (type: unknown): type is ClientFrame['type'] =>
+  typeof type === 'string' && Object.hasOwn(clientFrames, type);
+
+const source = z.object({
+  type: z.enum(['document', 'website']),
+  id,
+  name: z.string(),
+  url: z.string().optional(),
+  score: z.number(),
+});
+const confidence = z.enum(confidencesOfAnswers).meta({
+  description: 'Of an answer from documents. `low`: it offers passages that may help.',
+});
+const offers = z.array(offer).meta({ description: 'What an answer of low confidence offers, the nearest first.' });
+export const message = z
+  .object({
+    id,
+    role: z.enum(messageRoles),
+    body: z.string(),
+    timestamp,
+    client_message_id: z.string().optional().meta({ description: 'Of a customer’s message that had one.' }),
+    sources: z.array(source).optional().meta({ description: 'Of the agent: what the answer rests on.' }),
+    has_context: z.boolean().optional(),
+    confidence: confidence.optional(),
+    offers: offers.optional(),
+    sender_name: z.string().optional().meta({ description: 'Of a member.' }),
+  })
+  .meta({ id: 'ChatMessage' });
+
+/**
+ * The number that every server frame has; a frame that is not in the log carries the number of the last one that is.
+ */
+const seq = z.number().int().min(0);
+const frame = <T extends string, S extends z.core.$ZodLooseShape>(type: T, shape: S) =>
+  z.strictObject({ type: z.literal(type), seq, ...shape });
+const status = z.enum(conversationStatuses);
+const agreementBody = z
+  .string()
+  .meta({ description: 'The arguments, a line each; where there are none, what the tool does.' });
+const toolArguments = z.record(z.string(), z.unknown()).meta({ description: 'What is sent if it is agreed to.' });
+
+const questionField = z.strictObject({
+  name: z.string(),
+  label: z.string(),
+  description: z.string().optional(),
+  kind: z.enum(fieldKinds),
+  required: z.boolean(),
+  options: z.array(z.strictObject({ value: z.string(), label: z.string() })).optional(),
+  initial: z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]).optional(),
+});
+
+export const serverFrame = z.discriminatedUnion('type', [
+  frame('welcome', { conv_id: id, status, mode }),
+  frame('history', { messages: z.array(message), cursor }),
+  frame('earlier', { before: z.string(), messages: z.array(message), cursor }),
+  frame('ack', { client_message_id: z.string().optional(), message_id: id, body: z.string(), timestamp }),
+  frame('typing', {}),
+  frame('reply_start', { message_id: id }),
+  frame('reply_chunk', { message_id: id, body: z.string() }),
+  frame('notice', {
+    message_id: id,
+    body: z.string().meta({ description: 'Said until the answer is there: whom it waits for, or how far a tool is.' }),
+  }),
+  frame('reply_end', {
+    message_id: id,
+    body: z.string(),
+    sources: z.array(source),
+    has_context: z.boolean(),
+    confidence: confidence.optional(),
+    offers: offers.optional(),
+    timestamp,
+  }),
+  frame('agent_reply', { message_id: id, body: z.string(), sender_name: z.string(), timestamp }),
+  frame('confirm', {
+    pending_id: id,
+    tool_name: z.string(),
+    title: z.string(),
+    body: agreementBody,
+    arguments: toolArguments,
+  }),
+  frame('step_up', {
+    pending_id: id,
+    tool_name: z.string(),
+    title: z.string(),
+    body: agreementBody,
+    arguments: toolArguments,
+    expires_at: timestamp,
+  }),
+  frame('input', {
+    pending_id: id,
+    question_id: z.string().meta({ description: 'Which question of this call; the answer names it.' }),
+    tool_name: z.string(),
+    title: z.string(),
+    message: z.string().meta({ description: 'What the tool asks; text without anything active.' }),
+    fields: z.array(questionField),
+    expires_at: timestamp,
+  }),
+  frame('input_ack', { pending_id: id, question_id: z.string(), action: z.enum(questionActions) }),
+  frame('confirm_ack', { pending_id: id, approved: z.boolean() }),
+  frame('action_result', { pending_id: id, tool_name: z.string(), ok: z.boolean(), label: z.string() }),
+  frame('escalated', { ticket_id: id }),
+  frame('status', { status }),
+  frame('error', {
+    code: z.string(),
+    message: z.string(),
+    client_message_id: z.string().optional().meta({ description: 'Of the message that was refused.' }),
+    retry_after: z.number().int().optional().meta({ description: 'Seconds to wait.' }),
+  }),
+  frame('pong', {}),
+]);
+export type ServerFrame = z.infer<typeof serverFrame>;
+
+export const conversation = z
+  .object({
+    conv_id: id,
+    mode,
+    status,
+    preview: z.string().meta({ description: 'How its last message begins.' }),
+    last_message_at: timestamp.nullable(),
+    ticket_id: id.nullable(),
+    csat: z.number().int().min(1).max(5).nullable(),
+    created_at: timestamp,
+  })
+  .meta({ id: 'ChatConversation' });
+
+export const sendBody = z.strictObject({
+  body,
+  client_message_id: clientMessageId.optional(),
+  conv_id: id.optional().meta({ description: 'The current conversation unless told; a new one when there is none.' }),
+});
+export const sendReply = z.object({
+  conv_id: id,
+  message_id: id,
+  duplicate: z
+    .literal(true)
+    .optional()
+    .meta({ description: 'This client_message_id was there before; nothing was added.' }),
+});
+export const conversationList = z.object({ conversations: z.array(conversation), cursor });
+export const conversationParams = orgParams.extend({ convId: id });
+const messages = z.array(message).meta({ description: 'In their order; the last ones without a cursor.' });
+const before = cursor.meta({ description: 'For the messages before these; null when there are none.' });
+export const conversationReply = z.object({ conversation, messages, cursor: before });
+export const historyReply = z.object({
+  conv_id: id.nullable().meta({ description: 'Null when the customer has no conversation yet.' }),
+  messages,
+  cursor: before,
+});

@@ -1,0 +1,34 @@
+/** What travels when an organization goes live. Zod only. */
+import { z } from 'zod';
+import { id, timestamp } from '../../base/contract/common.ts';
+import { environments } from '../../../models/rules/access/keys.ts';
+
+const count = z.number().int();
+export const goLiveBody = z.strictObject({
+  copy_from_test: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Take the documents and pages of test mode over into live mode; those of test mode stay.' }),
+});
+export const goLiveReply = z.object({
+  org_id: id,
+  environment: z.enum(environments),
+  live: z
+    .object({ documents: count, pages: count, tools: count, settings: count })
+    .meta({ description: 'What live mode has: approved tools and changed settings hold in test mode, too.' }),
+  test: z.object({ documents: count, pages: count }).meta({ description: 'What test mode has.' }),
+  copy: z
+    .object({
+      status: z.enum(['running', 'finished']),
+      requested_at: timestamp,
+      finished_at: timestamp.nullable(),
+      documents: count.nullable(),
+      pages: count.nullable(),
+      left_out: z
+        .array(z.object({ id, reason: z.string() }))
+        .meta({ description: 'Documents and pages of test mode.' }),
+    })
+    .nullable()
+    .meta({ description: 'What became of the last `copy_from_test`; null where there was none.' }),
+});
+export { orgParams } from '../../base/contract/common.ts';

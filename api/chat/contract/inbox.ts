@@ -1,0 +1,140 @@
+/** What travels about conversations as members see them: the inbox, one conversation with its ticket, and what is done to it. Zod only. */
+import { z } from 'zod';
+import { message } from './chat.ts';
+import { cursor, id, line, mode, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import {
+  conversationStatuses,
+  escalationReasons,
+  maxBodyLength,
+  maxNoteLength,
+  ticketEvents,
+  ticketStatuses,
+  type EscalationReason,
+} from '../../../models/rules/chat/conversation.ts';
+
+export { orgParams };
+export const conversationParams = orgParams.extend({ convId: id });
+
+const status = z.enum(conversationStatuses);
+const reasons = Object.keys(escalationReasons) as [EscalationReason, ...EscalationReason[]];
+
+export const inboxQuery = pageQuery.extend({
+  status: status.optional(),
+  assigned_to: id.optional().meta({
+    description: 'A member’s user id; `me`, for a member; `none`: conversations that nobody has.',
+  }),
+});
+export const messagesQuery = pageQuery.extend({
+  limit: pageQuery.shape.limit.meta({ description: 'Messages a page; 20 unless told.' }),
+  cursor: pageQuery.shape.cursor.meta({ description: 'The `cursor` of the page before: goes back to older messages.' }),
+});
+
+export const ticket = z
+  .object({
+    ticket_id: id,
+    status: z.enum(ticketStatuses),
+    reason: z.enum(reasons).meta({ description: 'Why a person was called the last time.' }),
+    description: z
+      .string()
+      .meta({ description: 'What the member wrote who escalated, else the reason as a sentence.' }),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: 'Ticket' });
+
+export const conversation = z
+  .object({
+    conv_id: id,
+    org_id: id,
+    mode,
+    status,
+    customer: z.object({
+      customer_id: id,
+      name: z.string().optional(),
+      email: z.string().optional(),
+      verified: z.boolean().meta({ description: 'Whether a backend or a signature has vouched for who it is.' }),
+    }),
+    preview: z.string().meta({ description: 'How the customer’s last message begins, on one line.' }),
+    last_message_at: timestamp.nullable(),
+    unread: z.number().int().meta({ description: 'Customer messages since a member looked.' }),
+    assigned_to: id.nullable().meta({ description: 'A member’s user id.' }),
+    ticket: ticket.nullable().meta({ description: 'Null until a person was called.' }),
+    csat: z.number().int().min(1).max(5).nullable().meta({ description: 'What the customer gave at the end.' }),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: 'InboxConversation' });
+
+export const inboxReply = z.object({
+  conversations: z.array(conversation),
+  count: z.number().int().meta({ description: 'All that the filters let through, not only this page.' }),
+  unread: z.number().int().meta({ description: 'Unread messages in all of them.' }),
+  cursor,
+});
+
+const inboxMessage = message
+  .extend({
+    sender_id: id.optional().meta({ description: 'Of a member’s reply: the user, or the key it was sent with.' }),
+    record: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .meta({ description: 'Of the agent’s answer: how it came about.' }),
+    mail: z
+      .object({
+        subject: z.string(),
+        full_text: z.string().optional().meta({ description: 'With what it quotes, where that is more than `body`.' }),
+        attachments: z.array(z.object({ filename: z.string(), mime_type: z.string(), bytes: z.number().int() })).meta({
+          description: 'What was attached; it is not kept.',
+        }),
+      })
+      .optional()
+      .meta({ description: 'Of a customer’s message that came by mail.' }),
+  })
+  .meta({ id: 'InboxMessage' });
+const ticketEvent = z.object({
+  event_id: id,
+  seq: z.number().int().min(1).meta({ description: 'Counts the events of the ticket.' }),
+  type: z.enum(ticketEvents),
+  ticket_status: z.enum(ticketStatuses),
+  at: timestamp,
+});
+
+export const conversationReply = z.object({
+  conversation,
+  messages: z.array(inboxMessage).meta({ description: 'The newest ones, or those before `cursor`; oldest first.' }),
+  cursor,
+  context: z
+    .object({
+      session: z.record(z.string(), z.unknown()).meta({
+        description: 'What your backend said when it minted the session that was spoken in last.',
+      }),
+      page: z.record(z.string(), z.unknown()).meta({
+        description: 'What the page told with `context_update`: the customer’s own word.',
+      }),
+    })
+    .meta({ description: 'What is known of the customer’s situation. Of equal names the agent takes the page’s.' }),
+  events: z.array(ticketEvent).meta({ description: 'What happened to the ticket, in order.' }),
+});
+export const actReply = z.object({ conversation });
+
+export const replyBody = z.strictObject({
+  body: z.string().max(maxBodyLength).regex(/\S/, 'must have something on it'),
+  client_message_id: z.string().min(1).max(100).optional().meta({
+    description: 'Your own id for the reply: sent again with the same one, it is the same reply.',
+  }),
+  sender_name: line(200).optional().meta({
+    description:
+      'Of a key only: who speaks to the customer; the organization’s name unless told. Members have their own.',
+  }),
+});
+export const replied = z.object({
+  message_id: id,
+  duplicate: z.literal(true).optional().meta({ description: 'It had been sent before.' }),
+});
+export const assignBody = z.strictObject({ user_id: id.nullable().meta({ description: 'A member; null: nobody.' }) });
+export const escalateBody = z.strictObject({
+  reason: z.string().max(maxNoteLength).regex(/\S/, 'must have something on it').optional().meta({
+    description: 'For the colleagues who take over; kept with the ticket.',
+  }),
+});
+export const emptyBody = z.strictObject({});

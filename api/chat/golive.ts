@@ -1,0 +1,51 @@
+/** What an organization has in live mode, and taking over what it has in test mode. */
+import type { Context } from '../context.ts';
+import { launch } from '../durable.ts';
+import { newId } from '../../models/base/ids.ts';
+import { listAllDocuments } from '../../models/knowledge/document.ts';
+import { createLiveCopy, latestLiveCopy, LiveCopyModel } from '../../models/knowledge/livecopy.ts';
+import { listVisiblePages } from '../../models/knowledge/page.ts';
+import type { Mode } from '../../models/rules/access/keys.ts';
+import { checkRoom, missing } from '../../models/rules/knowledge/livecopy.ts';
+import { copyTestToLive, liveCopyWorkflowId } from '../../workflows/knowledge/livecopy.ts';
+import { queues } from '../../workflows/queues.ts';
+
+/**
+ * Has test mode's documents and pages taken over, unless that is under way already.
+ * @throws Problem BETA_LIMIT_REACHED when the plan has no room for all of them.
+ */
+export async function copyFromTest(ctx: Context, orgId: string, userId: string): Promise<void> {
+  if ((await latestLiveCopy(orgId))?.running) return;
+  const documents = await both(async (mode) =>
+    (await listAllDocuments(orgId, mode)).map(({ sha256, status }) => ({ key: sha256, failed: status === 'failed' })),
+  );
+  const pages = await both(async (mode) => (await listVisiblePages(orgId, mode)).map(({ url }) => ({ key: url })));
+  const readable = documents.test.filter(({ failed }) => !failed);
+  checkRoom(ctx.config.quotas, {
+    documents: { live: documents.live.length, missing: missing(readable, documents.live) },
+    pages: { live: pages.live.length, missing: missing(pages.test, pages.live) },
+  });
+  const _id = newId('liveCopy');
+  const start = {
+    workflow: copyTestToLive,
+    id: liveCopyWorkflowId(_id),
+    queue: queues.sources,
+    args: [{ orgId, copyId: _id }] as [{ orgId: string; copyId: string }],
+  };
+  await launch(ctx, LiveCopyModel, [start], ([intent]) =>
+    createLiveCopy({
+      _id,
+      org_id: orgId,
+      mode: 'live',
+      requested_by: userId,
+      requested_at: ctx.clock(),
+      running: true,
+      pending: [intent],
+    }),
+  );
+}
+
+async function both<T>(read: (mode: Mode) => Promise<T>): Promise<{ test: T; live: T }> {
+  const [test, live] = await Promise.all([read('test'), read('live')]);
+  return { test, live };
+}

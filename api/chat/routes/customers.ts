@@ -1,0 +1,125 @@
+/** A customer's data as a whole: its export and its removal. The removal itself is workflows/chat/erasure.ts. */
+import { member } from '../../access/auth.ts';
+import * as contract from '../contract/customers.ts';
+import { afterPlace, placedListPage } from '../../http/cursor.ts';
+import { launch, type Start } from '../../durable.ts';
+import { viewConversation, viewEvent, viewMessage } from '../inbox.ts';
+import { route } from '../../http/route.ts';
+import { findCustomer, type Customer } from '../../../models/chat/customer.ts';
+import { heldBehind, placeForm, placeOf, type Held, type HeldRecords } from '../../../models/chat/customerdata.ts';
+import { createErasure, ErasureModel, findErasure, shutOut, type Erasure } from '../../../models/chat/erasure.ts';
+import { Problem } from '../../../models/rules/base/errors.ts';
+import type { Session } from '../../../models/access/session.ts';
+import { eraseCustomer, eraseCustomerWorkflowId } from '../../../workflows/chat/erasure.ts';
+import { queues } from '../../../workflows/queues.ts';
+
+const path = '/support/customers/orgs/{orgId}/{customerId}';
+/** Records on a page. It is large because programs read it. */
+const exportLimit = 100;
+const noSuchCustomer = () => new Problem('NOT_FOUND', { message: 'There is no such customer.' });
+
+const erasing = (orgId: string, customerId: string): Start<Parameters<typeof eraseCustomer>> => ({
+  workflow: eraseCustomer,
+  id: eraseCustomerWorkflowId(customerId),
+  queue: queues.conversations,
+  args: [{ orgId, customerId }],
+});
+
+const viewCustomer = ({ _id, created_at, last_seen_at, ...customer }: Readonly<Customer>) => ({
+  ...customer,
+  customer_id: _id,
+  created_at: created_at.toISOString(),
+  last_seen_at: last_seen_at.toISOString(),
+});
+
+/** A session as the export shows it; the reply's schema drops the hash of the step-up token. */
+const viewSession = ({ _id, created_at, expires_at, revoked_at, ...session }: Session) => ({
+  ...session,
+  session_id: _id,
+  created_at: created_at.toISOString(),
+  expires_at: expires_at.toISOString(),
+  revoked_at: revoked_at?.toISOString() ?? null,
+});
+
+/** A page's records, each in its list. */
+function viewHeld(held: readonly Held[], customer: Readonly<Customer>) {
+  const of = <L extends Held['list']>(list: L) =>
+    held.filter((one) => one.list === list).map(({ record }) => record as HeldRecords[L]);
+  return {
+    sessions: of('sessions').map(viewSession),
+    gaps: of('gaps').map(({ _id, ...gap }) => ({ ...gap, gap_id: _id })),
+    conversations: of('conversations').map((conversation) => ({
+      ...viewConversation(conversation, customer),
+      events: conversation.events.map(viewEvent),
+    })),
+    messages: of('messages').map(viewMessage),
+  };
+}
+
+const viewErasure = ({ _id, requested_at, erased_at, verified_at, ...erasure }: Erasure) => ({
+  ...erasure,
+  customer_id: _id,
+  requested_at: requested_at.toISOString(),
+  erased_at: erased_at?.toISOString() ?? null,
+  verified_at: verified_at?.toISOString() ?? null,
+});
+
+export const customerRoutes = [
+  route({
+    name: 'exportCustomer',
+    method: 'GET',
+    path,
+    summary: 'Everything that is held of a customer, page by page: the lists of all pages together are all of it.',
+    auth: member(),
+    params: contract.customerParams,
+    query: contract.exportQuery,
+    reply: contract.exportReply,
+    envelope: true,
+    limit: 'exports',
+    async handle({ params: { orgId, customerId }, query }) {
+      const place = afterPlace(query.cursor, placeForm);
+      const customer = await findCustomer(orgId, customerId);
+      if (!customer || customer.erasing_at) throw noSuchCustomer();
+      const { found, fits } = await heldBehind(customer, place, query.limit ?? exportLimit);
+      const { entries, cursor } = placedListPage(found, fits, placeOf);
+      return { customer: viewCustomer(customer), ...viewHeld(entries, customer), cursor };
+    },
+  }),
+  route({
+    name: 'eraseCustomer',
+    method: 'DELETE',
+    path,
+    summary: 'Remove everything that is held of a customer. Asked again, it says how far that is.',
+    auth: member('admin'),
+    params: contract.customerParams,
+    status: 202,
+    reply: contract.erasureReply,
+    envelope: true,
+    limit: 'writes',
+    async handle({ params: { orgId, customerId }, principal }, ctx) {
+      const standing = await findErasure(orgId, customerId);
+      if (standing) return viewErasure(standing);
+      const customer = await findCustomer(orgId, customerId);
+      if (!customer) throw noSuchCustomer();
+      const now = ctx.clock();
+      const ordered = await launch(ctx, ErasureModel, [erasing(orgId, customerId)], async ([intent]) => {
+        const erasure: Erasure = {
+          _id: customerId,
+          org_id: orgId,
+          mode: customer.mode,
+          status: 'erasing',
+          conv_ids: [],
+          found: { conversations: 0, messages: 0, frames: 0, sessions: 0, gaps: 0 },
+          requested_by: principal.userId,
+          requested_at: now,
+          pending: [intent],
+        };
+        if (!(await createErasure(erasure))) return null;
+        // Done before the answer, so that a customer who returns after it is a new one.
+        await shutOut(orgId, customerId, now);
+        return erasure;
+      });
+      return viewErasure(ordered ?? (await findErasure(orgId, customerId))!);
+    },
+  }),
+];

@@ -1,0 +1,82 @@
+/** Going live: what is live, and what is taken over from test mode. */
+import { member } from '../../access/auth.ts';
+import { checkEnvironmentChange } from '../../access/goinglive.ts';
+import * as contract from '../contract/golive.ts';
+import { route } from '../../http/route.ts';
+import { copyFromTest } from '../golive.ts';
+import { setEnvironment } from '../../../models/access/organization.ts';
+import { countDocuments } from '../../../models/knowledge/document.ts';
+import { latestLiveCopy } from '../../../models/knowledge/livecopy.ts';
+import { countPages } from '../../../models/knowledge/page.ts';
+import { findSupportConfig } from '../../../models/chat/supportconfig.ts';
+import { findToolServer } from '../../../models/mcp/server.ts';
+import type { Environment } from '../../../models/rules/access/keys.ts';
+import { settingsChanged } from '../../../models/rules/knowledge/livecopy.ts';
+import { isUsable, servesMode } from '../../../models/rules/mcp/tool.ts';
+
+async function view(orgId: string, environment: Environment) {
+  const [liveDocuments, livePages, testDocuments, testPages, server, settings, copy] = await Promise.all([
+    countDocuments(orgId, ['live']),
+    countPages(orgId, ['live']),
+    countDocuments(orgId, ['test']),
+    countPages(orgId, ['test']),
+    findToolServer(orgId),
+    findSupportConfig(orgId),
+    latestLiveCopy(orgId),
+  ]);
+  const tools = server && servesMode(server, 'live') ? server.tools.filter(isUsable).length : 0;
+  return {
+    org_id: orgId,
+    environment,
+    live: { documents: liveDocuments, pages: livePages, tools, settings: settingsChanged(settings) },
+    test: { documents: testDocuments, pages: testPages },
+    copy: copy && {
+      status: copy.finished_at ? ('finished' as const) : ('running' as const),
+      requested_at: copy.requested_at.toISOString(),
+      finished_at: copy.finished_at?.toISOString() ?? null,
+      documents: copy.documents ?? null,
+      pages: copy.pages ?? null,
+      left_out: copy.left_out ?? [],
+    },
+  };
+}
+
+const path = '/orgs/{orgId}/go-live';
+
+export const goLiveRoutes = [
+  route({
+    name: 'seeGoLive',
+    method: 'GET',
+    path,
+    summary:
+      'How much is live: documents, pages, tools and settings, what test mode has, and how a copy of that stands.',
+    auth: member(),
+    params: contract.orgParams,
+    reply: contract.goLiveReply,
+    envelope: true,
+    async handle({ principal: { orgId, org } }) {
+      return view(orgId, org.environment);
+    },
+  }),
+  route({
+    name: 'goLive',
+    method: 'POST',
+    path,
+    summary: 'Go live. `copy_from_test` takes the documents and pages of test mode over, in the background.',
+    auth: member('admin'),
+    params: contract.orgParams,
+    body: contract.goLiveBody,
+    reply: contract.goLiveReply,
+    envelope: true,
+    limit: 'writes',
+    errors: ['EMAIL_UNVERIFIED', 'BETA_LIMIT_REACHED'],
+    async handle({ body, principal }, ctx) {
+      const { orgId, userId } = principal;
+      await checkEnvironmentChange(ctx, principal, 'production');
+      // Before the environment changes, so that a process that dies in between leaves nobody live with nothing.
+      if (body.copy_from_test) await copyFromTest(ctx, orgId, userId);
+      await setEnvironment(orgId, 'production');
+      return view(orgId, 'production');
+    },
+  }),
+];

@@ -1,0 +1,181 @@
+/**
+ * The inbox: what members see of conversations, and what they do in them. The workflow writes the frames to customers.
+ */
+import { key, type TenantPrincipal } from '../../access/auth.ts';
+import * as contract from '../contract/inbox.ts';
+import { afterPlace, defaultLimit, placedListPage } from '../../http/cursor.ts';
+import { actShown, assign, conversationOf, replyTo, viewConversation, viewEvent, viewMessage } from '../inbox.ts';
+import { route, withStatus } from '../../http/route.ts';
+import { type Conversation } from '../../../models/chat/conversation.ts';
+import { noticesSeen } from '../../../models/chat/notices.ts';
+import { markRead } from '../../../models/chat/unread.ts';
+import { findCustomer, findCustomers } from '../../../models/chat/customer.ts';
+import { countInbox, listInbox, type InboxPlace } from '../../../models/chat/inbox.ts';
+import { listMessages, type Message } from '../../../models/chat/message.ts';
+import { Problem } from '../../../models/rules/base/errors.ts';
+
+const prefix = '/support/inbox/orgs/{orgId}';
+
+const viewOne = async (conversation: Conversation) => ({
+  conversation: viewConversation(conversation, await findCustomer(conversation.org_id, conversation.customer_id)),
+});
+
+/** The member whose conversations `assigned_to` asks for. @throws Problem VALIDATION when a key asks for `me`. */
+function assignee(asked: string | undefined, { kind, actor }: TenantPrincipal): string | null | undefined {
+  if (asked === 'none') return null;
+  if (asked !== 'me') return asked;
+  if (kind === 'member') return actor;
+  const message = 'is for members: nothing is assigned to a key';
+  throw new Problem('VALIDATION', { details: [{ path: ['query', 'assigned_to'], message }] });
+}
+
+/** A position in the list: the time of the last message (ms), and the conversation. */
+const placeOf = ({ last_message_at, _id }: Conversation) => `${last_message_at!.getTime()} ${_id}`;
+function place(cursor: string | undefined): InboxPlace | undefined {
+  const [at, convId] = afterPlace(cursor, /^\d{1,15} conv_[0-9A-Z]{26}$/)?.split(' ') ?? [];
+  return at === undefined || convId === undefined ? undefined : { at: new Date(Number(at)), convId };
+}
+const positionOf = ({ position }: Message) => String(position);
+
+export const inboxRoutes = [
+  route({
+    name: 'listInbox',
+    method: 'GET',
+    path: prefix,
+    summary: 'Conversations that somebody has written in, newest activity first.',
+    auth: key('support:read'),
+    params: contract.orgParams,
+    query: contract.inboxQuery,
+    reply: contract.inboxReply,
+    async handle({ params: { orgId }, query, principal }) {
+      const { modes } = principal;
+      const filter = { modes, status: query.status, assignedTo: assignee(query.assigned_to, principal) };
+      const limit = query.limit ?? defaultLimit;
+      const after = place(query.cursor);
+      const [found, totals] = await Promise.all([
+        listInbox(orgId, filter, { limit: limit + 1, after }),
+        countInbox(orgId, filter),
+      ]);
+      const { entries, cursor } = placedListPage(found, limit, placeOf);
+      const customers = await findCustomers(
+        orgId,
+        entries.map(({ customer_id }) => customer_id),
+      );
+      const byId = new Map(customers.map((customer) => [customer._id, customer]));
+      return {
+        conversations: entries.map((entry) => viewConversation(entry, byId.get(entry.customer_id))),
+        ...totals,
+        cursor,
+      };
+    },
+  }),
+  route({
+    name: 'getConversation',
+    method: 'GET',
+    path: `${prefix}/{convId}`,
+    summary: 'One conversation with its last messages; a member who reads the newest ones has read it, a key has not.',
+    auth: key('support:read'),
+    params: contract.conversationParams,
+    query: contract.messagesQuery,
+    reply: contract.conversationReply,
+    async handle({ params: { orgId, convId }, query, principal }) {
+      const limit = query.limit ?? defaultLimit;
+      const before = afterPlace(query.cursor, /^\d{1,15}$/);
+      const conversation = await conversationOf(principal, convId);
+      const looks = principal.kind === 'member' && before === undefined;
+      if (looks && conversation.unread > 0) await markRead(orgId, convId);
+      if (looks) await noticesSeen(orgId, convId, principal.actor);
+      const found = await listMessages(orgId, convId, {
+        limit: limit + 1,
+        before: before === undefined ? undefined : Number(before),
+      });
+      const { entries, cursor } = placedListPage(found.toReversed(), limit, positionOf);
+      return {
+        ...(await viewOne(conversation)),
+        messages: entries.toReversed().map(viewMessage),
+        cursor,
+        context: { session: conversation.session_context?.context ?? {}, page: conversation.refinement ?? {} },
+        events: conversation.events.map(viewEvent),
+      };
+    },
+  }),
+  route({
+    name: 'replyToConversation',
+    method: 'POST',
+    path: `${prefix}/{convId}/reply`,
+    summary: 'Answer the customer as a person; the agent is silent until the conversation is reopened or resolved.',
+    auth: key('support:write'),
+    params: contract.conversationParams,
+    body: contract.replyBody,
+    status: 201,
+    otherStatuses: [200],
+    reply: contract.replied,
+    limit: 'writes',
+    async handle({ params: { convId }, body, principal }, ctx) {
+      const { messageId, duplicate } = await replyTo(ctx, principal, convId, body);
+      return duplicate
+        ? withStatus(200, { message_id: messageId, duplicate: true as const })
+        : { message_id: messageId };
+    },
+  }),
+  route({
+    name: 'assignConversation',
+    method: 'POST',
+    path: `${prefix}/{convId}/assign`,
+    summary: 'Give a conversation to a member, or to nobody; of two at once the later holds.',
+    auth: key('support:write'),
+    params: contract.conversationParams,
+    body: contract.assignBody,
+    reply: contract.actReply,
+    limit: 'writes',
+    async handle({ params: { convId }, body, principal }, ctx) {
+      return viewOne(await assign(ctx, principal, convId, body.user_id));
+    },
+  }),
+  route({
+    name: 'resolveConversation',
+    method: 'POST',
+    path: `${prefix}/{convId}/resolve`,
+    summary: 'Close a conversation and its ticket; what the customer writes next is the agent’s again.',
+    auth: key('support:write'),
+    params: contract.conversationParams,
+    body: contract.emptyBody,
+    reply: contract.actReply,
+    limit: 'writes',
+    errors: ['CONFLICT'],
+    async handle({ params: { convId }, principal }, ctx) {
+      return viewOne(await actShown(ctx, principal, convId, 'resolve'));
+    },
+  }),
+  route({
+    name: 'escalateConversation',
+    method: 'POST',
+    path: `${prefix}/{convId}/escalate`,
+    summary: 'Have a person take over: the agent is silent, and there is a ticket.',
+    auth: key('support:write'),
+    params: contract.conversationParams,
+    body: contract.escalateBody,
+    reply: contract.actReply,
+    limit: 'writes',
+    errors: ['CONFLICT'],
+    async handle({ params: { convId }, body, principal }, ctx) {
+      const note = body.reason === undefined ? {} : { note: body.reason.trim() };
+      return viewOne(await actShown(ctx, principal, convId, 'escalate', { reason: 'member', ...note }));
+    },
+  }),
+  route({
+    name: 'reopenConversation',
+    method: 'POST',
+    path: `${prefix}/{convId}/reopen`,
+    summary: 'Open a resolved conversation again, for the agent to answer.',
+    auth: key('support:write'),
+    params: contract.conversationParams,
+    body: contract.emptyBody,
+    reply: contract.actReply,
+    limit: 'writes',
+    errors: ['CONFLICT'],
+    async handle({ params: { convId }, principal }, ctx) {
+      return viewOne(await actShown(ctx, principal, convId, 'reopen'));
+    },
+  }),
+];

@@ -1,0 +1,96 @@
+/** Support configuration of an organization, and taking it live. */
+import { key } from '../../access/auth.ts';
+import { checkEnvironmentChange } from '../../access/goinglive.ts';
+import type { Context } from '../../context.ts';
+import { orgParams } from '../../base/contract/common.ts';
+import * as contract from '../contract/supportconfig.ts';
+import { route } from '../../http/route.ts';
+import { setEnvironment } from '../../../models/access/organization.ts';
+import type { Environment } from '../../../models/rules/access/keys.ts';
+import {
+  applySettings,
+  checkWebhookSecret,
+  outboxAfter,
+  type SettingsPatch,
+} from '../../../models/rules/chat/supportconfig.ts';
+import { listConnectedIntegrations } from '../../../models/integrations/integration.ts';
+import {
+  findSupportConfig,
+  saveSupportConfig,
+  webhookSecretPlace,
+  type SupportConfig,
+} from '../../../models/chat/supportconfig.ts';
+
+function view(supportConfig: SupportConfig, environment: Environment) {
+  const fields = {
+    ...supportConfig,
+    org_id: supportConfig._id,
+    environment,
+    has_outbox_webhook_secret: supportConfig.outbox_webhook_secret !== null,
+    updated_at: supportConfig.updated_at?.toISOString() ?? null,
+  };
+  return { ...fields, config: fields };
+}
+
+/** What of a patch changes something: a secret that is the same as before is not replaced, so nothing signs beside it. */
+function changesOf(
+  { secrets }: Context,
+  current: SupportConfig,
+  { outbox_webhook_secret: secret, ...rest }: SettingsPatch,
+) {
+  if (!secret) return { ...rest, outbox_webhook_secret: secret };
+  const { _id, outbox_webhook_secret: before } = current;
+  const place = webhookSecretPlace(_id);
+  const same = before !== null && secrets.open(before, place) === secret;
+  return { ...rest, outbox_webhook_secret: same ? before : secrets.seal(secret, place) };
+}
+
+/** Applies a patch to what is stored, again when somebody else stored meanwhile, so that rules over two fields hold. */
+async function patchSupportConfig(ctx: Context, orgId: string, given: SettingsPatch): Promise<SupportConfig> {
+  for (;;) {
+    const current = await findSupportConfig(orgId);
+    if (Object.values(given).every((value) => value === undefined)) return current;
+    // Read after the configuration: one that is disconnected later changes its version.
+    const around = { integrations: await listConnectedIntegrations(orgId), egressAllow: ctx.config.egressAllow };
+    const patch = changesOf(ctx, current, given);
+    const now = ctx.clock();
+    const next = { ...applySettings(current, patch, around), ...outboxAfter(current, patch, now) };
+    if (await saveSupportConfig(orgId, current.version, next, now))
+      return { ...current, ...next, version: current.version + 1, updated_at: now };
+  }
+}
+
+export const supportConfigRoutes = [
+  route({
+    name: 'getSupportConfig',
+    method: 'GET',
+    path: '/support/config/orgs/{orgId}',
+    summary: 'The configuration; defaults where nothing was set.',
+    auth: key('support:read'),
+    params: orgParams,
+    reply: contract.supportConfigReply,
+    async handle({ principal }) {
+      return view(await findSupportConfig(principal.orgId), principal.environment);
+    },
+  }),
+  route({
+    name: 'updateSupportConfig',
+    method: 'PUT',
+    path: '/support/config/orgs/{orgId}',
+    summary: 'Change the fields named; the others stay. `environment` takes the organization live or back.',
+    auth: key('support:write'),
+    params: orgParams,
+    body: contract.supportConfigBody,
+    reply: contract.supportConfigReply,
+    limit: 'writes',
+    errors: ['MISSING_ROLE', 'EMAIL_UNVERIFIED', 'PROVIDER_NOT_CONNECTED'],
+    async handle({ body, principal }, ctx) {
+      const { environment, ...rest } = body;
+      if (environment) await checkEnvironmentChange(ctx, principal, environment);
+      checkWebhookSecret(rest.outbox_webhook_secret);
+      const supportConfig = await patchSupportConfig(ctx, principal.orgId, rest);
+      if (environment) await setEnvironment(principal.orgId, environment);
+      return view(supportConfig, environment ?? principal.environment);
+    },
+  }),
+];

@@ -1,0 +1,146 @@
+/** Crawling a site: start, status, cancel. The crawl itself is workflows/crawl/crawl.ts. */
+import { key } from '../../access/auth.ts';
+import * as contract from '../contract/crawl.ts';
+import { command, intentTo, isGone, launch, startSaved, type Start } from '../../durable.ts';
+import { arranging, viewSchedule } from '../recrawl.ts';
+import { route } from '../../http/route.ts';
+import {
+  checkCrawlRoom,
+  createCrawl,
+  CrawlModel,
+  endCrawl,
+  findCrawl,
+  crawlToCancel,
+  latestCrawl,
+  newCrawl,
+  type Crawl,
+} from '../../../models/crawl/crawl.ts';
+import { countPagesLacking } from '../../../models/knowledge/embedding.ts';
+import { newId } from '../../../models/base/ids.ts';
+import { putRecrawl, RecrawlModel } from '../../../models/crawl/recrawl.ts';
+import { crawlOrder } from '../../../models/rules/crawl/crawl.ts';
+import { Problem } from '../../../models/rules/base/errors.ts';
+import { cancelCrawl, crawlSite, crawlWorkflowId } from '../../../workflows/crawl/crawl.ts';
+import { queues } from '../../../workflows/queues.ts';
+
+const crawling = (orgId: string, crawlId: string): Start<Parameters<typeof crawlSite>> => ({
+  workflow: crawlSite,
+  id: crawlWorkflowId(crawlId),
+  queue: queues.crawl,
+  args: [{ orgId, crawlId }],
+});
+
+const idle = {
+  status: 'idle' as const,
+  source: 'last_run' as const,
+  crawl_id: null,
+  url: null,
+  pages_found: 0,
+  pages_processed: 0,
+  pages_unchanged: 0,
+  pages_skipped: 0,
+  pages_failed: 0,
+  pages_to_embed: 0,
+  problems: [],
+  problem_counts: [],
+  started_at: null,
+  completed_at: null,
+};
+
+/** A record as callers see it. */
+function view(crawl: Crawl | null, pages_to_embed = 0) {
+  if (!crawl) return idle;
+  return {
+    ...crawl,
+    pages_to_embed,
+    crawl_id: crawl._id,
+    problem_counts: crawl.problem_counts ?? [],
+    source: crawl.status === 'crawling' ? ('live' as const) : ('last_run' as const),
+    started_at: crawl.started_at.toISOString(),
+    completed_at: crawl.completed_at?.toISOString() ?? null,
+  };
+}
+
+export const crawlRoutes = [
+  route({
+    name: 'startCrawl',
+    method: 'POST',
+    path: '/orgs/{orgId}/crawl',
+    summary: 'Crawl a site, from an address and below it; its pages answer questions as they come in.',
+    auth: key('support:write'),
+    params: contract.orgParams,
+    body: contract.crawlBody,
+    status: 202,
+    reply: contract.crawlStartReply,
+    limit: 'writes',
+    errors: ['CRAWL_RUNNING', 'CONFLICT', 'SANDBOX_LIMIT', 'BETA_LIMIT_REACHED'],
+    async handle({ params: { orgId }, body, principal: { mode, environment, actor } }, ctx) {
+      const { order, everyHours } = crawlOrder(body);
+      await checkCrawlRoom(ctx.config.quotas, environment, orgId, mode, order);
+      const now = ctx.clock();
+      const origin = { _id: newId('crawl'), org_id: orgId, mode, started_by: actor, started_at: now };
+      const { schedule, ...crawl } = await launch(ctx, CrawlModel, [crawling(orgId, origin._id)], async ([intent]) => {
+        const crawl = newCrawl(order, { ...origin, pending: [intent] });
+        const schedule = await createCrawl(crawl, async () => {
+          if (everyHours === undefined) return null;
+          const site = { org_id: orgId, mode, url: order.url };
+          const intentFor = (scheduleId: string) => intentTo(ctx, arranging(orgId, scheduleId));
+          return putRecrawl(site, { ...order, every_hours: everyHours }, { actor, now, intentFor });
+        });
+        return { ...crawl, schedule };
+      });
+      if (schedule) await startSaved(ctx, RecrawlModel, schedule, schedule.pending!.slice(-1));
+      return {
+        crawl_id: crawl._id,
+        status: view(crawl),
+        ...(schedule ? { schedule: viewSchedule(schedule, now) } : {}),
+      };
+    },
+  }),
+  route({
+    name: 'getCrawlStatus',
+    method: 'GET',
+    path: '/orgs/{orgId}/crawl/status',
+    summary: 'The running crawl, or what became of the last one.',
+    auth: key('support:read'),
+    params: contract.orgParams,
+    query: contract.crawlStatusQuery,
+    reply: contract.crawlStatusReply,
+    async handle({ params: { orgId }, query: { crawl_id }, principal: { modes } }, { embedding: { model } }) {
+      const crawl = crawl_id === undefined ? await latestCrawl(orgId, modes) : await findCrawl(orgId, crawl_id);
+      if (crawl_id !== undefined && !(crawl && modes.includes(crawl.mode)))
+        throw new Problem('NOT_FOUND', { message: 'There is no such crawl.' });
+      const toEmbed = crawl && model !== undefined ? await countPagesLacking(crawl, crawl._id, model) : 0;
+      const status = view(crawl, toEmbed);
+      return { ...status, status };
+    },
+  }),
+  route({
+    name: 'cancelCrawl',
+    method: 'POST',
+    path: '/orgs/{orgId}/crawl/cancel',
+    summary: 'End the running crawl; what it has indexed stays, unless it was to replace all pages.',
+    auth: key('support:write'),
+    params: contract.orgParams,
+    body: contract.emptyBody,
+    status: 202,
+    reply: contract.crawlReply,
+    limit: 'writes',
+    errors: ['CONFLICT', 'ILLEGAL_TRANSITION', 'UNAVAILABLE'],
+    async handle({ params: { orgId }, principal: { mode }, commandId }, ctx) {
+      const crawl = await crawlToCancel(orgId, mode, commandId);
+      // The same request has cancelled it before, and was not told.
+      if (crawl?.status === 'cancelled' && commandId !== undefined && crawl.cancelled_by?.includes(commandId))
+        return { crawl_id: crawl._id, status: view(crawl) };
+      if (crawl?.status !== 'crawling') throw new Problem('CONFLICT', { message: 'No crawl is running.' });
+      try {
+        await command(ctx, crawlWorkflowId(crawl._id), cancelCrawl, { id: `cancel:${crawl._id}`, args: [] });
+      } catch (error) {
+        // An operator terminated the workflow, so nothing else will end the record, and no other crawl could begin.
+        if (crawl.pending?.length || !isGone(error)) throw error;
+        await endCrawl(orgId, crawl._id, { status: 'cancelled', error: 'Its workflow was terminated.' }, ctx.clock());
+      }
+      return { crawl_id: crawl._id, status: view(crawl) };
+    },
+  }),
+];

@@ -1,0 +1,136 @@
+/** Pages that crawls stored as sources: list, tag, delete, reconcile. */
+import { key } from '../../access/auth.ts';
+import type { Context } from '../../context.ts';
+import * as contract from '../contract/crawl.ts';
+import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
+import { launch } from '../../durable.ts';
+import { findOrphans, launchPruning } from '../../knowledge/prune.ts';
+import { route } from '../../http/route.ts';
+import { embeddedAt, erasing, retagging } from '../../knowledge/source.ts';
+import { latestCrawl } from '../../../models/crawl/crawl.ts';
+import { countPages, listPages, PageModel, removePage, tagPage, type Page } from '../../../models/knowledge/page.ts';
+import { RemovalModel } from '../../../models/knowledge/removal.ts';
+import { effectiveAuthority, type Authority } from '../../../models/rules/knowledge/authority.ts';
+import { Problem } from '../../../models/rules/base/errors.ts';
+import { normalizeSegments } from '../../../models/rules/knowledge/segments.ts';
+
+const missing = () => new Problem('NOT_FOUND', { message: 'There is no such page; it may have been deleted.' });
+
+/** A record as callers see it. */
+function view(record: Page, { embedding: { model } }: Pick<Context, 'embedding'>) {
+  return {
+    ...record,
+    page_id: record._id,
+    id: record._id,
+    source_url: record.url,
+    status: 'indexed' as const,
+    authority: effectiveAuthority(record.authority, 'website'),
+    crawled_at: record.crawled_at.toISOString(),
+    embedded_at: embeddedAt(record, model),
+  };
+}
+
+/**
+ * Stores new tags. The workflow brings them into the index; until then, searches already hide what the new tags
+ * exclude.
+ */
+async function retag(
+  ctx: Context,
+  orgId: string,
+  modes: Page['mode'][],
+  pageId: string,
+  tags: { segments?: string[]; authority?: Authority },
+) {
+  const tagged = await launch(ctx, PageModel, [retagging('page', orgId, pageId)], ([intent]) =>
+    tagPage(orgId, modes, pageId, tags, ctx.clock(), intent),
+  );
+  if (!tagged) throw missing();
+  return { page: view(tagged, ctx) };
+}
+
+export const pageRoutes = [
+  route({
+    name: 'listPages',
+    method: 'GET',
+    path: '/orgs/{orgId}/knowledge-base',
+    summary: 'List the crawled pages that answer questions, newest first.',
+    auth: key('support:read'),
+    params: contract.orgParams,
+    query: contract.pageQuery,
+    reply: contract.pageList,
+    async handle({ params: { orgId }, query, principal: { modes } }, ctx) {
+      const limit = query.limit ?? defaultLimit;
+      const [found, count] = await Promise.all([
+        listPages(orgId, modes, limit + 1, afterCursor(query.cursor)),
+        countPages(orgId, modes),
+      ]);
+      const { entries, cursor } = listPage(found, limit);
+      return { entries: entries.map((entry) => view(entry, ctx)), count, cursor };
+    },
+  }),
+  route({
+    name: 'setPageSegments',
+    method: 'PATCH',
+    path: '/orgs/{orgId}/knowledge-base/{pageId}/segments',
+    summary: 'Replace a page’s segments; an empty list makes it answer every segment.',
+    auth: key('support:write'),
+    params: contract.pageParams,
+    body: contract.segmentsBody,
+    reply: contract.pageReply,
+    limit: 'writes',
+    async handle({ params: { orgId, pageId }, body, principal: { modes } }, ctx) {
+      return retag(ctx, orgId, modes, pageId, { segments: normalizeSegments(body.segments) });
+    },
+  }),
+  route({
+    name: 'setPageAuthority',
+    method: 'PATCH',
+    path: '/orgs/{orgId}/knowledge-base/{pageId}/authority',
+    summary: 'Set a page’s priority.',
+    auth: key('support:write'),
+    params: contract.pageParams,
+    body: contract.authorityBody,
+    reply: contract.pageReply,
+    limit: 'writes',
+    async handle({ params: { orgId, pageId }, body, principal: { modes } }, ctx) {
+      return retag(ctx, orgId, modes, pageId, { authority: body.authority });
+    },
+  }),
+  route({
+    name: 'deletePage',
+    method: 'DELETE',
+    path: '/orgs/{orgId}/knowledge-base/{pageId}',
+    summary: 'Delete a page and its chunks; when this returns, nothing of it answers any more.',
+    auth: key('support:write'),
+    params: contract.pageParams,
+    reply: contract.pageRemovedReply,
+    limit: 'writes',
+    async handle({ params: { orgId, pageId }, principal: { modes } }, ctx) {
+      const removal = await launch(ctx, RemovalModel, [erasing('page', orgId, pageId)], ([intent]) =>
+        removePage(orgId, modes, pageId, ctx.clock(), intent),
+      );
+      if (!removal) throw missing();
+      return { page_id: pageId, deleted: true as const };
+    },
+  }),
+  route({
+    name: 'pruneKnowledge',
+    method: 'POST',
+    path: '/orgs/{orgId}/knowledge-base/prune',
+    summary: 'Hold the index against the pages that exist, and report or remove what belongs to none.',
+    auth: key('support:write'),
+    params: contract.orgParams,
+    body: contract.pruneBody,
+    reply: contract.pruneReply,
+    limit: 'writes',
+    errors: ['CRAWL_RUNNING'],
+    async handle({ params: { orgId }, body, principal: { mode } }, ctx) {
+      const { orphaned, live } = await findOrphans(ctx.search, orgId, mode);
+      // Chunks that a running crawl is writing belong to no page yet. A crawl that begins after this check changes what
+      // was found, and what has changed is left alone.
+      if ((await latestCrawl(orgId, [mode]))?.status === 'crawling') throw new Problem('CRAWL_RUNNING');
+      const deleted = body.apply ? await launchPruning(ctx, orgId, mode, orphaned) : 0;
+      return { orphaned, live, deleted };
+    },
+  }),
+];

@@ -1,0 +1,51 @@
+/** The schedules by which sites are crawled again: list, remove. They are made where a crawl is started (crawl.ts). */
+import { key } from '../../access/auth.ts';
+import * as contract from '../contract/crawl.ts';
+import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
+import { launch } from '../../durable.ts';
+import { arranging, viewSchedule } from '../recrawl.ts';
+import { route } from '../../http/route.ts';
+import { countRecrawls, listRecrawls, RecrawlModel, removeRecrawl } from '../../../models/crawl/recrawl.ts';
+import { Problem } from '../../../models/rules/base/errors.ts';
+
+export const recrawlRoutes = [
+  route({
+    name: 'listCrawlSchedules',
+    method: 'GET',
+    path: '/orgs/{orgId}/crawl/schedules',
+    summary: 'List the sites that are crawled again and again, newest first.',
+    auth: key('support:read'),
+    params: contract.orgParams,
+    query: contract.pageQuery,
+    reply: contract.scheduleList,
+    async handle({ params: { orgId }, query, principal: { modes } }, ctx) {
+      const limit = query.limit ?? defaultLimit;
+      const [found, count] = await Promise.all([
+        listRecrawls(orgId, modes, limit + 1, afterCursor(query.cursor)),
+        countRecrawls(orgId, modes),
+      ]);
+      const { entries, cursor } = listPage(found, limit);
+      const now = ctx.clock();
+      return { schedules: entries.map((entry) => viewSchedule(entry, now)), count, cursor };
+    },
+  }),
+  route({
+    name: 'deleteCrawlSchedule',
+    method: 'DELETE',
+    path: '/orgs/{orgId}/crawl/schedules/{scheduleId}',
+    summary: 'Remove a schedule; when this returns it begins no further crawl. A running one goes on.',
+    auth: key('support:write'),
+    params: contract.scheduleParams,
+    reply: contract.scheduleRemovedReply,
+    limit: 'writes',
+    async handle({ params: { orgId, scheduleId }, principal: { modes } }, ctx) {
+      const removed = await launch(ctx, RecrawlModel, [arranging(orgId, scheduleId)], ([intent]) =>
+        removeRecrawl(orgId, modes, scheduleId, intent),
+      );
+      if (!removed) {
+        throw new Problem('NOT_FOUND', { message: 'There is no such schedule; it may have been removed.' });
+      }
+      return { schedule_id: scheduleId, deleted: true as const };
+    },
+  }),
+];

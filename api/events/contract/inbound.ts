@@ -1,0 +1,45 @@
+/** What travels about events that arrived from other services: the answer to who sent one, and the members' list. Zod only. */
+import { z } from 'zod';
+import { cursor, id, mode, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { inboundProviders, inboundStatuses } from '../../../models/rules/events/inbound.ts';
+
+export { orgParams };
+
+export const received = z.object({
+  received: z.literal(true),
+  repeated: z.boolean().meta({ description: 'It was here before; nothing is done again.' }),
+});
+
+export const slackReply = z.object({
+  challenge: z.string().optional().meta({ description: 'Of `url_verification`, as it was sent.' }),
+  response_type: z.enum(['ephemeral', 'in_channel']).optional(),
+  text: z.string().optional().meta({ description: 'The answer to a slash command.' }),
+});
+
+export const teamsReply = z.object({
+  type: z.literal('message').optional().meta({ description: 'Of an answer to an outgoing webhook.' }),
+  text: z.string().optional(),
+});
+
+export const inboundQuery = pageQuery.extend({
+  provider: z.enum(inboundProviders).optional(),
+  status: z.enum(inboundStatuses).optional(),
+});
+
+export const inbound = z
+  .object({
+    inbound_id: id,
+    org_id: id,
+    mode,
+    provider: z.enum(inboundProviders),
+    type: z.string().meta({ description: 'In the provider’s words, such as `Issue.update`.' }),
+    status: z.enum(inboundStatuses).meta({ description: '`ignored`: nothing was to be done; `reason` says why.' }),
+    reason: z.string().nullable().meta({ description: 'Why it was ignored, or the last failure.' }),
+    outcome: z.string().nullable().meta({ description: 'What it changed.' }),
+    attempts: z.number().int(),
+    received_at: timestamp,
+    settled_at: timestamp.nullable(),
+    next_attempt_at: timestamp.nullable().meta({ description: 'When it is tried again after a failure.' }),
+  })
+  .meta({ id: 'Inbound' });
+export const inboundReply = z.object({ inbound: z.array(inbound), cursor });

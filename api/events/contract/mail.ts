@@ -1,0 +1,14 @@
+/** What travels when somebody wants no more mails. Zod only. */
+import { z } from 'zod';
+import { objectionScopes } from '../../../models/rules/events/outsidemail.ts';
+
+export const objectionParams = z.object({
+  token: z
+    .string()
+    .regex(/^[\w.-]{1,200}$/, 'must be the end of the link, as it stands in the mail')
+    .meta({ description: 'What stands at the end of the link in the mail.' }),
+});
+export const stoppedReply = z.object({
+  stopped: z.enum(objectionScopes).meta({ description: 'Mails of the organization that wrote, or of anybody here.' }),
+});
+export { redirectReply } from '../../access/contract/auth.ts';

@@ -1,0 +1,208 @@
+/** Deliveries: what is sent to an organization's destinations, what became of it, and sending it again. */
+import { key, type TenantPrincipal } from '../../access/auth.ts';
+import type { Context } from '../../context.ts';
+import * as contract from '../contract/outbox.ts';
+import { startSaved } from '../../durable.ts';
+import { startRecovered } from '../recovering.ts';
+import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
+import { route } from '../../http/route.ts';
+import { newId } from '../../../models/base/ids.ts';
+import { sweepAfterMs } from '../../../models/base/pending.ts';
+import {
+  createDelivery,
+  DeliveryModel,
+  findDelivery,
+  listDeliveries,
+  recoverDeliveries,
+  redeliver,
+  type Delivery,
+} from '../../../models/events/delivery.ts';
+import { findDestinations, listDestinations, type Destination } from '../../../models/events/destination.ts';
+import { findSupportConfig } from '../../../models/chat/supportconfig.ts';
+import { Problem } from '../../../models/rules/base/errors.ts';
+import {
+  deliveryKinds,
+  hasOwnReceiver,
+  maskHeaders,
+  maskUrl,
+  testEventType,
+} from '../../../models/rules/events/delivery.ts';
+import { eventBody } from '../../../models/rules/events/ticketevent.ts';
+
+const prefix = '/support/outbox/orgs/{orgId}';
+
+const viewDelivery = ({ _id, request, subject, ...delivery }: Delivery) => ({
+  ...delivery,
+  delivery_id: _id,
+  attempts: delivery.attempts.map((attempt) => ({ ...attempt, at: attempt.at.toISOString() })),
+  next_attempt_at: delivery.next_attempt_at?.toISOString() ?? null,
+  error: delivery.error ?? null,
+  request: request ? { ...request, url: maskUrl(request.url), headers: maskHeaders(request.headers) } : null,
+  result: delivery.result ?? null,
+  conv_id: subject.conv_id ?? null,
+  ticket_id: subject.ticket_id ?? null,
+  created_at: delivery.created_at.toISOString(),
+  delivered_at: delivery.delivered_at?.toISOString() ?? null,
+});
+
+const viewDestination = ({ status, failing_since, last_error, disabled_at, ...destination }: Destination) => ({
+  ...destination,
+  status,
+  failing_since: failing_since?.toISOString() ?? null,
+  last_error: last_error ?? null,
+  disabled_at: status === 'disabled' ? (disabled_at?.toISOString() ?? null) : null,
+});
+
+async function deliveryOf({ orgId, modes }: TenantPrincipal, deliveryId: string): Promise<Delivery> {
+  const found = await findDelivery(orgId, deliveryId);
+  if (!found || !modes.includes(found.mode)) throw new Problem('NOT_FOUND', { message: 'There is no such delivery.' });
+  return found;
+}
+
+/** @throws Problem CONFLICT when nothing is sent there until its settings are saved again. */
+async function checkEnabled({
+  org_id,
+  mode,
+  kind,
+  lane,
+}: Pick<Delivery, 'org_id' | 'mode' | 'kind' | 'lane'>): Promise<void> {
+  if (hasOwnReceiver({ kind, lane })) return;
+  const { outbox_version } = await findSupportConfig(org_id);
+  const standing = (await findDestinations(org_id, mode, outbox_version)).get(kind);
+  if (standing?.status !== 'disabled') return;
+  throw new Problem('CONFLICT', {
+    message: `The destination ${kind} is disabled (${standing.last_error}) Save its settings again first.`,
+  });
+}
+
+async function sendTest(ctx: Context, { orgId, mode }: TenantPrincipal): Promise<Delivery> {
+  const { outbox_webhook_url: url, outbox_webhook_secret: secret } = await findSupportConfig(orgId);
+  if (url === null || secret === null) {
+    const message = `Set ${url === null ? 'outbox_webhook_url' : 'outbox_webhook_secret'} in the support configuration first.`;
+    throw new Problem('CONFLICT', { message });
+  }
+  await checkEnabled({ org_id: orgId, mode, kind: 'webhook', lane: 'webhook' });
+  const now = ctx.clock();
+  const data = { org_id: orgId, mode, ticket: null, conversation: null, customer: null };
+  const fresh = {
+    org_id: orgId,
+    mode,
+    kind: 'webhook' as const,
+    event_id: newId('event'),
+    event_type: testEventType,
+    lane: 'webhook',
+    destination: maskUrl(url),
+    subject: {},
+    about: [],
+    payload: { body: eventBody(testEventType, now, data) },
+  };
+  const { delivery, intents } = await createDelivery(fresh, now);
+  await startSaved(ctx, DeliveryModel, delivery, intents);
+  return delivery;
+}
+
+export const outboxRoutes = [
+  route({
+    name: 'listDeliveries',
+    method: 'GET',
+    path: `${prefix}/deliveries`,
+    summary:
+      'What was sent, is being sent or would have been sent, the newest first; and how the destinations take it.',
+    auth: key('support:read'),
+    params: contract.orgParams,
+    query: contract.deliveriesQuery,
+    reply: contract.deliveriesReply,
+    async handle({ query, principal: { orgId, modes } }) {
+      const limit = query.limit ?? defaultLimit;
+      const { status, kind, event_type: eventType } = query;
+      const page = { limit: limit + 1, after: afterCursor(query.cursor) };
+      const { outbox_version } = await findSupportConfig(orgId);
+      const [found, destinations] = await Promise.all([
+        listDeliveries(orgId, { modes, status, kind, eventType }, page),
+        listDestinations(orgId, modes, outbox_version),
+      ]);
+      const { entries, cursor } = listPage(found, limit);
+      return { deliveries: entries.map(viewDelivery), destinations: destinations.map(viewDestination), cursor };
+    },
+  }),
+  route({
+    name: 'getDelivery',
+    method: 'GET',
+    path: `${prefix}/deliveries/{deliveryId}`,
+    summary: 'One delivery with its attempts.',
+    auth: key('support:read'),
+    params: contract.deliveryParams,
+    reply: contract.deliveryReply,
+    async handle({ params: { deliveryId }, principal }) {
+      return { delivery: viewDelivery(await deliveryOf(principal, deliveryId)) };
+    },
+  }),
+  route({
+    name: 'redeliver',
+    method: 'POST',
+    path: `${prefix}/deliveries/{deliveryId}/redeliver`,
+    summary: 'Send a delivery again, or make its next attempt now: the same `webhook-id` and body, signed anew.',
+    auth: key('support:write'),
+    params: contract.deliveryParams,
+    body: contract.emptyBody,
+    status: 202,
+    reply: contract.deliveryReply,
+    limit: 'writes',
+    errors: ['CONFLICT'],
+    async handle({ params: { deliveryId }, principal }, ctx) {
+      const standing = await deliveryOf(principal, deliveryId);
+      if (standing.subject.task_id !== undefined)
+        throw new Problem('CONFLICT', {
+          message: 'It tells what an execution would have sent; execute the task again.',
+        });
+      await checkEnabled(standing);
+      const delivery = await redeliver(principal.orgId, deliveryId, ctx.clock());
+      if (!delivery) throw new Problem('NOT_FOUND', { message: 'There is no such delivery.' });
+      await startSaved(ctx, DeliveryModel, delivery, delivery.pending?.slice(-1) ?? []);
+      return { delivery: viewDelivery(delivery) };
+    },
+  }),
+  route({
+    name: 'recoverDeliveries',
+    method: 'POST',
+    path: `${prefix}/recover`,
+    summary: 'Send again what failed since a time, except to destinations that are disabled.',
+    auth: key('support:write'),
+    params: contract.orgParams,
+    body: contract.recoverBody,
+    status: 202,
+    reply: contract.recovered,
+    limit: 'writes',
+    async handle({ body, principal: { orgId, modes } }, ctx) {
+      const since = new Date(body.since);
+      const now = ctx.clock();
+      // The sweeper starts what this process does not.
+      const due = new Date(now.getTime() + sweepAfterMs);
+      const { outbox_version } = await findSupportConfig(orgId);
+      let recovered = 0;
+      for (const mode of modes) {
+        const standing = await findDestinations(orgId, mode, outbox_version);
+        const kinds = deliveryKinds.filter((kind) => standing.get(kind)?.status !== 'disabled');
+        recovered += await recoverDeliveries(orgId, { modes: [mode], kinds, since }, now, due);
+      }
+      if (recovered > 0) void startRecovered(ctx, orgId, due);
+      return { recovered };
+    },
+  }),
+  route({
+    name: 'sendTestEvent',
+    method: 'POST',
+    path: `${prefix}/test`,
+    summary: 'Send an event of the type `test` to the webhook, to see that it takes it.',
+    auth: key('support:write'),
+    params: contract.orgParams,
+    body: contract.emptyBody,
+    status: 202,
+    reply: contract.deliveryReply,
+    limit: 'writes',
+    errors: ['CONFLICT'],
+    async handle({ principal }, ctx) {
+      return { delivery: viewDelivery(await sendTest(ctx, principal)) };
+    },
+  }),
+];

@@ -1,0 +1,80 @@
+/** Where other services send their events. Each request is verified by its bytes, stored, and answered at once. */
+import { signature } from '../../access/auth.ts';
+import * as contract from '../contract/inbound.ts';
+import { takeIn } from '../inbound.ts';
+import { email, emailArrival } from '../email.ts';
+import { github, githubArrival } from '../github.ts';
+import { linear, linearArrival } from '../linear.ts';
+import { slack, takeSlack } from '../slack.ts';
+import { takeTeams, teams } from '../teams.ts';
+import { route } from '../../http/route.ts';
+
+export const webhookRoutes = [
+  route({
+    name: 'receiveLinear',
+    method: 'POST',
+    path: '/webhooks/linear',
+    summary: 'An event of Linear, signed with the deployment’s secret or with one of an organization.',
+    auth: signature(linear),
+    otherParameters: 'ignored',
+    raw: true,
+    reply: contract.received,
+    async handle({ raw, principal }, ctx) {
+      const stored = await takeIn(ctx, await linearArrival(ctx, principal.sender, raw));
+      return { received: true, repeated: !stored } as const;
+    },
+  }),
+  route({
+    name: 'receiveGithub',
+    method: 'POST',
+    path: '/webhooks/github',
+    summary: 'An event of GitHub, signed with the secret of an organization that connected the repository.',
+    auth: signature(github),
+    otherParameters: 'ignored',
+    raw: true,
+    reply: contract.received,
+    async handle({ raw, principal }, ctx) {
+      const stored = await takeIn(ctx, await githubArrival(ctx, principal.sender, raw));
+      return { received: true, repeated: !stored } as const;
+    },
+  }),
+  route({
+    name: 'receiveTeams',
+    method: 'POST',
+    path: '/webhooks/teams',
+    summary: 'A message of Microsoft Teams: with a token of the Bot Framework, or an HMAC, which is answered at once.',
+    auth: signature(teams),
+    otherParameters: 'ignored',
+    raw: true,
+    maxBytes: 256 * 1024,
+    reply: contract.teamsReply,
+    async handle({ raw, principal }, ctx) {
+      return takeTeams(ctx, principal.sender, raw);
+    },
+  }),
+  route({
+    name: 'receiveEmail',
+    method: 'POST',
+    path: '/webhooks/email/inbound',
+    summary: 'A mail that Amazon SES received, or a confirmation, in a message that Amazon SNS signed.',
+    auth: signature(email),
+    otherParameters: 'ignored',
+    raw: true,
+    reply: contract.received,
+    async handle({ principal }, ctx) {
+      const stored = await takeIn(ctx, await emailArrival(ctx, principal.sender));
+      return { received: true, repeated: !stored } as const;
+    },
+  }),
+  route({
+    name: 'receiveSlack',
+    method: 'POST',
+    path: '/webhooks/slack',
+    summary: 'An event, a slash command or an interaction of Slack. The answer is what Slack wants to read at once.',
+    auth: signature(slack),
+    otherParameters: 'ignored',
+    raw: true,
+    reply: contract.slackReply,
+    handle: ({ principal }, ctx) => takeSlack(ctx, principal.sender),
+  }),
+];

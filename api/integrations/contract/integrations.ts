@@ -1,0 +1,96 @@
+/** What travels about connections to other services. Credentials are taken and never returned. Zod only. */
+import { z } from 'zod';
+import { id, orgParams, timestamp } from '../../base/contract/common.ts';
+import { integrationProviders, integrationStatuses } from '../../../models/rules/integrations/integration.ts';
+import { repositoryName } from '../../../models/rules/events/github.ts';
+import { readMailbox } from '../../../models/rules/events/mailbox.ts';
+import { readSmtpUrl } from '../../../models/rules/events/smtp.ts';
+import { slackId } from '../../../models/rules/events/slack.ts';
+
+export { orgParams };
+
+const provider = z.enum(integrationProviders);
+export const integrationParams = orgParams.extend({ provider });
+
+export const integration = z
+  .object({
+    provider,
+    status: z.enum(integrationStatuses).meta({
+      description: '`broken`: the provider no longer takes the credential; connect again.',
+    }),
+    account: z.string().nullable().meta({ description: 'Whose account it is, in the provider’s words.' }),
+    settings: z
+      .record(z.string(), z.unknown())
+      .meta({ description: 'What was chosen, such as the team or the channel.' }),
+    receives_events: z.boolean().meta({
+      description: 'False where another organization connected the same workspace or team before: its events go there.',
+    }),
+    connected_at: timestamp.nullable(),
+    broken_reason: z.string().optional(),
+  })
+  .meta({ id: 'Integration' });
+export const integrationList = z.object({ integrations: z.array(integration) });
+export const integrationReply = z.object({ integration });
+
+export const linearBody = z.strictObject({
+  api_key: z.string().min(1).max(500).meta({ description: 'A personal API key of Linear, or an OAuth access token.' }),
+  team_id: id.meta({ description: 'The team whose issues tickets become: its id or its key.' }),
+  webhook_secret: z.string().min(8).max(500).optional().meta({
+    description: 'The secret of a webhook of your own for `/v1/webhooks/linear`.',
+  }),
+});
+
+export const githubBody = z.strictObject({
+  token: z.string().min(1).max(500).meta({ description: 'A token that may read and write the issues there.' }),
+  repository: z
+    .string()
+    .max(140)
+    .regex(repositoryName, 'must be `owner/name`')
+    .meta({ description: 'The repository whose issues tasks become: `owner/name`.' }),
+  webhook_secret: z.string().min(8).max(500).optional().meta({
+    description: 'The secret of a webhook of your own for `/v1/webhooks/github`.',
+  }),
+});
+
+export const slackBody = z.strictObject({
+  channel_id: z
+    .string()
+    .regex(slackId, 'must be a channel’s id, such as C0123456789')
+    .optional()
+    .meta({ description: 'Where tickets go. Without it, Slack asks for a channel while it is connected.' }),
+});
+export const slackReply = z.object({
+  integration,
+  authorization_url: z.string().optional().meta({
+    description: 'Open this in the same browser to connect; it is missing once Slack is connected.',
+  }),
+});
+
+const mailServer = z
+  .string()
+  .max(1000)
+  .refine((text) => readSmtpUrl(text) !== undefined, 'must be smtp://host:port or smtps://user:password@host');
+export const emailBody = z.strictObject({
+  smtp_url: mailServer.meta({ description: 'Your mail server; it is tried before it is stored.' }),
+  from: z
+    .string()
+    .max(400)
+    .refine((text) => readMailbox(text) !== undefined, 'must be an address, or `Name <address>`')
+    .meta({ description: 'Who your mails come from.' }),
+});
+export const teamsReply = z.object({
+  integration,
+  connect_code: z
+    .string()
+    .meta({ description: 'Somebody in your Microsoft Teams writes `connect <code>` to the bot.' }),
+  expires_at: timestamp,
+});
+
+export const testReply = z.object({ ok: z.literal(true), message: z.string() });
+export const callbackQuery = z.object({
+  state: z.string().max(1000).optional(),
+  code: z.string().max(4096).optional(),
+  error: z.string().max(200).optional(),
+});
+/** A redirect has a `Location` and no body. */
+export const redirectReply = z.object({});

@@ -1,0 +1,159 @@
+/**
+ * Connections to other services, as members make and see them. Credentials are tried by an activity: they are sealed in
+ * MongoDB, and the workflow carries only where they are.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { bindBrowser, returningBrowser, type BrowserCookie } from '../access/browser.ts';
+import type { Context } from '../context.ts';
+import type { Cookies } from '../http/route.ts';
+import { ask, startSaved } from '../durable.ts';
+import { newId } from '../../models/base/ids.ts';
+import {
+  createCandidate,
+  findCandidate,
+  removeCandidate,
+  type Candidate,
+} from '../../models/integrations/candidate.ts';
+import { findIntegration, findOwner, type Integration } from '../../models/integrations/integration.ts';
+import { keepOauthState, oauthStateSeconds, takeOauthState } from '../../models/integrations/oauthstate.ts';
+import { endConnection, ReleaseModel } from '../../models/integrations/release.ts';
+import { dropOutboxProvider } from '../../models/chat/supportconfig.ts';
+import { isAdmin } from '../../models/access/organization.ts';
+import { Problem } from '../../models/rules/base/errors.ts';
+import type { IntegrationProvider } from '../../models/rules/integrations/integration.ts';
+import { trialWorkflowId, type Trial } from '../../models/rules/integrations/integrationwork.ts';
+import { slackChannelScope, slackScopes } from '../../models/rules/events/slack.ts';
+import { outboxProviders } from '../../models/rules/chat/supportconfig.ts';
+import { tryIntegration } from '../../workflows/integrations/integration.ts';
+
+/** A connection as members see it; one that was never made is disconnected. */
+export async function viewIntegration(provider: IntegrationProvider, found: Integration | null | undefined) {
+  const status = found?.status ?? 'disconnected';
+  const connected = status !== 'disconnected';
+  const owner = found?.events_of === undefined ? null : await findOwner(provider, found.events_of);
+  return {
+    provider,
+    status,
+    account: (connected && found?.account) || null,
+    settings: connected ? (found?.settings ?? {}) : {},
+    receives_events: owner !== null && owner.org_id === found?.org_id,
+    connected_at: (connected && found?.connected_at?.toISOString()) || null,
+    ...(found?.broken_reason === undefined ? {} : { broken_reason: found.broken_reason }),
+  };
+}
+
+const workOf = (trial: Trial) => ({
+  workflow: tryIntegration,
+  id: trialWorkflowId(trial.orgId, trial.provider, trial.candidateId),
+  queue: 'inbound' as const,
+  args: [trial] as [Trial],
+});
+
+/**
+ * Has a worker try it, and waits for what the provider says.
+ * @throws Problem PROVIDER_REFUSED with the provider's own word; UNAVAILABLE when it could not be asked.
+ */
+async function outcomeOf(
+  ctx: Context,
+  what: Trial['what'],
+  fresh: Omit<Parameters<typeof createCandidate>[0], '_id'>,
+): Promise<string> {
+  const { org_id: orgId, provider } = fresh;
+  const candidateId = newId('candidate');
+  await createCandidate({ ...fresh, _id: candidateId }, { secrets: ctx.secrets, now: ctx.clock() });
+  let tried: Candidate['outcome'];
+  try {
+    await ask(ctx, workOf({ orgId, provider, what, candidateId }), orgId);
+    tried = (await findCandidate(orgId, candidateId))?.outcome;
+  } finally {
+    await removeCandidate(orgId, candidateId);
+  }
+  tried ??= { unanswered: 'It took too long.' };
+  if ('said' in tried) return tried.said;
+  if ('refused' in tried) throw new Problem('PROVIDER_REFUSED', { message: tried.refused });
+  throw new Problem('UNAVAILABLE', { message: `The provider could not be asked. ${tried.unanswered}` });
+}
+
+type Tries = { orgId: string; provider: IntegrationProvider; credentials: object; settings: Record<string, unknown> };
+
+/** Tries credentials and stores them if the provider takes them; what stood before stays if it does not. */
+export async function connect(ctx: Context, { orgId, provider, credentials, settings }: Tries): Promise<Integration> {
+  await outcomeOf(ctx, 'connect', { org_id: orgId, provider, credentials, settings });
+  const connected = await findIntegration(orgId, provider);
+  if (!connected) throw new Problem('CONFLICT', { message: 'It was disconnected meanwhile.' });
+  return connected;
+}
+
+/** Tries what is connected. @throws Problem PROVIDER_NOT_CONNECTED, PROVIDER_REFUSED, UNAVAILABLE. */
+export async function testConnection(ctx: Context, orgId: string, provider: IntegrationProvider): Promise<string> {
+  const standing = await findIntegration(orgId, provider);
+  if (standing?.sealed === undefined)
+    throw new Problem('PROVIDER_NOT_CONNECTED', { message: `${provider} is not connected.` });
+  return outcomeOf(ctx, 'test', { org_id: orgId, provider, settings: {} });
+}
+
+/**
+ * Forgets the credentials, and sends no more events there; where the service takes a credential back, a workflow gives it. Twice is
+ * the same as once.
+ */
+export async function disconnect(ctx: Context, orgId: string, provider: IntegrationProvider): Promise<void> {
+  const now = ctx.clock();
+  const release = await endConnection(orgId, provider, { secrets: ctx.secrets, now });
+  const destination = outboxProviders.find((one) => one === provider);
+  if (destination !== undefined) await dropOutboxProvider(orgId, destination, now);
+  if (release) await startSaved(ctx, ReleaseModel, release, release.pending);
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+const redirectUri = ({ config }: Pick<Context, 'config'>): string =>
+  `${config.publicUrl}/v1/integrations/slack/callback`;
+
+/** Makes the address at which Slack asks for consent, and the cookie that ties its answer to this browser. */
+export async function beginSlack(
+  ctx: Context,
+  { orgId, userId, channelId }: { orgId: string; userId: string; channelId: string | undefined },
+): Promise<{ url: string; cookie: BrowserCookie }> {
+  const { slack } = ctx.config;
+  if (!slack.app)
+    throw new Problem('PROVIDER_NOT_CONNECTED', {
+      message: 'This system has no Slack app: its operator sets SLACK_CLIENT_ID and SLACK_CLIENT_SECRET.',
+    });
+  const state = randomBytes(32).toString('base64url');
+  const { browser, cookie } = bindBrowser('connect', state, oauthStateSeconds);
+  await keepOauthState({
+    _id: sha256(state),
+    org_id: orgId,
+    provider: 'slack',
+    user_id: userId,
+    browser,
+    settings: channelId === undefined ? {} : { channel_id: channelId },
+    expires_at: new Date(ctx.clock().getTime() + oauthStateSeconds * 1000),
+  });
+  const url = new URL(slack.authorizeUrl);
+  url.searchParams.set('client_id', slack.app.clientId);
+  url.searchParams.set('scope', [...slackScopes, ...(channelId === undefined ? [slackChannelScope] : [])].join(','));
+  url.searchParams.set('redirect_uri', redirectUri(ctx));
+  url.searchParams.set('state', state);
+  return { url: url.href, cookie };
+}
+
+type Answer = { state?: string | undefined; code?: string | undefined; error?: string | undefined };
+
+/** Where Slack's answer leads: `connected`, or why not, in a word that the page knows or Slack's own. */
+export async function finishSlack(ctx: Context, { state, code, error }: Answer, cookies: Cookies): Promise<string> {
+  if (state === undefined) return error ?? 'unknown_state';
+  const browser = returningBrowser(cookies, 'connect', state);
+  const taken = browser === undefined ? null : await takeOauthState(sha256(state), 'slack', browser, ctx.clock());
+  if (!taken) return 'unknown_state';
+  if (error !== undefined || code === undefined) return error ?? 'no_code';
+  if (!(await isAdmin(taken.org_id, taken.user_id))) return 'no_longer_admin';
+  try {
+    const credentials = { code, redirect_uri: redirectUri(ctx) };
+    await connect(ctx, { orgId: taken.org_id, provider: 'slack', credentials, settings: taken.settings });
+    return 'connected';
+  } catch (problem) {
+    if (problem instanceof Problem && problem.code === 'PROVIDER_REFUSED') return problem.message;
+    if (problem instanceof Problem && problem.code === 'UNAVAILABLE') return 'unavailable';
+    throw problem;
+  }
+}

@@ -1,0 +1,173 @@
+/** Connections of an organization to other services. Only people connect; a key cannot. */
+import { member, open } from '../../access/auth.ts';
+import * as contract from '../contract/integrations.ts';
+import { beginSlack, connect, disconnect, finishSlack, testConnection, viewIntegration } from '../integrations.ts';
+import { outcomePath } from '../../events/outcome.ts';
+import { beginTeams } from '../../events/teams.ts';
+import { redirect, route } from '../../http/route.ts';
+import { findIntegration, listIntegrations } from '../../../models/integrations/integration.ts';
+import { integrationProviders } from '../../../models/rules/integrations/integration.ts';
+
+const prefix = '/orgs/{orgId}/integrations';
+
+export const integrationRoutes = [
+  route({
+    name: 'listIntegrations',
+    method: 'GET',
+    path: prefix,
+    summary: 'Every service that can be connected, and how it stands.',
+    auth: member(),
+    params: contract.orgParams,
+    reply: contract.integrationList,
+    envelope: true,
+    async handle({ params: { orgId } }) {
+      const found = await listIntegrations(orgId);
+      const of = (provider: string) => found.find((one) => one.provider === provider);
+      return {
+        integrations: await Promise.all(
+          integrationProviders.map((provider) => viewIntegration(provider, of(provider))),
+        ),
+      };
+    },
+  }),
+  route({
+    name: 'connectLinear',
+    method: 'PUT',
+    path: `${prefix}/linear`,
+    summary: 'Connect Linear. The key is tried before it is stored.',
+    auth: member('admin'),
+    params: contract.orgParams,
+    body: contract.linearBody,
+    reply: contract.integrationReply,
+    envelope: true,
+    limit: 'writes',
+    errors: ['PROVIDER_REFUSED', 'UNAVAILABLE'],
+    async handle({ params: { orgId }, body: { team_id, ...credentials } }, ctx) {
+      const connected = await connect(ctx, { orgId, provider: 'linear', credentials, settings: { team_id } });
+      return { integration: await viewIntegration('linear', connected) };
+    },
+  }),
+  route({
+    name: 'connectGithub',
+    method: 'PUT',
+    path: `${prefix}/github`,
+    summary: 'Connect a repository of GitHub. The token is tried with it before it is stored.',
+    auth: member('admin'),
+    params: contract.orgParams,
+    body: contract.githubBody,
+    reply: contract.integrationReply,
+    envelope: true,
+    limit: 'writes',
+    errors: ['PROVIDER_REFUSED', 'UNAVAILABLE'],
+    async handle({ params: { orgId }, body: { repository, ...credentials } }, ctx) {
+      const connected = await connect(ctx, { orgId, provider: 'github', credentials, settings: { repository } });
+      return { integration: await viewIntegration('github', connected) };
+    },
+  }),
+  route({
+    name: 'connectSlack',
+    method: 'PUT',
+    path: `${prefix}/slack`,
+    summary: 'Connect Slack, which begins at `authorization_url`; once it is connected, choose another channel.',
+    auth: member('admin'),
+    params: contract.orgParams,
+    body: contract.slackBody,
+    reply: contract.slackReply,
+    envelope: true,
+    limit: 'writes',
+    errors: ['PROVIDER_NOT_CONNECTED', 'PROVIDER_REFUSED', 'UNAVAILABLE'],
+    async handle({ params: { orgId }, body: { channel_id: channelId }, principal, cookies }, ctx) {
+      const standing = await findIntegration(orgId, 'slack');
+      if (standing?.status === 'connected') {
+        const settings = { channel_id: channelId };
+        const changed =
+          channelId === undefined
+            ? standing
+            : await connect(ctx, { orgId, provider: 'slack', credentials: {}, settings });
+        return { integration: await viewIntegration('slack', changed) };
+      }
+      const { url, cookie } = await beginSlack(ctx, { orgId, userId: principal.userId, channelId });
+      cookies.set(cookie.name, cookie.value, cookie.seconds);
+      return { integration: await viewIntegration('slack', standing), authorization_url: url };
+    },
+  }),
+  route({
+    name: 'connectEmail',
+    method: 'PUT',
+    path: `${prefix}/email`,
+    summary: 'Connect a mail server of your own. It is logged in to before it is stored.',
+    auth: member('admin'),
+    params: contract.orgParams,
+    body: contract.emailBody,
+    reply: contract.integrationReply,
+    envelope: true,
+    limit: 'writes',
+    errors: ['PROVIDER_REFUSED', 'UNAVAILABLE'],
+    async handle({ params: { orgId }, body: { from, ...credentials } }, ctx) {
+      const connected = await connect(ctx, { orgId, provider: 'email', credentials, settings: { from } });
+      return { integration: await viewIntegration('email', connected) };
+    },
+  }),
+  route({
+    name: 'connectTeams',
+    method: 'PUT',
+    path: `${prefix}/teams`,
+    summary: 'A code with which somebody in your Microsoft Teams connects it.',
+    auth: member('admin'),
+    params: contract.orgParams,
+    reply: contract.teamsReply,
+    envelope: true,
+    limit: 'writes',
+    async handle({ params: { orgId }, principal }, ctx) {
+      const { code, expiresAt } = await beginTeams(ctx, orgId, principal.userId);
+      const integration = await viewIntegration('teams', await findIntegration(orgId, 'teams'));
+      return { integration, connect_code: code, expires_at: expiresAt.toISOString() };
+    },
+  }),
+  route({
+    name: 'disconnectIntegration',
+    method: 'DELETE',
+    path: `${prefix}/{provider}`,
+    summary: 'Disconnect a service; its credentials are forgotten.',
+    auth: member('admin'),
+    params: contract.integrationParams,
+    reply: contract.integrationReply,
+    envelope: true,
+    limit: 'writes',
+    async handle({ params: { orgId, provider } }, ctx) {
+      await disconnect(ctx, orgId, provider);
+      return { integration: await viewIntegration(provider, await findIntegration(orgId, provider)) };
+    },
+  }),
+  route({
+    name: 'testIntegration',
+    method: 'POST',
+    path: `${prefix}/{provider}/test`,
+    summary: 'Try what is connected; nothing is posted there.',
+    auth: member('admin'),
+    params: contract.integrationParams,
+    reply: contract.testReply,
+    envelope: true,
+    limit: 'writes',
+    errors: ['PROVIDER_NOT_CONNECTED', 'PROVIDER_REFUSED', 'UNAVAILABLE'],
+    async handle({ params: { orgId, provider } }, ctx) {
+      return { ok: true, message: await testConnection(ctx, orgId, provider) } as const;
+    },
+  }),
+  route({
+    name: 'finishSlack',
+    method: 'GET',
+    path: '/integrations/slack/callback',
+    summary: 'Where Slack sends the browser back to; leads to a page that says how it ended.',
+    auth: open,
+    query: contract.callbackQuery,
+    otherParameters: 'ignored',
+    status: 302,
+    reply: contract.redirectReply,
+    envelope: true,
+    limit: 'callbacks',
+    async handle({ query, cookies }, ctx) {
+      return redirect(outcomePath(await finishSlack(ctx, query, cookies)));
+    },
+  }),
+];

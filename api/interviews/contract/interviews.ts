@@ -1,0 +1,180 @@
+/** What travels about interviews. Zod only. */
+import { z } from 'zod';
+import { email } from '../../access/contract/auth.ts';
+import { cursor, id, line, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { segment } from './meetings.ts';
+import {
+  decisions,
+  interviewBounds,
+  interviewModes,
+  interviewStatuses,
+  operationNames,
+} from '../../../models/rules/interviews/interview.ts';
+
+import { interviewLanguages } from '../../../models/rules/language/language.ts';
+
+export { orgParams };
+export const interviewParams = orgParams.extend({ interviewId: id });
+
+const { questions, skills, criteria } = interviewBounds;
+const meetingUrl = z.string().min(1).max(2_048).meta({
+  description: 'Where the interview takes place; https. Without one it takes place in the room of this platform.',
+});
+const newQuestion = z.strictObject({ category: line(60), body: line(600) });
+const config = {
+  role_title: line(200),
+  skills: z.array(line(100)).max(skills).optional(),
+  evaluation_criteria: z.array(line(100)).max(criteria).optional().meta({
+    description: 'What is scored. Without it: the skills, or else communication, problem solving and role knowledge.',
+  }),
+  question_count: z
+    .number()
+    .int()
+    .min(questions.min)
+    .max(questions.max)
+    .optional()
+    .meta({
+      description: `${questions.default} unless told.`,
+    }),
+  questions: z.array(newQuestion).min(1).max(questions.max).optional().meta({
+    description: 'Your own questions, in their order; `question_count` is then their number.',
+  }),
+  questions_signature: z.string().max(200).optional().meta({
+    description: 'As a draft has it: its questions then follow a resume that is added later, unless they were changed.',
+  }),
+  meeting_url: meetingUrl.nullish(),
+  scheduled_at: z.iso.datetime({ offset: true }).nullish().meta({
+    description: 'When it takes place: with a `meeting_url` it starts by itself.',
+  }),
+  candidate_email: email.nullish(),
+  candidate_name: line(200).nullish(),
+  mode: z.enum(interviewModes).optional().meta({ description: '`solo` unless told.' }),
+  language: z.enum(interviewLanguages).optional().meta({
+    description: 'What questions that are made here, and the room itself, are written in; `en` unless told.',
+  }),
+};
+/** Null is as good as nothing, so that a draft can be sent as it came. */
+export const createInterviewBody = z.strictObject({
+  ...config,
+  meeting_url: config.meeting_url.nullable(),
+  scheduled_at: config.scheduled_at.nullable(),
+  candidate_email: config.candidate_email.nullable(),
+  candidate_name: config.candidate_name.nullable(),
+});
+export const updateInterviewBody = z.strictObject(config).partial();
+export const startBody = z
+  .strictObject({ meeting_link: meetingUrl.optional(), candidate_name: line(200).optional() })
+  .optional();
+export const cancelBody = z.strictObject({ reason: z.string().max(1_000).optional() }).optional();
+/** A form with one file; it has no other fields. */
+export const resumeForm = z.strictObject({});
+export const decisionBody = z.strictObject({
+  decision: z.enum(decisions),
+  notes: z.string().max(10_000).optional(),
+});
+export const listQuery = pageQuery.extend({ status: z.enum(interviewStatuses).optional() });
+
+const listed = {
+  interview_id: id,
+  org_id: id,
+  role_title: z.string(),
+  status: z.enum(interviewStatuses),
+  mode: z.enum(interviewModes),
+  language: z.enum(interviewLanguages),
+  candidate: z.object({
+    name: z.string().nullable(),
+    email: z.string().nullable(),
+    resume_parsed: z.boolean(),
+    resume_error: z.string().optional(),
+  }),
+  scheduled_at: timestamp.nullable(),
+  overall_score: z.number().nullable(),
+  decision: z
+    .object({
+      decision: z.enum(decisions),
+      notes: z.string().nullable(),
+      decided_by: id,
+      decided_at: timestamp,
+    })
+    .nullable(),
+  created_at: timestamp,
+  updated_at: timestamp,
+};
+export const interviewItem = z.object(listed).meta({ id: 'InterviewItem' });
+export const interviewList = z.object({ interviews: z.array(interviewItem), cursor });
+export const relatedList = z.object({
+  interviews: z.array(interviewItem.extend({ related_by: z.array(z.enum(['candidate', 'role'])) })),
+});
+
+export const question = z.object({ question_id: id, category: z.string(), body: z.string() }).meta({ id: 'Question' });
+export const qaSummary = z
+  .object({
+    summary: z.string(),
+    items: z.array(
+      z.object({
+        question_id: id.nullable(),
+        category: z.string().nullable(),
+        question: z.string(),
+        answer: z.string(),
+        answered: z.boolean(),
+      }),
+    ),
+    questions: z.number().int(),
+    answered: z.number().int(),
+    ended_early: z.boolean(),
+    generated_by: z.enum(['extractive', 'model']),
+    generated_at: timestamp,
+  })
+  .meta({ id: 'QaSummary' });
+export const evaluation = z
+  .object({
+    overall_score: z.number().min(0).max(10),
+    criteria: z.record(z.string(), z.number()),
+    evidence: z.array(z.object({ criterion: z.string(), quote: z.string() })).meta({
+      description: 'Of each criterion a line of the candidate, word for word.',
+    }),
+    recommendation: z.enum(decisions),
+    strengths: z.array(z.string()),
+    concerns: z.array(z.string()),
+    ended_early: z.boolean(),
+    generated_by: z.enum(['extractive', 'model']),
+    generated_at: timestamp,
+  })
+  .meta({ id: 'Evaluation' });
+export const move = z
+  .object({
+    from: z.enum(interviewStatuses),
+    to: z.enum(interviewStatuses),
+    operation: z.enum(operationNames as [(typeof operationNames)[number], ...typeof operationNames]),
+    actor: z.string().meta({ description: 'A user’s id, or `clock`, `bot`, `candidate`.' }),
+    at: timestamp,
+    cause: z.string().optional(),
+    reason: z.string().optional(),
+  })
+  .meta({ id: 'Move' });
+
+export const interviewRecord = z
+  .object({
+    ...listed,
+    skills: z.array(z.string()),
+    evaluation_criteria: z.array(z.string()),
+    question_count: z.number().int(),
+    questions: z.array(question),
+    meeting_url: z.string().nullable(),
+    room: z.object({ candidate_url: z.string(), interviewer_url: z.string(), ws_url: z.string() }).optional().meta({
+      description: 'Links into the room of this platform while the interview runs; `ws_url` is the candidate’s.',
+    }),
+    transcript: z.array(segment),
+    qa_summary: qaSummary.nullable(),
+    evaluation: evaluation.nullable(),
+    history: z.array(move),
+    failure: z
+      .object({ reason: z.string(), message: z.string() })
+      .nullable()
+      .meta({ description: 'Why the bot could not join, or was lost.' }),
+  })
+  .meta({ id: 'Interview' });
+export const interviewRemovedReply = z.object({ interview_id: id, deleted: z.literal(true) });
+
+/** The service's own message; its signature was verified before. */
+export const webhookReply = z.object({ received: z.literal(true) });

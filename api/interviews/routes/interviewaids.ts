@@ -1,0 +1,95 @@
+/**
+ * Preparing an interview: a draft from what somebody says, and questions for a role. Both only read and answer; nothing is
+ * stored.
+ */
+import { member } from '../../access/auth.ts';
+import type { Context } from '../../context.ts';
+import * as contract from '../contract/interviewaids.ts';
+import { route } from '../../http/route.ts';
+import { signQuestions } from '../interview.ts';
+import { draftInterview } from '../../../agent/interviews/draft.ts';
+import { makeQuestions } from '../../../agent/interviews/questions.ts';
+import { draftBounds } from '../../../models/rules/interviews/draft.ts';
+import { isTimeZone } from '../../../models/rules/interviews/meeting.ts';
+import { skillsIn } from '../../../models/rules/interviews/skills.ts';
+import { interviewLanguageOf } from '../../../models/rules/language/language.ts';
+import { Problem } from '../../../models/rules/base/errors.ts';
+
+/** A resume of 200,000 characters and a description. */
+const maxBytes = 2 * 1024 * 1024;
+
+const told =
+  ({ log }: Pick<Context, 'log'>, orgId: string, what: string) =>
+  (error: unknown): undefined => {
+    log.warn({ err: error, org_id: orgId }, `the model made no ${what}; rules did`);
+  };
+
+export const interviewAidRoutes = [
+  route({
+    name: 'draftInterview',
+    method: 'POST',
+    path: '/orgs/{orgId}/interviews/draft',
+    summary: 'Draft an interview from what you want, in your own words. Nothing is stored.',
+    auth: member(),
+    params: contract.orgParams,
+    body: contract.draftBody,
+    reply: contract.draftReply,
+    envelope: true,
+    limit: 'queries',
+    asksOnly: true,
+    async handle({ params: { orgId }, body: { prompt, timezone = 'UTC' } }, ctx) {
+      if (!isTimeZone(timezone)) {
+        const message = 'is not a time zone; use a name such as Europe/Berlin, or UTC';
+        throw new Problem('VALIDATION', { details: [{ path: ['body', 'timezone'], message }] });
+      }
+      const asked = { prompt, zone: timezone, now: ctx.clock() };
+      const { draft, ...rest } = await draftInterview(ctx.ai, asked, told(ctx, orgId, 'draft'));
+      const signed = { ...draft, questions_signature: signQuestions(ctx, orgId, draft.questions) };
+      return { draft: { ...signed, scheduled_at: draft.scheduled_at?.toISOString() ?? null }, ...rest };
+    },
+  }),
+  route({
+    name: 'generateQuestions',
+    method: 'POST',
+    path: '/orgs/{orgId}/interviews/generate-questions',
+    summary: 'Questions for a role, its skills and level, and for a resume where there is one. Nothing is stored.',
+    auth: member(),
+    params: contract.orgParams,
+    body: contract.generateBody,
+    maxBytes,
+    reply: contract.generateReply,
+    envelope: true,
+    limit: 'queries',
+    asksOnly: true,
+    async handle({ params: { orgId }, body }, ctx) {
+      const {
+        title,
+        job_description,
+        required_skills,
+        experience_level,
+        resume_text,
+        question_count,
+        categories,
+        language,
+      } = body;
+      const named = new Set(required_skills.map((skill) => skill.trim().toLowerCase()));
+      const others = skillsIn(job_description).filter((skill) => !named.has(skill.toLowerCase()));
+      const made = await makeQuestions(
+        ctx.ai,
+        {
+          role_title: title,
+          skills: [...required_skills.map((skill) => skill.trim()), ...others],
+          criteria: [],
+          count: question_count ?? draftBounds.usualQuestions,
+          experience_level,
+          categories,
+          resume: resume_text,
+          language: language ?? interviewLanguageOf(job_description),
+          job_description,
+        },
+        told(ctx, orgId, 'questions'),
+      );
+      return { ...made, questions_signature: signQuestions(ctx, orgId, made.questions) };
+    },
+  }),
+];

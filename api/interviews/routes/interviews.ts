@@ -1,0 +1,391 @@
+/** Interviews of an organization: configured here, moved by their workflow, evaluated when they have ended. */
+import { member, signature } from '../../access/auth.ts';
+import * as contract from '../contract/interviews.ts';
+import { intentTo, launch, startSaved } from '../../durable.ts';
+import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
+import { route } from '../../http/route.ts';
+import {
+  changedIntent,
+  checkAllowed,
+  areMade,
+  commandInterview,
+  configured,
+  foundInterview,
+  leading,
+  makesQuestions,
+  noInterview,
+  openOwnRoom,
+  readMeetingUrl,
+  tellChanged,
+  viewInterview,
+  viewItem,
+} from '../interview.ts';
+import { attendee, recall, takeReport } from '../reports.ts';
+import { questionsAnew, takeResume } from '../resume.ts';
+import { newId } from '../../../models/base/ids.ts';
+import { settleIntent } from '../../../models/base/pending.ts';
+import {
+  beginInterviewRemoval,
+  configureInterview,
+  createInterview,
+  decideInterview,
+  InterviewModel,
+  listInterviews,
+  listRelated,
+  removeInterviewContents,
+  roleKey,
+  setReason,
+  type Interview,
+} from '../../../models/interviews/interview.ts';
+import { readTranscript } from '../../../models/interviews/transcript.ts';
+import { normalizeEmail } from '../../../models/rules/access/email.ts';
+import { Problem } from '../../../models/rules/base/errors.ts';
+import { maxFileBytes } from '../../../models/rules/knowledge/document.ts';
+import { wordsOf } from '../../../models/rules/interviews/evaluation.ts';
+import { newState, type Move } from '../../../models/rules/interviews/interview.ts';
+import { removeInterviewNow } from '../../../workflows/interviews/interview.ts';
+
+const base = '/orgs/{orgId}/interviews';
+const one = `${base}/{interviewId}`;
+/** What an interview's workflow may answer. */
+const moves = ['ILLEGAL_TRANSITION', 'CONFLICT', 'UNAVAILABLE'] as const;
+/** Interviews of the same candidate or role that are shown. */
+const maxRelated = 100;
+
+export const interviewRoutes = [
+  route({
+    name: 'createInterview',
+    method: 'POST',
+    path: base,
+    summary: 'Create an interview, as a draft, or scheduled when it has a time.',
+    auth: member(),
+    params: contract.orgParams,
+    body: contract.createInterviewBody,
+    status: 201,
+    reply: contract.interviewRecord,
+    envelope: true,
+    limit: 'writes',
+    async handle({ params: { orgId }, body: given, principal: { userId, org } }, ctx) {
+      const now = ctx.clock();
+      const body = {
+        ...given,
+        meeting_url: given.meeting_url ?? undefined,
+        scheduled_at: given.scheduled_at ?? undefined,
+        candidate_email: given.candidate_email ?? undefined,
+        candidate_name: given.candidate_name ?? undefined,
+      };
+      const config = configured(body, now, { made: areMade(ctx, orgId, body) });
+      const at = now.toISOString();
+      const history: Move[] = config.scheduled_at
+        ? [{ seq: 1, from: 'draft', to: 'scheduled', operation: 'schedule', actor: userId, at }]
+        : [];
+      const due = config.meeting_url === undefined ? undefined : config.scheduled_at?.toISOString();
+      const state = newState(history, due);
+      const record: Interview = {
+        ...config,
+        _id: newId('interview'),
+        org_id: orgId,
+        mode: org.environment === 'production' ? 'live' : 'test',
+        role_key: roleKey(config.role_title),
+        candidate: {
+          resume_parsed: false,
+          ...(body.candidate_name ? { name: body.candidate_name } : {}),
+          ...(body.candidate_email ? { email: normalizeEmail(body.candidate_email) } : {}),
+        },
+        created_by: userId,
+        status: state.status,
+        seq: state.seq,
+        state,
+        history: history.map((move) => ({ ...move, at: now })),
+        created_at: now,
+        updated_at: now,
+      };
+      await launch(ctx, InterviewModel, [leading(orgId, record._id)], ([intent]) =>
+        createInterview({ ...record, pending: [intent] }),
+      );
+      return viewInterview(ctx, record);
+    },
+  }),
+  route({
+    name: 'listInterviews',
+    method: 'GET',
+    path: base,
+    summary: 'The interviews of the organization, the newest first.',
+    auth: member(),
+    params: contract.orgParams,
+    query: contract.listQuery,
+    reply: contract.interviewList,
+    envelope: true,
+    async handle({ params: { orgId }, query }) {
+      const limit = query.limit ?? defaultLimit;
+      const { entries, cursor } = listPage(
+        await listInterviews(orgId, query.status, limit + 1, afterCursor(query.cursor)),
+        limit,
+      );
+      return { interviews: entries.map(viewItem), cursor };
+    },
+  }),
+  route({
+    name: 'getInterview',
+    method: 'GET',
+    path: one,
+    summary: 'One interview with its questions, transcript, history and evaluation.',
+    auth: member(),
+    params: contract.interviewParams,
+    reply: contract.interviewRecord,
+    envelope: true,
+    async handle({ params: { orgId, interviewId } }, ctx) {
+      return viewInterview(ctx, await foundInterview(orgId, interviewId));
+    },
+  }),
+  route({
+    name: 'listRelatedInterviews',
+    method: 'GET',
+    path: `${one}/related`,
+    summary: 'Other interviews of the same candidate, or for the same role; the newest first, at most 100.',
+    auth: member(),
+    params: contract.interviewParams,
+    reply: contract.relatedList,
+    envelope: true,
+    async handle({ params: { orgId, interviewId } }) {
+      const record = await foundInterview(orgId, interviewId);
+      const related = (await listRelated(record, maxRelated)).map((other) => ({
+        ...viewItem(other),
+        related_by: [
+          ...(record.candidate.email !== undefined && other.candidate.email === record.candidate.email
+            ? (['candidate'] as const)
+            : []),
+          ...(other.role_key === record.role_key ? (['role'] as const) : []),
+        ],
+      }));
+      return { interviews: related };
+    },
+  }),
+  route({
+    name: 'updateInterview',
+    method: 'PUT',
+    path: one,
+    summary: 'Change the configuration before the start; what is left out stays. A time makes a draft scheduled.',
+    auth: member(),
+    params: contract.interviewParams,
+    body: contract.updateInterviewBody,
+    reply: contract.interviewRecord,
+    envelope: true,
+    limit: 'writes',
+    errors: [...moves],
+    async handle({ params: { orgId, interviewId }, body, principal: { userId } }, ctx) {
+      const before = await foundInterview(orgId, interviewId);
+      checkAllowed(before, 'update');
+      const now = ctx.clock();
+      const config = configured(body, now, { before, made: areMade(ctx, orgId, body) });
+      const personal = makesQuestions(body) ? await questionsAnew(ctx, interviewId, config) : undefined;
+      const change = {
+        ...config,
+        questions: personal ?? config.questions,
+        role_key: roleKey(config.role_title),
+        'candidate.name': body.candidate_name ?? undefined,
+        'candidate.email': body.candidate_email ? normalizeEmail(body.candidate_email) : undefined,
+      };
+      const intent = changedIntent(ctx, orgId, interviewId);
+      const record = await configureInterview(orgId, interviewId, change, now, intent);
+      if (!record) {
+        checkAllowed(await foundInterview(orgId, interviewId), 'update');
+        throw new Problem('CONFLICT');
+      }
+      try {
+        await tellChanged(ctx, orgId, interviewId, userId);
+        await settleIntent(InterviewModel, record._id, intent);
+      } catch (error) {
+        // What is stored counts; the sweeper tells its workflow.
+        ctx.log.warn({ err: error, interview_id: interviewId }, 'the workflow reads the change later');
+      }
+      return viewInterview(ctx, await foundInterview(orgId, interviewId));
+    },
+  }),
+  route({
+    name: 'deleteInterview',
+    method: 'DELETE',
+    path: one,
+    summary: 'Remove an interview with everything that was said and made of it; its bot leaves.',
+    auth: member(),
+    params: contract.interviewParams,
+    reply: contract.interviewRemovedReply,
+    envelope: true,
+    limit: 'writes',
+    async handle({ params: { orgId, interviewId } }, ctx) {
+      const intent = intentTo(ctx, { ...leading(orgId, interviewId), signal: removeInterviewNow });
+      const record = await beginInterviewRemoval(orgId, interviewId, intent);
+      if (!record) throw noInterview();
+      await removeInterviewContents(interviewId);
+      await startSaved(ctx, InterviewModel, record, [intent]);
+      return { interview_id: interviewId, deleted: true as const };
+    },
+  }),
+  route({
+    name: 'startInterview',
+    method: 'POST',
+    path: `${one}/start`,
+    summary: 'Send the bot, or open the room, and begin.',
+    auth: member(),
+    params: contract.interviewParams,
+    body: contract.startBody,
+    reply: contract.interviewRecord,
+    envelope: true,
+    limit: 'writes',
+    errors: [...moves],
+    async handle({ params: { orgId, interviewId }, body, principal: { userId }, commandId }, ctx) {
+      const before = await foundInterview(orgId, interviewId);
+      const prepare = async (): Promise<void> => {
+        checkAllowed(before, 'start');
+        if (body?.meeting_link === undefined && body?.candidate_name === undefined) return;
+        const url = body.meeting_link === undefined ? undefined : readMeetingUrl(body.meeting_link, 'meeting_link');
+        const change = { meeting_url: url, 'candidate.name': body.candidate_name };
+        if (!(await configureInterview(orgId, interviewId, change, ctx.clock())))
+          checkAllowed(await foundInterview(orgId, interviewId), 'start');
+      };
+      const order = { orgId, interviewId, actor: userId, commandId, prepare };
+      const { record } = await commandInterview(ctx, 'start', order);
+      // The workflow opens it too; here it is, so that the answer has its links.
+      await openOwnRoom(ctx, record);
+      return viewInterview(ctx, record);
+    },
+  }),
+  route({
+    name: 'cancelInterview',
+    method: 'POST',
+    path: `${one}/cancel`,
+    summary: 'Cancel it in any state before completed; its bot leaves.',
+    auth: member(),
+    params: contract.interviewParams,
+    body: contract.cancelBody,
+    reply: contract.interviewRecord,
+    envelope: true,
+    limit: 'writes',
+    errors: [...moves],
+    async handle({ params: { orgId, interviewId }, body, principal: { userId }, commandId }, ctx) {
+      await foundInterview(orgId, interviewId);
+      const order = { orgId, interviewId, actor: userId, commandId };
+      const { seq, record } = await commandInterview(ctx, 'cancel', order);
+      if (!body?.reason) return viewInterview(ctx, record);
+      // Beside the workflow, through which nothing goes that somebody wrote.
+      await setReason(orgId, interviewId, seq, body.reason);
+      return viewInterview(ctx, await foundInterview(orgId, interviewId));
+    },
+  }),
+  ...(
+    [
+      ['rejoinInterview', 'rejoin', 'rejoin', 'Send the bot again after it was lost.'],
+      ['endInterview', 'end', 'end', 'End the interview; what was said is evaluated at once (phase 1).'],
+      ['evaluateInterview', 'evaluate', 'evaluate', 'Make the summary of questions and answers anew (phase 1).'],
+    ] as const
+  ).map(([name, path, operation, summary]) =>
+    route({
+      name,
+      method: 'POST',
+      path: `${one}/${path}`,
+      summary,
+      auth: member(),
+      params: contract.interviewParams,
+      reply: contract.interviewRecord,
+      envelope: true,
+      limit: 'writes',
+      errors: [...moves],
+      async handle({ params: { orgId, interviewId }, principal: { userId }, commandId }, ctx) {
+        await foundInterview(orgId, interviewId);
+        const order = { orgId, interviewId, actor: userId, commandId };
+        const { record } = await commandInterview(ctx, operation, order);
+        return viewInterview(ctx, record);
+      },
+    }),
+  ),
+  route({
+    name: 'uploadResume',
+    method: 'POST',
+    path: `${one}/resume`,
+    summary: 'Read the candidate’s resume, PDF or DOCX; before the start it makes the questions personal.',
+    auth: member(),
+    params: contract.interviewParams,
+    upload: true,
+    body: contract.resumeForm,
+    maxBytes: maxFileBytes,
+    reply: contract.interviewRecord,
+    envelope: true,
+    limit: 'writes',
+    errors: ['UNSUPPORTED_FILE_TYPE', 'TOO_LARGE'],
+    async handle({ params: { orgId, interviewId }, file }, ctx) {
+      await takeResume(ctx, await foundInterview(orgId, interviewId), file);
+      return viewInterview(ctx, await foundInterview(orgId, interviewId));
+    },
+  }),
+  route({
+    name: 'scoreInterview',
+    method: 'POST',
+    path: `${one}/generate-score`,
+    summary: 'Score each criterion, with a line of the candidate that shows it (phase 2); it is then completed.',
+    auth: member(),
+    params: contract.interviewParams,
+    reply: contract.interviewRecord,
+    envelope: true,
+    limit: 'writes',
+    errors: [...moves, 'NO_TRANSCRIPT'],
+    async handle({ params: { orgId, interviewId }, principal: { userId }, commandId }, ctx) {
+      const record = await foundInterview(orgId, interviewId);
+      const prepare = async (): Promise<void> => {
+        checkAllowed(record, 'score');
+        const said = await readTranscript(interviewId);
+        const interviewed = { questions: [], criteria: [], said, candidate: record.candidate.name };
+        if (record.state.summarized && wordsOf(interviewed).length === 0)
+          throw new Problem('NO_TRANSCRIPT', { message: 'The candidate said nothing, so there is nothing to score.' });
+      };
+      const order = { orgId, interviewId, actor: userId, commandId, prepare };
+      const { record: scored } = await commandInterview(ctx, 'score', order);
+      return viewInterview(ctx, scored);
+    },
+  }),
+  route({
+    name: 'decideInterview',
+    method: 'PUT',
+    path: `${one}/decision`,
+    summary: 'Record what was decided; a later decision takes the place of this one.',
+    auth: member(),
+    params: contract.interviewParams,
+    body: contract.decisionBody,
+    reply: contract.interviewRecord,
+    envelope: true,
+    limit: 'writes',
+    errors: ['ILLEGAL_TRANSITION', 'CONFLICT'],
+    async handle({ params: { orgId, interviewId }, body: { decision, notes }, principal: { userId } }, ctx) {
+      const decided = { decision, notes: notes ?? null, decided_by: userId, decided_at: ctx.clock() };
+      const record = await decideInterview(orgId, interviewId, decided);
+      if (record) return viewInterview(ctx, record);
+      checkAllowed(await foundInterview(orgId, interviewId), 'decide');
+      throw new Problem('CONFLICT');
+    },
+  }),
+];
+
+/** A report is a few hundred bytes. */
+const maxReportBytes = 256 * 1024;
+
+export const botReportRoutes = (
+  [
+    ['receiveRecallReport', 'recall', recall, 'What Recall.ai reports of its bots.'],
+    ['receiveAttendeeReport', 'attendee', attendee, 'What Attendee reports of its bots.'],
+  ] as const
+).map(([name, service, provider, summary]) =>
+  route({
+    name,
+    method: 'POST',
+    path: `/webhooks/${service}`,
+    summary,
+    auth: signature(provider),
+    otherParameters: 'ignored',
+    raw: true,
+    maxBytes: maxReportBytes,
+    reply: contract.webhookReply,
+    async handle({ raw, principal: { sender } }, ctx) {
+      await takeReport(ctx, service, sender.id, raw);
+      return { received: true as const };
+    },
+  }),
+);

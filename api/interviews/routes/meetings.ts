@@ -1,0 +1,244 @@
+/** Meetings: the person who made one, and nobody else, reads and changes it. How long it is kept is workflows/interviews/meeting.ts. */
+import { jwt } from '../../access/auth.ts';
+import * as contract from '../contract/meetings.ts';
+import { intentTo, launch, startSaved } from '../../durable.ts';
+import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
+import { route } from '../../http/route.ts';
+import { keeping, makeTitle, noMeeting, provideSummary, takeSpeech, viewItem, viewMeeting } from '../meeting.ts';
+import { newId } from '../../../models/base/ids.ts';
+import {
+  beginRemoval,
+  changeSettings,
+  createMeeting,
+  endMeeting,
+  findMeeting,
+  listMeetings,
+  MeetingModel,
+  renameMeeting,
+  removeMeetingContents,
+  type Meeting,
+} from '../../../models/interviews/meeting.ts';
+import { organizationIdsOf } from '../../../models/access/organization.ts';
+import { removeTasksOf } from '../../../models/tasks/extracted.ts';
+import { TaskModel } from '../../../models/tasks/task.ts';
+import { Problem } from '../../../models/rules/base/errors.ts';
+import { meetingAnnouncement } from '../../../models/rules/events/announcement.ts';
+import {
+  defaultSettings,
+  expiryOf,
+  givenSettings,
+  ttlDays,
+  untitled,
+} from '../../../models/rules/interviews/meeting.ts';
+import { momentOf } from '../../../models/rules/interviews/transcript.ts';
+import { removeNow } from '../../../workflows/interviews/meeting.ts';
+
+/** A thousand segments of usual length. */
+const maxTranscriptBytes = 4 * 1024 * 1024;
+
+async function found(owner: string, meetingId: string): Promise<Meeting> {
+  const record = await findMeeting(owner, meetingId);
+  if (!record) throw noMeeting();
+  return record;
+}
+
+/** @throws Problem VALIDATION */
+function startOf(text: string, now: Date): Date {
+  const at = momentOf(text, ['body', 'started_at']);
+  if (at.getTime() <= now.getTime() + maxAheadMs) return at;
+  throw new Problem('VALIDATION', {
+    details: [{ path: ['body', 'started_at'], message: 'must not lie more than a day ahead' }],
+  });
+}
+/** Clocks differ, and so do days. */
+const maxAheadMs = 86_400_000;
+
+export const meetingRoutes = [
+  route({
+    name: 'createMeeting',
+    method: 'POST',
+    path: '/meetings',
+    summary: 'Begin a meeting. It is yours alone.',
+    auth: jwt,
+    body: contract.createMeetingBody,
+    status: 201,
+    reply: contract.meetingRecord,
+    envelope: true,
+    limit: 'writes',
+    errors: ['NOT_FOUND'],
+    async handle({ body, principal: { userId } }, ctx) {
+      const now = ctx.clock();
+      const { org_id: told } = body;
+      if (told !== undefined && !(await organizationIdsOf(userId)).includes(told))
+        throw new Problem('NOT_FOUND', { message: 'There is no such organization.' });
+      const days = body.ttl_days ?? ttlDays.default;
+      const started = body.started_at === undefined ? undefined : startOf(body.started_at, now);
+      const record: Meeting = {
+        _id: newId('meeting'),
+        org_id: userId,
+        mode: 'live',
+        title: body.title ?? untitled(started ?? now),
+        title_given: body.title !== undefined,
+        title_version: 0,
+        status: 'active',
+        settings: { ...defaultSettings, ...givenSettings(body.settings ?? {}, ['body', 'settings']) },
+        ttl_days: days,
+        started_at: started ?? now,
+        started_by: started ? 'member' : 'creation',
+        expires_at: expiryOf(now, days),
+        updated_at: now,
+        size: { segments: 0, characters: 0 },
+        speakers: [],
+        ...(told === undefined ? {} : { told_org: told }),
+      };
+      await launch(ctx, MeetingModel, [keeping(record)], ([intent]) => createMeeting({ ...record, pending: [intent] }));
+      return viewMeeting(record);
+    },
+  }),
+  route({
+    name: 'listMeetings',
+    method: 'GET',
+    path: '/meetings',
+    summary: 'Your meetings, the newest first.',
+    auth: jwt,
+    query: contract.pageQuery,
+    reply: contract.meetingList,
+    envelope: true,
+    async handle({ query, principal: { userId } }) {
+      const limit = query.limit ?? defaultLimit;
+      const { entries, cursor } = listPage(await listMeetings(userId, limit + 1, afterCursor(query.cursor)), limit);
+      return { meetings: entries.map(viewItem), cursor };
+    },
+  }),
+  route({
+    name: 'getMeeting',
+    method: 'GET',
+    path: '/meetings/{id}',
+    summary: 'One meeting with its transcript, participants and settings.',
+    auth: jwt,
+    params: contract.meetingParams,
+    reply: contract.meetingRecord,
+    envelope: true,
+    async handle({ params: { id }, principal: { userId } }) {
+      return viewMeeting(await found(userId, id));
+    },
+  }),
+  route({
+    name: 'renameMeeting',
+    method: 'PATCH',
+    path: '/meetings/{id}',
+    summary: 'Change the title; from then on the transcript no longer gives it.',
+    auth: jwt,
+    params: contract.meetingParams,
+    body: contract.renameMeetingBody,
+    reply: contract.meetingRecord,
+    envelope: true,
+    limit: 'writes',
+    async handle({ params: { id }, body: { title }, principal: { userId } }, ctx) {
+      const record = await renameMeeting(userId, id, title, ctx.clock());
+      if (!record) throw noMeeting();
+      return viewMeeting(record);
+    },
+  }),
+  route({
+    name: 'deleteMeeting',
+    method: 'DELETE',
+    path: '/meetings/{id}',
+    summary: 'Remove a meeting with its transcript, summaries and tasks, at once and for good.',
+    auth: jwt,
+    params: contract.meetingParams,
+    reply: contract.meetingRemovedReply,
+    envelope: true,
+    limit: 'writes',
+    async handle({ params: { id }, principal: { userId } }, ctx) {
+      const intent = intentTo(ctx, { ...keeping(await found(userId, id)), signal: removeNow });
+      const record = await beginRemoval(id, userId, intent);
+      if (!record) throw noMeeting();
+      await removeMeetingContents(id);
+      await removeTasksOf(id, { source: 'member', actor: userId, now: ctx.clock() }, (removed) =>
+        startSaved(ctx, TaskModel, removed.task, removed.intents),
+      );
+      await startSaved(ctx, MeetingModel, record, [intent]);
+      return { meeting_id: id, deleted: true as const };
+    },
+  }),
+  route({
+    name: 'updateMeetingSettings',
+    method: 'PUT',
+    path: '/meetings/{id}/settings',
+    summary: 'Change how the bot behaves in an active meeting; settings that are left out stay.',
+    auth: jwt,
+    params: contract.meetingParams,
+    body: contract.settingsBody,
+    reply: contract.meetingRecord,
+    envelope: true,
+    limit: 'writes',
+    errors: ['CONFLICT'],
+    async handle({ params: { id }, body, principal: { userId } }, ctx) {
+      const record = await changeSettings(userId, id, givenSettings(body, ['body']), ctx.clock());
+      if (record) return viewMeeting(record);
+      await found(userId, id);
+      throw new Problem('CONFLICT', { message: 'The meeting has ended, so its settings no longer change.' });
+    },
+  }),
+  route({
+    name: 'addTranscript',
+    method: 'POST',
+    path: '/meetings/{id}/transcript',
+    summary: 'Add what was said. A segment whose id is known is left out, so a request can be repeated.',
+    auth: jwt,
+    params: contract.meetingParams,
+    body: contract.transcriptBody,
+    maxBytes: maxTranscriptBytes,
+    reply: contract.transcriptReply,
+    envelope: true,
+    limit: 'writes',
+    errors: ['TOO_LARGE'],
+    async handle({ params: { id }, body: { segments }, principal: { userId } }, ctx) {
+      const said = segments.map(({ timestamp, is_ai = false, ...rest }, index) => ({
+        ...rest,
+        is_ai,
+        at: momentOf(timestamp, ['body', 'segments', index, 'timestamp']),
+      }));
+      const { accepted, count } = await takeSpeech(userId, id, said, ctx.clock());
+      return { meeting_id: id, accepted, segment_count: count };
+    },
+  }),
+  route({
+    name: 'endMeeting',
+    method: 'POST',
+    path: '/meetings/{id}/end',
+    summary: 'End a meeting; one that has ended stays as it is.',
+    auth: jwt,
+    params: contract.meetingParams,
+    reply: contract.meetingRecord,
+    envelope: true,
+    limit: 'writes',
+    async handle({ params: { id }, principal: { userId } }, ctx) {
+      const intent = intentTo(ctx, meetingAnnouncement(userId, id, 'meeting_ended'));
+      const outcome = await endMeeting(userId, id, ctx.clock(), intent);
+      if (!outcome) throw noMeeting();
+      await makeTitle(outcome.meeting);
+      if (outcome.ended) await startSaved(ctx, MeetingModel, outcome.meeting, [intent]);
+      return viewMeeting(await found(userId, id));
+    },
+  }),
+  route({
+    name: 'summarizeMeeting',
+    method: 'GET',
+    path: '/meetings/{id}/summary',
+    summary: 'The summary of the transcript, kept until the transcript grows.',
+    auth: jwt,
+    params: contract.meetingParams,
+    query: contract.summaryQuery,
+    reply: contract.summaryReply,
+    envelope: true,
+    limit: 'queries',
+    errors: ['NO_TRANSCRIPT'],
+    async handle({ params: { id }, query, principal: { userId } }, ctx) {
+      const mode = query.mode ?? 'short';
+      const summary = await provideSummary(ctx, await found(userId, id), mode, query.regenerate === 'true');
+      return { ...summary, meeting_id: id, mode, generated_at: summary.generated_at.toISOString() };
+    },
+  }),
+];

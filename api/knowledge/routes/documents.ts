@@ -1,0 +1,192 @@
+/** Documents of the knowledge base: upload, list, tag, reprocess, delete. Processing is workflows/knowledge/document.ts. */
+import { key } from '../../access/auth.ts';
+import type { Context } from '../../context.ts';
+import * as contract from '../contract/documents.ts';
+import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
+import { launch } from '../../durable.ts';
+import { route, withStatus } from '../../http/route.ts';
+import { embeddedAt, erasing, retagging } from '../source.ts';
+import { processing, storeUpload } from '../upload.ts';
+import { sniffFile } from '../../../clients/files/files.ts';
+import {
+  countDocuments,
+  DocumentModel,
+  findDocument,
+  isCrowded,
+  listDocuments,
+  removeDocument,
+  restartDocument,
+  tagDocument,
+  type Document,
+} from '../../../models/knowledge/document.ts';
+import { RemovalModel } from '../../../models/knowledge/removal.ts';
+import { effectiveAuthority, type Authority } from '../../../models/rules/knowledge/authority.ts';
+import { cleanFilename } from '../../../models/rules/knowledge/document.ts';
+import { Problem } from '../../../models/rules/base/errors.ts';
+import { normalizeSegments } from '../../../models/rules/knowledge/segments.ts';
+
+const missing = () => new Problem('NOT_FOUND', { message: 'There is no such document; it may have been deleted.' });
+
+/** A record as callers see it. */
+function view(document: Document, { embedding: { model } }: Pick<Context, 'embedding'>) {
+  return {
+    ...document,
+    doc_id: document._id,
+    authority: effectiveAuthority(document.authority, 'document'),
+    created_at: document.created_at.toISOString(),
+    updated_at: document.updated_at.toISOString(),
+    indexed_at: document.indexed_at?.toISOString() ?? null,
+    embedded_at: embeddedAt(document, model),
+  };
+}
+
+/**
+ * Stores new tags. The workflow brings them into the index; until then, searches already hide what the new tags
+ * exclude.
+ */
+async function retag(
+  ctx: Context,
+  orgId: string,
+  modes: Document['mode'][],
+  docId: string,
+  tags: { segments?: string[]; authority?: Authority },
+) {
+  const tagged = await launch(ctx, DocumentModel, [retagging('document', orgId, docId)], ([intent]) =>
+    tagDocument(orgId, modes, docId, tags, ctx.clock(), intent),
+  );
+  if (!tagged) throw missing();
+  return { document: view(tagged, ctx) };
+}
+
+export const documentRoutes = [
+  route({
+    name: 'uploadDocument',
+    method: 'POST',
+    path: '/orgs/{orgId}/documents',
+    summary:
+      'Upload a document (DOCX, TXT, MD, CSV or XLSX); it is processed afterwards: poll its status until `indexed`.',
+    auth: key('support:write'),
+    params: contract.orgParams,
+    upload: true,
+    body: contract.uploadForm,
+    status: 201,
+    otherStatuses: [200],
+    reply: contract.uploadReply,
+    limit: 'writes',
+    errors: ['UNSUPPORTED_FILE_TYPE', 'SANDBOX_LIMIT', 'BETA_LIMIT_REACHED', 'TOO_LARGE'],
+    async handle({ params: { orgId }, body, file, principal }, ctx) {
+      const segments = normalizeSegments((body.segments ?? '').split(',').filter((s) => s.trim() !== ''));
+      const filename = cleanFilename(file.filename);
+      const type = await sniffFile(file.path, filename);
+      const tags = { segments, ...(body.authority ? { authority: body.authority } : {}) };
+      const upload = { ...file, filename, type, tags };
+      const { document, duplicate } = await storeUpload(ctx, orgId, principal, upload);
+      return duplicate
+        ? withStatus(200, { document: view(document, ctx), duplicate })
+        : { document: view(document, ctx) };
+    },
+  }),
+  route({
+    name: 'listDocuments',
+    method: 'GET',
+    path: '/orgs/{orgId}/documents',
+    summary: 'List documents, newest first.',
+    auth: key('support:read'),
+    params: contract.orgParams,
+    query: contract.documentListQuery,
+    reply: contract.documentList,
+    async handle({ params: { orgId }, query, principal: { modes } }, ctx) {
+      const limit = query.limit ?? defaultLimit;
+      const [found, count] = await Promise.all([
+        listDocuments(orgId, modes, limit + 1, afterCursor(query.cursor)),
+        countDocuments(orgId, modes),
+      ]);
+      const { entries, cursor } = listPage(found, limit);
+      return { documents: entries.map((entry) => view(entry, ctx)), count, cursor };
+    },
+  }),
+  route({
+    name: 'getDocument',
+    method: 'GET',
+    path: '/orgs/{orgId}/documents/{docId}',
+    summary: 'Read a document’s status and details.',
+    auth: key('support:read'),
+    params: contract.documentParams,
+    reply: contract.documentReply,
+    async handle({ params: { orgId, docId }, principal: { modes } }, ctx) {
+      const found = await findDocument(orgId, modes, docId);
+      if (!found) throw missing();
+      return { document: view(found, ctx) };
+    },
+  }),
+  route({
+    name: 'setDocumentSegments',
+    method: 'PATCH',
+    path: '/orgs/{orgId}/documents/{docId}/segments',
+    summary: 'Replace a document’s segments; an empty list makes it answer every segment.',
+    auth: key('support:write'),
+    params: contract.documentParams,
+    body: contract.segmentsBody,
+    reply: contract.documentReply,
+    limit: 'writes',
+    async handle({ params: { orgId, docId }, body, principal: { modes } }, ctx) {
+      return retag(ctx, orgId, modes, docId, { segments: normalizeSegments(body.segments) });
+    },
+  }),
+  route({
+    name: 'setDocumentAuthority',
+    method: 'PATCH',
+    path: '/orgs/{orgId}/documents/{docId}/authority',
+    summary: 'Set a document’s priority.',
+    auth: key('support:write'),
+    params: contract.documentParams,
+    body: contract.authorityBody,
+    reply: contract.documentReply,
+    limit: 'writes',
+    async handle({ params: { orgId, docId }, body, principal: { modes } }, ctx) {
+      return retag(ctx, orgId, modes, docId, { authority: body.authority });
+    },
+  }),
+  route({
+    name: 'deleteDocument',
+    method: 'DELETE',
+    path: '/orgs/{orgId}/documents/{docId}',
+    summary: 'Delete a document; when this returns, nothing of it answers any more.',
+    auth: key('support:write'),
+    params: contract.documentParams,
+    reply: contract.removedReply,
+    limit: 'writes',
+    async handle({ params: { orgId, docId }, principal: { modes } }, ctx) {
+      const removal = await launch(ctx, RemovalModel, [erasing('document', orgId, docId)], ([intent]) =>
+        removeDocument(orgId, modes, docId, ctx.clock(), intent),
+      );
+      if (!removal) throw missing();
+      return { doc_id: docId, deleted: true as const };
+    },
+  }),
+  route({
+    name: 'reprocessDocument',
+    method: 'POST',
+    path: '/orgs/{orgId}/documents/{docId}/reprocess',
+    summary: 'Read and index a document again; until that is done, the former text goes on answering.',
+    auth: key('support:write'),
+    params: contract.documentParams,
+    body: contract.emptyBody,
+    status: 202,
+    reply: contract.documentReply,
+    limit: 'writes',
+    errors: ['CONFLICT'],
+    async handle({ params: { orgId, docId }, principal: { modes } }, ctx) {
+      const found = await findDocument(orgId, modes, docId);
+      if (!found) throw missing();
+      const generation = found.generation + 1;
+      const start = processing(orgId, docId, generation, await isCrowded(found));
+      const restarted = await launch(ctx, DocumentModel, [start], ([intent]) =>
+        restartDocument(orgId, modes, docId, generation, ctx.clock(), intent),
+      );
+      if (!restarted)
+        throw new Problem('CONFLICT', { message: 'This document is being processed already; wait for it to end.' });
+      return { document: view(restarted, ctx) };
+    },
+  }),
+];

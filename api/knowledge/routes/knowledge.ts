@@ -1,0 +1,118 @@
+/** Questions to the knowledge base, and the gaps that they revealed. */
+import { answerQuestion, type KnowledgeAnswer } from '../../../agent/knowledge/answer.ts';
+import { key } from '../../access/auth.ts';
+import * as contract from '../contract/knowledge.ts';
+import { defaultLimit } from '../../http/cursor.ts';
+import { route } from '../../http/route.ts';
+import { listGaps, setGapStatus, type GapGroup } from '../../../models/knowledge/gap.ts';
+import { findPassages } from '../../../models/knowledge/knowledge.ts';
+import type { Mode } from '../../../models/rules/access/keys.ts';
+
+/** Every number behind the decision, for a caller who asks why. */
+function explain({ searched, strict, retrieval, model_error }: KnowledgeAnswer, mode: Mode) {
+  const { filter, terms, authority, degraded, judged, confidence, offers, thresholds } = retrieval;
+  return {
+    mode,
+    searched,
+    terms: terms.map(({ stem, weight }) => ({ stem, weight })),
+    filter: filter ?? null,
+    strict,
+    tier: authority ?? null,
+    degraded,
+    confidence,
+    offers: offers.map(({ passage }) => passage.id),
+    model_error: model_error ?? null,
+    thresholds: thresholds ?? null,
+    candidates: judged.map(({ passage, candidate, features, coverage, strength, relevance, relevant }) => ({
+      ...passage,
+      segments: [...passage.segments],
+      chunk_id: passage.id,
+      text_score: candidate.text_score ?? null,
+      cosines: candidate.cosines ? [...candidate.cosines] : null,
+      features: features ?? null,
+      coverage,
+      strength,
+      score: relevance,
+      relevant,
+    })),
+  };
+}
+
+/** The passages that came near, as far as they are still there. */
+async function passagesNear(orgId: string, gaps: readonly GapGroup[]) {
+  const near = await Promise.all(
+    [...Map.groupBy(gaps, ({ mode }) => mode)].map(([mode, those]) => {
+      const ids = those.flatMap((gap) => (gap.near ?? []).map(({ chunk_id }) => chunk_id));
+      return findPassages(orgId, mode, [...new Set(ids)]);
+    }),
+  );
+  return new Map(near.flat().map(({ id, source_id, name, heading }) => [id, { source_id, name, heading }]));
+}
+
+export const knowledgeRoutes = [
+  route({
+    name: 'queryKnowledge',
+    method: 'POST',
+    path: '/orgs/{orgId}/kb/query',
+    summary: 'Ask the knowledge base; the answer comes with its sources, or says that there are none.',
+    auth: key('support:read'),
+    params: contract.orgParams,
+    body: contract.queryBody,
+    reply: contract.queryReply,
+    limit: 'queries',
+    // A stored answer would still be returned after the documents behind it were deleted.
+    asksOnly: true,
+    async handle({ params: { orgId }, body, principal: { mode, kind } }, ctx) {
+      const answer = await answerQuestion(ctx, {
+        orgId,
+        mode,
+        query: body.query,
+        segments: [body.context?.productType, ...(body.segments ?? [])],
+        history: body.conversation_history ?? [],
+        everything: body.explain,
+        tried: kind === 'member',
+      });
+      return { ...answer, ...(body.explain ? { explain: explain(answer, mode) } : {}) };
+    },
+  }),
+  route({
+    name: 'listGaps',
+    method: 'GET',
+    path: '/orgs/{orgId}/kb/gaps',
+    summary: 'List questions that found no answer, grouped by what they ask.',
+    auth: key('support:read'),
+    params: contract.orgParams,
+    query: contract.gapsQuery,
+    reply: contract.gapList,
+    async handle({ params: { orgId }, query, principal: { modes } }) {
+      const { gaps, count } = await listGaps(orgId, modes, query.limit ?? defaultLimit, query.status);
+      const passages = await passagesNear(orgId, gaps);
+      return {
+        gaps: gaps.map((g) => ({
+          ...g,
+          near: (g.near ?? []).flatMap(({ chunk_id, score }) => {
+            const passage = passages.get(chunk_id);
+            return passage ? [{ ...passage, score }] : [];
+          }),
+          first_asked: g.first_asked.toISOString(),
+          last_asked: g.last_asked.toISOString(),
+        })),
+        count,
+      };
+    },
+  }),
+  route({
+    name: 'setGapStatus',
+    method: 'PATCH',
+    path: '/orgs/{orgId}/kb/gaps',
+    summary: 'Acknowledge or resolve gaps; a resolved one opens again when it is asked again.',
+    auth: key('support:write'),
+    params: contract.orgParams,
+    body: contract.gapsBody,
+    reply: contract.gapsChanged,
+    limit: 'writes',
+    async handle({ params: { orgId }, body, principal: { modes } }) {
+      return { updated: await setGapStatus(orgId, modes, body.gap_ids, body.status) };
+    },
+  }),
+];

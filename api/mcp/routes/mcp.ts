@@ -1,0 +1,294 @@
+/** An organization's tool server: connecting it, what it offers, what was approved, and what became of each call. */
+import { randomUUID } from 'node:crypto';
+import { key, member, open, type TenantPrincipal } from '../../access/auth.ts';
+import { decide } from '../../chat/toolcall.ts';
+import type { Context } from '../../context.ts';
+import * as contract from '../contract/mcp.ts';
+import { ask, startSaved } from '../../durable.ts';
+import { afterCursor, afterPlace, defaultLimit, listPage, placedListPage } from '../../http/cursor.ts';
+import { perConfig } from '../../http/perconfig.ts';
+import { redirect, route } from '../../http/route.ts';
+import { connectServer, finishSignIn } from '../connecting.ts';
+import { toolOutcomePath } from '../outcome.ts';
+import { viewServer } from '../server.ts';
+import { intentFor } from '../../../models/base/pending.ts';
+import { createSecretBox } from '../../../models/base/secretbox.ts';
+import { auditWriter, listAudit, verifyAudit, type AuditEntry, type AuditEvent } from '../../../models/mcp/audit.ts';
+import { findToolCall, listApprovals, nudgeCalls, ToolCallModel, type ToolCall } from '../../../models/mcp/call.ts';
+import { forgetDiscovery, lastDiscovery } from '../../../models/mcp/discovery.ts';
+import { pinOf } from '../../../models/mcp/hash.ts';
+import { takeCall } from '../../../models/mcp/limit.ts';
+import { findToolServer, removeToolServer, type ToolServer } from '../../../models/mcp/server.ts';
+import { Problem } from '../../../models/rules/base/errors.ts';
+import { discovered } from '../../../models/rules/mcp/discovery.ts';
+import { failureReasons, type FailureReason } from '../../../models/rules/mcp/failure.ts';
+import { callbackPath } from '../../../models/rules/mcp/oauth.ts';
+import { titleOf } from '../../../models/rules/mcp/tool.ts';
+import { callingWork, toolCallWork } from '../../../models/rules/mcp/work.ts';
+import { discoverTools, type ToolServerRef } from '../../../workflows/mcp/toolserver.ts';
+
+const prefix = '/support/mcp/orgs/{orgId}';
+const { queue } = toolCallWork;
+
+/** One writer of each process, so that events of an organization need not race inside it. */
+const writers = perConfig(({ secretKeys }) =>
+  auditWriter({ clock: () => new Date(), secrets: createSecretBox(secretKeys) }),
+);
+const audit = (
+  ctx: Context,
+  principal: Pick<TenantPrincipal, 'orgId' | 'mode' | 'actor'>,
+  entry: Pick<AuditEntry, 'kind' | 'action'> & Partial<AuditEntry>,
+) => writers(ctx.config)({ org_id: principal.orgId, mode: principal.mode, actor: principal.actor, ...entry });
+
+const failed = (reason: FailureReason) => new Problem('TOOL_SERVER_FAILED', { message: failureReasons[reason] });
+const noServer = () => new Problem('NO_TOOL_SERVER');
+
+/** Counts a discovery against the limit of calls. @throws Problem RATE_LIMITED. */
+async function countDiscovery(ctx: Context, { _id: orgId, rate_limit_per_min: most }: ToolServer): Promise<void> {
+  const { waitMs } = await takeCall(orgId, most, ctx.clock());
+  if (waitMs === undefined) return;
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  throw new Problem('RATE_LIMITED', {
+    message: `The tool server takes ${most} calls a minute; try again in ${seconds} s.`,
+    headers: {
+      'Retry-After': String(seconds),
+      'RateLimit-Policy': `"mcp";q=${most};w=60`,
+      RateLimit: `"mcp";r=0;t=${seconds}`,
+    },
+  });
+}
+
+const viewEvent = (event: AuditEvent) => ({
+  id: event._id,
+  ts: event.ts.toISOString(),
+  mode: event.mode,
+  kind: event.kind,
+  actor: event.actor,
+  action: event.action,
+  tool: event.tool ?? null,
+  conversation_id: event.conversation_id ?? null,
+  auth_scope: event.auth_scope ?? null,
+  risk_tier: event.risk_tier ?? null,
+  outcome: event.outcome ?? null,
+  duration_ms: event.duration_ms ?? null,
+  arguments_sha256: event.arguments_sha256 ?? null,
+});
+
+const viewApproval = (call: ToolCall) => ({
+  id: call._id,
+  mode: call.mode,
+  tool_name: call.tool_name,
+  title: titleOf(call.tool_name),
+  risk_tier: call.risk_tier,
+  auth_scope: call.auth_scope,
+  conversation_id: call.conv_id,
+  customer_id: call.customer_id,
+  arguments: JSON.parse(call.arguments) as Record<string, unknown>,
+  arguments_sha256: call.arguments_sha256,
+  created_at: call.created_at.toISOString(),
+  expires_at: call.ask_until?.toISOString() ?? null,
+});
+
+const decisionRoute = (name: string, verb: 'approve' | 'deny') =>
+  route({
+    name,
+    method: 'POST',
+    path: `${prefix}/approvals/{approvalId}/${verb}`,
+    summary: `${verb === 'approve' ? 'Approve' : 'Deny'} a call that waits for a member: these arguments, once.`,
+    // A person decides; a key, whatever its scopes, does not.
+    auth: member(),
+    envelope: true,
+    params: contract.approvalParams,
+    body: contract.emptyBody,
+    reply: contract.decidedReply,
+    limit: 'writes',
+    errors: ['NOTHING_PENDING'],
+    async handle({ params: { orgId, approvalId }, principal }, ctx) {
+      const call = await findToolCall(orgId, approvalId);
+      if (call?.awaited !== 'member') throw new Problem('NOT_FOUND', { message: 'There is no such approval.' });
+      const approved = verb === 'approve';
+      await decide(ctx, call, { by: 'member', approved, actor: principal.userId });
+      return { id: approvalId, decision: approved ? ('approved' as const) : ('denied' as const) };
+    },
+  });
+
+export const mcpRoutes = [
+  route({
+    name: 'getToolServer',
+    method: 'GET',
+    path: `${prefix}/server`,
+    summary: 'The connected tool server and the approved tools; `server` is null while none is connected.',
+    auth: key('mcp:read'),
+    params: contract.orgParams,
+    reply: contract.serverReply,
+    async handle({ params: { orgId } }) {
+      const server = await findToolServer(orgId);
+      return { server: server && viewServer(server) };
+    },
+  }),
+  route({
+    name: 'putToolServer',
+    method: 'PUT',
+    path: `${prefix}/server`,
+    summary: 'Connect a tool server, or change the fields named; `approved_tools` replaces the list and approves it.',
+    auth: key('mcp:write'),
+    params: contract.orgParams,
+    body: contract.serverBody,
+    reply: contract.serverReply,
+    limit: 'writes',
+    errors: ['TOOL_SERVER_FAILED', 'UNAVAILABLE'],
+    async handle({ params: { orgId }, body, principal, cookies }, ctx) {
+      const { before, server, address } = await connectServer(ctx, orgId, body, { ...principal, cookies });
+      const action = before ? 'server_updated' : 'server_connected';
+      await audit(ctx, principal, { kind: 'config', action });
+      for (const tool of body.approved_tools ? server.tools : []) {
+        if (tool.suspended) continue;
+        const { tool_name, risk_tier, auth_scope } = tool;
+        await audit(ctx, principal, {
+          kind: 'config',
+          action: 'tool_approved',
+          tool: tool_name,
+          risk_tier,
+          auth_scope,
+        });
+      }
+      return { server: viewServer(server), ...(address === undefined ? {} : { authorization_url: address }) };
+    },
+  }),
+  route({
+    name: 'deleteToolServer',
+    method: 'DELETE',
+    path: `${prefix}/server`,
+    summary:
+      'Disconnect the tool server: all its tools are off at once, and running calls are cancelled. The audit stays.',
+    auth: key('mcp:write'),
+    params: contract.orgParams,
+    reply: contract.serverReply,
+    limit: 'writes',
+    async handle({ params: { orgId }, principal }, ctx) {
+      if (!(await removeToolServer(orgId))) throw new Problem('NOT_FOUND', { message: 'No tool server is connected.' });
+      await forgetDiscovery(orgId);
+      await audit(ctx, principal, { kind: 'config', action: 'server_disconnected' });
+      const left = await nudgeCalls(orgId, ({ _id }) =>
+        intentFor(callingWork(orgId, _id, { decided: true }), ctx.clock()),
+      );
+      await Promise.all(left.map(([call, intent]) => startSaved(ctx, ToolCallModel, call, [intent])));
+      return { server: null };
+    },
+  }),
+  route({
+    name: 'discoverTools',
+    method: 'POST',
+    path: `${prefix}/discover`,
+    summary: 'What the tool server offers now, beside what was approved, with every difference; it approves nothing.',
+    auth: key('mcp:read'),
+    params: contract.orgParams,
+    body: contract.emptyBody,
+    reply: contract.discoverReply,
+    asksOnly: true,
+    errors: ['NO_TOOL_SERVER', 'TOOL_SERVER_FAILED', 'RATE_LIMITED', 'UNAVAILABLE'],
+    async handle({ params: { orgId }, principal }, ctx) {
+      const server = await findToolServer(orgId);
+      if (!server) throw noServer();
+      await countDiscovery(ctx, server);
+      const work = {
+        workflow: discoverTools,
+        id: `discover:${orgId}:${randomUUID()}`,
+        queue,
+        args: [{ orgId }] as [ToolServerRef],
+      };
+      const asked = await ask(ctx, work, orgId);
+      const outcome =
+        asked.kind === 'done' ? 'ok' : asked.kind === 'failed' && asked.reason === 'timeout' ? 'timeout' : 'error';
+      await audit(ctx, principal, { kind: 'discovery', action: 'discover', outcome });
+      if (asked.kind === 'failed') throw failed(asked.reason);
+      const found = await lastDiscovery(orgId, server.connection);
+      if (!found) throw noServer();
+      return { tools: discovered(server.tools, found.tools, pinOf), discovered_at: found.at.toISOString() };
+    },
+  }),
+  route({
+    name: 'listToolAudit',
+    method: 'GET',
+    path: `${prefix}/audit`,
+    summary: 'What happened with the tools, the newest first: configuration, discoveries, approvals and calls.',
+    auth: key('mcp:read'),
+    params: contract.orgParams,
+    query: contract.auditQuery,
+    reply: contract.auditReply,
+    async handle({ params: { orgId }, query, principal }) {
+      const { tool, outcome, conversation_id, from, to, limit = defaultLimit } = query;
+      const place = afterPlace(query.cursor, /^\d{1,15}$/);
+      const found = await listAudit(
+        orgId,
+        {
+          modes: principal.modes,
+          tool,
+          outcome,
+          conversation_id,
+          from: from === undefined ? undefined : new Date(from),
+          to: to === undefined ? undefined : new Date(to),
+        },
+        { limit: limit + 1, after: place === undefined ? undefined : Number(place) },
+      );
+      const { entries, cursor } = placedListPage(found, limit, ({ seq }) => String(seq));
+      return { events: entries.map(viewEvent), next_cursor: cursor };
+    },
+  }),
+  route({
+    name: 'verifyToolAudit',
+    method: 'GET',
+    path: `${prefix}/audit/verify`,
+    summary:
+      'Whether the chain of audit events is as it was written, and which link is the first that is not. A check begins where the last one ended; `whole` reads all of it again.',
+    auth: key('mcp:read'),
+    params: contract.orgParams,
+    query: contract.verifyQuery,
+    reply: contract.verifyReply,
+    limit: 'audit_checks',
+    async handle({ params: { orgId }, query }, ctx) {
+      return verifyAudit(orgId, ctx.secrets, { whole: query.whole === 'true' });
+    },
+  }),
+  route({
+    name: 'listToolApprovals',
+    method: 'GET',
+    path: `${prefix}/approvals`,
+    summary: 'Calls that wait for a member, the newest first.',
+    auth: key('mcp:read'),
+    params: contract.orgParams,
+    query: contract.approvalsQuery,
+    reply: contract.approvalsReply,
+    async handle({ params: { orgId }, query, principal }, ctx) {
+      const limit = query.limit ?? defaultLimit;
+      const found = await listApprovals(orgId, principal.modes, {
+        limit: limit + 1,
+        after: afterCursor(query.cursor),
+        now: ctx.clock(),
+      });
+      const { entries, cursor } = listPage(found, limit);
+      return { approvals: entries.map(viewApproval), cursor };
+    },
+  }),
+  decisionRoute('approveToolCall', 'approve'),
+  decisionRoute('denyToolCall', 'deny'),
+  route({
+    name: 'finishToolGrant',
+    method: 'GET',
+    path: callbackPath,
+    summary:
+      'Where a tool server’s authorization server sends the browser back to; leads to a page that says how it ended.',
+    auth: open,
+    query: contract.callbackQuery,
+    otherParameters: 'ignored',
+    status: 302,
+    reply: contract.redirectReply,
+    envelope: true,
+    limit: 'callbacks',
+    async handle({ query, cookies }, ctx) {
+      const { outcome, by } = await finishSignIn(ctx, query, cookies);
+      if (by) await audit(ctx, by, { kind: 'config', action: 'signed_in' });
+      return redirect(toolOutcomePath(outcome));
+    },
+  }),
+];

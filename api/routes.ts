@@ -1,0 +1,57 @@
+/** The list of all routes, by the tag they are documented under. The app, OpenAPI and the security tests read it. */
+import { accountRoutes } from './access/routes/accounts.ts';
+import { authRoutes } from './access/routes/auth.ts';
+import { chatRoutes } from './chat/routes/chat.ts';
+import { supportConfigRoutes } from './chat/routes/supportconfig.ts';
+import { crawlRoutes } from './crawl/routes/crawl.ts';
+import { customerRoutes } from './chat/routes/customers.ts';
+import { documentRoutes } from './knowledge/routes/documents.ts';
+import { goLiveRoutes } from './chat/routes/golive.ts';
+import { inboundRoutes } from './events/routes/inbound.ts';
+import { inboxRoutes } from './chat/routes/inbox.ts';
+import { interviewAidRoutes } from './interviews/routes/interviewaids.ts';
+import { integrationRoutes } from './integrations/routes/integrations.ts';
+import { botReportRoutes, interviewRoutes } from './interviews/routes/interviews.ts';
+import { invitationRoutes } from './access/routes/invitations.ts';
+import { keyRoutes } from './access/routes/keys.ts';
+import { knowledgeRoutes } from './knowledge/routes/knowledge.ts';
+import { mailRoutes } from './events/routes/mail.ts';
+import { meetingTaskRoutes } from './tasks/routes/meetingtasks.ts';
+import { meetingRoutes } from './interviews/routes/meetings.ts';
+import { notificationRoutes } from './access/routes/notifications.ts';
+import { outboxRoutes } from './events/routes/outbox.ts';
+import { mcpRoutes } from './mcp/routes/mcp.ts';
+import { orgRoutes } from './access/routes/orgs.ts';
+import { pageRoutes } from './crawl/routes/pages.ts';
+import { recrawlRoutes } from './crawl/routes/recrawl.ts';
+import { sessionRoutes } from './access/routes/sessions.ts';
+import { taskExecutionRoutes } from './tasks/routes/taskexecution.ts';
+import { taskRoutes } from './tasks/routes/tasks.ts';
+import { webhookRoutes } from './events/routes/webhooks.ts';
+import type { Route } from './http/route.ts';
+
+export type RouteGroups = Record<string, readonly Route[]>;
+
+export const routeGroups = {
+  'Sign-in': authRoutes,
+  Accounts: accountRoutes,
+  Organizations: [...orgRoutes, ...invitationRoutes, ...goLiveRoutes],
+  'Developer keys': keyRoutes,
+  Documents: documentRoutes,
+  Crawling: [...crawlRoutes, ...recrawlRoutes],
+  'Knowledge base': [...knowledgeRoutes, ...pageRoutes],
+  'Tool server': mcpRoutes,
+  Chat: chatRoutes,
+  'Support configuration': supportConfigRoutes,
+  'Support sessions': sessionRoutes,
+  'Support inbox': inboxRoutes,
+  'Ticket events': outboxRoutes,
+  'Customer data': customerRoutes,
+  Meetings: meetingRoutes,
+  Notifications: notificationRoutes,
+  Mails: mailRoutes,
+  Integrations: integrationRoutes,
+  'Inbound events': [...webhookRoutes, ...inboundRoutes],
+  Interviews: [...interviewRoutes, ...interviewAidRoutes, ...botReportRoutes],
+  Tasks: [...taskRoutes, ...taskExecutionRoutes, ...meetingTaskRoutes],
+} satisfies RouteGroups;

@@ -1,0 +1,132 @@
+/** What travels about tasks. Zod only. */
+import { z } from 'zod';
+import { email } from '../../access/contract/auth.ts';
+import { cursor, id, line, orgParams, pageQuery, timestamp } from '../../base/contract/common.ts';
+import { stepIntegrations } from '../../../models/rules/tasks/execution.ts';
+import {
+  executionStatuses,
+  reviewStatuses,
+  taskBounds,
+  taskPriorities,
+  taskSources,
+  taskStatuses,
+  usualPriority,
+} from '../../../models/rules/tasks/task.ts';
+
+export { orgParams };
+export const taskParams = orgParams.extend({ taskId: id });
+
+const dueDate = z
+  .union([z.iso.date(), z.iso.datetime({ offset: true })], {
+    error: 'must be an ISO 8601 date, or a date and time with a zone',
+  })
+  .meta({ description: 'A day, or a moment; a moment is given back in UTC.' });
+const optional = {
+  description: z.string().max(taskBounds.description).nullish(),
+  assigned_to: id.nullish().meta({ description: 'The user id of a member.' }),
+  priority: z
+    .enum(taskPriorities)
+    .optional()
+    .meta({ description: `\`${usualPriority}\` unless told.` }),
+  task_type: line(taskBounds.type).nullish().meta({ description: 'Your own word for the kind of work.' }),
+  due_date: dueDate.nullish(),
+  session_id: id.nullish().meta({ description: 'A meeting of yours.' }),
+};
+export const createTaskBody = z.strictObject({ title: line(taskBounds.title), ...optional });
+export const updateTaskBody = z.strictObject({
+  title: line(taskBounds.title).optional(),
+  ...optional,
+  status: z.enum(taskStatuses).optional(),
+  assignee_email: email
+    .nullish()
+    .meta({ description: 'Somebody outside the organization, to whom the task is mailed.' }),
+  email_execution_enabled: z.boolean().optional().meta({ description: 'Whether executing the task may send mail.' }),
+});
+
+export const listQuery = pageQuery.extend({
+  status: z.enum(taskStatuses).optional(),
+  assigned_to: id.optional().meta({ description: 'A member’s user id.' }),
+  session_id: id.optional().meta({ description: 'The meeting that they are linked to.' }),
+});
+
+const listed = {
+  task_id: id,
+  org_id: id,
+  session_id: id.nullable(),
+  title: z.string(),
+  description: z.string().nullable(),
+  assigned_to: id.nullable(),
+  assignee_email: z.string().nullable(),
+  priority: z.enum(taskPriorities),
+  task_type: z.string().nullable(),
+  status: z.enum(taskStatuses),
+  due_date: z.string().nullable(),
+  source_quote: z.string().nullable().meta({ description: 'What was said, word for word, of a task from a meeting.' }),
+  email_execution_enabled: z.boolean(),
+  execution_status: z.enum(executionStatuses),
+  review_status: z.enum(reviewStatuses).meta({ description: 'Of the task as it is written now.' }),
+  created_by: id,
+  created_at: timestamp,
+  updated_at: timestamp,
+  completed_at: timestamp.nullable(),
+  external_links: z.array(z.object({ provider: z.string(), id: z.string(), url: z.string() })),
+};
+const taskItem = z.object(listed).meta({ id: 'TaskItem' });
+export const taskList = z.object({
+  tasks: z.array(taskItem),
+  count: z.number().int().meta({ description: 'All that the filters let through, when the first page was read.' }),
+  cursor,
+});
+export const taskRecord = z
+  .object({
+    ...listed,
+    history: z
+      .array(
+        z.object({
+          at: timestamp,
+          source: z.enum(taskSources).meta({ description: 'Who changed it: a member, a service, or the system.' }),
+          actor: id.nullable().meta({ description: 'The member’s user id.' }),
+          changed: z.array(z.string()).meta({ description: 'The fields; none of the creation.' }),
+          note: z.string().nullable(),
+        }),
+      )
+      .meta({ description: `The last ${taskBounds.history} changes, the oldest first.` }),
+  })
+  .meta({ id: 'Task' });
+export const taskRemovedReply = z.object({ task_id: id, deleted: z.literal(true) });
+
+const finding = { field: z.string(), message: z.string() };
+export const taskReview = z
+  .object({
+    task_id: id,
+    review_status: z.enum(reviewStatuses),
+    missing: z.array(z.object(finding)),
+    vague: z.array(
+      z.object({
+        ...finding,
+        words: z.array(z.string()).meta({ description: 'Those that leave open what is meant.' }),
+      }),
+    ),
+    suggestion: z.object({ title: z.string(), description: z.string() }),
+    executable: z.boolean().meta({ description: 'Whether executing the task now would do anything.' }),
+    blockers: z.array(z.string()).meta({ description: 'Why not.' }),
+    steps: z.array(
+      z.object({ integration: z.enum(stepIntegrations), applies: z.boolean(), reason: z.string().optional() }),
+    ),
+    generated_by: z.enum(['extractive', 'model']),
+  })
+  .meta({ id: 'TaskReview' });
+
+export const sessionParams = z.object({ sessionId: id });
+export const extractBody = z.strictObject({ org_id: id.meta({ description: 'Whose tasks they become.' }) });
+export const extractReply = z.object({
+  tasks: z
+    .array(taskItem)
+    .meta({ description: 'All that were extracted, now and before, in the order of the transcript.' }),
+  count: z.number().int(),
+  created: z.number().int().meta({ description: 'How many of them are new.' }),
+  generated_by: z.enum(['extractive', 'model']),
+});
+export const sessionQuery = pageQuery.extend({
+  org_id: id.optional().meta({ description: 'Without it: of every organization that you belong to.' }),
+});

@@ -1,0 +1,58 @@
+/** The tasks of meetings: extracted for an organization, and listed, by whoever owns the meeting. */
+import { jwt } from '../../access/auth.ts';
+import * as contract from '../contract/tasks.ts';
+import { afterCursor, defaultLimit, listPage } from '../../http/cursor.ts';
+import { route } from '../../http/route.ts';
+import { extractFrom, foundMeeting, organizationOf } from '../extraction.ts';
+import { viewItem } from '../task.ts';
+import { organizationIdsOf } from '../../../models/access/organization.ts';
+import { listExtracted } from '../../../models/tasks/extracted.ts';
+import { countLinked, listTasks } from '../../../models/tasks/task.ts';
+
+export const meetingTaskRoutes = [
+  route({
+    name: 'extractTasks',
+    method: 'POST',
+    path: '/meetings/{sessionId}/extract-tasks',
+    summary: 'Make tasks of what was promised and asked for in a meeting of yours, each once.',
+    auth: jwt,
+    params: contract.sessionParams,
+    body: contract.extractBody,
+    reply: contract.extractReply,
+    envelope: true,
+    limit: 'writes',
+    errors: ['NO_TRANSCRIPT'],
+    async handle({ params: { sessionId }, body: { org_id }, principal: { userId } }, ctx) {
+      const meeting = await foundMeeting(userId, sessionId);
+      const org = await organizationOf(userId, org_id);
+      const found = await extractFrom(ctx, meeting, org);
+      const tasks = await listExtracted(sessionId, org_id);
+      return { ...found, tasks: tasks.map(viewItem), count: tasks.length };
+    },
+  }),
+  route({
+    name: 'listMeetingTasks',
+    method: 'GET',
+    path: '/meetings/{sessionId}/tasks',
+    summary: 'The tasks that are linked to a meeting of yours, the newest first.',
+    auth: jwt,
+    params: contract.sessionParams,
+    query: contract.sessionQuery,
+    reply: contract.taskList,
+    envelope: true,
+    async handle({ params: { sessionId }, query, principal: { userId } }) {
+      await foundMeeting(userId, sessionId);
+      const orgIds =
+        query.org_id === undefined
+          ? await organizationIdsOf(userId)
+          : [(await organizationOf(userId, query.org_id))._id];
+      const limit = query.limit ?? defaultLimit;
+      const [found, count] = await Promise.all([
+        listTasks(orgIds, { sessionId }, limit + 1, afterCursor(query.cursor)),
+        countLinked(orgIds, sessionId),
+      ]);
+      const { entries, cursor } = listPage(found, limit);
+      return { tasks: entries.map(viewItem), count, cursor };
+    },
+  }),
+];

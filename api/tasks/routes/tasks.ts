@@ -1,0 +1,163 @@
+/** Tasks of an organization: every member reads and changes them. */
+import { member } from '../../access/auth.ts';
+import * as contract from '../contract/tasks.ts';
+import { defaultLimit, placedListPage } from '../../http/cursor.ts';
+import { route } from '../../http/route.ts';
+import { review } from '../review.ts';
+import {
+  byMember,
+  carriedOut,
+  checkSession,
+  noTask,
+  placeAfter,
+  placeOf,
+  present,
+  viewItem,
+  viewTask,
+} from '../task.ts';
+import { changeTask, countTasks, createTask, findTask, listTasks, removeTask } from '../../../models/tasks/task.ts';
+import { normalizeEmail } from '../../../models/rules/access/email.ts';
+import {
+  checkAssignee,
+  checkLinking,
+  dueDateOf,
+  takenUpAgain,
+  usualPriority,
+} from '../../../models/rules/tasks/task.ts';
+
+const base = '/orgs/{orgId}/tasks';
+const one = `${base}/{taskId}`;
+
+export const taskRoutes = [
+  route({
+    name: 'createTask',
+    method: 'POST',
+    path: base,
+    summary: 'Create a task.',
+    auth: member(),
+    params: contract.orgParams,
+    body: contract.createTaskBody,
+    status: 201,
+    reply: contract.taskRecord,
+    envelope: true,
+    limit: 'writes',
+    async handle({ params: { orgId }, body, principal: { userId, org } }, ctx) {
+      const memberIds = org.members.map(({ user_id }) => user_id);
+      checkAssignee(body.assigned_to, memberIds);
+      await checkSession(userId, body.session_id);
+      const { due_date, priority, ...given } = body;
+      const created = await createTask(
+        {
+          ...present(given),
+          org_id: orgId,
+          mode: org.environment === 'production' ? 'live' : 'test',
+          priority: priority ?? usualPriority,
+          status: 'pending',
+          ...(typeof due_date === 'string' ? { due_date: dueDateOf(due_date, ['body', 'due_date']) } : {}),
+          email_execution_enabled: false,
+          created_by: userId,
+        },
+        byMember(userId, ctx.clock()),
+      );
+      return viewTask(await carriedOut(ctx, created));
+    },
+  }),
+  route({
+    name: 'listTasks',
+    method: 'GET',
+    path: base,
+    summary: 'The tasks of the organization, the newest first.',
+    auth: member(),
+    params: contract.orgParams,
+    query: contract.listQuery,
+    reply: contract.taskList,
+    envelope: true,
+    async handle({ params: { orgId }, query }) {
+      const limit = query.limit ?? defaultLimit;
+      const filter = { status: query.status, assignedTo: query.assigned_to, sessionId: query.session_id };
+      const after = placeAfter(query.cursor);
+      const [found, count] = await Promise.all([
+        listTasks([orgId], filter, limit + 1, after?.id),
+        after?.count ?? countTasks(orgId, filter),
+      ]);
+      const { entries, cursor } = placedListPage(found, limit, ({ _id }) => placeOf(_id, count));
+      return { tasks: entries.map(viewItem), count, cursor };
+    },
+  }),
+  route({
+    name: 'getTask',
+    method: 'GET',
+    path: one,
+    summary: 'One task with its history.',
+    auth: member(),
+    params: contract.taskParams,
+    reply: contract.taskRecord,
+    envelope: true,
+    async handle({ params: { orgId, taskId } }) {
+      const task = await findTask(orgId, taskId);
+      if (!task) throw noTask();
+      return viewTask(task);
+    },
+  }),
+  route({
+    name: 'updateTask',
+    method: 'PUT',
+    path: one,
+    summary: 'Change a task; what is left out stays, and null removes.',
+    auth: member(),
+    params: contract.taskParams,
+    body: contract.updateTaskBody,
+    reply: contract.taskRecord,
+    envelope: true,
+    limit: 'writes',
+    errors: ['CONFLICT'],
+    async handle({ params: { orgId, taskId }, body, principal: { userId, org } }, ctx) {
+      const memberIds = org.members.map(({ user_id }) => user_id);
+      const { due_date, assignee_email } = body;
+      const asked = {
+        ...body,
+        ...(typeof due_date === 'string' ? { due_date: dueDateOf(due_date, ['body', 'due_date']) } : {}),
+        ...(typeof assignee_email === 'string' ? { assignee_email: normalizeEmail(assignee_email) } : {}),
+      };
+      const standing = await findTask(orgId, taskId);
+      if (!standing) throw noTask();
+      // Whoever sends a task back as it was given may name a meeting of somebody else, and one who has left.
+      if (body.session_id !== standing.session_id) await checkSession(userId, body.session_id);
+      const changed = await changeTask(orgId, taskId, byMember(userId, ctx.clock()), (task) => {
+        if (body.assigned_to !== task.assigned_to) checkAssignee(body.assigned_to, memberIds);
+        checkLinking(task, body.session_id);
+        return { ...asked, ...takenUpAgain(task, body, memberIds) };
+      });
+      return viewTask(await carriedOut(ctx, changed));
+    },
+  }),
+  route({
+    name: 'deleteTask',
+    method: 'DELETE',
+    path: one,
+    summary: 'Remove a task. What was made of it elsewhere stays there.',
+    auth: member(),
+    params: contract.taskParams,
+    reply: contract.taskRemovedReply,
+    envelope: true,
+    limit: 'writes',
+    async handle({ params: { orgId, taskId }, principal: { userId } }, ctx) {
+      await carriedOut(ctx, await removeTask(orgId, taskId, byMember(userId, ctx.clock())));
+      return { task_id: taskId, deleted: true as const };
+    },
+  }),
+  route({
+    name: 'reviewTask',
+    method: 'POST',
+    path: `${one}/lira-review`,
+    summary: 'What is missing or vague in a task, how it could be worded, and whether it can be executed.',
+    auth: member(),
+    params: contract.taskParams,
+    reply: contract.taskReview,
+    envelope: true,
+    limit: 'queries',
+    async handle({ params: { orgId, taskId }, principal: { userId } }, ctx) {
+      return review(ctx, orgId, taskId, userId);
+    },
+  }),
+];

@@ -1,0 +1,170 @@
+/**
+ * Starts one headless Chromium that cannot connect to anything itself, watches the memory of its processes and ends all
+ * of them. It must not know what is rendered; clients/crawl/render/tab.ts does.
+ */
+import { readFileSync, readdirSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Browser } from 'puppeteer';
+import { residentMb } from '../../base/sandbox.ts';
+
+export type BrowserOptions = {
+  executablePath: string;
+  /** The resident memory of any one of its processes, MiB; a process that exceeds it is killed. */
+  memoryMb: number;
+  /** JavaScript heap of one page, MiB. */
+  heapMb: number;
+  /** Chromium's own sandbox, which needs user namespaces and another user than root. */
+  sandbox: boolean;
+  startTimeoutMs: number;
+};
+
+export type RunningBrowser = {
+  browser: Browser;
+  /** Whether one of its processes was killed for its memory. */
+  outOfMemory(): boolean;
+  /** Ends all its processes and removes its files; resolves when they are gone. Calling it again waits for the same end. */
+  end(): Promise<void>;
+};
+
+/** How often the memory is checked, ms; a check costs about 1 ms, and a page grows by some 100 MiB in between. */
+const memoryPollMs = 200;
+/** How long a browser may take to close by itself, ms; it needs some 100 ms, unless a page hangs. */
+const closeWithinMs = 1_000;
+/** A killed process is gone in milliseconds; one in an uninterruptible wait must not hold up the worker. */
+const goneWithinMs = 5_000;
+
+/**
+ * traffic.ts answers every request of the browser. A request that bypassed it would go to a proxy whose name does not
+ * resolve, even for loopback addresses. The browser resolves no names and sends no UDP.
+ */
+const isolation = [
+  '--proxy-server=http://egress.invalid:1',
+  '--proxy-bypass-list=<-loopback>',
+  '--host-resolver-rules=MAP * ~NOTFOUND',
+  '--disable-quic',
+  '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
+  '--webrtc-ip-handling-policy=disable_non_proxied_udp',
+  '--no-pings',
+  '--disable-domain-reliability',
+];
+
+/** Turns off features that only a person at a screen needs. */
+const plain = [
+  '--disable-gpu',
+  '--mute-audio',
+  '--blink-settings=imagesEnabled=false',
+  '--disable-remote-fonts',
+  '--block-new-web-contents',
+  '--deny-permission-prompts',
+  '--disable-crash-reporter',
+  // In containers /dev/shm has only 64 MiB.
+  '--disable-dev-shm-usage',
+];
+
+/** A process and all of its descendants, the deepest first. Empty where there is no /proc. */
+export function processTree(pid: number): number[] {
+  const children: number[] = [];
+  try {
+    for (const thread of readdirSync(`/proc/${pid}/task`)) {
+      const line = readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8');
+      children.push(...line.split(' ').filter(Boolean).map(Number));
+    }
+  } catch {
+    // The process ended during the check.
+  }
+  return [...children.flatMap(processTree), pid];
+}
+
+function running(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    // A dead process that nobody has waited for is still listed.
+    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // The process is already gone.
+  }
+}
+
+/**
+ * A browser with an empty profile and environment, controlled over a pipe: it ends when this process is gone.
+ * @throws the error that kept it from starting.
+ */
+export async function startBrowser(options: BrowserOptions): Promise<RunningBrowser> {
+  const { executablePath, memoryMb, heapMb, sandbox, startTimeoutMs } = options;
+  const profile = await mkdtemp(join(tmpdir(), 'render-'));
+  const removeProfile = (): Promise<void> => rm(profile, { recursive: true, force: true, maxRetries: 5 });
+  let browser: Browser;
+  try {
+    // Loaded with the first browser, because most workers never start one.
+    const { launch } = await import('puppeteer');
+    browser = await launch({
+      executablePath,
+      headless: true,
+      pipe: true,
+      userDataDir: profile,
+      timeout: startTimeoutMs,
+      // Each page has its own time limit.
+      protocolTimeout: 0,
+      waitForInitialPage: false,
+      handleSIGINT: false,
+      handleSIGTERM: false,
+      handleSIGHUP: false,
+      env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: profile, TMPDIR: profile },
+      args: [...isolation, ...plain, `--js-flags=--max-old-space-size=${heapMb}`, ...(sandbox ? [] : ['--no-sandbox'])],
+    });
+  } catch (error) {
+    await removeProfile().catch(() => undefined);
+    throw error;
+  }
+
+  const pid = browser.process()?.pid;
+  const seen = new Set<number>(pid === undefined ? [] : [pid]);
+  let over = false;
+  const watch = setInterval(() => {
+    if (pid === undefined) return;
+    for (const each of processTree(pid)) {
+      seen.add(each);
+      if ((residentMb(each) ?? 0) <= memoryMb) continue;
+      over = true;
+      kill(each);
+    }
+  }, memoryPollMs);
+
+  let ending: Promise<void> | undefined;
+  const end = async (): Promise<void> => {
+    clearInterval(watch);
+    // Once the first process is dead the others lose their parent, so they are listed before.
+    const all = new Set([...(pid === undefined ? [] : processTree(pid)), ...[...seen].filter(belongs(profile))]);
+    // When asked to close, the browser waits for its own processes; otherwise they stay listed where nobody reaps
+    // orphans.
+    if (browser.connected) await Promise.race([browser.close().catch(() => undefined), sleep(closeWithinMs)]);
+    for (const each of all) kill(each);
+    const deadline = performance.now() + goneWithinMs;
+    while ([...all].some(running) && performance.now() < deadline) await sleep(10);
+    // A file that cannot be removed is left to the operating system.
+    await removeProfile().catch(() => undefined);
+  };
+  return { browser, outOfMemory: () => over, end: () => (ending ??= end()) };
+}
+
+/** Whether a process id that was seen earlier still belongs to this browser, and not to a newer process. */
+function belongs(profile: string): (pid: number) => boolean {
+  return (pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(profile);
+    } catch {
+      return false;
+    }
+  };
+}

@@ -1,0 +1,170 @@
+/**
+ * Renders pages whose HTML has no text without JavaScript, in one headless Chromium that is started on demand, ended
+ * when idle and replaced after a number of pages. The browser itself connects to nothing: all of its requests go
+ * through the client for outbound HTTP.
+ */
+import pLimit from 'p-limit';
+import type { Http } from '../../http/http.ts';
+import { startBrowser, type RunningBrowser } from './browser.ts';
+import { RenderError } from './error.ts';
+import { defaultTabLimits, type TabLimits } from './limits.ts';
+import { renderPage, type RenderedPage, type TabAsk } from './tab.ts';
+
+export { RenderError, renderReasons, type RenderReason } from './error.ts';
+export type { TabLimits } from './limits.ts';
+export type { RenderedPage } from './tab.ts';
+
+export type RendererOptions = {
+  /** The path of a Chromium or Chrome; without one every page is `unavailable`. */
+  executablePath: string | undefined;
+  /** All requests of all pages go through this client, with its address checks. */
+  http: Http;
+  /** The browser's name as pages see it; it should equal the name that the client sends. */
+  userAgent: string;
+  /** How many pages are rendered at once. */
+  size?: number;
+  /** A browser is replaced after this many pages. */
+  pagesPerBrowser?: number;
+  /** A browser without a page for this long, ms, is ended. */
+  idleMs?: number;
+  /**
+   * The limits for the resident memory of any one process of the browser, and for the JavaScript heap of one page, MiB.
+   */
+  memoryMb?: number;
+  heapMb?: number;
+  /**
+   * Chromium's own sandbox. On by default, except for root, for whom Chromium does not start with it. In a container
+   * without user namespaces it must be off, or every page is `unavailable`; then only the container isolates a
+   * compromised page.
+   */
+  sandbox?: boolean;
+  limits?: Partial<TabLimits>;
+  /** Called with the reason why a browser did not start, so that an operator learns of it. */
+  onStartFailure?(error: unknown): void;
+};
+
+export type RenderOptions = {
+  signal?: AbortSignal;
+  /** Whether an address that the page requests may be fetched; the page's own first address is not checked. */
+  allow?: TabAsk['allow'];
+  /**
+   * Makes the requests instead of the client, and through it: a crawler has request limits to keep and replies that it
+   * has already fetched.
+   */
+  request?: Http['request'];
+};
+
+export type Renderer = {
+  /**
+   * The document of a page after its scripts have run, without styles, images and frames. Nothing is kept between
+   * pages: each has a browser context of its own, and sends no cookie. `html` is UTF-8 whatever its `<meta>` says, so
+   * read it as `text/html; charset=utf-8`.
+   * @throws RenderError, or the signal's reason.
+   */
+  render(url: string, options?: RenderOptions): Promise<RenderedPage>;
+  /** Ends the browser with all its processes; pages in progress and waiting fail. */
+  close(): Promise<void>;
+};
+
+/** Starting takes 0.1 s to 1 s; a loaded machine takes several. */
+const startTimeoutMs = 30_000;
+/** A context closes in milliseconds, unless its page hangs; then the browser is ended with it. */
+const closeWithinMs = 2_000;
+
+/** One browser, and how many pages it has rendered and is rendering. `worn`: it gets no further page. */
+type BrowserInstance = { starting: Promise<RunningBrowser>; pages: number; busy: number; worn: boolean };
+
+export function createRenderer(options: RendererOptions): Renderer {
+  const { executablePath, http, userAgent, size = 2, pagesPerBrowser = 100, idleMs = 60_000 } = options;
+  const { memoryMb = 768, heapMb = 256, sandbox = process.getuid?.() !== 0 } = options;
+  const limits: TabLimits = { ...defaultTabLimits, ...options.limits };
+  const inTurn = pLimit(size);
+  const alive = new Set<BrowserInstance>();
+  const closing = new AbortController();
+  let current: BrowserInstance | undefined;
+  let idle: NodeJS.Timeout | undefined;
+
+  const endBrowser = async (instance: BrowserInstance): Promise<void> => {
+    instance.worn = true;
+    if (current === instance) current = undefined;
+    const running = await instance.starting.catch(() => undefined);
+    await running?.end();
+    alive.delete(instance);
+  };
+
+  const takeBrowser = (path: string): BrowserInstance => {
+    clearTimeout(idle);
+    if (!current || current.worn || current.pages >= pagesPerBrowser) {
+      const starting = startBrowser({ executablePath: path, memoryMb, heapMb, sandbox, startTimeoutMs });
+      const instance: BrowserInstance = { starting, pages: 0, busy: 0, worn: false };
+      alive.add(instance);
+      current = instance;
+      starting.then(
+        ({ browser }) => browser.once('disconnected', () => void endBrowser(instance)),
+        (error: unknown) => {
+          options.onStartFailure?.(error);
+          void endBrowser(instance);
+        },
+      );
+    }
+    current.pages += 1;
+    current.busy += 1;
+    return current;
+  };
+
+  const leaveBrowser = async (instance: BrowserInstance): Promise<void> => {
+    instance.busy -= 1;
+    if (instance.busy > 0) return;
+    if (instance.worn || instance !== current || instance.pages >= pagesPerBrowser) return endBrowser(instance);
+    clearTimeout(idle);
+    idle = setTimeout(() => void endBrowser(instance), idleMs).unref();
+  };
+
+  const run = async (path: string, ask: TabAsk, request: Http['request']): Promise<RenderedPage> => {
+    const instance = takeBrowser(path);
+    try {
+      const running = await instance.starting.catch((error: unknown) => {
+        throw new RenderError('unavailable', undefined, { cause: error });
+      });
+      const context = await running.browser
+        .createBrowserContext({ downloadBehavior: { policy: 'deny' } })
+        .catch((error: unknown) => {
+          throw new RenderError('crashed', undefined, { cause: error });
+        });
+      try {
+        return await renderPage(context, { request, userAgent, limits }, ask);
+      } catch (error) {
+        // A page that had to be stopped may still be running in its process, and closing its context need not end it.
+        const stopped = !(error instanceof RenderError) || error.reason === 'timed_out' || error.reason === 'crashed';
+        if (stopped) instance.worn = true;
+        const crashed = error instanceof RenderError && error.reason === 'crashed';
+        throw crashed && running.outOfMemory() ? new RenderError('out_of_memory') : error;
+      } finally {
+        const late = setTimeout(() => void endBrowser(instance), closeWithinMs);
+        // A context that cannot be closed ended with its browser; the one of a hanging page is not waited for.
+        const closed = context.close().catch(() => void (instance.worn = true));
+        if (!instance.worn) await closed;
+        clearTimeout(late);
+      }
+    } finally {
+      await leaveBrowser(instance);
+    }
+  };
+
+  return {
+    async render(url, { signal, allow = () => true, request = http.request } = {}) {
+      const either = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal;
+      either.throwIfAborted();
+      if (executablePath === undefined) throw new RenderError('unavailable');
+      return inTurn(async () => {
+        either.throwIfAborted();
+        return run(executablePath, { url, allow, signal: either }, request);
+      });
+    },
+    async close() {
+      closing.abort(new Error('the renderer is closed'));
+      clearTimeout(idle);
+      await Promise.all([...alive].map(endBrowser));
+    },
+  };
+}

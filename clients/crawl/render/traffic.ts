@@ -1,0 +1,134 @@
+/** The requests of a browser's tab: each is answered through the client for outbound HTTP, or refused. */
+import type { HTTPRequest, Page as Tab, ResourceType } from 'puppeteer';
+import pLimit, { type LimitFunction } from 'p-limit';
+import { RenderError } from './error.ts';
+import type { TabLimits } from './limits.ts';
+import { headerOf, type Http, type HttpHeaders, type HttpResponse } from '../../http/http.ts';
+import { HttpError, type HttpMethod } from '../../../models/rules/base/http.ts';
+
+/** Whether an address may be requested (robots.txt, scope); the page's own first address is not checked. */
+export type Allow = (url: URL, kind: 'document' | 'resource') => boolean | Promise<boolean>;
+
+/** `request` is the client for outbound HTTP, with its checks. */
+export type TrafficDeps = { request: Http['request']; allow: Allow; limits: TabLimits; signal: AbortSignal };
+
+/** The state of the tab's requests so far. */
+export type Traffic = {
+  /** The number of open requests, and when the last one ended (`performance.now()`). */
+  pending: number;
+  lastMs: number;
+  /** Why the page's own document did not arrive; undefined when it did. */
+  failure: unknown;
+  delivered: boolean;
+  /** Whether some other request failed. */
+  lacking: boolean;
+  /** The number of requests, and of bytes in their replies. */
+  requests: number;
+  bytes: number;
+};
+
+/** The resource types that text may come from. Frames are left out, because their text is not part of the document. */
+const wanted: ReadonlySet<ResourceType> = new Set<ResourceType>(['document', 'script', 'xhr', 'fetch']);
+const methods: ReadonlySet<string> = new Set<HttpMethod>(['GET', 'HEAD', 'POST']);
+/** Longest body a script may send, in characters. */
+const maxPostLength = 256 * 1024;
+/** A few requests at a time, as browsers do; the client also limits each host. */
+const concurrency = 6;
+/** Headers that describe the connection or an encoding that was already removed, or that would store something. */
+const droppedReplyHeaders = new Set(
+  'alt-svc connection content-encoding content-length keep-alive link report-to set-cookie trailer transfer-encoding'.split(
+    ' ',
+  ),
+);
+const droppedRequestHeaders =
+  /^(?:host|connection|cookie|content-length|accept-encoding|user-agent|proxy-.*|sec-ch-.*|te|upgrade.*)$/i;
+
+const replyHeaders = (headers: HttpHeaders): Record<string, string | string[]> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined || droppedReplyHeaders.has(name) ? [] : [[name, value]],
+    ),
+  );
+const requestHeaders = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !droppedRequestHeaders.test(name)));
+
+/** Sends one request of the tab through the client; undefined when it is refused. */
+async function send(request: HTTPRequest, first: boolean, traffic: Traffic, deps: TrafficDeps) {
+  const { limits, signal } = deps;
+  const address = request.url();
+  const method = request.method();
+  const kind = request.isNavigationRequest() ? 'document' : 'resource';
+  const body = request.hasPostData() ? await request.fetchPostData() : undefined;
+  traffic.requests += 1;
+  const refused = traffic.requests > limits.requests || !methods.has(method) || (body?.length ?? 0) > maxPostLength;
+  if (refused || (!first && !(await deps.allow(new URL(address), kind)))) return undefined;
+  const reply = await deps.request(address, {
+    method: method as HttpMethod,
+    headers: requestHeaders(request.headers()),
+    ...(body === undefined ? {} : { body }),
+    maxBytes: Math.max(1, Math.min(limits.replyBytes, limits.totalBytes - traffic.bytes)),
+    totalTimeoutMs: limits.settleMs,
+    signal,
+  });
+  traffic.bytes += reply.body.length;
+  if (traffic.bytes > limits.totalBytes) throw new HttpError('too_large', { url: address, bytes: traffic.bytes });
+  return reply;
+}
+
+/** Notes what a reply means for the page; throws when it is the page's own document and an error. */
+function note({ status, headers }: HttpResponse, first: boolean, traffic: Traffic): void {
+  const redirect = status >= 300 && status < 400 && headerOf(headers, 'location') !== undefined;
+  if (first && !redirect) {
+    if (status >= 400) throw new RenderError('unreachable', `it answered ${status}`);
+    traffic.delivered = true;
+  }
+  if (status >= 400) traffic.lacking = true;
+}
+
+async function answer(tab: Tab, request: HTTPRequest, traffic: Traffic, deps: TrafficDeps, inTurn: LimitFunction) {
+  const kind = request.resourceType();
+  if (/^(?:data|blob|about):/i.test(request.url())) return request.continue();
+  // Loaders wait for their styles and fail without them; an empty stylesheet is enough.
+  if (kind === 'stylesheet') return request.respond({ status: 200, contentType: 'text/css', body: '' });
+  const inFrame = request.isNavigationRequest() && request.frame() !== tab.mainFrame();
+  if (!wanted.has(kind) || inFrame) return request.abort('blockedbyclient');
+  const first = request.isNavigationRequest() && !traffic.delivered;
+  traffic.pending += 1;
+  try {
+    await inTurn(async () => {
+      const reply = await send(request, first, traffic, deps);
+      if (!reply) {
+        traffic.lacking = true;
+        return request.abort('blockedbyclient');
+      }
+      note(reply, first, traffic);
+      const { status, headers, body } = reply;
+      await request.respond({ status, headers: replyHeaders(headers), body });
+    });
+  } catch (error) {
+    traffic.lacking = true;
+    if (first) traffic.failure ??= error;
+    // `aborted` keeps the current document when a script wanted to open another one.
+    await request.abort(request.isNavigationRequest() && !first ? 'aborted' : 'failed');
+  } finally {
+    traffic.pending -= 1;
+    traffic.lastMs = performance.now();
+  }
+}
+
+/** Answers all requests of a tab until its signal fires. */
+export function answerRequests(tab: Tab, deps: TrafficDeps): Traffic {
+  const traffic: Traffic = {
+    pending: 0,
+    lastMs: performance.now(),
+    failure: undefined,
+    delivered: false,
+    lacking: false,
+    requests: 0,
+    bytes: 0,
+  };
+  const inTurn = pLimit(concurrency);
+  // A request that can no longer be answered belongs to a page that is gone.
+  tab.on('request', (request) => void answer(tab, request, traffic, deps, inTurn).catch(() => undefined));
+  return traffic;
+}

@@ -1,0 +1,298 @@
+/**
+ * Reads HTML pages in a few separate processes. Each is used for many pages, because starting one takes longer than
+ * reading a page, and is replaced before its memory grows. A page that hits a limit ends its own process and no other
+ * page. Nothing is fetched here.
+ */
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { Unreadable, unreadableReasons, type UnreadableReason } from '../../../models/rules/knowledge/document.ts';
+import type { PageJob } from './pages/child.ts';
+import { maxPageLinks } from './pages/limits.ts';
+import type { PageContent, PageInput } from './pages/read.ts';
+import {
+  deathOf,
+  hold,
+  residentMb,
+  sandboxFlags,
+  startSandboxed,
+  watchMemory,
+  type Sandboxed,
+} from '../../base/sandbox.ts';
+
+export type { PageContent, PageInput, PageLink } from './pages/read.ts';
+
+export type PagesOptions = {
+  /** The maximum number of processes; each is started when a page waits for it. */
+  size?: number;
+  /** Resident memory of one process, in MiB. An idle one takes about 90. */
+  memoryMb?: number;
+  /** Wall-clock time for one page, in milliseconds. */
+  timeoutMs?: number;
+  /** A process is replaced after this many pages, or once it uses more than `restingMb` between pages. */
+  pagesPerProcess?: number;
+  restingMb?: number;
+  /** A process without a page for this long, in milliseconds, is ended. */
+  idleMs?: number;
+  /** Our crawler's name, as pages may address it in `<meta name>` and `X-Robots-Tag`. */
+  agent?: string;
+  /** The path of the reading program where it was built (workers/readers.ts); its sources are run otherwise. */
+  program?: string | undefined;
+};
+
+export type ReadPageOptions = { signal?: AbortSignal };
+
+export type Pages = {
+  /**
+   * Reads the content of an HTML page. Throws `Unreadable` (timed_out, out_of_memory, crashed, too_deep, too_much_text,
+   * too_wide, binary, broken: never worth a retry), the signal's reason, or an ordinary error of the process itself
+   * (retry).
+   */
+  read(input: PageInput & { body: Buffer }, options?: ReadPageOptions): Promise<PageContent>;
+  /** Ends every process; reads in progress and waiting fail. */
+  close(): Promise<void>;
+};
+
+const entry = fileURLToPath(new URL('pages/child.ts', import.meta.url));
+const code = [
+  'clients/base/charset.ts',
+  'clients/files/*',
+  'clients/site/pages/*',
+  'clients/base/background.ts',
+  'clients/base/sandbox.ts',
+  'models/rules/*',
+];
+/** The longest reply that is accepted, in bytes of JSON: the text limit plus headings, escapes and links. */
+const maxReplyBytes = 64 * 1024 * 1024;
+/** Processor seconds of one process; it is replaced long before, so only a hanging process reaches them. */
+const cpuSeconds = (timeoutMs: number): number => 120 + Math.ceil(timeoutMs / 1000) * 2;
+const maxBusyMs = 60_000;
+/** A process that has not loaded its parsers by then never will; a loaded machine takes seconds. */
+const startTimeoutMs = 60_000;
+
+const page = z.object({
+  title: z.string(),
+  language: z.string().exactOptional(),
+  canonical: z.string().exactOptional(),
+  refresh: z.string().exactOptional(),
+  noindex: z.boolean(),
+  nofollow: z.boolean(),
+  links: z.array(z.object({ url: z.string(), nofollow: z.boolean() })).max(maxPageLinks),
+  chunks: z.array(z.object({ ordinal: z.int(), heading: z.string(), text: z.string() })),
+  textLength: z.int(),
+  contentHash: z.string().length(64),
+  empty: z.boolean(),
+});
+const reasons = Object.keys(unreadableReasons) as [UnreadableReason, ...UnreadableReason[]];
+const reply = z.discriminatedUnion('ok', [
+  z.object({ ok: z.literal(true), page }),
+  z.object({ ok: z.literal(false), reason: z.enum(reasons), detail: z.string() }),
+]);
+
+/** One process and the next line that it is to answer with. */
+type Reader = {
+  child: Sandboxed;
+  /** The next line of the process; rejects when the process ends first. */
+  nextLine(): Promise<string>;
+  kill(why: unknown): void;
+  /** Whether it was killed or has ended; it may take a moment to be gone. */
+  over(): boolean;
+  gone: Promise<void>;
+  pages: number;
+  busyMs: number;
+  idle: NodeJS.Timeout | undefined;
+};
+
+function startReader(program: string, memoryMb: number, timeoutMs: number): Reader {
+  const readable = program === entry ? code : [join(dirname(program), '*')];
+  const child = startSandboxed(program, sandboxFlags(memoryMb, readable), { cpuSeconds: cpuSeconds(timeoutMs) });
+  let parts: Buffer[] = [];
+  let length = 0;
+  let stderr = '';
+  let verdict: unknown;
+  let killed = false;
+  let ended: { error: unknown } | undefined;
+  let waiting: { resolve(line: string): void; reject(error: unknown): void } | undefined;
+  const lines: string[] = [];
+  const kill = (why: unknown): void => {
+    verdict ??= why;
+    killed = true;
+    child.kill('SIGKILL');
+  };
+  child.stdout.on('data', (part: Buffer) => {
+    parts.push(part);
+    length += part.length;
+    if (length > maxReplyBytes) return kill(new Unreadable('too_much_text'));
+    if (part.at(-1) !== 10) return;
+    const line = Buffer.concat(parts).toString('utf8');
+    parts = [];
+    length = 0;
+    if (waiting) waiting.resolve(line);
+    else lines.push(line);
+    waiting = undefined;
+  });
+  child.stderr.on('data', (part: Buffer) => {
+    stderr = (stderr + part.toString('utf8')).slice(-4_096);
+  });
+  // The end of the process reports its failure, so errors of writing to it are ignored.
+  child.stdin.on('error', () => undefined);
+  const gone = new Promise<void>((resolve) => {
+    const end = (error: unknown): void => {
+      ended ??= { error: verdict ?? error };
+      waiting?.reject(ended.error);
+      waiting = undefined;
+      resolve();
+    };
+    child.once('error', end);
+    child.once('close', (exitCode, signal) =>
+      end(deathOf({ code: exitCode, signal, stderr }, 'the page reader') ?? new Error('the page reader ended early')),
+    );
+  });
+  const nextLine = (): Promise<string> => {
+    const line = lines.shift();
+    if (line !== undefined) return Promise.resolve(line);
+    return new Promise((resolve, reject) => {
+      if (ended) reject(ended.error);
+      else waiting = { resolve, reject };
+    });
+  };
+  const over = (): boolean => killed || child.exitCode !== null || child.signalCode !== null;
+  return { child, nextLine, kill, over, gone, pages: 0, busyMs: 0, idle: undefined };
+}
+
+/** A queue of places: at most `size` holders at a time, in the order of their requests. */
+function createTurns(size: number): { take(signal: AbortSignal | undefined): Promise<void>; give(): void } {
+  let free = size;
+  const queue: (() => void)[] = [];
+  return {
+    take(signal) {
+      signal?.throwIfAborted();
+      if (free > 0) {
+        free -= 1;
+        return Promise.resolve();
+      }
+      return new Promise((resolve, reject) => {
+        const onAbort = (): void => {
+          queue.splice(queue.indexOf(grant), 1);
+          reject(signal?.reason);
+        };
+        const grant = (): void => {
+          signal?.removeEventListener('abort', onAbort);
+          resolve();
+        };
+        signal?.addEventListener('abort', onAbort, { once: true });
+        queue.push(grant);
+      });
+    },
+    give() {
+      const next = queue.shift();
+      if (next) next();
+      else free += 1;
+    },
+  };
+}
+
+export function createPages(options: PagesOptions = {}): Pages {
+  const { size = 1, memoryMb = 512, timeoutMs = 10_000, pagesPerProcess = 500, restingMb = 320 } = options;
+  const { idleMs = 60_000, agent = '', program = entry } = options;
+  const turns = createTurns(size);
+  const resting: Reader[] = [];
+  const alive = new Set<Reader>();
+  let closed = false;
+
+  const start = async (signal: AbortSignal | undefined): Promise<Reader> => {
+    const reader = startReader(program, memoryMb, timeoutMs);
+    alive.add(reader);
+    reader.child.once('close', () => alive.delete(reader));
+    await limited(reader, signal, startTimeoutMs, () => new Error('the page reader did not start in time'));
+    return reader;
+  };
+
+  /**
+   * The reader's next line, under a time limit, a memory limit and the caller's signal, each of which ends the process.
+   */
+  const limited = async (
+    reader: Reader,
+    signal: AbortSignal | undefined,
+    ms: number,
+    late: () => Error,
+  ): Promise<string> => {
+    const onAbort = (): void => reader.kill(signal?.reason);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    const clock = setTimeout(() => reader.kill(late()), ms);
+    const unwatch = watchMemory(reader.child, memoryMb, () => reader.kill(new Unreadable('out_of_memory')));
+    try {
+      if (signal?.aborted) onAbort();
+      return await reader.nextLine();
+    } finally {
+      clearTimeout(clock);
+      unwatch();
+      signal?.removeEventListener('abort', onAbort);
+    }
+  };
+
+  const rest = (reader: Reader): void => {
+    const worn = reader.pages >= pagesPerProcess || reader.busyMs >= maxBusyMs;
+    if (closed || worn || (residentMb(reader.child.pid) ?? 0) > restingMb) return reader.kill(undefined);
+    hold(reader.child, false);
+    reader.idle = setTimeout(() => reader.kill(undefined), idleMs).unref();
+    resting.push(reader);
+  };
+
+  const take = async (signal: AbortSignal | undefined): Promise<Reader> => {
+    for (let reader = resting.pop(); reader; reader = resting.pop()) {
+      clearTimeout(reader.idle);
+      if (reader.over()) continue;
+      hold(reader.child, true);
+      return reader;
+    }
+    return start(signal);
+  };
+
+  const run = async (
+    { body, ...input }: PageInput & { body: Buffer },
+    signal: AbortSignal | undefined,
+  ): Promise<PageContent> => {
+    const reader = await take(signal);
+    const began = performance.now();
+    const job: PageJob = { length: body.length, input, agent: agent.toLowerCase() };
+    let line: string;
+    try {
+      reader.child.stdin.write(`${JSON.stringify(job)}\n`);
+      reader.child.stdin.write(body);
+      line = await limited(reader, signal, timeoutMs, () => new Unreadable('timed_out'));
+    } catch (error) {
+      reader.kill(error);
+      throw error;
+    }
+    reader.pages += 1;
+    reader.busyMs += performance.now() - began;
+    rest(reader);
+    const answer = reply.parse(JSON.parse(line));
+    if (!answer.ok) throw new Unreadable(answer.reason, { cause: new Error(answer.detail) });
+    return answer.page;
+  };
+
+  return {
+    async read(input, { signal } = {}) {
+      if (closed) throw new Error('the page reader is closed');
+      await turns.take(signal);
+      try {
+        if (closed) throw new Error('the page reader is closed');
+        return await run(input, signal);
+      } finally {
+        turns.give();
+      }
+    },
+    async close() {
+      closed = true;
+      const readers = [...alive];
+      for (const reader of readers) {
+        clearTimeout(reader.idle);
+        hold(reader.child, true);
+        reader.kill(new Error('the page reader is closed'));
+      }
+      await Promise.all(readers.map(({ gone }) => gone));
+    },
+  };
+}

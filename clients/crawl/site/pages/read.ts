@@ -1,0 +1,163 @@
+/** Reads one page: its text, its links, and whether it allows indexing. Runs only inside a page process. */
+import { createHash } from 'node:crypto';
+import type { Block, CutChunk } from '../../../../models/rules/knowledge/chunks.ts';
+import { toChunks } from '../../../../models/rules/knowledge/chunks.ts';
+import { headBytes, looksBinary, Unreadable } from '../../../../models/rules/knowledge/document.ts';
+import { decodeHtml } from '../../../base/charset.ts';
+import { namesLongHost } from '../../../../models/rules/crawl/url.ts';
+import { defaultLimits, tidy } from '../../../files/limits.ts';
+import { maxPageLinks } from './limits.ts';
+import { mainBlocks } from './main.ts';
+import { parseDirectives, type Directives } from './robots.ts';
+import { parseTree, type Tree } from './tree.ts';
+
+export type PageInput = {
+  /** The page's address after redirects, which its relative addresses are resolved against. */
+  url: string;
+  /** The `Content-Type` header. */
+  contentType?: string;
+  /** The `X-Robots-Tag` header; several are joined by commas. */
+  robotsTag?: string;
+};
+
+export type PageLink = { url: string; nofollow: boolean };
+
+export type PageContent = {
+  title: string;
+  /** A language tag such as `de` or `pt-BR`, as the page declares it. */
+  language?: string;
+  /** The absolute address in `<link rel="canonical">`. Another file decides whether it is followed. */
+  canonical?: string;
+  /** The absolute address to which the page redirects by itself, at once or after a few seconds. */
+  refresh?: string;
+  noindex: boolean;
+  nofollow: boolean;
+  /** The links in page order, without fragments, each once; none when the page says `nofollow`. */
+  links: PageLink[];
+  /** The chunks; none when the page says `noindex` or has no text. */
+  chunks: CutChunk[];
+  /** Characters of main text. */
+  textLength: number;
+  /** SHA-256 in hex of title, headings and main text; scripts, attributes, nonces and blanks do not change it. */
+  contentHash: string;
+  /** Whether the page looks as if a script has to run before it has any content. */
+  empty: boolean;
+};
+
+/** All links of a page together: the contents of a thousand pages with long addresses. */
+const maxLinkCharacters = 200_000;
+/** Longer addresses come from faulty programs; most servers refuse them. */
+const maxUrlCharacters = 2_000;
+/** A page of less main text than this, with scripts on it, is worth rendering. */
+const minTextCharacters = 200;
+const maxTitleCharacters = 300;
+/** A page that redirects itself after longer than this, in seconds, is meant to be read. */
+const maxRefreshSeconds = 5;
+
+function resolve(href: string, base: string): URL | undefined {
+  if (namesLongHost(href.trim())) return undefined;
+  const url = URL.parse(href.trim(), base);
+  return url && /^https?:$/.test(url.protocol) && url.href.length <= maxUrlCharacters ? url : undefined;
+}
+
+function linksOf(tree: Tree, base: string): PageLink[] {
+  const found = new Map<string, PageLink>();
+  let characters = 0;
+  for (const { href, nofollow } of tree.links) {
+    if (href.startsWith('#')) continue;
+    const url = resolve(href, base);
+    if (!url) continue;
+    url.hash = '';
+    const known = found.get(url.href);
+    // One occurrence of the link that may be followed is enough.
+    if (known) known.nofollow &&= nofollow;
+    else if (found.size < maxPageLinks && characters + url.href.length <= maxLinkCharacters) {
+      characters += url.href.length;
+      found.set(url.href, { url: url.href, nofollow });
+    }
+  }
+  return [...found.values()];
+}
+
+function directivesOf(tree: Tree, robotsTag: string, agent: string): Directives {
+  const named = tree.metas.filter(([name]) => name === 'robots' || (agent !== '' && name === agent));
+  const all = [...named.map(([, content]) => parseDirectives(content, agent)), parseDirectives(robotsTag, agent)];
+  return { noindex: all.some(({ noindex }) => noindex), nofollow: all.some(({ nofollow }) => nofollow) };
+}
+
+/**
+ * The target of `0; url=/en/`; none when the delay lets a reader read the page first, or the page only reloads itself.
+ */
+function refreshOf(content: string, base: string): string | undefined {
+  const [, seconds, target = ''] = /^\s*(\d{1,9})[\d.]*\s*[;,]?\s*(?:url\s*=)?\s*(.*)$/is.exec(content) ?? [];
+  if (seconds === undefined || Number(seconds) > maxRefreshSeconds) return undefined;
+  const quote = target[0];
+  const href = quote === '"' || quote === "'" ? target.slice(1).split(quote)[0] : target;
+  return href ? resolve(href, base)?.href : undefined;
+}
+
+function languageOf(tree: Tree): string | undefined {
+  const declared = tree.language ?? tree.metas.find(([name]) => name === 'content-language')?.[1];
+  try {
+    return declared ? Intl.getCanonicalLocales(declared.trim().replaceAll('_', '-'))[0] : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const oneLine = (text: string): string => tidy(text).replace(/\s+/g, ' ');
+
+/** Blocks are tidy already, except for line breaks and the blanks of `<pre>`. */
+const hashOf = (title: string, blocks: readonly Block[]): string =>
+  createHash('sha256')
+    .update(JSON.stringify([title, ...blocks]).replace(/(?:\\n|\s)+/g, ' '))
+    .digest('hex');
+
+function chunksOf(blocks: readonly Block[], title: string): CutChunk[] {
+  try {
+    return toChunks(blocks, { title });
+  } catch (error) {
+    if (error instanceof Unreadable && error.reason === 'empty') return [];
+    throw error;
+  }
+}
+
+/**
+ * A round of a crawl has dozens of pages in memory; the longest honest ones, whole manuals, have a million characters.
+ */
+const limits = { ...defaultLimits, maxTextCharacters: 2_000_000 };
+
+const lengthOf = (block: Block): number =>
+  block.kind === 'row' ? block.cells.reduce((sum, [, value]) => sum + value.length, 0) : block.text.length;
+
+/**
+ * Reads `bytes` as HTML. `agent` is our crawler's name in lower case, for directives that address it alone.
+ * Throws `Unreadable`: binary, too_deep, too_much_text, too_wide.
+ */
+export function readPage(bytes: Buffer, { url, contentType, robotsTag = '' }: PageInput, agent: string): PageContent {
+  if (looksBinary(bytes.subarray(0, headBytes))) throw new Unreadable('binary');
+  const tree = parseTree(decodeHtml(bytes, contentType));
+  const base = (tree.base && resolve(tree.base, url)?.href) || url;
+  const { noindex, nofollow } = directivesOf(tree, robotsTag, agent);
+  const language = languageOf(tree);
+  const canonical = tree.canonical ? resolve(tree.canonical, base)?.href : undefined;
+  const refresh = tree.refresh === undefined ? undefined : refreshOf(tree.refresh, base);
+  // For a page that must not be indexed only the links are needed, so its text is not extracted.
+  const { blocks, heading } = noindex ? { blocks: { list: [] }, heading: undefined } : mainBlocks(tree.body, limits);
+  const named = [tree.title, tree.socialTitle, heading].map((text) => oneLine(text ?? '')).find((text) => text !== '');
+  const title = (named ?? new URL(url).pathname).slice(0, maxTitleCharacters);
+  const textLength = blocks.list.reduce((sum, block) => sum + lengthOf(block), 0);
+  return {
+    title,
+    ...(language === undefined ? {} : { language }),
+    ...(canonical === undefined ? {} : { canonical }),
+    ...(refresh === undefined ? {} : { refresh }),
+    noindex,
+    nofollow,
+    links: nofollow ? [] : linksOf(tree, base),
+    chunks: chunksOf(blocks.list, title),
+    textLength,
+    contentHash: hashOf(title, blocks.list),
+    empty: !noindex && textLength < minTextCharacters && (tree.scripts > 0 || tree.appRoot),
+  };
+}

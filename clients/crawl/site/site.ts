@@ -1,0 +1,170 @@
+/**
+ * One site as a crawler sees it: its robots.txt, its sitemaps and its pages. Every address, including each hop of a
+ * redirect, is requested once, and only after robots.txt and the pause that it names; a long wait is returned to the
+ * caller. It stores nothing.
+ */
+import type { Ask, Fetched, Redirect } from './fetched.ts';
+import { createHosts, maxSleepMs } from './hosts.ts';
+import type { PageContent, Pages } from './pages.ts';
+import { readPage } from './readpage.ts';
+import { createPageRendering, type RenderPage } from './renderpage.ts';
+import { createPageRequests, type AskPage } from './request.ts';
+import { createRobotsReader, type NoRules, type RulesOf } from './robots.ts';
+import { listSitemapPages, type SitemapPages } from './sitesitemaps.ts';
+import { headerOf, type Http, type HttpResponse } from '../../http/http.ts';
+import type { Renderer } from '../render/render.ts';
+import { maxCrawlDelaySeconds } from '../../../models/rules/crawl/crawl.ts';
+import { canonicalUrl, pageKey, scopeOf, type Scope } from '../../../models/rules/crawl/url.ts';
+
+export type { Ask, Fetched, SiteProblem, Version } from './fetched.ts';
+
+export type SitesOptions = {
+  http: Http;
+  pages: Pages;
+  /** Renders pages that have no text without their scripts; without a renderer they are taken as they are. */
+  renderer?: Pick<Renderer, 'render'>;
+  /** The crawler's name, as robots.txt may address it. */
+  agent: string;
+  clock: () => Date;
+  /** Concurrent requests to one host that names no pause, for all crawls together. */
+  concurrency?: number;
+};
+
+/** Why nothing of a site may be fetched now. `no_host`: a name server says that there is no such host. */
+export type Unavailable = { reason: 'no_host' | 'robots_unavailable'; message: string };
+
+export type Site = {
+  scope: Scope;
+  unavailable?: Unavailable;
+  /** How long the site may not be asked, ms; 0 for a wait that is short enough for `fetch` to sleep through. */
+  waitMs(): number;
+  /** Requests a page. Throws only when aborted, or when the page reader itself fails. */
+  fetch(url: string, ask: Ask): Promise<Fetched>;
+  /** The pages that the site's sitemaps list, at most `limit`. */
+  listSitemaps(limit: number, signal: AbortSignal): Promise<SitemapPages>;
+};
+
+export type Sites = {
+  /** The site that an address belongs to, with its robots.txt, which is kept for an hour. */
+  open(startUrl: string, signal: AbortSignal): Promise<Site>;
+};
+
+/** http to https, to or from `www.`, and a slash at the end: more hops than that are a loop. */
+const samePageHops = 5;
+/** How many characters are shown of a redirect target that is not a page address: it may be a whole document. */
+const maxShownLocation = 200;
+
+type Parts = { pages: Pages; rulesOf: RulesOf; ask: AskPage; render: RenderPage | undefined };
+/** The page has another spelling of its address. */
+type SamePage = { kind: 'same_page'; at: string };
+
+export function createSites({ http, pages, renderer, agent, clock, concurrency = 2 }: SitesOptions): Sites {
+  const hosts = createHosts(clock, concurrency);
+  const rulesOf = createRobotsReader({ http, hosts, agent });
+  const ask = createPageRequests({ http, hosts, clock });
+  const render = renderer && createPageRendering({ http, hosts, pages, rulesOf, renderer });
+
+  return {
+    async open(startUrl, signal) {
+      const scope = scopeOf(startUrl);
+      const { origin } = new URL(startUrl);
+      const rules = await rulesOf(origin, signal);
+      if (!('robots' in rules)) return closedSite(scope, rules);
+      const { robots } = rules;
+      return {
+        scope,
+        waitMs() {
+          const wait = hosts.of(origin).waitMs();
+          return wait > maxSleepMs ? wait : 0;
+        },
+        fetch: (url, request) => fetchPage({ pages, rulesOf, ask, render }, scope, url, request),
+        listSitemaps: (limit, listSignal) =>
+          listSitemapPages({ http, hosts, clock }, { origin, scope, robots, limit, signal: listSignal }),
+      };
+    },
+  };
+}
+
+/** A site of which nothing may be fetched. */
+function closedSite(scope: Scope, { refused, message }: NoRules): Site {
+  return {
+    scope,
+    unavailable: { reason: refused.reason, message },
+    waitMs: () => 0,
+    fetch: async () => refused,
+    listSitemaps: async () => ({ urls: [], files: [], forbidden: [], problems: [] }),
+  };
+}
+
+/** Requests a page, following redirects between spellings of its address. */
+async function fetchPage(parts: Parts, scope: Scope, url: string, request: Ask): Promise<Fetched> {
+  for (let hop = 0, at = url; hop < samePageHops; hop += 1) {
+    // If a wait between two hops of one page were returned to the caller, the next attempt would start at the first hop
+    // each time.
+    const maxWaitMs = hop === 0 ? maxSleepMs : maxCrawlDelaySeconds * 1_000;
+    const fetched = await fetchHop(parts, { url, at, scope, maxWaitMs }, request);
+    if (fetched.kind !== 'same_page') return fetched;
+    ({ at } = fetched);
+  }
+  return { kind: 'refused', reason: 'too_many_redirects' };
+}
+
+/** `at` is the spelling of `url` that is requested. */
+type Hop = { url: string; at: string; scope: Scope; maxWaitMs: number };
+
+async function fetchHop(parts: Parts, hop: Hop, request: Ask): Promise<Fetched | SamePage> {
+  const { pages, rulesOf, ask, render } = parts;
+  const { url, at, scope, maxWaitMs } = hop;
+  const { signal } = request;
+  // The same site by https or with `www.` has a robots.txt of its own.
+  const rules = await rulesOf(new URL(at).origin, signal);
+  if (!('robots' in rules)) return rules.refused;
+  if (!rules.robots.allowed(at)) return { kind: 'refused', reason: 'robots' };
+  const reply = await ask(at, request, maxWaitMs);
+  if ('kind' in reply) return reply;
+  if (reply.status === 304) {
+    const asked = request.etag !== undefined || request.lastModified !== undefined;
+    return asked ? { kind: 'unchanged' } : { kind: 'refused', reason: 'protocol' };
+  }
+  if (reply.status >= 300) return redirectOf(url, at, reply);
+  const page = await readPage(pages, reply, signal);
+  if (page.kind !== 'page') return page;
+  const elsewhere = refreshOf(url, at, page.content);
+  if (elsewhere) return elsewhere;
+  return page.content.empty && render ? render({ url, reply, plain: page.content, scope }, signal) : page;
+}
+
+/** The target of a reply with a status of 300 or more. */
+function redirectOf(url: string, at: string, { status, headers }: HttpResponse): Fetched | SamePage {
+  const location = headerOf(headers, 'location');
+  if (location === undefined) return { kind: 'refused', reason: 'bad_redirect' };
+  const to = canonicalUrl(location, at);
+  // The requested address is fine; it is the target that must not be fetched.
+  if (to.reason === 'bad_scheme') {
+    return { kind: 'refused', reason: 'out_of_scope', detail: location.slice(0, maxShownLocation) };
+  }
+  if (to.url === undefined) return { kind: 'refused', reason: to.reason };
+  if (pageKey(to.url) !== pageKey(url)) {
+    return { kind: 'redirect', to: to.url, permanent: status === 301 || status === 308 };
+  }
+  // The second request would get the same reply, because no cookie is kept.
+  if (to.url === at) return { kind: 'refused', reason: 'too_many_redirects' };
+  return { kind: 'same_page', at: to.url };
+}
+
+/** The address that a page redirects to in its HTML (`<meta http-equiv="refresh">`); undefined when it stays. */
+function refreshOf(url: string, at: string, content: PageContent): Redirect | SamePage | undefined {
+  const to = content.refresh === undefined ? undefined : canonicalUrl(content.refresh).url;
+  if (to === undefined || to === at) return undefined;
+  if (pageKey(to) === pageKey(url)) return { kind: 'same_page', at: to };
+  return { kind: 'redirect', to, permanent: hasMoved(content, to) };
+}
+
+/**
+ * Whether a page that redirects in its HTML has moved permanently, which such a redirect cannot say: the page has
+ * `noindex`, or names its target as canonical. Site generators leave such pages at former addresses.
+ */
+function hasMoved({ noindex, canonical }: PageContent, to: string): boolean {
+  const named = canonical === undefined ? undefined : canonicalUrl(canonical).url;
+  return noindex || (named !== undefined && pageKey(named) === pageKey(to));
+}

@@ -1,0 +1,72 @@
+/** The rows of tables of vectors: their columns, how they are written, and how they are read. Vectors are stored as halves of 16 bits. */
+import {
+  Field,
+  FixedSizeList,
+  Float16,
+  makeData,
+  RecordBatch,
+  Schema,
+  Struct,
+  Table as ArrowTable,
+  vectorFromArray,
+  type Vector,
+} from 'apache-arrow';
+import { candidateOf, labels, schema as words } from './rows.ts';
+import type { Authority } from '../../../models/rules/knowledge/authority.ts';
+
+export type VectorRow = {
+  /** The chunk's id. */
+  id: string;
+  source_id: string;
+  /** Of the chunk. A vector is of a text, whichever attempt indexed its words. */
+  generation: number;
+  segments: readonly string[];
+  authority: Authority;
+  /** Of one length throughout a table. */
+  vector: Float32Array;
+};
+
+export const vectorSchema = (width: number): Schema =>
+  new Schema([
+    ...words.fields.filter(({ name }) => name !== 'text'),
+    new Field('vector', new FixedSizeList(width, new Field('item', new Float16(), true)), false),
+  ]);
+
+/** The length of a table's vectors; 0: it has none. */
+export function widthOf(schema: Schema): number {
+  const field = schema.fields.find(({ name }) => name === 'vector');
+  return (field?.type as { listSize?: number } | undefined)?.listSize ?? 0;
+}
+
+/** Rows as they are stored. */
+export function toArrow(rows: readonly VectorRow[], width: number): ArrowTable {
+  const schema = vectorSchema(width);
+  const halves = new Float16Array(rows.length * width);
+  for (const [at, { vector }] of rows.entries()) halves.set(vector, at * width);
+  const values: Record<string, (row: VectorRow) => unknown> = {
+    id: ({ id }) => id,
+    source_id: ({ source_id }) => source_id,
+    generation: ({ generation }) => String(generation),
+    labels: ({ segments, authority }) => labels(segments, authority),
+    authority: ({ authority }) => authority,
+    candidate: ({ id, authority }) => candidateOf(id, authority),
+  };
+  const children = schema.fields.map(({ name, type }) =>
+    name === 'vector'
+      ? makeData({
+          type: type as FixedSizeList<Float16>,
+          length: rows.length,
+          child: makeData({ type: new Float16(), length: halves.length, data: new Uint16Array(halves.buffer) }),
+        })
+      : vectorFromArray(rows.map(values[name]!), type).data[0]!,
+  );
+  return new ArrowTable(schema, [
+    new RecordBatch(schema, makeData({ type: new Struct(schema.fields), length: rows.length, children })),
+  ]);
+}
+
+/** A stored vector as a query gives it back. */
+export function fromArrow(value: unknown): Float16Array {
+  const bits = (value as Vector<Float16>).toArray();
+  return new Float16Array(bits.buffer, bits.byteOffset, bits.length);
+}

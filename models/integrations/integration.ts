@@ -1,0 +1,289 @@
+/**
+ * Connections of an organization to other services: one record for each provider. Credentials are sealed. `events_of` is what
+ * decides whose an event of that provider is: of the organizations that share it, the one that connected it first.
+ */
+import type { mongo } from 'mongoose';
+import { isDuplicate } from '../base/connect.ts';
+import { collectionOf, defineModel, Mixed } from '../base/define.ts';
+import { grouped } from '../base/grouped.ts';
+import { sealedRecords } from '../base/reseal.ts';
+import type { Place, SecretBox } from '../base/secretbox.ts';
+import { integrationProviders, integrationStatuses } from '../rules/integrations/integration.ts';
+import type { IntegrationProvider, IntegrationStatus } from '../rules/integrations/integration.ts';
+import { outboxProviders, type OutboxProvider } from '../rules/chat/supportconfig.ts';
+
+export type Integration = {
+  /** `<org_id>:<provider>`. */
+  _id: string;
+  org_id: string;
+  provider: IntegrationProvider;
+  status: IntegrationStatus;
+  /** Whose account it is at the provider, in the provider's words. */
+  account?: string;
+  /** Shown to members; never holds a secret. */
+  settings: Record<string, unknown>;
+  /** The provider's own ids of the account: Linear's workspace, Slack's team. Several organizations may share one. */
+  workspace?: string;
+  /** The credentials as JSON, sealed; absent once it is disconnected. */
+  sealed?: string;
+  /** A secret of the organization's own that signs what it is sent, sealed. */
+  sealed_signing?: string;
+  /** Whose events it asks for: `team:<id>`. Of several organizations that ask, the one that has asked longest has them. */
+  events_of?: string;
+  events_since?: Date;
+  /** Counts the connections made; a refusal that belongs to an older one breaks nothing. */
+  generation: number;
+  connected_at?: Date;
+  broken_at?: Date;
+  broken_reason?: string;
+  /** While a process renews the credentials: until when it may take. */
+  renewing_until?: Date;
+  updated_at: Date;
+};
+
+export const IntegrationModel = defineModel<Integration>(
+  'Integration',
+  'integrations',
+  {
+    _id: { type: String, required: true },
+    org_id: { type: String, required: true },
+    provider: { type: String, enum: integrationProviders, required: true },
+    status: { type: String, enum: integrationStatuses, required: true },
+    account: String,
+    settings: { type: Mixed },
+    workspace: String,
+    sealed: String,
+    sealed_signing: String,
+    events_of: String,
+    events_since: Date,
+    generation: { type: Number, required: true },
+    connected_at: Date,
+    broken_at: Date,
+    broken_reason: String,
+    renewing_until: Date,
+    updated_at: { type: Date, required: true },
+  },
+  [
+    { fields: { org_id: 1 } },
+    {
+      fields: { provider: 1, events_of: 1, events_since: 1 },
+      partialFilterExpression: { events_of: { $exists: true } },
+    },
+    { fields: { provider: 1, workspace: 1 }, partialFilterExpression: { workspace: { $exists: true } } },
+    {
+      fields: { provider: 1, updated_at: -1 },
+      partialFilterExpression: { sealed_signing: { $exists: true } },
+    },
+  ],
+);
+
+const idOf = (orgId: string, provider: IntegrationProvider): string => `${orgId}:${provider}`;
+
+type Whose = Pick<Integration, 'org_id' | 'provider'>;
+
+/** Of the credentials of a connection. */
+const credentialPlace = ({ org_id, provider }: Whose): Place => ({
+  field: 'integrations.sealed',
+  record: idOf(org_id, provider),
+});
+/** What is stored to reach the service with. */
+export const credentialsOf = (connection: Whose & { sealed: string }, { open }: SecretBox): unknown =>
+  JSON.parse(open(connection.sealed, credentialPlace(connection)));
+export const sealCredentials = (whose: Whose, credentials: object, { seal }: SecretBox): string =>
+  seal(JSON.stringify(credentials), credentialPlace(whose));
+/** Of the secret that signs what an organization is sent. */
+export const signingPlace = ({ org_id, provider }: Whose): Place => ({
+  field: 'integrations.sealed_signing',
+  record: idOf(org_id, provider),
+});
+
+export const integrationSeals = sealedRecords(
+  IntegrationModel,
+  (integration) => [
+    { path: 'sealed', sealed: integration.sealed, place: credentialPlace(integration) },
+    { path: 'sealed_signing', sealed: integration.sealed_signing, place: signingPlace(integration) },
+  ],
+  // A process that renews the credentials keeps them only in place of exactly those that it has read.
+  {
+    restingAt: (now) => ({ $or: [{ renewing_until: { $exists: false } }, { renewing_until: { $lte: now } }] }),
+  },
+);
+
+export async function findIntegration(orgId: string, provider: IntegrationProvider): Promise<Integration | null> {
+  return collectionOf(IntegrationModel).findOne({ _id: idOf(orgId, provider) });
+}
+
+export async function listIntegrations(orgId: string): Promise<Integration[]> {
+  return collectionOf(IntegrationModel).find({ org_id: orgId }).toArray();
+}
+
+/**
+ * The organization whose events these are: when it disconnects, it is the next one that shares them. Questions of one turn of the
+ * event loop become one query.
+ */
+export const findOwner = (provider: IntegrationProvider, eventsOf: string): Promise<Readonly<Integration> | null> =>
+  ownerOf({ provider, events_of: eventsOf });
+
+type Asked = { provider: IntegrationProvider; events_of: string };
+const ownerOf = grouped<Asked, Readonly<Integration> | null>(
+  async (asked) => {
+    const named = new Map(asked.map((one) => [`${one.provider} ${one.events_of}`, one]));
+    const found = await collectionOf(IntegrationModel)
+      .find({ $or: [...named.values()] })
+      .toArray();
+    // Two that asked in the same moment are told apart by their ids, the same way by everybody.
+    const since = ({ events_since: at, _id }: Integration): string => `${at?.toISOString()} ${_id}`;
+    const oldestFirst = found.toSorted((a, b) => (since(a) < since(b) ? -1 : 1));
+    return asked.map(
+      (one) =>
+        oldestFirst.find(({ provider, events_of }) => provider === one.provider && events_of === one.events_of) ?? null,
+    );
+  },
+  { atOnce: 20, max: 200 },
+);
+
+const signing = { sealed_signing: { $exists: true } } as const;
+/** Organizations that share one workspace and sign for themselves: the cost of a request is bounded by it. */
+const maxNamed = 50;
+
+/** Connections with a signing secret of their own, of this workspace or with these events. */
+export async function listOwn(
+  provider: IntegrationProvider,
+  { workspace, events_of }: { workspace?: string | undefined; events_of?: string | undefined },
+): Promise<Integration[]> {
+  const either = [
+    ...(workspace === undefined ? [] : [{ workspace }]),
+    ...(events_of === undefined ? [] : [{ events_of }]),
+  ];
+  if (either.length === 0) return [];
+  return collectionOf(IntegrationModel)
+    .find({ provider, ...signing, $or: either })
+    .limit(maxNamed)
+    .toArray();
+}
+
+/** Connections with a signing secret of their own, those that were connected last. */
+export async function listSigning(provider: IntegrationProvider, limit: number): Promise<Integration[]> {
+  return collectionOf(IntegrationModel)
+    .find({ provider, ...signing })
+    .sort({ updated_at: -1 })
+    .limit(limit)
+    .toArray();
+}
+
+export type Connected = Pick<Integration, 'account' | 'settings' | 'sealed'> &
+  Partial<Pick<Integration, 'workspace' | 'sealed_signing' | 'events_of'>>;
+
+/** Stores a connection; without `sealed` the credential stays as it stands. */
+export async function connectIntegration(
+  orgId: string,
+  provider: IntegrationProvider,
+  connected: Connected,
+  now: Date,
+): Promise<Integration> {
+  const standing = await findIntegration(orgId, provider);
+  // Whoever connects the same again keeps its place.
+  const since = standing?.events_of === connected.events_of ? (standing?.events_since ?? now) : now;
+  const optional = { workspace: undefined, sealed_signing: undefined, events_of: undefined };
+  const asks = { events_since: connected.events_of === undefined ? undefined : since };
+  const entries = Object.entries({ ...optional, ...connected, ...asks });
+  const write = () =>
+    collectionOf(IntegrationModel).findOneAndUpdate(
+      { _id: idOf(orgId, provider) },
+      {
+        $set: {
+          org_id: orgId,
+          provider,
+          status: 'connected',
+          connected_at: now,
+          updated_at: now,
+          ...Object.fromEntries(entries.filter(([, value]) => value !== undefined)),
+        },
+        $unset: {
+          broken_at: '',
+          broken_reason: '',
+          ...Object.fromEntries(entries.filter(([, value]) => value === undefined).map(([name]) => [name, ''])),
+        },
+        $inc: { generation: 1 },
+      },
+      { upsert: true, returnDocument: 'after' },
+    );
+  try {
+    return (await write())!;
+  } catch (error) {
+    // The same record was made at once by another request.
+    if (!isDuplicate(error)) throw error;
+    return (await write())!;
+  }
+}
+
+/** Forgets the credentials and whose events come here. Null when it was not connected. */
+export async function disconnectIntegration(
+  orgId: string,
+  provider: IntegrationProvider,
+  now: Date,
+  session?: mongo.ClientSession,
+): Promise<Integration | null> {
+  return collectionOf(IntegrationModel).findOneAndUpdate(
+    { _id: idOf(orgId, provider), status: { $ne: 'disconnected' } },
+    {
+      $set: { status: 'disconnected', updated_at: now },
+      $unset: {
+        sealed: '',
+        sealed_signing: '',
+        events_of: '',
+        events_since: '',
+        workspace: '',
+        broken_at: '',
+        broken_reason: '',
+      },
+    },
+    { returnDocument: 'before', ...(session === undefined ? {} : { session }) },
+  );
+}
+
+/** Marks the connection that was used as refused by the provider; false when it is not the one that stands. */
+export async function breakIntegration(
+  { _id, generation }: Pick<Integration, '_id' | 'generation'>,
+  reason: string,
+  now: Date,
+): Promise<boolean> {
+  const { modifiedCount } = await collectionOf(IntegrationModel).updateOne(
+    { _id, generation, status: 'connected' },
+    { $set: { status: 'broken', broken_at: now, broken_reason: reason, updated_at: now } },
+  );
+  return modifiedCount === 1;
+}
+
+/** Lets one process of all renew the credentials, for `forMs`. */
+export async function claimRenewal(id: string, now: Date, forMs: number): Promise<boolean> {
+  const { matchedCount } = await collectionOf(IntegrationModel).updateOne(
+    { _id: id, $or: [{ renewing_until: { $exists: false } }, { renewing_until: { $lte: now } }] },
+    { $set: { renewing_until: new Date(now.getTime() + forMs) } },
+  );
+  return matchedCount === 1;
+}
+
+export async function endRenewal(id: string): Promise<void> {
+  await collectionOf(IntegrationModel).updateOne({ _id: id }, { $unset: { renewing_until: '' } });
+}
+
+/** Keeps renewed credentials; false when those that they were made of stand no longer. */
+export async function keepRenewed(id: string, before: string, sealed: string): Promise<boolean> {
+  const { matchedCount } = await collectionOf(IntegrationModel).updateOne(
+    { _id: id, sealed: before },
+    { $set: { sealed } },
+  );
+  return matchedCount === 1;
+}
+
+/** Organizations that are connected to this workspace. */
+export async function countWorkspace(provider: IntegrationProvider, workspace: string): Promise<number> {
+  return collectionOf(IntegrationModel).countDocuments({ provider, workspace });
+}
+
+/** The destinations of tickets that are connected. */
+export async function listConnectedIntegrations(orgId: string): Promise<OutboxProvider[]> {
+  const connected = (await listIntegrations(orgId)).filter(({ status }) => status === 'connected');
+  return outboxProviders.filter((one) => connected.some(({ provider }) => provider === one));
+}

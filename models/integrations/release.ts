@@ -1,0 +1,116 @@
+/**
+ * Credentials of connections that are over, until the service has taken them back. Each is stored by the write that ends its
+ * connection, with the intent to give it back, so that none lives on because a process died.
+ */
+import mongoose from 'mongoose';
+import { credentialsOf, disconnectIntegration } from './integration.ts';
+import { collectionOf, defined, defineModel } from '../base/define.ts';
+import { newId } from '../base/ids.ts';
+import { sealedRecords } from '../base/reseal.ts';
+import type { SecretBox } from '../base/secretbox.ts';
+import { intentFor, pendingField, pendingIndex, type Intent } from '../base/pending.ts';
+import { modes, type Mode } from '../rules/access/keys.ts';
+import { integrationProviders, type IntegrationProvider } from '../rules/integrations/integration.ts';
+import { givesBack, releasingWork, releaseTriedForMs } from '../rules/integrations/integrationwork.ts';
+
+export type Release = {
+  _id: string;
+  org_id: string;
+  mode: Mode;
+  provider: IntegrationProvider;
+  /** The credentials as JSON, sealed. */
+  sealed: string;
+  /** As in `Integration`. */
+  workspace?: string;
+  expires_at: Date;
+  pending?: Intent[];
+};
+
+/** Longer than it is tried: a credential that nobody takes back is not kept for ever. */
+const keptMs = releaseTriedForMs + 86_400_000;
+
+export const ReleaseModel = defineModel<Release>(
+  'Release',
+  'releases',
+  {
+    _id: { type: String, required: true },
+    org_id: { type: String, required: true },
+    mode: { type: String, enum: modes, required: true },
+    provider: { type: String, enum: integrationProviders, required: true },
+    sealed: { type: String, required: true },
+    workspace: String,
+    expires_at: { type: Date, required: true },
+    pending: pendingField,
+  },
+  [{ fields: { expires_at: 1 }, expireAfterSeconds: 0 }, pendingIndex],
+);
+
+const releasePlace = (id: string) => ({ field: 'releases.sealed', record: id });
+
+export const releaseSeals = sealedRecords(ReleaseModel, ({ _id, sealed }) => [
+  { path: 'sealed', sealed, place: releasePlace(_id) },
+]);
+
+type Owned = Pick<Release, 'org_id' | 'provider'> & { credentials: unknown; workspace?: string | undefined };
+type Sealing = { secrets: SecretBox; now: Date };
+
+function releaseOf(
+  { org_id, provider, credentials, workspace }: Owned,
+  { secrets, now }: Sealing,
+): Release & { pending: Intent[] } {
+  const id = newId('release');
+  const sealed = secrets.seal(JSON.stringify(credentials), releasePlace(id));
+  const expires_at = new Date(now.getTime() + keptMs);
+  // Credentials are no matter of a mode.
+  const fields = { _id: id, org_id, mode: 'live', provider, sealed, workspace, expires_at } as const;
+  return {
+    ...(defined(fields) as Omit<Release, 'pending'>),
+    pending: [intentFor(releasingWork(org_id, id), now)],
+  };
+}
+
+/** Keeps a credential that belongs to no connection, to be given back; the sweeper starts that. */
+export async function createRelease(owned: Owned, sealing: Sealing): Promise<void> {
+  await collectionOf(ReleaseModel).insertOne(releaseOf(owned, sealing));
+}
+
+/**
+ * Ends a connection, and keeps its credential where the service takes it back; null when there is none to give back. Twice is the
+ * same as once. Both records change together: a process that dies in between would leave a token that works and that nobody knows.
+ */
+export async function endConnection(
+  orgId: string,
+  provider: IntegrationProvider,
+  sealing: Sealing,
+): Promise<(Release & { pending: Intent[] }) | null> {
+  let release: (Release & { pending: Intent[] }) | null = null;
+  await mongoose.connection.transaction(async (session) => {
+    // It may run again.
+    release = null;
+    const before = await disconnectIntegration(orgId, provider, sealing.now, session);
+    if (before?.sealed === undefined || !givesBack.has(provider)) return;
+    const { sealed, workspace } = before;
+    const credentials = credentialsOf({ ...before, sealed }, sealing.secrets);
+    release = releaseOf({ org_id: orgId, provider, credentials, workspace }, sealing);
+    await collectionOf(ReleaseModel).insertOne(release, { session });
+  });
+  return release;
+}
+
+/** The credentials that are given back. */
+export const releasedCredentials = ({ _id, sealed }: Pick<Release, '_id' | 'sealed'>, { open }: SecretBox): unknown =>
+  JSON.parse(open(sealed, releasePlace(_id)));
+
+export async function findRelease(orgId: string, id: string): Promise<Release | null> {
+  return collectionOf(ReleaseModel).findOne({ _id: id, org_id: orgId });
+}
+
+/** Of a token that had to be renewed before it could be given back: what renewed it serves once. */
+export async function keepReleased(id: string, credentials: object, { seal }: SecretBox): Promise<void> {
+  const sealed = seal(JSON.stringify(credentials), releasePlace(id));
+  await collectionOf(ReleaseModel).updateOne({ _id: id }, { $set: { sealed } });
+}
+
+export async function removeRelease(id: string): Promise<void> {
+  await collectionOf(ReleaseModel).deleteOne({ _id: id });
+}

@@ -1,0 +1,101 @@
+/** The story of a conversation: attended to as long as there is news, one after the other, and over when nobody writes. */
+import { describe, expect, it } from '@jest/globals';
+import { stories } from '../story.ts';
+import type { Attended } from '../../../activities/chat/conversation.ts';
+import { attend, conversation } from '../../../workflows/chat/conversation.ts';
+
+const ref = { orgId: 'org_1', convId: 'conv_1' };
+const { tell } = stories();
+const done: Attended = { kind: 'done' };
+
+/** A gate that is passed once it is opened. */
+function gate() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { passed: promise, open: resolve };
+}
+
+describe('conversation', () => {
+  it('attends once to what it was started for, and ends when nothing comes for a minute', async () => {
+    const seen: object[] = [];
+    const { calls, skippedMs } = await tell(conversation, [ref], {
+      attendTo: async (given) => {
+        seen.push(given);
+        return done;
+      },
+    });
+    expect([calls, seen]).toEqual([['attendTo'], [ref]]);
+    expect(skippedMs).toBeGreaterThanOrEqual(60_000);
+  });
+
+  it('attends again to what was said while it attended, once for all of it, and never twice at a time', async () => {
+    const [first, go] = [gate(), gate()];
+    let [running, most] = [0, 0];
+    const attendTo = async () => {
+      most = Math.max(most, (running += 1));
+      first.open();
+      await go.passed;
+      running -= 1;
+      return done;
+    };
+    const { calls } = await tell(conversation, [ref], { attendTo }, async (handle) => {
+      await first.passed;
+      for (let said = 0; said < 3; said += 1) await handle.signal(attend);
+      go.open();
+    });
+    expect([calls, most]).toEqual([['attendTo', 'attendTo'], 1]);
+  });
+
+  it('attends to what is said before the minute is over', async () => {
+    const attended = gate();
+    let times = 0;
+    const attendTo = async () => {
+      times += 1;
+      attended.open();
+      return done;
+    };
+    await tell(conversation, [ref], { attendTo }, async (handle) => {
+      await attended.passed;
+      await handle.signal(attend);
+    });
+    expect(times).toBe(2);
+  });
+
+  it('outlasts an outage: it is tried until it succeeds', async () => {
+    let failures = 12;
+    const { calls } = await tell(conversation, [ref], {
+      attendTo: async () => {
+        if (failures-- > 0) throw new Error('MongoDB is away');
+        return done;
+      },
+    });
+    expect(calls).toHaveLength(13);
+  });
+
+  describe('whose turn waits for a decision', () => {
+    const hour = 3_600_000;
+    const waiting: Attended = { kind: 'waiting', for: 'pact_1', withinMs: hour };
+
+    it('runs the turn again as soon as the decision is stored', async () => {
+      const [attended, again] = [gate(), gate()];
+      const outcomes = [waiting, done];
+      const attendTo = async () => {
+        (outcomes.length === 2 ? attended : again).open();
+        return outcomes.shift()!;
+      };
+      const { calls } = await tell(conversation, [ref], { attendTo }, async (handle) => {
+        await attended.passed;
+        await handle.signal(attend);
+        // No time is skipped until the story's end is awaited, so it is the signal that brings the second turn.
+        await again.passed;
+      });
+      expect(calls).toEqual(['attendTo', 'attendTo']);
+    });
+
+    it('runs the turn again when no decision came in its time', async () => {
+      const outcomes = [waiting, done];
+      const { calls, skippedMs } = await tell(conversation, [ref], { attendTo: async () => outcomes.shift()! });
+      expect(calls).toEqual(['attendTo', 'attendTo']);
+      expect(skippedMs).toBeGreaterThanOrEqual(hour);
+    });
+  });
+});

@@ -1,0 +1,29 @@
+/** The story of a removal: done at once, and looked at again when whatever was at work has ended. */
+import { describe, expect, it } from '@jest/globals';
+import { stories } from '../story.ts';
+import { eraseCustomer } from '../../../workflows/chat/erasure.ts';
+
+const ref = { orgId: 'org_1', customerId: 'cus_1' };
+const { tell } = stories();
+
+describe('eraseCustomer', () => {
+  it('removes, waits longer than an answer may be at work, and makes sure', async () => {
+    const given: object[] = [];
+    const note = async (one: object) => void given.push(one);
+    const { calls, skippedMs } = await tell(eraseCustomer, [ref], { eraseCustomer: note, verifyErasure: note });
+    expect([calls, given]).toEqual([
+      ['eraseCustomer', 'verifyErasure'],
+      [ref, ref],
+    ]);
+    expect(skippedMs).toBeGreaterThanOrEqual(15 * 60_000);
+  });
+
+  it('tries each step until it succeeds', async () => {
+    let failures = 4;
+    const flaky = async () => {
+      if (failures-- % 2 === 0) throw new Error('MongoDB does not answer');
+    };
+    const { calls } = await tell(eraseCustomer, [ref], { eraseCustomer: flaky, verifyErasure: flaky });
+    expect(calls).toEqual(['eraseCustomer', 'eraseCustomer', 'verifyErasure', 'verifyErasure']);
+  });
+});

@@ -1,0 +1,132 @@
+/** The story of a tool call: it waits for whoever has to agree, or for the limit of calls, as long as each has, and shows it. */
+import { describe, expect, it } from '@jest/globals';
+import type { WorkflowHandle } from '@temporalio/client';
+import { detailsOf, stories } from '../story.ts';
+import type { CallStep } from '../../../activities/chat/toolcall.ts';
+import { until } from '../../kit/harness.ts';
+import { waitMs } from '../../../models/rules/mcp/call.ts';
+import { decided, toolCall } from '../../../workflows/chat/toolcall.ts';
+
+const { tell } = stories();
+const ref = { orgId: 'org_1', callId: 'call_1' };
+const about = { orgId: 'org_1', tool: 'cancel_order', tier: 'admin_approve' } as const;
+const ended = (outcome: 'ok' | 'expired' | 'rate_limited'): CallStep => ({ kind: 'ended', outcome, about });
+const minute = 60_000;
+
+/** How long the workflow's timers were set for, in ms, and how many fired; once it has ended. */
+async function timersOf(handle: WorkflowHandle): Promise<{ setMs: number[]; fired: number }> {
+  await handle.result();
+  const events = (await handle.fetchHistory()).events ?? [];
+  const set = events.flatMap(({ timerStartedEventAttributes: timer }) => timer?.startToFireTimeout ?? []);
+  return {
+    setMs: set.map(({ seconds, nanos }) => Number(seconds) * 1_000 + (nanos ?? 0) / 1_000_000),
+    fired: events.filter(({ timerFiredEventAttributes: fired }) => fired).length,
+  };
+}
+
+/** How many activities were handed out; once it has ended. */
+async function handedOver(handle: WorkflowHandle): Promise<number> {
+  await handle.result();
+  const events = (await handle.fetchHistory()).events ?? [];
+  return events.filter(({ activityTaskScheduledEventAttributes: scheduled }) => scheduled).length;
+}
+
+/** Activities that take these steps, one after the other. */
+const taking = (...steps: CallStep[]) => ({ advanceCall: async () => steps.shift()! });
+
+describe('toolCall', () => {
+  it('of a tool that nobody has to agree to is done in the workflow’s own task', async () => {
+    let timers: unknown;
+    let handed: unknown;
+    const { calls, result } = await tell(toolCall, [ref], taking(ended('ok')), async (handle) => {
+      timers = await timersOf(handle);
+      handed = await handedOver(handle);
+    });
+    expect([calls, result, timers, handed]).toEqual([['advanceCall'], 'ok', { setMs: [], fired: 0 }, 0]);
+  });
+
+  it('of a tool that takes long is waited for by an activity', async () => {
+    let handed: unknown;
+    const { calls, result } = await tell(
+      toolCall,
+      [ref],
+      taking({ kind: 'calling', about }, ended('ok')),
+      async (handle) => {
+        handed = await handedOver(handle);
+      },
+    );
+    expect([calls.length, result, handed]).toEqual([2, 'ok', 1]);
+  });
+
+  it.each(['customer', 'step_up', 'member'] as const)(
+    'waits for the %s as long as they have, not longer, and then asks what came of it',
+    async (awaited) => {
+      const waiting: CallStep = { kind: 'waiting', awaited, withinMs: waitMs[awaited], about };
+      let timers: unknown;
+      const { calls, result } = await tell(toolCall, [ref], taking(waiting, ended('expired')), async (handle) => {
+        timers = await timersOf(handle);
+      });
+      expect([calls.length, result, timers]).toEqual([2, 'expired', { setMs: [waitMs[awaited]], fired: 1 }]);
+    },
+  );
+
+  it('goes on at once when somebody has decided, and tells operators whom it waits for until then', async () => {
+    const waiting: CallStep = { kind: 'waiting', awaited: 'member', withinMs: waitMs.member, about };
+    let seen = '';
+    let timers: unknown;
+    const { result } = await tell(toolCall, [ref], taking(waiting, ended('ok')), async (handle) => {
+      seen = await until(async () => {
+        const details = await detailsOf(handle);
+        return details.includes('waits for') && details;
+      }, 'it to wait');
+      await handle.signal(decided);
+      timers = await timersOf(handle);
+    });
+    expect([result, timers]).toEqual(['ok', { setMs: [waitMs.member], fired: 0 }]);
+    for (const shown of ['org_1', 'cancel_order', 'admin_approve', 'a member to approve'])
+      expect(seen).toContain(shown);
+  });
+
+  it('misses no decision that comes while a step runs', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const steps: CallStep[] = [{ kind: 'waiting', awaited: 'member', withinMs: waitMs.member, about }, ended('ok')];
+    let running = false;
+    const advanceCall = async () => {
+      const step = steps.shift()!;
+      if (step.kind === 'waiting') {
+        running = true;
+        await promise;
+      }
+      return step;
+    };
+    let timers: unknown;
+    await tell(toolCall, [ref], { advanceCall }, async (handle) => {
+      await until(async () => running, 'the step to run');
+      await handle.signal(decided);
+      resolve();
+      timers = await timersOf(handle);
+    });
+    expect(timers).toMatchObject({ fired: 0 });
+  });
+
+  it('waits for the limit of calls each time until the next minute', async () => {
+    const held: CallStep = { kind: 'held_back', withinMs: minute, about };
+    const steps = taking(held, held, held, ended('rate_limited'));
+    let timers: unknown;
+    const { calls, result } = await tell(toolCall, [ref], steps, async (handle) => {
+      timers = await timersOf(handle);
+    });
+    expect([calls.length, result]).toEqual([4, 'rate_limited']);
+    expect(timers).toEqual({ setMs: [minute, minute, minute], fired: 3 });
+  });
+
+  it('takes a step again that failed, as long as it takes', async () => {
+    let tries = 0;
+    const advanceCall = async (): Promise<CallStep> => {
+      tries += 1;
+      if (tries < 8) throw new Error('MongoDB is away.');
+      return ended('ok');
+    };
+    expect((await tell(toolCall, [ref], { advanceCall })).result).toBe('ok');
+  });
+});

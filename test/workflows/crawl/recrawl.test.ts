@@ -1,0 +1,82 @@
+/** The story of a schedule's firing: it begins a crawl as every crawl is, or none, and is over. */
+import { describe, expect, it } from '@jest/globals';
+import { stories } from '../story.ts';
+import type { CrawlActivities } from '../../../activities/crawl/crawl.ts';
+import type { Begun, RecrawlActivities } from '../../../activities/crawl/recrawl.ts';
+import { arrangeRecrawl, recrawlSite } from '../../../workflows/crawl/recrawl.ts';
+
+const ref = { orgId: 'org_1', scheduleId: 'sched_1' };
+const { tell } = stories();
+const beginning = (begun: Begun) => async () => begun;
+const neverCrawls: Pick<CrawlActivities, 'crawlBatch'> = {
+  crawlBatch: () => Promise.reject(new Error('nothing was to be crawled')),
+};
+
+describe('recrawlSite', () => {
+  it('begins the crawl under the id of every crawl and ends before it does; the crawl goes on by itself', async () => {
+    const firings: string[] = [];
+    let release!: () => void;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const crawled: object[] = [];
+    const begun = { state: 'begun', crawlId: 'crawl_of_firing', mode: 'live' } as const;
+    const { calls, result } = await tell(
+      recrawlSite,
+      [ref],
+      {
+        beginRecrawl: async ({ firing }: Parameters<RecrawlActivities['beginRecrawl']>[0]) => {
+          firings.push(firing);
+          return begun;
+        },
+        crawlBatch: async (given: Parameters<CrawlActivities['crawlBatch']>[0]) => {
+          crawled.push(given);
+          await held;
+          const tally = { found: 1, waiting: 0, indexed: 1, unchanged: 0, skipped: 0, failed: 0 };
+          return { state: 'done', url: 'https://a.example/', tally };
+        },
+        finishCrawl: async () => 'completed',
+      },
+      async (handle) => {
+        const run = (await handle.describe()).runId;
+        expect(await handle.result()).toEqual(begun);
+        const crawl = handle.client.getHandle('crawl:crawl_of_firing');
+        const { status, typedSearchAttributes } = await crawl.describe();
+        expect([status.name, firings]).toEqual(['RUNNING', [run]]);
+        const found = Object.fromEntries(typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]));
+        expect(found).toMatchObject({ Organization: 'org_1', Mode: 'live' });
+        release();
+        expect(await crawl.result()).toBe('completed');
+      },
+    );
+    expect(result).toEqual(begun);
+    expect(calls).toEqual(['beginRecrawl', 'crawlBatch', 'finishCrawl']);
+    expect(crawled).toEqual([{ orgId: 'org_1', crawlId: 'crawl_of_firing' }]);
+  });
+
+  it('that is passed over crawls nothing and says why', async () => {
+    const skipped = { state: 'skipped', reason: 'Another crawl was running.' } as const;
+    const { calls, result } = await tell(recrawlSite, [ref], { ...neverCrawls, beginRecrawl: beginning(skipped) });
+    expect([calls, result]).toEqual([['beginRecrawl'], skipped]);
+  });
+
+  it('of a schedule that was removed crawls nothing and takes the Temporal Schedule away', async () => {
+    const arranged: object[] = [];
+    const { calls } = await tell(recrawlSite, [ref], {
+      ...neverCrawls,
+      beginRecrawl: beginning({ state: 'gone' }),
+      arrangeRecrawl: async (given) => void arranged.push(given),
+    });
+    expect([calls, arranged]).toEqual([['beginRecrawl', 'arrangeRecrawl'], [ref]]);
+  });
+});
+
+describe('arrangeRecrawl', () => {
+  it('is one activity, tried until it succeeds', async () => {
+    let failures = 3;
+    const { calls } = await tell(arrangeRecrawl, [ref], {
+      arrangeRecrawl: async () => {
+        if (failures-- > 0) throw new Error('Temporal does not take schedules now');
+      },
+    });
+    expect(calls).toEqual(Array.from({ length: 4 }, () => 'arrangeRecrawl'));
+  });
+});

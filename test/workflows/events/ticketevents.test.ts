@@ -1,0 +1,286 @@
+/** The story of a ticket's events: lines beside each other, none twice at a time, and over when nothing is outstanding. */
+import { describe, expect, it } from '@jest/globals';
+import proto from '@temporalio/proto';
+import { detailsOf, stories } from '../story.ts';
+import type { EventsOutcome, LineLeft, LineRef } from '../../../activities/events/deliver.ts';
+import { tryNow } from '../../../workflows/events/lines.ts';
+import { lineNews, sendLine } from '../../../workflows/events/sendline.ts';
+import { ticketEvent, ticketEvents } from '../../../workflows/events/ticketevents.ts';
+
+const ref = { orgId: 'org_1', convId: 'conv_1', ticketId: 'tkt_1' };
+const { tell } = stories();
+const eventTypes = proto.temporal.api.enums.v1.EventType;
+const more = { kind: 'more', slow: false } as const;
+const hour = 3_600_000;
+const shown = {
+  deliveryId: 'dlv_1',
+  kind: 'webhook',
+  event: 'ticket.created',
+  attempt: 3,
+  attempts: 8,
+  nextAt: '2026-11-22T10:00:00.000Z',
+  status: 500,
+} as const;
+const waiting = (waitMs: number): LineLeft => ({ kind: 'waiting', waitMs, slow: false, shown });
+
+/** A gate that is passed once it is opened. */
+function gate() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { passed: promise, open: resolve };
+}
+
+describe('ticketEvents', () => {
+  it('is one activity when everything is taken at once, and no timer', async () => {
+    let types: unknown[] = [];
+    const sendAll = { sendEvents: async () => ({ lines: [] }) };
+    await tell(ticketEvents, [ref], sendAll, async (handle) => {
+      await handle.result();
+      types = ((await handle.fetchHistory()).events ?? []).map(({ eventType }) => eventType);
+    });
+    const { EVENT_TYPE_ACTIVITY_TASK_SCHEDULED: activity, EVENT_TYPE_TIMER_STARTED: timer } = eventTypes;
+    expect([types.length, types.filter((type) => type === activity).length, types.includes(timer)]).toEqual([
+      11,
+      1,
+      false,
+    ]);
+  });
+
+  it('carries lines beside each other: one that waits for hours holds up no other', async () => {
+    const done: string[] = [];
+    const left = new Map<string, LineLeft[]>([
+      ['a', [waiting(5 * hour), { kind: 'done' }]],
+      ['b', [more, more, { kind: 'done' }]],
+    ]);
+    const { skippedMs } = await tell(ticketEvents, [ref], {
+      sendEvents: async (): Promise<EventsOutcome> => ({
+        lines: [
+          { line: 'a', left: more },
+          { line: 'b', left: more },
+        ],
+      }),
+      sendSome: async ({ line }: LineRef) => {
+        const next = left.get(line)!.shift()!;
+        if (next.kind === 'done') done.push(line);
+        return next;
+      },
+    });
+    expect(done).toEqual(['b', 'a']);
+    expect(skippedMs).toBeGreaterThanOrEqual(5 * hour);
+  });
+
+  it('plans what comes while a line waits, and tells which lines it is at', async () => {
+    const [planned, again] = [gate(), gate()];
+    const carried: string[][] = [];
+    let tries = 0;
+    await tell(
+      ticketEvents,
+      [ref],
+      {
+        sendEvents: async ({ carried: now }): Promise<EventsOutcome> => {
+          carried.push(now);
+          if (carried.length === 1) planned.open();
+          else again.open();
+          return { lines: [{ line: 'a', left: waiting(hour) as Exclude<LineLeft, { kind: 'done' }> }] };
+        },
+        sendSome: async (): Promise<LineLeft> => {
+          tries += 1;
+          return { kind: 'done' };
+        },
+      },
+      async (handle) => {
+        await planned.passed;
+        await handle.signal(ticketEvent);
+        await again.passed;
+      },
+    );
+    expect(carried).toEqual([[], ['a']]);
+    // What was planned while it waited is found by the attempt that comes at its time.
+    expect(tries).toBe(1);
+  });
+
+  it('looks once more where something was planned while a line was being sent', async () => {
+    const [sending, planned] = [gate(), gate()];
+    let [plans, sent] = [0, 0];
+    await tell(
+      ticketEvents,
+      [ref],
+      {
+        sendEvents: async (): Promise<EventsOutcome> => {
+          plans += 1;
+          // The outcome is on its way when the line's activity ends.
+          if (plans === 2) setTimeout(planned.open, 500);
+          return { lines: [{ line: 'a', left: more }] };
+        },
+        sendSome: async (): Promise<LineLeft> => {
+          sent += 1;
+          if (sent === 1) {
+            sending.open();
+            await planned.passed;
+          }
+          return { kind: 'done' };
+        },
+      },
+      async (handle) => {
+        await sending.passed;
+        await handle.signal(ticketEvent);
+      },
+    );
+    expect([plans, sent]).toEqual([2, 2]);
+  });
+
+  it('makes the attempt that is waited for when it is told to', async () => {
+    const waits = gate();
+    let tries = 0;
+    const tried = gate();
+    await tell(
+      ticketEvents,
+      [ref],
+      {
+        sendEvents: async (): Promise<EventsOutcome> =>
+          tries === 0 ? { lines: [{ line: 'a', left: more }] } : { lines: [] },
+        sendSome: async (): Promise<LineLeft> => {
+          tries += 1;
+          if (tries === 1) return waiting(10 * hour);
+          tried.open();
+          return { kind: 'done' };
+        },
+      },
+      async (handle) => {
+        for (let seen = ''; !seen.includes('3 of 8');) seen = await detailsOf(handle);
+        waits.open();
+        await handle.signal(tryNow);
+        // No time is skipped until the story's end is awaited, so it is the signal that brings the attempt.
+        await tried.passed;
+      },
+    );
+    expect(tries).toBe(2);
+  });
+
+  it('makes another attempt when it was told to while one was under way', async () => {
+    const [sending, told, tried] = [gate(), gate(), gate()];
+    let tries = 0;
+    await tell(
+      ticketEvents,
+      [ref],
+      {
+        sendEvents: async (): Promise<EventsOutcome> => ({ lines: tries === 0 ? [{ line: 'a', left: more }] : [] }),
+        sendSome: async (): Promise<LineLeft> => {
+          tries += 1;
+          if (tries > 1) {
+            tried.open();
+            return { kind: 'done' };
+          }
+          sending.open();
+          await told.passed;
+          return waiting(10 * hour);
+        },
+      },
+      async (handle) => {
+        await sending.passed;
+        await handle.signal(tryNow);
+        told.open();
+        // No time is skipped until the story's end is awaited.
+        await tried.passed;
+      },
+    );
+    expect(tries).toBe(2);
+  });
+
+  it('makes another attempt when it was told to while the first one was planned and made', async () => {
+    const [planning, told, tried] = [gate(), gate(), gate()];
+    let plans = 0;
+    await tell(
+      ticketEvents,
+      [ref],
+      {
+        sendEvents: async (): Promise<EventsOutcome> => {
+          plans += 1;
+          if (plans > 1) return { lines: [] };
+          planning.open();
+          await told.passed;
+          return { lines: [{ line: 'a', left: waiting(10 * hour) as Exclude<LineLeft, { kind: 'done' }> }] };
+        },
+        sendSome: async (): Promise<LineLeft> => {
+          tried.open();
+          return { kind: 'done' };
+        },
+      },
+      async (handle) => {
+        await planning.passed;
+        await handle.signal(tryNow);
+        told.open();
+        await tried.passed;
+      },
+    );
+    expect(plans).toBe(2);
+  });
+
+  it('shows operators what waits, with what they can do, and at the end what was given up', async () => {
+    let details = '';
+    let last = '';
+    const left: LineLeft[] = [waiting(hour), waiting(hour), { kind: 'done', failed: 'dlv_1' }];
+    let planned: EventsOutcome['lines'] = [{ line: 'a', left: more }];
+    await tell(
+      ticketEvents,
+      [ref],
+      {
+        sendEvents: async (): Promise<EventsOutcome> => {
+          const lines = planned;
+          // One that was planned again while it was being sent would be looked at once more.
+          planned = [];
+          return { lines };
+        },
+        sendSome: async () => left.shift()!,
+      },
+      async (handle) => {
+        while (!details.includes('3 of 8')) details = await detailsOf(handle);
+        await handle.signal(tryNow);
+        await handle.signal(tryNow);
+        await handle.result();
+        last = await detailsOf(handle);
+      },
+    );
+    for (const part of ['webhook', '3 of 8', '2026-11-22T10:00:00.000Z', '| 500 |', 'tryNow', 'dlv_1', '/deliveries/'])
+      expect(details).toContain(part);
+    expect(last).toContain('given up: dlv_1');
+    expect(last).toContain('recover');
+  });
+
+  it('outlasts an outage: planning is tried until it succeeds', async () => {
+    let failures = 5;
+    const { calls } = await tell(ticketEvents, [ref], {
+      sendEvents: async () => {
+        if (failures-- > 0) throw new Error('MongoDB is away');
+        return { lines: [] };
+      },
+    });
+    expect(calls).toHaveLength(6);
+  });
+});
+
+describe('sendLine', () => {
+  it('sends what is outstanding, and again what was stored meanwhile', async () => {
+    const [sending, told] = [gate(), gate()];
+    let sent = 0;
+    await tell(
+      sendLine,
+      [{ orgId: 'org_1', line: 'dlv_1' }],
+      {
+        sendSome: async (): Promise<LineLeft> => {
+          sent += 1;
+          if (sent === 1) {
+            sending.open();
+            await told.passed;
+          }
+          return { kind: 'done' };
+        },
+      },
+      async (handle) => {
+        await sending.passed;
+        await handle.signal(lineNews);
+        told.open();
+      },
+    );
+    expect(sent).toBe(2);
+  });
+});

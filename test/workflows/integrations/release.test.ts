@@ -1,0 +1,35 @@
+/** The story of a token that is to be revoked: it is tried through an outage of days, and not for ever. */
+import { expect, it } from '@jest/globals';
+import { stories } from '../story.ts';
+import { releaseTriedForMs } from '../../../models/rules/integrations/integrationwork.ts';
+import { releaseCredential } from '../../../workflows/integrations/release.ts';
+
+const { tell, now } = stories();
+const ref = { orgId: 'org_1', releaseId: 'rel_1' };
+const dayMs = 86_400_000;
+
+it('a service that is away for two days gets the token back once it answers', async () => {
+  const begun = await now();
+  let takenMs = 0;
+  await tell(releaseCredential, [ref], {
+    giveBack: async () => {
+      takenMs = (await now()) - begun;
+      if (takenMs < 2 * dayMs) throw new Error('Slack could not be reached.');
+    },
+  });
+  // Within the hour of the longest wait.
+  expect(Math.floor(takenMs / dayMs)).toBe(2);
+  expect(takenMs).toBeLessThan(2 * dayMs + 3_700_000);
+});
+
+it('one that never answers is given up after seven days', async () => {
+  const begun = await now();
+  let lastMs = 0;
+  const giveBack = async () => {
+    lastMs = (await now()) - begun;
+    throw new Error('Slack could not be reached.');
+  };
+  await expect(tell(releaseCredential, [ref], { giveBack })).rejects.toThrow();
+  expect(lastMs).toBeGreaterThan(releaseTriedForMs - 3_700_000);
+  expect(lastMs).toBeLessThanOrEqual(releaseTriedForMs);
+});

@@ -1,0 +1,517 @@
+/** Stories of interviews, on a server that skips time: the clock, the bot that fails, drops or meets nobody, and the end. */
+import { describe, expect, it } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import { WorkflowUpdateFailedError, type WorkflowHandle } from '@temporalio/client';
+import { detailsOf, stories } from '../story.ts';
+import { ask, moves, outside, world } from './interviewworld.ts';
+import type { InterviewActivities } from '../../../activities/interviews/interview.ts';
+import { newState, type Move } from '../../../models/rules/interviews/interview.ts';
+import type { BotState } from '../../../models/rules/interviews/bot.ts';
+import { endMove, joinMove, refuseMove, type RoomMove } from '../../../models/rules/interviews/room.ts';
+import { searchAttributes } from '../../../workflows/attributes.ts';
+import {
+  botReported,
+  interview,
+  removeInterviewNow,
+  reloadInterview,
+  roomChanged,
+} from '../../../workflows/interviews/interview.ts';
+import { readRefusal } from '../../../workflows/base/refusal.ts';
+
+const ref = { orgId: 'org_1', interviewId: 'int_1' };
+const { tell, now, pass } = stories();
+const minute = 60_000;
+const dayMs = 86_400_000;
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await delay(10);
+}
+
+/** Waits until the workflow has nothing left to do at this moment of the server's clock, which does not wait for activities. */
+async function idle(handle: WorkflowHandle): Promise<void> {
+  for (let seen = 0; seen < 2;) {
+    // Is answered after the tasks that came before it.
+    await detailsOf(handle);
+    const { pendingActivities } = (await handle.describe()).raw;
+    // One that has failed waits for the server's clock.
+    const isBusy = pendingActivities?.some(({ lastFailure }) => lastFailure == null) ?? false;
+    seen = isBusy ? 0 : seen + 1;
+  }
+}
+
+/** Lets the server's clock go on, a minute at a time, until something holds. */
+async function later(handle: WorkflowHandle, holds: () => boolean): Promise<void> {
+  for (;;) {
+    await idle(handle);
+    if (holds()) return;
+    await pass(minute);
+  }
+}
+
+/** The moments of the moves, in minutes from the first one. */
+const minutes = (history: readonly Move[]) =>
+  history.map(({ at }) => Math.round((Date.parse(at) - Date.parse(history[0]!.at)) / minute));
+
+describe('interview', () => {
+  it('has its candidate told when it has a time, when that changes, and when it is cancelled', async () => {
+    const { invited, activities } = world({ dueAt: new Date(Date.now() + 30 * dayMs).toISOString(), invites: true });
+    await tell(interview, [ref], activities, async (handle) => {
+      await until(() => invited.length === 1);
+      await handle.executeUpdate(reloadInterview, { args: [{ actor: 'usr_1' }] });
+      await until(() => invited.length === 2);
+      await ask(handle, 'cancel');
+    });
+    expect(invited).toEqual(['draft', 'scheduled', 'cancelled']);
+  });
+
+  it('goes from a draft to its scores, with every move in the history, and shows itself to operators', async () => {
+    const { record, activities } = world();
+    const shown: unknown[] = [];
+    const { result, calls } = await tell(interview, [ref], activities, async (handle) => {
+      // Whoever asks can store it at once: the answer has what the workflow itself stores after it.
+      expect(await ask(handle, 'start')).toMatchObject({
+        seq: 2,
+        state: { status: 'bot_deployed', seq: 2 },
+        moves: [{ operation: 'schedule' }, { operation: 'start' }],
+      });
+      await until(() => record.state.bot !== undefined);
+      shown.push((await handle.describe()).typedSearchAttributes.get(searchAttributes.status), await detailsOf(handle));
+      await ask(handle, 'join');
+      await ask(handle, 'end');
+      await until(() => record.state.summarized === true);
+      await ask(handle, 'evaluate');
+      await ask(handle, 'score');
+    });
+    expect(result).toBe('completed');
+    expect(moves(record.history)).toEqual([
+      ['draft', 'scheduled', 'schedule', 'usr_1'],
+      ['scheduled', 'bot_deployed', 'start', 'usr_1'],
+      ['bot_deployed', 'in_progress', 'join', 'usr_1'],
+      ['in_progress', 'evaluating', 'end', 'usr_1'],
+      ['evaluating', 'evaluating', 'evaluate', 'usr_1'],
+      ['evaluating', 'completed', 'score', 'usr_1'],
+    ]);
+    expect(record.history.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(calls.filter((name) => name === 'summarizeInterview')).toHaveLength(2);
+    expect(shown[0]).toBe('bot_deployed');
+    expect(shown[1]).toMatch(
+      /^\*\*bot_deployed\*\*\n\nNext timer: no-show.* at 20\d\d-.*\n\nLast move: scheduled → bot_deployed by `start` of usr_1 at /,
+    );
+  });
+
+  it('is started by the clock a month later, to the minute', async () => {
+    const begun = await now();
+    const dueAt = new Date(begun + 31 * dayMs).toISOString();
+    const { record, activities } = world({ dueAt });
+    record.state = newState(
+      [{ seq: 1, from: 'draft', to: 'scheduled', operation: 'schedule', actor: 'usr_1', at: dueAt }],
+      dueAt,
+    );
+    const { result, skippedMs } = await tell(interview, [ref], activities);
+    // Nobody came.
+    expect(result).toBe('cancelled');
+    expect(moves(record.history)).toEqual([
+      ['scheduled', 'bot_deployed', 'start', 'clock'],
+      ['bot_deployed', 'cancelled', 'no_show', 'clock', 'candidate_no_show'],
+    ]);
+    expect(Math.abs(Date.parse(record.history[0]!.at) - Date.parse(dueAt))).toBeLessThan(minute);
+    expect(minutes(record.history)).toEqual([0, 10]);
+    expect(skippedMs).toBeGreaterThanOrEqual(31 * dayMs);
+  });
+
+  it('follows a new time, and the clock starts it once for each time', async () => {
+    const begun = await now();
+    const { record, activities } = world({ deploy: [{ refused: 'bad_link' }, outside('bot_2')] });
+    record.due = new Date(begun + 30 * dayMs).toISOString();
+    await tell(interview, [ref], activities, async (handle) => {
+      await handle.executeUpdate(reloadInterview, { args: [{ actor: 'usr_1' }] });
+      expect(record.state).toMatchObject({ status: 'scheduled', dueAt: record.due });
+      record.due = new Date((await now()) + dayMs).toISOString();
+      await handle.executeUpdate(reloadInterview, { args: [{ actor: 'usr_1' }] });
+      await pass(dayMs);
+      await later(handle, () => record.state.status === 'in_progress');
+      await ask(handle, 'cancel');
+    });
+    const [, start] = record.history;
+    expect([start!.operation, start!.actor]).toEqual(['start', 'clock']);
+    expect(Math.abs(Date.parse(start!.at) - Date.parse(record.due))).toBeLessThan(minute);
+  });
+
+  it('goes back to scheduled when no bot can join for 15 minutes, with the reason, and is not started again by itself', async () => {
+    const dueAt = new Date((await now()) + dayMs).toISOString();
+    const { record, activities } = world({ dueAt, deploy: [{ refused: 'bad_link' }] });
+    record.state = { ...newState([], dueAt), status: 'scheduled' };
+    const { calls, result } = await tell(interview, [ref], activities, async (handle) => {
+      await pass(dayMs);
+      await later(handle, () => record.history.length === 2);
+      expect(record.state).toMatchObject({ status: 'scheduled', failure: 'bad_link', startedFor: dueAt });
+      await ask(handle, 'cancel');
+    });
+    expect(result).toBe('cancelled');
+    expect(moves(record.history)).toEqual([
+      ['scheduled', 'bot_deployed', 'start', 'clock'],
+      ['bot_deployed', 'scheduled', 'join_failed', 'clock', 'bad_link'],
+      ['scheduled', 'cancelled', 'cancel', 'usr_1'],
+    ]);
+    expect(minutes(record.history).slice(0, 2)).toEqual([0, 15]);
+    expect(calls.filter((name) => name === 'deployBot').length).toBeGreaterThanOrEqual(6);
+  });
+
+  it('sends a bot again that is thrown out before it is in, and goes on when one comes in', async () => {
+    const { record, activities, dismissed, collected } = world({
+      deploy: [outside('bot_1'), outside('bot_2')],
+      looks: [
+        { phase: 'failed', reason: 'service' },
+        { phase: 'waiting' },
+        { phase: 'recording' },
+        { phase: 'done', reason: 'ended' },
+      ],
+    });
+    await tell(interview, [ref], activities, async (handle) => {
+      await ask(handle, 'start');
+      await until(() => record.state.bot?.id === 'bot_1');
+      await handle.signal(botReported);
+      await later(handle, () => record.state.summarized === true);
+      await ask(handle, 'score');
+    });
+    expect(moves(record.history).slice(2)).toEqual([
+      ['bot_deployed', 'in_progress', 'join', 'bot'],
+      ['in_progress', 'evaluating', 'end', 'bot', 'ended'],
+      ['evaluating', 'completed', 'score', 'usr_1'],
+    ]);
+    expect([dismissed, collected]).toEqual([['bot_2'], ['bot_2']]);
+  });
+
+  it.each<['come in' | 'left', BotState[]]>([
+    ['come in', [{ phase: 'waiting' }, { phase: 'recording' }]],
+    ['left', [{ phase: 'recording' }, { phase: 'recording' }, { phase: 'done', reason: 'ended' }]],
+  ])('takes at once what is reported while it looks: that its bot has %s', async (what, looks) => {
+    const held = Promise.withResolvers<void>();
+    let asked = 0;
+    const { record, activities } = world({ deploy: [outside('bot_1')], looks });
+    const look = activities.lookAtBot;
+    const slow: InterviewActivities = {
+      ...activities,
+      lookAtBot: async (input) => {
+        const seen = await look(input);
+        asked += 1;
+        if (asked === (what === 'come in' ? 1 : 2)) await held.promise;
+        return seen;
+      },
+    };
+    await tell(interview, [ref], slow, async (handle) => {
+      await ask(handle, 'start');
+      await until(() => record.state.bot !== undefined);
+      await handle.signal(botReported);
+      if (what === 'left') {
+        await until(() => record.state.status === 'in_progress');
+        await handle.signal(botReported);
+      }
+      await until(() => asked === (what === 'come in' ? 1 : 2));
+      const before = await now();
+      // The service moves the bot after it was asked, and says so.
+      await handle.signal(botReported);
+      held.resolve();
+      await until(() => record.state.status === (what === 'come in' ? 'in_progress' : 'evaluating'));
+      // Without the report the next look is due after a minute.
+      expect((await now()) - before).toBeLessThan(minute);
+      await ask(handle, 'cancel');
+    });
+  });
+
+  it('takes a transcript at once that is reported while it is asked for', async () => {
+    const held = Promise.withResolvers<void>();
+    const { record, activities, collected } = world({ transcripts: [false, false, false, false, true] });
+    record.state = { ...newState([], undefined), status: 'evaluating', bot: { kind: 'recall', id: 'bot_1' } };
+    const collect = activities.collectTranscript;
+    const slow: InterviewActivities = {
+      ...activities,
+      collectTranscript: async (input) => {
+        const done = await collect(input);
+        if (collected.length === 4) await held.promise;
+        return done;
+      },
+    };
+    await tell(interview, [ref], slow, async (handle) => {
+      // After 5, 15 and 30 s it is asked for the fourth time; the next time would be a minute later. While that activity is held
+      // the server's clock does not jump.
+      await until(() => collected.length === 1);
+      await pass(48_000);
+      await until(() => collected.length === 4);
+      const before = await now();
+      await handle.signal(botReported);
+      held.resolve();
+      await until(() => record.state.summarized === true);
+      expect((await now()) - before).toBeLessThan(minute);
+      await ask(handle, 'cancel');
+    });
+  });
+
+  it('waits for a transcript that its service is still writing', async () => {
+    const { record, activities, collected } = world({
+      deploy: [outside('bot_1')],
+      looks: [{ phase: 'recording' }, { phase: 'processing' }],
+      transcripts: [false, false, true],
+    });
+    await tell(interview, [ref], activities, async (handle) => {
+      await ask(handle, 'start');
+      await later(handle, () => record.state.summarized === true);
+      await ask(handle, 'cancel');
+    });
+    expect(collected).toEqual(['bot_1', 'bot_1', 'bot_1']);
+  });
+
+  it('that loses its bot stays in progress until it is sent again; both transcripts count', async () => {
+    const { record, activities, dismissed, collected } = world({
+      deploy: [outside('bot_1'), { refused: 'service' }, outside('bot_2')],
+      looks: [{ phase: 'recording' }, { phase: 'failed', reason: 'service' }, { phase: 'recording' }],
+    });
+    await tell(interview, [ref], activities, async (handle) => {
+      await ask(handle, 'start');
+      await later(handle, () => record.state.failure === 'service' && record.state.status === 'in_progress');
+      await ask(handle, 'rejoin');
+      await until(() => record.state.failure === 'service' && record.state.orders === 2 && !record.state.rejoin);
+      await ask(handle, 'rejoin');
+      await until(() => record.state.bot?.id === 'bot_2');
+      expect(record.state.failure).toBeUndefined();
+      await ask(handle, 'end');
+      await until(() => record.state.summarized === true);
+      await ask(handle, 'score');
+    });
+    expect(record.history.map(({ operation }) => operation)).toEqual([
+      'schedule',
+      'start',
+      'join',
+      'rejoin',
+      'rejoin',
+      'end',
+      'score',
+    ]);
+    expect([dismissed, collected]).toEqual([['bot_2'], ['bot_1', 'bot_2']]);
+  });
+
+  it('is cancelled when a bot in a call meets nobody', async () => {
+    const { record, activities } = world({
+      deploy: [outside('bot_1')],
+      looks: [{ phase: 'recording' }, { phase: 'done', reason: 'nobody_came' }],
+    });
+    expect((await tell(interview, [ref], activities, async (handle) => void (await ask(handle, 'start')))).result).toBe(
+      'cancelled',
+    );
+    expect(moves(record.history).at(-1)).toEqual(['in_progress', 'cancelled', 'no_show', 'bot', 'candidate_no_show']);
+  });
+
+  it('is cancelled after 10 minutes of a bot in a waiting room, which leaves', async () => {
+    const { record, activities, dismissed } = world({ deploy: [outside('bot_1')], looks: [{ phase: 'waiting' }] });
+    await tell(interview, [ref], activities, async (handle) => void (await ask(handle, 'start')));
+    expect(minutes(record.history)).toEqual([0, 0, 10]);
+    expect([record.history.at(-1)!.operation, dismissed]).toEqual(['no_show', ['bot_1']]);
+  });
+
+  it('ends after four hours at the latest', async () => {
+    const { record, activities } = world();
+    await tell(interview, [ref], activities, async (handle) => {
+      await ask(handle, 'start');
+      await until(() => record.state.bot !== undefined);
+      await ask(handle, 'join');
+      await pass(4 * 60 * minute);
+      await later(handle, () => record.state.summarized === true);
+      await ask(handle, 'cancel');
+    });
+    expect(moves(record.history)[3]).toEqual(['in_progress', 'evaluating', 'end', 'clock', 'maximum_length']);
+    expect(minutes(record.history)[3]).toBe(240);
+  });
+
+  it('that is refused by the candidate is cancelled for that reason', async () => {
+    const { record, activities } = world();
+    await tell(interview, [ref], activities, async (handle) => {
+      await ask(handle, 'start');
+      await ask(handle, 'refuse', 'consent_refused');
+    });
+    expect(moves(record.history).at(-1)).toEqual(['bot_deployed', 'cancelled', 'refuse', 'usr_1', 'consent_refused']);
+  });
+
+  it.each<[string, RoomMove[], string, string[][]]>([
+    [
+      'agreed and ended',
+      [joinMove, endMove('interviewer_ended')],
+      'evaluating',
+      [
+        ['join', 'candidate'],
+        ['end', 'interviewer', 'interviewer_ended'],
+      ],
+    ],
+    ['refused', [refuseMove], 'cancelled', [['refuse', 'candidate', 'consent_refused']]],
+  ])(
+    'makes the moves of people in the room who %s and could not ask for them, each once',
+    async (_, room, status, made) => {
+      const { record, activities } = world({ room });
+      await tell(interview, [ref], activities, async (handle) => {
+        await ask(handle, 'start');
+        await until(() => record.state.bot !== undefined);
+        await handle.signal(roomChanged);
+        await handle.signal(roomChanged);
+        await until(() => record.state.status === status);
+        if (status !== 'cancelled') {
+          await handle.signal(roomChanged);
+          await ask(handle, 'cancel');
+        }
+      });
+      const seen = record.history
+        .slice(2)
+        .map(({ operation, actor, cause }) => [operation, actor, ...(cause ? [cause] : [])]);
+      expect(seen).toEqual([...made, ...(status === 'cancelled' ? [] : [['cancel', 'usr_1']])]);
+    },
+  );
+
+  it('refuses what its state does not allow, before and after, in the words of the table', async () => {
+    const { activities } = world();
+    await tell(interview, [ref], activities, async (handle) => {
+      const refused = await ask(handle, 'end').catch((error: unknown) => error);
+      expect(refused).toBeInstanceOf(WorkflowUpdateFailedError);
+      expect(readRefusal((refused as WorkflowUpdateFailedError).cause)?.transition).toEqual({
+        from: 'draft',
+        operation: 'end',
+        allowed: ['update', 'schedule', 'start', 'cancel', 'delete'],
+      });
+      await ask(handle, 'cancel');
+    });
+  });
+
+  it('that is cancelled while it is scored keeps no score, and the score is refused', async () => {
+    let release!: () => void;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    let begun = false;
+    const { record, activities } = world({
+      score: async () => {
+        begun = true;
+        await held;
+        return 'scored';
+      },
+    });
+    const outcomes: unknown[] = [];
+    await tell(interview, [ref], activities, async (handle) => {
+      for (const command of ['start', 'join', 'end'] as const) await ask(handle, command);
+      const scores = [1, 2].map(() => ask(handle, 'score').catch((error: WorkflowUpdateFailedError) => error));
+      await until(() => begun);
+      await ask(handle, 'cancel');
+      release();
+      for (const error of await Promise.all(scores))
+        outcomes.push(readRefusal((error as WorkflowUpdateFailedError).cause));
+    });
+    expect(record.history.at(-1)!.to).toBe('cancelled');
+    expect(outcomes).toHaveLength(2);
+    expect(outcomes).not.toContain(undefined);
+  });
+
+  it('stays where it is when there is nothing to score', async () => {
+    const { record, activities } = world({ score: async () => 'silent' });
+    await tell(interview, [ref], activities, async (handle) => {
+      for (const command of ['start', 'join', 'end'] as const) await ask(handle, command);
+      const refused = await ask(handle, 'score').catch((error: unknown) => error);
+      expect(readRefusal((refused as WorkflowUpdateFailedError).cause)?.message).toContain('nothing to score');
+      expect(record.state.status).toBe('evaluating');
+      await ask(handle, 'cancel');
+    });
+  });
+
+  it('whose bot is in the call goes on, although nobody looked at it until the time for a no-show', async () => {
+    const waiting = { phase: 'waiting' } as const;
+    const looks: BotState[] = [waiting, waiting, waiting, { phase: 'recording' }];
+    const { record, activities } = world({ deploy: [outside('bot_1')], looks });
+    await tell(interview, [ref], activities, async (handle) => {
+      await ask(handle, 'start');
+      await until(() => record.state.bot !== undefined);
+      // The looks after 1, 3 and 7 minutes find it waiting; the next one would be due after 15.
+      await pass(12 * minute);
+      await until(() => record.state.status !== 'bot_deployed');
+      expect(record.state.status).toBe('in_progress');
+      await ask(handle, 'cancel');
+    });
+  });
+
+  it('that is deleted in a call has its bot leave, and is looked at again when all requests have ended', async () => {
+    const { record, activities, dismissed } = world({ deploy: [outside('bot_1')] });
+    const { calls, skippedMs } = await tell(interview, [ref], activities, async (handle) => {
+      await ask(handle, 'start');
+      await later(handle, () => record.state.status === 'in_progress');
+      await handle.signal(removeInterviewNow);
+    });
+    expect(dismissed).toEqual(['bot_1']);
+    const removals = ['removeInterview', 'forgetInterview'];
+    expect(calls.filter((name) => removals.includes(name))).toEqual([...removals, 'removeInterview']);
+    expect(skippedMs).toBeGreaterThanOrEqual(5 * minute);
+  });
+
+  it('that is deleted keeps its record until the service has deleted the recordings, which it asks for again', async () => {
+    const { record, activities } = world({ deploy: [outside('bot_1')] });
+    const asked: unknown[] = [];
+    activities.eraseRecordings = async ({ known }) => asked.push(known) > 5;
+    const { calls, skippedMs } = await tell(interview, [ref], activities, async (handle) => {
+      await ask(handle, 'start');
+      await later(handle, () => record.state.status === 'in_progress');
+      await handle.signal(removeInterviewNow);
+    });
+    expect(asked).toHaveLength(6);
+    expect(asked[0]).toMatchObject({ sent: 1, orders: 1, bot: { kind: 'recall', id: 'bot_1' } });
+    const last = calls.filter((name) => name === 'eraseRecordings' || name === 'forgetInterview');
+    expect(last.at(-1)).toBe('forgetInterview');
+    expect(last.filter((name) => name === 'forgetInterview')).toHaveLength(1);
+    expect(skippedMs).toBeGreaterThanOrEqual(2 * 60 * minute);
+  });
+
+  it('that is deleted while its last move is being stored leaves nothing', async () => {
+    const { activities } = world();
+    const stored = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const { storeInterview } = activities;
+    activities.storeInterview = async (said) => {
+      if (said.state.status === 'cancelled') {
+        begun.resolve();
+        await stored.promise;
+      }
+      return storeInterview(said);
+    };
+    const { calls } = await tell(interview, [ref], activities, async (handle) => {
+      await ask(handle, 'cancel');
+      await begun.promise;
+      await handle.signal(removeInterviewNow);
+      stored.resolve();
+    });
+    const removals = ['removeInterview', 'forgetInterview'];
+    expect(calls.filter((name) => removals.includes(name))).toEqual([...removals, 'removeInterview']);
+  });
+
+  it('outlasts outages: every step is tried until it succeeds', async () => {
+    const { record, activities } = world();
+    let calls = 0;
+    const flaky = Object.fromEntries(
+      Object.entries(activities).map(([name, activity]) => [
+        name,
+        async (input: never) => {
+          if (calls++ % 3 !== 2) throw new Error('MongoDB does not answer');
+          return (activity as (input: never) => Promise<unknown>)(input);
+        },
+      ]),
+    ) as unknown as InterviewActivities;
+    const { result } = await tell(interview, [ref], flaky, async (handle) => {
+      for (const command of ['start', 'join', 'end', 'score'] as const) await ask(handle, command);
+    });
+    expect([result, record.history.map(({ seq }) => seq)]).toEqual(['completed', [1, 2, 3, 4, 5]]);
+  });
+
+  it('goes on from the record when its workflow was lost', async () => {
+    const { record, activities } = world();
+    record.state = {
+      ...newState([], undefined),
+      status: 'in_progress',
+      seq: 3,
+      joinedAt: new Date(await now()).toISOString(),
+    };
+    await tell(interview, [ref], activities, async (handle) => {
+      expect(await ask(handle, 'end')).toMatchObject({ seq: 4, moves: [{ seq: 4, operation: 'end' }] });
+      await ask(handle, 'score');
+    });
+    expect(record.state).toMatchObject({ status: 'completed', seq: 5 });
+  });
+});

@@ -1,0 +1,116 @@
+/** The story of a document, with stub activities and skipped time. */
+import { describe, expect, it } from '@jest/globals';
+import { ApplicationFailure } from '@temporalio/common';
+import { detailsOf, stories } from '../story.ts';
+import { searchAttributes } from '../../../workflows/attributes.ts';
+import type { ReadOutcome } from '../../../activities/knowledge/document.ts';
+import { processDocument, type DocumentRef } from '../../../workflows/knowledge/document.ts';
+import { eraseSource, retagSource } from '../../../workflows/knowledge/source.ts';
+
+const ref: DocumentRef = { orgId: 'org_1', docId: 'doc_1', generation: 1 };
+const { tell } = stories();
+
+describe('processDocument', () => {
+  it('reads, then indexes', async () => {
+    const { calls, result } = await tell(processDocument, [ref], {
+      readDocument: async () => 'read',
+      indexDocument: async () => 'indexed',
+    });
+    expect([calls, result]).toEqual([['readDocument', 'indexDocument'], 'indexed']);
+  });
+
+  it.each(['indexed', 'failed', 'gone'] as const)(
+    'a document that is %s after reading is not indexed again',
+    async (outcome) => {
+      const { calls, result } = await tell(processDocument, [ref], {
+        readDocument: async () => outcome,
+        indexDocument: async () => 'indexed',
+      });
+      expect([calls, result]).toEqual([['readDocument'], outcome]);
+    },
+  );
+
+  it('a document that finds others of its organization is read in the backlog, and indexed from there', async () => {
+    const outcomes: ReadOutcome[] = ['crowded', 'read'];
+    const { calls, result } = await tell(processDocument, [ref], {
+      readDocument: async () => outcomes.shift()!,
+      indexDocument: async () => 'indexed',
+    });
+    expect([calls, result]).toEqual([['readDocument', 'readDocument', 'indexDocument'], 'indexed']);
+  });
+
+  it('a document that was stored beside others waits in the backlog from the beginning', async () => {
+    const { calls, result } = await tell(processDocument, [{ ...ref, crowded: true }], {
+      readDocument: async () => 'read',
+      indexDocument: async () => 'indexed',
+    });
+    expect([calls, result]).toEqual([['readDocument', 'indexDocument'], 'indexed']);
+  });
+
+  it('a failed document shows its status and its reason to operators, and no other one costs an action for it', async () => {
+    const story = async (outcome: 'indexed' | { failed: string }) => {
+      const shown: { status?: unknown; details?: string; upserts?: number } = {};
+      const { result } = await tell(processDocument, [ref], { readDocument: async () => outcome }, async (handle) => {
+        await handle.result();
+        shown.status = (await handle.describe()).typedSearchAttributes.get(searchAttributes.status);
+        shown.details = await detailsOf(handle);
+        const { events } = await handle.fetchHistory();
+        shown.upserts =
+          events?.filter((event) => event.upsertWorkflowSearchAttributesEventAttributes != null).length ?? 0;
+      });
+      return { result, ...shown };
+    };
+    const reason = 'The file is protected by a password.';
+    const failed = await story({ failed: reason });
+    expect(failed).toMatchObject({ result: 'failed', status: 'failed', details: `failed: ${reason}` });
+    expect(await story('indexed')).toEqual({ result: 'indexed', status: undefined, details: '', upserts: 0 });
+  });
+
+  it('a document that is deleted before it is indexed ends gone', async () => {
+    const { result } = await tell(processDocument, [ref], {
+      readDocument: async () => 'read',
+      indexDocument: async () => 'gone',
+    });
+    expect(result).toBe('gone');
+  });
+
+  it('outlasts an outage of hours: both steps are tried until they succeed', async () => {
+    let outage = 120;
+    const failing = async () => {
+      if (outage-- > 0) throw new Error('MongoDB is away');
+    };
+    const { calls, result, skippedMs } = await tell(processDocument, [ref], {
+      readDocument: async () => (await failing(), 'read'),
+      indexDocument: async () => 'indexed',
+    });
+    expect([calls.length, result]).toEqual([122, 'indexed']);
+    expect(skippedMs).toBeGreaterThan(3_600_000);
+  });
+
+  it('hands both steps the same document and generation', async () => {
+    const seen: unknown[] = [];
+    await tell(processDocument, [ref], {
+      readDocument: async (given) => (seen.push(given), 'read'),
+      indexDocument: async (given) => (seen.push(given), 'indexed'),
+    });
+    expect(seen).toEqual([ref, ref]);
+  });
+});
+
+describe.each([
+  ['retagSource', retagSource],
+  ['eraseSource', eraseSource],
+] as const)('%s', (name, workflow) => {
+  it('tries its activity until it succeeds', async () => {
+    let failures = 3;
+    const { calls } = await tell(workflow, [{ orgId: 'org_1', sourceId: 'doc_1' }], {
+      [name]: async () => {
+        if (failures-- > 0) throw ApplicationFailure.create({ message: 'a conflict in the index' });
+      },
+      eraseCopies: async () => undefined,
+    });
+    expect(calls.filter((one) => one === name)).toHaveLength(4);
+    // Answers that tell about a document may be stored for a while after it is gone.
+    expect(calls.slice(4)).toEqual(name === 'eraseSource' ? ['eraseCopies'] : []);
+  });
+});

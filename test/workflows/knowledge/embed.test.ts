@@ -1,0 +1,61 @@
+/** The story of embedding: in portions until nothing is left, again at each publication, and over when none comes. */
+import { describe, expect, it } from '@jest/globals';
+import { stories } from '../story.ts';
+import { embedPassages, wake } from '../../../workflows/knowledge/embed.ts';
+import { embeddingWork } from '../../../models/rules/knowledge/embedding.ts';
+import { queues } from '../../../workflows/queues.ts';
+
+const ref = { orgId: 'org_1', mode: 'test' as const };
+const { tell } = stories();
+
+describe('embedPassages', () => {
+  it('has the names by which records ask for it', () => {
+    expect([embedPassages.name, wake.name, queues.embedding]).toEqual([
+      embeddingWork.workflow,
+      embeddingWork.signal,
+      embeddingWork.queue,
+    ]);
+  });
+
+  it('goes on until nothing is left, and ends when nothing is published for a while', async () => {
+    let left = 3;
+    const { calls, skippedMs } = await tell(embedPassages, [ref], {
+      embedSome: async (given) => {
+        expect(given).toEqual(ref);
+        return { left: --left > 0 };
+      },
+    });
+    expect(calls).toHaveLength(3);
+    expect(skippedMs).toBeGreaterThanOrEqual(10_000);
+  });
+
+  it('looks again after what was published while it looked, once for all of it, and never twice at a time', async () => {
+    const [first, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let [running, most] = [0, 0];
+    const embedSome = async () => {
+      most = Math.max(most, (running += 1));
+      first.resolve();
+      await go.promise;
+      running -= 1;
+      return { left: false };
+    };
+    const { calls } = await tell(embedPassages, [ref], { embedSome }, async (handle) => {
+      await first.promise;
+      for (let published = 0; published < 3; published += 1) await handle.signal(wake);
+      go.resolve();
+    });
+    expect([calls.length, most]).toEqual([2, 1]);
+  });
+
+  it('outlasts an outage of the models: it is tried with growing pauses, without an end', async () => {
+    let failures = 12;
+    const { calls, skippedMs } = await tell(embedPassages, [ref], {
+      embedSome: async () => {
+        if (failures-- > 0) throw new Error('The models failed.');
+        return { left: false };
+      },
+    });
+    expect(calls).toHaveLength(13);
+    expect(skippedMs).toBeGreaterThan(5 * 60_000);
+  });
+});

@@ -1,0 +1,90 @@
+/**
+ * One call of a tool: it waits for whoever has to agree, and for the limit of calls, so that no activity has to; what it is
+ * about is in MongoDB. Operators see here whose call waits for whom, and nothing of its arguments.
+ */
+import {
+  condition,
+  defineSignal,
+  isCancellation,
+  patched,
+  proxyActivities,
+  proxyLocalActivities,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+} from '@temporalio/workflow';
+import { searchAttributes } from '../attributes.ts';
+import { throughOutages } from '../base/options.ts';
+import type { CallStep, ToolCallActivities } from '../../activities/chat/toolcall.ts';
+import { decidedSignal } from '../../models/rules/mcp/work.ts';
+
+export type ToolCallRef = { orgId: string; callId: string };
+
+const { advanceCall } = proxyActivities<ToolCallActivities>({
+  ...throughOutages,
+  // A call may take two minutes, and the list before it a quarter of one.
+  startToCloseTimeout: '5 minutes',
+  // A customer waits.
+  heartbeatTimeout: '5 seconds',
+  retry: { initialInterval: '200 milliseconds', backoffCoefficient: 2, maximumInterval: '5 seconds' },
+});
+
+/** By the workflow's own task: nothing has to be handed out, and Temporal keeps one event of it. */
+const inTask = proxyLocalActivities<ToolCallActivities>({
+  startToCloseTimeout: '1 minute',
+  scheduleToStartTimeout: '1 second',
+  retry: { maximumAttempts: 1 },
+});
+
+/** Somebody's decision was stored, or the server was disconnected. */
+export const decided = defineSignal(decidedSignal);
+
+export async function toolCall(ref: ToolCallRef): Promise<string> {
+  let news = 0;
+  setHandler(decided, () => void (news += 1));
+  const take = patched('steps-in-task') ? takeStep : advanceCall;
+  for (;;) {
+    const seen = news;
+    const step = await take(ref);
+    if (step.kind === 'ended') {
+      show(step, step.outcome);
+      return step.outcome;
+    }
+    // Only steps in a task leave a call that runs.
+    if (step.kind === 'calling') continue;
+    show(step, step.kind === 'waiting' ? `waiting_${step.awaited}` : 'held_back');
+    // A decision is stored before its signal is sent. If none comes in time, the next step finds that and says so.
+    await condition(() => news !== seen, step.withinMs);
+  }
+}
+
+/** A step in the workflow's own task, since a customer waits; an activity does, with heartbeats, what takes long or failed. */
+async function takeStep(ref: ToolCallRef): Promise<CallStep> {
+  try {
+    const step = await inTask.advanceCall(ref);
+    if (step.kind !== 'calling') return step;
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+  }
+  return advanceCall(ref);
+}
+
+function show(step: CallStep, status: string): void {
+  upsertSearchAttributes([{ key: searchAttributes.status, value: status }]);
+  const rows: [string, string][] = [
+    ['organization', step.about.orgId],
+    ['tool', step.about.tool],
+    ['tier', step.about.tier],
+    step.kind === 'waiting' ? ['waits for', awaitedSaid[step.awaited]] : ['state', status],
+  ];
+  setCurrentDetails(
+    ['| call | |', '| --- | --- |', ...rows.map(([name, value]) => `| ${name} | ${value} |`)].join('\n'),
+  );
+}
+
+const awaitedSaid = {
+  customer: 'the customer to confirm',
+  step_up: 'the customer to prove who they are',
+  member: 'a member to approve',
+  input: 'the customer to answer the tool',
+} as const;

@@ -1,0 +1,130 @@
+/**
+ * Turns a site into sources: batches of pages until nothing is left to fetch, then the crawl is ended. What was found
+ * and fetched is in MongoDB, so the history stays small and a batch that died continues where it was.
+ */
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  defineUpdate,
+  getCurrentDetails,
+  isCancellation,
+  patched,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { CrawlActivities, CrawlProgress } from '../../activities/crawl/crawl.ts';
+import { searchAttributes } from '../attributes.ts';
+import { throughOutages } from '../base/options.ts';
+import { refusal } from '../base/refusal.ts';
+
+/** `waitedMs`: the time that earlier runs of this workflow waited. */
+export type CrawlRef = { orgId: string; crawlId: string; waitedMs?: number };
+export const crawlWorkflowId = (crawlId: string): string => `crawl:${crawlId}`;
+
+type Ending = 'completed' | 'failed' | 'cancelled' | 'limit_reached';
+
+const { crawlBatch, finishCrawl } = proxyActivities<CrawlActivities>({
+  ...throughOutages,
+  // A batch starts pages for half a minute, does not sleep, and reads sitemaps at its start: a generous bound.
+  startToCloseTimeout: '2 hours',
+});
+
+/** Ends the crawl; refused when it is already ending. */
+export const cancelCrawl = defineUpdate<void>('cancel');
+
+/**
+ * How often in a row robots.txt is requested while the site cannot answer, a minute apart, before the crawl gives up.
+ */
+const robotsTries = 5;
+
+/**
+ * How long the crawl waits in total when a site asks for pauses, in ms; a thousand pages half a minute apart fit into
+ * it.
+ */
+const maxWaitedMs = 24 * 3_600_000;
+
+const waitedEnough =
+  'The site asked to wait again and again, for a day in all; the pages that are left were not fetched.';
+
+/** Returns the status that is on the record. */
+export async function crawlSite(ref: CrawlRef): Promise<Ending> {
+  const fetching = new CancellationScope({ cancellable: true });
+  let ending: Ending | undefined;
+  setHandler(cancelCrawl, () => fetching.cancel(), {
+    validator() {
+      if (ending !== undefined)
+        throw refusal('The crawl is ending already.', { from: ending, operation: 'cancel', allowed: [] });
+    },
+  });
+  setStatus('crawling');
+  let error: string | undefined;
+  try {
+    ({ ending, error } = await fetching.run(() => fetchAll(ref)));
+  } catch (cause) {
+    if (!isCancellation(cause)) throw cause;
+    ending = 'cancelled';
+  }
+  const ended = await CancellationScope.nonCancellable(() => finishCrawl({ ...ref, ending, error }));
+  // An older worker returns no reason.
+  const status = typeof ended === 'string' ? ended : 'failed';
+  if (typeof ended !== 'string') showFailure(ended.failed);
+  setStatus(status);
+  await condition(allHandlersFinished);
+  return status;
+}
+
+async function fetchAll(ref: CrawlRef): Promise<{ ending: Ending; error?: string | undefined }> {
+  let unanswered = 0;
+  let { waitedMs = 0 } = ref;
+  for (;;) {
+    const progress = await crawlBatch(ref);
+    setCurrentDetails(describe(progress));
+    if (progress.state === 'done') return { ending: 'completed' };
+    if (progress.state === 'limit_reached') return { ending: 'limit_reached', error: progress.message };
+    if (progress.state === 'waiting') {
+      unanswered += 1;
+      if (unanswered >= robotsTries) return { ending: 'failed', error: progress.message };
+      await sleep('1 minute');
+      continue;
+    }
+    // Crawls that began earlier counted all failed tries together, and replaying their histories must give the same
+    // result.
+    if (unanswered > 0 && patched('robots-tries-in-a-row')) unanswered = 0;
+    // The wait is here and not in the batch, because a worker's places are for crawls that have something to do.
+    if (progress.waitMs !== undefined) {
+      if (waitedMs >= maxWaitedMs) return { ending: 'limit_reached', error: waitedEnough };
+      await sleep(progress.waitMs);
+      waitedMs += progress.waitMs;
+    }
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof crawlSite>({ ...ref, waitedMs });
+  }
+}
+
+function setStatus(status: string): void {
+  upsertSearchAttributes([{ key: searchAttributes.status, value: status }]);
+}
+
+/** Shows the reason above the page counts. */
+function showFailure(reason: string): void {
+  setCurrentDetails(`failed: ${reason}\n\n${getCurrentDetails()}`);
+}
+
+/** What operators see in the Temporal UI. */
+function describe({ url, tally, message }: CrawlProgress): string {
+  const rows = [
+    ['found', tally.found],
+    ['waiting', tally.waiting],
+    ['indexed', tally.indexed],
+    ['unchanged', tally.unchanged],
+    ['skipped', tally.skipped],
+    ['failed', tally.failed],
+  ];
+  const table = ['| pages | |', '| --- | --- |', ...rows.map(([name, count]) => `| ${name} | ${count} |`)].join('\n');
+  return `${url}\n\n${table}${message === undefined ? '' : `\n\n${message}`}`;
+}

@@ -1,0 +1,41 @@
+/**
+ * Mails a customer what was said to it, a minute after it was said: until then the customer may come back, and what else is said
+ * goes into the same mail. What is to be told is in MongoDB; the workflow only waits.
+ */
+import {
+  condition,
+  continueAsNew,
+  defineSignal,
+  proxyActivities,
+  setHandler,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { throughOutages } from '../base/options.ts';
+import type { MailReplyActivities } from '../../activities/events/mailreply.ts';
+import { mailingWork } from '../../models/rules/chat/work.ts';
+import { mailAfterMs } from '../../models/rules/events/mailout.ts';
+
+export type MailReplyRef = { orgId: string; convId: string };
+
+const { mailUnsent } = proxyActivities<MailReplyActivities>({
+  ...throughOutages,
+  // It reads and writes a few records; the mail itself is sent by its delivery.
+  startToCloseTimeout: '1 minute',
+});
+
+/** Something was said to the customer. */
+export const replied = defineSignal(mailingWork('', '').signal);
+
+export async function mailReply(ref: MailReplyRef): Promise<void> {
+  let news = 0;
+  setHandler(replied, () => void (news += 1));
+  for (;;) {
+    await sleep(mailAfterMs);
+    const seen = news;
+    const { waitMs } = await mailUnsent(ref);
+    if (waitMs !== undefined) await condition(() => news !== seen, waitMs);
+    else if (news === seen) return;
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof mailReply>(ref);
+  }
+}

@@ -1,0 +1,18 @@
+/** Sends a line of deliveries that belongs to no ticket, such as an answer by mail, or a single delivery that is sent again. */
+import { continueAsNew, defineSignal } from '@temporalio/workflow';
+import { carryAll } from './lines.ts';
+import { deliveryWork } from '../../models/rules/events/work.ts';
+
+export type LineRef = { orgId: string; line: string };
+
+/** A delivery of the line was stored. */
+export const lineNews = defineSignal(deliveryWork.signal);
+
+export async function sendLine(ref: LineRef): Promise<void> {
+  await carryAll(
+    ref.orgId,
+    lineNews,
+    (carried) => carried.take(ref.line, { kind: 'more', slow: false }),
+    () => continueAsNew<typeof sendLine>(ref),
+  );
+}

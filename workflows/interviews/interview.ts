@@ -1,0 +1,202 @@
+/**
+ * An interview, from its draft to its evaluation. This workflow owns its state: every change is an operation of the one table
+ * (models/rules/interviews/interview.ts), asked for by an Update, by the clock, or by what a bot reports; the record in
+ * MongoDB is its projection. Nothing personal passes through here: only ids, words for causes, and times.
+ */
+import {
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  defineSignal,
+  defineUpdate,
+  patched,
+  proxyActivities,
+  setHandler,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { begin, dismiss, eraseRecorded, follow, heedRoom, join, wait } from './interviewbot.ts';
+import { evaluate, score, summarize } from './interviewresults.ts';
+import { invite, iso, openRun, reload, type Run } from './interviewrun.ts';
+import { throughOutages } from '../base/options.ts';
+import { refusal } from '../base/refusal.ts';
+import type { InterviewActivities } from '../../activities/interviews/interview.ts';
+import {
+  isFinal,
+  isRunning,
+  type InterviewState,
+  type InterviewStatus,
+  type Move,
+} from '../../models/rules/interviews/interview.ts';
+
+export type InterviewRef = {
+  orgId: string;
+  interviewId: string;
+  /** Of the run before, which continues here. */
+  state?: InterviewState;
+};
+export const interviewWorkflowId = (interviewId: string): string => `interview:${interviewId}`;
+
+/** `actor`: a user's id, `bot` or `candidate`; `cause`: a word such as `consent_refused`. */
+export type Order = { actor: string; cause?: string };
+/**
+ * `seq`: the number of the move in the interview's history. `state` and `moves`: what is to be stored so that the record says
+ * so; absent where it is stored already.
+ */
+export type Done = { seq: number; state?: InterviewState; moves?: readonly Move[] };
+
+/** What may be asked of an open interview. */
+export const interviewUpdates = {
+  start: defineUpdate<Done, [Order]>('start'),
+  cancel: defineUpdate<Done, [Order]>('cancel'),
+  rejoin: defineUpdate<Done, [Order]>('rejoin'),
+  join: defineUpdate<Done, [Order]>('join'),
+  refuse: defineUpdate<Done, [Order]>('refuse'),
+  end: defineUpdate<Done, [Order]>('end'),
+  evaluate: defineUpdate<Done, [Order]>('evaluate'),
+  score: defineUpdate<Done, [Order]>('score'),
+};
+export type InterviewCommand = keyof typeof interviewUpdates;
+const commands = Object.keys(interviewUpdates) as InterviewCommand[];
+
+/** A member changed the configuration: the record is read again. The signal is for when nobody waits for it. */
+export const reloadInterview = defineUpdate<void, [Order]>('reload');
+export const interviewChanged = defineSignal('changed');
+/** The bot's service has sent news of it. */
+export const botReported = defineSignal('reported');
+/** Somebody in the room agreed, refused or ended, and nobody has asked for the move: the room's record says what it is. */
+export const roomChanged = defineSignal('room');
+/** A member deleted the interview. */
+export const removeInterviewNow = defineSignal('remove');
+
+const { removeInterview, forgetInterview } = proxyActivities<InterviewActivities>({
+  ...throughOutages,
+  // Some removals from MongoDB.
+  startToCloseTimeout: '2 minutes',
+});
+
+/** Longer than a request lives that stores what was said. */
+const untilQuiet = '5 minutes';
+
+export async function interview({ orgId, interviewId, state: carried }: InterviewRef): Promise<InterviewStatus> {
+  const run = openRun({ orgId, interviewId }, carried);
+  const { state, isKnown, isRemoved, heard } = run;
+  listen(run);
+  if (!isKnown()) await run.load();
+  if (isKnown()) run.show();
+  // News of a bot may come after the end; then this is a run of its own, with nothing to do.
+  const wasFinal = isKnown() && isFinal(state().status);
+  if (isKnown() && !carried && !isRemoved() && !wasFinal) invite(run);
+  while (!isRemoved() && !isFinal(state().status)) {
+    if (heard.unread > 0) {
+      heard.unread = 0;
+      await reload(run, 'clock');
+    }
+    if (heard.room > 0) {
+      heard.room = 0;
+      await heedRoom(run);
+    }
+    // It may have ended while that was read.
+    if (isFinal(state().status) && patched('ended-while-reading')) break;
+    if (workflowInfo().continueAsNewSuggested) await renew(run);
+    await step(run);
+  }
+  if (isKnown() && !wasFinal && state().status !== 'completed') run.work.dismissals.push(dismiss(run));
+  await finish(run);
+  return isKnown() ? state().status : 'cancelled';
+}
+
+/** What is done in a state until something changes. */
+function step(run: Run): Promise<void> {
+  const { status } = run.state();
+  if (status === 'bot_deployed') return join(run);
+  if (status === 'in_progress') return follow(run);
+  return status === 'evaluating' ? evaluate(run) : wait(run);
+}
+
+/** Takes what is asked and told, from the first moment of a run. */
+function listen(run: Run): void {
+  const { heard } = run;
+  for (const command of commands) {
+    setHandler(interviewUpdates[command], (order) => obey(run, command, order), {
+      validator: (_order: Order) => {
+        if (run.isKnown()) run.check(command);
+      },
+    });
+  }
+  setHandler(reloadInterview, async ({ actor }) => {
+    await condition(() => run.isRemoved() || run.isKnown());
+    if (!run.isRemoved()) await reload(run, actor);
+  });
+  setHandler(interviewChanged, () => void (heard.unread += 1));
+  setHandler(botReported, () => void (heard.reports += 1));
+  setHandler(roomChanged, () => void (heard.room += 1));
+  setHandler(removeInterviewNow, () => run.remove());
+}
+
+async function obey(run: Run, command: InterviewCommand, { actor, cause }: Order): Promise<Done> {
+  await condition(() => run.isRemoved() || run.isKnown());
+  if (run.isRemoved()) throw refusal('The interview is being removed.');
+  run.check(command);
+  if (command === 'score') await score(run, actor);
+  else if (command === 'start') begin(run, actor);
+  else {
+    run.move(command, actor, cause);
+    if (command === 'join') run.note({ joinedAt: iso(), looks: 0 });
+    if (command === 'rejoin') run.note({ rejoin: true });
+  }
+  const { seq } = run.state();
+  if (command === 'evaluate') await summarize(run);
+  if (!patched('answered-before-stored')) {
+    await run.store({ asked: true });
+    return { seq };
+  }
+  // Whoever asked stores it at once, in half the time that an activity takes. The activity is for when they die; after a start,
+  // the order of a bot comes next, and stores it.
+  const answer = { seq, ...run.unstored() };
+  if (command !== 'start') void run.store({ asked: true });
+  return answer;
+}
+
+/** Whether there is news of a bot that nobody has looked after since. */
+const isReported = ({ state, heard }: Run): boolean =>
+  isRunning(state().status) && heard.reports !== heard.looked && patched('reported-before-renewal');
+
+/** Goes on in a new run, once everything that was begun is done. */
+async function renew(run: Run): Promise<void> {
+  const { ref, state, heard, work, store, isRemoved } = run;
+  await Promise.all([store(), work.evaluating, work.inviting, ...work.dismissals]);
+  await condition(allHandlersFinished);
+  // The next run would not know that something is to be read.
+  const isTold = (heard.unread > 0 && patched('read-before-renewal')) || heard.room > 0 || isReported(run);
+  if (!isRemoved() && !isTold) await continueAsNew<typeof interview>({ ...ref, state: state() });
+}
+
+/** Lets everything that was begun end; of an interview that was deleted, nothing stays. */
+async function finish(run: Run): Promise<void> {
+  const { ref, work, isRemoved, stored } = run;
+  /** The record stays until the service of the bots has deleted the recordings: it says which bots there were. */
+  let forgotten = Promise.resolve();
+  const forget = async (): Promise<void> => {
+    await eraseRecorded(run);
+    await forgetInterview(ref);
+  };
+  const remove = async (): Promise<void> => {
+    await removeInterview(ref);
+    if (patched('recordings-erased')) forgotten = forget();
+    else await forgetInterview(ref);
+  };
+  const wasRemoved = isRemoved();
+  if (wasRemoved) await remove();
+  await condition(allHandlersFinished);
+  await Promise.all([stored(), work.inviting, ...work.dismissals]);
+  // What was called off is called off for its candidate, too.
+  if (run.isKnown() && !isRemoved() && run.state().status === 'cancelled') invite(run);
+  await work.inviting;
+  if (!isRemoved()) return;
+  // It was deleted while its last move was being stored.
+  if (!wasRemoved && patched('forgotten-when-deleted-late')) await remove();
+  await sleep(untilQuiet);
+  await removeInterview(ref);
+  await forgotten;
+}

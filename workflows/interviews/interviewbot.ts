@@ -1,0 +1,205 @@
+/** How an interview is held: its bot is sent into the call or the room, waited with, followed, lost and dismissed. */
+import { patched, proxyActivities, setCurrentDetails, sleep } from '@temporalio/workflow';
+import { iso, now, since, type Run } from './interviewrun.ts';
+import { throughOutages } from '../base/options.ts';
+import type { InterviewActivities } from '../../activities/interviews/interview.ts';
+import { isIn, isOver, type BotReason, type BotState } from '../../models/rules/interviews/bot.ts';
+import { interviewTimes, lookPause, next, rejoinPause } from '../../models/rules/interviews/interview.ts';
+
+const { deployBot, lookAtBot, eraseRecordings } = proxyActivities<InterviewActivities>({
+  ...throughOutages,
+  // A service answers within seconds or is away.
+  startToCloseTimeout: '2 minutes',
+});
+const { readRoom } = proxyActivities<InterviewActivities>({
+  ...throughOutages,
+  // A read of MongoDB.
+  startToCloseTimeout: '10 seconds',
+});
+const { dismissBot } = proxyActivities<InterviewActivities>({
+  ...throughOutages,
+  startToCloseTimeout: '2 minutes',
+  // By then every call has ended, and its service with it.
+  scheduleToCloseTimeout: '1 day',
+});
+
+/** Waits for the moment at which the clock starts it, if there is one. */
+export async function wait(run: Run): Promise<void> {
+  const { status, dueAt, startedFor } = run.state();
+  const due = status === 'scheduled' && dueAt !== undefined && dueAt !== startedFor ? Date.parse(dueAt) : Infinity;
+  if (await run.until(due, 'start')) return;
+  run.note({ startedFor: dueAt! });
+  begin(run, 'clock');
+  await run.store();
+}
+
+export function begin(run: Run, actor: string): void {
+  if (run.state().status === 'draft') run.move('schedule', actor);
+  run.move('start', actor);
+  run.note({ joiningSince: iso(), attempts: 0 });
+  run.forget('failure', 'bot', 'botSince', 'former', 'waitingSince', 'joinedAt', 'rejoin');
+}
+
+/** Makes the moves that people in the room have asked for and that are still to be made: who asked may have died with them. */
+export async function heedRoom(run: Run): Promise<void> {
+  for (const { operation, actor, cause } of await readRoom(run.ref)) {
+    if (run.isRemoved() || next(run.state().status, operation) === undefined) continue;
+    run.move(operation, actor, cause);
+    if (operation === 'join') run.note({ joinedAt: iso(), looks: 0 });
+    await run.store();
+  }
+}
+
+/** When a bot elsewhere is looked after although nothing was heard of it. */
+function nextLook({ state }: Run): number {
+  const { bot, looks } = state();
+  return bot === undefined || bot.kind === 'room' ? Infinity : now() + lookPause(looks);
+}
+
+/** How many reports of the bot are known: one that came while it was being looked after tells more than that look saw. */
+const known = ({ heard }: Run): number =>
+  heard.reports !== heard.looked && patched('heard-while-looking') ? heard.looked : heard.reports;
+
+async function look({ state, note, heard }: Run): Promise<BotState | undefined> {
+  const { bot, status } = state();
+  heard.looked = heard.reports;
+  if (bot === undefined || bot.kind === 'room') return undefined;
+  note({ looks: state().looks + 1 });
+  const seen = await lookAtBot({ bot });
+  return state().status === status && state().bot?.id === bot.id ? seen : undefined;
+}
+
+/** Sends a bot. True when one was sent. */
+async function send({ ref, state, note, forget, store, unstored, confirm }: Run): Promise<boolean> {
+  const { sent, orders } = state();
+  note({ orders: orders + 1 });
+  const said = unstored();
+  const deployed = await deployBot({ ...ref, bot: sent + 1, order: orders + 1, said });
+  confirm(said.moves);
+  if ('bot' in deployed) {
+    note({ bot: deployed.bot, sent: sent + 1, waitingSince: iso(), botSince: iso(), looks: 0 });
+    forget('rejoin', 'failure');
+  } else {
+    note({ failure: deployed.refused });
+  }
+  await store();
+  return 'bot' in deployed;
+}
+
+/** Tries to bring the bot into the call, and waits there for somebody to come. */
+export async function join(run: Run): Promise<void> {
+  const { state, heard, isRemoved } = run;
+  const giveUp = since(state().joiningSince) + interviewTimes.joinWindow;
+  if (state().bot === undefined) {
+    if (!(await send(run)) && state().status === 'bot_deployed') await pause(run, giveUp);
+    return;
+  }
+  const noShow = since(state().waitingSince) + interviewTimes.noShow;
+  const seen = known(run);
+  const isNews = await run.until(Math.min(noShow, nextLook(run)), 'no-show or a look at the bot', seen);
+  if (state().status !== 'bot_deployed' || isRemoved()) return;
+  run.forget('rejoin');
+  if (!isNews && now() >= noShow) return giveUpOnPeople(run, giveUp);
+  if (isNews && heard.reports === seen && state().bot?.kind === 'room') return;
+  await judge(run, await look(run), giveUp);
+}
+
+/** Nobody came in time; but while no worker was there, somebody may have come and the news of it been lost. */
+async function giveUpOnPeople(run: Run, giveUp: number): Promise<void> {
+  const met = await look(run);
+  if (run.state().status !== 'bot_deployed' || run.isRemoved()) return;
+  if (met && isIn(met)) return judge(run, met, giveUp);
+  run.move('no_show', 'clock', 'candidate_no_show');
+  return run.store();
+}
+
+/** What the bot's place means while it is to join. */
+async function judge(run: Run, seen: BotState | undefined, giveUp: number): Promise<void> {
+  if (!seen) return;
+  if (isIn(seen)) {
+    run.move('join', 'bot');
+    run.note({ joinedAt: iso(), botSince: iso(), looks: 0 });
+    return run.store();
+  }
+  if (!isOver(seen)) return;
+  if (seen.reason === 'nobody_came') {
+    run.move('no_show', 'bot', 'candidate_no_show');
+    return run.store();
+  }
+  run.note({ failure: seen.reason ?? 'unknown' });
+  run.forget('bot', 'waitingSince');
+  await run.store();
+  await pause(run, giveUp);
+}
+
+/** After a failed attempt: waits a while, or gives up for good. */
+async function pause(run: Run, giveUp: number): Promise<void> {
+  const { state, note } = run;
+  note({ attempts: state().attempts + 1 });
+  await run.until(Math.min(giveUp, now() + rejoinPause(state().attempts)), 'another attempt to join');
+  if (state().status !== 'bot_deployed' || run.isRemoved()) return;
+  run.forget('rejoin');
+  if (now() < giveUp) return;
+  run.move('join_failed', 'clock', state().failure ?? 'unknown');
+  run.forget('joiningSince');
+  await run.store();
+}
+
+/** Follows the interview until it ends. */
+export async function follow(run: Run): Promise<void> {
+  const { state, forget } = run;
+  const longest = since(state().joinedAt) + interviewTimes.maximumLength;
+  if (state().bot === undefined && state().rejoin) {
+    forget('rejoin');
+    await send(run);
+    return;
+  }
+  const timer = 'the longest length or a look at the bot';
+  const isNews = await run.until(Math.min(longest, nextLook(run)), timer, known(run));
+  if (state().status !== 'in_progress' || run.isRemoved()) return;
+  if (!isNews && now() >= longest) {
+    run.move('end', 'clock', 'maximum_length');
+    return run.store();
+  }
+  const seen = await look(run);
+  // A room, or a bot that is in its place, needs no other.
+  if (state().bot !== undefined && !(seen && isOver(seen))) forget('rejoin');
+  if (seen && isOver(seen)) await left(run, seen);
+}
+
+/** The bot is no longer in the call. */
+async function left({ state, note, forget, move, store }: Run, { phase, reason }: BotState): Promise<void> {
+  if (reason === 'nobody_came') move('no_show', 'bot', 'candidate_no_show');
+  else if (phase === 'failed' || reason === 'removed') {
+    // It was lost: a member sends it again, or ends the interview.
+    const { bot, former = [], botSince } = state();
+    const lost = bot ? [{ ...bot, since: botSince ?? iso() }] : [];
+    note({ failure: reason ?? ('unknown' satisfies BotReason), former: [...former, ...lost] });
+    forget('bot', 'botSince');
+  } else move('end', 'bot', reason ?? 'ended');
+  await store();
+}
+
+/** After a look at bots that have not ended: they leave within seconds, and their service writes down within minutes. */
+const erasurePauses = ['5 seconds', '30 seconds', '5 minutes'] as const;
+
+/** Has the recordings of an interview that was deleted deleted by the bots' service, however long that takes. */
+export async function eraseRecorded({ ref, state, isKnown }: Run): Promise<void> {
+  for (let looks = 0; ; looks += 1) {
+    const { bot, former, sent, orders } = isKnown() ? state() : {};
+    const known =
+      sent === undefined || orders === undefined
+        ? {}
+        : { known: { sent, orders, ...(bot ? { bot } : {}), ...(former ? { former } : {}) } };
+    if (await eraseRecordings({ ...ref, ...known })) return;
+    setCurrentDetails('Deleted. The service of its bots has not deleted the recordings yet, and is asked again.');
+    await sleep(erasurePauses[looks] ?? '1 hour');
+  }
+}
+
+export async function dismiss({ state }: Run): Promise<void> {
+  const { bot } = state();
+  if (bot === undefined || bot.kind === 'room') return;
+  // After a day the service is not asked any more; it has its own limits.
+  await dismissBot({ bot }).catch(() => undefined);
+}

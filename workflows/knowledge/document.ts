@@ -1,0 +1,70 @@
+/**
+ * Turns a document into a source: reads it and indexes it. A second activity indexes what was read when that failed, so
+ * that an outage of the index does not make the file be read again.
+ */
+import {
+  patched,
+  proxyActivities,
+  setCurrentDetails,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { searchAttributes } from '../attributes.ts';
+import { throughOutages } from '../base/options.ts';
+import { queueBeside, queues } from '../queues.ts';
+import type { DocumentActivities, ReadOutcome } from '../../activities/knowledge/document.ts';
+
+export type DocumentRef = { orgId: string; docId: string; generation: number };
+/** `generation`: increases each time the document is processed again. */
+export const documentWorkflowId = (docId: string, generation: number): string =>
+  generation === 1 ? `document:${docId}` : `document:${docId}:${generation}`;
+
+export type DocumentOutcome = 'indexed' | 'failed' | 'gone';
+
+const reading = {
+  ...throughOutages,
+  // Reading is killed after 30 s by its own limit; the rest is database work.
+  startToCloseTimeout: '3 minutes',
+} as const;
+/** Heartbeats show when the worker is dead; the bound is from a time when this waited for an embedding model. */
+const indexing = { ...throughOutages, startToCloseTimeout: '1 hour' } as const;
+const { readDocument } = proxyActivities<DocumentActivities>(reading);
+const { indexDocument } = proxyActivities<DocumentActivities>(indexing);
+
+/** `crowded`: it was stored beside others that were not processed yet, so all its work waits in the backlog. */
+type DocumentStart = DocumentRef & { crowded?: true };
+
+/**
+ * Returns `indexed`, `failed` with a reason on the record, or `gone` when the document was deleted or processed again.
+ */
+export async function processDocument({ crowded, ...ref }: DocumentStart): Promise<DocumentOutcome> {
+  const read = crowded ? 'crowded' : await readDocument(ref);
+  const outcome = read === 'crowded' ? await readInBacklog(ref) : read;
+  if (outcome === 'read') return crowded ? indexInBacklog(ref) : indexDocument(ref);
+  // An older worker returns no reason.
+  if (typeof outcome === 'string') return outcome;
+  if (patched('failed-document-shown')) showFailure(outcome.failed);
+  return 'failed';
+}
+
+const backlog = (): string => queueBeside(workflowInfo().taskQueue, queues.documents, queues.backlog);
+
+/** Where no document is refused because of others. */
+async function readInBacklog(ref: DocumentRef): Promise<Exclude<ReadOutcome, 'crowded'>> {
+  const taskQueue = backlog();
+  const outcome = await proxyActivities<DocumentActivities>({ ...reading, taskQueue }).readDocument(ref);
+  if (outcome === 'crowded') throw new Error(`${taskQueue} is not a backlog.`);
+  return outcome;
+}
+
+const indexInBacklog = async (ref: DocumentRef): Promise<DocumentOutcome> =>
+  proxyActivities<DocumentActivities>({ ...indexing, taskQueue: backlog() }).indexDocument(ref);
+
+/**
+ * What operators see in the Temporal UI. Only for failed documents, because a change of search attributes is an action of
+ * its own.
+ */
+function showFailure(reason: string): void {
+  setCurrentDetails(`failed: ${reason}`);
+  upsertSearchAttributes([{ key: searchAttributes.status, value: 'failed' }]);
+}

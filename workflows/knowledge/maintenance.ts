@@ -1,0 +1,49 @@
+/** What keeps the stores tidy, run by a schedule: see workers/schedules.ts. */
+import { isCancellation, log, patched, proxyActivities, sleep } from '@temporalio/workflow';
+import { throughOutages } from '../base/options.ts';
+import type { MaintenanceActivities } from '../../activities/knowledge/maintenance.ts';
+
+/** The id of the Temporal Schedule, and what the ids of the workflows that it starts begin with. */
+export const maintainStoresId = 'maintain-stores';
+
+/** For work that is repeated soon anyway: the next run does what this one could not. */
+const tried = { ...throughOutages, retry: { maximumAttempts: 3 } };
+
+const activities = proxyActivities<MaintenanceActivities>({
+  ...tried,
+  // Merging an index of 120,000 rows took 14 s; this leaves room for much larger ones.
+  startToCloseTimeout: '10 minutes',
+});
+
+const { repairIndexes } = proxyActivities<MaintenanceActivities>({
+  ...tried,
+  // After a loss of the index everything is written again.
+  startToCloseTimeout: '12 hours',
+});
+
+/** Passes of one workflow, a minute apart: the operators' list gets one entry an hour instead of sixty. */
+const passes = 60;
+
+/**
+ * Each minute for an hour: makes the index agree with MongoDB, merges the index fragments of recent writes, and deletes
+ * the bytes of uploads that died half-way.
+ */
+export async function maintainStores(): Promise<void> {
+  if (patched('repair-indexes')) await orGoOn(repairIndexes(), 'in an hour');
+  for (let pass = 0; pass < passes; pass++) {
+    if (pass > 0) await sleep('1 minute');
+    await orGoOn(activities.optimizeIndexes(), 'in a minute');
+  }
+  await orGoOn(activities.dropOrphanedBytes(), 'in an hour');
+}
+
+async function orGoOn(work: Promise<unknown>, again: 'in a minute' | 'in an hour'): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    // An error object is logged as {}; the activity's message is in its cause.
+    const reason = String((error as Error).cause ?? error);
+    log.warn(`maintenance failed and is tried again ${again}`, { reason });
+  }
+}

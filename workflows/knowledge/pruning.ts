@@ -1,0 +1,17 @@
+/** Removes what a request to prune found in the knowledge base. */
+import { proxyActivities } from '@temporalio/workflow';
+import { throughOutages } from '../base/options.ts';
+import type { PruningActivities } from '../../activities/knowledge/pruning.ts';
+
+export type PruningRef = { orgId: string; pruningId: string };
+export const pruningWorkflowId = (pruningId: string): string => `pruning:${pruningId}`;
+
+const activities = proxyActivities<PruningActivities>({
+  ...throughOutages,
+  // Up to a thousand sources with a few commits to the index each, of some 10 to 100 ms.
+  startToCloseTimeout: '30 minutes',
+});
+
+export async function pruneKnowledge(ref: PruningRef): Promise<void> {
+  await activities.pruneKnowledge(ref);
+}

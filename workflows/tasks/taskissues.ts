@@ -1,0 +1,51 @@
+/**
+ * Has the issues that stand for a task say what it says, at each change of the task. What is still to be told is in MongoDB; the
+ * workflow only waits where a service does not take it, and ends when nothing is left.
+ */
+import {
+  condition,
+  continueAsNew,
+  defineSignal,
+  patched,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { searchAttributes } from '../attributes.ts';
+import { throughOutages } from '../base/options.ts';
+import type { IssueActivities, IssuesRef } from '../../activities/tasks/issues.ts';
+import { issuesWork, issueWaitMs } from '../../models/rules/tasks/issues.ts';
+
+const { carryToIssues } = proxyActivities<IssueActivities>({
+  ...throughOutages,
+  // Three requests of 15 s to each of two services at most.
+  startToCloseTimeout: '3 minutes',
+});
+
+/** The task has changed. */
+export const taskChanged = defineSignal(issuesWork('', '').signal);
+
+export async function taskIssues(ref: IssuesRef): Promise<void> {
+  let news = 0;
+  setHandler(taskChanged, () => void (news += 1));
+  for (let tries = 0; ;) {
+    // A task may change during each attempt. With attempts behind it that failed, a run is bounded by their number.
+    if (tries === 0 && workflowInfo().continueAsNewSuggested && patched('renewed-while-busy'))
+      await continueAsNew<typeof taskIssues>(ref);
+    const seen = news;
+    const { again, error, retryAfterMs } = await carryToIssues(ref);
+    if (error !== undefined)
+      setCurrentDetails(`An issue could not be changed: ${error}. What the service said is in the worker's log.`);
+    tries = news === seen ? tries + 1 : 0;
+    if (news !== seen) continue;
+    const waitMs = again ? issueWaitMs(tries, retryAfterMs) : undefined;
+    if (waitMs === undefined) {
+      if (error !== undefined) upsertSearchAttributes([{ key: searchAttributes.status, value: 'failed' }]);
+      return;
+    }
+    await condition(() => news !== seen, waitMs);
+    if (news !== seen) tries = 0;
+  }
+}
