@@ -4,21 +4,25 @@ import type { Choice, Choosing, Toolbox } from './toolbox.ts';
 import { BadSchema, schemaCheck } from '../../clients/schema/schema.ts';
 import { bestTool, type Candidate } from '../../models/rules/mcp/choice.ts';
 import { cosine, describedAs, fitting, wordFit, type Bounds } from '../../models/rules/mcp/fit.ts';
-import type { ApprovedTool } from '../../models/rules/mcp/tool.ts';
+import { isRead, type ApprovedTool } from '../../models/rules/mcp/tool.ts';
 
 export async function chooseByRules(deps: AgentDeps, asked: Choosing, toolbox: Toolbox): Promise<Choice> {
   const { body, request } = asked;
   const [wanted] = request;
   if (wanted !== undefined) {
     // The message gives what the agent asked for, wholly or in part.
-    const before = await bestOf(deps, wanted, request.join('\n'), toolbox);
-    const now = await bestOf(deps, wanted, [...request, body].join('\n'), toolbox);
+    const before = await bestOf(deps, wanted, { told: request.join('\n') }, toolbox);
+    const answer = before?.given.missing.length === 1 && isShown(before.tool) ? body : undefined;
+    const now = await bestOf(deps, wanted, { told: [...request, body].join('\n'), answer }, toolbox);
     if (now && (now.given.missing.length === 0 || now.given.missing.length < (before?.given.missing.length ?? 0)))
       return settled(now);
   }
-  const best = await bestOf(deps, body, body, toolbox);
+  const best = await bestOf(deps, body, { told: body }, toolbox);
   return best && settled(best);
 }
+
+/** Words that were meant otherwise do no harm where they only read, or where the customer sees them before anything is done. */
+const isShown = (tool: ApprovedTool): boolean => isRead(tool) || tool.risk_tier === 'customer_confirm';
 
 function settled({ tool, given }: Candidate<ApprovedTool>): Choice {
   if (given.missing.length > 0) return { missing: given.missing };
@@ -29,10 +33,10 @@ function settled({ tool, given }: Candidate<ApprovedTool>): Choice {
 async function bestOf(
   { embedding }: AgentDeps,
   message: string,
-  told: string,
+  said: { told: string; answer?: string | undefined },
   { offered, email }: Toolbox,
 ): Promise<Candidate<ApprovedTool> | undefined> {
-  return bestTool({ told, email }, offered, await fitOf(embedding, message, offered.map(describedAs)));
+  return bestTool({ ...said, email }, offered, await fitOf(embedding, message, offered.map(describedAs)));
 }
 
 /** How near each description is to the message, by the embedded model where it answers in time, else by words. */

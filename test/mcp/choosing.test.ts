@@ -69,3 +69,27 @@ describe('a tool is chosen', () => {
       expect(await chosen(tools, message, away)).toBe(await chosen(tools, message, undefined));
   });
 });
+
+describe('a question back', () => {
+  const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+  const about = {
+    tool_name: 'branch_hours',
+    description: 'Opening hours of the branch in a city.',
+    input_schema: schema,
+  };
+  const answeredWith = (risk_tier: string, body: string) => {
+    const deps = { embedding: { local: undefined } } as unknown as AgentDeps;
+    const toolbox = { offered: [{ ...about, risk_tier }], email: undefined, made: [] } as unknown as Toolbox;
+    const request = ['What are the opening hours of the branch in the city?'];
+    return chooseByRules(deps, { body, request } as unknown as Choosing, toolbox);
+  };
+
+  it.each(['read_public', 'customer_confirm'])(
+    'is answered in the customer’s own words, for a tool of %s',
+    async (tier) =>
+      expect(await answeredWith(tier, 'Hamburg')).toMatchObject({ call: { arguments: { city: 'Hamburg' } } }),
+  );
+
+  it('is not answered by any words where something would be done at once', async () =>
+    expect(await answeredWith('safe_write', 'Hamburg')).toBeUndefined());
+});

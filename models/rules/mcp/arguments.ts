@@ -15,8 +15,11 @@ type Property = {
 };
 /** `missing`: names of required arguments that the message does not give. */
 export type Given = { arguments: Record<string, unknown>; missing: string[] };
-/** What is known of the customer beside the message: an e-mail that a backend vouches for. */
-export type Known = { email?: string | undefined };
+/**
+ * What is known beside the message. `email`: one that a backend vouches for. `answer`: what the customer says to a question for
+ * one argument; it is that argument where the schema takes any words.
+ */
+export type Known = { email?: string | undefined; answer?: string | undefined };
 
 const emailName = /e-?mail/i;
 const dateName = /(?:^|_)(?:date|day|on|from|until|since|to)(?:_|$)|date$/i;
@@ -47,17 +50,60 @@ export function argumentsFrom(message: string, schema: JsonSchema, known: Known,
   return { arguments: found, missing: [...new Set(missing)] };
 }
 
-function valueFor(message: string, name: string, property: Property, { email }: Known, reads: boolean): unknown {
+/** How a value is found in what people write. */
+type Reading = 'choice' | 'number' | 'email' | 'date' | 'code' | 'query' | 'words';
+
+function readingOf(name: string, property: Property, reads: boolean): Reading | undefined {
   const { type } = property;
-  if (Array.isArray(property.enum)) return only(property.enum.filter((one) => namesWord(message, one)));
-  if (type === 'integer' || type === 'number') return only(numbersFor(message, property));
+  if (Array.isArray(property.enum)) return 'choice';
+  if (type === 'integer' || type === 'number') return 'number';
   if (type !== 'string') return undefined;
-  if (property.format === 'email' || emailName.test(name)) return email;
-  if (property.format === 'date' || dateName.test(name)) return only(datesIn(message));
-  // Whether it fits the pattern, the schema says.
-  if (codeName.test(name) || typeof property.pattern === 'string') return only(codesIn(message));
-  if (reads && queryName.test(name)) return message.trim();
-  return undefined;
+  if (property.format === 'email' || emailName.test(name)) return 'email';
+  if (property.format === 'date' || dateName.test(name)) return 'date';
+  if (codeName.test(name) || typeof property.pattern === 'string') return 'code';
+  return reads && queryName.test(name) ? 'query' : 'words';
+}
+
+function valueFor(message: string, name: string, property: Property, known: Known, reads: boolean): unknown {
+  switch (readingOf(name, property, reads)) {
+    case 'choice':
+      return only((property.enum as unknown[]).filter((one) => namesWord(message, one)));
+    case 'number':
+      return only(numbersFor(message, property));
+    case 'email':
+      return known.email;
+    case 'date':
+      return only(datesIn(message));
+    case 'code':
+      // Whether it fits the pattern, the schema says.
+      return only(codesIn(message));
+    case 'query':
+      return message.trim();
+    case 'words':
+      return known.answer === undefined ? undefined : wordsOf(known.answer);
+    case undefined:
+      return undefined;
+  }
+}
+
+/** An answer of a few words on one line; undefined for what rather asks or tells something. */
+function wordsOf(answer: string): string | undefined {
+  const words = answer.trim().replace(/[.!]$/u, '');
+  return words !== '' && words.length <= 80 && !/[\n?]/u.test(words) ? words : undefined;
+}
+
+/**
+ * Whether what a customer answers can give these arguments: an e-mail must be vouched for, words stand alone in an answer, and of
+ * two numbers, dates or codes nobody knows which is which.
+ */
+export function canBeAsked(missing: readonly string[], schema: JsonSchema, { reads }: { reads: boolean }): boolean {
+  const properties = (schema['properties'] ?? {}) as Record<string, Property>;
+  const readings = missing.map((name) =>
+    variantsOf(properties[name], schema).flatMap((one) => readingOf(name, one, reads) ?? []),
+  );
+  const plain = readings.flatMap((ways) => ways.filter((way) => way !== 'choice'));
+  if (readings.some((ways) => ways.length === 0) || plain.includes('email')) return false;
+  return missing.length === 1 || (!plain.includes('words') && new Set(plain).size === plain.length);
 }
 
 /** The only one; undefined when there is none, or several. */

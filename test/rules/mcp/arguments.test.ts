@@ -1,6 +1,6 @@
 /** What a message plainly gives of a tool's arguments, whichever way the schema describes them. */
 import { describe, expect, it } from '@jest/globals';
-import { argumentsFrom } from '../../../models/rules/mcp/arguments.ts';
+import { argumentsFrom, canBeAsked } from '../../../models/rules/mcp/arguments.ts';
 import { borneArguments } from '../../../models/rules/mcp/grounds.ts';
 
 const colors = { $defs: { Color: { type: 'string', enum: ['red', 'dark blue'] } } };
@@ -53,4 +53,36 @@ describe('an argument of several types', () => {
       limit: 10,
     });
   });
+});
+
+describe('an argument of any words', () => {
+  const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+  const withAnswer = (answer?: string) =>
+    argumentsFrom(`When does the branch open?\n${answer ?? ''}`, schema, { answer }, { reads: true });
+
+  it.each([['Hamburg'], [' New York. ']])('is what the customer answers to the question for it: "%s"', (answer) =>
+    expect(withAnswer(answer)).toEqual({ arguments: { city: answer.trim().replace('.', '') }, missing: [] }),
+  );
+
+  it.each([[undefined], ['Which ones are there?'], ['Hamburg\nBerlin'], ['x'.repeat(81)], [' ']])(
+    'is not taken from %j',
+    (answer) => expect(withAnswer(answer)).toEqual({ arguments: {}, missing: ['city'] }),
+  );
+});
+
+describe('a customer is asked only for arguments that an answer can give', () => {
+  const words = { type: 'string' };
+  const number = { type: 'number' };
+  it.each<[boolean, Record<string, object>]>([
+    [true, { city: words }],
+    [true, { order_id: words, day: words }],
+    [true, { color: { enum: ['red', 'blue'] }, size: { enum: ['small', 'large'] } }],
+    [true, { amount: number, day: words }],
+    [false, { city: words, street: words }],
+    [false, { a: number, b: number }],
+    [false, { email: words }],
+    [false, { items: { type: 'array' } }],
+  ])('%s: %j', (expected, properties) =>
+    expect(canBeAsked(Object.keys(properties), { type: 'object', properties }, { reads: true })).toBe(expected),
+  );
 });
